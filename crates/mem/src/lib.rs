@@ -1,1 +1,11 @@
-//! Placeholder until the crate's first commit.
+//! Memory that somebody else owns, and the only routines that copy it.
+//!
+//! A user's buffer may be written by the user's other threads, and a slot in shared memory by a peer: neither
+//! may ever be a Rust reference. [`Region`] is the claim on such bytes that the rest of oxmpi passes around;
+//! making one is unsafe, using one is not.
+
+mod gate;
+mod region;
+
+pub use gate::{Entered, Gate};
+pub use region::Region;
