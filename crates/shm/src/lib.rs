@@ -1,1 +1,35 @@
-//! Placeholder until the crate's first commit.
+//! Everything that ranks of one node share: the segment, and the lock-free structures inside it.
+//!
+//! One anonymous segment per job ([`Job`], made by the launcher or by a singleton) holds, in this order:
+//!
+//! | part | what | written by |
+//! |---|---|---|
+//! | header | sizes, and how many ranks sleep | its maker; sleepers |
+//! | state pages | a page per rank: what it is doing, for reports and the launcher | that rank |
+//! | doorbells | a line per rank: the futex it sleeps on | that rank and its wakers |
+//! | rings | one per ordered pair of ranks: [`ring`] | the sender; credits by the receiver |
+//! | arenas | a range per rank: lines and slots of its collectives | that rank |
+//!
+//! Nothing in it is an address; whatever a peer wrote is checked against the segment's bounds before use.
+//! The mapping stays until the process ends, so views of it are `'static`.
+
+mod arena;
+mod doorbell;
+mod job;
+mod layout;
+mod line;
+mod machine;
+pub mod ring;
+mod segment;
+mod single_copy;
+mod state;
+mod sync;
+
+pub use arena::{Arena, Block};
+pub use doorbell::{Doorbell, Sleepers, Waker};
+pub use job::{Job, Member};
+pub use line::{INLINE_BYTES, Line};
+pub use machine::{usable_cpus, yield_now};
+pub use segment::Segment;
+pub use single_copy::SingleCopy;
+pub use state::{Phase, StatePage};

@@ -1,0 +1,212 @@
+//! A job's segment, as its launcher and as its ranks see it.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::slice;
+
+use crate::doorbell::register_for_barriers;
+use crate::layout::Layout;
+use crate::ring::{Cell, Credit, Receiver, Sender};
+use crate::sync::{AtomicU32, Ordering};
+use crate::{Arena, Doorbell, Segment, Sleepers, StatePage, Waker};
+
+/// The segment of one job.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    segment: &'static Segment,
+    header: &'static Header,
+    layout: Layout,
+}
+
+/// One rank's place in a job: its own ends of everything.
+#[derive(Debug)]
+pub struct Member {
+    /// This rank.
+    pub rank: usize,
+    /// Rings to each rank, by rank; to itself too, which nobody uses.
+    pub senders: Vec<Sender>,
+    /// Rings from each rank, by rank.
+    pub receivers: Vec<Receiver>,
+    /// The rank's part of the segment.
+    pub arena: Arena,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+struct Header {
+    magic: AtomicU32,
+    ranks: AtomicU32,
+    sleepers: Sleepers,
+}
+
+/// Changes whenever the layout does, so that a launcher and a library of different versions say so.
+const MAGIC: u32 = 0x6f78_0001;
+
+impl Job {
+    /// Makes the segment for a job of `ranks` ranks.
+    ///
+    /// # Errors
+    /// The system's, if it has not enough memory for the fixed part (see the module `layout`).
+    pub fn create(ranks: u32) -> io::Result<Self> {
+        let layout = Layout::for_ranks(ranks as usize);
+        let segment = Segment::create(layout.total_bytes())?;
+        segment.reserve(0, layout.fixed_bytes())?;
+        let job = Self::view(Box::leak(Box::new(segment)), layout);
+        job.header.ranks.store(ranks, Ordering::Relaxed);
+        job.header.magic.store(MAGIC, Ordering::Release); // pairs with the Acquire in `attach`
+        Ok(job)
+    }
+
+    /// Maps the segment that the launcher made.
+    ///
+    /// # Errors
+    /// The system's; `InvalidData` if `file` is no segment of this version.
+    pub fn attach(file: OwnedFd) -> io::Result<Self> {
+        let segment: &'static Segment = Box::leak(Box::new(Segment::map(file)?));
+        let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
+        if segment.len() < Layout::for_ranks(1).fixed_bytes() {
+            return Err(wrong("the inherited descriptor is not a job's segment"));
+        }
+        let layout = Layout::for_ranks(1);
+        let header = Self::view(segment, layout).header;
+        // Pairs with the Release in `create`.
+        if header.magic.load(Ordering::Acquire) != MAGIC {
+            return Err(wrong("the launcher and the library are of different versions of oxmpi"));
+        }
+        let layout = Layout::for_ranks(header.ranks.load(Ordering::Relaxed) as usize);
+        if layout.total_bytes() != segment.len() {
+            return Err(wrong("the job's segment has not the size that its number of ranks needs"));
+        }
+        Ok(Self::view(segment, layout))
+    }
+
+    fn view(segment: &'static Segment, layout: Layout) -> Self {
+        // SAFETY: a header consists of atomics, and every version of oxmpi has one here.
+        let header = unsafe { segment.view::<Header>(Layout::HEADER) };
+        Self { segment, header, layout }
+    }
+
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.layout.ranks
+    }
+
+    /// The shared memory itself.
+    pub fn segment(&self) -> &'static Segment {
+        self.segment
+    }
+
+    /// The descriptor that ranks inherit.
+    pub fn file(&self) -> BorrowedFd<'_> {
+        self.segment.file()
+    }
+
+    /// The state page of `rank`.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn state(&self, rank: usize) -> &'static StatePage {
+        assert!(rank < self.size(), "rank {rank} of {}", self.size());
+        // SAFETY: a page of atomics, which the layout puts here.
+        unsafe { self.segment.view(self.layout.state(rank)) }
+    }
+
+    /// The doorbell of `rank`.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn doorbell(&self, rank: usize) -> &'static Doorbell {
+        assert!(rank < self.size(), "rank {rank} of {}", self.size());
+        // SAFETY: a line of atomics, which the layout puts here.
+        unsafe { self.segment.view(self.layout.doorbell(rank)) }
+    }
+
+    /// The means to know whether anybody must be woken.
+    pub fn waker(&self) -> Waker {
+        Waker::new(&self.header.sleepers)
+    }
+
+    /// Wakes every rank that sleeps.
+    pub fn wake_all(&self) {
+        (0..self.size()).for_each(|rank| self.doorbell(rank).ring());
+    }
+
+    /// Takes the place of `rank`. Each place may be taken once in a job.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn join(&self, rank: usize) -> Member {
+        assert!(rank < self.size(), "rank {rank} of {}", self.size());
+        register_for_barriers();
+        let arena = Arena::new(self.segment, self.layout.arena(rank), self.layout.arena_bytes());
+        let senders = (0..self.size()).map(|dst| self.sender(rank, dst)).collect();
+        let receivers = (0..self.size()).map(|src| self.receiver(src, rank)).collect();
+        Member { rank, senders, receivers, arena }
+    }
+
+    fn sender(&self, src: usize, dst: usize) -> Sender {
+        let (cells, credit, bulk) = self.ring(src, dst);
+        Sender::new(cells, credit, bulk)
+    }
+
+    fn receiver(&self, src: usize, dst: usize) -> Receiver {
+        let (cells, credit, bulk) = self.ring(src, dst);
+        Receiver::new(cells, credit, bulk)
+    }
+
+    fn ring(&self, src: usize, dst: usize) -> (&'static [Cell], &'static Credit, oxmpi_mem::Region) {
+        let (begin, size) = (self.layout.ring(src, dst), self.layout.ring);
+        // SAFETY: a line of atomics, which the layout puts at the beginning of a ring.
+        let credit = unsafe { self.segment.view::<Credit>(begin) };
+        let first = begin + size_of::<Credit>();
+        // SAFETY: cells are atomics and cells; the layout puts `size.cells` of them here.
+        let cell = unsafe { self.segment.view::<Cell>(first) };
+        // SAFETY: the array lies inside the ring, and so inside the segment.
+        let cells = unsafe { slice::from_raw_parts(cell, size.cells) };
+        let bulk = first + size.cells * size_of::<Cell>();
+        let bulk = self.segment.region(bulk as u64, size.bulk_bytes).expect("the layout lies in the segment");
+        (cells, credit, bulk)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::Phase;
+    use crate::ring::Header as MessageHeader;
+
+    #[test]
+    fn what_one_member_sends_the_other_receives() {
+        let job = Job::create(3).expect("a segment");
+        let other =
+            Job::attach(job.file().try_clone_to_owned().expect("a descriptor")).expect("the same segment");
+        let (mut first, mut third) = (job.join(0), other.join(2));
+        let room = first.senders[2].room(5).expect("an empty ring");
+        room.payload.write(b"hello");
+        room.send(MessageHeader { tag: 7, ..MessageHeader::default() });
+        let arrival = third.receivers[0].arrival().expect("a message");
+        assert_eq!((arrival.header.tag, arrival.payload.to_vec()), (7, b"hello".to_vec()));
+        third.receivers[0].release(&arrival);
+        assert!(third.receivers[0].arrival().is_none() && third.receivers[1].arrival().is_none());
+    }
+
+    #[test]
+    fn a_state_page_answers_what_it_was_asked() {
+        let job = Job::create(2).expect("a segment");
+        let state = job.state(1);
+        assert_eq!((state.phase(), state.call(), state.report()), (Phase::Outside, 0, None));
+        state.set_phase(Phase::Aborted(-3));
+        state.ask();
+        assert!(state.is_asked());
+        state.answer("waits for rank 0");
+        assert_eq!(state.report().as_deref(), Some("waits for rank 0"));
+        assert_eq!(state.phase(), Phase::Aborted(-3));
+    }
+
+    #[test]
+    fn a_foreign_descriptor_is_refused() {
+        let file = rustix::fs::memfd_create("test", rustix::fs::MemfdFlags::CLOEXEC).expect("a file");
+        rustix::fs::ftruncate(&file, 1 << 20).expect("room");
+        assert_eq!(Job::attach(file).expect_err("no segment").kind(), io::ErrorKind::InvalidData);
+    }
+}

@@ -1,0 +1,111 @@
+//! A line: the place where one rank shows its peers that something is there, and what.
+//!
+//! The sequence number and the first 56 bytes lie in one cache line, so a small contribution reaches a peer
+//! with the one transfer that the flag alone would cost. Larger ones lie elsewhere in the segment, and the
+//! line carries their offset.
+
+use oxmpi_mem::Region;
+
+use crate::sync::{AtomicU64, Ordering, UnsafeCell};
+
+/// Bytes that travel in the line itself.
+pub const INLINE_BYTES: usize = 120;
+
+/// One writer's flag and what it announces. Many readers.
+///
+/// Sequence numbers only grow. The payload of a sequence number may be read from when [`Line::reached`] is
+/// true for it until the writer posts again; to know that all readers are done is the writer's duty.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub struct Line {
+    sequence: AtomicU64,
+    payload: UnsafeCell<[u8; INLINE_BYTES]>,
+}
+
+// SAFETY: the payload is written by one rank between two values of `sequence`, and read by others only after
+// an acquiring load has seen the second; that they have stopped before the next write is the duty of `post`'s
+// caller, who cannot break memory safety by neglecting it: bytes are copied raw and never trusted.
+unsafe impl Sync for Line {}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Line>() == 128);
+
+impl Line {
+    /// A line on which nothing was ever posted.
+    #[cfg(any(test, loom))]
+    pub fn new() -> Self {
+        Self { sequence: AtomicU64::new(0), payload: UnsafeCell::new([0; INLINE_BYTES]) }
+    }
+
+    /// Shows `sequence` and, before it, the bytes of `from`.
+    ///
+    /// # Panics
+    /// If `from` is longer than [`INLINE_BYTES`].
+    #[inline]
+    pub fn post(&self, sequence: u64, from: &Region) {
+        self.payload().copy_from(from);
+        self.publish(sequence);
+    }
+
+    /// Shows `sequence`, and that its bytes lie at `offset` in the segment.
+    #[inline]
+    pub fn post_at(&self, sequence: u64, offset: u64) {
+        self.payload().write(&offset.to_ne_bytes());
+        self.publish(sequence);
+    }
+
+    /// Whether `sequence` has been posted; if so, what was written before is visible.
+    #[inline]
+    pub fn reached(&self, sequence: u64) -> bool {
+        self.sequence() >= sequence
+    }
+
+    /// The last sequence number posted; what was written before it is visible.
+    #[inline]
+    pub fn sequence(&self) -> u64 {
+        self.sequence.load(Ordering::Acquire) // pairs with the Release in `publish`
+    }
+
+    /// The bytes posted in the line.
+    #[inline]
+    pub fn payload(&self) -> Region {
+        // SAFETY: the line lives in a mapping that is never undone (or, in tests, as long as its test).
+        self.payload.with_mut(|bytes| unsafe { Region::claim(bytes.cast(), INLINE_BYTES) })
+    }
+
+    /// The offset posted by [`Line::post_at`].
+    #[inline]
+    pub fn offset(&self) -> u64 {
+        let mut offset = [0; 8];
+        self.payload().read(&mut offset);
+        u64::from_ne_bytes(offset)
+    }
+
+    #[inline]
+    fn publish(&self, sequence: u64) {
+        self.sequence.store(sequence, Ordering::Release); // pairs with the Acquire in `reached`
+    }
+}
+
+#[cfg(all(loom, test))]
+mod loom_tests {
+    use super::*;
+    use loom::sync::Arc;
+
+    #[test]
+    fn who_sees_the_sequence_sees_the_payload() {
+        loom::model(|| {
+            let line = Arc::new(Line::new());
+            let writer = line.clone();
+            loom::thread::spawn(move || {
+                // SAFETY: no reader looks before sequence 1 is published.
+                writer.payload.with_mut(|bytes| unsafe { (*bytes)[0] = 42 });
+                writer.publish(1);
+            });
+            if line.reached(1) {
+                // SAFETY: sequence 1 is published, so the only write has happened.
+                assert_eq!(line.payload.with(|bytes| unsafe { (*bytes)[0] }), 42);
+            }
+        });
+    }
+}

@@ -1,0 +1,335 @@
+//! A ring: the queue of messages from one rank to another.
+//!
+//! Cells of 128 bytes carry a header and up to [`CELL_BYTES`] bytes of payload; a small message reaches the
+//! receiver with one cache line, in which its mark lies too. Longer payloads lie in a byte ring beside the
+//! cells (the *bulk*), contiguously. One sender, one receiver; each knows its own position and publishes it
+//! rarely: the sender in every cell's mark, the receiver in [`Credit`], which the sender reads only when the
+//! ring seems full.
+
+use oxmpi_mem::Region;
+
+use crate::sync::{AtomicU64, Ordering, UnsafeCell};
+
+/// Bytes of payload that fit into a cell.
+pub const CELL_BYTES: usize = 80;
+
+/// What a cell tells about its message. The meaning of the fields belongs to the protocol above.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// Which kind of message.
+    pub kind: u32,
+    /// The context that keeps communicators apart.
+    pub context: u32,
+    /// Rank of the sender in the communicator.
+    pub source: i32,
+    /// The message's tag.
+    pub tag: i32,
+    /// Bytes of the whole message.
+    pub bytes: u64,
+    /// A number the protocol pairs messages by.
+    pub token: u64,
+}
+
+/// One place of the ring.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub struct Cell {
+    /// Position of the message here, plus 1; what it was before means empty.
+    mark: AtomicU64,
+    body: UnsafeCell<Body>,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+struct Body {
+    header: Header,
+    payload: [u8; CELL_BYTES],
+}
+
+// SAFETY: the body is written by the sender while the mark says empty, and read by the receiver after an
+// acquiring load of the mark; the sender writes again only after the receiver's credit covers the cell.
+unsafe impl Sync for Cell {}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Cell>() == 128);
+
+/// How far the receiver has come: its positions in cells and in the bulk.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub struct Credit {
+    cells: AtomicU64,
+    bulk: AtomicU64,
+}
+
+/// Dimensions of a ring; all rings of a segment have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingSize {
+    /// Number of cells; a power of two.
+    pub cells: usize,
+    /// Bytes of the bulk; a power of two.
+    pub bulk_bytes: usize,
+}
+
+impl RingSize {
+    /// Bytes that a ring occupies in the segment.
+    pub(crate) fn bytes(self) -> usize {
+        size_of::<Credit>() + self.cells * size_of::<Cell>() + self.bulk_bytes
+    }
+}
+
+/// The sending end.
+#[derive(Debug)]
+pub struct Sender {
+    cells: &'static [Cell],
+    credit: &'static Credit,
+    bulk: Region,
+    /// Cells filled so far.
+    position: u64,
+    /// Bytes of bulk used so far, with those skipped at the wrap.
+    bulk_position: u64,
+    /// The receiver's positions, as last seen.
+    seen_cells: u64,
+    seen_bulk: u64,
+}
+
+/// The receiving end.
+#[derive(Debug)]
+pub struct Receiver {
+    cells: &'static [Cell],
+    credit: &'static Credit,
+    bulk: Region,
+    position: u64,
+}
+
+/// A message at the head of a ring.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// What the sender said about it.
+    pub header: Header,
+    /// The bytes that came with it; valid until [`Receiver::release`].
+    pub payload: Region,
+    /// The sender's bulk position behind the payload.
+    bulk_end: u64,
+}
+
+/// Room for a message, to be filled and sent off.
+#[must_use = "a message that is not sent off stays invisible"]
+#[derive(Debug)]
+pub struct Room<'a> {
+    sender: &'a mut Sender,
+    /// Where its payload goes.
+    pub payload: Region,
+    bulk_end: u64,
+}
+
+const BULK_ALIGN: u64 = 64;
+/// `token`'s neighbour in a cell whose payload lies in the bulk: where, and how long. Two words of the payload.
+const BULK_NOTE: usize = 16;
+
+impl Sender {
+    pub(crate) fn new(cells: &'static [Cell], credit: &'static Credit, bulk: Region) -> Self {
+        assert!(cells.len().is_power_of_two() && bulk.len().is_power_of_two(), "positions wrap by masking");
+        Self { cells, credit, bulk, position: 0, bulk_position: 0, seen_cells: 0, seen_bulk: 0 }
+    }
+
+    /// The longest payload that a message should carry: a quarter of the bulk, so that both ends can be busy.
+    pub fn largest_payload(&self) -> usize {
+        (self.bulk.len() / 4).max(CELL_BYTES)
+    }
+
+    /// Room for a message of `bytes` bytes; `None` if the ring is full.
+    ///
+    /// # Panics
+    /// If `bytes` exceeds [`Sender::largest_payload`].
+    #[inline]
+    pub fn room(&mut self, bytes: usize) -> Option<Room<'_>> {
+        let capacity = self.cells.len() as u64;
+        if self.position - self.seen_cells == capacity {
+            self.seen_cells = self.credit.cells.load(Ordering::Acquire); // pairs with the Release in `release`
+            if self.position - self.seen_cells == capacity {
+                return None;
+            }
+        }
+        if bytes <= CELL_BYTES {
+            let payload = payload_of(self.cell()).part(0, bytes);
+            let bulk_end = self.bulk_position;
+            return Some(Room { sender: self, payload, bulk_end });
+        }
+        self.room_in_bulk(bytes)
+    }
+
+    fn room_in_bulk(&mut self, bytes: usize) -> Option<Room<'_>> {
+        assert!(bytes <= self.largest_payload(), "long messages are sent in pieces");
+        let capacity = self.bulk.len() as u64;
+        let needed = (bytes as u64).next_multiple_of(BULK_ALIGN);
+        let mut begin = self.bulk_position;
+        if begin % capacity + needed > capacity {
+            begin = begin.next_multiple_of(capacity);
+        }
+        let bulk_end = begin + needed;
+        if bulk_end - self.seen_bulk > capacity {
+            self.seen_bulk = self.credit.bulk.load(Ordering::Acquire); // pairs with the Release in `release`
+            if bulk_end - self.seen_bulk > capacity {
+                return None;
+            }
+        }
+        let payload = self.bulk.part((begin % capacity) as usize, bytes);
+        Some(Room { sender: self, payload, bulk_end })
+    }
+
+    fn cell(&self) -> &'static Cell {
+        &self.cells[self.position as usize & (self.cells.len() - 1)]
+    }
+}
+
+impl Room<'_> {
+    /// Makes the message visible to the receiver.
+    #[inline]
+    pub fn send(self, header: Header) {
+        let cell = self.sender.cell();
+        let (bytes, bulk_end) = (self.payload.len(), self.bulk_end);
+        cell.body.with_mut(|body| {
+            // SAFETY: the cell is empty (there was room), so only the sender touches it.
+            unsafe { (*body).header = header };
+        });
+        let note = payload_of(cell);
+        if bytes > CELL_BYTES {
+            note.write(&bulk_end.to_ne_bytes());
+            note.part(8, 8).write(&(bytes as u64).to_ne_bytes());
+        }
+        // What the mark's upper bits say: whether the payload is in the bulk, and else how long it is.
+        let length = if bytes > CELL_BYTES { IN_BULK } else { bytes as u64 };
+        self.sender.position += 1;
+        self.sender.bulk_position = bulk_end;
+        // Pairs with the Acquire in `arrival`.
+        cell.mark.store(self.sender.position | length << LENGTH_SHIFT, Ordering::Release);
+    }
+}
+
+/// The mark: position in the lower bits, length of the payload in the upper byte.
+const LENGTH_SHIFT: u32 = 56;
+const IN_BULK: u64 = 0xff;
+
+impl Receiver {
+    pub(crate) fn new(cells: &'static [Cell], credit: &'static Credit, bulk: Region) -> Self {
+        Self { cells, credit, bulk, position: 0 }
+    }
+
+    /// The message at the head, if there is one.
+    ///
+    /// A message whose length a broken peer has made up is cut to what the ring holds.
+    #[inline]
+    pub fn arrival(&self) -> Option<Arrival> {
+        let cell = self.cell();
+        let mark = cell.mark.load(Ordering::Acquire); // pairs with the Release in `send`
+        if mark & ((1 << LENGTH_SHIFT) - 1) != self.position + 1 {
+            return None;
+        }
+        // SAFETY: the mark says that the sender has filled the cell and left it.
+        let header = cell.body.with(|body| unsafe { (*body).header });
+        let length = mark >> LENGTH_SHIFT;
+        if length == IN_BULK {
+            return Some(self.arrival_in_bulk(header, cell));
+        }
+        let payload = payload_of(cell).part(0, (length as usize).min(CELL_BYTES));
+        Some(Arrival { header, payload, bulk_end: 0 })
+    }
+
+    fn arrival_in_bulk(&self, header: Header, cell: &Cell) -> Arrival {
+        let mut note = [0; BULK_NOTE];
+        payload_of(cell).read(&mut note);
+        let (end, bytes) = note.split_at(8);
+        let bulk_end = u64::from_ne_bytes(end.try_into().expect("8 of 16 bytes"));
+        let bytes = u64::from_ne_bytes(bytes.try_into().expect("8 of 16 bytes"));
+        let capacity = self.bulk.len() as u64;
+        let begin = bulk_end.wrapping_sub(bytes.next_multiple_of(BULK_ALIGN)) % capacity;
+        let payload = self.bulk.part(begin as usize, bytes.min(capacity - begin) as usize);
+        Arrival { header, payload, bulk_end }
+    }
+
+    /// Gives the place of the message at the head back to the sender.
+    #[inline]
+    pub fn release(&mut self, arrival: &Arrival) {
+        self.position += 1;
+        if arrival.bulk_end != 0 {
+            self.credit.bulk.store(arrival.bulk_end, Ordering::Release); // pairs with the Acquire in `room`
+        }
+        self.credit.cells.store(self.position, Ordering::Release); // pairs with the Acquire in `room`
+    }
+
+    fn cell(&self) -> &'static Cell {
+        &self.cells[self.position as usize & (self.cells.len() - 1)]
+    }
+}
+
+fn payload_of(cell: &Cell) -> Region {
+    cell.body.with_mut(|body| {
+        // SAFETY: projecting to a field reads nothing.
+        let payload = unsafe { &raw mut (*body).payload };
+        // SAFETY: cells lie in a mapping that is never undone (or, in tests, are leaked).
+        unsafe { Region::claim(payload.cast(), CELL_BYTES) }
+    })
+}
+
+#[cfg(any(test, loom))]
+mod testing {
+    use super::*;
+
+    /// A ring on the heap, leaked.
+    pub(super) fn ring(cells: usize, bulk_bytes: usize) -> (Sender, Receiver) {
+        let cell = || Cell {
+            mark: AtomicU64::new(0),
+            body: UnsafeCell::new(Body { header: Header::default(), payload: [0; CELL_BYTES] }),
+        };
+        let cells: &'static [Cell] = Box::leak((0..cells).map(|_| cell()).collect());
+        let credit: &'static Credit =
+            Box::leak(Box::new(Credit { cells: AtomicU64::new(0), bulk: AtomicU64::new(0) }));
+        let bytes = Box::leak(vec![0u8; bulk_bytes].into_boxed_slice());
+        // SAFETY: the bytes are leaked and used only through the region.
+        let bulk = unsafe { Region::claim(bytes.as_mut_ptr(), bulk_bytes) };
+        (Sender::new(cells, credit, bulk), Receiver::new(cells, credit, bulk))
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+#[cfg(all(loom, test))]
+mod loom_tests {
+    use super::*;
+
+    fn header(tag: i32) -> Header {
+        Header { tag, ..Header::default() }
+    }
+
+    /// Two messages through one cell: the second overwrites the first only after its credit came back.
+    #[test]
+    fn messages_arrive_whole_and_in_order() {
+        loom::model(|| {
+            let (mut sender, mut receiver) = testing::ring(1, 256);
+            let writer = loom::thread::spawn(move || {
+                for tag in [1, 2] {
+                    loop {
+                        if let Some(room) = sender.room(0) {
+                            room.send(header(tag));
+                            break;
+                        }
+                        loom::thread::yield_now();
+                    }
+                }
+            });
+            for tag in [1, 2] {
+                let arrival = loop {
+                    if let Some(arrival) = receiver.arrival() {
+                        break arrival;
+                    }
+                    loom::thread::yield_now();
+                };
+                assert_eq!(arrival.header.tag, tag);
+                receiver.release(&arrival);
+            }
+            writer.join().expect("the sender does not panic");
+        });
+    }
+}

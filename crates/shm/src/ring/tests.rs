@@ -1,0 +1,64 @@
+use super::*;
+
+fn bytes(region: &Region) -> Vec<u8> {
+    region.to_vec()
+}
+
+#[test]
+fn short_and_long_messages_arrive_in_order_with_their_payload() {
+    let (mut sender, mut receiver) = testing::ring(8, 4096);
+    let mut seen = 0;
+    for round in 0u64..1000 {
+        let len = (round * 37 % 1025) as usize;
+        let data = vec![round as u8; len];
+        let room = sender.room(len).expect("the receiver keeps up");
+        room.payload.write(&data);
+        room.send(Header { token: round, ..Header::default() });
+        if round % 3 == 2 {
+            while let Some(arrival) = receiver.arrival() {
+                assert_eq!(arrival.header.token, seen);
+                assert_eq!(bytes(&arrival.payload), vec![seen as u8; (seen * 37 % 1025) as usize]);
+                receiver.release(&arrival);
+                seen += 1;
+            }
+        }
+    }
+    assert_eq!(seen, 999);
+}
+
+#[test]
+fn a_full_ring_has_no_room_until_a_message_is_released() {
+    let (mut sender, mut receiver) = testing::ring(2, 1024);
+    sender.room(0).expect("empty").send(Header::default());
+    sender.room(4).expect("half full").send(Header::default());
+    assert!(sender.room(0).is_none());
+    let arrival = receiver.arrival().expect("two are there");
+    receiver.release(&arrival);
+    assert!(sender.room(0).is_some());
+}
+
+#[test]
+fn a_full_bulk_has_no_room_though_cells_are_free() {
+    let (mut sender, mut receiver) = testing::ring(16, 1024);
+    for _ in 0..4 {
+        sender.room(256).expect("a quarter each").send(Header::default());
+    }
+    assert!(sender.room(200).is_none());
+    assert!(sender.room(CELL_BYTES).is_some());
+    let arrival = receiver.arrival().expect("four are there");
+    receiver.release(&arrival);
+    assert!(sender.room(200).is_some());
+}
+
+#[test]
+fn a_payload_never_wraps_around_the_end_of_the_bulk() {
+    let (mut sender, mut receiver) = testing::ring(4, 1024);
+    for round in 0..50u8 {
+        let room = sender.room(200).expect("one at a time");
+        room.payload.write(&[round; 200]);
+        room.send(Header::default());
+        let arrival = receiver.arrival().expect("just sent");
+        assert_eq!(bytes(&arrival.payload), vec![round; 200]);
+        receiver.release(&arrival);
+    }
+}

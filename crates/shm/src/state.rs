@@ -1,0 +1,122 @@
+//! A rank's state page: what it is doing, for the launcher and for reports about hangs.
+//!
+//! The rank pays a plain store per MPI call. A report about its pending requests is written only when the
+//! launcher asks, from inside the rank's waiting loop: the rank is never stopped to be looked at.
+
+use std::sync::atomic::AtomicU8;
+
+use crate::sync::{AtomicU32, Ordering};
+
+/// How far a rank has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It has not called `MPI_Init` yet, and perhaps never will.
+    Outside,
+    /// Between `MPI_Init` and `MPI_Finalize`.
+    Running,
+    /// After `MPI_Finalize`.
+    Finalized,
+    /// It has called `MPI_Abort` with this code.
+    Aborted(i32),
+}
+
+const TEXT_BYTES: usize = 3072;
+
+/// One page of the segment, written by its rank.
+#[repr(C, align(4096))]
+pub struct StatePage {
+    call: AtomicU32,
+    phase: AtomicU32,
+    code: AtomicU32,
+    pid: AtomicU32,
+    asked: AtomicU32,
+    answered: AtomicU32,
+    length: AtomicU32,
+    text: [AtomicU8; TEXT_BYTES],
+}
+
+impl StatePage {
+    /// Notes which call the rank is in, an index of `base::generated::functions`; 0 is none.
+    #[inline]
+    pub fn set_call(&self, call: u16) {
+        self.call.store(u32::from(call), Ordering::Relaxed);
+    }
+
+    /// Which call the rank is in.
+    pub fn call(&self) -> u16 {
+        self.call.load(Ordering::Relaxed) as u16
+    }
+
+    /// Notes how far the rank has come.
+    pub fn set_phase(&self, phase: Phase) {
+        let number = match phase {
+            Phase::Outside => 0,
+            Phase::Running => 1,
+            Phase::Finalized => 2,
+            Phase::Aborted(code) => {
+                self.code.store(code.cast_unsigned(), Ordering::Relaxed);
+                3
+            }
+        };
+        self.phase.store(number, Ordering::Release); // pairs with the Acquire in `phase`
+    }
+
+    /// How far the rank has come.
+    pub fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Acquire) {
+            1 => Phase::Running,
+            2 => Phase::Finalized,
+            3 => Phase::Aborted(self.code.load(Ordering::Relaxed).cast_signed()),
+            _ => Phase::Outside,
+        }
+    }
+
+    /// Notes the rank's process.
+    pub fn set_pid(&self, pid: u32) {
+        self.pid.store(pid, Ordering::Release); // pairs with the Acquire in `pid`
+    }
+
+    /// The rank's process, once it has called `MPI_Init`.
+    pub fn pid(&self) -> Option<u32> {
+        Some(self.pid.load(Ordering::Acquire)).filter(|&pid| pid != 0)
+    }
+
+    /// Asks the rank for a report.
+    pub fn ask(&self) {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether somebody waits for a report of this rank.
+    #[inline]
+    pub fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed) != self.answered.load(Ordering::Relaxed)
+    }
+
+    /// Answers [`StatePage::ask`]; what does not fit is cut.
+    pub fn answer(&self, report: &str) {
+        let mut end = report.len().min(TEXT_BYTES);
+        while !report.is_char_boundary(end) {
+            end -= 1;
+        }
+        for (cell, byte) in self.text.iter().zip(report[..end].bytes()) {
+            cell.store(byte, Ordering::Relaxed);
+        }
+        self.length.store(end as u32, Ordering::Relaxed);
+        // Pairs with the Acquire in `report`.
+        self.answered.store(self.asked.load(Ordering::Relaxed), Ordering::Release);
+    }
+
+    /// What the rank answered last, once it has answered all that it was asked.
+    pub fn report(&self) -> Option<String> {
+        let answered = self.answered.load(Ordering::Acquire);
+        if answered == 0 || answered != self.asked.load(Ordering::Relaxed) {
+            return None;
+        }
+        let length = (self.length.load(Ordering::Relaxed) as usize).min(TEXT_BYTES);
+        let bytes: Vec<u8> = self.text[..length].iter().map(|cell| cell.load(Ordering::Relaxed)).collect();
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<StatePage>() == 4096);
