@@ -8,7 +8,8 @@ pub mod generated;
 mod status;
 
 pub use error::{Error, Result};
-pub use generated::basic_type::{BasicType, TypeClass};
+pub use generated::basic_type::{BasicType, Pair, Scalar, TypeClass};
 pub use generated::error_class::ErrorClass;
+pub use generated::functions::{Chapter, Function};
 pub use generated::reduce_op::ReduceOp;
 pub use status::Status;
