@@ -5,7 +5,9 @@
 //! making one is unsafe, using one is not.
 
 mod gate;
+mod pool;
 mod region;
 
 pub use gate::{Entered, Gate};
+pub use pool::Pool;
 pub use region::Region;

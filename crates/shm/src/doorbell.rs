@@ -6,7 +6,9 @@
 //! running rank pass a barrier (`membarrier`): a writer either published before it, and the sleeper sees that,
 //! or loads `Sleepers` after it, and rings. Where the system has no `membarrier`, sleeps are short.
 
+#[cfg(not(loom))]
 use std::ptr;
+#[cfg(not(loom))]
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -36,6 +38,7 @@ pub struct Waker {
 /// Longest sleep where a wake-up could be missed.
 const BLIND_SLEEP: Duration = Duration::from_millis(1);
 
+#[cfg(not(loom))]
 static HAS_BARRIER: AtomicBool = AtomicBool::new(false);
 
 impl Waker {

@@ -121,6 +121,15 @@ impl Job {
         unsafe { self.segment.view(self.layout.doorbell(rank)) }
     }
 
+    /// Offset of the [`FIRST_LINES`](crate::FIRST_LINES) lines of `rank`.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn first_lines(&self, rank: usize) -> u64 {
+        assert!(rank < self.size(), "rank {rank} of {}", self.size());
+        self.layout.first_lines(rank) as u64
+    }
+
     /// The means to know whether anybody must be woken.
     pub fn waker(&self) -> Waker {
         Waker::new(&self.header.sleepers)

@@ -1,6 +1,10 @@
 //! Where each part of a segment lies, as a function of the number of ranks.
 
+use crate::Line;
 use crate::ring::RingSize;
+
+/// Lines that each rank has without taking them from its arena.
+pub const FIRST_LINES: usize = 65;
 
 /// Offsets, in bytes, of the parts of a job's segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +39,13 @@ impl Layout {
         self.state(self.ranks) + rank * 128
     }
 
+    /// Lines that a rank has from the start, for the collectives of the communicator that exists from the start.
+    pub(crate) fn first_lines(&self, rank: usize) -> usize {
+        self.doorbell(self.ranks).next_multiple_of(PAGE) + rank * FIRST_LINES * size_of::<Line>()
+    }
+
     pub(crate) fn ring(&self, src: usize, dst: usize) -> usize {
-        let begin = self.doorbell(self.ranks).next_multiple_of(PAGE);
+        let begin = self.first_lines(self.ranks).next_multiple_of(PAGE);
         begin + (dst * self.ranks + src) * self.ring.bytes()
     }
 
@@ -68,7 +77,8 @@ mod tests {
         for ranks in [1, 2, 7, 8, 9, 33, 200] {
             let layout = Layout::for_ranks(ranks);
             assert!(layout.state(ranks) <= layout.doorbell(0));
-            assert!(layout.doorbell(ranks) <= layout.ring(0, 0));
+            assert!(layout.doorbell(ranks) <= layout.first_lines(0));
+            assert!(layout.first_lines(ranks) <= layout.ring(0, 0));
             assert!(layout.ring(ranks - 1, ranks - 1) + layout.ring.bytes() <= layout.arena(0));
             assert_eq!(layout.ring(0, ranks - 1) % 128, 0);
             assert_eq!(layout.arena(ranks), layout.total_bytes());

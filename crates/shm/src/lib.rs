@@ -7,6 +7,7 @@
 //! | header | sizes, and how many ranks sleep | its maker; sleepers |
 //! | state pages | a page per rank: what it is doing, for reports and the launcher | that rank |
 //! | doorbells | a line per rank: the futex it sleeps on | that rank and its wakers |
+//! | first lines | a few lines per rank, for the first communicator | that rank |
 //! | rings | one per ordered pair of ranks: [`ring`] | the sender; credits by the receiver |
 //! | arenas | a range per rank: lines and slots of its collectives | that rank |
 //!
@@ -28,6 +29,7 @@ mod sync;
 pub use arena::{Arena, Block};
 pub use doorbell::{Doorbell, Sleepers, Waker};
 pub use job::{Job, Member};
+pub use layout::FIRST_LINES;
 pub use line::{INLINE_BYTES, Line};
 pub use machine::{usable_cpus, yield_now};
 pub use segment::Segment;
