@@ -4,6 +4,8 @@
 //! makes so), and so every rank chooses the same algorithm. What may differ, the rank and whether *this* rank
 //! works in place, are separate arguments of the algorithms.
 
+use crate::{Buf, Span};
+
 /// Which collective, and its root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the variants are the standard's names")]
@@ -33,4 +35,53 @@ pub struct Shape {
     pub commutative: bool,
     /// Whether all ranks share memory, so that post and pull can be used.
     pub node: bool,
+}
+
+impl Collective {
+    /// The standard's name, in lower case: what overrides and tools call it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Allgather => "allgather",
+            Self::Allreduce => "allreduce",
+            Self::Alltoall => "alltoall",
+            Self::Barrier => "barrier",
+            Self::Bcast { .. } => "bcast",
+            Self::Gather { .. } => "gather",
+            Self::Reduce { .. } => "reduce",
+            Self::Scatter { .. } => "scatter",
+        }
+    }
+
+    /// The root, of a collective that has one.
+    pub const fn root(&self) -> Option<u32> {
+        match *self {
+            Self::Bcast { root } | Self::Gather { root } | Self::Reduce { root } | Self::Scatter { root } => {
+                Some(root)
+            }
+            Self::Allgather | Self::Allreduce | Self::Alltoall | Self::Barrier => None,
+        }
+    }
+}
+
+impl Shape {
+    /// The root; 0 where there is none.
+    pub(crate) fn root(&self) -> u32 {
+        self.collective.root().unwrap_or(0)
+    }
+
+    /// All ranks but `rank`, beginning with its successor, so that ranks do not all turn to the same peer first.
+    pub(crate) fn others(&self, rank: u32) -> impl DoubleEndedIterator<Item = u32> + use<> {
+        let ranks = self.ranks;
+        (1..ranks).map(move |distance| (rank + distance) % ranks)
+    }
+
+    /// Bytes of all ranks' blocks together.
+    pub(crate) fn total_bytes(&self) -> u64 {
+        self.bytes * u64::from(self.ranks)
+    }
+
+    /// Rank `rank`'s block of a buffer that holds one for each rank.
+    pub(crate) fn block(&self, buf: Buf, rank: u32) -> Span {
+        Span::fixed(buf, u64::from(rank) * self.bytes, self.bytes)
+    }
 }

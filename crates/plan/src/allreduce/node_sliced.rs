@@ -1,0 +1,103 @@
+//! Allreduce by slices of lines: each rank combines its slice for all, and pulls the other slices.
+//!
+//! Of each segment a rank owns `1/p`. It posts the other slices, each on a line of its own (and so copies no
+//! byte that nobody reads), combines its slice straight from the peers' lines, posts the result, and pulls the
+//! peers' results. Per rank `(p-1)/p` of the vector is posted, combined and pulled once, and `1/p` posted
+//! again: the least work of all, for two hops.
+//!
+//! In iteration `i` a rank posts slices of segment `i`, combines segment `i - 1` and pulls the results of
+//! segment `i - 2`. So a peer may be late by two thirds of an iteration before anybody waits for it. When a
+//! rank posts segment `s`, it has pulled the results of segment `s - 3`, which the peers posted after they
+//! combined it; and when it posts a result of segment `s`, peers have posted slices of `s`, and so have pulled
+//! results of `s - 3`: three slots suffice on every line.
+
+use crate::build::Builder;
+use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS, REDUCE_BYTE_NS};
+use crate::peers::ring;
+use crate::segment::{SLOT_BUDGET_BYTES, grain_bytes};
+use crate::{Algorithm, Buf, Plan, Shape, Span};
+
+pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-sliced", admits, cost_ns, plan };
+
+/// Slots of each line.
+const DEPTH: u32 = 3;
+/// The longest slice: longer ones gain nothing.
+const SLICE_MAX_BYTES: u64 = 32 << 10;
+/// The shortest slice worth its line, where the vector is long.
+const SLICE_MIN_BYTES: u64 = 1 << 10;
+
+/// How the vector is cut.
+struct Cut {
+    segments: u64,
+    slice_bytes: u64,
+    total: u64,
+    ranks: u32,
+}
+
+impl Cut {
+    fn new(shape: &Shape) -> Self {
+        let ranks = u64::from(shape.ranks);
+        let grain = grain_bytes(shape.unit);
+        let longest = slice_limit_bytes(shape.ranks) / grain * grain;
+        let segments = shape.bytes.div_ceil(ranks * longest.max(grain)).max(1);
+        let slice_bytes = shape.bytes.div_ceil(ranks * segments).max(1).next_multiple_of(grain);
+        let segments = shape.bytes.div_ceil(ranks * slice_bytes).max(1);
+        Self { segments, slice_bytes, total: shape.bytes, ranks: shape.ranks }
+    }
+
+    /// The slice that `owner` combines.
+    fn slice(&self, buf: Buf, owner: u32) -> Span {
+        Span {
+            buf,
+            offset: u64::from(owner) * self.slice_bytes,
+            bytes: self.slice_bytes,
+            stride: u64::from(self.ranks) * self.slice_bytes,
+            end: self.total,
+        }
+    }
+}
+
+/// The longest slice with which all slots keep within their budget.
+fn slice_limit_bytes(ranks: u32) -> u64 {
+    (SLOT_BUDGET_BYTES / (u64::from(ranks) * u64::from(DEPTH))).min(SLICE_MAX_BYTES)
+}
+
+fn admits(shape: &Shape) -> bool {
+    let limit = slice_limit_bytes(shape.ranks);
+    shape.node && shape.ranks <= 128 && limit >= SLICE_MIN_BYTES.max(grain_bytes(shape.unit))
+}
+
+fn cost_ns(shape: &Shape) -> f64 {
+    let cut = Cut::new(shape);
+    let peers = f64::from(shape.ranks - 1);
+    let actions = peers * (POST_NS + 2.0 * PULL_NS) + POST_NS;
+    let pieces = peers * (POST_BYTE_NS + REDUCE_BYTE_NS + PULL_BYTE_NS) + POST_BYTE_NS;
+    let bytes = shape.bytes as f64 / f64::from(shape.ranks) * pieces;
+    2.0 * HOP_NS + cut.segments as f64 * actions + bytes
+}
+
+fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    let cut = Cut::new(shape);
+    let ranks = shape.ranks;
+    let mut builder = Builder::segmented(cut.segments);
+    // A rank's line `d - 1` carries its operand for the rank `d` after it.
+    for _ in 1..ranks {
+        builder.line(cut.slice_bytes, DEPTH);
+    }
+    let results = builder.line(cut.slice_bytes, DEPTH);
+    let line_between =
+        |from, to| u8::try_from(ring::before(to, from, ranks) - 1).expect("at most 128 ranks are admitted");
+
+    for peer in shape.others(rank) {
+        builder.post(line_between(rank, peer), cut.slice(Buf::Send, peer));
+    }
+    builder.delay(1);
+    let result = cut.slice(Buf::Recv, rank);
+    builder.pull_outward(rank, ranks, cut.slice(Buf::Send, rank), result, |peer| line_between(peer, rank));
+    builder.post(results, result);
+    builder.delay(2);
+    for peer in shape.others(rank) {
+        builder.pull(peer, results, 0, cut.slice(Buf::Recv, peer));
+    }
+    builder.finish()
+}

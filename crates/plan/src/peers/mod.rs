@@ -1,0 +1,6 @@
+//! Arithmetic on ranks: who talks to whom in which round. No steps, no bytes.
+
+pub(crate) mod dissemination;
+pub(crate) mod doubling;
+pub(crate) mod ring;
+pub(crate) mod tree;

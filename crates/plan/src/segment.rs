@@ -1,0 +1,168 @@
+//! How long messages are cut into segments, and how a stream of segments through slots is paced.
+//!
+//! All slots that one plan uses on one rank stay within [`SLOT_BUDGET_BYTES`], so that they stay in the
+//! second-level cache; an algorithm that cannot keep within it is not admissible.
+
+use crate::build::Builder;
+use crate::{Buf, Span};
+
+/// The most bytes of slots a plan may use on one rank.
+pub(crate) const SLOT_BUDGET_BYTES: u64 = 512 << 10;
+
+/// The most bytes a single, unsegmented post may have.
+pub(crate) const SINGLE_POST_BYTES: u64 = 128 << 10;
+
+/// Segments longer than this gain nothing.
+const SEGMENT_MAX_BYTES: u64 = 64 << 10;
+
+/// Segments shorter than this cost more in hand-overs than in copies.
+const SEGMENT_MIN_BYTES: u64 = 4 << 10;
+
+/// A vector cut into segments of equal length but the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segments {
+    /// Number of segments; at least 1.
+    pub(crate) count: u64,
+    /// Bytes of a segment: whole units.
+    pub(crate) bytes: u64,
+    total: u64,
+}
+
+impl Segments {
+    /// Cuts `total` bytes into segments of at most about `target` bytes (one unit, where a unit is longer).
+    ///
+    /// A segment is a multiple of `unit` bytes, and of a cache line where units fit cache lines.
+    pub(crate) fn cut(total: u64, unit: u32, target: u64) -> Self {
+        let grain = grain_bytes(unit);
+        if total <= target.max(grain) {
+            return Self { count: 1, bytes: total, total };
+        }
+        let count = total.div_ceil(target.max(grain));
+        let bytes = total.div_ceil(count).next_multiple_of(grain);
+        Self { count: total.div_ceil(bytes), bytes, total }
+    }
+
+    /// Cuts blocks of `block` bytes so that `lines` lines with as many slots as a [`Stream`] has stay within
+    /// the budget; `None` where segments would be too short to be worth it.
+    pub(crate) fn cut_for_lines(block: u64, lines: u32) -> Option<Self> {
+        let line_budget = SLOT_BUDGET_BYTES / u64::from(lines);
+        if block <= line_budget.min(SEGMENT_MAX_BYTES) {
+            return Some(Self::cut(block, 1, block));
+        }
+        let target = (line_budget / u64::from(Stream::DEPTH)).min(SEGMENT_MAX_BYTES / 2) / 64 * 64;
+        (target >= SEGMENT_MIN_BYTES).then(|| Self::cut(block, 1, target))
+    }
+
+    /// The segments of the vector that begins at `offset` in `buf`.
+    pub(crate) fn span(&self, buf: Buf, offset: u64) -> Span {
+        Span { buf, offset, bytes: self.bytes, stride: self.bytes, end: offset + self.total }
+    }
+}
+
+/// The least length that cuts neither a unit nor, where units fit them, a cache line.
+pub(crate) fn grain_bytes(unit: u32) -> u64 {
+    let unit = u64::from(unit.max(1));
+    if 64 % unit == 0 { 64 } else { unit }
+}
+
+/// A stream of segments from writers to readers with credits, where writers would else overwrite.
+///
+/// With up to [`Stream::DEPTH`] segments each has a slot of its own, and nobody needs to wait for readers.
+/// With more, readers post credits (empty) on a line of their own. Credit `s` says that segments up to
+/// `s - LAG` have been read: a reader pulls with delay `LAG` and then posts credit with delay 0. A writer
+/// waits for credit `s - LAG` before it posts segment `s`, and so knows that `s - DEPTH` has been read. The
+/// first `LAG` segments are posted without waiting for readers to arrive, and at the end a writer waits only
+/// until all but the last `LAG` segments have been read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stream {
+    /// The segments of the stream.
+    pub(crate) segments: Segments,
+    credits: bool,
+}
+
+/// The lines of a [`Stream`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StreamLines {
+    /// The first line with data; the others follow it.
+    pub(crate) data: u8,
+    /// The line that readers post credit on.
+    credit: Option<u8>,
+}
+
+impl Stream {
+    /// Slots of a data line.
+    pub(crate) const DEPTH: u32 = 4;
+    /// How many segments a reader gives credit ahead.
+    const LAG: u32 = Self::DEPTH / 2;
+
+    /// A stream of `segments`.
+    pub(crate) fn new(segments: Segments) -> Self {
+        Self { segments, credits: segments.count > u64::from(Self::DEPTH) }
+    }
+
+    /// Declares `data_lines` lines for data alone, where the plan itself knows when readers are done; returns
+    /// the first one.
+    pub(crate) fn declare_unpaced(&self, builder: &mut Builder, data_lines: u32) -> u8 {
+        let depth = u32::try_from(self.segments.count).map_or(Self::DEPTH, |count| count.min(Self::DEPTH));
+        let first = builder.line(self.segments.bytes, depth);
+        for _ in 1..data_lines {
+            builder.line(self.segments.bytes, depth);
+        }
+        first
+    }
+
+    /// Declares `data_lines` lines for data, and that for credit if one is needed.
+    pub(crate) fn declare(&self, builder: &mut Builder, data_lines: u32) -> StreamLines {
+        let data = self.declare_unpaced(builder, data_lines);
+        let credit = self.credits.then(|| builder.line(0, Self::DEPTH));
+        StreamLines { data, credit }
+    }
+
+    /// Before a writer posts: waits for the credit of `readers`.
+    pub(crate) fn await_credit(
+        &self,
+        builder: &mut Builder,
+        lines: StreamLines,
+        readers: impl Iterator<Item = u32>,
+    ) {
+        if let Some(credit) = lines.credit {
+            builder.delay(Self::LAG);
+            readers.for_each(|reader| builder.wait(reader, credit));
+            builder.delay(0);
+        }
+    }
+
+    /// A reader's part: pulls by `pull`, then gives credit.
+    pub(crate) fn read(&self, builder: &mut Builder, lines: StreamLines, pull: impl FnOnce(&mut Builder)) {
+        builder.delay(if self.credits { Self::LAG } else { 0 });
+        pull(builder);
+        builder.delay(0);
+        if let Some(credit) = lines.credit {
+            builder.post(credit, Span::EMPTY);
+        }
+    }
+}
+
+/// Bytes of a stream's segments: long vectors get longer ones, which cost fewer hand-overs.
+pub(crate) fn stream_target_bytes(total: u64) -> u64 {
+    (total / 16).clamp(SEGMENT_MAX_BYTES / 2, SEGMENT_MAX_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_cover_the_vector_without_cutting_units() {
+        for (total, unit, target) in
+            [(0, 1, 64), (1, 1, 64), (1000, 8, 64), (1 << 20, 12, 4096), (144, 48, 10)]
+        {
+            let segments = Segments::cut(total, unit, target);
+            let span = segments.span(Buf::Recv, 7);
+            let covered: u64 = (0..segments.count).map(|segment| span.at(segment).1).sum();
+            assert_eq!(covered, total, "{segments:?}");
+            assert_eq!(segments.bytes % u64::from(unit), 0, "{segments:?}");
+            assert!(segments.bytes <= target.max(grain_bytes(unit)) + grain_bytes(unit), "{segments:?}");
+        }
+    }
+}
