@@ -1,1 +1,56 @@
-//! Placeholder until the crate's first commit.
+//! `libmpi_abi.so.1`: the exported functions of the standard C ABI.
+//!
+//! Everything in `generated/` comes from `spec/`. An export does two things: it widens integers, and it
+//! calls the body in `oxmpi_cfront` - or reports that there is none. The contract with the bodies:
+//!
+//! - *Module.* The chapter of the function, `-` written as `_`; all lifetimes of collectives live in
+//!   `collective` (and `neighborhood`).
+//! - *Name.* The C name in lower case without `MPI_`. `X`, `X_c` and a removed function with the same
+//!   arguments share the body named after `X`, which takes wide arguments: counts as `MPI_Count`, arrays
+//!   as [`Integers`](prelude::Integers), outputs as [`IntegerOut`](prelude::IntegerOut).
+//! - *Signature.* `pub unsafe fn x(function: Function, <arguments in C's order>) -> <C's result>`;
+//!   `function` tells which of the sharers was called. `unsafe` may be absent where nothing is asked of the
+//!   caller. The duties of the caller are the standard's: pointers are valid for what the standard says
+//!   the function does with them.
+//! - *Interposition.* `MPI_X` and `PMPI_X` are two plain exports of one body, and the library calls neither,
+//!   so that a tool may replace any of them: by preloading, by link order, or inside the executable.
+//! - *Panics.* `extern "C"` turns an unwinding panic into an abort of the process, without a cost on
+//!   the way that does not panic.
+//!
+//! `spec/built.txt` lists the bodies; without one an export returns `MPI_ERR_UNSUPPORTED_OPERATION` by way
+//! of the error handler that the standard names.
+//!
+//! MPI-5.0: Profiling Interface; Application Binary Interface.
+
+/// Exports each function under its own name and under the one that tools call.
+macro_rules! exports {
+    ($(
+        fn $mpi:ident, $pmpi:ident($($argument:ident: $type:ty),* $(,)?) -> $result:ty { $body:expr }
+    )*) => {$(
+        exports!(@one $mpi($($argument: $type),*) -> $result { $body });
+        exports!(@one $pmpi($($argument: $type),*) -> $result { $body });
+    )*};
+    (@one $name:ident($($argument:ident: $type:ty),*) -> $result:ty { $body:expr }) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+            // SAFETY: the caller of a C function promises what the standard asks of its arguments.
+            unsafe { $body }
+        }
+    };
+}
+
+/// What the generated files refer to.
+mod prelude {
+    pub use std::ffi::{c_char, c_double, c_int, c_void};
+
+    pub use oxmpi_base::Function;
+    pub use oxmpi_cfront::generated::constants::MPI_FILE_NULL;
+    pub use oxmpi_cfront::generated::types::*;
+    pub use oxmpi_cfront::*;
+}
+
+#[allow(non_snake_case, reason = "C's names")]
+#[allow(unused_variables, unused_unsafe, reason = "a function without a body uses no argument")]
+#[allow(missing_docs, clippy::missing_safety_doc, reason = "documented by the standard")]
+#[allow(clippy::too_many_arguments, reason = "as the standard has them")]
+mod generated;

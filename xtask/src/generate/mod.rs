@@ -11,8 +11,12 @@ use std::{env, fs};
 use crate::Outcome;
 
 mod basic_type;
+mod bodies;
+mod c_types;
 mod error_class;
+mod exports;
 mod functions;
+mod header;
 mod names;
 mod reduce_op;
 mod spec;
@@ -66,12 +70,18 @@ pub fn workspace_root() -> &'static Path {
 
 fn outputs(spec: &Spec) -> Outcome<Vec<Output>> {
     let base = "crates/base/src/generated";
-    Ok(vec![
+    let cfront = "crates/cfront/src/generated";
+    let mut outputs = vec![
         Output::rust(format!("{base}/basic_type.rs"), &basic_type::text(spec)?)?,
         Output::rust(format!("{base}/error_class.rs"), &error_class::text(spec))?,
         Output::rust(format!("{base}/functions.rs"), &functions::text(spec))?,
         Output::rust(format!("{base}/reduce_op.rs"), &reduce_op::text(spec)?)?,
-    ])
+        Output::rust(format!("{cfront}/constants.rs"), &c_types::constants(spec)?)?,
+        Output::rust(format!("{cfront}/types.rs"), &c_types::types(spec)?)?,
+    ];
+    outputs.push(Output { path: "include/mpi.h".to_owned(), text: header::text(spec)? });
+    outputs.extend(exports::files(spec)?);
+    Ok(outputs)
 }
 
 fn rustfmt(text: &str) -> Outcome<String> {

@@ -23,6 +23,11 @@ pub fn error_class(name: &str) -> String {
     }
 }
 
+/// `MPI_Allreduce_init` to `allreduce_init`.
+pub fn snake(name: &str) -> String {
+    name.strip_prefix("MPI_").unwrap_or(name).to_ascii_lowercase()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

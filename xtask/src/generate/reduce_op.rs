@@ -11,6 +11,7 @@ pub fn text(spec: &Spec) -> Outcome<String> {
     let (mut variants, mut all, mut from_abi, mut names_) =
         (String::new(), String::new(), String::new(), String::new());
     let ops: Vec<_> = spec
+        .abi
         .constants
         .iter()
         .filter(|constant| constant.group == "handle:op" && constant.name != "MPI_OP_NULL")

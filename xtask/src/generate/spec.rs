@@ -3,13 +3,14 @@
 //! Only the fields that a generator uses are read. `spec/built.txt` is the one file edited by hand: it
 //! names the functions that have a body.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::bodies;
 use crate::Outcome;
 
 /// Everything the generators read.
@@ -18,8 +19,8 @@ pub struct Spec {
     pub datatypes: Datatypes,
     /// Error classes in the order of their values.
     pub error_classes: Vec<ErrorClass>,
-    /// Constants of the standard ABI.
-    pub constants: Vec<Constant>,
+    /// Constants and types of the standard ABI.
+    pub abi: Abi,
     /// The functions of the standard ABI, then those removed in MPI-3.0.
     pub functions: Vec<Function>,
 }
@@ -70,24 +71,113 @@ pub struct ErrorClass {
     pub when: String,
 }
 
-/// A row of `constants-abi.json`.
+/// `constants-abi.json`.
+#[derive(Deserialize)]
+pub struct Abi {
+    pub integer_types: BTreeMap<String, IntegerType>,
+    pub handle_types: BTreeMap<String, HandleType>,
+    pub tools_handle_types: Vec<String>,
+    pub tools_enum_types: BTreeMap<String, String>,
+    pub status: Status,
+    pub callbacks: BTreeMap<String, Callback>,
+    pub callback_aliases: BTreeMap<String, String>,
+    pub constants: Vec<Constant>,
+}
+
+/// An integer whose width the ABI fixes.
+#[derive(Deserialize)]
+pub struct IntegerType {
+    /// The C type, perhaps with a remark after a space.
+    pub c: String,
+    pub bits: u32,
+}
+
+/// A pointer to a structure that is never defined.
+#[derive(Deserialize)]
+pub struct HandleType {
+    pub c: String,
+}
+
+/// The layout of `MPI_Status`.
+#[derive(Deserialize)]
+pub struct Status {
+    pub size: usize,
+    pub fields: Vec<StatusField>,
+}
+
+/// `int` or `int[n]`.
+#[derive(Deserialize)]
+pub struct StatusField {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub c_type: String,
+}
+
+/// A function type.
+#[derive(Deserialize)]
+pub struct Callback {
+    pub ret: String,
+    pub params: Vec<Parameter>,
+}
+
+/// A constant of the ABI.
 #[derive(Deserialize)]
 pub struct Constant {
     pub name: String,
+    #[serde(rename = "type")]
+    pub c_type: String,
     pub value: i64,
     pub group: String,
+    /// Absent for a macro, `true` for an enumerator, or the name of its enumeration.
+    #[serde(rename = "enum", default)]
+    pub enumeration: Enumeration,
+}
+
+/// How C declares an integer constant.
+#[derive(Deserialize, Default)]
+#[serde(untagged)]
+pub enum Enumeration {
+    #[default]
+    Macro,
+    Anonymous(bool),
+    Named(String),
 }
 
 /// A C function.
 #[derive(Deserialize)]
 pub struct Function {
     pub name: String,
+    pub ret: String,
+    pub params: Vec<Parameter>,
+    #[serde(default)]
+    pub variadic: bool,
     pub chapter: String,
-    /// `standard` for what `libmpi_abi.so.1` exports.
+    /// `standard` for what `libmpi_abi.so.1` exports and `mpi.h` declares.
     pub abi: String,
+    /// The kind of object whose error handler is called.
+    pub error_via: String,
+    /// `error-code` or `value`.
+    pub returns: String,
+    /// The partner with `MPI_Count` arguments.
+    pub large: Option<String>,
+    /// The partner with `int` arguments.
+    pub large_of: Option<String>,
+    /// Of a removed function: the one that took over, with the same arguments.
+    pub same_as: Option<String>,
     /// Whether the function has a body; from `built.txt`.
     #[serde(skip)]
     pub built: bool,
+}
+
+/// A parameter of a function or of a function type; `...` has no name.
+#[derive(Deserialize)]
+pub struct Parameter {
+    #[serde(default)]
+    pub name: String,
+    #[serde(rename = "type")]
+    pub c_type: String,
+    #[serde(default)]
+    pub array: bool,
 }
 
 impl Spec {
@@ -98,41 +188,57 @@ impl Spec {
             classes: Vec<ErrorClass>,
         }
         #[derive(Deserialize)]
-        struct Constants {
-            constants: Vec<Constant>,
-        }
-        #[derive(Deserialize)]
         struct Functions {
             functions: Vec<Function>,
         }
         let mut functions = json::<Functions>(folder, "functions.json")?.functions;
         functions.retain(|function| function.abi == "standard");
         functions.extend(json::<Functions>(folder, "removed.json")?.functions);
-        mark_built(&mut functions, &read(folder, "built.txt")?)?;
-        Ok(Self {
+        let mut spec = Self {
             datatypes: json(folder, "datatypes.json")?,
             error_classes: json::<ErrorClasses>(folder, "error-classes.json")?.classes,
-            constants: json::<Constants>(folder, "constants-abi.json")?.constants,
+            abi: json(folder, "constants-abi.json")?,
             functions,
-        })
+        };
+        spec.abi.constants.retain(|constant| constant.name.starts_with("MPI_")); // not MPIX_
+        spec.mark_built(&read(folder, "built.txt")?)?;
+        Ok(spec)
     }
-}
 
-/// Marks the functions that `list` names, one a line; `#` starts a comment.
-fn mark_built(functions: &mut [Function], list: &str) -> Outcome {
-    for line in list.lines() {
-        let name = line.split('#').next().expect("split yields at least one piece").trim();
-        if name.is_empty() {
-            continue;
-        }
-        let function = functions.iter_mut().find(|function| function.name == name).ok_or_else(|| {
-            format!("spec/built.txt names {name}, which is not a function of the standard ABI")
-        })?;
-        if std::mem::replace(&mut function.built, true) {
-            return Err(format!("spec/built.txt names {name} twice").into());
-        }
+    /// The function called `name`.
+    pub fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|function| function.name == name)
     }
-    Ok(())
+
+    /// Marks the functions that `list` names, one a line, and those that share a body with them; `#`
+    /// starts a comment.
+    fn mark_built(&mut self, list: &str) -> Outcome {
+        let mut named = BTreeSet::new();
+        for line in list.lines() {
+            let name = line.split('#').next().expect("split yields at least one piece").trim();
+            if name.is_empty() {
+                continue;
+            }
+            let function =
+                self.function(name).ok_or_else(|| format!("spec/built.txt: no function {name}"))?;
+            let body = bodies::of(self, function).owner.name.as_str();
+            if body != name {
+                return Err(format!("spec/built.txt: {name} shares the body of {body}: name that one").into());
+            }
+            if !named.insert(name) {
+                return Err(format!("spec/built.txt: {name} is named twice").into());
+            }
+        }
+        let built: Vec<bool> = self
+            .functions
+            .iter()
+            .map(|function| named.contains(bodies::of(self, function).owner.name.as_str()))
+            .collect();
+        for (function, built) in self.functions.iter_mut().zip(built) {
+            function.built = built;
+        }
+        Ok(())
+    }
 }
 
 fn json<T: DeserializeOwned>(folder: &Path, file: &str) -> Outcome<T> {
