@@ -105,6 +105,10 @@ unsafe fn move_blocks<const PACK: bool>(memory: *mut u8, stride: i64, block_byte
         12 => unsafe { move_words::<PACK, [u32; 3]>(memory, stride, packed, blocks) },
         // SAFETY: as above.
         16 => unsafe { move_words::<PACK, u128>(memory, stride, packed, blocks) },
+        // SAFETY: as above.
+        24 => unsafe { move_words::<PACK, [u64; 3]>(memory, stride, packed, blocks) },
+        // SAFETY: as above.
+        32 => unsafe { move_words::<PACK, [u64; 4]>(memory, stride, packed, blocks) },
         _ => {
             let (mut memory, mut packed) = (memory, packed);
             for _ in 0..blocks {
