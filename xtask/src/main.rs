@@ -1,16 +1,29 @@
-//! Chores of the workspace: `cargo xtask generate|...`.
+//! Chores of the workspace: `cargo xtask ci|generate|install|symbols|tidy`.
 //!
 //! Everything a machine can check about the sources is checked here; nothing here ends up in a library.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+mod cargo;
+mod ci;
 mod generate;
+mod install;
+mod symbols;
+mod tidy;
 
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  generate [--check]   write the files derived from spec/, or fail if the committed ones differ
+  ci                               everything that must pass before a commit, step by step
+  generate [--check]               write the files derived from spec/, or fail if the committed ones differ
+  install --prefix DIR [--debug]   build and install programs, header and library under DIR
+  symbols LIBRARY HEADER           compare an installed library and header with spec/
+  tidy                             check what the compiler and clippy do not: lengths, names, marks
 ";
+
+/// What every chore returns: a sentence for the terminal when it fails.
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
     match run(lexopt::Parser::from_env()) {
@@ -22,9 +35,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// What every chore returns: a sentence for the terminal when it fails.
-type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
-
 fn run(mut arguments: lexopt::Parser) -> Outcome {
     use lexopt::prelude::*;
     let command = match arguments.next()? {
@@ -35,17 +45,32 @@ fn run(mut arguments: lexopt::Parser) -> Outcome {
         }
         Some(other) => return Err(other.unexpected().into()),
     };
-    match command.as_str() {
-        "generate" => {
-            let mut check = false;
-            while let Some(argument) = arguments.next()? {
-                match argument {
-                    Long("check") => check = true,
-                    other => return Err(other.unexpected().into()),
-                }
-            }
-            generate::run(check)
+    let mut options = Options::default();
+    while let Some(argument) = arguments.next()? {
+        match (command.as_str(), argument) {
+            ("generate", Long("check")) => options.check = true,
+            ("install", Long("prefix")) => options.paths = vec![arguments.value()?.into()],
+            ("install", Long("debug")) => options.debug = true,
+            ("symbols", Value(path)) => options.paths.push(path.into()),
+            (_, other) => return Err(other.unexpected().into()),
         }
-        other => Err(format!("no command named {other}\n{USAGE}").into()),
     }
+    match (command.as_str(), options.paths.as_slice()) {
+        ("ci", _) => ci::run(),
+        ("generate", _) => generate::run(options.check),
+        ("install", [prefix]) => install::run(prefix, options.debug),
+        ("symbols", [library, header]) => symbols::run(library, header),
+        ("tidy", _) => tidy::run(),
+        ("install", _) => Err("where to? say --prefix DIR".into()),
+        ("symbols", _) => Err("which? say LIBRARY HEADER".into()),
+        (other, _) => Err(format!("no command named {other}\n{USAGE}").into()),
+    }
+}
+
+/// What follows the command's name.
+#[derive(Default)]
+struct Options {
+    check: bool,
+    debug: bool,
+    paths: Vec<PathBuf>,
 }

@@ -35,17 +35,12 @@ pub fn of<'a>(spec: &'a Spec, function: &'a Function) -> Body<'a> {
     let taken_over = function.same_as.as_deref().and_then(|name| spec.function(name));
     let stand_in = taken_over.unwrap_or(function);
     let partner = |name: &Option<String>| name.as_deref().and_then(|name| spec.function(name));
-    if let Some(large) = partner(&stand_in.large)
-        && let Some(conversions) = shared(stand_in, large, false)
-    {
-        return Body { owner: stand_in, conversions };
-    }
-    if let Some(small) = partner(&stand_in.large_of)
-        && let Some(conversions) = shared(small, stand_in, true)
-    {
-        return Body { owner: small, conversions };
-    }
-    Body { owner: stand_in, conversions: vec![Conversion::Same; stand_in.params.len()] }
+    let as_small = partner(&stand_in.large)
+        .and_then(|large| Some(Body { owner: stand_in, conversions: shared(stand_in, large, false)? }));
+    let as_large = partner(&stand_in.large_of)
+        .and_then(|small| Some(Body { owner: small, conversions: shared(small, stand_in, true)? }));
+    let alone = || Body { owner: stand_in, conversions: vec![Conversion::Same; stand_in.params.len()] };
+    as_small.or(as_large).unwrap_or_else(alone)
 }
 
 /// How the arguments of `small` (or with `large_called` those of `large`) become those of a body for both;
@@ -85,7 +80,7 @@ mod tests {
     use super::*;
 
     fn spec() -> Spec {
-        Spec::load(&super::super::workspace_root().join("spec")).expect("spec/ is readable")
+        Spec::load(&crate::cargo::workspace_root().join("spec")).expect("spec/ is readable")
     }
 
     fn body_of<'a>(spec: &'a Spec, name: &str) -> Body<'a> {

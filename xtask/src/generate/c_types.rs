@@ -63,10 +63,7 @@ pub fn types(spec: &Spec) -> Outcome<String> {
         writeln!(out, "pub type {name} = c_int;")?;
     }
     for name in abi.handle_types.keys().chain(&abi.tools_handle_types) {
-        write!(
-            out,
-            "\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\n#[repr(transparent)]\npub struct {name}(pub usize);\n"
-        )?;
+        write!(out, "\n{HANDLE_ATTRIBUTES}\npub struct {name}(pub usize);\n")?;
     }
     out.push_str("\n#[derive(Clone, Copy, Debug)]\n#[repr(C)]\npub struct MPI_Status {\n");
     for field in &abi.status.fields {
@@ -137,6 +134,8 @@ fn constant_in_rust(spec: &Spec, constant: &Constant) -> Outcome<(String, String
     Ok((rust, value))
 }
 
+const HANDLE_ATTRIBUTES: &str = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\n#[repr(transparent)]";
+
 const TYPES_PREAMBLE: &str = "\
 //! The types of `mpi.h`, under their C names.
 //!
@@ -164,7 +163,7 @@ mod tests {
     use super::*;
 
     fn translated(c_type: &str) -> String {
-        let spec = Spec::load(&super::super::workspace_root().join("spec")).expect("spec/ is readable");
+        let spec = Spec::load(&crate::cargo::workspace_root().join("spec")).expect("spec/ is readable");
         in_rust(&spec, c_type).expect("a type of mpi.h")
     }
 

@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn all_lifetimes_of_collectives_live_in_one_module() {
-        let spec = Spec::load(&super::super::workspace_root().join("spec")).expect("spec/ is readable");
+        let spec = Spec::load(&crate::cargo::workspace_root().join("spec")).expect("spec/ is readable");
         for name in ["MPI_Allreduce", "MPI_Iallreduce", "MPI_Allreduce_init"] {
             assert_eq!(module(spec.function(name).expect("in the standard")), "collective");
         }

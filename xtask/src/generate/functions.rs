@@ -37,8 +37,9 @@ fn push(to: &mut String, line: std::fmt::Arguments<'_>) {
     to.write_fmt(line).expect("writing to a string does not fail");
 }
 
-const FRAME: &str = r#"//! The functions of the standard ABI, and those removed in MPI-3.0 that old binaries still ask for.
+const FRAME: &str = r#"//! The functions of the standard ABI.
 //!
+//! Those removed in MPI-3.0 that old binaries still ask for follow at the end.
 //! A running rank publishes the index of the function it is in; the launcher prints its name.
 
 /// A C function, as `MPI_X`.

@@ -4,11 +4,11 @@
 //! The outputs are committed, so that a build needs neither this tool nor a network, and reviews see them.
 
 use std::io::Write as _;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use crate::Outcome;
+use crate::cargo::workspace_root;
 
 mod basic_type;
 mod bodies;
@@ -19,7 +19,7 @@ mod functions;
 mod header;
 mod names;
 mod reduce_op;
-mod spec;
+pub mod spec;
 
 use spec::Spec;
 
@@ -63,19 +63,16 @@ pub fn run(check: bool) -> Outcome {
     Err(format!("not up to date, run `cargo xtask generate`: {}", stale.join(" ")).into())
 }
 
-/// The folder that holds the workspace's `Cargo.toml`.
-pub fn workspace_root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace's root")
-}
-
 fn outputs(spec: &Spec) -> Outcome<Vec<Output>> {
     let base = "crates/base/src/generated";
     let cfront = "crates/cfront/src/generated";
     let mut outputs = vec![
+        Output::rust(format!("{base}/mod.rs"), BASE_MODULES)?,
         Output::rust(format!("{base}/basic_type.rs"), &basic_type::text(spec)?)?,
         Output::rust(format!("{base}/error_class.rs"), &error_class::text(spec))?,
         Output::rust(format!("{base}/functions.rs"), &functions::text(spec))?,
         Output::rust(format!("{base}/reduce_op.rs"), &reduce_op::text(spec)?)?,
+        Output::rust(format!("{cfront}/mod.rs"), CFRONT_MODULES)?,
         Output::rust(format!("{cfront}/constants.rs"), &c_types::constants(spec)?)?,
         Output::rust(format!("{cfront}/types.rs"), &c_types::types(spec)?)?,
     ];
@@ -102,3 +99,21 @@ fn rustfmt(text: &str) -> Outcome<String> {
     }
     Ok(String::from_utf8(output.stdout)?)
 }
+
+const BASE_MODULES: &str = "\
+//! The vocabulary of the standard, as tables.
+
+pub mod basic_type;
+pub mod error_class;
+pub mod functions;
+pub mod reduce_op;
+";
+
+const CFRONT_MODULES: &str = "\
+//! C's types and constants.
+#![allow(missing_docs, reason = \"documented by the standard\")]
+#![allow(non_camel_case_types, non_snake_case, reason = \"C's names\")]
+
+pub mod constants;
+pub mod types;
+";

@@ -1,0 +1,73 @@
+//! `cargo xtask install`: programs, header and library under one folder, which may be moved afterwards.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use crate::Outcome;
+use crate::cargo::{cargo, succeed, target_directory, workspace_root};
+
+/// Programs by the name under which cargo builds them, and their further names.
+const PROGRAMS: [(&str, &[&str]); 3] =
+    [("mpicc", &["mpicxx", "mpic++", "mpiCC"]), ("mpiexec", &["mpirun"]), ("oxmpi", &[])];
+
+/// Builds everything and installs it under `prefix`.
+pub fn run(prefix: &Path, debug: bool) -> Outcome {
+    let mut build = cargo();
+    build.args(["build", "--package", "oxmpi-abi", "--package", "oxmpi-launch", "--package", "oxmpi-tools"]);
+    if !debug {
+        build.arg("--release");
+    }
+    succeed(&mut build)?;
+    let built = target_directory()?.join(if debug { "debug" } else { "release" });
+
+    for folder in ["bin", "include", "lib/pkgconfig"] {
+        fs::create_dir_all(prefix.join(folder))
+            .map_err(|error| format!("cannot create {folder} in {}: {error}", prefix.display()))?;
+    }
+    for (program, further_names) in PROGRAMS {
+        replace(&built.join(program), &prefix.join("bin").join(program))?;
+        for name in further_names {
+            link(program, &prefix.join("bin").join(name))?;
+        }
+    }
+    replace(&workspace_root().join("include/mpi.h"), &prefix.join("include/mpi.h"))?;
+    replace(&built.join("libmpi_abi.so"), &prefix.join("lib/libmpi_abi.so.1"))?;
+    link("libmpi_abi.so.1", &prefix.join("lib/libmpi_abi.so"))?;
+    fs::write(prefix.join("lib/pkgconfig/mpi_abi.pc"), pkg_config())?;
+    println!("installed under {}", prefix.display());
+    Ok(())
+}
+
+/// Copies a file over another one. A new inode, so that running programs keep the old contents.
+fn replace(from: &Path, to: &Path) -> Outcome {
+    let fresh = to.with_extension("new");
+    fs::copy(from, &fresh)
+        .and_then(|_| fs::rename(&fresh, to))
+        .map_err(|error| format!("cannot copy {} to {}: {error}", from.display(), to.display()).into())
+}
+
+/// Makes `at` a link to its neighbour `to`.
+fn link(to: &str, at: &Path) -> Outcome {
+    if at.symlink_metadata().is_ok() {
+        fs::remove_file(at)?;
+    }
+    symlink(to, at).map_err(|error| format!("cannot link {}: {error}", at.display()).into())
+}
+
+fn pkg_config() -> String {
+    format!(
+        "\
+prefix=${{pcfiledir}}/../..
+includedir=${{prefix}}/include
+libdir=${{prefix}}/lib
+
+Name: mpi_abi
+Description: MPI-5.0 in the standard C ABI (oxmpi)
+Version: {}
+Cflags: -I${{includedir}}
+Libs: -L${{libdir}} -Wl,-rpath,${{libdir}} -lmpi_abi
+",
+        env!("CARGO_PKG_VERSION")
+    )
+}
