@@ -1,0 +1,3 @@
+//! `oxmpi`: what this installation is and what it would do.
+
+fn main() {}
