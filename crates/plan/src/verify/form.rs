@@ -1,0 +1,79 @@
+//! What can be seen without running plans: they must be well formed.
+
+use super::{Flaw, FlawKind};
+use crate::{Action, Buf, Plan, Span, Step, Take};
+
+/// Checks the plans of all ranks.
+pub(super) fn check(plans: &[Plan]) -> Result<(), Flaw> {
+    for (rank, plan) in plans.iter().enumerate() {
+        let place = |index: usize| format!("rank {rank}, step {index} ({})", plan.steps[index]);
+        if plan.lines != plans[0].lines {
+            return Err(malformed("lines differ from those of rank 0").at(format_args!("rank {rank}")));
+        }
+        if plan.segments == 0 || plan.lines.iter().any(|line| line.depth == 0) {
+            return Err(malformed("no segments, or a line without slots").at(format_args!("rank {rank}")));
+        }
+        for (index, step) in plan.steps.iter().enumerate() {
+            check_step(plan, index, step).map_err(|flaw| flaw.at(place(index)))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_step(plan: &Plan, index: usize, step: &Step) -> Result<(), Flaw> {
+    let is_message = |step: &Step| matches!(step.action, Action::Send { .. } | Action::Receive { .. });
+    if is_message(step) && plan.segments > 1 {
+        return Err(malformed("a message in a plan of several segments"));
+    }
+    for &earlier in &step.after {
+        if earlier as usize >= index || !is_message(&plan.steps[earlier as usize]) {
+            return Err(malformed(format!("waits for step {earlier}, which is no earlier message")));
+        }
+    }
+    if let Some(into) = target(&step.action) {
+        if into.buf == Buf::Send && into.bytes > 0 {
+            return Err(malformed("writes to the send buffer"));
+        }
+    }
+    match step.action {
+        Action::Copy { from, into } if from.bytes != into.bytes => Err(malformed("unequal lengths")),
+        Action::Reduce { left, right, into } if left.bytes != into.bytes || right.bytes != into.bytes => {
+            Err(malformed("unequal lengths"))
+        }
+        Action::Pull { into, take: Take::Left { right: own } | Take::Right { left: own }, .. }
+            if own.bytes != into.bytes =>
+        {
+            Err(malformed("unequal lengths"))
+        }
+        Action::Pull { line, .. } if usize::from(line) >= plan.lines.len() => Err(malformed("no such line")),
+        Action::Post { line, .. } => check_post(plan, index, line),
+        _ => Ok(()),
+    }
+}
+
+/// A line carries one post for each segment.
+fn check_post(plan: &Plan, index: usize, line: u8) -> Result<(), Flaw> {
+    if usize::from(line) >= plan.lines.len() {
+        return Err(malformed("no such line"));
+    }
+    let same = |step: &Step| matches!(step.action, Action::Post { line: other, .. } if other == line);
+    if plan.steps[..index].iter().any(same) {
+        return Err(malformed("the line carries another step's posts already"));
+    }
+    Ok(())
+}
+
+/// Where a step writes.
+fn target(action: &Action) -> Option<Span> {
+    match *action {
+        Action::Receive { into, .. }
+        | Action::Copy { into, .. }
+        | Action::Reduce { into, .. }
+        | Action::Pull { into, .. } => Some(into),
+        Action::Send { .. } | Action::Post { .. } => None,
+    }
+}
+
+fn malformed(text: impl Into<String>) -> Flaw {
+    Flaw::new(FlawKind::Malformed, text)
+}

@@ -1,0 +1,150 @@
+//! Lines and their slots: what was posted where, and who has pulled it.
+
+use super::clock::{Clock, Moment};
+use super::value::Piece;
+use super::{Flaw, FlawKind, LINE_SETS};
+use crate::{Action, Peer, Plan};
+
+/// Which post: the run, and the segment in it.
+pub(super) type Stamp = (u32, u64);
+
+/// All lines of all ranks.
+pub(super) struct Lines {
+    /// By rank, then set of lines, then line.
+    lines: Vec<Line>,
+    lines_of_a_rank: usize,
+}
+
+/// One line of one rank, in one set.
+struct Line {
+    slots: Vec<Slot>,
+    slot_bytes: u64,
+    /// The ranks that pull each segment, as often as they do.
+    readers: Vec<u32>,
+}
+
+/// One slot of a line.
+#[derive(Clone, Default)]
+struct Slot {
+    posted: Option<Posted>,
+    /// Who has pulled what is there, and the number of his action.
+    pulls: Vec<(u32, u32)>,
+}
+
+/// What a slot holds.
+#[derive(Clone)]
+pub(super) struct Posted {
+    stamp: Stamp,
+    /// How many bytes.
+    pub(super) bytes: u64,
+    /// What they stand for.
+    pub(super) pieces: Vec<Piece>,
+    /// When it was posted.
+    pub(super) moment: Moment,
+}
+
+impl Lines {
+    /// The lines that `plans` declare, empty.
+    pub(super) fn new(plans: &[Plan]) -> Self {
+        let lines_of_a_rank = plans[0].lines.len();
+        let mut lines = Vec::new();
+        for _ in plans {
+            for _ in 0..LINE_SETS {
+                lines.extend(plans[0].lines.iter().map(|line| Line {
+                    slots: vec![Slot::default(); line.depth as usize],
+                    slot_bytes: line.slot_bytes,
+                    readers: Vec::new(),
+                }));
+            }
+        }
+        let mut all = Self { lines, lines_of_a_rank };
+        for (reader, plan) in (0..).zip(plans) {
+            for step in &plan.steps {
+                if let Action::Pull { peer: Peer::Local(owner), line, .. } = step.action {
+                    for set in 0..LINE_SETS {
+                        all.line_mut(owner, set, line).readers.push(reader);
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// `owner` posts; `clock` is what it knows.
+    ///
+    /// # Errors
+    /// [`FlawKind::Race`] if what was in the slot may not have been pulled by all who will pull it;
+    /// [`FlawKind::Malformed`] if the slot is too short.
+    pub(super) fn post(
+        &mut self,
+        owner: u32,
+        line: u8,
+        stamp: Stamp,
+        bytes: u64,
+        pieces: Vec<Piece>,
+        clock: &Clock,
+    ) -> Result<(), Flaw> {
+        let line = self.line_mut(owner, stamp.0, line);
+        if bytes > line.slot_bytes {
+            let text = format!("posts {bytes} bytes into a slot of {}", line.slot_bytes);
+            return Err(Flaw::new(FlawKind::Malformed, text));
+        }
+        let index = (stamp.1 % line.slots.len() as u64) as usize;
+        let slot = &mut line.slots[index];
+        if let Some(old) = &slot.posted {
+            for &reader in &line.readers {
+                let expected = line.readers.iter().filter(|&&other| other == reader).count();
+                let ordered = slot
+                    .pulls
+                    .iter()
+                    .filter(|&&(who, number)| who == reader && clock.knows(reader as usize, number));
+                if ordered.count() < expected {
+                    let (run, segment) = old.stamp;
+                    let text = format!(
+                        "overwrites segment {segment} of run {run} without knowing that rank {reader} has \
+                         pulled it"
+                    );
+                    return Err(Flaw::new(FlawKind::Race, text));
+                }
+            }
+        }
+        slot.posted = Some(Posted { stamp, bytes, pieces, moment: clock.moment() });
+        slot.pulls.clear();
+        Ok(())
+    }
+
+    /// What `owner` posted at `stamp`, if it has done so already.
+    ///
+    /// # Errors
+    /// [`FlawKind::Race`] if it has been overwritten.
+    pub(super) fn posted(&self, owner: u32, line: u8, stamp: Stamp) -> Result<Option<&Posted>, Flaw> {
+        let line = &self.lines[self.index(owner, stamp.0, line)];
+        let slot = &line.slots[(stamp.1 % line.slots.len() as u64) as usize];
+        match &slot.posted {
+            Some(posted) if posted.stamp == stamp => Ok(Some(posted)),
+            Some(posted) if posted.stamp > stamp => {
+                let (run, segment) = posted.stamp;
+                let text = format!("finds segment {segment} of run {run} in the slot instead");
+                Err(Flaw::new(FlawKind::Race, text))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Records that action `number` of `reader` has pulled what `owner` posted at `stamp`.
+    pub(super) fn pulled(&mut self, owner: u32, line: u8, stamp: Stamp, reader: u32, number: u32) {
+        let line = self.line_mut(owner, stamp.0, line);
+        let index = (stamp.1 % line.slots.len() as u64) as usize;
+        line.slots[index].pulls.push((reader, number));
+    }
+
+    fn index(&self, owner: u32, run: u32, line: u8) -> usize {
+        let set = (owner * LINE_SETS + run % LINE_SETS) as usize;
+        set * self.lines_of_a_rank + usize::from(line)
+    }
+
+    fn line_mut(&mut self, owner: u32, run: u32, line: u8) -> &mut Line {
+        let index = self.index(owner, run, line);
+        &mut self.lines[index]
+    }
+}

@@ -1,0 +1,148 @@
+//! Runs the plans of all ranks symbolically and says what is wrong with them.
+//!
+//! Bytes stand for themselves: each carries which ranks' contributions it holds, from which run of the plan,
+//! and from which place of the contributed vector. Plans are run [`RUNS`] times in a row, ranks skewed as far
+//! as the executor lets them, under [`Conditions`] that fix who steps next and whether sends are buffered.
+//! What is found:
+//!
+//! - [`FlawKind::Malformed`]: spans beyond their buffers, unequal lengths, cut elements, lines that differ;
+//! - [`FlawKind::Deadlock`]: nobody can go on; the text says who waits for whom;
+//! - [`FlawKind::Race`]: a slot is overwritten, or a buffer with a pending send or receive is touched, and
+//!   nothing orders that after the other access;
+//! - [`FlawKind::Undefined`]: bytes are read that nobody wrote in this run;
+//! - [`FlawKind::Wrong`]: contributions are combined in a forbidden order or twice, a result differs from the
+//!   standard's, results differ in their brackets between ranks, or the send buffer is modified;
+//! - [`FlawKind::Leftover`]: a message was never received.
+//!
+//! Order is judged by vector clocks and so does not depend on the interleaving that happened: which post a
+//! pull gets, and which send a receive, is fixed by the plans, hence one run shows the order of all. The
+//! interleavings are varied nevertheless.
+//!
+//! The executor's rule between runs: a rank has lines for [`LINE_SETS`] runs, and posts in run `k` only when
+//! every rank has completed run `k - LINE_SETS`.
+
+mod channels;
+mod clock;
+mod contract;
+mod form;
+mod lines;
+mod memory;
+mod schedule;
+#[cfg(test)]
+mod tests;
+mod value;
+mod world;
+
+use std::fmt;
+
+use crate::{Plan, Shape};
+
+use world::World;
+
+pub use schedule::Schedule;
+
+/// How often the plans are run in a row.
+pub const RUNS: u32 = 3;
+
+/// For how many runs each rank has lines.
+pub const LINE_SETS: u32 = 2;
+
+/// The most ranks that can be verified.
+pub const MAX_RANKS: u32 = 128;
+
+/// When a send is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sends {
+    /// As soon as it has begun.
+    Buffered,
+    /// When the receive that matches it has begun.
+    Synchronous,
+}
+
+/// What the plans do not decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conditions {
+    /// When sends are complete.
+    pub sends: Sends,
+    /// Which rank steps next.
+    pub schedule: Schedule,
+}
+
+/// What is wrong with plans.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flaw {
+    /// The kind of mistake.
+    pub kind: FlawKind,
+    /// Where it was found, and the values that were wrong.
+    pub text: String,
+}
+
+/// Kinds of mistakes in plans; see the [module](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the module documentation lists them")]
+pub enum FlawKind {
+    Deadlock,
+    Leftover,
+    Malformed,
+    Race,
+    Undefined,
+    Wrong,
+}
+
+impl Flaw {
+    fn new(kind: FlawKind, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into() }
+    }
+
+    /// The same flaw, with `place` before the text.
+    fn at(mut self, place: impl fmt::Display) -> Self {
+        self.text = format!("{place}: {}", self.text);
+        self
+    }
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.kind, self.text)
+    }
+}
+
+impl std::error::Error for Flaw {}
+
+/// Verifies the plans of all ranks, `in_place[r]` saying whether rank `r` works in place, under fair, skewed
+/// and random interleavings, with buffered and with synchronous sends.
+///
+/// # Errors
+/// The first flaw found.
+pub fn verify(shape: &Shape, in_place: &[bool], plans: &[Plan], seed: u64) -> Result<(), Flaw> {
+    let last = shape.ranks - 1;
+    let schedules =
+        [Schedule::Fair, Schedule::Ahead(shape.root()), Schedule::Behind(last), Schedule::Random(seed)];
+    for sends in [Sends::Buffered, Sends::Synchronous] {
+        for schedule in schedules {
+            verify_under(shape, in_place, plans, Conditions { sends, schedule })?;
+        }
+    }
+    Ok(())
+}
+
+/// Verifies the plans of all ranks under the given conditions.
+///
+/// # Errors
+/// The first flaw found.
+///
+/// # Panics
+/// If there is not one plan and one flag for each rank, or there are more than [`MAX_RANKS`].
+pub fn verify_under(
+    shape: &Shape,
+    in_place: &[bool],
+    plans: &[Plan],
+    conditions: Conditions,
+) -> Result<(), Flaw> {
+    assert!(shape.ranks <= MAX_RANKS, "{} ranks", shape.ranks);
+    assert!(plans.len() == shape.ranks as usize && in_place.len() == plans.len(), "one plan for each rank");
+    form::check(plans)?;
+    World::new(shape, in_place, plans, conditions.sends)
+        .run(conditions.schedule)
+        .map_err(|flaw| flaw.at(format_args!("{:?} sends, {:?}", conditions.sends, conditions.schedule)))
+}

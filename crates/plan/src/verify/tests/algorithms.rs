@@ -1,0 +1,112 @@
+//! Every algorithm, over a grid of shapes.
+
+use super::plans;
+use crate::verify::{Conditions, Schedule, Sends, verify, verify_under};
+use crate::{Collective, Shape, candidates};
+
+/// The collectives without a root, and those with, rooted at `root`.
+fn collectives(root: u32) -> [Collective; 8] {
+    [
+        Collective::Allgather,
+        Collective::Allreduce,
+        Collective::Alltoall,
+        Collective::Barrier,
+        Collective::Bcast { root },
+        Collective::Gather { root },
+        Collective::Reduce { root },
+        Collective::Scatter { root },
+    ]
+}
+
+/// Which ranks work in place: none, all, or every other one.
+fn in_place_patterns(ranks: u32) -> [Vec<bool>; 3] {
+    let pattern = |is_in_place: fn(u32) -> bool| (0..ranks).map(is_in_place).collect();
+    [pattern(|_| false), pattern(|_| true), pattern(|rank| rank % 2 == 0)]
+}
+
+/// Calls `check(shape)` for a collective of `elements` elements of `unit` bytes, commutative and not.
+fn for_each_kind(collective: Collective, ranks: u32, elements: u64, unit: u32, check: impl Fn(&Shape)) {
+    let is_reduction = matches!(collective, Collective::Allreduce | Collective::Reduce { .. });
+    let bytes = if collective == Collective::Barrier { 0 } else { elements * u64::from(unit) };
+    let unit = if is_reduction { unit } else { 1 };
+    for commutative in [true, false] {
+        if is_reduction || commutative {
+            check(&Shape { collective, ranks, bytes, unit, commutative, node: true });
+        }
+    }
+}
+
+/// Checks all admissible algorithms for `shape`, in place and not, under all conditions.
+fn check_thoroughly(shape: &Shape) {
+    for algorithm in candidates(shape.collective).iter().filter(|algorithm| algorithm.admits(shape)) {
+        for in_place in in_place_patterns(shape.ranks) {
+            let seed = shape.bytes + u64::from(shape.ranks);
+            let verdict = verify(shape, &in_place, &plans(algorithm, shape, &in_place), seed);
+            verdict.unwrap_or_else(|flaw| panic!("{shape:?}, {algorithm:?}, {in_place:?}: {flaw}"));
+        }
+    }
+}
+
+/// Checks all admissible algorithms for `shape` under one skew, with synchronous sends.
+fn check_once(shape: &Shape) {
+    for algorithm in candidates(shape.collective).iter().filter(|algorithm| algorithm.admits(shape)) {
+        let in_place = vec![shape.bytes % 16 == 0; shape.ranks as usize];
+        let schedule = Schedule::Random(shape.bytes + u64::from(shape.ranks));
+        let conditions = Conditions { sends: Sends::Synchronous, schedule };
+        let verdict = verify_under(shape, &in_place, &plans(algorithm, shape, &in_place), conditions);
+        verdict.unwrap_or_else(|flaw| panic!("{shape:?}, {algorithm:?}: {flaw}"));
+    }
+}
+
+#[test]
+fn all_algorithms_are_right_for_awkward_counts() {
+    for ranks in 1..=17 {
+        let awkward = [0, 1, u64::from(ranks) - 1, u64::from(ranks), u64::from(ranks) + 1, 97, 1021];
+        for elements in awkward {
+            for collective in collectives(ranks / 2) {
+                for_each_kind(collective, ranks, elements, 8, check_thoroughly);
+            }
+        }
+    }
+}
+
+#[test]
+fn all_algorithms_are_right_for_many_ranks() {
+    for ranks in 18..=64 {
+        for elements in [1, u64::from(ranks) + 1, 1021] {
+            for collective in collectives(ranks - 1) {
+                for_each_kind(collective, ranks, elements, 8, check_once);
+            }
+        }
+    }
+}
+
+#[test]
+fn all_algorithms_are_right_for_every_root() {
+    for ranks in 2..=9 {
+        for root in 0..ranks {
+            for collective in collectives(root).into_iter().filter(|collective| collective.root().is_some()) {
+                for_each_kind(collective, ranks, 5, 4, check_thoroughly);
+                for_each_kind(collective, ranks, 60_000, 8, check_once);
+            }
+        }
+    }
+}
+
+#[test]
+fn all_algorithms_are_right_for_many_segments() {
+    for ranks in [2, 3, 4, 7, 8, 16] {
+        for (elements, unit) in [(8 << 10, 8), (40_009, 8), (1 << 17, 8), (99_991, 12), (70_001, 24)] {
+            for collective in collectives(1) {
+                for_each_kind(collective, ranks, elements, unit, check_thoroughly);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_element_longer_than_all_slots_is_not_cut() {
+    for collective in collectives(1) {
+        for_each_kind(collective, 4, 3, 600_000, check_thoroughly);
+    }
+}

@@ -1,0 +1,182 @@
+//! Plans that were right until somebody changed one thing.
+
+use super::plans;
+use crate::verify::{FlawKind, verify};
+use crate::{Action, Algorithm, Buf, Collective, Plan, Shape, Take, candidates};
+
+fn shape(collective: Collective, ranks: u32, bytes: u64) -> Shape {
+    Shape { collective, ranks, bytes, unit: 8, commutative: false, node: true }
+}
+
+fn named(collective: Collective, name: &str) -> &'static Algorithm {
+    candidates(collective).iter().find(|algorithm| algorithm.name() == name).expect("it is listed")
+}
+
+/// The flaw found in the plans after `spoil` changed them; without it there must be none.
+fn flaw_after(shape: &Shape, name: &str, spoil: impl Fn(&mut [Plan])) -> FlawKind {
+    let in_place = vec![false; shape.ranks as usize];
+    let mut plans = plans(named(shape.collective, name), shape, &in_place);
+    verify(shape, &in_place, &plans, 1).expect("the plan is right before it is spoiled");
+    spoil(&mut plans);
+    verify(shape, &in_place, &plans, 1).expect_err("the spoiled plan was found right").kind
+}
+
+#[test]
+fn a_broadcast_that_does_not_wait_for_credit_races() {
+    let flaw = flaw_after(&shape(Collective::Bcast { root: 0 }, 4, 1 << 20), "node-flat", |plans| {
+        plans[0].steps.retain(|step| !matches!(step.action, Action::Pull { .. }));
+    });
+    assert_eq!(flaw, FlawKind::Race);
+}
+
+#[test]
+fn a_broadcast_that_forgets_one_reader_races() {
+    let flaw = flaw_after(&shape(Collective::Bcast { root: 0 }, 4, 1 << 20), "node-flat", |plans| {
+        plans[0].steps.remove(1);
+    });
+    assert_eq!(flaw, FlawKind::Race);
+}
+
+#[test]
+fn a_reader_that_gives_no_credit_blocks_the_root() {
+    let flaw = flaw_after(&shape(Collective::Bcast { root: 0 }, 4, 1 << 20), "node-flat", |plans| {
+        plans[2].steps.pop();
+    });
+    assert_eq!(flaw, FlawKind::Deadlock);
+}
+
+#[test]
+fn every_pipeline_needs_all_its_slots() {
+    let pipelines = [
+        (Collective::Allgather, "node-flat"),
+        (Collective::Allreduce, "node-sliced"),
+        (Collective::Alltoall, "node-flat"),
+        (Collective::Bcast { root: 1 }, "node-flat"),
+        (Collective::Gather { root: 1 }, "node-flat"),
+        (Collective::Reduce { root: 1 }, "node-flat"),
+        (Collective::Scatter { root: 1 }, "node-flat"),
+    ];
+    for (collective, name) in pipelines {
+        let flaw = flaw_after(&shape(collective, 3, 1 << 20), name, |plans| {
+            for plan in plans {
+                plan.lines[0].depth -= 1;
+            }
+        });
+        assert_eq!(flaw, FlawKind::Race, "{collective:?}");
+    }
+}
+
+#[test]
+fn results_of_slices_need_all_their_slots() {
+    let flaw = flaw_after(&shape(Collective::Allreduce, 3, 1 << 20), "node-sliced", |plans| {
+        for plan in plans {
+            plan.lines[2].depth -= 1;
+        }
+    });
+    assert_eq!(flaw, FlawKind::Race);
+}
+
+#[test]
+fn swapped_operands_are_in_the_wrong_order() {
+    let flaw = flaw_after(&shape(Collective::Allreduce, 2, 8), "node-flat", |plans| {
+        if let Action::Pull { take, .. } = &mut plans[1].steps[1].action {
+            if let Take::Left { right } = *take {
+                *take = Take::Right { left: right };
+            }
+        }
+    });
+    assert_eq!(flaw, FlawKind::Wrong);
+}
+
+#[test]
+fn a_reduction_that_does_not_wait_for_its_operand_races() {
+    let flaw = flaw_after(&shape(Collective::Allreduce, 4, 8), "recursive-doubling", |plans| {
+        plans[0].steps[2].after.retain(|&step| step != 1);
+    });
+    assert_eq!(flaw, FlawKind::Race);
+}
+
+#[test]
+fn a_reduction_into_what_is_being_sent_races() {
+    let flaw = flaw_after(&shape(Collective::Allreduce, 4, 8), "recursive-doubling", |plans| {
+        plans[0].steps[5].after.retain(|&step| step != 3);
+    });
+    assert_eq!(flaw, FlawKind::Race);
+}
+
+#[test]
+fn a_peer_left_out_is_missed_in_the_result() {
+    let flaw = flaw_after(&shape(Collective::Allreduce, 4, 8), "node-flat", |plans| {
+        plans[3].steps.remove(2);
+    });
+    assert_eq!(flaw, FlawKind::Wrong);
+}
+
+#[test]
+fn brackets_that_differ_between_ranks_are_found() {
+    let mut shape = shape(Collective::Allreduce, 3, 8);
+    shape.commutative = true;
+    let flaw = flaw_after(&shape, "node-flat", |plans| plans[0].steps.swap(1, 2));
+    assert_eq!(flaw, FlawKind::Undefined);
+    let flaw = flaw_after(&shape, "node-flat", |plans| {
+        let steps = &mut plans[0].steps;
+        let (Action::Pull { peer: one, .. }, Action::Pull { peer: two, .. }) =
+            (steps[1].action, steps[2].action)
+        else {
+            panic!("rank 0 pulls twice")
+        };
+        for (step, peer) in [(1, two), (2, one)] {
+            if let Action::Pull { peer: old, .. } = &mut steps[step].action {
+                *old = peer;
+            }
+        }
+    });
+    assert_eq!(flaw, FlawKind::Wrong);
+}
+
+#[test]
+fn a_message_nobody_receives_is_left_over() {
+    let flaw = flaw_after(&shape(Collective::Barrier, 2, 0), "dissemination", |plans| {
+        plans[1].steps.pop();
+    });
+    assert!(matches!(flaw, FlawKind::Leftover | FlawKind::Wrong));
+}
+
+#[test]
+fn a_barrier_that_misses_somebody_is_no_barrier() {
+    let flaw = flaw_after(&shape(Collective::Barrier, 4, 0), "node-flat", |plans| {
+        plans[1].steps.pop();
+    });
+    assert_eq!(flaw, FlawKind::Wrong);
+}
+
+#[test]
+fn a_send_before_the_other_waits_for_ever_if_it_is_synchronous() {
+    let flaw = flaw_after(&shape(Collective::Barrier, 2, 0), "dissemination", |plans| {
+        for plan in plans {
+            plan.steps[1].after = vec![0];
+        }
+    });
+    assert_eq!(flaw, FlawKind::Deadlock);
+}
+
+#[test]
+fn a_plan_that_reads_beyond_its_buffer_is_malformed() {
+    let flaw = flaw_after(&shape(Collective::Gather { root: 0 }, 2, 8), "linear", |plans| {
+        if let Action::Send { from, .. } = &mut plans[1].steps[0].action {
+            from.offset += 8;
+            from.end += 8;
+        }
+    });
+    assert_eq!(flaw, FlawKind::Malformed);
+}
+
+#[test]
+fn a_plan_must_not_write_to_the_send_buffer() {
+    let flaw = flaw_after(&shape(Collective::Allreduce, 2, 8), "node-flat", |plans| {
+        if let Action::Pull { into, .. } = &mut plans[0].steps[1].action {
+            into.buf = Buf::Send;
+        }
+    });
+    assert_eq!(flaw, FlawKind::Malformed);
+}
