@@ -24,7 +24,9 @@ enum Kind {
 #[derive(Clone, Debug)]
 struct Scattered {
     origin: *mut u8,
-    /// Packed bytes of all elements; not 0.
+    /// Packed bytes before those of the buffer: it may begin inside an element.
+    skip: u64,
+    /// Packed bytes; not 0.
     bytes: u64,
     extent: i64,
     layout: Arc<Layout>,
@@ -82,7 +84,7 @@ impl Buffer {
             // SAFETY: the element is exactly these bytes.
             return Ok(Self(Kind::Dense(unsafe { Region::claim(origin, bytes as usize) })));
         }
-        Ok(Self(Kind::Scattered(Scattered { origin, bytes, extent, layout: Arc::clone(layout) })))
+        Ok(Self(Kind::Scattered(Scattered { origin, skip: 0, bytes, extent, layout: Arc::clone(layout) })))
     }
 
     /// The bytes of `region`, in order.
@@ -117,6 +119,18 @@ impl Buffer {
             Kind::Dense(region) => Some(region.part(offset as usize, bytes as usize)),
             Kind::Scattered(scattered) => scattered.part(offset, bytes),
         }
+    }
+
+    /// The `bytes` packed bytes from packed byte `offset`, as a buffer of their own.
+    ///
+    /// # Panics
+    /// If they do not lie inside the buffer.
+    pub fn slice(&self, offset: u64, bytes: u64) -> Self {
+        if let Some(region) = self.part(offset, bytes) {
+            return Self::dense(region);
+        }
+        let Kind::Scattered(whole) = &self.0 else { unreachable!("a dense buffer has every part") };
+        Self(Kind::Scattered(Scattered { skip: whole.skip + offset, bytes, ..whole.clone() }))
     }
 
     /// Packs: copies the packed bytes from `offset` into all of `into`.
@@ -155,7 +169,9 @@ impl Scattered {
             return;
         }
         // SAFETY: `Buffer::new` promised the elements, and the range lies in them (assertion above).
-        unsafe { cursor::transfer_loop::<PACK>(&self.layout, self.extent, self.origin, offset, packed) };
+        unsafe {
+            cursor::transfer_loop::<PACK>(&self.layout, self.extent, self.origin, self.skip + offset, packed)
+        };
     }
 
     fn part(&self, offset: u64, bytes: u64) -> Option<Region> {
@@ -163,6 +179,7 @@ impl Scattered {
         if bytes == 0 {
             return Some(Region::EMPTY);
         }
+        let offset = self.skip + offset;
         let (element, within) = (offset / self.layout.bytes, offset % self.layout.bytes);
         let (displacement, run_bytes) = self.layout.run_at(within);
         let displacement = (element as i64).wrapping_mul(self.extent).wrapping_add(displacement);

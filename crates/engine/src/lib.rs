@@ -1,2 +1,25 @@
-//! Placeholder until the crate's first commit.
+//! The engine: moves messages and runs plans until they are complete. Nothing here waits.
+//!
+//! Every function does what is possible now and returns; waiting is a loop around [`Engine::poll`] in `core`.
+//!
+//! | part | what |
+//! |---|---|
+//! | [`P2p`] | point-to-point messages between ranks of the node: matching and protocols |
+//! | [`Channel`] | the lines by which a communicator's collectives, or one persistent one, reach the peers |
+//! | [`Run`] | one execution of a plan: the same for all lifetimes |
+//! | [`Engine`] | owns them, and polls |
 #![forbid(unsafe_code)]
+
+mod channel;
+mod engine;
+mod matching;
+mod p2p;
+mod run;
+mod slab;
+
+pub use channel::{Channel, ChannelPlan, DEPTH, LINES_PER_RUN};
+pub use engine::{ChannelKey, Engine, RunKey};
+pub use matching::{Message, Pattern};
+pub use p2p::{Address, Mode, OpKey, Outcome, P2p, Received};
+pub use run::{Binding, Run};
+pub use slab::{Key, Slab};

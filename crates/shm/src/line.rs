@@ -37,6 +37,11 @@ impl Line {
         Self { sequence: AtomicU64::new(0), payload: UnsafeCell::new([0; INLINE_BYTES]) }
     }
 
+    /// Makes the line one on which nothing was ever posted. No peer may know of it yet.
+    pub fn clear(&self) {
+        self.sequence.store(0, Ordering::Relaxed);
+    }
+
     /// Shows `sequence` and, before it, the bytes of `from`.
     ///
     /// # Panics

@@ -1,0 +1,241 @@
+//! A channel: what the runs of one communicator's collectives, or of one persistent collective, share.
+//!
+//! Runs of a channel are numbered alike on all ranks: by the order of the calls on the communicator, or by the
+//! Starts of the persistent operation. Each rank owns lines for [`DEPTH`] runs, and one line on which it shows
+//! how many runs it has completed. A rank may post in run `k` only when all ranks have completed run
+//! `k - DEPTH`, whose lines it then writes again: the *credit*. The completed runs of the others are looked up
+//! only when those seen before do not suffice, once in several runs.
+//!
+//! What does not fit into a line lies in a block of the rank's arena, which comes back the same way.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use oxmpi_base::Result;
+use oxmpi_mem::Region;
+use oxmpi_plan::Plan;
+use oxmpi_shm::{Arena, Block, Job, Line};
+
+use crate::p2p::{Address, P2p};
+
+/// Runs of a channel that can be under way at the same time.
+pub const DEPTH: u64 = 16;
+
+/// The most lines that a plan may use.
+pub const LINES_PER_RUN: usize = 4;
+
+/// Lines of one rank: the one that counts completed runs, and those of its runs.
+const LINES: usize = 1 + DEPTH as usize * LINES_PER_RUN;
+const _: () = assert!(LINES <= oxmpi_shm::FIRST_LINES);
+
+/// Blocks that may await their credit before it is looked up.
+const BLOCKS_UNDER_WAY: usize = 3;
+
+/// Where the members of a new channel are to be found.
+#[derive(Clone, Debug)]
+pub struct ChannelPlan {
+    /// This rank's rank among the members.
+    pub rank: u32,
+    /// The process of each member, and the channel's context there.
+    pub members: Arc<[Address]>,
+    /// Offset of the lines of each member; none where members do not share memory, or there is one only.
+    pub lines: Vec<u64>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Channel {
+    rank: u32,
+    context: u32,
+    members: Arc<[Address]>,
+    /// By rank; empty if there is one member only.
+    lines: Vec<&'static [Line]>,
+    /// This rank's lines, to be given back in the end.
+    own: Option<Block>,
+    segment: &'static oxmpi_shm::Segment,
+    /// Number of the next run to begin.
+    next: u64,
+    /// Runs completed here: all below this number, and those of the set.
+    completed: u64,
+    completed_ahead: BTreeSet<u64>,
+    /// Runs that all ranks are known to have completed: all below this number.
+    completed_by_all: u64,
+    /// Blocks whose readers may not be through.
+    blocks: VecDeque<(u64, Block)>,
+    /// Members that have left, this rank included.
+    departed: usize,
+}
+
+impl Channel {
+    /// Lines for a new channel, in `arena`; their offset goes to the other members.
+    ///
+    /// # Errors
+    /// `NoMem`, as [`Arena::take`].
+    pub fn take_lines(arena: &mut Arena, job: &Job) -> Result<Block> {
+        let block = arena.take(LINES * size_of::<Line>())?;
+        let lines = job.segment().lines(block.offset, LINES).expect("blocks lie in the segment");
+        lines.iter().for_each(Line::clear);
+        Ok(block)
+    }
+
+    pub(crate) fn new(job: &Job, plan: ChannelPlan, own: Option<Block>) -> Self {
+        let lines = plan.lines.iter().map(|&offset| {
+            job.segment().lines(offset, LINES).expect("peers tell offsets of lines that lie in the segment")
+        });
+        Self {
+            rank: plan.rank,
+            context: plan.members[plan.rank as usize].context,
+            lines: lines.collect(),
+            members: plan.members,
+            own,
+            segment: job.segment(),
+            next: 0,
+            completed: 0,
+            completed_ahead: BTreeSet::new(),
+            completed_by_all: 0,
+            blocks: VecDeque::new(),
+            departed: 0,
+        }
+    }
+
+    /// This rank's rank among the members.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// The context here.
+    pub fn context(&self) -> u32 {
+        self.context
+    }
+
+    /// Where the members are.
+    pub fn members(&self) -> &Arc<[Address]> {
+        &self.members
+    }
+
+    /// Runs that have begun and are not complete here.
+    pub fn under_way(&self) -> u64 {
+        self.next - self.completed - self.completed_ahead.len() as u64
+    }
+
+    /// Begins a run: its number.
+    #[inline]
+    pub(crate) fn begin(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// Whether a run may do anything yet: those far behind it must be complete here.
+    #[inline]
+    pub(crate) fn admits(&self, run: u64) -> bool {
+        run < self.completed + DEPTH
+    }
+
+    /// Whether the lines of a run may be written.
+    #[inline]
+    pub(crate) fn has_credit(&mut self, run: u64) -> bool {
+        run < self.completed_by_all + DEPTH || {
+            self.look_up_credit();
+            run < self.completed_by_all + DEPTH
+        }
+    }
+
+    fn look_up_credit(&mut self) {
+        let all = self.lines.iter().map(|lines| lines[0].sequence()).min();
+        self.completed_by_all = all.unwrap_or(self.completed);
+    }
+
+    /// A line of a member, in a run.
+    #[inline]
+    pub(crate) fn line(&self, member: u32, run: u64, line: u8) -> &'static Line {
+        &self.lines[member as usize][1 + (run % DEPTH) as usize * LINES_PER_RUN + usize::from(line)]
+    }
+
+    /// Shared memory for what this rank posts in a run. It comes back when all ranks have completed the run.
+    ///
+    /// # Errors
+    /// `NoMem`, as [`Arena::take`].
+    pub(crate) fn stage(&mut self, run: u64, bytes: u64, arena: &mut Arena) -> Result<Block> {
+        if self.blocks.len() >= BLOCKS_UNDER_WAY {
+            self.look_up_credit();
+            self.recycle(arena);
+        }
+        let block = arena.take(bytes as usize)?;
+        self.blocks.push_back((run, block));
+        Ok(block)
+    }
+
+    fn recycle(&mut self, arena: &mut Arena) {
+        while let Some(&(run, block)) = self.blocks.front() {
+            if run >= self.completed_by_all {
+                return;
+            }
+            arena.give(block);
+            self.blocks.pop_front();
+        }
+    }
+
+    /// A range of the segment that a peer has named.
+    ///
+    /// # Panics
+    /// If the peer named a range outside of the segment: it is broken.
+    #[inline]
+    pub(crate) fn region(&self, offset: u64, bytes: u64) -> Region {
+        self.segment.region(offset, bytes as usize).expect("peers name ranges of the segment")
+    }
+
+    /// Notes that a run is complete here, and shows it.
+    #[inline]
+    pub(crate) fn complete(&mut self, run: u64, p2p: &P2p) {
+        if run != self.completed {
+            self.completed_ahead.insert(run);
+            return;
+        }
+        self.completed += 1;
+        while !self.completed_ahead.is_empty() && self.completed_ahead.remove(&self.completed) {
+            self.completed += 1;
+        }
+        if let Some(lines) = self.lines.get(self.rank as usize) {
+            lines[0].post(self.completed, &Region::EMPTY);
+            self.wake_members(p2p);
+        }
+    }
+
+    /// Wakes the other members: something was published.
+    #[inline]
+    pub(crate) fn wake_members(&self, p2p: &P2p) {
+        if p2p.someone_sleeps() {
+            self.members.iter().for_each(|member| p2p.wake(member.node_rank));
+        }
+    }
+
+    /// Tells the others that this rank will use the channel no more.
+    pub(crate) fn depart(&mut self, p2p: &mut P2p) -> bool {
+        for (rank, &member) in self.members.iter().enumerate() {
+            if rank != self.rank as usize {
+                p2p.depart(member);
+            }
+        }
+        self.note_departure()
+    }
+
+    /// Notes that a member, or this rank, has left; whether all have, so that the memory can be used again.
+    pub(crate) fn note_departure(&mut self) -> bool {
+        self.departed += 1;
+        self.departed == self.members.len()
+    }
+
+    /// Gives the memory back.
+    pub(crate) fn dissolve(mut self, arena: &mut Arena) {
+        self.blocks.drain(..).for_each(|(_, block)| arena.give(block));
+        if let Some(own) = self.own {
+            arena.give(own);
+        }
+    }
+
+    /// The lines of a plan must fit.
+    pub(crate) fn check(&self, plan: &Plan) {
+        assert!(plan.lines.len() <= LINES_PER_RUN, "a plan uses at most {LINES_PER_RUN} lines");
+        assert!(plan.lines.is_empty() || !self.lines.is_empty(), "posting needs lines");
+    }
+}

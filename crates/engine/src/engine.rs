@@ -1,0 +1,268 @@
+//! The engine of one rank: its messages, its channels, its runs.
+
+use std::sync::Arc;
+
+use oxmpi_base::{Error, Result};
+use oxmpi_plan::Plan;
+use oxmpi_shm::{Arena, Block, Doorbell, Job, StatePage, Waker};
+
+use crate::channel::{Channel, ChannelPlan};
+use crate::p2p::{Address, P2p};
+use crate::run::{Binding, Means, Run};
+use crate::slab::{Key, Slab};
+
+/// The number of a channel.
+pub type ChannelKey = Key<Channel>;
+/// The number of a run that the engine keeps.
+pub type RunKey = Key<KeptRun>;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Engine {
+    /// Point-to-point messages.
+    pub p2p: P2p,
+    arena: Arena,
+    job: Job,
+    rank: usize,
+    channels: Slab<Channel>,
+    /// The channel that uses a context, by context.
+    by_context: Vec<Option<ChannelKey>>,
+    runs: Slab<KeptRun>,
+    /// Kept runs that have begun and are not complete.
+    active: Vec<RunKey>,
+}
+
+/// A run that the engine moves on whenever it is polled.
+#[derive(Debug)]
+pub struct KeptRun {
+    run: Box<Run>,
+    channel: ChannelKey,
+    /// Place in `Engine::active`, while the run is active.
+    place: Option<usize>,
+    failure: Option<Error>,
+}
+
+impl Engine {
+    /// The engine of `rank` in `job`.
+    pub fn new(job: Job, rank: usize) -> Self {
+        let (p2p, arena) = P2p::new(job, job.join(rank));
+        Self {
+            p2p,
+            arena,
+            job,
+            rank,
+            channels: Slab::new(),
+            by_context: Vec::new(),
+            runs: Slab::new(),
+            active: Vec::new(),
+        }
+    }
+
+    /// This rank's rank on the node.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Ranks of the job on this node.
+    pub fn size(&self) -> usize {
+        self.job.size()
+    }
+
+    /// What this rank shows to the launcher.
+    pub fn state(&self) -> &'static StatePage {
+        self.job.state(self.rank)
+    }
+
+    /// Where this rank sleeps, and how its peers know.
+    pub fn bed(&self) -> (&'static Doorbell, Waker) {
+        (self.job.doorbell(self.rank), self.job.waker())
+    }
+
+    /// The channel that all ranks of the job have from the start. To be opened first, and once.
+    pub fn open_first_channel(&mut self) -> ChannelKey {
+        let context = self.p2p.open_context();
+        let members: Arc<[Address]> =
+            (0..self.size() as u32).map(|node_rank| Address { node_rank, context }).collect();
+        let lines = (0..self.size()).map(|rank| self.job.first_lines(rank)).collect();
+        self.open_channel(ChannelPlan { rank: self.rank as u32, members, lines }, None)
+    }
+
+    /// Lines for a channel that is to be opened.
+    ///
+    /// # Errors
+    /// `NoMem` if shared memory is used up.
+    pub fn take_lines(&mut self) -> Result<Block> {
+        Channel::take_lines(&mut self.arena, &self.job)
+    }
+
+    /// Gives lines back that no peer has heard of.
+    pub fn give_lines(&mut self, lines: Block) {
+        self.arena.give(lines);
+    }
+
+    /// Opens a channel; `own` are this rank's lines, if it took some.
+    pub fn open_channel(&mut self, plan: ChannelPlan, own: Option<Block>) -> ChannelKey {
+        let channel = Channel::new(&self.job, plan, own);
+        let context = channel.context() as usize;
+        let key = self.channels.insert(channel);
+        if self.by_context.len() <= context {
+            self.by_context.resize(context + 1, None);
+        }
+        self.by_context[context] = Some(key);
+        key
+    }
+
+    /// Leaves a channel. Its memory is used again when all members have left.
+    pub fn leave_channel(&mut self, key: ChannelKey) {
+        let Some(channel) = self.channels.get_mut(key) else { return };
+        if channel.depart(&mut self.p2p) {
+            self.dissolve(key);
+        }
+        self.note_departures();
+    }
+
+    fn note_departures(&mut self) {
+        while let Some(context) = self.p2p.departures.pop() {
+            let key = self.by_context.get(context as usize).copied().flatten();
+            let Some(key) = key else {
+                // The peer was faster than the end of our own opening: look again then.
+                self.p2p.departures.push(context);
+                return;
+            };
+            if self.channels.get_mut(key).is_some_and(Channel::note_departure) {
+                self.dissolve(key);
+            }
+        }
+    }
+
+    fn dissolve(&mut self, key: ChannelKey) {
+        if let Some(channel) = self.channels.remove(key) {
+            let context = channel.context();
+            self.by_context[context as usize] = None;
+            self.p2p.close_context(context);
+            channel.dissolve(&mut self.arena);
+        }
+    }
+
+    /// The channel.
+    ///
+    /// # Panics
+    /// If this rank has left it.
+    pub fn channel(&self, key: ChannelKey) -> &Channel {
+        self.channels.get(key).expect("channels are left last")
+    }
+
+    /// Begins a run that its caller moves on by [`Engine::advance`].
+    #[inline]
+    pub fn begin(&mut self, key: ChannelKey, plan: Arc<Plan>, binding: Binding) -> Run {
+        let mut run = Run::new(plan, binding);
+        let channel = self.channels.get_mut(key).expect("channels are left last");
+        run.begin(channel.begin(), &mut self.p2p);
+        run
+    }
+
+    /// Does what can be done for a run now; whether it is complete.
+    ///
+    /// # Errors
+    /// See [`Run`].
+    #[inline]
+    pub fn advance(&mut self, key: ChannelKey, run: &mut Run) -> Result<bool> {
+        let channel = self.channels.get_mut(key).expect("channels are left last");
+        run.advance(&mut Means { p2p: &mut self.p2p, channel, arena: &mut self.arena })
+    }
+
+    /// Keeps a run that has not begun, to be begun by [`Engine::start`].
+    pub fn keep(&mut self, channel: ChannelKey, plan: Arc<Plan>, binding: Binding) -> RunKey {
+        self.channel(channel).check(&plan);
+        let run = Box::new(Run::new(plan, binding));
+        self.runs.insert(KeptRun { run, channel, place: None, failure: None })
+    }
+
+    /// Begins a kept run and does what can be done at once.
+    #[inline]
+    pub fn start(&mut self, key: RunKey) {
+        let kept = self.runs.get_mut(key).expect("kept runs are forgotten last");
+        let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
+        kept.failure = None;
+        kept.run.begin(channel.begin(), &mut self.p2p);
+        let result = kept.run.advance(&mut Means { p2p: &mut self.p2p, channel, arena: &mut self.arena });
+        match result {
+            Ok(true) => {}
+            Ok(false) => {
+                kept.place = Some(self.active.len());
+                self.active.push(key);
+            }
+            Err(error) => kept.failure = Some(error),
+        }
+    }
+
+    /// Moves a kept run on; whether it is complete (or has not begun).
+    #[inline]
+    pub fn drive(&mut self, key: RunKey) -> bool {
+        let kept = self.runs.get_mut(key).expect("kept runs are forgotten last");
+        let Some(place) = kept.place else { return true };
+        let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
+        let result = kept.run.advance(&mut Means { p2p: &mut self.p2p, channel, arena: &mut self.arena });
+        match result {
+            Ok(false) => return false,
+            Ok(true) => {}
+            Err(error) => kept.failure = Some(error),
+        }
+        kept.place = None;
+        self.active.swap_remove(place);
+        if let Some(&moved) = self.active.get(place)
+            && let Some(moved) = self.runs.get_mut(moved)
+        {
+            moved.place = Some(place);
+        }
+        true
+    }
+
+    /// Whether a kept run is complete, or has not begun.
+    pub fn is_idle(&self, key: RunKey) -> bool {
+        self.runs.get(key).is_none_or(|kept| kept.place.is_none())
+    }
+
+    /// What went wrong with a kept run that is complete.
+    ///
+    /// # Errors
+    /// See [`Run`].
+    #[inline]
+    pub fn outcome(&mut self, key: RunKey) -> Result<()> {
+        self.runs.get_mut(key).and_then(|kept| kept.failure.take()).map_or(Ok(()), Err)
+    }
+
+    /// Forgets a kept run that is complete or has not begun.
+    pub fn forget(&mut self, key: RunKey) {
+        self.runs.remove(key);
+    }
+
+    /// Moves everything on that can be moved now; whether anything did.
+    pub fn poll(&mut self) -> bool {
+        let mut any = self.p2p.poll();
+        if !self.p2p.departures.is_empty() {
+            self.note_departures();
+        }
+        let mut place = 0;
+        while let Some(&key) = self.active.get(place) {
+            if self.drive(key) {
+                any = true; // another run has taken its place
+            } else {
+                place += 1;
+            }
+        }
+        any
+    }
+
+    /// Whether nothing of this rank needs it any more.
+    pub fn is_quiet(&self) -> bool {
+        self.active.is_empty() && self.p2p.is_quiet()
+    }
+
+    /// One line per operation under way, for reports.
+    pub fn describe(&self) -> Vec<String> {
+        let runs = self.active.iter().filter_map(|&key| self.runs.get(key));
+        let runs = runs.map(|kept| format!("collective {}", kept.run.describe(self.channel(kept.channel))));
+        runs.chain(self.p2p.describe()).collect()
+    }
+}

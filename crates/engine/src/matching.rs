@@ -1,0 +1,149 @@
+//! Matching: which message goes into which receive.
+//!
+//! One [`Context`] per communicator and kind of traffic. Receives that wait are kept in the order in which
+//! they were posted, messages that nobody waits for in the order in which they arrived, so of two that match
+//! the earlier is taken: the non-overtaking rule.
+//! Cost: linear in the entries looked at; none in the usual case that the first one matches.
+//!
+//! MPI-5.0: Point-to-Point Communication, Semantics of Point-to-Point Communication.
+
+use std::collections::VecDeque;
+
+use oxmpi_mem::Region;
+use oxmpi_shm::ring::Header;
+
+use crate::p2p::OpKey;
+
+/// What a receive or a probe asks for. `None` is a wildcard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// Rank of the sender in the communicator.
+    pub source: Option<i32>,
+    /// The message's tag.
+    pub tag: Option<i32>,
+}
+
+/// A message that arrived before anybody asked for it, or that a matched probe has taken.
+#[derive(Debug)]
+pub struct Message {
+    /// Rank on the node of the sender.
+    pub(crate) from: u32,
+    pub(crate) header: Header,
+    /// What came with it, in the pool.
+    pub(crate) payload: Region,
+}
+
+/// The receives and messages of one context.
+#[derive(Debug, Default)]
+pub(crate) struct Context {
+    posted: VecDeque<Posted>,
+    unexpected: VecDeque<Message>,
+}
+
+#[derive(Debug)]
+struct Posted {
+    pattern: Pattern,
+    op: OpKey,
+}
+
+impl Pattern {
+    #[inline]
+    fn matches(&self, header: &Header) -> bool {
+        self.source.is_none_or(|source| source == header.source)
+            && self.tag.is_none_or(|tag| tag == header.tag)
+    }
+}
+
+impl Message {
+    /// Rank of the sender in the communicator, tag, and bytes.
+    pub fn envelope(&self) -> (i32, i32, u64) {
+        (self.header.source, self.header.tag, self.header.bytes)
+    }
+}
+
+impl Context {
+    /// Lets a receive wait.
+    pub(crate) fn post(&mut self, pattern: Pattern, op: OpKey) {
+        self.posted.push_back(Posted { pattern, op });
+    }
+
+    /// The receive that a message goes into, which waits no longer.
+    #[inline]
+    pub(crate) fn take_posted(&mut self, header: &Header) -> Option<OpKey> {
+        let place = self.posted.iter().position(|posted| posted.pattern.matches(header))?;
+        self.posted.remove(place).map(|posted| posted.op)
+    }
+
+    /// Lets a receive no longer wait; false if it did not.
+    pub(crate) fn withdraw(&mut self, op: OpKey) -> bool {
+        let place = self.posted.iter().position(|posted| posted.op == op);
+        place.is_some_and(|place| self.posted.remove(place).is_some())
+    }
+
+    /// Keeps a message until somebody asks for it.
+    pub(crate) fn keep(&mut self, message: Message) {
+        self.unexpected.push_back(message);
+    }
+
+    /// The earliest kept message that matches.
+    pub(crate) fn peek(&self, pattern: &Pattern) -> Option<&Message> {
+        self.unexpected.iter().find(|message| pattern.matches(&message.header))
+    }
+
+    /// As [`Context::peek`], and it is kept no longer.
+    #[inline]
+    pub(crate) fn take_unexpected(&mut self, pattern: &Pattern) -> Option<Message> {
+        if self.unexpected.is_empty() {
+            return None;
+        }
+        let place = self.unexpected.iter().position(|message| pattern.matches(&message.header))?;
+        self.unexpected.remove(place)
+    }
+
+    /// All that is left when the context ends.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Message> {
+        self.posted.clear();
+        self.unexpected.drain(..)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(source: i32, tag: i32, token: u64) -> Message {
+        let header = Header { source, tag, token, ..Header::default() };
+        Message { from: 0, header, payload: Region::EMPTY }
+    }
+
+    fn pattern(source: Option<i32>, tag: Option<i32>) -> Pattern {
+        Pattern { source, tag }
+    }
+
+    #[test]
+    fn of_two_messages_that_match_the_earlier_is_taken() {
+        let mut context = Context::default();
+        for (source, tag, token) in [(0, 5, 1), (1, 7, 2), (0, 7, 3), (0, 7, 4)] {
+            context.keep(message(source, tag, token));
+        }
+        let mut take = |source, tag| context.take_unexpected(&pattern(source, tag)).map(|m| m.header.token);
+        assert_eq!(take(Some(0), Some(7)), Some(3));
+        assert_eq!(take(None, Some(7)), Some(2));
+        assert_eq!(take(Some(1), None), None);
+        assert_eq!(take(None, None), Some(1));
+        assert_eq!(take(None, None), Some(4));
+    }
+
+    #[test]
+    fn of_two_receives_that_match_the_earlier_is_taken() {
+        let mut context = Context::default();
+        let ops: Vec<OpKey> = (0..3).map(OpKey::from_word).collect();
+        context.post(pattern(Some(1), None), ops[0]);
+        context.post(pattern(None, Some(4)), ops[1]);
+        context.post(pattern(Some(0), Some(4)), ops[2]);
+        assert_eq!(context.take_posted(&message(0, 4, 0).header), Some(ops[1]));
+        assert_eq!(context.take_posted(&message(0, 4, 0).header), Some(ops[2]));
+        assert_eq!(context.take_posted(&message(0, 4, 0).header), None);
+        assert!(context.withdraw(ops[0]) && !context.withdraw(ops[0]));
+    }
+}

@@ -1,0 +1,140 @@
+//! What happens when something arrives.
+
+use oxmpi_base::{Error, ErrorClass};
+use oxmpi_mem::Region;
+use oxmpi_shm::ring::{Arrival, Header};
+
+use super::outbox::Outgoing;
+use super::{OpKey, P2p, State, kind, status_of};
+use crate::matching::Message;
+use crate::slab::Key;
+
+/// Messages of one peer that are dealt with before others have their turn.
+const AT_ONCE: usize = 16;
+
+impl P2p {
+    /// Deals with what has arrived from all peers and sends what there is room for; whether there was anything.
+    pub fn poll(&mut self) -> bool {
+        let mut any = self.flush_all();
+        for peer in 0..self.receivers.len() as u32 {
+            any |= self.poll_from(peer);
+        }
+        any
+    }
+
+    /// Deals with what has arrived from one peer; whether there was anything.
+    #[inline]
+    pub fn poll_from(&mut self, peer: u32) -> bool {
+        for done in 0..AT_ONCE {
+            let Some(arrival) = self.receivers[peer as usize].arrival() else { return done > 0 };
+            self.arrived(peer, &arrival);
+            self.receivers[peer as usize].release(&arrival);
+            self.wake(peer); // it may wait for the room
+        }
+        true
+    }
+
+    #[inline]
+    fn arrived(&mut self, from: u32, arrival: &Arrival) {
+        let header = &arrival.header;
+        match header.kind {
+            kind::EAGER | kind::EAGER_SYNCHRONOUS | kind::ANNOUNCE => {
+                match self.context_mut(header.context).take_posted(header) {
+                    Some(receive) => self.matched(receive, from, header, &arrival.payload),
+                    None => self.keep(from, header, &arrival.payload),
+                }
+            }
+            kind::DATA => self.data_arrived(Key::from_word(header.token), &arrival.payload),
+            _ => self.control_arrived(from, header, &arrival.payload),
+        }
+    }
+
+    fn control_arrived(&mut self, from: u32, header: &Header, payload: &Region) {
+        match header.kind {
+            kind::ACCEPT => {
+                let key = Key::from_word(header.token);
+                let receive = word_of(payload);
+                if let Some(op) = self.ops.get_mut(key) {
+                    op.state = State::Streaming { receive, sent: 0 };
+                    self.stream(from, key);
+                }
+            }
+            kind::MATCHED | kind::FETCHED => self.finish(Key::from_word(header.token)),
+            kind::DEPARTED => self.departures.push(header.context),
+            other => unreachable!("rank {from} sent a message of kind {other}"),
+        }
+    }
+
+    fn keep(&mut self, from: u32, header: &Header, payload: &Region) {
+        let kept = self.pool.take(payload.len());
+        kept.copy_from(payload);
+        self.context_mut(header.context).keep(Message { from, header: *header, payload: kept });
+    }
+
+    /// A message goes into a receive.
+    pub(super) fn matched(&mut self, receive: OpKey, from: u32, header: &Header, payload: &Region) {
+        let op = self.ops.get_mut(receive).expect("posted receives exist");
+        op.peer = from;
+        op.header = *header;
+        op.status = status_of(header);
+        let capacity = op.buffer.bytes();
+        if header.bytes > capacity {
+            op.status.bytes = capacity;
+            op.status.error = ErrorClass::Truncate;
+            op.error = Some(truncated(header, capacity));
+        }
+        if header.kind == kind::ANNOUNCE {
+            op.state = State::Filling { arrived: 0 };
+            return self.accept(receive, from, header, word_of(payload));
+        }
+        op.buffer.write(0, &payload.part(0, payload.len().min(capacity as usize)));
+        self.finish(receive);
+        if header.kind == kind::EAGER_SYNCHRONOUS {
+            self.answer(from, kind::MATCHED, header.token, 0);
+        }
+    }
+
+    /// Gets the data of an announced message on its way.
+    fn accept(&mut self, receive: OpKey, from: u32, header: &Header, address: u64) {
+        if self.fetch(receive, from, header, address) {
+            self.finish(receive);
+            self.answer(from, kind::FETCHED, header.token, 0);
+        } else {
+            self.answer(from, kind::ACCEPT, header.token, receive.to_word());
+        }
+    }
+
+    fn data_arrived(&mut self, receive: OpKey, payload: &Region) {
+        let Some(op) = self.ops.get_mut(receive) else { return };
+        let State::Filling { arrived } = op.state else { return };
+        let wanted = op.buffer.bytes().saturating_sub(arrived).min(payload.len() as u64);
+        op.buffer.write(arrived.min(op.buffer.bytes()), &payload.part(0, wanted as usize));
+        let arrived = arrived + payload.len() as u64;
+        op.state = State::Filling { arrived };
+        if arrived >= op.header.bytes {
+            self.finish(receive);
+        }
+    }
+
+    fn answer(&mut self, to: u32, kind: u32, token: u64, word: u64) {
+        if to == self.me {
+            return self.finish(Key::from_word(token));
+        }
+        self.enqueue(to, Outgoing::Control(Header { kind, token, ..Header::default() }, word));
+    }
+}
+
+fn word_of(payload: &Region) -> u64 {
+    let mut word = [0; 8];
+    payload.read(&mut word);
+    u64::from_ne_bytes(word)
+}
+
+#[cold]
+fn truncated(header: &Header, capacity: u64) -> Error {
+    let Header { bytes, source, tag, .. } = header;
+    let text = format!(
+        "a message of {bytes} bytes from rank {source} with tag {tag} does not fit into {capacity} bytes"
+    );
+    Error::new(ErrorClass::Truncate, text)
+}

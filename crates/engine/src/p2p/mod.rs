@@ -1,0 +1,394 @@
+//! Point-to-point messages between the ranks of a node.
+//!
+//! | message | protocol | cost |
+//! |---|---|---|
+//! | up to [`Sender::largest_payload`], standard or ready | *eager*: header and data through the ring | one copy in, one out |
+//! | the same, synchronous | eager, and the receiver answers `MATCHED` | one answer more |
+//! | longer | *announced*: `ANNOUNCE`, the receiver answers `ACCEPT`, the data follows in pieces | both ends copy at the same time, through cache |
+//! | longer, where reading the sender's memory wins | announced with the address; the receiver reads, and answers `FETCHED` | one copy, one system call |
+//! | to itself | copied at once, into the receive or into the pool | |
+//!
+//! Whatever finds no room in a ring waits in the outbox of that peer; nothing here blocks.
+//!
+//! MPI-5.0: Point-to-Point Communication, Communication Modes.
+
+mod arrivals;
+mod outbox;
+mod single;
+
+use oxmpi_base::{Error, Status};
+use oxmpi_datatype::Buffer;
+use oxmpi_mem::Pool;
+use oxmpi_shm::ring::{Header, Receiver, Sender};
+use oxmpi_shm::{Doorbell, Job, Waker};
+
+use crate::matching::{Context, Message, Pattern};
+use crate::slab::{Key, Slab};
+use outbox::{Outbox, Outgoing};
+use single::Reach;
+
+/// The number of an operation that is not over yet, or whose outcome nobody has asked for yet.
+pub type OpKey = Key<Op>;
+
+/// A process and the context that a communicator has there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Rank on the node.
+    pub node_rank: u32,
+    /// Index of the context in that process.
+    pub context: u32,
+}
+
+/// When a send is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// When the buffer can be used again. Serves the ready mode too.
+    Standard,
+    /// When, moreover, a receive has matched.
+    Synchronous,
+}
+
+/// How an operation ended.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What to tell about it.
+    pub status: Status,
+    /// What went wrong.
+    pub error: Option<Error>,
+}
+
+/// A receive that is over, or not.
+#[derive(Debug)]
+pub enum Received {
+    /// A message was there.
+    Done(Outcome),
+    /// It waits.
+    Pending(OpKey),
+}
+
+/// All point-to-point traffic of a rank.
+#[derive(Debug)]
+pub struct P2p {
+    me: u32,
+    senders: Vec<Sender>,
+    receivers: Vec<Receiver>,
+    outboxes: Vec<Outbox>,
+    /// Outboxes that are not empty.
+    busy_outboxes: usize,
+    ops: Slab<Op>,
+    contexts: Vec<Option<Context>>,
+    free_contexts: Vec<u32>,
+    /// Private memory for early messages and temporaries.
+    pub pool: Pool,
+    waker: Waker,
+    doorbells: Vec<&'static Doorbell>,
+    reach: Vec<Reach>,
+    job: Job,
+    /// Contexts that a peer has left, to be told to the engine.
+    pub(crate) departures: Vec<u32>,
+}
+
+/// An operation under way.
+#[derive(Debug)]
+pub struct Op {
+    /// Rank on the node of the other side; of a receive, once it is known.
+    peer: u32,
+    context: u32,
+    buffer: Buffer,
+    state: State,
+    status: Status,
+    error: Option<Error>,
+    /// Nobody will ask for the outcome.
+    detached: bool,
+    /// What the caller wants to be told about it in reports.
+    header: Header,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// A send in the outbox.
+    Queued,
+    /// A send that waits for the receiver's answer.
+    Announced,
+    /// A send whose data is on its way: the receiver's operation, and bytes sent.
+    Streaming { receive: u64, sent: u64 },
+    /// A receive that waits for a message.
+    Posted,
+    /// A receive whose data is on its way: bytes arrived.
+    Filling { arrived: u64 },
+    /// Over.
+    Done,
+}
+
+/// Kinds of messages; see the module.
+mod kind {
+    pub(super) const EAGER: u32 = 1;
+    pub(super) const EAGER_SYNCHRONOUS: u32 = 2;
+    pub(super) const ANNOUNCE: u32 = 3;
+    pub(super) const ACCEPT: u32 = 4;
+    pub(super) const DATA: u32 = 5;
+    pub(super) const MATCHED: u32 = 6;
+    pub(super) const FETCHED: u32 = 7;
+    pub(super) const DEPARTED: u32 = 8;
+}
+
+impl P2p {
+    pub(crate) fn new(job: Job, member: oxmpi_shm::Member) -> (Self, oxmpi_shm::Arena) {
+        let size = job.size();
+        let p2p = Self {
+            me: member.rank as u32,
+            senders: member.senders,
+            receivers: member.receivers,
+            outboxes: (0..size).map(|_| Outbox::default()).collect(),
+            busy_outboxes: 0,
+            ops: Slab::new(),
+            contexts: Vec::new(),
+            free_contexts: Vec::new(),
+            pool: Pool::default(),
+            waker: job.waker(),
+            doorbells: (0..size).map(|rank| job.doorbell(rank)).collect(),
+            reach: vec![Reach::Unknown; size],
+            job,
+            departures: Vec::new(),
+        };
+        (p2p, member.arena)
+    }
+
+    /// A new context. Messages for it are kept from now on.
+    pub fn open_context(&mut self) -> u32 {
+        let index = self.free_contexts.pop().unwrap_or(self.contexts.len() as u32);
+        *self.context_mut(index) = Context::default();
+        index
+    }
+
+    /// Ends a context: no peer will send to it any more.
+    pub fn close_context(&mut self, context: u32) {
+        for message in self.context_mut(context).drain().collect::<Vec<_>>() {
+            self.pool.give(message.payload);
+        }
+        self.contexts[context as usize] = None;
+        self.free_contexts.push(context);
+    }
+
+    /// Begins to send. `None` if the send is complete already.
+    ///
+    /// `source` is this rank's rank in the communicator.
+    #[inline]
+    pub fn send(&mut self, to: Address, source: i32, tag: i32, buffer: &Buffer, mode: Mode) -> Option<OpKey> {
+        let bytes = buffer.bytes();
+        let header = Header { kind: kind::EAGER, context: to.context, source, tag, bytes, token: 0 };
+        let peer = to.node_rank as usize;
+        if mode == Mode::Standard && to.node_rank != self.me && self.outboxes[peer].is_empty() {
+            let sender = &mut self.senders[peer];
+            if bytes <= sender.largest_payload() as u64
+                && let Some(room) = sender.room(bytes as usize)
+            {
+                buffer.read(0, &room.payload);
+                room.send(header);
+                self.wake(to.node_rank);
+                return None;
+            }
+        }
+        self.send_slowly(to, header, buffer, mode)
+    }
+
+    fn send_slowly(&mut self, to: Address, mut header: Header, buffer: &Buffer, mode: Mode) -> Option<OpKey> {
+        if mode == Mode::Synchronous {
+            header.kind = kind::EAGER_SYNCHRONOUS;
+        }
+        if to.node_rank == self.me {
+            return self.send_to_self(header, buffer);
+        }
+        if header.bytes > self.senders[to.node_rank as usize].largest_payload() as u64 {
+            header.kind = kind::ANNOUNCE;
+        }
+        let key = self.ops.insert(Op::new(State::Queued, to, buffer.clone(), header));
+        self.enqueue(to.node_rank, Outgoing::Message(key));
+        if self.ops.get(key).is_some_and(|op| op.state == State::Done) {
+            self.ops.remove(key);
+            return None;
+        }
+        Some(key)
+    }
+
+    fn send_to_self(&mut self, mut header: Header, buffer: &Buffer) -> Option<OpKey> {
+        let from = self.me;
+        let packed = self.pool.take(buffer.bytes() as usize);
+        buffer.read(0, &packed);
+        if let Some(receive) = self.context_mut(header.context).take_posted(&header) {
+            header.kind = kind::EAGER;
+            self.matched(receive, from, &header, &packed);
+            self.pool.give(packed);
+            return None;
+        }
+        let key = (header.kind == kind::EAGER_SYNCHRONOUS).then(|| {
+            let to = Address { node_rank: from, context: header.context };
+            self.ops.insert(Op::new(State::Announced, to, Buffer::EMPTY, header))
+        });
+        header.token = key.map_or(0, Key::to_word);
+        self.context_mut(header.context).keep(Message { from, header, payload: packed });
+        key
+    }
+
+    /// Begins to receive into `buffer` a message that matches `pattern`.
+    #[inline]
+    pub fn receive(&mut self, context: u32, pattern: Pattern, buffer: Buffer) -> Received {
+        if let Some(message) = self.context_mut(context).take_unexpected(&pattern) {
+            return self.receive_message(message, buffer);
+        }
+        let here = Address { node_rank: self.me, context };
+        let header = Header {
+            context,
+            source: pattern.source.unwrap_or(Status::ANY),
+            tag: pattern.tag.unwrap_or(Status::ANY),
+            ..Header::default()
+        };
+        let key = self.ops.insert(Op::new(State::Posted, here, buffer, header));
+        self.context_mut(context).post(pattern, key);
+        Received::Pending(key)
+    }
+
+    /// Receives a message that a matched probe has taken, or that has just been found.
+    pub fn receive_message(&mut self, message: Message, buffer: Buffer) -> Received {
+        let here = Address { node_rank: self.me, context: message.header.context };
+        let key = self.ops.insert(Op::new(State::Posted, here, buffer, message.header));
+        self.matched(key, message.from, &message.header, &message.payload);
+        self.pool.give(message.payload);
+        match self.take_outcome(key) {
+            Some(outcome) => Received::Done(outcome),
+            None => Received::Pending(key),
+        }
+    }
+
+    /// Whether a message that matches has arrived, and what it says about itself.
+    pub fn probe(&mut self, context: u32, pattern: &Pattern) -> Option<Status> {
+        self.context_mut(context).peek(pattern).map(|message| status_of(&message.header))
+    }
+
+    /// As [`P2p::probe`], and takes the message: only [`P2p::receive_message`] receives it from now on.
+    pub fn take_message(&mut self, context: u32, pattern: &Pattern) -> Option<Message> {
+        self.context_mut(context).take_unexpected(pattern)
+    }
+
+    /// Whether an operation is over. One that is not known is.
+    #[inline]
+    pub fn is_done(&self, key: OpKey) -> bool {
+        self.ops.get(key).is_none_or(|op| op.state == State::Done)
+    }
+
+    /// How an operation ended, if it is over; its number means nothing any more then.
+    #[inline]
+    pub fn take_outcome(&mut self, key: OpKey) -> Option<Outcome> {
+        if self.ops.get(key)?.state != State::Done {
+            return None;
+        }
+        let op = self.ops.remove(key)?;
+        Some(Outcome { status: op.status, error: op.error })
+    }
+
+    /// What an operation that is over says about itself, without ending it.
+    pub fn peek_status(&self, key: OpKey) -> Option<Status> {
+        self.ops.get(key).filter(|op| op.state == State::Done).map(|op| op.status)
+    }
+
+    /// Nobody will ask for the outcome: the operation goes on, and is forgotten when it is over.
+    pub fn detach(&mut self, key: OpKey) {
+        if let Some(op) = self.ops.get_mut(key) {
+            op.detached = true;
+            if op.state == State::Done {
+                self.ops.remove(key);
+            }
+        }
+    }
+
+    /// Ends an operation if nothing has happened to it yet; else it goes on.
+    pub fn cancel(&mut self, key: OpKey) {
+        let Some(op) = self.ops.get(key) else { return };
+        let (context, peer) = (op.context, op.peer);
+        let withdrawn = match op.state {
+            State::Posted => self.context_mut(context).withdraw(key),
+            State::Queued => self.unqueue(peer, key),
+            _ => false,
+        };
+        if withdrawn && let Some(op) = self.ops.get_mut(key) {
+            op.status = Status { cancelled: true, ..Status::EMPTY };
+            self.finish(key);
+        }
+    }
+
+    /// Tells a peer that this rank has left a context for good.
+    pub(crate) fn depart(&mut self, from: Address) {
+        let header = Header { kind: kind::DEPARTED, context: from.context, ..Header::default() };
+        self.enqueue(from.node_rank, Outgoing::Control(header, 0));
+    }
+
+    /// Whether anything that this rank has sent still needs it: finalizing must wait.
+    pub fn is_quiet(&self) -> bool {
+        self.busy_outboxes == 0 && self.ops.iter().all(|op| matches!(op.state, State::Posted | State::Done))
+    }
+
+    /// Wakes a rank for which something was published.
+    #[inline]
+    pub(crate) fn wake(&self, node_rank: u32) {
+        if self.waker.needed() {
+            self.doorbells[node_rank as usize].ring();
+        }
+    }
+
+    /// Whether any rank sleeps, so that what is published must be announced.
+    #[inline]
+    pub(crate) fn someone_sleeps(&self) -> bool {
+        self.waker.needed()
+    }
+
+    /// One line per operation under way, for reports.
+    pub fn describe(&self) -> Vec<String> {
+        self.ops.iter().filter(|op| op.state != State::Done).map(Op::describe).collect()
+    }
+
+    /// The context; one is made for a message that is faster than the call that opens it.
+    #[inline]
+    fn context_mut(&mut self, index: u32) -> &mut Context {
+        let place = index as usize;
+        if self.contexts.len() <= place {
+            self.contexts.resize_with(place + 1, || None);
+        }
+        self.contexts[place].get_or_insert_default()
+    }
+
+    fn finish(&mut self, key: OpKey) {
+        let Some(op) = self.ops.get_mut(key) else { return };
+        op.state = State::Done;
+        if op.detached {
+            self.ops.remove(key);
+        }
+    }
+}
+
+impl Op {
+    fn new(state: State, peer: Address, buffer: Buffer, header: Header) -> Self {
+        let (node_rank, context) = (peer.node_rank, peer.context);
+        let status = Status::EMPTY;
+        Self { peer: node_rank, context, buffer, state, status, error: None, detached: false, header }
+    }
+
+    fn describe(&self) -> String {
+        let any = |value: i32| if value == Status::ANY { "any".to_owned() } else { value.to_string() };
+        let (source, tag, bytes) = (any(self.header.source), any(self.header.tag), self.buffer.bytes());
+        match self.state {
+            State::Posted => format!("receive of up to {bytes} bytes from rank {source}, tag {tag}"),
+            State::Filling { arrived } => {
+                let total = self.header.bytes;
+                format!("receive from rank {source}, tag {tag}: {arrived} of {total} bytes are here")
+            }
+            State::Streaming { sent, .. } => {
+                format!("send to node rank {}, tag {tag}: {sent} of {bytes} bytes are sent", self.peer)
+            }
+            _ => format!("send of {bytes} bytes to node rank {}, tag {tag}: not received yet", self.peer),
+        }
+    }
+}
+
+fn status_of(header: &Header) -> Status {
+    Status { source: header.source, tag: header.tag, bytes: header.bytes, ..Status::EMPTY }
+}

@@ -1,0 +1,146 @@
+//! Objects by number: a place and a generation, so that a number kept too long finds nothing.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+
+/// The number of an object of type `T` in its [`Slab`].
+pub struct Key<T> {
+    index: u32,
+    generation: u32,
+    of: PhantomData<fn() -> T>,
+}
+
+/// Objects of one type, each with its number.
+#[derive(Debug)]
+pub struct Slab<T> {
+    places: Vec<Place<T>>,
+    free: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Place<T> {
+    generation: u32,
+    value: Option<T>,
+}
+
+impl<T> Key<T> {
+    /// The number as one word, to travel in a message.
+    pub const fn to_word(self) -> u64 {
+        (self.generation as u64) << 32 | self.index as u64
+    }
+
+    /// The inverse of [`Key::to_word`].
+    pub const fn from_word(word: u64) -> Self {
+        Self { index: word as u32, generation: (word >> 32) as u32, of: PhantomData }
+    }
+}
+
+impl<T> Slab<T> {
+    /// No objects.
+    pub const fn new() -> Self {
+        Self { places: Vec::new(), free: Vec::new() }
+    }
+
+    /// Puts an object in.
+    pub fn insert(&mut self, value: T) -> Key<T> {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.places.push(Place { generation: 0, value: None });
+            u32::try_from(self.places.len() - 1).expect("fewer than 2^32 objects")
+        });
+        let place = &mut self.places[index as usize];
+        place.value = Some(value);
+        Key { index, generation: place.generation, of: PhantomData }
+    }
+
+    /// Takes an object out; its number is not given out again.
+    pub fn remove(&mut self, key: Key<T>) -> Option<T> {
+        let place = self.places.get_mut(key.index as usize)?;
+        if place.generation != key.generation {
+            return None;
+        }
+        let value = place.value.take()?;
+        place.generation = place.generation.wrapping_add(1);
+        self.free.push(key.index);
+        Some(value)
+    }
+
+    /// The object, if it is still there.
+    #[inline]
+    pub fn get(&self, key: Key<T>) -> Option<&T> {
+        let place = self.places.get(key.index as usize)?;
+        if place.generation == key.generation { place.value.as_ref() } else { None }
+    }
+
+    /// The object, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, key: Key<T>) -> Option<&mut T> {
+        let place = self.places.get_mut(key.index as usize)?;
+        if place.generation == key.generation { place.value.as_mut() } else { None }
+    }
+
+    /// All objects, by place.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.places.iter().filter_map(|place| place.value.as_ref())
+    }
+
+    /// Number of objects.
+    pub fn len(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Clone for Key<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Key<T> {}
+
+impl<T> PartialEq for Key<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_word() == other.to_word()
+    }
+}
+
+impl<T> Eq for Key<T> {}
+
+impl<T> Hash for Key<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.to_word().hash(state);
+    }
+}
+
+impl<T> fmt::Debug for Key<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.index, self.generation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_something_removed_finds_nothing() {
+        let mut slab = Slab::new();
+        let first = slab.insert("first");
+        assert_eq!(slab.remove(first), Some("first"));
+        let second = slab.insert("second");
+        assert_eq!((slab.get(first), slab.get(second)), (None, Some(&"second")));
+        assert_eq!((slab.remove(first), slab.len()), (None, 1));
+        assert_eq!(Key::from_word(second.to_word()), second);
+    }
+}
