@@ -1,0 +1,338 @@
+//! From the words of the command line to the description of a job.
+//!
+//! Pure but for the files that options name, which the caller reads. A lone `:` separates blocks; options that
+//! concern the whole job may stand in any block.
+
+mod config_file;
+mod table;
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::time::Duration;
+
+pub use table::help;
+use table::{Entry, Setting};
+
+use crate::bind::Policy;
+use crate::environment::{Inherit, Rules};
+use crate::failure::{Failure, Result};
+use crate::job::{Block, Job, StdinTo};
+
+/// What the user wants.
+#[derive(Debug, PartialEq)]
+pub enum Request {
+    /// The help text.
+    Help,
+    /// A job.
+    Run(Box<Job>),
+    /// The version.
+    Version,
+}
+
+/// Reads a file that an option names.
+pub type ReadFile<'a> = &'a dyn Fn(&Path) -> std::io::Result<String>;
+
+/// Understands the words after the launcher's own name.
+///
+/// # Errors
+/// The launcher's own failure, which names the word that was wrong and, for an unknown option, the nearest known one.
+pub fn parse(words: &[OsString], read_file: ReadFile) -> Result<Request> {
+    let mut parser = Parser { job: Job::default(), read_file, request: None };
+    for section in words.split(|word| word == ":") {
+        parser.section(section)?;
+        if let Some(request) = parser.request {
+            return Ok(request);
+        }
+    }
+    let size: u64 = parser.job.blocks.iter().map(|block| u64::from(block.count)).sum();
+    if size == 0 || size > u64::from(MAX_RANKS) {
+        return Err(Failure::own(format!("the job has {size} ranks; it can have 1 to {MAX_RANKS}")));
+    }
+    match parser.job.stdin {
+        StdinTo::Rank(rank) if u64::from(rank) >= size => {
+            Err(Failure::own(format!("--stdin {rank}: the job has ranks 0 to {}", size - 1)))
+        }
+        _ => Ok(Request::Run(Box::new(parser.job))),
+    }
+}
+
+/// More than any machine can hold as processes.
+const MAX_RANKS: u32 = 1 << 20;
+
+struct Parser<'a> {
+    job: Job,
+    read_file: ReadFile<'a>,
+    request: Option<Request>,
+}
+
+/// What a section says about its ranks before its program.
+#[derive(Default)]
+struct Draft {
+    block: Block,
+    count: Option<u32>,
+    per_node: Option<u32>,
+    has_config: bool,
+}
+
+impl Parser<'_> {
+    /// One block: options, a program, its arguments.
+    fn section(&mut self, words: &[OsString]) -> Result<()> {
+        let mut draft = Draft::default();
+        let mut rest = words;
+        while let Some((word, after)) = rest.split_first() {
+            if word == "--" {
+                rest = after;
+                break;
+            }
+            let Some(typed) = option_name(word) else { break };
+            rest = self.option(&typed, after, &mut draft)?;
+            if self.request.is_some() {
+                return Ok(());
+            }
+        }
+        let Some((program, arguments)) = rest.split_first() else {
+            return match draft.has_config {
+                true => Ok(()),
+                false => Err(Failure::own("no program to run; see --help")),
+            };
+        };
+        let count = draft.count.or(draft.per_node).unwrap_or(1);
+        let (program, arguments) = (program.clone(), arguments.to_vec());
+        self.job.blocks.push(Block { count, program, arguments, ..draft.block });
+        Ok(())
+    }
+
+    /// Takes one option and its values; returns the words after them.
+    fn option<'w>(
+        &mut self,
+        typed: &Typed,
+        after: &'w [OsString],
+        draft: &mut Draft,
+    ) -> Result<&'w [OsString]> {
+        let (entry, joined) = typed.find()?;
+        let wanted = entry.values.len() - usize::from(joined.is_some());
+        if after.len() < wanted {
+            let usage = entry.values.join(" ");
+            return Err(Failure::own(format!("{} needs a value: {0} {usage}", typed.dashed())));
+        }
+        let (values, rest) = after.split_at(wanted);
+        let values: Vec<OsString> = joined.into_iter().chain(values.iter().cloned()).collect();
+        let given = Given { typed, values };
+        if !self.set_for_block(entry.setting, &given, draft)? {
+            self.set_for_job(entry.setting, &given, draft)?;
+        }
+        Ok(rest)
+    }
+
+    /// Applies a setting of the block; `false` if it is one of the job.
+    fn set_for_block(&mut self, setting: Setting, given: &Given, draft: &mut Draft) -> Result<bool> {
+        let environment = &mut draft.block.environment;
+        match setting {
+            Setting::Count => draft.count = Some(given.number(0)?),
+            Setting::Dir => draft.block.dir = Some(given.value().into()),
+            Setting::Env => environment.set.push(given.variable()?),
+            Setting::EnvAll => environment.inherit = Some(Inherit::All),
+            Setting::EnvList => environment.inherit = Some(Inherit::Only(given.list())),
+            Setting::EnvNone => environment.inherit = Some(Inherit::None),
+            Setting::Export => export(given.value(), environment),
+            Setting::Path => draft.block.path = Some(given.value().clone()),
+            Setting::PerNode => draft.per_node = Some(given.number(1)?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Applies a setting of the whole job.
+    fn set_for_job(&mut self, setting: Setting, given: &Given, draft: &mut Draft) -> Result<()> {
+        let job = &mut self.job;
+        match setting {
+            Setting::BindTo => job.bind = given.policy()?,
+            Setting::ConfigFile => {
+                draft.has_config = true;
+                self.config_file(given)?;
+            }
+            Setting::Genv => job.environment.set.push(given.variable()?),
+            Setting::GenvAll => job.environment.inherit = Some(Inherit::All),
+            Setting::GenvList => job.environment.inherit = Some(Inherit::Only(given.list())),
+            Setting::GenvNone => job.environment.inherit = Some(Inherit::None),
+            Setting::HangAfter => job.hang_after = Some(given.seconds()?),
+            Setting::Help => self.request = Some(Request::Help),
+            Setting::HostFile => {
+                let text = given.read(self.read_file)?;
+                let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
+                job.hosts.extend(lines.filter_map(|line| line.split_whitespace().next()).map(host_name));
+            }
+            Setting::Hosts => {
+                job.hosts.extend(given.value().to_string_lossy().split(',').map(host_name));
+            }
+            Setting::InitialErrhandler => job.tell("OXMPI_INITIAL_ERRHANDLER", given),
+            Setting::MemoryAllocKinds => job.tell("OXMPI_MEMORY_ALLOC_KINDS", given),
+            Setting::OutputDir => job.output_dir = Some(given.value().into()),
+            Setting::ReportBindings => job.report_bindings = true,
+            Setting::Stdin => job.stdin = given.stdin()?,
+            Setting::Tag => job.tag = true,
+            Setting::TimeLimit => job.time_limit = Some(given.seconds()?),
+            Setting::Timestamp => job.timestamp = true,
+            Setting::Verbose => job.verbose = true,
+            Setting::Version => self.request = Some(Request::Version),
+            _ => job.ignored.push(given.to_string()),
+        }
+        Ok(())
+    }
+
+    fn config_file(&mut self, given: &Given) -> Result<()> {
+        let text = given.read(self.read_file)?;
+        let blocks = config_file::blocks(&text).map_err(|error| given.wrong(&error))?;
+        blocks.iter().try_for_each(|block| self.section(block))
+    }
+}
+
+impl Job {
+    fn tell(&mut self, name: &str, given: &Given) {
+        self.environment.set.push((name.into(), given.value().clone()));
+    }
+}
+
+/// An option as the user typed it.
+struct Typed {
+    dashes: &'static str,
+    name: String,
+}
+
+/// The option that `word` is, if it is one.
+fn option_name(word: &OsStr) -> Option<Typed> {
+    let word = word.to_string_lossy();
+    let (dashes, name) = match word.strip_prefix("--") {
+        Some(name) => ("--", name),
+        None => ("-", word.strip_prefix('-')?),
+    };
+    (!name.is_empty()).then(|| Typed { dashes, name: name.to_owned() })
+}
+
+impl Typed {
+    /// The table's entry, and the value joined to the name by `=`, if any.
+    fn find(&self) -> Result<(&'static Entry, Option<OsString>)> {
+        if let Some(entry) = table::find(&self.name) {
+            return Ok((entry, None));
+        }
+        let (name, value) = match self.name.split_once('=') {
+            Some((name, value)) => (name, Some(OsString::from(value))),
+            None => (self.name.as_str(), None),
+        };
+        match table::find(name) {
+            Some(entry) if value.is_some() && entry.values.len() == 1 => Ok((entry, value)),
+            Some(_) => Err(Failure::own(format!("{} takes no value joined by =", self.dashed()))),
+            None => Err(Failure::own(match table::nearest(name) {
+                Some(known) => {
+                    format!("unknown option {}; did you mean {}{known}?", self.dashed(), self.dashes)
+                }
+                None => format!("unknown option {}; see --help", self.dashed()),
+            })),
+        }
+    }
+
+    fn dashed(&self) -> String {
+        format!("{}{}", self.dashes, self.name)
+    }
+}
+
+/// An option with its values.
+struct Given<'a> {
+    typed: &'a Typed,
+    values: Vec<OsString>,
+}
+
+impl Given<'_> {
+    /// The first value.
+    fn value(&self) -> &OsString {
+        self.values.first().expect("asked only of options that the table gives a value")
+    }
+
+    fn number(&self, least: u32) -> Result<u32> {
+        let number = self.value().to_str().and_then(|text| text.parse().ok());
+        number.filter(|&number| number >= least).ok_or_else(|| self.wrong("it must be a number of ranks"))
+    }
+
+    fn seconds(&self) -> Result<Duration> {
+        let text = self.value().to_string_lossy();
+        parse_seconds(&text).ok_or_else(|| self.wrong("it must be a number of seconds above 0"))
+    }
+
+    fn policy(&self) -> Result<Policy> {
+        let text = self.value().to_string_lossy();
+        Policy::from_name(&text)
+            .ok_or_else(|| self.wrong("it must be share, core, hwthread, numa, socket or none"))
+    }
+
+    fn stdin(&self) -> Result<StdinTo> {
+        match self.value().to_str() {
+            Some("all") => Ok(StdinTo::All),
+            Some("none") => Ok(StdinTo::None),
+            Some(text) => {
+                text.parse().map(StdinTo::Rank).map_err(|_| self.wrong("it must be a rank, all or none"))
+            }
+            None => Err(self.wrong("it must be a rank, all or none")),
+        }
+    }
+
+    /// The two values as a variable.
+    fn variable(&self) -> Result<(OsString, OsString)> {
+        let (name, value) = (self.value(), self.values.get(1).cloned().unwrap_or_default());
+        match name.is_empty() || name.as_bytes().contains(&b'=') {
+            true => Err(self.wrong("the name of a variable is not empty and has no =")),
+            false => Ok((name.clone(), value)),
+        }
+    }
+
+    /// The value as a list separated by commas.
+    fn list(&self) -> Vec<OsString> {
+        let parts = self.value().as_bytes().split(|&byte| byte == b',');
+        parts.filter(|part| !part.is_empty()).map(|part| OsString::from_vec(part.to_vec())).collect()
+    }
+
+    fn read(&self, read_file: ReadFile) -> Result<String> {
+        read_file(Path::new(self.value())).map_err(|error| self.wrong(&error.to_string()))
+    }
+
+    fn wrong(&self, why: &str) -> Failure {
+        Failure::own(format!("{self}: {why}"))
+    }
+}
+
+impl std::fmt::Display for Given<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = self.typed.name.split('=').next().unwrap_or_default();
+        write!(f, "{}{name}", self.typed.dashes)?;
+        self.values.iter().try_for_each(|value| write!(f, " {}", value.to_string_lossy()))
+    }
+}
+
+/// A number of seconds above 0, with a fraction if need be.
+pub fn parse_seconds(text: &str) -> Option<Duration> {
+    let seconds: f64 = text.trim().parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero())
+}
+
+/// `-x NAME` passes a variable on, `-x NAME=VALUE` sets it.
+fn export(word: &OsStr, environment: &mut Rules) {
+    let bytes = word.as_bytes();
+    match bytes.iter().position(|&byte| byte == b'=') {
+        Some(at) => {
+            let (name, value) = (bytes[..at].to_vec(), bytes[at + 1..].to_vec());
+            environment.set.push((OsString::from_vec(name), OsString::from_vec(value)));
+        }
+        None => environment.pass.push(word.to_owned()),
+    }
+}
+
+/// The name in `name:slots`; an IPv6 address has more than one colon and no slots.
+fn host_name(word: &str) -> String {
+    match word.split_once(':') {
+        Some((name, slots)) if !slots.contains(':') => name.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

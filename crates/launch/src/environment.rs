@@ -1,0 +1,133 @@
+//! The environment of the ranks: what they inherit, what the user sets, what the rank library is told.
+
+use std::ffi::{OsStr, OsString};
+
+/// A variable and its value.
+pub type Variable = (OsString, OsString);
+
+/// What the user asked for the environment of some ranks.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Which of the launcher's variables are inherited; `None` if the user did not say.
+    pub inherit: Option<Inherit>,
+    /// Variables to pass on from the launcher whatever `inherit` says.
+    pub pass: Vec<OsString>,
+    /// Variables to set, later ones over earlier ones.
+    pub set: Vec<Variable>,
+}
+
+/// Which of the launcher's variables reach the ranks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inherit {
+    /// All of them.
+    All,
+    /// None of them.
+    None,
+    /// Those named.
+    Only(Vec<OsString>),
+}
+
+/// What the launcher tells one rank through its environment.
+#[derive(Clone, Copy, Debug)]
+pub struct RankVariables {
+    /// Rank in the world.
+    pub rank: u32,
+    /// Size of the world; on one machine also the number of ranks of this node.
+    pub size: u32,
+    /// Descriptor of the job's segment.
+    pub job_fd: i32,
+    /// Descriptor that reads end-of-file once the launcher is gone.
+    pub lifeline_fd: i32,
+}
+
+/// Variables of an enclosing launcher, which must not reach our ranks.
+const FOREIGN: [&str; 2] = ["PMI_FD", "PMI_PORT"];
+
+impl RankVariables {
+    /// The variables by name.
+    pub fn list(&self) -> [(&'static str, i64); 10] {
+        let (rank, size) = (i64::from(self.rank), i64::from(self.size));
+        [
+            ("OXMPI_RANK", rank),
+            ("OXMPI_SIZE", size),
+            ("OXMPI_LOCAL_RANK", rank),
+            ("OXMPI_LOCAL_SIZE", size),
+            ("OXMPI_JOB_FD", i64::from(self.job_fd)),
+            ("OXMPI_LIFELINE_FD", i64::from(self.lifeline_fd)),
+            ("PMI_RANK", rank),
+            ("PMI_SIZE", size),
+            ("MPI_LOCALRANKID", rank),
+            ("MPI_LOCALNRANKS", size),
+        ]
+    }
+}
+
+/// The variables that all ranks of a block share, each name once, in the order of their first setting.
+///
+/// `outer` is the launcher's environment. Rules of the `block` win over those of the whole job (`global`); names that
+/// the launcher sets for each rank are left out.
+pub fn compose(outer: &[Variable], global: &Rules, block: &Rules) -> Vec<Variable> {
+    let inherit = block.inherit.as_ref().or(global.inherit.as_ref()).unwrap_or(&Inherit::All);
+    let passed = |name: &OsStr| global.pass.iter().chain(&block.pass).any(|pass| pass == name);
+    let mut variables: Vec<Variable> =
+        outer.iter().filter(|(name, _)| inherit.admits(name) || passed(name)).cloned().collect();
+    for (name, value) in global.set.iter().chain(&block.set) {
+        match variables.iter_mut().find(|(known, _)| known == name) {
+            Some((_, old)) => old.clone_from(value),
+            None => variables.push((name.clone(), value.clone())),
+        }
+    }
+    variables.retain(|(name, _)| !is_reserved(name));
+    variables
+}
+
+fn is_reserved(name: &OsStr) -> bool {
+    let none = RankVariables { rank: 0, size: 0, job_fd: 0, lifeline_fd: 0 };
+    FOREIGN.iter().any(|foreign| *foreign == name) || none.list().iter().any(|(own, _)| *own == name)
+}
+
+impl Inherit {
+    fn admits(&self, name: &OsStr) -> bool {
+        match self {
+            Self::All => true,
+            Self::None => false,
+            Self::Only(names) => names.iter().any(|only| only == name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(pairs: &[(&str, &str)]) -> Vec<Variable> {
+        pairs.iter().map(|(name, value)| (name.into(), value.into())).collect()
+    }
+
+    #[test]
+    fn everything_is_inherited_unless_the_user_says_otherwise() {
+        let outer = variables(&[("A", "1"), ("B", "2")]);
+        assert_eq!(compose(&outer, &Rules::default(), &Rules::default()), outer);
+    }
+
+    #[test]
+    fn rules_of_the_block_win_over_rules_of_the_job() {
+        let outer = variables(&[("A", "1"), ("B", "2"), ("C", "3")]);
+        let global =
+            Rules { inherit: Some(Inherit::None), set: variables(&[("X", "job")]), ..Rules::default() };
+        let block = Rules {
+            inherit: Some(Inherit::Only(vec!["B".into()])),
+            pass: vec!["C".into()],
+            set: variables(&[("X", "block")]),
+        };
+        let expected = variables(&[("B", "2"), ("C", "3"), ("X", "block")]);
+        assert_eq!(compose(&outer, &global, &block), expected);
+    }
+
+    #[test]
+    fn variables_of_an_enclosing_job_do_not_reach_the_ranks() {
+        let outer = variables(&[("PMI_FD", "7"), ("OXMPI_RANK", "3"), ("PATH", "/bin")]);
+        let block = Rules { set: variables(&[("OXMPI_SIZE", "99")]), ..Rules::default() };
+        assert_eq!(compose(&outer, &Rules::default(), &block), variables(&[("PATH", "/bin")]));
+    }
+}

@@ -1,0 +1,79 @@
+//! `mpiexec` and `mpirun`: start the ranks of a job on one machine, and see it to its end.
+//!
+//! | part | modules |
+//! |---|---|
+//! | what the user wants | `command_line` (words to a description), `job` (the description) |
+//! | decisions, pure | `bind`, `environment`, `output`, `report`, `status` |
+//! | the machine | `program`, `topology`, `start`, `spawn`, `signals` |
+//! | the running job | `supervise` (the loop), `streams`, `feed`, `guardian` |
+//!
+//! Nothing is left behind however the job ends. Ranks share one anonymous segment, which has no name. Each rank has a
+//! process group of its own, which is killed at the end of the job; each is killed by the kernel when the launcher
+//! dies; and a *guardian* process kills what ranks have started should the launcher be killed. No port is opened, no
+//! file is written.
+//!
+//! The exit status is specified in `status`. MPI-5.0: Process Initialization, Creation, and Management, Portable MPI
+//! Process Startup.
+#![deny(unsafe_code)]
+
+mod bind;
+mod command_line;
+mod environment;
+mod failure;
+mod feed;
+mod guardian;
+mod job;
+mod output;
+mod program;
+mod report;
+#[allow(unsafe_code)] // signal sets and dispositions
+mod signals;
+#[allow(unsafe_code)] // fork and exec
+mod spawn;
+mod start;
+mod status;
+mod streams;
+mod supervise;
+mod topology;
+
+use std::ffi::OsString;
+use std::fs;
+use std::process::ExitCode;
+
+use command_line::Request;
+use failure::Result;
+use job::Job;
+
+/// Runs the launcher called `name` with the arguments of this process.
+///
+/// The process must have no other thread: ranks die with the thread that made them.
+pub fn main(name: &'static str) -> ExitCode {
+    match run(name) {
+        Ok(status) => ExitCode::from(status),
+        Err(failure) => {
+            eprintln!("{name}: {failure}");
+            ExitCode::from(failure.status())
+        }
+    }
+}
+
+fn run(name: &'static str) -> Result<u8> {
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    match command_line::parse(&words, &|path| fs::read_to_string(path))? {
+        Request::Help => print!("{}", command_line::help(name)),
+        Request::Run(job) => return Ok(start::start(name, &with_default_limit(*job)?)?.run()),
+        Request::Version => println!("{name} (oxmpi) {}", env!("CARGO_PKG_VERSION")),
+    }
+    Ok(0)
+}
+
+/// The time limit of `MPIEXEC_TIMEOUT`, where the command line gives none.
+fn with_default_limit(mut job: Job) -> Result<Job> {
+    if let (None, Ok(text)) = (job.time_limit, std::env::var("MPIEXEC_TIMEOUT")) {
+        let wrong = || {
+            failure::Failure::own(format!("MPIEXEC_TIMEOUT={text}: it must be a number of seconds above 0"))
+        };
+        job.time_limit = Some(command_line::parse_seconds(&text).ok_or_else(wrong)?);
+    }
+    Ok(job)
+}

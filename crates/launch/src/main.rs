@@ -1,2 +1,0 @@
-//! Placeholder until the crate's first commit.
-fn main() {}

@@ -1,0 +1,230 @@
+//! What the launcher says about a job that went wrong, or that it was asked about.
+//!
+//! Pure: the states of the ranks in, text out. A failure is at most [`FAILURE_LINES`] lines, a report about pending
+//! requests at most [`SCREEN_LINES`].
+
+use std::collections::BTreeMap;
+use std::io;
+
+use oxmpi_base::generated::functions::Function;
+use oxmpi_shm::Phase;
+
+use crate::status::{Cause, Exit, Step};
+
+/// Lines of the block about a failure.
+pub const FAILURE_LINES: usize = 8;
+
+/// Lines of a report with pending requests.
+pub const SCREEN_LINES: usize = 24;
+
+/// What is known about a rank at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankState {
+    /// Its process.
+    pub pid: i32,
+    /// Its program, as the user named it.
+    pub program: String,
+    /// How far it has come.
+    pub phase: Phase,
+    /// The index of the MPI function it is in; 0 if in none.
+    pub call: u16,
+    /// How its process ended, if it has.
+    pub exit: Option<Exit>,
+    /// What it says about its pending requests, if it was asked and answered.
+    pub pending: Option<String>,
+}
+
+/// Where ranks are, so that those at the same place are told together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Call(&'static str),
+    Computing,
+    Outside,
+    Finalized,
+    Aborted,
+    Gone,
+}
+
+/// The block about what has ended a job: who, how, and where the others were.
+pub fn failure(launcher: &str, cause: Cause, states: &[RankState]) -> String {
+    let mut lines = vec![describe(cause, states)];
+    lines.extend(places(states, cause.rank(), FAILURE_LINES - 1));
+    text(launcher, &lines)
+}
+
+/// What every rank is doing, with the pending requests of those that answered.
+pub fn inquiry(launcher: &str, heading: &str, states: &[RankState]) -> String {
+    let mut lines = vec![heading.to_owned()];
+    lines.extend(places(states, None, FAILURE_LINES - 1));
+    let answers: Vec<(usize, &str)> = states
+        .iter()
+        .enumerate()
+        .filter_map(|(rank, state)| Some((rank, state.pending.as_deref()?)))
+        .collect();
+    let room = SCREEN_LINES - lines.len();
+    let each = (room / answers.len().max(1)).max(1);
+    let mut told: Vec<String> = Vec::new();
+    for (rank, answer) in answers {
+        let all: Vec<&str> = answer.lines().filter(|line| !line.trim().is_empty()).collect();
+        let shown = if all.len() > each { each - 1 } else { all.len() };
+        told.extend(all[..shown].iter().map(|line| format!("  rank {rank}: {line}")));
+        if shown < all.len() {
+            told.push(format!("  rank {rank}: and {} lines more", all.len() - shown));
+        }
+    }
+    if told.len() > room {
+        let more = told.len() - (room - 1);
+        told.truncate(room - 1);
+        told.push(format!("  and {more} lines more"));
+    }
+    lines.extend(told);
+    text(launcher, &lines)
+}
+
+/// The same for a job that ends with the answers.
+pub fn ending_inquiry(launcher: &str, cause: Cause, states: &[RankState]) -> String {
+    inquiry(launcher, &describe(cause, states), states)
+}
+
+fn text(launcher: &str, lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{launcher}: {line}\n")).collect()
+}
+
+/// One sentence about what has happened.
+fn describe(cause: Cause, states: &[RankState]) -> String {
+    let who = |rank: u32| match states.get(rank as usize) {
+        Some(state) => format!("rank {rank} ({}, pid {})", state.program, state.pid),
+        None => format!("rank {rank}"),
+    };
+    let in_call = |rank: u32| match states.get(rank as usize).map(RankState::place) {
+        Some(Place::Call(name)) => format!(" in {name}"),
+        _ => String::new(),
+    };
+    match cause {
+        Cause::Absent { rank } => {
+            format!("{} left without calling MPI_Init; the others would wait for it", who(rank))
+        }
+        Cause::Aborted { rank, code } => format!("{} called MPI_Abort with code {code}", who(rank)),
+        Cause::Ended { rank, exit: Exit::Status(status), phase } => {
+            let where_ = match phase {
+                Phase::Running => format!("{} before MPI_Finalize", in_call(rank)),
+                Phase::Finalized => " after MPI_Finalize".to_owned(),
+                Phase::Outside | Phase::Aborted(_) => String::new(),
+            };
+            format!("{} exited with status {status}{where_}", who(rank))
+        }
+        Cause::Ended { rank, exit: Exit::Signal(signal), phase } => {
+            let after = if phase == Phase::Finalized { " after MPI_Finalize" } else { "" };
+            let hint = if signal == libc::SIGKILL { "; was the machine out of memory?" } else { "" };
+            format!("{} was killed by {}{}{after}{hint}", who(rank), signal_name(signal), in_call(rank))
+        }
+        Cause::Interrupted(signal) => format!("stopped by {}", signal_name(signal)),
+        Cause::NotStarted { rank, step, errno } => {
+            let what = match step {
+                Step::Prepare => "could not be prepared",
+                Step::ChangeDir => "cannot enter its working directory",
+                Step::Execute => "cannot be executed",
+            };
+            format!("{} {what}: {}", who(rank), io::Error::from_raw_os_error(errno))
+        }
+        Cause::TimeLimit(limit) => format!("time limit of {} s reached", limit.as_secs_f64()),
+    }
+}
+
+/// At most `most` lines that say where the ranks other than `except` are; nothing if none of them is in MPI.
+fn places(states: &[RankState], except: Option<u32>, most: usize) -> Vec<String> {
+    let mut groups: BTreeMap<Place, Vec<u32>> = BTreeMap::new();
+    for (rank, state) in (0..).zip(states) {
+        if except != Some(rank) {
+            groups.entry(state.place()).or_default().push(rank);
+        }
+    }
+    if groups.keys().all(|place| matches!(place, Place::Gone | Place::Outside)) {
+        return Vec::new();
+    }
+    let line = |(place, ranks): (&Place, &Vec<u32>)| format!("  {} {}", name_ranks(ranks), place.name());
+    let mut lines: Vec<String> = groups.iter().map(line).collect();
+    if lines.len() > most {
+        let rest: usize = groups.values().skip(most - 1).map(Vec::len).sum();
+        lines.truncate(most - 1);
+        lines.push(format!("  {rest} more ranks at other places"));
+    }
+    lines
+}
+
+impl RankState {
+    fn place(&self) -> Place {
+        match (self.phase, self.exit, Function::from_index(self.call)) {
+            (Phase::Aborted(_), ..) => Place::Aborted,
+            (Phase::Running | Phase::Outside, _, Some(function)) => Place::Call(function.name()),
+            (_, Some(_), _) => Place::Gone,
+            (Phase::Running, ..) => Place::Computing,
+            (Phase::Finalized, ..) => Place::Finalized,
+            (Phase::Outside, ..) => Place::Outside,
+        }
+    }
+}
+
+impl Place {
+    fn name(self) -> String {
+        match self {
+            Self::Aborted => "called MPI_Abort".to_owned(),
+            Self::Call(name) => format!("in {name}"),
+            Self::Computing => "between MPI calls".to_owned(),
+            Self::Finalized => "after MPI_Finalize".to_owned(),
+            Self::Gone => "had left".to_owned(),
+            Self::Outside => "outside MPI".to_owned(),
+        }
+    }
+}
+
+/// `rank 3`, `ranks 0-2, 5`; many separate ranges are cut.
+fn name_ranks(ranks: &[u32]) -> String {
+    const MOST_RANGES: usize = 8;
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &rank in ranks {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == rank => *last = rank,
+            _ => ranges.push((rank, rank)),
+        }
+    }
+    let range = |&(first, last): &(u32, u32)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    let mut names: Vec<String> = ranges.iter().take(MOST_RANGES).map(range).collect();
+    if ranges.len() > MOST_RANGES {
+        names.push(format!("... ({} ranks)", ranks.len()));
+    }
+    format!("rank{} {}", if ranks.len() == 1 { "" } else { "s" }, names.join(", "))
+}
+
+/// The name of a signal, such as `SIGSEGV`.
+pub fn signal_name(signal: i32) -> String {
+    const NAMES: [(i32, &str); 17] = [
+        (libc::SIGABRT, "SIGABRT"),
+        (libc::SIGALRM, "SIGALRM"),
+        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGFPE, "SIGFPE"),
+        (libc::SIGHUP, "SIGHUP"),
+        (libc::SIGILL, "SIGILL"),
+        (libc::SIGINT, "SIGINT"),
+        (libc::SIGKILL, "SIGKILL"),
+        (libc::SIGPIPE, "SIGPIPE"),
+        (libc::SIGQUIT, "SIGQUIT"),
+        (libc::SIGSEGV, "SIGSEGV"),
+        (libc::SIGSYS, "SIGSYS"),
+        (libc::SIGTERM, "SIGTERM"),
+        (libc::SIGTRAP, "SIGTRAP"),
+        (libc::SIGUSR1, "SIGUSR1"),
+        (libc::SIGUSR2, "SIGUSR2"),
+        (libc::SIGXCPU, "SIGXCPU"),
+    ];
+    match NAMES.iter().find(|(number, _)| *number == signal) {
+        Some((_, name)) => format!("{name} (signal {signal})"),
+        None => format!("signal {signal}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

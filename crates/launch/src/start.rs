@@ -1,0 +1,218 @@
+//! Starts a job: everything that can go wrong is found out before the first process is made.
+
+use std::env;
+use std::ffi::{CString, OsStr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::time::Instant;
+
+use rustix::fs::OFlags;
+use rustix::pipe::PipeFlags;
+use rustix::process::{PidfdFlags, Resource, Rlimit};
+use rustix::thread::CpuSet;
+
+use crate::bind::Policy;
+use crate::environment::{self, RankVariables, Variable};
+use crate::failure::{Failure, Result};
+use crate::feed::Feed;
+use crate::guardian::Guardian;
+use crate::job::{Block, Job};
+use crate::signals::Signals;
+use crate::spawn::{self, Place, Program, Surroundings};
+use crate::streams::Streams;
+use crate::supervise::{Progress, Rank, Supervisor};
+use crate::{program, topology};
+
+/// Descriptors the launcher holds for each rank: output, error, process, lifeline, input; one to spare.
+const DESCRIPTORS_PER_RANK: u64 = 6;
+
+/// Starts all ranks of `job`.
+///
+/// # Errors
+/// A program that is not there or not executable, a host that is not this machine, or a failure of the system. Ranks
+/// that were started before the failure die with the launcher.
+pub fn start(launcher: &'static str, job: &Job) -> Result<Supervisor> {
+    let begin = Instant::now();
+    check_hosts(&job.hosts)?;
+    let programs = programs(job)?;
+    let cpus = bindings(job)?;
+    let signals = Signals::take().map_err(|error| Failure::system("take signals", error))?;
+    let guardian = Guardian::start().map_err(|error| Failure::system("start the guardian", error))?;
+    let segment =
+        oxmpi_shm::Job::create(job.size()).map_err(|error| Failure::system("make shared memory", error))?;
+    let open_files = raise_open_files(job.size());
+    let (error_reader, error_writer) = pipe()?;
+    rustix::fs::fcntl_setfl(&error_reader, OFlags::NONBLOCK)
+        .map_err(|error| Failure::system("prepare a pipe", error))?;
+    let supervisor = Supervisor {
+        launcher,
+        ranks: Vec::new(),
+        segment,
+        streams: Streams::new(job)?,
+        feed: Feed::new(job.stdin)?,
+        signals,
+        guardian,
+        spawn_errors: Some(error_reader),
+        time_limit: job.time_limit.and_then(|limit| Some((limit, begin.checked_add(limit)?))),
+        hang_at: job.hang_after.and_then(|time| begin.checked_add(time)),
+        progress: Progress::default(),
+    };
+    let mut starter = Starter { job, supervisor, open_files, errors: error_writer };
+    starter.announce(&cpus);
+    let blocks = job.blocks.iter().zip(&programs);
+    let ranks = blocks.flat_map(|(block, program)| (0..block.count).map(move |_| (block, program)));
+    for ((rank, (block, program)), cpus) in (0..).zip(ranks).zip(&cpus) {
+        starter.start_rank(rank, block, program, cpus)?;
+    }
+    Ok(starter.supervisor)
+}
+
+/// A job whose ranks are being started.
+struct Starter<'a> {
+    job: &'a Job,
+    supervisor: Supervisor,
+    open_files: Rlimit,
+    errors: OwnedFd,
+}
+
+impl Starter<'_> {
+    /// Tells the user what he asked to be told.
+    fn announce(&mut self, cpus: &[Vec<usize>]) {
+        let Self { job, supervisor, .. } = self;
+        let mut say = |line: String| supervisor.streams.say(&format!("{}: {line}\n", supervisor.launcher));
+        if job.verbose {
+            job.ignored.iter().for_each(|option| say(format!("{option} has no effect here")));
+            let program = |block: &Block| format!("{} x {}", block.count, block.program.to_string_lossy());
+            say(format!("starting {}", job.blocks.iter().map(program).collect::<Vec<_>>().join(", ")));
+        }
+        if job.report_bindings || job.verbose {
+            for (rank, cpus) in cpus.iter().enumerate() {
+                say(match cpus.as_slice() {
+                    [] => format!("rank {rank} is not bound"),
+                    cpus => format!("rank {rank} is bound to CPU {}", name_cpus(cpus)),
+                });
+            }
+        }
+    }
+
+    fn start_rank(&mut self, rank: u32, block: &Block, program: &Program, cpus: &[usize]) -> Result<()> {
+        let failed = |error| Failure::system(&format!("start rank {rank}"), error);
+        let supervisor = &mut self.supervisor;
+        let cpus = cpu_set(cpus);
+        let (life_reader, lifeline) = pipe()?;
+        let [output, error] = supervisor.streams.add_rank(self.job, rank)?;
+        let input = supervisor.feed.add_rank(rank)?;
+        let variables = RankVariables {
+            rank,
+            size: self.job.size(),
+            job_fd: spawn::number(&supervisor.segment.file()),
+            lifeline_fd: spawn::number(&life_reader),
+        };
+        let line =
+            |(name, value): (&str, i64)| CString::new(format!("{name}={value}")).expect("has no zero byte");
+        let place = Place {
+            rank,
+            environment: &variables.list().map(line),
+            streams: [input.as_fd(), output.as_fd(), error.as_fd()],
+            inherited: [supervisor.segment.file(), life_reader.as_fd()],
+            cpus: cpus.as_ref(),
+        };
+        let surroundings = Surroundings {
+            launcher: rustix::process::getpid(),
+            signals: supervisor.signals.before(),
+            open_files: self.open_files,
+            errors: self.errors.as_fd(),
+        };
+        let pid = spawn::spawn(program, &place, &surroundings).map_err(failed)?;
+        supervisor.guardian.watch(pid).map_err(failed)?;
+        let handle =
+            rustix::process::pidfd_open(pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
+        let program = block.program.to_string_lossy().into_owned();
+        supervisor.ranks.push(Rank { pid, handle, lifeline: Some(lifeline), program, exit: None });
+        Ok(())
+    }
+}
+
+/// Refuses hosts other than this machine.
+fn check_hosts(hosts: &[String]) -> Result<()> {
+    let names = rustix::system::uname();
+    let own = names.nodename().to_string_lossy();
+    let short = own.split('.').next().unwrap_or_default();
+    let here = ["localhost", "localhost.localdomain", "127.0.0.1", "::1", &*own, short];
+    match hosts.iter().find(|host| !here.iter().any(|name| name.eq_ignore_ascii_case(host))) {
+        Some(host) => Err(Failure::own(format!(
+            "host {host} is not this machine ({own}); jobs over several machines are not built yet"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// What the ranks of each block become.
+fn programs(job: &Job) -> Result<Vec<Program>> {
+    let search = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let outer: Vec<Variable> = env::vars_os().collect();
+    job.blocks.iter().map(|block| program(job, block, &search, &outer)).collect()
+}
+
+fn program(job: &Job, block: &Block, search: &OsStr, outer: &[Variable]) -> Result<Program> {
+    if let Some(dir) = block.dir.as_deref().filter(|dir| !dir.is_dir()) {
+        return Err(Failure::own(format!("working directory {} does not exist", dir.display())));
+    }
+    let path = program::resolve(block, search)?;
+    let environment = environment::compose(outer, &job.environment, &block.environment);
+    let line = |(name, value): &Variable| c_string(&[name.as_bytes(), b"=", value.as_bytes()].concat());
+    let arguments = [&block.program].into_iter().chain(&block.arguments);
+    Ok(Program {
+        path: c_string(path.as_os_str().as_bytes())?,
+        arguments: arguments.map(|word| c_string(word.as_bytes())).collect::<Result<_>>()?,
+        environment: environment.iter().map(line).collect::<Result<_>>()?,
+        dir: block.dir.as_ref().map(|dir| c_string(dir.as_os_str().as_bytes())).transpose()?,
+    })
+}
+
+fn c_string(bytes: &[u8]) -> Result<CString> {
+    CString::new(bytes)
+        .map_err(|_| Failure::own(format!("`{}` contains a zero byte", String::from_utf8_lossy(bytes))))
+}
+
+/// The CPUs of each rank; none for those not bound.
+fn bindings(job: &Job) -> Result<Vec<Vec<usize>>> {
+    let ranks = job.size() as usize;
+    if job.bind == Policy::None {
+        return Ok(vec![Vec::new(); ranks]);
+    }
+    let cpus = topology::allowed_cpus().map_err(|error| Failure::system("ask for my CPUs", error))?;
+    Ok(job.bind.bind(&cpus, ranks))
+}
+
+fn cpu_set(cpus: &[usize]) -> Option<CpuSet> {
+    let mut set = CpuSet::new();
+    cpus.iter().for_each(|&cpu| set.set(cpu));
+    (!cpus.is_empty()).then_some(set)
+}
+
+/// `0-3,8`.
+fn name_cpus(cpus: &[usize]) -> String {
+    let runs = cpus.chunk_by(|left, right| left + 1 == *right);
+    let name = |run: &[usize]| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        run => run.iter().map(usize::to_string).collect(),
+    };
+    runs.map(name).collect::<Vec<String>>().join(",")
+}
+
+/// Lets the launcher open what `ranks` ranks need, as far as it may; returns the limit that the ranks shall have.
+fn raise_open_files(ranks: u32) -> Rlimit {
+    let before = rustix::process::getrlimit(Resource::Nofile);
+    let needed = 64 + DESCRIPTORS_PER_RANK * u64::from(ranks);
+    if before.current.is_some_and(|current| current < needed) {
+        let current = Some(before.maximum.map_or(needed, |maximum| maximum.min(needed)));
+        // Where it does not help, opening a descriptor will fail and say so.
+        let _ = rustix::process::setrlimit(Resource::Nofile, Rlimit { current, maximum: before.maximum });
+    }
+    before
+}
+
+fn pipe() -> Result<(OwnedFd, OwnedFd)> {
+    rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(|error| Failure::system("make a pipe", error))
+}

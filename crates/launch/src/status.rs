@@ -1,0 +1,192 @@
+//! The exit contract: what the end of a rank means for the job, and the launcher's exit status.
+//!
+//! | event | status |
+//! |---|---|
+//! | every rank leaves with 0 | 0 |
+//! | `MPI_Abort(comm, c)` | the low 8 bits of `c`; 1 if these are 0 and `c` is not; `MPI_Abort(comm, 0)` gives 0 |
+//! | a rank exits with `k` | `k` of the first one |
+//! | a rank exits with 0 between `MPI_Init` and `MPI_Finalize` | 1 |
+//! | a rank dies by signal `s` | 128 + `s` |
+//! | the launcher is told to stop by signal `s` | 128 + `s` |
+//! | time limit | 124 |
+//! | the system cannot execute a program | 126; 127 if something it needs does not exist |
+//!
+//! All of these end the job, except an exit or a signal after `MPI_Finalize`: then the others may finish, and the
+//! first such rank still gives the status. A program that never calls `MPI_Init` ends the job by exiting with a status
+//! other than 0, as under Hydra and Open MPI; with 0 it is done, unless other ranks are in MPI: they would wait for it
+//! for ever.
+
+use std::time::Duration;
+
+use oxmpi_shm::Phase;
+
+use crate::failure::{NOT_EXECUTABLE, NOT_FOUND, OWN_FAILURE};
+
+/// Exit status when the time limit has ended the job.
+const TIME_LIMIT: u8 = 124;
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself, with this status.
+    Status(u8),
+    /// By this signal.
+    Signal(i32),
+}
+
+/// What has ended the job, or spoils its exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A rank has called `MPI_Abort`.
+    Aborted {
+        /// The rank.
+        rank: u32,
+        /// The code it gave.
+        code: i32,
+    },
+    /// A rank has left without `MPI_Init` while others are in MPI.
+    Absent {
+        /// The rank.
+        rank: u32,
+    },
+    /// A rank has exited or died.
+    Ended {
+        /// The rank.
+        rank: u32,
+        /// How.
+        exit: Exit,
+        /// How far it had come.
+        phase: Phase,
+    },
+    /// The launcher was told to stop by this signal.
+    Interrupted(i32),
+    /// A rank's process was made, but could not become the program.
+    NotStarted {
+        /// The rank.
+        rank: u32,
+        /// What failed.
+        step: Step,
+        /// The system's error number.
+        errno: i32,
+    },
+    /// The time limit has passed.
+    TimeLimit(Duration),
+}
+
+/// What a new process does before it becomes the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Takes its place: process group, descriptors, limits, CPUs.
+    Prepare,
+    /// Changes to the working directory.
+    ChangeDir,
+    /// Executes the program.
+    Execute,
+}
+
+/// What the end of a rank means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The rank is done.
+    Done,
+    /// The job goes on, but its status is spoilt.
+    Spoils(Cause),
+    /// The job must end.
+    Ends(Cause),
+}
+
+/// Judges the end of `rank`, which had come to `phase`.
+pub fn judge(rank: u32, exit: Exit, phase: Phase) -> Verdict {
+    let cause = Cause::Ended { rank, exit, phase };
+    match (phase, exit) {
+        (Phase::Aborted(code), _) => Verdict::Ends(Cause::Aborted { rank, code }),
+        (Phase::Outside | Phase::Finalized, Exit::Status(0)) => Verdict::Done,
+        (Phase::Finalized, _) => Verdict::Spoils(cause),
+        (Phase::Outside | Phase::Running, _) => Verdict::Ends(cause),
+    }
+}
+
+impl Cause {
+    /// The launcher's exit status.
+    pub fn status(self) -> u8 {
+        match self {
+            Self::Absent { .. } => 1,
+            Self::Aborted { code, .. } => match code.to_le_bytes()[0] {
+                0 if code != 0 => 1,
+                low => low,
+            },
+            Self::Ended { exit: Exit::Status(0), .. } => 1,
+            Self::Ended { exit: Exit::Status(status), .. } => status,
+            Self::Ended { exit: Exit::Signal(signal), .. } | Self::Interrupted(signal) => by_signal(signal),
+            Self::NotStarted { step: Step::Execute, errno: libc::ENOENT, .. } => NOT_FOUND,
+            Self::NotStarted { step: Step::Execute, .. } => NOT_EXECUTABLE,
+            Self::NotStarted { .. } => OWN_FAILURE,
+            Self::TimeLimit(_) => TIME_LIMIT,
+        }
+    }
+
+    /// The rank it is about.
+    pub fn rank(self) -> Option<u32> {
+        match self {
+            Self::Absent { rank }
+            | Self::Aborted { rank, .. }
+            | Self::Ended { rank, .. }
+            | Self::NotStarted { rank, .. } => Some(rank),
+            Self::Interrupted(_) | Self::TimeLimit(_) => None,
+        }
+    }
+}
+
+fn by_signal(signal: i32) -> u8 {
+    128 + u8::try_from(signal & 0x7f).expect("7 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(exit: Exit, phase: Phase) -> (bool, u8) {
+        match judge(0, exit, phase) {
+            Verdict::Done => (false, 0),
+            Verdict::Spoils(cause) => (false, cause.status()),
+            Verdict::Ends(cause) => (true, cause.status()),
+        }
+    }
+
+    #[test]
+    fn an_abort_gives_its_code_and_never_hides_as_success() {
+        for (code, expected) in [(42, 42), (0, 0), (256, 1), (-1, 255), (300, 44), (i32::MIN, 1)] {
+            assert_eq!(status(Exit::Status(9), Phase::Aborted(code)), (true, expected), "code {code}");
+        }
+    }
+
+    #[test]
+    fn leaving_between_init_and_finalize_ends_the_job_even_with_0() {
+        assert_eq!(status(Exit::Status(0), Phase::Running), (true, 1));
+        assert_eq!(status(Exit::Status(3), Phase::Running), (true, 3));
+        assert_eq!(status(Exit::Signal(libc::SIGSEGV), Phase::Running), (true, 139));
+    }
+
+    #[test]
+    fn after_finalize_the_others_may_finish() {
+        assert_eq!(status(Exit::Status(0), Phase::Finalized), (false, 0));
+        assert_eq!(status(Exit::Status(7), Phase::Finalized), (false, 7));
+        assert_eq!(status(Exit::Signal(libc::SIGKILL), Phase::Finalized), (false, 137));
+    }
+
+    #[test]
+    fn a_program_without_mpi_counts_by_its_status() {
+        assert_eq!(status(Exit::Status(0), Phase::Outside), (false, 0));
+        assert_eq!(status(Exit::Status(5), Phase::Outside), (true, 5));
+    }
+
+    #[test]
+    fn the_launchers_own_endings_have_their_own_numbers() {
+        assert_eq!(Cause::Interrupted(libc::SIGINT).status(), 130);
+        assert_eq!(Cause::TimeLimit(Duration::from_secs(1)).status(), 124);
+        let not_started = |step, errno| Cause::NotStarted { rank: 0, step, errno }.status();
+        assert_eq!(not_started(Step::Execute, libc::ENOENT), 127);
+        assert_eq!(not_started(Step::Execute, libc::EACCES), 126);
+        assert_eq!(not_started(Step::ChangeDir, libc::ENOENT), 125);
+    }
+}

@@ -1,0 +1,211 @@
+//! Moves what ranks print to where it belongs, without ever blocking.
+//!
+//! Each rank's output and error come through a pipe, are cut into whole lines, and queue up for a sink: the launcher's
+//! own output or error, or a file per rank. A full queue stops reading, so a slow reader slows the ranks down and
+//! costs no memory; a reader that has gone makes the ranks' next write fail, as in any pipeline.
+
+use std::fs;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::time::SystemTime;
+
+use rustix::fs::{FileType, OFlags};
+use rustix::io::Errno;
+use rustix::pipe::PipeFlags;
+
+use crate::failure::{Failure, Result};
+use crate::job::Job;
+use crate::output::{LineAssembler, Prefix};
+
+/// All output of a job.
+#[derive(Debug)]
+pub struct Streams {
+    sinks: Vec<Sink>,
+    /// The sink of the launcher's own error output.
+    error: usize,
+    streams: Vec<Stream>,
+    buffer: Box<[u8]>,
+}
+
+/// One rank's output or error.
+#[derive(Debug)]
+struct Stream {
+    pipe: Option<OwnedFd>,
+    lines: LineAssembler,
+    sink: usize,
+}
+
+/// Where output goes.
+#[derive(Debug)]
+struct Sink {
+    file: OwnedFd,
+    queue: Vec<u8>,
+    written: usize,
+    most_at_once: usize,
+    is_broken: bool,
+}
+
+/// Queue length at which streams are no longer read.
+const QUEUE_BYTES: usize = 256 << 10;
+
+/// More than a pipe holds: reading this much after a rank's end has read everything the rank wrote.
+const DRAIN_BYTES: usize = 4 << 20;
+
+impl Streams {
+    /// The sinks of a job; its ranks are added by [`Streams::add_rank`].
+    ///
+    /// # Errors
+    /// The launcher's own failure, if a descriptor or a file cannot be made.
+    pub fn new(job: &Job) -> Result<Self> {
+        let duplicate =
+            |fd: BorrowedFd| fd.try_clone_to_owned().map_err(|error| Failure::system("use my output", error));
+        let mut sinks = vec![Sink::new(duplicate(rustix::stdio::stdout())?)];
+        let error = duplicate(rustix::stdio::stderr())?;
+        // Output and error of a terminal or of `2>&1` share a sink, lest a line of one break a line of the other.
+        let shared = is_same_file(&sinks[0].file, &error);
+        if !shared {
+            sinks.push(Sink::new(error));
+        }
+        if let Some(dir) = &job.output_dir {
+            sinks.extend(rank_files(dir, job.size())?);
+        }
+        Ok(Self { error: usize::from(!shared), sinks, streams: Vec::new(), buffer: vec![0; 64 << 10].into() })
+    }
+
+    /// Makes the pipes of the next rank; returns the ends that the rank writes to.
+    ///
+    /// # Errors
+    /// The launcher's own failure, if there are no more descriptors.
+    pub fn add_rank(&mut self, job: &Job, rank: u32) -> Result<[OwnedFd; 2]> {
+        let sinks = match job.output_dir {
+            Some(_) => [self.error + 1 + rank as usize; 2],
+            None => [0, self.error],
+        };
+        let prefix = Prefix { rank: job.tag.then_some(rank), timestamp: job.timestamp };
+        let add = |sink| {
+            let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+            rustix::fs::fcntl_setfl(&reader, OFlags::NONBLOCK)?;
+            let lines = match job.size() {
+                1 if prefix == Prefix::default() => LineAssembler::transparent(),
+                _ => LineAssembler::new(prefix),
+            };
+            self.streams.push(Stream { pipe: Some(reader), lines, sink });
+            Ok(writer)
+        };
+        let [output, error] = sinks.map(add);
+        let failed = |error: Errno| Failure::system("make a pipe", error);
+        Ok([output.map_err(failed)?, error.map_err(failed)?])
+    }
+
+    /// Streams to wait for, by index: those whose sink has room.
+    pub fn readable(&self) -> impl Iterator<Item = (usize, BorrowedFd<'_>)> {
+        let open = self.streams.iter().enumerate().filter(|(_, stream)| !self.sinks[stream.sink].is_full());
+        open.filter_map(|(index, stream)| Some((index, stream.pipe.as_ref()?.as_fd())))
+    }
+
+    /// Sinks to wait for, by index: those with something to write.
+    pub fn writable(&self) -> impl Iterator<Item = (usize, BorrowedFd<'_>)> {
+        self.sinks
+            .iter()
+            .enumerate()
+            .filter(|(_, sink)| !sink.queue.is_empty())
+            .map(|(index, sink)| (index, sink.file.as_fd()))
+    }
+
+    /// Reads once from stream `index`; returns the number of bytes, 0 at its end or if there is nothing now.
+    pub fn read(&mut self, index: usize) -> usize {
+        let stream = &mut self.streams[index];
+        let Some(pipe) = &stream.pipe else { return 0 };
+        match rustix::io::read(pipe, &mut *self.buffer) {
+            Ok(bytes) if bytes > 0 && !self.sinks[stream.sink].is_broken => {
+                let queue = &mut self.sinks[stream.sink].queue;
+                stream.lines.push(&self.buffer[..bytes], SystemTime::now(), queue);
+                bytes
+            }
+            Err(Errno::AGAIN | Errno::INTR) => 0,
+            _ => {
+                stream.pipe = None;
+                0
+            }
+        }
+    }
+
+    /// Writes some of what sink `index` holds.
+    pub fn write(&mut self, index: usize) {
+        self.sinks[index].write();
+    }
+
+    /// Takes what ranks that have ended left in their pipes, and their incomplete lines.
+    pub fn finish(&mut self) {
+        for index in 0..self.streams.len() {
+            let mut bytes = 0;
+            while bytes < DRAIN_BYTES {
+                match self.read(index) {
+                    0 => break,
+                    more => bytes += more,
+                }
+            }
+        }
+        for stream in &mut self.streams {
+            stream.pipe = None;
+            stream.lines.finish(SystemTime::now(), &mut self.sinks[stream.sink].queue);
+        }
+    }
+
+    /// Prints whole lines of the launcher itself to its error output.
+    pub fn say(&mut self, lines: &str) {
+        self.sinks[self.error].queue.extend_from_slice(lines.as_bytes());
+    }
+}
+
+impl Sink {
+    fn new(file: OwnedFd) -> Self {
+        // A pipe that is ready takes a page without blocking, and nobody else's flags are touched.
+        let is_file =
+            rustix::fs::fstat(&file).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file());
+        let most_at_once = if is_file { usize::MAX } else { 4096 };
+        Self { file, queue: Vec::new(), written: 0, most_at_once, is_broken: false }
+    }
+
+    fn is_full(&self) -> bool {
+        self.queue.len() - self.written > QUEUE_BYTES
+    }
+
+    fn write(&mut self) {
+        let rest = &self.queue[self.written..];
+        match rustix::io::write(&self.file, &rest[..rest.len().min(self.most_at_once)]) {
+            Ok(bytes) => self.written += bytes,
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(_) => {
+                self.is_broken = true;
+                self.written = self.queue.len();
+            }
+        }
+        if self.written == self.queue.len() {
+            self.queue.clear();
+            self.written = 0;
+        } else if self.written > QUEUE_BYTES {
+            self.queue.drain(..self.written);
+            self.written = 0;
+        }
+    }
+}
+
+/// A sink for each rank: `DIR/rank.R`, with as many digits as the last rank needs.
+fn rank_files(dir: &Path, size: u32) -> Result<Vec<Sink>> {
+    let failed = |path: &Path, error| Failure::own(format!("cannot write {}: {error}", path.display()));
+    fs::create_dir_all(dir).map_err(|error| failed(dir, error))?;
+    let digits = (size - 1).to_string().len();
+    let open = |rank: u32| {
+        let path = dir.join(format!("rank.{rank:0digits$}"));
+        fs::File::create(&path).map(|file| Sink::new(file.into())).map_err(|error| failed(&path, error))
+    };
+    (0..size).map(open).collect()
+}
+
+fn is_same_file(left: &OwnedFd, right: &OwnedFd) -> bool {
+    match (rustix::fs::fstat(left), rustix::fs::fstat(right)) {
+        (Ok(left), Ok(right)) => (left.st_dev, left.st_ino) == (right.st_dev, right.st_ino),
+        _ => false,
+    }
+}

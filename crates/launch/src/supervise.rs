@@ -1,0 +1,414 @@
+//! The launcher's loop: one thread that waits for everything at once and acts on what happens.
+//!
+//! It sleeps while nothing happens. Ended ranks stay zombies until the very end, so that no process group can be
+//! mistaken for another one.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use oxmpi_shm::Phase;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+
+use crate::feed::Feed;
+use crate::guardian::Guardian;
+use crate::report::{self, RankState};
+use crate::signals::Signals;
+use crate::spawn::SpawnError;
+use crate::status::{Cause, Exit, Verdict, judge};
+use crate::streams::Streams;
+
+/// Time between telling ranks to end and killing them, after a failure.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// The same when the user has interrupted the job: programs may want to save their work.
+const INTERRUPT_GRACE: Duration = Duration::from_secs(2);
+
+/// How long ranks may take to tell of their pending requests.
+const ANSWER_TIME: Duration = Duration::from_millis(500);
+
+/// Between looks at things that nobody tells the launcher.
+const TICK: Duration = Duration::from_millis(20);
+const SLOW_TICK: Duration = Duration::from_millis(200);
+
+/// A running job.
+#[derive(Debug)]
+pub struct Supervisor {
+    /// The launcher's name, for what it prints.
+    pub launcher: &'static str,
+    /// Processes by rank.
+    pub ranks: Vec<Rank>,
+    /// The segment the ranks share.
+    pub segment: oxmpi_shm::Job,
+    /// What the ranks print.
+    pub streams: Streams,
+    /// What they read.
+    pub feed: Feed,
+    /// Signals to the launcher.
+    pub signals: Signals,
+    /// Cleans up should the launcher be killed.
+    pub guardian: Guardian,
+    /// Where processes that cannot become their program write why; `None` once all have.
+    pub spawn_errors: Option<OwnedFd>,
+    /// The time limit, and when it is reached.
+    pub time_limit: Option<(Duration, Instant)>,
+    /// When to print what every rank is doing.
+    pub hang_at: Option<Instant>,
+    /// How the job stands.
+    pub progress: Progress,
+}
+
+/// One rank's process.
+#[derive(Debug)]
+pub struct Rank {
+    /// The process, and its process group.
+    pub pid: Pid,
+    /// Becomes readable when it ends.
+    pub handle: OwnedFd,
+    /// Closed at the end of the job, and when the launcher dies: that kills the rank even if it is not this process
+    /// but one it has started.
+    pub lifeline: Option<OwnedFd>,
+    /// The program, as the user named it.
+    pub program: String,
+    /// How it ended, if it has.
+    pub exit: Option<Exit>,
+}
+
+/// How a job stands.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// The job is being ended.
+    ending: Option<Ending>,
+    /// The first failure that left the others running.
+    spoilt: Option<Cause>,
+    /// Ranks have been asked for their pending requests.
+    inquiry: Option<Inquiry>,
+}
+
+#[derive(Debug)]
+struct Ending {
+    cause: Cause,
+    /// What to say last.
+    report: String,
+    /// When to kill what is left; `None` once done.
+    kill_at: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Inquiry {
+    until: Instant,
+    heading: String,
+    ends: Option<Cause>,
+}
+
+/// What the loop waits for.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Exit(usize),
+    Feed(usize),
+    Input,
+    Signal,
+    Sink(usize),
+    SpawnError,
+    Stream(usize),
+}
+
+impl Supervisor {
+    /// Supervises the job to its end; returns the launcher's exit status.
+    pub fn run(mut self) -> u8 {
+        while self.ranks.iter().any(|rank| rank.exit.is_none()) {
+            for source in self.wait() {
+                self.handle(source);
+            }
+            self.tick(Instant::now());
+        }
+        self.close()
+    }
+
+    /// Waits until something happens or a time has come.
+    fn wait(&self) -> Vec<Source> {
+        let mut waiting: Vec<(Source, BorrowedFd, PollFlags)> = Vec::new();
+        let mut wait_for = |source, fd, flags| waiting.push((source, fd, flags));
+        if let Some(errors) = &self.spawn_errors {
+            wait_for(Source::SpawnError, errors.as_fd(), PollFlags::IN);
+        }
+        wait_for(Source::Signal, self.signals.as_fd(), PollFlags::IN);
+        for (index, rank) in self.ranks.iter().enumerate().filter(|(_, rank)| rank.exit.is_none()) {
+            wait_for(Source::Exit(index), rank.handle.as_fd(), PollFlags::IN);
+        }
+        self.streams.readable().for_each(|(index, fd)| wait_for(Source::Stream(index), fd, PollFlags::IN));
+        self.streams.writable().for_each(|(index, fd)| wait_for(Source::Sink(index), fd, PollFlags::OUT));
+        self.feed.hungry().for_each(|(index, fd)| wait_for(Source::Feed(index), fd, PollFlags::OUT));
+        if self.feed.wants_input() {
+            wait_for(Source::Input, rustix::stdio::stdin(), PollFlags::IN);
+        }
+        poll(&waiting, self.next_time())
+    }
+
+    /// When the loop must look again though nothing has happened.
+    fn next_time(&self) -> Option<Instant> {
+        let now = Instant::now();
+        let ending = &self.progress.ending;
+        let times = [
+            ending.as_ref().and_then(|ending| ending.kill_at),
+            self.time_limit.map(|(_, at)| at).filter(|_| ending.is_none()),
+            self.hang_at,
+            self.progress.inquiry.as_ref().map(|_| now + TICK),
+            self.may_wait_for_absent().then(|| now + SLOW_TICK),
+        ];
+        times.into_iter().flatten().min()
+    }
+
+    fn handle(&mut self, source: Source) {
+        match source {
+            Source::Exit(rank) => self.rank_ended(rank),
+            Source::Feed(reader) => self.feed.write(reader),
+            Source::Input => self.feed.read(),
+            Source::Signal => {
+                while let Some(signal) = self.signals.next() {
+                    self.signalled(signal);
+                }
+            }
+            Source::Sink(sink) => self.streams.write(sink),
+            Source::SpawnError => self.read_spawn_error(),
+            Source::Stream(stream) => {
+                self.streams.read(stream);
+            }
+        }
+    }
+
+    fn rank_ended(&mut self, index: usize) {
+        self.read_spawn_error(); // written before the exit, but perhaps not seen before it
+        let rank = &mut self.ranks[index];
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        let Ok(Some(status)) = rustix::process::waitid(WaitId::PidFd(rank.handle.as_fd()), options) else {
+            return;
+        };
+        let exit = match status.terminating_signal() {
+            Some(signal) => Exit::Signal(signal),
+            None => Exit::Status(
+                status.exit_status().and_then(|status| u8::try_from(status).ok()).unwrap_or(u8::MAX),
+            ),
+        };
+        rank.exit = Some(exit);
+        let number = u32::try_from(index).expect("ranks are counted in 32 bits");
+        match judge(number, exit, self.segment.state(index).phase()) {
+            Verdict::Done => {}
+            Verdict::Spoils(cause) => self.progress.spoilt = self.progress.spoilt.or(Some(cause)),
+            Verdict::Ends(cause) => self.end(cause),
+        }
+    }
+
+    fn read_spawn_error(&mut self) {
+        let Some(pipe) = &self.spawn_errors else { return };
+        let mut bytes = [0; SpawnError::BYTES];
+        match rustix::io::read(pipe, &mut bytes) {
+            Ok(SpawnError::BYTES) => {
+                let SpawnError { rank, step, errno } = SpawnError::from_bytes(bytes);
+                self.end(Cause::NotStarted { rank, step, errno });
+            }
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+            _ => self.spawn_errors = None,
+        }
+    }
+
+    fn signalled(&mut self, signal: i32) {
+        let forwarded = Signal::from_named_raw(signal);
+        match signal {
+            libc::SIGINT | libc::SIGTERM | libc::SIGHUP => self.interrupted(signal),
+            libc::SIGQUIT => self.inquire("what every rank is doing".to_owned(), None),
+            libc::SIGTSTP => {
+                self.signal_groups(Signal::STOP);
+                // The launcher goes on from here when its shell continues it.
+                let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
+            }
+            libc::SIGCONT => {
+                self.signal_groups(Signal::CONT);
+                self.feed.resume();
+            }
+            _ => forwarded.into_iter().for_each(|signal| self.signal_groups(signal)),
+        }
+    }
+
+    /// Ends the job at the user's wish; at once if he wishes it twice.
+    fn interrupted(&mut self, signal: i32) {
+        if let Some(ending) = &mut self.progress.ending {
+            ending.kill_at = Some(Instant::now());
+            return;
+        }
+        let cause = Cause::Interrupted(signal);
+        let text = report::failure(self.launcher, cause, &self.states());
+        let forwarded = Signal::from_named_raw(signal).unwrap_or(Signal::TERM);
+        self.end_with(cause, text, forwarded, INTERRUPT_GRACE);
+    }
+
+    /// Acts on what time has brought.
+    fn tick(&mut self, now: Instant) {
+        if self.hang_at.is_some_and(|at| at <= now) {
+            self.hang_at = None;
+            self.inquire("what every rank is doing".to_owned(), None);
+        }
+        match self.time_limit {
+            Some((limit, at)) if at <= now => {
+                self.time_limit = None;
+                self.inquire(String::new(), Some(Cause::TimeLimit(limit)));
+            }
+            _ => {}
+        }
+        self.answer_inquiry(now);
+        if let Some(rank) = self.absent_rank() {
+            self.end(Cause::Absent { rank });
+        }
+        match &mut self.progress.ending {
+            Some(ending) if ending.kill_at.is_some_and(|at| at <= now) => {
+                ending.kill_at = None;
+                self.signal_groups(Signal::KILL);
+            }
+            _ => {}
+        }
+    }
+
+    /// Asks the ranks for their pending requests; `ends` says whether the job ends with the answer.
+    fn inquire(&mut self, heading: String, ends: Option<Cause>) {
+        if self.progress.ending.is_some() {
+            return;
+        }
+        self.running().for_each(|index| self.segment.state(index).ask());
+        self.segment.wake_all();
+        self.progress.inquiry = Some(Inquiry { until: Instant::now() + ANSWER_TIME, heading, ends });
+    }
+
+    /// Prints what the ranks have answered, once they have or their time is over.
+    fn answer_inquiry(&mut self, now: Instant) {
+        let Some(inquiry) = &self.progress.inquiry else { return };
+        let is_answered = self.running().all(|index| self.segment.state(index).report().is_some());
+        if !is_answered && now < inquiry.until {
+            return;
+        }
+        let Some(inquiry) = self.progress.inquiry.take() else { return };
+        let states = self.states();
+        match inquiry.ends {
+            Some(cause) => {
+                let text = report::ending_inquiry(self.launcher, cause, &states);
+                self.end_with(cause, text, Signal::TERM, GRACE);
+            }
+            None => self.streams.say(&report::inquiry(self.launcher, &inquiry.heading, &states)),
+        }
+    }
+
+    /// Ends the job because of `cause`.
+    fn end(&mut self, cause: Cause) {
+        if self.progress.ending.is_none() {
+            let text = report::failure(self.launcher, cause, &self.states());
+            self.end_with(cause, text, Signal::TERM, GRACE);
+        }
+    }
+
+    fn end_with(&mut self, cause: Cause, report: String, signal: Signal, grace: Duration) {
+        self.progress.inquiry = None;
+        self.progress.ending = Some(Ending { cause, report, kill_at: Some(Instant::now() + grace) });
+        self.signal_groups(signal);
+        self.signal_groups(Signal::CONT); // a stopped process acts on signals only when continued
+    }
+
+    fn signal_groups(&self, signal: Signal) {
+        for rank in &self.ranks {
+            // It fails if all of the group are gone, which is as well.
+            let _ = rustix::process::kill_process_group(rank.pid, signal);
+        }
+    }
+
+    /// Ranks between `MPI_Init` and `MPI_Finalize`, whose processes live.
+    fn running(&self) -> impl Iterator<Item = usize> {
+        let alive = (0..self.ranks.len()).filter(|&index| self.ranks[index].exit.is_none());
+        alive.filter(|&index| self.segment.state(index).phase() == Phase::Running)
+    }
+
+    /// A rank that has left without `MPI_Init`, when another one is in MPI.
+    fn absent_rank(&self) -> Option<u32> {
+        let is_absent = |index: &usize| {
+            self.ranks[*index].exit == Some(Exit::Status(0))
+                && self.segment.state(*index).phase() == Phase::Outside
+        };
+        let absent = (0..self.ranks.len()).find(is_absent)?;
+        self.running().next()?;
+        u32::try_from(absent).ok()
+    }
+
+    /// Whether [`Self::absent_rank`] may come to find one.
+    fn may_wait_for_absent(&self) -> bool {
+        self.progress.ending.is_none() && self.ranks.iter().any(|rank| rank.exit == Some(Exit::Status(0)))
+    }
+
+    fn states(&self) -> Vec<RankState> {
+        let state = |(index, rank): (usize, &Rank)| {
+            let page = self.segment.state(index);
+            RankState {
+                pid: rank.pid.as_raw_nonzero().get(),
+                program: rank.program.clone(),
+                phase: page.phase(),
+                call: page.call(),
+                exit: rank.exit,
+                pending: page.report(),
+            }
+        };
+        self.ranks.iter().enumerate().map(state).collect()
+    }
+
+    /// All ranks have ended: removes what they left, prints the rest, says what happened.
+    fn close(mut self) -> u8 {
+        self.signal_groups(Signal::KILL);
+        for rank in &mut self.ranks {
+            drop(rank.lifeline.take());
+            let _ = rustix::process::waitid(WaitId::PidFd(rank.handle.as_fd()), WaitIdOptions::EXITED);
+        }
+        self.streams.finish();
+        let (cause, text) = match self.progress.ending.take() {
+            Some(ending) => (Some(ending.cause), ending.report),
+            None => match self.progress.spoilt {
+                Some(cause) => (Some(cause), report::failure(self.launcher, cause, &self.states())),
+                None => (None, String::new()),
+            },
+        };
+        self.streams.say(&text);
+        self.guardian.dismiss();
+        flush(&mut self.streams, &self.signals);
+        cause.map_or(0, Cause::status)
+    }
+}
+
+/// Waits for descriptors, at most until `until`; returns those where something happened, in their order.
+fn poll(waiting: &[(Source, BorrowedFd, PollFlags)], until: Option<Instant>) -> Vec<Source> {
+    let mut fds: Vec<PollFd> =
+        waiting.iter().map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags)).collect();
+    let timeout = until.map(|at| {
+        let rest = at.saturating_duration_since(Instant::now());
+        Timespec::try_from(rest).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 })
+    });
+    // An error is an interruption, or a lack of memory: both pass.
+    let _ = rustix::event::poll(&mut fds, timeout.as_ref());
+    let ready = waiting.iter().zip(&fds).filter(|(_, fd)| !fd.revents().is_empty());
+    ready.map(|((source, ..), _)| *source).collect()
+}
+
+/// Writes what sinks still hold. The user can cut it short: whoever reads may never go on.
+fn flush(streams: &mut Streams, signals: &Signals) {
+    loop {
+        let mut waiting: Vec<(Source, BorrowedFd, PollFlags)> =
+            streams.writable().map(|(index, fd)| (Source::Sink(index), fd, PollFlags::OUT)).collect();
+        if waiting.is_empty() {
+            return;
+        }
+        waiting.push((Source::Signal, signals.as_fd(), PollFlags::IN));
+        for source in poll(&waiting, None) {
+            match source {
+                Source::Sink(sink) => streams.write(sink),
+                _ => {
+                    if matches!(signals.next(), Some(libc::SIGINT | libc::SIGTERM | libc::SIGHUP)) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
