@@ -1,0 +1,188 @@
+//! `oxmpi plan`: the steps by which a collective would be carried out.
+
+use std::fmt::Write as _;
+
+use lexopt::Parser;
+use oxmpi_plan::{Algorithm, Collective, Overrides, Shape, candidates, select};
+
+use crate::{Outcome, options};
+
+const HELP: &str = "\
+usage: oxmpi plan COLLECTIVE -n RANKS [options]
+
+  -n RANKS           ranks of the communicator
+  --count N          elements of the vector, or of one rank's block (default 1)
+  --unit BYTES       bytes of an element (default 8)
+  --root R           the root, of a collective that has one (default 0)
+  --rank R           the plan of this rank only
+  --algorithm NAME   this algorithm instead of the one that would be taken
+  --in-place         as with MPI_IN_PLACE
+  --ordered          as with an operation that does not commute
+  --messages         as if the ranks did not share memory
+";
+
+const OPTIONS: [&str; 11] = [
+    "-n",
+    "--algorithm",
+    "--count",
+    "--help",
+    "--in-place",
+    "--messages",
+    "--ordered",
+    "--rank",
+    "--root",
+    "--unit",
+    "-h",
+];
+
+/// What the command line asks for.
+struct Request {
+    collective: String,
+    ranks: u32,
+    count: u64,
+    unit: u32,
+    root: u32,
+    rank: Option<u32>,
+    algorithm: Option<String>,
+    in_place: bool,
+    ordered: bool,
+    messages: bool,
+}
+
+/// Prints a plan.
+pub fn run(parser: Parser) -> Outcome<String> {
+    let Some(request) = Request::parse(parser)? else {
+        return Ok(HELP.to_owned());
+    };
+    let shape = request.shape()?;
+    let algorithm = request.algorithm(&shape)?;
+    let mut out = summary(&shape, algorithm)?;
+    for rank in request.ranks_to_show()? {
+        write!(out, "\nrank {rank}: {}", algorithm.plan(&shape, rank, request.in_place))?;
+    }
+    Ok(out)
+}
+
+impl Request {
+    /// Reads the command line; `None` if it asks for help.
+    fn parse(mut parser: Parser) -> Outcome<Option<Self>> {
+        use lexopt::prelude::*;
+        let mut request = Self {
+            collective: String::new(),
+            ranks: 0,
+            count: 1,
+            unit: 8,
+            root: 0,
+            rank: None,
+            algorithm: None,
+            in_place: false,
+            ordered: false,
+            messages: false,
+        };
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Short('h') | Long("help") => return Ok(None),
+                Short('n') => request.ranks = options::number(&mut parser, "-n")?,
+                Long("count") => request.count = options::number(&mut parser, "--count")?,
+                Long("unit") => request.unit = options::number(&mut parser, "--unit")?,
+                Long("root") => request.root = options::number(&mut parser, "--root")?,
+                Long("rank") => request.rank = Some(options::number(&mut parser, "--rank")?),
+                Long("algorithm") => request.algorithm = Some(parser.value()?.string()?),
+                Long("in-place") => request.in_place = true,
+                Long("ordered") => request.ordered = true,
+                Long("messages") => request.messages = true,
+                Value(name) if request.collective.is_empty() => request.collective = name.string()?,
+                other => return Err(options::unexpected(&other, &OPTIONS)),
+            }
+        }
+        if request.collective.is_empty() {
+            return Err("which collective? see oxmpi plan --help".into());
+        }
+        Ok(Some(request))
+    }
+
+    fn shape(&self) -> Outcome<Shape> {
+        let Self { ranks, root, count, unit, .. } = *self;
+        if ranks == 0 {
+            return Err("-n must be at least 1, not 0".into());
+        }
+        if root >= ranks {
+            return Err(format!("--root {root} is not below the number of ranks, {ranks}").into());
+        }
+        let collective = collective(&self.collective, root)?;
+        let bytes = count
+            .checked_mul(unit.into())
+            .and_then(|bytes| bytes.checked_mul(ranks.into()).map(|_| bytes))
+            .ok_or_else(|| format!("--count {count} x --unit {unit} bytes on {ranks} ranks is too much"))?;
+        let reduces = matches!(collective, Collective::Allreduce | Collective::Reduce { .. });
+        Ok(Shape {
+            collective,
+            ranks,
+            bytes: if collective == Collective::Barrier { 0 } else { bytes },
+            unit: if reduces { unit } else { 1 },
+            commutative: !self.ordered,
+            node: !self.messages,
+        })
+    }
+
+    /// The algorithm that was named, or else the one that a job would take.
+    fn algorithm(&self, shape: &Shape) -> Outcome<&'static Algorithm> {
+        let Some(name) = &self.algorithm else {
+            return Ok(select(shape, &Overrides::default()));
+        };
+        let all = candidates(shape.collective);
+        let Some(algorithm) = all.iter().find(|algorithm| algorithm.name() == name) else {
+            let names: Vec<_> = all.iter().map(|algorithm| algorithm.name()).collect();
+            return Err(options::unknown("algorithm", name, &names));
+        };
+        if algorithm.admits(shape) {
+            return Ok(algorithm);
+        }
+        Err(format!("{name} does not serve this case ({shape:?})").into())
+    }
+
+    fn ranks_to_show(&self) -> Outcome<Vec<u32>> {
+        match self.rank {
+            Some(rank) if rank >= self.ranks => {
+                Err(format!("--rank {rank} is not below the number of ranks, {}", self.ranks).into())
+            }
+            Some(rank) => Ok(vec![rank]),
+            None => Ok((0..self.ranks).collect()),
+        }
+    }
+}
+
+/// The collective called `name`.
+fn collective(name: &str, root: u32) -> Outcome<Collective> {
+    let all = [
+        Collective::Allgather,
+        Collective::Allreduce,
+        Collective::Alltoall,
+        Collective::Barrier,
+        Collective::Bcast { root },
+        Collective::Gather { root },
+        Collective::Reduce { root },
+        Collective::Scatter { root },
+    ];
+    match all.iter().find(|collective| collective.name() == name) {
+        Some(collective) => Ok(*collective),
+        None => Err(options::unknown("collective", name, &all.map(|collective| collective.name()))),
+    }
+}
+
+/// What is planned, and what the other admissible algorithms are expected to take.
+fn summary(shape: &Shape, chosen: &Algorithm) -> Outcome<String> {
+    let mut out = format!(
+        "{} of {} bytes among {} ranks by {}\n",
+        shape.collective.name(),
+        shape.bytes,
+        shape.ranks,
+        chosen.name()
+    );
+    for algorithm in candidates(shape.collective).iter().filter(|algorithm| algorithm.admits(shape)) {
+        let mark = if algorithm.name() == chosen.name() { '*' } else { ' ' };
+        let microseconds = algorithm.cost_ns(shape) / 1000.0;
+        writeln!(out, " {mark} {:<24}{microseconds:>12.2} us predicted", algorithm.name())?;
+    }
+    Ok(out)
+}
