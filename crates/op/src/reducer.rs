@@ -1,0 +1,129 @@
+//! An operation on one kind of element, ready to run.
+
+use std::fmt;
+use std::sync::Arc;
+
+use oxmpi_base::{BasicType, Error, ErrorClass, ReduceOp, Result};
+use oxmpi_mem::Region;
+
+use crate::kernel::Kernel;
+use crate::table;
+
+/// The user's function: `inout[i] = in[i] op inout[i]` for the given number of elements.
+pub type UserFunction = dyn Fn(&Region, &Region, u64) + Send + Sync;
+
+/// `into = left op right` on vectors of one kind of element. Clones are cheap.
+///
+/// Elements are packed, without the gaps that a datatype may have.
+#[derive(Clone)]
+pub struct Reducer {
+    unit_bytes: u64,
+    commutative: bool,
+    apply: Apply,
+}
+
+#[derive(Clone)]
+enum Apply {
+    Kernel(Kernel),
+    User(Arc<UserFunction>),
+}
+
+impl Reducer {
+    /// A predefined operation.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Op`] if the standard does not define `op` on `basic`.
+    pub fn predefined(op: ReduceOp, basic: BasicType) -> Result<Self> {
+        let legal = basic.allows(op).then(|| table::kernel(op, basic.scalar())).flatten();
+        let Some(kernel) = legal else {
+            let text = format!("op {} is not defined on datatype {}", op.name(), basic.name());
+            return Err(Error::new(ErrorClass::Op, text));
+        };
+        Ok(Self { unit_bytes: basic.size() as u64, commutative: true, apply: Apply::Kernel(kernel) })
+    }
+
+    /// An operation of the user's, on elements of `unit_bytes` packed bytes each. `function` is given regions
+    /// whose length is that of the elements to combine.
+    pub fn user(unit_bytes: u64, commutative: bool, function: Arc<UserFunction>) -> Self {
+        Self { unit_bytes, commutative, apply: Apply::User(function) }
+    }
+
+    /// Packed bytes of one element.
+    pub fn unit_bytes(&self) -> u64 {
+        self.unit_bytes
+    }
+
+    /// Whether the operands may be exchanged.
+    pub fn is_commutative(&self) -> bool {
+        self.commutative
+    }
+
+    /// `into = left op right`, element by element. `into` is `left` or `right`, or overlaps neither; else the
+    /// result is unspecified.
+    ///
+    /// # Panics
+    /// If the lengths differ or are not a multiple of [`Reducer::unit_bytes`].
+    #[inline]
+    pub fn combine(&self, left: &Region, right: &Region, into: &Region) {
+        assert!(
+            left.len() == into.len() && right.len() == into.len(),
+            "operands and result are equally long"
+        );
+        debug_assert!(
+            may_write(into, left) && may_write(into, right),
+            "the result overlaps no operand in part"
+        );
+        match &self.apply {
+            Apply::Kernel(kernel) => {
+                // SAFETY: the regions promise their bytes and are equally long (assertion above); `select` chose
+                // the kernel for this processor.
+                unsafe { kernel(left.as_ptr(), right.as_ptr(), into.as_ptr(), into.len()) }
+            }
+            Apply::User(function) => self.combine_by_user(function.as_ref(), left, right, into),
+        }
+    }
+
+    fn combine_by_user(&self, function: &UserFunction, left: &Region, right: &Region, into: &Region) {
+        let bytes = into.len() as u64;
+        if bytes == 0 {
+            return;
+        }
+        assert!(bytes % self.unit_bytes == 0, "only whole elements are combined");
+        let count = bytes / self.unit_bytes;
+        if into.as_ptr() == right.as_ptr() {
+            function(left, into, count);
+        } else if into.as_ptr() != left.as_ptr() {
+            into.copy_from(right);
+            function(left, into, count);
+        } else if self.commutative {
+            function(right, into, count);
+        } else {
+            // Words of 16 bytes, so that the user's elements are aligned in it.
+            let mut words = vec![0u128; into.len().div_ceil(size_of::<u128>())];
+            // SAFETY: `words` has as many bytes or more, outlives the region, and is not used but through it.
+            let result = unsafe { Region::claim(words.as_mut_ptr().cast(), into.len()) };
+            result.copy_from(right);
+            function(left, &result, count);
+            into.copy_from(&result);
+        }
+    }
+}
+
+impl fmt::Debug for Reducer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.apply {
+            Apply::Kernel(_) => "predefined",
+            Apply::User(_) => "user",
+        };
+        write!(f, "{kind} operation on {} bytes", self.unit_bytes)
+    }
+}
+
+/// Whether what is computed of `operand` may be written to `into`.
+fn may_write(into: &Region, operand: &Region) -> bool {
+    let distance = into.as_ptr().addr().abs_diff(operand.as_ptr().addr());
+    distance == 0 || distance >= into.len()
+}
+
+#[cfg(test)]
+mod tests;

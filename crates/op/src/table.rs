@@ -1,0 +1,99 @@
+//! Which kernel computes an operation on a kind of element.
+
+use oxmpi_base::{Pair as PairKind, ReduceOp, Scalar};
+
+use crate::complex::{Complex, ComplexHalf};
+use crate::half::Half;
+use crate::kernel::{Kernel, select};
+use crate::number::{Arithmetic, Bits, Ordered, Truth};
+use crate::operation::{Band, Bor, Bxor, Land, Lor, Lxor, Max, Min, Prod, Sum};
+use crate::pair::{Maxloc, Minloc, Pair};
+use crate::quad::Quad;
+
+/// C's `long double`.
+#[cfg(target_arch = "x86_64")]
+type LongDouble = crate::extended::Extended;
+#[cfg(not(target_arch = "x86_64"))]
+type LongDouble = Quad;
+
+/// The kernel of `op` on elements that are `kind` to the processor; `None` if there is none.
+pub(crate) fn kernel(op: ReduceOp, kind: Scalar) -> Option<Kernel> {
+    match kind {
+        Scalar::I8 => integer::<i8, 64>(op),
+        Scalar::I16 => integer::<i16, 32>(op),
+        Scalar::I32 => integer::<i32, 16>(op),
+        Scalar::I64 => integer::<i64, 8>(op),
+        Scalar::I128 => integer::<i128, 1>(op),
+        Scalar::U8 => integer::<u8, 64>(op),
+        Scalar::U16 => integer::<u16, 32>(op),
+        Scalar::U32 => integer::<u32, 16>(op),
+        Scalar::U64 => integer::<u64, 8>(op),
+        Scalar::F16 => real::<Half, 1>(op),
+        Scalar::F32 => real::<f32, 16>(op),
+        Scalar::F64 => real::<f64, 8>(op),
+        Scalar::F128 => real::<Quad, 1>(op),
+        Scalar::LongDouble => real::<LongDouble, 1>(op),
+        Scalar::ComplexF16 => arithmetic::<ComplexHalf, 1>(op),
+        Scalar::ComplexF32 => arithmetic::<Complex<f32>, 8>(op),
+        Scalar::ComplexF64 => arithmetic::<Complex<f64>, 4>(op),
+        Scalar::ComplexF128 => arithmetic::<Complex<Quad>, 1>(op),
+        Scalar::ComplexLongDouble => arithmetic::<Complex<LongDouble>, 1>(op),
+        Scalar::Bool | Scalar::Logical8 => logical::<u8, 64>(op),
+        Scalar::Logical16 => logical::<u16, 32>(op),
+        Scalar::Logical32 => logical::<u32, 16>(op),
+        Scalar::Logical64 => logical::<u64, 8>(op),
+        Scalar::Logical128 => logical::<u128, 1>(op),
+        Scalar::Pair(pair) => match pair {
+            PairKind::F32F32 => location::<f32, f32>(op),
+            PairKind::F32I32 => location::<f32, i32>(op),
+            PairKind::F64F64 => location::<f64, f64>(op),
+            PairKind::F64I32 => location::<f64, i32>(op),
+            PairKind::I16I32 => location::<i16, i32>(op),
+            PairKind::I32I32 => location::<i32, i32>(op),
+            PairKind::I64I32 => location::<i64, i32>(op),
+            PairKind::LongDoubleI32 => location::<LongDouble, i32>(op),
+        },
+    }
+}
+
+fn integer<T: Arithmetic + Bits + Ordered + Truth, const LANES: usize>(op: ReduceOp) -> Option<Kernel> {
+    match op {
+        ReduceOp::Band => Some(select::<T, Band, LANES>()),
+        ReduceOp::Bor => Some(select::<T, Bor, LANES>()),
+        ReduceOp::Bxor => Some(select::<T, Bxor, LANES>()),
+        _ => real::<T, LANES>(op).or_else(|| logical::<T, LANES>(op)),
+    }
+}
+
+fn real<T: Arithmetic + Ordered, const LANES: usize>(op: ReduceOp) -> Option<Kernel> {
+    match op {
+        ReduceOp::Max => Some(select::<T, Max, LANES>()),
+        ReduceOp::Min => Some(select::<T, Min, LANES>()),
+        _ => arithmetic::<T, LANES>(op),
+    }
+}
+
+fn arithmetic<T: Arithmetic, const LANES: usize>(op: ReduceOp) -> Option<Kernel> {
+    match op {
+        ReduceOp::Prod => Some(select::<T, Prod, LANES>()),
+        ReduceOp::Sum => Some(select::<T, Sum, LANES>()),
+        _ => None,
+    }
+}
+
+fn logical<T: Truth, const LANES: usize>(op: ReduceOp) -> Option<Kernel> {
+    match op {
+        ReduceOp::Land => Some(select::<T, Land, LANES>()),
+        ReduceOp::Lor => Some(select::<T, Lor, LANES>()),
+        ReduceOp::Lxor => Some(select::<T, Lxor, LANES>()),
+        _ => None,
+    }
+}
+
+fn location<V: Ordered, I: Ordered>(op: ReduceOp) -> Option<Kernel> {
+    match op {
+        ReduceOp::Maxloc => Some(select::<Pair<V, I>, Maxloc, 1>()),
+        ReduceOp::Minloc => Some(select::<Pair<V, I>, Minloc, 1>()),
+        _ => None,
+    }
+}
