@@ -196,6 +196,28 @@ proptest! {
 }
 
 #[test]
+fn blocks_of_every_size_are_packed_and_unpacked_alike() {
+    for length in 1..=40 {
+        let vector =
+            Datatype::hvector(5, length, length + 3, &Datatype::basic(BasicType::Byte)).expect("small");
+        vector.commit();
+        let typemap = elements_typemap(&vector, 2);
+        let mut memory = Memory::around(&typemap);
+        let original = memory.bytes.clone();
+        let mut packed = vec![0; typemap.len()];
+        memory.buffer(2, &vector).read(0, &claim(&mut packed));
+        let expected: Vec<u8> = typemap.iter().map(|byte| memory.bytes[memory.at(*byte)]).collect();
+        assert_eq!(packed, expected, "blocks of {length} bytes");
+        for byte in &typemap {
+            let byte = memory.at(*byte);
+            memory.bytes[byte] = 0;
+        }
+        memory.buffer(2, &vector).write(0, &claim(&mut packed));
+        assert_eq!(memory.bytes, original, "blocks of {length} bytes");
+    }
+}
+
+#[test]
 fn a_vector_of_a_million_blocks_is_packed_at_its_end_without_walking_there() {
     let blocks = 1_000_000;
     let vector = Datatype::vector(blocks, 1, 2, &Datatype::basic(BasicType::Double)).expect("small");

@@ -8,8 +8,8 @@ use std::array;
 
 use crate::operation::Operation;
 
-/// `into = left op right` for `bytes` bytes of each. `into` is `left` or `right`, or overlaps neither; else the
-/// result is unspecified.
+/// `into = left op right` for `bytes` bytes of each. `into` is `left` or `right`, or overlaps neither; else
+/// the result is unspecified.
 ///
 /// # Panics
 /// If `bytes` is not a multiple of the size of an element.

@@ -1,8 +1,8 @@
 //! Reductions: combining two vectors element by element.
 //!
-//! A [`Reducer`] is an operation on one kind of element, predefined or the user's. Which loop it runs is decided
-//! once, when it is made: by the operation, by what the element is to the processor, and by the instructions
-//! that this machine has. To combine a few bytes then costs one indirect call.
+//! A [`Reducer`] is an operation on one kind of element, predefined or the user's. Which loop it runs is
+//! decided once, when it is made: by the operation, by what the element is to the processor, and by the
+//! instructions that this machine has. To combine a few bytes then costs one indirect call.
 //!
 //! The arithmetic is in safe code (but for the x87 instructions of `extended`); only `kernel` touches memory.
 //! MPI-5.0: Collective Communication, Predefined Reduction Operations and User-Defined Reduction Operations.

@@ -72,8 +72,8 @@ impl Quad {
         if self.is_negative() { -magnitude } else { magnitude }
     }
 
-    /// Rounds a number whose significand is followed by [`GUARD_BITS`] bits and fills its place, or is less if
-    /// the exponent is 1. The exponent may be less than 1.
+    /// Rounds a number whose significand is followed by [`GUARD_BITS`] bits and fills its place, or is less
+    /// if the exponent is 1. The exponent may be less than 1.
     fn round(negative: bool, exponent: i32, significand: u128) -> Self {
         let (exponent, significand) = match exponent {
             1.. => (exponent, significand),

@@ -75,8 +75,8 @@ impl Reducer {
         );
         match &self.apply {
             Apply::Kernel(kernel) => {
-                // SAFETY: the regions promise their bytes and are equally long (assertion above); `select` chose
-                // the kernel for this processor.
+                // SAFETY: the regions promise their bytes and are equally long (assertion above); `select`
+                // chose the kernel for this processor.
                 unsafe { kernel(left.as_ptr(), right.as_ptr(), into.as_ptr(), into.len()) }
             }
             Apply::User(function) => self.combine_by_user(function.as_ref(), left, right, into),
