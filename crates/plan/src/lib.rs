@@ -5,7 +5,7 @@
 //! - Each collective has a folder with a file per [`Algorithm`]: a function from shape and rank to plan.
 //! - [`select`] takes the cheapest admissible algorithm, or the one an [`Overrides`] names; [`compile`] makes
 //!   the plan.
-//! - [`verify`] runs the plans of all ranks symbolically.
+//! - [`verify`] runs the plans of all ranks symbolically; [`svg`] draws them.
 //!
 //! To add an algorithm: write `<collective>/<name>.rs` with one `pub(crate) const ALGORITHM`, list it in
 //! `<collective>/mod.rs`, and run the tests. Selection, overrides, printing and verification follow from the
@@ -29,9 +29,11 @@ mod scatter;
 mod segment;
 mod select;
 mod shape;
+mod svg;
 pub mod verify;
 
 pub use algorithm::Algorithm;
 pub use plan::{Action, Buf, Line, Peer, Plan, Span, Step, Take};
 pub use select::{Overrides, candidates, compile, select};
 pub use shape::{Collective, Shape};
+pub use svg::svg;
