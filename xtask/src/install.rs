@@ -8,8 +8,8 @@ use crate::Outcome;
 use crate::cargo::{cargo, succeed, target_directory, workspace_root};
 
 /// Programs by the name under which cargo builds them, and their further names.
-const PROGRAMS: [(&str, &[&str]); 3] =
-    [("mpicc", &["mpicxx", "mpic++", "mpiCC"]), ("mpiexec", &["mpirun"]), ("oxmpi", &[])];
+const PROGRAMS: [(&str, &[&str]); 4] =
+    [("mpicc", &["mpicxx", "mpic++", "mpiCC"]), ("mpiexec", &[]), ("mpirun", &[]), ("oxmpi", &[])];
 
 /// Builds everything and installs it under `prefix`.
 pub fn run(prefix: &Path, debug: bool) -> Outcome {

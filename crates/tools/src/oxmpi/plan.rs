@@ -1,9 +1,11 @@
 //! `oxmpi plan`: the steps by which a collective would be carried out.
 
 use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use lexopt::Parser;
-use oxmpi_plan::{Algorithm, Collective, Overrides, Shape, candidates, select};
+use oxmpi_plan::{Algorithm, Collective, Overrides, Plan, Shape, candidates, select, svg};
 
 use crate::{Outcome, options};
 
@@ -19,9 +21,10 @@ usage: oxmpi plan COLLECTIVE -n RANKS [options]
   --in-place         as with MPI_IN_PLACE
   --ordered          as with an operation that does not commute
   --messages         as if the ranks did not share memory
+  --svg FILE         also draw the plans of all ranks
 ";
 
-const OPTIONS: [&str; 11] = [
+const OPTIONS: [&str; 12] = [
     "-n",
     "--algorithm",
     "--count",
@@ -31,6 +34,7 @@ const OPTIONS: [&str; 11] = [
     "--ordered",
     "--rank",
     "--root",
+    "--svg",
     "--unit",
     "-h",
 ];
@@ -47,6 +51,7 @@ struct Request {
     in_place: bool,
     ordered: bool,
     messages: bool,
+    svg: Option<PathBuf>,
 }
 
 /// Prints a plan.
@@ -56,6 +61,9 @@ pub fn run(parser: Parser) -> Outcome<String> {
     };
     let shape = request.shape()?;
     let algorithm = request.algorithm(&shape)?;
+    if let Some(file) = &request.svg {
+        draw(file, &shape, algorithm, request.in_place)?;
+    }
     let mut out = summary(&shape, algorithm)?;
     for rank in request.ranks_to_show()? {
         write!(out, "\nrank {rank}: {}", algorithm.plan(&shape, rank, request.in_place))?;
@@ -78,6 +86,7 @@ impl Request {
             in_place: false,
             ordered: false,
             messages: false,
+            svg: None,
         };
         while let Some(argument) = parser.next()? {
             match argument {
@@ -91,6 +100,7 @@ impl Request {
                 Long("in-place") => request.in_place = true,
                 Long("ordered") => request.ordered = true,
                 Long("messages") => request.messages = true,
+                Long("svg") => request.svg = Some(parser.value()?.into()),
                 Value(name) if request.collective.is_empty() => request.collective = name.string()?,
                 other => return Err(options::unexpected(&other, &OPTIONS)),
             }
@@ -150,6 +160,13 @@ impl Request {
             None => Ok((0..self.ranks).collect()),
         }
     }
+}
+
+/// Writes a picture of all ranks' plans to `file`.
+fn draw(file: &Path, shape: &Shape, algorithm: &Algorithm, in_place: bool) -> Outcome {
+    let plans: Vec<Plan> = (0..shape.ranks).map(|rank| algorithm.plan(shape, rank, in_place)).collect();
+    fs::write(file, svg(&plans, shape))
+        .map_err(|error| format!("cannot write {}: {error}", file.display()).into())
 }
 
 /// The collective called `name`.
