@@ -28,8 +28,15 @@ impl Algorithm {
     }
 
     /// Predicted time of the slowest rank, by the machine model of this crate: good for comparing algorithms.
+    /// Infinite where the algorithm is not admissible.
     pub fn cost_ns(&self, shape: &Shape) -> f64 {
-        if is_local(shape) { 0.0 } else { (self.cost_ns)(shape) }
+        if !self.admits(shape) {
+            f64::INFINITY
+        } else if is_local(shape) {
+            0.0
+        } else {
+            (self.cost_ns)(shape)
+        }
     }
 
     /// The part of `rank`, which works in place or not.

@@ -97,7 +97,10 @@ fn parse_pair(pair: &str) -> Result<(&'static str, &'static Algorithm)> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::segment::SLOT_BUDGET_BYTES;
 
     fn allreduce(ranks: u32, bytes: u64, node: bool) -> Shape {
         Shape { collective: Collective::Allreduce, ranks, bytes, unit: 8, commutative: true, node }
@@ -120,6 +123,31 @@ mod tests {
         assert_eq!(select(&shape, &overrides).name(), "ring");
         shape.commutative = false;
         assert_eq!(select(&shape, &overrides).name(), "node-flat");
+    }
+
+    proptest! {
+        #[test]
+        fn the_choice_depends_on_the_shape_alone_and_all_ranks_declare_the_same_lines(
+            kind in 0..COLLECTIVES.len(),
+            ranks in 1..=128u32,
+            bytes in prop_oneof![0..1000u64, 0..10_000_000u64],
+            (commutative, node) in any::<(bool, bool)>(),
+            in_place in any::<(bool, bool)>(),
+        ) {
+            let collective = COLLECTIVES[kind];
+            let bytes = if collective == Collective::Barrier { 0 } else { bytes };
+            let shape = Shape { collective, ranks, bytes: bytes * 4, unit: 4, commutative, node };
+            let chosen = select(&shape, &Overrides::default());
+            prop_assert!(chosen.admits(&shape));
+            prop_assert!(std::ptr::eq(chosen, select(&shape.clone(), &Overrides::default())));
+            let first = chosen.plan(&shape, 0, in_place.0);
+            let last = chosen.plan(&shape, ranks - 1, in_place.1);
+            prop_assert_eq!(&first.lines, &last.lines);
+            let slots = |plan: &Plan| -> u64 {
+                plan.lines.iter().map(|line| line.slot_bytes * u64::from(line.depth)).sum()
+            };
+            prop_assert!(slots(&first) <= SLOT_BUDGET_BYTES, "{chosen:?}: {} bytes", slots(&first));
+        }
     }
 
     #[test]

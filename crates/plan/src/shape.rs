@@ -64,6 +64,21 @@ impl Collective {
 }
 
 impl Shape {
+    /// Whether a rank that has completed the operation knows that every rank has begun it.
+    ///
+    /// Then no rank can be two runs ahead of another: one that begins run `k` has completed run `k - 1`, which
+    /// all have begun, and so all have completed run `k - 2`. The verifier checks it for every algorithm.
+    pub fn synchronizes(&self) -> bool {
+        match self.collective {
+            Collective::Barrier => true,
+            Collective::Allgather | Collective::Allreduce | Collective::Alltoall => self.bytes > 0,
+            Collective::Bcast { .. }
+            | Collective::Gather { .. }
+            | Collective::Reduce { .. }
+            | Collective::Scatter { .. } => false,
+        }
+    }
+
     /// The root; 0 where there is none.
     pub(crate) fn root(&self) -> u32 {
         self.collective.root().unwrap_or(0)

@@ -19,7 +19,7 @@ use crate::{Algorithm, Buf, Plan, Shape, Span};
 
 pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-sliced", admits, cost_ns, plan };
 
-/// Slots of each line.
+/// Slots of each line, where there are as many segments.
 const DEPTH: u32 = 3;
 /// The longest slice: longer ones gain nothing.
 const SLICE_MAX_BYTES: u64 = 32 << 10;
@@ -81,10 +81,11 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let ranks = shape.ranks;
     let mut builder = Builder::segmented(cut.segments);
     // A rank's line `d - 1` carries its operand for the rank `d` after it.
+    let depth = u32::try_from(cut.segments).map_or(DEPTH, |segments| segments.min(DEPTH));
     for _ in 1..ranks {
-        builder.line(cut.slice_bytes, DEPTH);
+        builder.line(cut.slice_bytes, depth);
     }
-    let results = builder.line(cut.slice_bytes, DEPTH);
+    let results = builder.line(cut.slice_bytes, depth);
     let line_between =
         |from, to| u8::try_from(ring::before(to, from, ranks) - 1).expect("at most 128 ranks are admitted");
 

@@ -11,7 +11,8 @@
 //!   nothing orders that after the other access;
 //! - [`FlawKind::Undefined`]: bytes are read that nobody wrote in this run;
 //! - [`FlawKind::Wrong`]: contributions are combined in a forbidden order or twice, a result differs from the
-//!   standard's, results differ in their brackets between ranks, or the send buffer is modified;
+//!   standard's, results differ in their brackets between ranks, the send buffer is modified, or an operation
+//!   that synchronizes does not;
 //! - [`FlawKind::Leftover`]: a message was never received.
 //!
 //! Order is judged by vector clocks and so does not depend on the interleaving that happened: which post a
@@ -19,7 +20,7 @@
 //! interleavings are varied nevertheless.
 //!
 //! The executor's rule between runs: a rank has lines for [`LINE_SETS`] runs, and posts in run `k` only when
-//! every rank has completed run `k - LINE_SETS`.
+//! every rank has completed run `k - LINE_SETS`. Where [`Shape::synchronizes`] the plans must do without it.
 
 mod channels;
 mod clock;

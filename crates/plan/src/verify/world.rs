@@ -143,8 +143,8 @@ impl<'a> World<'a> {
         let state = &mut self.ranks[index];
         state.clock.tick(index);
         let moment = state.clock.moment();
-        if self.shape.collective == Collective::Barrier {
-            self.check_barrier(run, &moment)?;
+        if self.shape.synchronizes() {
+            self.check_all_have_begun(run, &moment)?;
         }
         self.completed[run as usize][index] = Some(moment);
         let state = &mut self.ranks[index];
@@ -168,12 +168,12 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Nobody may leave a barrier before all have come.
-    fn check_barrier(&self, run: u32, moment: &Moment) -> Result<(), Flaw> {
+    /// Nobody may leave a barrier before all have come; and see [`Shape::synchronizes`].
+    fn check_all_have_begun(&self, run: u32, moment: &Moment) -> Result<(), Flaw> {
         for (other, state) in self.ranks.iter().enumerate() {
-            let has_come = state.begun.get(run as usize).is_some_and(|&begun| moment[other] >= begun);
-            if !has_come {
-                let text = format!("leaves the barrier not knowing that rank {other} has come");
+            let has_begun = state.begun.get(run as usize).is_some_and(|&begun| moment[other] >= begun);
+            if !has_begun {
+                let text = format!("is over, not knowing that rank {other} has begun it");
                 return Err(Flaw::new(FlawKind::Wrong, text));
             }
         }
@@ -229,7 +229,7 @@ impl<'a> World<'a> {
     fn is_ready(&mut self, rank: u32, step: &Step, segment: u64) -> Result<bool, Flaw> {
         let run = self.ranks[rank as usize].run;
         match step.action {
-            Action::Post { .. } if run >= LINE_SETS => {
+            Action::Post { .. } if run >= LINE_SETS && !self.shape.synchronizes() => {
                 let earlier = &self.completed[(run - LINE_SETS) as usize];
                 if earlier.iter().any(Option::is_none) {
                     return Ok(false);
