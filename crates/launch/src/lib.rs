@@ -38,10 +38,11 @@ mod topology;
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use command_line::Request;
-use failure::Result;
+use failure::{Failure, Result};
 use job::Job;
 
 /// Runs the launcher called `name` with the arguments of this process.
@@ -51,7 +52,8 @@ pub fn main(name: &'static str) -> ExitCode {
     match run(name) {
         Ok(status) => ExitCode::from(status),
         Err(failure) => {
-            eprintln!("{name}: {failure}");
+            // Whoever reads it may have gone; the status says enough.
+            let _ = writeln!(io::stderr(), "{name}: {failure}");
             ExitCode::from(failure.status())
         }
     }
@@ -59,20 +61,20 @@ pub fn main(name: &'static str) -> ExitCode {
 
 fn run(name: &'static str) -> Result<u8> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-    match command_line::parse(&words, &|path| fs::read_to_string(path))? {
-        Request::Help => print!("{}", command_line::help(name)),
+    let text = match command_line::parse(&words, &|path| fs::read_to_string(path))? {
+        Request::Help => command_line::help(name),
         Request::Run(job) => return Ok(start::start(name, &with_default_limit(*job)?)?.run()),
-        Request::Version => println!("{name} (oxmpi) {}", env!("CARGO_PKG_VERSION")),
-    }
-    Ok(0)
+        Request::Version => format!("{name} (oxmpi) {}\n", env!("CARGO_PKG_VERSION")),
+    };
+    let printed = io::stdout().write_all(text.as_bytes());
+    printed.map(|()| 0).map_err(|error| Failure::system("print", error))
 }
 
 /// The time limit of `MPIEXEC_TIMEOUT`, where the command line gives none.
 fn with_default_limit(mut job: Job) -> Result<Job> {
     if let (None, Ok(text)) = (job.time_limit, std::env::var("MPIEXEC_TIMEOUT")) {
-        let wrong = || {
-            failure::Failure::own(format!("MPIEXEC_TIMEOUT={text}: it must be a number of seconds above 0"))
-        };
+        let wrong =
+            || Failure::own(format!("MPIEXEC_TIMEOUT={text}: it must be a number of seconds above 0"));
         job.time_limit = Some(command_line::parse_seconds(&text).ok_or_else(wrong)?);
     }
     Ok(job)

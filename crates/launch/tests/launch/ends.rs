@@ -1,0 +1,227 @@
+//! Every way a job can end, its exit status, and what is said about it.
+
+use std::fs;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::fake_rank;
+use crate::run::{Ended, command, finish, mpiexec, process, read_lines, shells};
+
+#[test]
+fn a_job_whose_ranks_all_succeed_gives_0_and_is_silent() {
+    let ended = shells(4, &[], "exit 0");
+    assert_eq!((ended.status, ended.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_program_without_mpi_that_fails_ends_the_job_with_its_status() {
+    let ended = shells(3, &[], "test $OXMPI_RANK = 1 && exit 5; sleep 1000");
+    assert_eq!(ended.status, Some(5));
+    assert!(ended.err.starts_with("mpiexec: rank 1 (sh, pid "), "{}", ended.err);
+    assert!(ended.err.contains("exited with status 5"), "{}", ended.err);
+}
+
+#[test]
+fn the_first_failing_rank_gives_the_status_whatever_the_others_do_then() {
+    let ended = shells(3, &[], "trap 'exit 9' TERM; test $OXMPI_RANK = 2 && exit 3; sleep 1000 & wait");
+    assert_eq!(ended.status, Some(3));
+}
+
+#[test]
+fn ranks_that_ignore_the_request_to_end_are_killed() {
+    let ended = shells(2, &[], "trap '' TERM; test $OXMPI_RANK = 1 && exit 4; sleep 1000; sleep 1000");
+    assert_eq!(ended.status, Some(4));
+}
+
+#[test]
+fn a_signal_gives_128_and_its_number_and_is_named() {
+    for (signal, status, name) in
+        [("SEGV", 139, "SIGSEGV"), ("KILL", 137, "SIGKILL"), ("ABRT", 134, "SIGABRT")]
+    {
+        let ended = shells(2, &[], &format!("test $OXMPI_RANK = 0 && kill -{signal} $$; sleep 1000"));
+        assert_eq!(ended.status, Some(status));
+        assert!(ended.err.contains(&format!("was killed by {name}")), "{}", ended.err);
+    }
+}
+
+#[test]
+fn an_abort_gives_its_code() {
+    for (code, status) in [("42", 42), ("0", 0), ("256", 1), ("-1", 255)] {
+        let ended = fake_rank::run(&[], &["init call:MPI_Recv sleep", &format!("init settle abort:{code}")]);
+        assert_eq!(ended.status, Some(status), "code {code}");
+        assert!(ended.err.contains(&format!("called MPI_Abort with code {code}")), "{}", ended.err);
+    }
+}
+
+#[test]
+fn the_report_says_where_the_other_ranks_were_in_at_most_8_lines() {
+    let receiving = "init call:MPI_Recv sleep";
+    let scripts = [receiving, receiving, "init settle exit:3", "init call:MPI_Allreduce sleep", receiving];
+    let ended = fake_rank::run(&[], &scripts);
+    assert_eq!(ended.status, Some(3));
+    assert!(ended.err.contains("exited with status 3 before MPI_Finalize\n"), "{}", ended.err);
+    assert!(ended.err.contains("ranks 0-1, 4 in MPI_Recv\n"), "{}", ended.err);
+    assert!(ended.err.contains("rank 3 in MPI_Allreduce\n"), "{}", ended.err);
+    assert!(ended.err.lines().count() <= 8);
+}
+
+#[test]
+fn leaving_before_finalize_is_a_failure_even_with_status_0() {
+    let ended = fake_rank::run(&[], &["init settle exit:0", "init call:MPI_Barrier sleep"]);
+    assert_eq!(ended.status, Some(1));
+    assert!(ended.err.contains("exited with status 0 before MPI_Finalize"), "{}", ended.err);
+    assert!(ended.err.contains("rank 1 in MPI_Barrier"), "{}", ended.err);
+}
+
+#[test]
+fn a_failure_after_finalize_lets_the_others_finish() {
+    let ended = fake_rank::run(&[], &["init finalize exit:7", "init settle finalize print:saved"]);
+    assert_eq!(ended.status, Some(7));
+    assert!(ended.out.contains("saved"), "{}", ended.out);
+    assert!(ended.err.contains("exited with status 7 after MPI_Finalize"), "{}", ended.err);
+}
+
+#[test]
+fn a_rank_that_never_joins_does_not_leave_the_others_waiting() {
+    let ended = fake_rank::run(&[], &["init call:MPI_Init sleep", "exit:0"]);
+    assert_eq!(ended.status, Some(1));
+    assert!(ended.err.contains("left without calling MPI_Init"), "{}", ended.err);
+}
+
+fn assert_names_pending_requests(ended: &Ended) {
+    assert!(ended.err.contains("ranks 0-1 in MPI_Wait"), "{}", ended.err);
+    assert!(ended.err.contains("rank 0: receive from 1"), "{}", ended.err);
+    assert!(ended.err.contains("rank 1: receive from 0"), "{}", ended.err);
+}
+
+const WAITING: [&str; 2] =
+    ["init pending:receive_from_1 call:MPI_Wait sleep", "init pending:receive_from_0 call:MPI_Wait sleep"];
+
+#[test]
+fn the_time_limit_gives_124_and_shows_every_ranks_pending_requests() {
+    let ended = fake_rank::run(&["--timeout", "1"], &WAITING);
+    assert_eq!(ended.status, Some(124));
+    assert!(ended.err.starts_with("mpiexec: time limit of 1 s reached\n"), "{}", ended.err);
+    assert_names_pending_requests(&ended);
+    assert!(ended.err.lines().count() <= 24);
+}
+
+#[test]
+fn the_time_limit_can_come_from_the_environment() {
+    let child = command(&["-n", "2", "sleep", "1000"])
+        .env("MPIEXEC_TIMEOUT", "0.1")
+        .spawn()
+        .expect("mpiexec is built");
+    assert_eq!(finish(child).status, Some(124));
+    let child = command(&["true"]).env("MPIEXEC_TIMEOUT", "soon").spawn().expect("mpiexec is built");
+    let ended = finish(child);
+    assert_eq!(ended.status, Some(125));
+    assert!(ended.err.contains("MPIEXEC_TIMEOUT=soon"), "{}", ended.err);
+}
+
+#[test]
+fn a_hang_is_reported_without_ending_the_job() {
+    let ended = fake_rank::run(&["--hang-after", "0.5", "--timeout", "2"], &WAITING);
+    assert_eq!(ended.status, Some(124));
+    assert!(ended.err.starts_with("mpiexec: what every rank is doing\n"), "{}", ended.err);
+    assert_names_pending_requests(&ended);
+}
+
+#[test]
+fn a_job_that_ends_before_its_limits_hears_nothing_of_them() {
+    let ended = shells(2, &["--timeout", "1000", "--hang-after", "1000"], "exit 0");
+    assert_eq!((ended.status, ended.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_program_that_is_missing_gives_127() {
+    for program in ["/no/such/program", "no-such-program", "./no-such-program"] {
+        let ended = mpiexec(&["-n", "2", program]);
+        assert_eq!(ended.status, Some(127));
+        assert!(ended.err.contains(program), "{}", ended.err);
+        assert_eq!(ended.err.lines().count(), 1);
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_executed_gives_126() {
+    for program in ["/etc/passwd", "/tmp"] {
+        let ended = mpiexec(&["-n", "2", program]);
+        assert_eq!(ended.status, Some(126));
+        assert!(ended.err.contains(program), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_script_whose_interpreter_is_missing_gives_127() {
+    let script = Script::new("missing-interpreter", "#!/no/such/interpreter\n");
+    let ended = mpiexec(&["-n", "2", &script.0]);
+    assert_eq!(ended.status, Some(127));
+    assert!(ended.err.contains("cannot be executed"), "{}", ended.err);
+}
+
+#[test]
+fn a_script_without_an_interpreter_line_is_run_by_the_shell() {
+    let script = Script::new("no-interpreter-line", "echo \"$1 and $2\"\n");
+    let ended = mpiexec(&["-n", "1", &script.0, "one", "two"]);
+    assert_eq!((ended.status, ended.out.as_str()), (Some(0), "one and two\n"));
+}
+
+/// An executable file that is removed afterwards.
+struct Script(String);
+
+impl Script {
+    fn new(name: &str, text: &str) -> Self {
+        use std::os::unix::fs::PermissionsExt;
+        let path = std::env::temp_dir().join(format!("oxmpi-{name}-{}", std::process::id()));
+        fs::write(&path, text).expect("a place for temporary files");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("my own file");
+        Self(path.to_str().expect("a path of letters").to_owned())
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn a_signal_to_the_launcher_reaches_the_ranks_and_gives_128_and_its_number() {
+    for (signal, name, status) in
+        [(Signal::INT, "INT", 130), (Signal::TERM, "TERM", 143), (Signal::HUP, "HUP", 129)]
+    {
+        let script =
+            format!("trap 'echo got {name}; exit 0' {name}; echo ready; while :; do sleep 0.02; done");
+        let mut child = command(&["-n", "2", "sh", "-c", &script]).spawn().expect("mpiexec is built");
+        assert_eq!(read_lines(&mut child, 2), ["ready", "ready"]);
+        rustix::process::kill_process(process(&child), signal).expect("it runs");
+        let ended = finish(child);
+        assert_eq!(ended.status, Some(status));
+        assert!(ended.err.contains(&format!("stopped by SIG{name}")), "{}", ended.err);
+        assert_eq!(ended.out.matches(&format!("got {name}")).count(), 2, "{}", ended.out);
+    }
+}
+
+#[test]
+fn a_second_interrupt_kills_ranks_that_ignore_the_first() {
+    let script = "trap '' INT TERM; echo ready; while :; do sleep 0.02; done";
+    let mut child = command(&["-n", "2", "sh", "-c", script]).spawn().expect("mpiexec is built");
+    read_lines(&mut child, 2);
+    rustix::process::kill_process(process(&child), Signal::INT).expect("it runs");
+    std::thread::sleep(Duration::from_millis(20));
+    rustix::process::kill_process(process(&child), Signal::INT).expect("it runs");
+    assert_eq!(finish(child).status, Some(130));
+}
+
+#[test]
+fn other_signals_are_passed_on_and_the_job_goes_on() {
+    let script = "trap 'echo got it; exit 0' USR1; echo ready; while :; do sleep 0.02; done";
+    let mut child = command(&["-n", "2", "sh", "-c", script]).spawn().expect("mpiexec is built");
+    read_lines(&mut child, 2);
+    rustix::process::kill_process(process(&child), Signal::USR1).expect("it runs");
+    let ended = finish(child);
+    assert_eq!(ended.status, Some(0));
+    assert_eq!(ended.out.matches("got it").count(), 2, "{}", ended.out);
+}

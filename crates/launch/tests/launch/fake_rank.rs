@@ -1,0 +1,104 @@
+//! A rank without the MPI library: does to its state page what the library would do, as a script says.
+//!
+//! It is this test program itself, started by the launcher to run the one ignored "test" below.
+
+use std::env;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::process;
+use std::thread;
+use std::time::Duration;
+
+use oxmpi_base::generated::functions::Function;
+use oxmpi_shm::{Job, Phase};
+
+use crate::run::{Ended, command, finish};
+
+/// Starts a launcher with one fake rank per script.
+pub fn start(options: &[&str], scripts: &[&str]) -> process::Child {
+    let program = env::current_exe().expect("a test program");
+    let ranks = scripts.len().to_string();
+    let program = program.to_str().expect("a path of letters");
+    let rank = [program, "--exact", "fake_rank::rank", "--ignored", "--nocapture", "--quiet"];
+    let mut command = command(&[&["-n", &ranks], options, &rank].concat());
+    for (rank, script) in scripts.iter().enumerate() {
+        command.env(format!("FAKE_RANK_{rank}"), script);
+    }
+    command.spawn().expect("mpiexec is built")
+}
+
+/// Runs a launcher with one fake rank per script.
+pub fn run(options: &[&str], scripts: &[&str]) -> Ended {
+    finish(start(options, scripts))
+}
+
+#[test]
+#[ignore = "not a test: the program that other tests launch"]
+fn rank() {
+    let Ok(rank) = env::var("OXMPI_RANK") else { return };
+    let script = env::var(format!("FAKE_RANK_{rank}")).expect("a script per rank");
+    let job = Job::attach(inherited("OXMPI_JOB_FD")).expect("the job's segment");
+    let rank: usize = rank.parse().expect("a number");
+    let mut pending = "nothing".to_owned();
+    for word in script.split_whitespace() {
+        let (verb, value) = word.split_once(':').unwrap_or((word, "0"));
+        match verb {
+            "init" => job.state(rank).set_phase(Phase::Running),
+            "finalize" => job.state(rank).set_phase(Phase::Finalized),
+            "abort" => {
+                job.state(rank).set_phase(Phase::Aborted(number(value)));
+                process::exit(number(value) & 0xff);
+            }
+            "call" => job.state(rank).set_call(function(value)),
+            "exit" => process::exit(number(value)),
+            "lifeline" => wait_for_lifeline(),
+            "pending" => pending = value.replace('_', " "),
+            "print" => println!("{value}"),
+            "settle" => wait_for_others(&job, rank),
+            "sleep" => wait(&job, rank, &pending),
+            _ => panic!("unknown word {word}"),
+        }
+    }
+    process::exit(0);
+}
+
+fn number(text: &str) -> i32 {
+    text.parse().expect("a number")
+}
+
+fn function(name: &str) -> u16 {
+    Function::all().find(|function| function.name() == name).expect("a function").index()
+}
+
+fn inherited(variable: &str) -> OwnedFd {
+    let fd = env::var(variable).expect("set by the launcher").parse().expect("a number");
+    // SAFETY: the launcher left it open for this process, which takes it once.
+    unsafe { OwnedFd::from_raw_fd(fd) }
+}
+
+/// Blocks until the launcher is gone.
+fn wait_for_lifeline() {
+    println!("{}", process::id());
+    let mut byte = [0];
+    let _ = File::from(inherited("OXMPI_LIFELINE_FD")).read(&mut byte);
+}
+
+/// Waits until every other rank is in some call or has left MPI.
+fn wait_for_others(job: &Job, rank: usize) {
+    let is_settled =
+        |other: usize| job.state(other).call() != 0 || job.state(other).phase() == Phase::Finalized;
+    while !(0..job.size()).filter(|&other| other != rank).all(is_settled) {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Blocks for ever, as in a call that nobody completes; answers what it is asked.
+fn wait(job: &Job, rank: usize, pending: &str) {
+    loop {
+        if job.state(rank).is_asked() {
+            job.state(rank).answer(pending);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}

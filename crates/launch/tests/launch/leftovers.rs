@@ -1,0 +1,75 @@
+//! Nothing is left behind: no process, no descriptor.
+
+use rustix::process::Signal;
+
+use crate::fake_rank;
+use crate::run::{command, finish, process, read_lines, shells, wait_until_gone};
+
+#[test]
+fn a_rank_has_its_streams_the_segment_and_the_lifeline_open_and_nothing_else() {
+    // Its own child lists them: a shell that lists itself opens one more.
+    let script = "ls /proc/$$/fd; echo $OXMPI_JOB_FD $OXMPI_LIFELINE_FD >&2";
+    let ended = shells(1, &[], script);
+    let mut expected: Vec<u32> = vec![0, 1, 2];
+    expected.extend(ended.err.split_whitespace().map(|fd| fd.parse::<u32>().expect("a number")));
+    expected.sort_unstable();
+    let mut open: Vec<u32> = ended.out.lines().map(|fd| fd.parse().expect("a number")).collect();
+    open.sort_unstable();
+    assert_eq!(open, expected);
+}
+
+/// Prints the shell's own process and that of a child in the background, then waits.
+const FAMILY: &str = "sleep 1000 & echo $$; echo $!; wait";
+
+#[test]
+fn killing_the_launcher_kills_ranks_and_what_they_have_started() {
+    let mut child = command(&["-n", "3", "sh", "-c", FAMILY]).spawn().expect("mpiexec is built");
+    let mut processes = read_lines(&mut child, 6);
+    processes.push(guardian_of(&child));
+    rustix::process::kill_process(process(&child), Signal::KILL).expect("it runs");
+    assert_eq!(finish(child).status, None);
+    processes.iter().for_each(|pid| wait_until_gone(pid));
+}
+
+/// The child of the launcher that has the guardian's name.
+fn guardian_of(child: &std::process::Child) -> String {
+    let pid = child.id();
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("it runs");
+    let name = |pid: &str| std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let guardian = children.split_whitespace().find(|pid| name(pid) == "mpiexec-guard\n");
+    guardian.expect("a guardian").to_owned()
+}
+
+#[test]
+fn killing_the_launcher_closes_the_lifelines() {
+    let mut child = fake_rank::start(&[], &["lifeline"]);
+    let lines = read_lines(&mut child, 3); // the test runner says something first
+    let pid = lines.iter().find(|line| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit()));
+    let pid = pid.expect("the rank's process").clone();
+    rustix::process::kill_process(process(&child), Signal::KILL).expect("it runs");
+    assert_eq!(finish(child).status, None);
+    wait_until_gone(&pid);
+}
+
+#[test]
+fn a_successful_end_leaves_no_process() {
+    let ended = shells(2, &[], "sleep 1000 & echo $!");
+    assert_eq!(ended.status, Some(0));
+    ended.out.lines().for_each(wait_until_gone);
+}
+
+#[test]
+fn a_failure_leaves_no_process() {
+    let ended = shells(2, &[], "sleep 1000 & echo $!; test $OXMPI_RANK = 0 && exit 1; wait");
+    assert_eq!(ended.status, Some(1));
+    ended.out.lines().for_each(wait_until_gone);
+}
+
+#[test]
+fn an_interrupt_leaves_no_process() {
+    let mut child = command(&["-n", "2", "sh", "-c", FAMILY]).spawn().expect("mpiexec is built");
+    let processes = read_lines(&mut child, 4);
+    rustix::process::kill_process(process(&child), Signal::TERM).expect("it runs");
+    assert_eq!(finish(child).status, Some(143));
+    processes.iter().for_each(|pid| wait_until_gone(pid));
+}

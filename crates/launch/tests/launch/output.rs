@@ -1,0 +1,113 @@
+//! What ranks print arrives whole, in the right place, and completely.
+
+use std::fs;
+use std::io::Read;
+
+use crate::run::{command, finish, mpiexec, shells};
+
+#[test]
+fn lines_written_in_pieces_by_many_ranks_stay_whole() {
+    let script = "for i in 1 2 3 4 5 6 7 8; do for c in a b c d e; do printf $c$OXMPI_RANK; done; echo; done";
+    let ended = shells(6, &[], script);
+    assert_eq!(ended.out.lines().count(), 48);
+    for line in ended.out.lines() {
+        let rank = line.chars().nth(1).expect("a rank");
+        assert_eq!(line, ["a", "b", "c", "d", "e"].map(|c| format!("{c}{rank}")).concat());
+    }
+}
+
+#[test]
+fn tagged_lines_begin_with_their_rank() {
+    for option in ["-l", "--tag-output", "-prepend-rank"] {
+        let ended = shells(3, &[option], "echo one; printf two");
+        assert_eq!(ended.sorted(), ["[0] one", "[0] two", "[1] one", "[1] two", "[2] one", "[2] two"]);
+        assert!(ended.out.ends_with('\n'));
+    }
+}
+
+#[test]
+fn a_timestamp_comes_first() {
+    let ended = shells(1, &["--timestamp", "-l"], "echo x");
+    let (time, rest) = ended.out.split_once("Z[0] ").expect("a time in UTC");
+    assert_eq!((time.len(), rest), ("2026-11-21T09:03:04.123".len(), "x\n"));
+}
+
+#[test]
+fn an_incomplete_last_line_is_printed_as_it_is() {
+    let ended = shells(2, &[], "echo begin; printf end$OXMPI_RANK");
+    assert_eq!(ended.out, "begin\nbegin\nend0end1");
+}
+
+#[test]
+fn error_output_stays_error_output() {
+    let ended = shells(2, &[], "echo out; echo err >&2");
+    assert_eq!((ended.out.as_str(), ended.err.as_str()), ("out\nout\n", "err\nerr\n"));
+}
+
+#[test]
+fn much_output_from_all_ranks_arrives_completely() {
+    let ended = shells(4, &[], "yes rank$OXMPI_RANK | head -c 3600000");
+    assert_eq!(ended.status, Some(0));
+    assert_eq!(ended.out.len(), 4 * 3_600_000);
+    assert!(ended.out.lines().all(|line| line.len() == 5 && line.starts_with("rank")));
+}
+
+#[test]
+fn a_rank_may_close_its_output_and_go_on() {
+    let ended = shells(2, &[], "exec >&-; sleep 0.1; test $OXMPI_RANK = 0 && echo alive >&2; exit 0");
+    assert_eq!((ended.status, ended.err.as_str()), (Some(0), "alive\n"));
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_ranks_that_write_on() {
+    let mut child = command(&["-n", "2", "yes"]).spawn().expect("mpiexec is built");
+    let mut some = [0; 100];
+    child.stdout.take().expect("it is piped").read_exact(&mut some).expect("output");
+    assert_eq!(finish(child).status, Some(141));
+}
+
+#[test]
+fn a_slow_reader_loses_nothing() {
+    let mut child =
+        command(&["-n", "2", "sh", "-c", "yes | head -c 1000000"]).spawn().expect("mpiexec is built");
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let mut text = String::new();
+    child.stdout.take().expect("it is piped").read_to_string(&mut text).expect("text");
+    assert_eq!((finish(child).status, text.len()), (Some(0), 2_000_000));
+}
+
+#[test]
+fn output_and_error_in_one_pipe_keep_their_lines_whole() {
+    let long = "x".repeat(9000);
+    let script = format!("for i in 1 2 3 4 5; do echo {long}; echo y >&2; done");
+    let launcher = crate::run::MPIEXEC;
+    let joined = format!("exec 2>&1; {launcher} -n 3 sh -c '{script}'");
+    let output = std::process::Command::new("sh").args(["-c", &joined]).output().expect("a shell");
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(text.lines().count(), 30);
+    assert!(text.lines().all(|line| line == long || line == "y"));
+}
+
+#[test]
+fn each_rank_has_its_file_when_a_directory_is_given() {
+    let dir = std::env::temp_dir().join(format!("oxmpi-output-{}", std::process::id()));
+    let name = dir.to_str().expect("a path of letters");
+    let ended = shells(11, &["--output-dir", name], "echo out $OXMPI_RANK; echo err >&2");
+    let text = |rank: &str| fs::read_to_string(dir.join(format!("rank.{rank}"))).expect("a file per rank");
+    let sorted = |rank| {
+        let mut lines: Vec<String> = text(rank).lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    assert_eq!((ended.status, ended.out.as_str(), ended.err.as_str()), (Some(0), "", ""));
+    assert_eq!(sorted("00"), ["err", "out 0"]);
+    assert_eq!(sorted("10"), ["err", "out 10"]);
+    fs::remove_dir_all(dir).expect("my own directory");
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_the_launchers_own_failure() {
+    let ended = mpiexec(&["--output-dir", "/proc/no/such", "true"]);
+    assert_eq!(ended.status, Some(125));
+    assert!(ended.err.contains("/proc/no/such"), "{}", ended.err);
+}
