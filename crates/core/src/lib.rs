@@ -1,2 +1,30 @@
-//! Placeholder until the crate's first commit.
+//! What MPI means: communicators, messages, requests, collectives, and when a call may return.
+//!
+//! Fronts (the C library, the Rust crate) check and translate their arguments and call [`Process`]. Core knows
+//! objects, never handles, and shares them by `Arc`.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`process`](Process) | one MPI process: joining the job, leaving it |
+//! | `wait` | the one place where anything waits, and how |
+//! | `group`, `comm` | groups and communicators |
+//! | `p2p`, `request` | messages, and operations that are under way |
+//! | `coll` | one description per collective, and its three lifetimes |
 #![forbid(unsafe_code)]
+
+mod clock;
+pub mod coll;
+mod comm;
+mod group;
+mod p2p;
+mod process;
+mod request;
+mod wait;
+
+pub use clock::{processor_name, wall_tick, wall_time};
+pub use coll::{Elements, Operation};
+pub use comm::Communicator;
+pub use group::{Comparison, Group};
+pub use p2p::{Dest, MessageKey, NULL_SOURCE, SendMode, Source, TagPattern};
+pub use process::{Process, State, ThreadLevel};
+pub use request::{AnyTest, Completion, Request, RequestKey};

@@ -64,6 +64,8 @@ pub struct Channel {
     blocks: VecDeque<(u64, Block)>,
     /// Members that have left, this rank included.
     departed: usize,
+    /// The context for messages that ends with the channel.
+    beside: Option<u32>,
 }
 
 impl Channel {
@@ -95,6 +97,7 @@ impl Channel {
             completed_by_all: 0,
             blocks: VecDeque::new(),
             departed: 0,
+            beside: None,
         }
     }
 
@@ -217,6 +220,14 @@ impl Channel {
             }
         }
         self.note_departure()
+    }
+
+    pub(crate) fn closes(&mut self, beside: Option<u32>) {
+        self.beside = beside;
+    }
+
+    pub(crate) fn beside(&self) -> Option<u32> {
+        self.beside
     }
 
     /// Notes that a member, or this rank, has left; whether all have, so that the memory can be used again.

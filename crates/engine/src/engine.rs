@@ -112,9 +112,11 @@ impl Engine {
         key
     }
 
-    /// Leaves a channel. Its memory is used again when all members have left.
-    pub fn leave_channel(&mut self, key: ChannelKey) {
+    /// Leaves a channel, and with it the context for messages `beside` it. Their places and memory are used
+    /// again when all members have left.
+    pub fn leave_channel(&mut self, key: ChannelKey, beside: Option<u32>) {
         let Some(channel) = self.channels.get_mut(key) else { return };
+        channel.closes(beside);
         if channel.depart(&mut self.p2p) {
             self.dissolve(key);
         }
@@ -140,6 +142,9 @@ impl Engine {
             let context = channel.context();
             self.by_context[context as usize] = None;
             self.p2p.close_context(context);
+            if let Some(beside) = channel.beside() {
+                self.p2p.close_context(beside);
+            }
             channel.dissolve(&mut self.arena);
         }
     }
@@ -234,7 +239,14 @@ impl Engine {
 
     /// Forgets a kept run that is complete or has not begun.
     pub fn forget(&mut self, key: RunKey) {
-        self.runs.remove(key);
+        if let Some(kept) = self.runs.remove(key) {
+            kept.run.retire(&mut self.p2p);
+        }
+    }
+
+    /// Takes back what a run held that its caller has moved on to its end.
+    pub fn retire(&mut self, run: Run) {
+        run.retire(&mut self.p2p);
     }
 
     /// Moves everything on that can be moved now; whether anything did.

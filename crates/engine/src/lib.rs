@@ -21,5 +21,5 @@ pub use channel::{Channel, ChannelPlan, DEPTH, LINES_PER_RUN};
 pub use engine::{ChannelKey, Engine, RunKey};
 pub use matching::{Message, Pattern};
 pub use p2p::{Address, Mode, OpKey, Outcome, P2p, Received};
-pub use run::{Binding, Run};
+pub use run::{Binding, Run, Transfer};
 pub use slab::{Key, Slab};

@@ -26,6 +26,43 @@ pub struct Binding {
     pub recv: Buffer,
     /// How contributions are combined, where they are. The buffers of a reduction are dense.
     pub reducer: Option<Reducer>,
+    /// Copied when a run begins.
+    pub before: Option<Transfer>,
+    /// Copied when a run is complete.
+    pub after: Option<Transfer>,
+    /// Regions of the pool that stand in for the user's buffers; they go back with the run.
+    pub images: Vec<Region>,
+}
+
+/// A copy between two buffers of as many packed bytes.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    /// The source.
+    pub from: Buffer,
+    /// The target.
+    pub into: Buffer,
+}
+
+impl Binding {
+    /// The user's buffers, as they are.
+    pub fn new(send: Buffer, recv: Buffer) -> Self {
+        Self { send, recv, reducer: None, before: None, after: None, images: Vec::new() }
+    }
+}
+
+impl Transfer {
+    fn perform(&self, p2p: &mut P2p) {
+        match (self.from.as_dense(), self.into.as_dense()) {
+            (Some(from), _) => self.into.write(0, &from),
+            (None, Some(into)) => self.from.read(0, &into),
+            (None, None) => {
+                let packed = p2p.pool.take(self.from.bytes() as usize);
+                self.from.read(0, &packed);
+                self.into.write(0, &packed);
+                p2p.pool.give(packed);
+            }
+        }
+    }
 }
 
 /// See the module.
@@ -85,6 +122,20 @@ impl Run {
         if self.plan.scratch_bytes != 0 {
             self.scratch = p2p.pool.take(self.plan.scratch_bytes as usize);
         }
+        if let Some(before) = &self.binding.before {
+            before.perform(p2p);
+        }
+    }
+
+    /// Whether the run holds regions of the pool between its beginnings.
+    #[inline]
+    pub fn has_images(&self) -> bool {
+        !self.binding.images.is_empty()
+    }
+
+    /// Gives back what the run holds.
+    pub(crate) fn retire(self, p2p: &mut P2p) {
+        self.binding.images.into_iter().for_each(|image| p2p.pool.give(image));
     }
 
     /// Whether the run is complete, or has not begun.
@@ -127,6 +178,9 @@ impl Run {
         self.finished = true;
         if !self.scratch.is_empty() {
             means.p2p.pool.give(std::mem::replace(&mut self.scratch, Region::EMPTY));
+        }
+        if let Some(after) = &self.binding.after {
+            after.perform(means.p2p);
         }
         means.channel.complete(self.number, means.p2p);
     }
@@ -250,10 +304,9 @@ impl Run {
             (None, Some(target)) => self.buffer(from.buf).read(source, &target),
             (Some(source), None) => self.buffer(into.buf).write(target, &source),
             (None, None) => {
-                let packed = p2p.pool.take(bytes as usize);
-                self.buffer(from.buf).read(source, &packed);
-                self.buffer(into.buf).write(target, &packed);
-                p2p.pool.give(packed);
+                let (from, into) = (self.buffer(from.buf), self.buffer(into.buf));
+                let (from, into) = (from.slice(source, bytes), into.slice(target, bytes));
+                Transfer { from, into }.perform(p2p);
             }
         }
     }

@@ -6,6 +6,7 @@ use std::slice;
 
 use crate::doorbell::register_for_barriers;
 use crate::layout::Layout;
+use crate::lifeline;
 use crate::ring::{Cell, Credit, Receiver, Sender};
 use crate::sync::{AtomicU32, Ordering};
 use crate::{Arena, Doorbell, Segment, Sleepers, StatePage, Waker};
@@ -78,6 +79,25 @@ impl Job {
             return Err(wrong("the job's segment has not the size that its number of ranks needs"));
         }
         Ok(Self::view(segment, layout))
+    }
+
+    /// The job that the launcher has put this process into, and its rank there; `None` without a launcher.
+    ///
+    /// # Errors
+    /// `InvalidData` if the environment is damaged; those of [`Job::attach`].
+    pub fn inherited() -> io::Result<Option<(Self, usize)>> {
+        let Some(fd) = number_from_environment("OXMPI_JOB_FD")? else { return Ok(None) };
+        let Some(rank) = number_from_environment("OXMPI_RANK")? else { return Ok(None) };
+        let file = inherited_file(fd)?;
+        let job = Self::attach(file)?;
+        if rank >= job.size() {
+            let text = format!("OXMPI_RANK is {rank}, but the job has {} ranks", job.size());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        if let Some(lifeline) = number_from_environment("OXMPI_LIFELINE_FD")? {
+            lifeline::arm(lifeline);
+        }
+        Ok(Some((job, rank)))
     }
 
     fn view(segment: &'static Segment, layout: Layout) -> Self {
@@ -176,6 +196,24 @@ impl Job {
         let bulk = self.segment.region(bulk as u64, size.bulk_bytes).expect("the layout lies in the segment");
         (cells, credit, bulk)
     }
+}
+
+fn number_from_environment(name: &str) -> io::Result<Option<usize>> {
+    let Some(text) = std::env::var_os(name) else { return Ok(None) };
+    match text.to_str().and_then(|text| text.parse().ok()) {
+        Some(number) => Ok(Some(number)),
+        None => Err(io::Error::new(io::ErrorKind::InvalidData, format!("{name} is {text:?}, not a number"))),
+    }
+}
+
+/// A descriptor of our own for the one that the launcher let us inherit. That one stays open: a program that
+/// this one starts may be meant to take the rank's place.
+fn inherited_file(fd: usize) -> io::Result<OwnedFd> {
+    let fd =
+        i32::try_from(fd).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "no such descriptor"))?;
+    // SAFETY: the descriptor is only borrowed for the call; if it is not open the call says so.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
+    borrowed.try_clone_to_owned()
 }
 
 #[cfg(all(test, not(loom)))]

@@ -18,6 +18,7 @@ mod arena;
 mod doorbell;
 mod job;
 mod layout;
+mod lifeline;
 mod line;
 mod machine;
 pub mod ring;

@@ -16,9 +16,9 @@ mod arrivals;
 mod outbox;
 mod single;
 
-use oxmpi_base::{Error, Status};
+use oxmpi_base::{Error, Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_mem::Pool;
+use oxmpi_mem::{Pool, Region};
 use oxmpi_shm::ring::{Header, Receiver, Sender};
 use oxmpi_shm::{Doorbell, Job, Waker};
 
@@ -55,6 +55,17 @@ pub struct Outcome {
     pub status: Status,
     /// What went wrong.
     pub error: Option<Error>,
+}
+
+impl Outcome {
+    /// The status, unless something went wrong.
+    ///
+    /// # Errors
+    /// What went wrong.
+    #[inline]
+    pub fn into_result(self) -> Result<Status> {
+        self.error.map_or(Ok(self.status), Err)
+    }
 }
 
 /// A receive that is over, or not.
@@ -100,6 +111,8 @@ pub struct Op {
     error: Option<Error>,
     /// Nobody will ask for the outcome.
     detached: bool,
+    /// The copy that a buffered send sends.
+    copy: Option<Region>,
     /// What the caller wants to be told about it in reports.
     header: Header,
 }
@@ -190,6 +203,20 @@ impl P2p {
             }
         }
         self.send_slowly(to, header, buffer, mode)
+    }
+
+    /// Sends a copy of the data, so that the send is complete at once whatever the receiver does.
+    pub fn send_copy(&mut self, to: Address, source: i32, tag: i32, buffer: &Buffer) {
+        let copy = self.pool.take(buffer.bytes() as usize);
+        buffer.read(0, &copy);
+        match self.send(to, source, tag, &Buffer::dense(copy), Mode::Standard) {
+            None => self.pool.give(copy),
+            Some(key) => {
+                let op = self.ops.get_mut(key).expect("just begun");
+                op.detached = true;
+                op.copy = Some(copy);
+            }
+        }
     }
 
     fn send_slowly(&mut self, to: Address, mut header: Header, buffer: &Buffer, mode: Mode) -> Option<OpKey> {
@@ -359,8 +386,10 @@ impl P2p {
     fn finish(&mut self, key: OpKey) {
         let Some(op) = self.ops.get_mut(key) else { return };
         op.state = State::Done;
-        if op.detached {
-            self.ops.remove(key);
+        if op.detached
+            && let Some(copy) = self.ops.remove(key).and_then(|op| op.copy)
+        {
+            self.pool.give(copy);
         }
     }
 }
@@ -369,7 +398,17 @@ impl Op {
     fn new(state: State, peer: Address, buffer: Buffer, header: Header) -> Self {
         let (node_rank, context) = (peer.node_rank, peer.context);
         let status = Status::EMPTY;
-        Self { peer: node_rank, context, buffer, state, status, error: None, detached: false, header }
+        Self {
+            peer: node_rank,
+            context,
+            buffer,
+            state,
+            status,
+            error: None,
+            detached: false,
+            copy: None,
+            header,
+        }
     }
 
     fn describe(&self) -> String {

@@ -1,0 +1,23 @@
+//! MPI-5.0: Collective Communication, All-to-All Scatter/Gather.
+
+use std::sync::Arc;
+
+use oxmpi_base::Result;
+use oxmpi_datatype::Buffer;
+use oxmpi_plan::Collective;
+
+use super::{Operation, Side};
+use crate::comm::Communicator;
+use crate::process::Process;
+
+/// The block of rank `i` in `send` goes to rank `i`, which gets it as the block of this rank in its `recv`.
+/// Both buffers are whole.
+///
+/// # Errors
+/// None yet.
+pub fn alltoall(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Buffer) -> Result<Operation> {
+    let in_place = matches!(send, Side::InPlace);
+    let send = if let Side::Buffer(send) = send { send } else { recv.clone() };
+    let operation = Operation::moving(comm, Collective::Alltoall, send.bytes() / u64::from(comm.size()));
+    Ok(operation.bind(send, recv).in_place(in_place))
+}

@@ -1,0 +1,21 @@
+//! MPI-5.0: Collective Communication, Broadcast.
+
+use std::sync::Arc;
+
+use oxmpi_base::Result;
+use oxmpi_datatype::Buffer;
+use oxmpi_plan::Collective;
+
+use super::Operation;
+use crate::comm::Communicator;
+use crate::process::Process;
+
+/// What the root has in `buffer`, everybody gets.
+///
+/// # Errors
+/// `Root` if `root` is not a rank of the communicator.
+pub fn bcast(_: &Process, comm: &Arc<Communicator>, buffer: Buffer, root: i32) -> Result<Operation> {
+    let root = comm.root(root)?;
+    let operation = Operation::moving(comm, Collective::Bcast { root }, buffer.bytes());
+    Ok(operation.bind(Buffer::EMPTY, buffer))
+}

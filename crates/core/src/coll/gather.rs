@@ -1,0 +1,33 @@
+//! MPI-5.0: Collective Communication, Gather.
+
+use std::sync::Arc;
+
+use oxmpi_base::Result;
+use oxmpi_datatype::Buffer;
+use oxmpi_plan::Collective;
+
+use super::{Operation, Side, block};
+use crate::comm::Communicator;
+use crate::process::Process;
+
+/// What everybody has in `send`, the root gets in `recv`, block by block in the order of the ranks; `recv`
+/// counts there only, and is whole. The root may work in place.
+///
+/// # Errors
+/// `Root` if `root` is not a rank of the communicator.
+pub fn gather(
+    _: &Process,
+    comm: &Arc<Communicator>,
+    send: Side,
+    recv: Buffer,
+    root: i32,
+) -> Result<Operation> {
+    let root = comm.root(root)?;
+    let in_place = matches!(send, Side::InPlace);
+    let send = match send {
+        Side::Buffer(send) => send,
+        Side::InPlace => block(&recv, comm.rank(), comm.size()),
+    };
+    let operation = Operation::moving(comm, Collective::Gather { root }, send.bytes());
+    Ok(operation.bind(send, recv).in_place(in_place))
+}

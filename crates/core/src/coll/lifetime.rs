@@ -1,0 +1,189 @@
+//! The three lifetimes of any collective.
+//!
+//! *Blocking*: the run lives on the caller's stack and goes to its end. *Nonblocking*: the engine keeps the
+//! run, begun once. *Persistent*: the engine keeps it, on a channel of its own, to be begun at will.
+//!
+//! MPI-5.0: Collective Communication, Nonblocking Collective Operations; Persistent Collective Operations.
+
+use std::sync::Arc;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_engine::{Address, ChannelKey, ChannelPlan};
+use oxmpi_plan::{Collective, Shape};
+use oxmpi_shm::Block;
+
+use super::{Operation, Record, exchange};
+use crate::comm::Communicator;
+use crate::process::{Process, State};
+use crate::request::{Kind, Request, RequestKey};
+
+impl Process {
+    /// Runs a collective to its end.
+    ///
+    /// # Errors
+    /// `NoMem` if shared memory is used up.
+    #[inline]
+    pub fn blocking(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<()> {
+        let mut state = self.enter();
+        let plan = state.plans.plan(comm.channel, &operation.shape, comm.rank(), operation.in_place);
+        let mut run = state.engine.begin(comm.channel, plan, operation.binding);
+        drop(state);
+        let result = self.wait_for(|state| match state.engine.advance(comm.channel, &mut run) {
+            Ok(false) => None,
+            Ok(true) => Some(Ok(())),
+            Err(error) => Some(Err(error)),
+        });
+        if run.has_images() {
+            self.enter().engine.retire(run);
+        }
+        result
+    }
+
+    /// Begins a collective.
+    ///
+    /// # Errors
+    /// None yet; what goes wrong is in the completion.
+    pub fn nonblocking(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<RequestKey> {
+        let mut state = self.enter();
+        let plan = state.plans.plan(comm.channel, &operation.shape, comm.rank(), operation.in_place);
+        let run = state.engine.keep(comm.channel, plan, operation.binding);
+        state.engine.start(run);
+        Ok(state.requests.insert(Request::new(Kind::Collective(run), comm)))
+    }
+
+    /// Prepares a collective to be started at will. Collective: all ranks prepare the same.
+    ///
+    /// # Errors
+    /// `Other` if another rank prepares another collective, or the same with other arguments; the text names
+    /// both. `NoMem` if shared memory is used up.
+    pub fn persistent(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<RequestKey> {
+        let (mine, lines) = self.enter().prepare(comm, &operation)?;
+        let theirs = exchange(self, comm, &mine)?;
+        let mut state = self.enter();
+        if let Some(rank) = theirs.iter().position(|other| !other.call.agrees_with(&mine.call)) {
+            state.engine.p2p.close_context(mine.context);
+            if let Some(lines) = lines {
+                state.engine.give_lines(lines);
+            }
+            return Err(mismatch(comm.rank(), &mine.call, rank, &theirs[rank].call));
+        }
+        let channel = state.open_channel(comm, &theirs, lines);
+        let plan = state.plans.plan(comm.channel, &operation.shape, comm.rank(), operation.in_place);
+        let run = state.engine.keep(channel, plan, operation.binding);
+        let kind = Kind::PersistentCollective { active: false, run, channel };
+        Ok(state.requests.insert(Request::new(kind, comm)))
+    }
+}
+
+impl State {
+    fn prepare(
+        &mut self,
+        comm: &Communicator,
+        operation: &Operation,
+    ) -> Result<(Preparation, Option<Block>)> {
+        let lines = if comm.size() > 1 { Some(self.engine.take_lines()?) } else { None };
+        let offset = lines.map_or(0, |lines| lines.offset);
+        let context = self.engine.p2p.open_context();
+        Ok((Preparation { lines: offset, context, call: Call::of(&operation.shape) }, lines))
+    }
+
+    fn open_channel(
+        &mut self,
+        comm: &Communicator,
+        theirs: &[Preparation],
+        lines: Option<Block>,
+    ) -> ChannelKey {
+        let members: Arc<[Address]> = comm
+            .addresses
+            .iter()
+            .zip(theirs)
+            .map(|(address, other)| Address { node_rank: address.node_rank, context: other.context })
+            .collect();
+        let offsets =
+            if lines.is_some() { theirs.iter().map(|other| other.lines).collect() } else { Vec::new() };
+        self.engine.open_channel(ChannelPlan { rank: comm.rank(), members, lines: offsets }, lines)
+    }
+}
+
+/// What a rank tells the others when it prepares a persistent collective.
+#[derive(Clone, Copy, Debug)]
+struct Preparation {
+    lines: u64,
+    context: u32,
+    call: Call,
+}
+
+/// What must be the same on all ranks, as words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Call {
+    kind: u8,
+    commutative: bool,
+    root: u32,
+    unit: u32,
+    bytes: u64,
+}
+
+const NAMES: [&str; 8] =
+    ["Allgather", "Allreduce", "Alltoall", "Barrier", "Bcast", "Gather", "Reduce", "Scatter"];
+
+impl Call {
+    fn of(shape: &Shape) -> Self {
+        let (kind, root) = match shape.collective {
+            Collective::Allgather => (0, 0),
+            Collective::Allreduce => (1, 0),
+            Collective::Alltoall => (2, 0),
+            Collective::Barrier => (3, 0),
+            Collective::Bcast { root } => (4, root),
+            Collective::Gather { root } => (5, root),
+            Collective::Reduce { root } => (6, root),
+            Collective::Scatter { root } => (7, root),
+        };
+        Self { kind, commutative: shape.commutative, root, unit: shape.unit, bytes: shape.bytes }
+    }
+
+    fn agrees_with(&self, other: &Self) -> bool {
+        self == other
+    }
+
+    fn describe(&self) -> String {
+        let name = NAMES.get(usize::from(self.kind)).unwrap_or(&"?");
+        let root = if matches!(self.kind, 4..=7) { format!(", root {}", self.root) } else { String::new() };
+        let unit = if self.unit > 1 { format!(" in elements of {}", self.unit) } else { String::new() };
+        format!("MPI_{name}_init ({} bytes{unit}{root})", self.bytes)
+    }
+}
+
+#[cold]
+fn mismatch(rank: u32, mine: &Call, other_rank: usize, other: &Call) -> Error {
+    let (mine, other) = (mine.describe(), other.describe());
+    let text = format!(
+        "ranks prepare different collectives: rank {rank} calls {mine}, rank {other_rank} calls {other}"
+    );
+    Error::new(ErrorClass::Other, text)
+}
+
+impl Record for Preparation {
+    const BYTES: usize = 30;
+
+    fn write(&self, into: &mut Vec<u8>) {
+        into.extend_from_slice(&self.lines.to_ne_bytes());
+        into.extend_from_slice(&self.call.bytes.to_ne_bytes());
+        into.extend_from_slice(&self.context.to_ne_bytes());
+        into.extend_from_slice(&self.call.root.to_ne_bytes());
+        into.extend_from_slice(&self.call.unit.to_ne_bytes());
+        into.extend_from_slice(&[self.call.kind, u8::from(self.call.commutative)]);
+    }
+
+    fn read(from: &[u8]) -> Self {
+        let word = |at: usize| u64::from_ne_bytes(from[at..at + 8].try_into().expect("8 bytes"));
+        let half = |at: usize| u32::from_ne_bytes(from[at..at + 4].try_into().expect("4 bytes"));
+        let call = Call {
+            kind: from[28],
+            commutative: from[29] != 0,
+            root: half(20),
+            unit: half(24),
+            bytes: word(8),
+        };
+        Self { lines: word(0), context: half(16), call }
+    }
+}

@@ -1,0 +1,33 @@
+//! MPI-5.0: Collective Communication, Scatter.
+
+use std::sync::Arc;
+
+use oxmpi_base::Result;
+use oxmpi_datatype::Buffer;
+use oxmpi_plan::Collective;
+
+use super::{Operation, Side, block};
+use crate::comm::Communicator;
+use crate::process::Process;
+
+/// Of what the root has in `send`, whole, everybody gets the block of its rank in `recv`; `send` counts at the
+/// root only. The root may work in place.
+///
+/// # Errors
+/// `Root` if `root` is not a rank of the communicator.
+pub fn scatter(
+    _: &Process,
+    comm: &Arc<Communicator>,
+    send: Buffer,
+    recv: Side,
+    root: i32,
+) -> Result<Operation> {
+    let root = comm.root(root)?;
+    let in_place = matches!(recv, Side::InPlace);
+    let recv = match recv {
+        Side::Buffer(recv) => recv,
+        Side::InPlace => block(&send, comm.rank(), comm.size()),
+    };
+    let operation = Operation::moving(comm, Collective::Scatter { root }, recv.bytes());
+    Ok(operation.bind(send, recv).in_place(in_place))
+}

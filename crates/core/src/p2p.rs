@@ -1,0 +1,407 @@
+//! Messages: sending, receiving, probing.
+//!
+//! MPI-5.0: Point-to-Point Communication.
+
+use std::sync::Arc;
+
+use oxmpi_base::{Error, ErrorClass, Result, Status};
+use oxmpi_datatype::Buffer;
+use oxmpi_engine::{Address, Key, Message, Mode, OpKey, Outcome, P2p, Pattern, Received};
+
+use crate::comm::Communicator;
+use crate::process::{Process, State};
+use crate::request::{Kind, Request, RequestKey};
+
+/// Whom a message goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dest {
+    /// Nobody: `MPI_PROC_NULL`.
+    Null,
+    /// A rank of the communicator.
+    Rank(i32),
+}
+
+/// Whom a message may come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Anybody: `MPI_ANY_SOURCE`.
+    Any,
+    /// Nobody: `MPI_PROC_NULL`.
+    Null,
+    /// A rank of the communicator.
+    Rank(i32),
+}
+
+/// Which tag a message may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagPattern {
+    /// Any: `MPI_ANY_TAG`.
+    Any,
+    /// This one.
+    Tag(i32),
+}
+
+/// The communication modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variants are the standard's names")]
+pub enum SendMode {
+    Buffered,
+    Ready,
+    Standard,
+    Synchronous,
+}
+
+/// `source` of the status of a receive from [`Source::Null`].
+pub const NULL_SOURCE: i32 = i32::MIN;
+
+/// The number of a message that a matched probe has taken.
+pub type MessageKey = Key<KeptMessage>;
+
+/// A message that a matched probe has taken, and the communicator it came by.
+#[derive(Debug)]
+pub struct KeptMessage {
+    pub(crate) message: Message,
+    pub(crate) comm: Arc<Communicator>,
+}
+
+/// The status of a receive from nobody.
+pub(crate) const FROM_NOBODY: Status = Status { source: NULL_SOURCE, ..Status::EMPTY };
+
+impl Communicator {
+    /// Where a message goes, if anywhere.
+    #[inline]
+    pub(crate) fn destination(&self, dest: Dest) -> Result<Option<Address>> {
+        match dest {
+            Dest::Null => Ok(None),
+            Dest::Rank(rank) => match usize::try_from(rank).ok().and_then(|rank| self.addresses.get(rank)) {
+                Some(&address) => Ok(Some(address)),
+                None => Err(self.no_such_rank(rank)),
+            },
+        }
+    }
+
+    /// What a message must say to be received, if any may.
+    #[inline]
+    pub(crate) fn pattern(&self, source: Source, tag: TagPattern) -> Result<Option<Pattern>> {
+        let tag = match tag {
+            TagPattern::Any => None,
+            TagPattern::Tag(tag) => Some(checked_tag(tag)?),
+        };
+        match source {
+            Source::Any => Ok(Some(Pattern { source: None, tag })),
+            Source::Null => Ok(None),
+            Source::Rank(rank) if (0..self.size().cast_signed()).contains(&rank) => {
+                Ok(Some(Pattern { source: Some(rank), tag }))
+            }
+            Source::Rank(rank) => Err(self.no_such_rank(rank)),
+        }
+    }
+
+    #[cold]
+    fn no_such_rank(&self, rank: i32) -> Error {
+        let size = self.size();
+        Error::new(ErrorClass::Rank, format!("rank {rank} is not in the communicator, whose size is {size}"))
+    }
+}
+
+impl Process {
+    /// Sends, and waits until the buffer can be used again (see [`SendMode`]).
+    ///
+    /// # Errors
+    /// `Rank`, `Tag` for bad arguments.
+    #[inline]
+    pub fn send(
+        &self,
+        comm: &Arc<Communicator>,
+        buffer: &Buffer,
+        dest: Dest,
+        tag: i32,
+        mode: SendMode,
+    ) -> Result<()> {
+        let to = comm.destination(dest)?;
+        let tag = checked_tag(tag)?;
+        let Some(to) = to else { return Ok(()) };
+        let pending = self.enter().begin_send(comm, buffer, to, tag, mode);
+        match pending {
+            None => Ok(()),
+            Some(key) => self.wait_for(|state| state.outcome_of(key)).into_result().map(drop),
+        }
+    }
+
+    /// Begins to send.
+    ///
+    /// # Errors
+    /// `Rank`, `Tag` for bad arguments.
+    pub fn isend(
+        &self,
+        comm: &Arc<Communicator>,
+        buffer: Buffer,
+        dest: Dest,
+        tag: i32,
+        mode: SendMode,
+    ) -> Result<RequestKey> {
+        let to = comm.destination(dest)?;
+        let tag = checked_tag(tag)?;
+        let mut state = self.enter();
+        let pending = to.and_then(|to| state.begin_send(comm, &buffer, to, tag, mode));
+        let kind = pending.map_or(Kind::Complete(Status::EMPTY), Kind::Message);
+        Ok(state.requests.insert(Request::new(kind, comm)))
+    }
+
+    /// Receives, and waits until the message is there.
+    ///
+    /// # Errors
+    /// `Rank`, `Tag` for bad arguments; `Truncate` if the message is longer than the buffer, which then holds
+    /// its beginning.
+    #[inline]
+    pub fn recv(
+        &self,
+        comm: &Arc<Communicator>,
+        buffer: Buffer,
+        source: Source,
+        tag: TagPattern,
+    ) -> Result<Status> {
+        let Some(pattern) = comm.pattern(source, tag)? else { return Ok(FROM_NOBODY) };
+        let received = self.enter().engine.p2p.receive(comm.context, pattern, buffer);
+        self.finish_receive(received)
+    }
+
+    fn finish_receive(&self, received: Received) -> Result<Status> {
+        match received {
+            Received::Done(outcome) => outcome.into_result(),
+            Received::Pending(key) => self.wait_for(|state| state.outcome_of(key)).into_result(),
+        }
+    }
+
+    /// Begins to receive.
+    ///
+    /// # Errors
+    /// `Rank`, `Tag` for bad arguments.
+    pub fn irecv(
+        &self,
+        comm: &Arc<Communicator>,
+        buffer: Buffer,
+        source: Source,
+        tag: TagPattern,
+    ) -> Result<RequestKey> {
+        let pattern = comm.pattern(source, tag)?;
+        let mut state = self.enter();
+        let kind = match pattern {
+            None => Kind::Complete(FROM_NOBODY),
+            Some(pattern) => Kind::received(state.engine.p2p.receive(comm.context, pattern, buffer)),
+        };
+        Ok(state.requests.insert(Request::new(kind, comm)))
+    }
+
+    /// Sends one message and receives another; neither waits for the other.
+    ///
+    /// # Errors
+    /// As [`Process::send`] and [`Process::recv`].
+    #[expect(clippy::too_many_arguments, reason = "the arguments of MPI_Sendrecv")]
+    pub fn sendrecv(
+        &self,
+        comm: &Arc<Communicator>,
+        send: &Buffer,
+        dest: Dest,
+        send_tag: i32,
+        recv: Buffer,
+        source: Source,
+        recv_tag: TagPattern,
+    ) -> Result<Status> {
+        let to = comm.destination(dest)?;
+        let send_tag = checked_tag(send_tag)?;
+        let pattern = comm.pattern(source, recv_tag)?;
+        let mut state = self.enter();
+        let received = pattern.map(|pattern| state.engine.p2p.receive(comm.context, pattern, recv));
+        let sent = to.and_then(|to| state.begin_send(comm, send, to, send_tag, SendMode::Standard));
+        drop(state);
+        let status = received.map_or(Ok(FROM_NOBODY), |received| self.finish_receive(received));
+        if let Some(key) = sent {
+            self.wait_for(|state| state.outcome_of(key)).into_result()?;
+        }
+        status
+    }
+
+    /// Sends what `buffer` holds and receives another message into it.
+    ///
+    /// # Errors
+    /// As [`Process::sendrecv`].
+    #[expect(clippy::too_many_arguments, reason = "the arguments of MPI_Sendrecv_replace")]
+    pub fn sendrecv_replace(
+        &self,
+        comm: &Arc<Communicator>,
+        buffer: Buffer,
+        dest: Dest,
+        send_tag: i32,
+        source: Source,
+        recv_tag: TagPattern,
+    ) -> Result<Status> {
+        let copy = self.enter().engine.p2p.pool.take(buffer.bytes() as usize);
+        buffer.read(0, &copy);
+        let result = self.sendrecv(comm, &Buffer::dense(copy), dest, send_tag, buffer, source, recv_tag);
+        self.enter().engine.p2p.pool.give(copy);
+        result
+    }
+
+    /// Waits for a message that matches, and tells about it.
+    ///
+    /// # Errors
+    /// `Rank`, `Tag` for bad arguments.
+    pub fn probe(&self, comm: &Arc<Communicator>, source: Source, tag: TagPattern) -> Result<Status> {
+        let Some(pattern) = comm.pattern(source, tag)? else { return Ok(FROM_NOBODY) };
+        Ok(self.wait_for(|state| state.probe(comm, &pattern)))
+    }
+
+    /// Tells about a message that matches, if one has arrived.
+    ///
+    /// # Errors
+    /// `Rank`, `Tag` for bad arguments.
+    pub fn iprobe(
+        &self,
+        comm: &Arc<Communicator>,
+        source: Source,
+        tag: TagPattern,
+    ) -> Result<Option<Status>> {
+        let Some(pattern) = comm.pattern(source, tag)? else { return Ok(Some(FROM_NOBODY)) };
+        let mut state = self.enter();
+        state.engine.poll();
+        Ok(state.probe(comm, &pattern))
+    }
+
+    /// Waits for a message that matches, and takes it: only [`Process::mrecv`] receives it. There is no
+    /// message from [`Source::Null`].
+    ///
+    /// # Errors
+    /// `Rank`, `Tag` for bad arguments.
+    pub fn mprobe(
+        &self,
+        comm: &Arc<Communicator>,
+        source: Source,
+        tag: TagPattern,
+    ) -> Result<(Status, Option<MessageKey>)> {
+        let Some(pattern) = comm.pattern(source, tag)? else { return Ok((FROM_NOBODY, None)) };
+        Ok(self.wait_for(|state| state.take_message(comm, &pattern)))
+    }
+
+    /// As [`Process::mprobe`], if a message has arrived.
+    ///
+    /// # Errors
+    /// `Rank`, `Tag` for bad arguments.
+    pub fn improbe(
+        &self,
+        comm: &Arc<Communicator>,
+        source: Source,
+        tag: TagPattern,
+    ) -> Result<Option<(Status, Option<MessageKey>)>> {
+        let Some(pattern) = comm.pattern(source, tag)? else { return Ok(Some((FROM_NOBODY, None))) };
+        let mut state = self.enter();
+        state.engine.poll();
+        Ok(state.take_message(comm, &pattern))
+    }
+
+    /// Receives a message that a matched probe has taken.
+    ///
+    /// # Errors
+    /// `Request` if there is no such message; `Truncate` as [`Process::recv`].
+    pub fn mrecv(&self, message: Option<MessageKey>, buffer: Buffer) -> Result<Status> {
+        let Some(message) = message else { return Ok(FROM_NOBODY) };
+        let received = self.enter().receive_kept(message, buffer)?.0;
+        self.finish_receive(received)
+    }
+
+    /// Begins to receive a message that a matched probe has taken.
+    ///
+    /// # Errors
+    /// `Request` if there is no such message.
+    pub fn imrecv(&self, message: Option<MessageKey>, buffer: Buffer) -> Result<RequestKey> {
+        let mut state = self.enter();
+        let (kind, comm) = match message {
+            None => (Kind::Complete(FROM_NOBODY), Arc::clone(self.world())),
+            Some(message) => {
+                let (received, comm) = state.receive_kept(message, buffer)?;
+                (Kind::received(received), comm)
+            }
+        };
+        Ok(state.requests.insert(Request::new(kind, &comm)))
+    }
+
+    /// The communicator by which a taken message came.
+    pub fn message_comm(&self, message: MessageKey) -> Option<Arc<Communicator>> {
+        self.enter().messages.get(message).map(|kept| Arc::clone(&kept.comm))
+    }
+}
+
+impl State {
+    #[inline]
+    fn begin_send(
+        &mut self,
+        comm: &Communicator,
+        buffer: &Buffer,
+        to: Address,
+        tag: i32,
+        mode: SendMode,
+    ) -> Option<OpKey> {
+        begin_send(&mut self.engine.p2p, comm, buffer, to, tag, mode)
+    }
+
+    /// The outcome of an operation, after another look at what has arrived.
+    #[inline]
+    pub(crate) fn outcome_of(&mut self, key: OpKey) -> Option<Outcome> {
+        self.engine.p2p.poll();
+        self.engine.p2p.take_outcome(key)
+    }
+
+    fn probe(&mut self, comm: &Communicator, pattern: &Pattern) -> Option<Status> {
+        self.engine.p2p.poll();
+        self.engine.p2p.probe(comm.context, pattern)
+    }
+
+    fn take_message(
+        &mut self,
+        comm: &Arc<Communicator>,
+        pattern: &Pattern,
+    ) -> Option<(Status, Option<MessageKey>)> {
+        self.engine.p2p.poll();
+        let message = self.engine.p2p.take_message(comm.context, pattern)?;
+        let (source, tag, bytes) = message.envelope();
+        let key = self.messages.insert(KeptMessage { message, comm: Arc::clone(comm) });
+        Some((Status { source, tag, bytes, ..Status::EMPTY }, Some(key)))
+    }
+
+    fn receive_kept(&mut self, message: MessageKey, buffer: Buffer) -> Result<(Received, Arc<Communicator>)> {
+        let Some(kept) = self.messages.remove(message) else {
+            return Err(Error::new(ErrorClass::Request, "the message handle names no message"));
+        };
+        Ok((self.engine.p2p.receive_message(kept.message, buffer), kept.comm))
+    }
+}
+
+/// Begins to send from `comm`; `None` if the send is complete already.
+#[inline]
+pub(crate) fn begin_send(
+    p2p: &mut P2p,
+    comm: &Communicator,
+    buffer: &Buffer,
+    to: Address,
+    tag: i32,
+    mode: SendMode,
+) -> Option<OpKey> {
+    let source = comm.rank().cast_signed();
+    match mode {
+        SendMode::Standard | SendMode::Ready => p2p.send(to, source, tag, buffer, Mode::Standard),
+        SendMode::Synchronous => p2p.send(to, source, tag, buffer, Mode::Synchronous),
+        SendMode::Buffered => {
+            p2p.send_copy(to, source, tag, buffer);
+            None
+        }
+    }
+}
+
+/// A tag that a message may carry.
+#[inline]
+pub(crate) fn checked_tag(tag: i32) -> Result<i32> {
+    if tag < 0 {
+        return Err(Error::new(ErrorClass::Tag, format!("tag {tag} is negative")));
+    }
+    Ok(tag)
+}

@@ -1,0 +1,170 @@
+//! One MPI process: how it joins its job, and how it leaves.
+//!
+//! MPI-5.0: Process Initialization, Creation, and Management.
+
+use std::process;
+use std::sync::Arc;
+use std::time::Duration;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_engine::{Engine, Slab};
+use oxmpi_mem::{Entered, Gate};
+use oxmpi_plan::Overrides;
+use oxmpi_shm::{Doorbell, Job, Phase, StatePage, Waker, usable_cpus};
+
+use crate::coll::PlanCache;
+use crate::comm::Communicator;
+use crate::p2p::KeptMessage;
+use crate::request::Request;
+use crate::wait::Policy;
+
+/// How the threads of a program use MPI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ThreadLevel {
+    /// There is one thread.
+    Single,
+    /// Only the thread that initialised MPI calls it.
+    Funneled,
+    /// Several call it, one at a time.
+    Serialized,
+    /// Several call it at the same time.
+    Multiple,
+}
+
+/// One MPI process.
+pub struct Process {
+    gate: Gate<State>,
+    world: Arc<Communicator>,
+    myself: Arc<Communicator>,
+    page: &'static StatePage,
+    pub(crate) bed: (&'static Doorbell, Waker),
+    pub(crate) policy: Policy,
+}
+
+/// What the threads of a process share, behind its gate.
+pub struct State {
+    pub(crate) engine: Engine,
+    pub(crate) requests: Slab<Request>,
+    pub(crate) messages: Slab<KeptMessage>,
+    pub(crate) plans: PlanCache,
+    /// Communicators that were freed while operations on them were under way.
+    pub(crate) leaving: Vec<Arc<Communicator>>,
+    world: Arc<Communicator>,
+    myself: Arc<Communicator>,
+}
+
+/// The environment variable that names preferred algorithms, `collective=algorithm` with commas between.
+const ALGORITHMS: &str = "OXMPI_ALGORITHMS";
+
+/// How long a rank that has finalized waits for its neighbours to take what it sent.
+const FAREWELL: Duration = Duration::from_millis(1);
+
+impl Process {
+    /// Joins the job that the launcher has made; without one, becomes a job of one rank.
+    ///
+    /// `gate` makes the door to the process's state: with a lock for [`ThreadLevel::Multiple`], otherwise by
+    /// the front's promise that calls are serialised.
+    ///
+    /// # Errors
+    /// `Other` if the launcher's environment is damaged or of another version, or the system refuses;
+    /// `Arg` if `OXMPI_ALGORITHMS` cannot be read.
+    pub fn init(gate: impl FnOnce(State) -> Gate<State>) -> Result<Self> {
+        let refused = |error| Error::new(ErrorClass::Other, format!("cannot join the job: {error}"));
+        let (job, rank) = match Job::inherited().map_err(refused)? {
+            Some(place) => place,
+            None => (Job::create(1).map_err(refused)?, 0),
+        };
+        let overrides = Overrides::parse(&std::env::var(ALGORITHMS).unwrap_or_default())?;
+        let mut engine = Engine::new(job, rank);
+        let world = Arc::new(Communicator::world(&mut engine));
+        let myself = Arc::new(Communicator::myself(&mut engine));
+        let (page, bed) = (engine.state(), engine.bed());
+        page.set_pid(process::id());
+        page.set_phase(Phase::Running);
+        let state = State {
+            engine,
+            requests: Slab::new(),
+            messages: Slab::new(),
+            plans: PlanCache::new(overrides),
+            leaving: Vec::new(),
+            world: Arc::clone(&world),
+            myself: Arc::clone(&myself),
+        };
+        let gate = gate(state);
+        let policy = Policy::new(job.size(), usable_cpus(), gate.is_threaded());
+        Ok(Self { gate, world, myself, page, bed, policy })
+    }
+
+    /// The communicator of all ranks.
+    pub fn world(&self) -> &Arc<Communicator> {
+        &self.world
+    }
+
+    /// The communicator of this rank alone.
+    pub fn myself(&self) -> &Arc<Communicator> {
+        &self.myself
+    }
+
+    /// Completes what is under way and waits for the other ranks. Nothing may be called afterwards.
+    ///
+    /// # Errors
+    /// Those of a barrier.
+    pub fn finalize(&self) -> Result<()> {
+        self.wait_for(|state| state.engine.is_quiet().then_some(()));
+        let farewell = crate::coll::barrier(self, &self.world)?;
+        self.blocking(&self.world, farewell)?;
+        // What the barrier itself has left in the rings is in shared memory and needs this process no more,
+        // but a neighbour may still have to be woken.
+        let quiet = std::time::Instant::now();
+        while !self.enter().engine.is_quiet() && quiet.elapsed() < FAREWELL {
+            self.enter().engine.poll();
+        }
+        self.page.set_phase(Phase::Finalized);
+        Ok(())
+    }
+
+    /// Ends the job: tells the launcher, and ends this process with `code` as far as a status can hold it.
+    pub fn abort(&self, code: i32) -> ! {
+        self.page.set_phase(Phase::Aborted(code));
+        let status = if code != 0 && code & 0xff == 0 { 1 } else { code & 0xff };
+        process::exit(status)
+    }
+
+    /// Notes which function of the standard is being called, for reports; 0 is none.
+    #[inline]
+    pub fn note_call(&self, function: u16) {
+        self.page.set_call(function);
+    }
+
+    /// Whether several threads may call at the same time.
+    #[inline]
+    pub fn is_threaded(&self) -> bool {
+        self.gate.is_threaded()
+    }
+
+    #[inline]
+    pub(crate) fn enter(&self) -> Entered<'_, State> {
+        self.gate.enter()
+    }
+}
+
+impl State {
+    pub(crate) fn is_asked(&self) -> bool {
+        self.engine.state().is_asked()
+    }
+
+    /// Answers the launcher, if it wants to know what this rank is waiting for.
+    pub(crate) fn answer_if_asked(&self) {
+        if self.is_asked() {
+            let pending = self.engine.describe();
+            let report =
+                if pending.is_empty() { "nothing is under way".to_owned() } else { pending.join("\n") };
+            self.engine.state().answer(&report);
+        }
+    }
+
+    /// Whether a communicator exists from the start, and so cannot be freed.
+    pub(crate) fn is_predefined(&self, comm: &Arc<Communicator>) -> bool {
+        Arc::ptr_eq(comm, &self.world) || Arc::ptr_eq(comm, &self.myself)
+    }
+}

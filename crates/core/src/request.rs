@@ -1,0 +1,538 @@
+//! Requests: operations that are under way, and persistent ones.
+//!
+//! A persistent request is *inactive* until it is started and after it has been completed; any other is active
+//! until it is completed, which ends it.
+//!
+//! MPI-5.0: Point-to-Point Communication, Communication Completion; Persistent Communication Requests.
+
+use std::sync::Arc;
+
+use oxmpi_base::{Error, ErrorClass, Result, Status};
+use oxmpi_datatype::Buffer;
+use oxmpi_engine::{Address, ChannelKey, Key, OpKey, Outcome, Pattern, Received, RunKey};
+
+use crate::comm::Communicator;
+use crate::p2p::{Dest, FROM_NOBODY, SendMode, Source, TagPattern, checked_tag};
+use crate::process::{Process, State};
+
+/// The number of a request.
+pub type RequestKey = Key<Request>;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Request {
+    kind: Kind,
+    comm: Arc<Communicator>,
+}
+
+/// What a request stands for, and how far it has come.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// Something that was over at once.
+    Complete(Status),
+    /// As `Complete`, and it went wrong.
+    Failed(Box<Outcome>),
+    /// A message under way.
+    Message(OpKey),
+    /// A nonblocking collective.
+    Collective(RunKey),
+    /// A persistent collective: whether it is active, its run, and the channel of its own.
+    PersistentCollective { active: bool, run: RunKey, channel: ChannelKey },
+    /// A persistent send or receive, and its message while it is active.
+    PersistentMessage { message: Box<PersistentMessage>, active: Option<Activity> },
+}
+
+/// The arguments of a persistent send or receive.
+#[derive(Debug)]
+pub(crate) enum PersistentMessage {
+    Receive { pattern: Option<Pattern>, buffer: Buffer },
+    Send { to: Option<Address>, tag: i32, buffer: Buffer, mode: SendMode },
+}
+
+/// The message of a persistent request that is active.
+#[derive(Debug)]
+pub(crate) enum Activity {
+    Over(Outcome),
+    UnderWay(OpKey),
+}
+
+/// How an operation ended.
+#[derive(Debug)]
+pub struct Completion {
+    /// What to tell about it.
+    pub status: Status,
+    /// What went wrong.
+    pub error: Option<Error>,
+    /// Whether the request is no more: it was not persistent.
+    pub freed: bool,
+}
+
+/// What [`Process::test_any`] found.
+#[derive(Debug)]
+pub enum AnyTest {
+    /// This request was completed.
+    Done(usize, Completion),
+    /// None of the active ones is complete.
+    NotYet,
+    /// None is active.
+    Undefined,
+}
+
+impl Request {
+    pub(crate) fn new(kind: Kind, comm: &Arc<Communicator>) -> Self {
+        Self { kind, comm: Arc::clone(comm) }
+    }
+
+    fn is_active(&self) -> bool {
+        match &self.kind {
+            Kind::PersistentCollective { active, .. } => *active,
+            Kind::PersistentMessage { active, .. } => active.is_some(),
+            _ => true,
+        }
+    }
+}
+
+impl Kind {
+    pub(crate) fn received(received: Received) -> Self {
+        match received {
+            Received::Done(outcome) if outcome.error.is_none() => Self::Complete(outcome.status),
+            Received::Done(outcome) => Self::Failed(Box::new(outcome)),
+            Received::Pending(key) => Self::Message(key),
+        }
+    }
+}
+
+impl Completion {
+    /// Of a null or inactive request.
+    pub const EMPTY: Self = Self { status: Status::EMPTY, error: None, freed: false };
+
+    fn of(outcome: Outcome, freed: bool) -> Self {
+        Self { status: outcome.status, error: outcome.error, freed }
+    }
+}
+
+impl Process {
+    /// A persistent send, inactive.
+    ///
+    /// # Errors
+    /// `Rank`, `Tag` for bad arguments.
+    pub fn send_init(
+        &self,
+        comm: &Arc<Communicator>,
+        buffer: Buffer,
+        dest: Dest,
+        tag: i32,
+        mode: SendMode,
+    ) -> Result<RequestKey> {
+        let message =
+            PersistentMessage::Send { to: comm.destination(dest)?, tag: checked_tag(tag)?, buffer, mode };
+        Ok(self.persistent_message(comm, message))
+    }
+
+    /// A persistent receive, inactive.
+    ///
+    /// # Errors
+    /// `Rank`, `Tag` for bad arguments.
+    pub fn recv_init(
+        &self,
+        comm: &Arc<Communicator>,
+        buffer: Buffer,
+        source: Source,
+        tag: TagPattern,
+    ) -> Result<RequestKey> {
+        let message = PersistentMessage::Receive { pattern: comm.pattern(source, tag)?, buffer };
+        Ok(self.persistent_message(comm, message))
+    }
+
+    fn persistent_message(&self, comm: &Arc<Communicator>, message: PersistentMessage) -> RequestKey {
+        let kind = Kind::PersistentMessage { message: Box::new(message), active: None };
+        self.enter().requests.insert(Request::new(kind, comm))
+    }
+
+    /// Starts a persistent operation.
+    ///
+    /// # Errors
+    /// `Request` if the request is active, not persistent, or none.
+    #[inline]
+    pub fn start(&self, key: RequestKey) -> Result<()> {
+        self.enter().start(key)
+    }
+
+    /// Waits for an operation and completes it.
+    ///
+    /// # Errors
+    /// `Request` if there is no such request. How the operation itself ended is in the [`Completion`].
+    #[inline]
+    pub fn wait(&self, key: RequestKey) -> Result<Completion> {
+        self.check(key)?;
+        Ok(self.wait_for(|state| state.complete(key)))
+    }
+
+    /// Completes an operation if it is over.
+    ///
+    /// # Errors
+    /// As [`Process::wait`].
+    pub fn test(&self, key: RequestKey) -> Result<Option<Completion>> {
+        self.check(key)?;
+        let mut state = self.enter();
+        state.engine.poll();
+        Ok(state.complete(key))
+    }
+
+    /// Waits for all operations; `each` is told how each ended, null requests (`None`) too.
+    ///
+    /// # Errors
+    /// As [`Process::wait`], before anything is completed.
+    pub fn wait_all(
+        &self,
+        keys: &[Option<RequestKey>],
+        mut each: impl FnMut(usize, Completion),
+    ) -> Result<()> {
+        keys.iter().flatten().try_for_each(|&key| self.check(key))?;
+        for (index, key) in keys.iter().enumerate() {
+            let completion = key.map_or(Completion::EMPTY, |key| self.wait_for(|state| state.complete(key)));
+            each(index, completion);
+        }
+        Ok(())
+    }
+
+    /// Completes all operations if all are over, and else none.
+    ///
+    /// # Errors
+    /// As [`Process::wait`].
+    pub fn test_all(
+        &self,
+        keys: &[Option<RequestKey>],
+        mut each: impl FnMut(usize, Completion),
+    ) -> Result<bool> {
+        keys.iter().flatten().try_for_each(|&key| self.check(key))?;
+        let mut state = self.enter();
+        state.engine.poll();
+        if !keys.iter().flatten().all(|&key| state.is_over(key)) {
+            return Ok(false);
+        }
+        for (index, key) in keys.iter().enumerate() {
+            let completion = key.and_then(|key| state.complete(key)).unwrap_or(Completion::EMPTY);
+            each(index, completion);
+        }
+        Ok(true)
+    }
+
+    /// Waits for one of the operations and completes it; `None` if none is active.
+    ///
+    /// # Errors
+    /// As [`Process::wait`].
+    pub fn wait_any(&self, keys: &[Option<RequestKey>]) -> Result<Option<(usize, Completion)>> {
+        keys.iter().flatten().try_for_each(|&key| self.check(key))?;
+        Ok(self.wait_for(|state| match state.test_any(keys) {
+            AnyTest::Done(index, completion) => Some(Some((index, completion))),
+            AnyTest::NotYet => None,
+            AnyTest::Undefined => Some(None),
+        }))
+    }
+
+    /// Completes one of the operations, if one is over.
+    ///
+    /// # Errors
+    /// As [`Process::wait`].
+    pub fn test_any(&self, keys: &[Option<RequestKey>]) -> Result<AnyTest> {
+        keys.iter().flatten().try_for_each(|&key| self.check(key))?;
+        Ok(self.enter().test_any(keys))
+    }
+
+    /// Waits until at least one of the operations is over and completes those that are: how many, or `None` if
+    /// none is active.
+    ///
+    /// # Errors
+    /// As [`Process::wait`].
+    pub fn wait_some(
+        &self,
+        keys: &[Option<RequestKey>],
+        mut each: impl FnMut(usize, Completion),
+    ) -> Result<Option<usize>> {
+        keys.iter().flatten().try_for_each(|&key| self.check(key))?;
+        Ok(self.wait_for(|state| match state.test_some(keys, &mut each) {
+            Some(0) => None,
+            count => Some(count),
+        }))
+    }
+
+    /// Completes those of the operations that are over: how many, or `None` if none is active.
+    ///
+    /// # Errors
+    /// As [`Process::wait`].
+    pub fn test_some(
+        &self,
+        keys: &[Option<RequestKey>],
+        mut each: impl FnMut(usize, Completion),
+    ) -> Result<Option<usize>> {
+        keys.iter().flatten().try_for_each(|&key| self.check(key))?;
+        Ok(self.enter().test_some(keys, &mut each))
+    }
+
+    /// What an operation that is over says about itself; it is not completed.
+    ///
+    /// # Errors
+    /// As [`Process::wait`].
+    pub fn request_status(&self, key: RequestKey) -> Result<Option<Status>> {
+        self.check(key)?;
+        let mut state = self.enter();
+        state.engine.poll();
+        Ok(if state.is_over(key) { Some(state.status(key)) } else { None })
+    }
+
+    /// Marks a message for cancellation: it ends cancelled if it has not been matched yet.
+    ///
+    /// # Errors
+    /// `Request` for collectives, inactive requests, and none.
+    pub fn cancel(&self, key: RequestKey) -> Result<()> {
+        let mut state = self.enter();
+        let kind = state.requests.get(key).map(|request| &request.kind);
+        let op = match kind.ok_or_else(no_request)? {
+            Kind::Message(op) => Some(*op),
+            Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => Some(*op),
+            Kind::PersistentMessage { active: None, .. } => {
+                return Err(misuse("an inactive request is cancelled"));
+            }
+            Kind::Collective(_) | Kind::PersistentCollective { .. } => {
+                return Err(misuse("a collective operation is cancelled"));
+            }
+            Kind::Complete(_) | Kind::Failed(_) | Kind::PersistentMessage { .. } => None,
+        };
+        if let Some(op) = op {
+            state.engine.p2p.cancel(op);
+        }
+        Ok(())
+    }
+
+    /// Frees a request. A message that is under way goes on.
+    ///
+    /// # Errors
+    /// `Request` for an active collective, and none.
+    pub fn request_free(&self, key: RequestKey) -> Result<()> {
+        self.enter().free(key)
+    }
+
+    /// The communicator of a request, whose error handler is called.
+    pub fn request_comm(&self, key: RequestKey) -> Option<Arc<Communicator>> {
+        self.enter().requests.get(key).map(|request| Arc::clone(&request.comm))
+    }
+
+    /// Whether a request is active.
+    ///
+    /// # Errors
+    /// `Request` if there is no such request.
+    pub fn is_active(&self, key: RequestKey) -> Result<bool> {
+        self.enter().requests.get(key).map(Request::is_active).ok_or_else(no_request)
+    }
+
+    #[inline]
+    fn check(&self, key: RequestKey) -> Result<()> {
+        if self.enter().requests.get(key).is_none() {
+            return Err(no_request());
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    #[inline]
+    fn start(&mut self, key: RequestKey) -> Result<()> {
+        let request = self.requests.get_mut(key).ok_or_else(no_request)?;
+        match &mut request.kind {
+            Kind::PersistentCollective { active: active @ false, run, .. } => {
+                *active = true;
+                self.engine.start(*run);
+                Ok(())
+            }
+            Kind::PersistentMessage { active: None, .. } => {
+                self.start_message(key);
+                Ok(())
+            }
+            Kind::PersistentCollective { .. } | Kind::PersistentMessage { .. } => {
+                Err(misuse("an active request is started"))
+            }
+            _ => Err(misuse("a request that is not persistent is started")),
+        }
+    }
+
+    fn start_message(&mut self, key: RequestKey) {
+        let Some(request) = self.requests.get_mut(key) else { return };
+        let comm = Arc::clone(&request.comm);
+        let Kind::PersistentMessage { message, active } = &mut request.kind else { return };
+        let over = |status| Activity::Over(Outcome { status, error: None });
+        *active = Some(match &**message {
+            PersistentMessage::Send { to: None, .. } => over(Status::EMPTY),
+            PersistentMessage::Receive { pattern: None, .. } => over(FROM_NOBODY),
+            PersistentMessage::Receive { pattern: Some(pattern), buffer } => {
+                match self.engine.p2p.receive(comm.context, *pattern, buffer.clone()) {
+                    Received::Done(outcome) => Activity::Over(outcome),
+                    Received::Pending(op) => Activity::UnderWay(op),
+                }
+            }
+            PersistentMessage::Send { to: Some(to), tag, buffer, mode } => {
+                let sent = crate::p2p::begin_send(&mut self.engine.p2p, &comm, buffer, *to, *tag, *mode);
+                sent.map_or_else(|| over(Status::EMPTY), Activity::UnderWay)
+            }
+        });
+    }
+
+    /// Completes the operation of a request if it is over.
+    #[inline]
+    fn complete(&mut self, key: RequestKey) -> Option<Completion> {
+        let Some(request) = self.requests.get_mut(key) else { return Some(Completion::EMPTY) };
+        match &mut request.kind {
+            Kind::PersistentCollective { active, run, .. } => {
+                if !*active {
+                    return Some(Completion::EMPTY);
+                }
+                if !self.engine.drive(*run) {
+                    return None;
+                }
+                *active = false;
+                let error = self.engine.outcome(*run).err();
+                Some(Completion { status: Status::EMPTY, error, freed: false })
+            }
+            Kind::PersistentMessage { active, .. } => match active {
+                None => Some(Completion::EMPTY),
+                Some(Activity::Over(_)) => {
+                    let Some(Activity::Over(outcome)) = active.take() else { return None };
+                    Some(Completion::of(outcome, false))
+                }
+                Some(Activity::UnderWay(op)) => {
+                    self.engine.p2p.poll();
+                    let outcome = self.engine.p2p.take_outcome(*op)?;
+                    *active = None;
+                    Some(Completion::of(outcome, false))
+                }
+            },
+            Kind::Message(op) => {
+                self.engine.p2p.poll();
+                let outcome = self.engine.p2p.take_outcome(*op)?;
+                self.remove(key);
+                Some(Completion::of(outcome, true))
+            }
+            Kind::Collective(run) => {
+                let run = *run;
+                if !self.engine.drive(run) {
+                    return None;
+                }
+                let error = self.engine.outcome(run).err();
+                self.engine.forget(run);
+                self.remove(key);
+                Some(Completion { status: Status::EMPTY, error, freed: true })
+            }
+            Kind::Complete(status) => {
+                let status = *status;
+                self.remove(key);
+                Some(Completion { status, error: None, freed: true })
+            }
+            Kind::Failed(_) => {
+                let Some(Kind::Failed(outcome)) = self.remove(key) else { return None };
+                Some(Completion::of(*outcome, true))
+            }
+        }
+    }
+
+    fn remove(&mut self, key: RequestKey) -> Option<Kind> {
+        let request = self.requests.remove(key)?;
+        if !self.leaving.is_empty() {
+            drop(request.comm);
+            self.leave_communicators();
+        }
+        Some(request.kind)
+    }
+
+    /// Whether [`State::complete`] would complete something.
+    fn is_over(&mut self, key: RequestKey) -> bool {
+        let Some(request) = self.requests.get(key) else { return true };
+        match &request.kind {
+            Kind::PersistentCollective { active, run, .. } => !active || self.engine.is_idle(*run),
+            Kind::Collective(run) => self.engine.is_idle(*run),
+            Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
+                self.engine.p2p.is_done(*op)
+            }
+            Kind::Complete(_) | Kind::Failed(_) | Kind::PersistentMessage { .. } => true,
+        }
+    }
+
+    /// The status of an operation that is over.
+    fn status(&self, key: RequestKey) -> Status {
+        let Some(request) = self.requests.get(key) else { return Status::EMPTY };
+        match &request.kind {
+            Kind::Complete(status) => *status,
+            Kind::Failed(outcome) => outcome.status,
+            Kind::PersistentMessage { active: Some(Activity::Over(outcome)), .. } => outcome.status,
+            Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
+                self.engine.p2p.peek_status(*op).unwrap_or(Status::EMPTY)
+            }
+            _ => Status::EMPTY,
+        }
+    }
+
+    fn test_any(&mut self, keys: &[Option<RequestKey>]) -> AnyTest {
+        self.engine.poll();
+        let mut any_active = false;
+        for (index, key) in keys.iter().enumerate() {
+            let Some(key) = *key else { continue };
+            if !self.requests.get(key).is_some_and(Request::is_active) {
+                continue;
+            }
+            any_active = true;
+            if let Some(completion) = self.complete(key) {
+                return AnyTest::Done(index, completion);
+            }
+        }
+        if any_active { AnyTest::NotYet } else { AnyTest::Undefined }
+    }
+
+    fn test_some(
+        &mut self,
+        keys: &[Option<RequestKey>],
+        each: &mut impl FnMut(usize, Completion),
+    ) -> Option<usize> {
+        self.engine.poll();
+        let (mut any_active, mut count) = (false, 0);
+        for (index, key) in keys.iter().enumerate() {
+            let Some(key) = *key else { continue };
+            if !self.requests.get(key).is_some_and(Request::is_active) {
+                continue;
+            }
+            any_active = true;
+            if let Some(completion) = self.complete(key) {
+                each(index, completion);
+                count += 1;
+            }
+        }
+        any_active.then_some(count)
+    }
+
+    fn free(&mut self, key: RequestKey) -> Result<()> {
+        let request = self.requests.get(key).ok_or_else(no_request)?;
+        if let Kind::Collective(_) | Kind::PersistentCollective { active: true, .. } = request.kind {
+            return Err(misuse("an active collective operation is freed"));
+        }
+        match self.remove(key) {
+            Some(Kind::Message(op)) => self.engine.p2p.detach(op),
+            Some(Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. }) => {
+                self.engine.p2p.detach(op);
+            }
+            Some(Kind::PersistentCollective { run, channel, .. }) => {
+                self.engine.forget(run);
+                self.engine.leave_channel(channel, None);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn no_request() -> Error {
+    Error::new(ErrorClass::Request, "the request handle names no request: it was completed or freed before")
+}
+
+#[cold]
+fn misuse(what: &str) -> Error {
+    Error::new(ErrorClass::Request, what)
+}

@@ -1,0 +1,119 @@
+//! Waiting: the one place in oxmpi where a call does not return at once.
+//!
+//! First look again at what is waited for, as fast as possible; then let others have the processor between
+//! looks; then sleep until somebody rings. How long each phase lasts follows from whether the node has a
+//! processor for each rank: with one, waking a sleeper costs more than a long look; without, looking keeps
+//! from running the very rank that is waited for.
+
+use std::hint;
+use std::time::{Duration, Instant};
+
+use oxmpi_mem::Entered;
+use oxmpi_shm::yield_now;
+
+use crate::process::{Process, State};
+
+/// How to wait, found out once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Policy {
+    /// Looks before the processor is offered to others.
+    looks: u32,
+    /// How long to offer it before sleeping.
+    patience: Duration,
+    /// The longest sleep.
+    nap: Duration,
+}
+
+/// Between two looks at what is waited for, everything else is polled: once in so many looks.
+const LOOKS_PER_POLL: u32 = 16;
+/// The clock is read once in so many offers of the processor.
+const OFFERS_PER_CLOCK: u32 = 16;
+
+impl Policy {
+    /// For a node with `ranks` ranks, of which this process may use `cpus` processors.
+    pub(crate) fn new(ranks: usize, cpus: usize, threaded: bool) -> Self {
+        let crowded = ranks > cpus;
+        Self {
+            looks: if crowded { 2 } else { 4000 },
+            patience: Duration::from_micros(if crowded { 500 } else { 200 }),
+            // Another thread of this process may complete what this one sleeps for, without ringing.
+            nap: Duration::from_millis(if threaded { 2 } else { 250 }),
+        }
+    }
+}
+
+impl Process {
+    /// Looks until `attempt` gives a result, moving everything else on meanwhile.
+    #[inline]
+    pub(crate) fn wait_for<T>(&self, mut attempt: impl FnMut(&mut State) -> Option<T>) -> T {
+        let mut state = self.enter();
+        if let Some(result) = attempt(&mut state) {
+            return result;
+        }
+        for look in 1..=self.policy.looks {
+            hint::spin_loop();
+            if look % LOOKS_PER_POLL == 0 {
+                state.engine.poll();
+                state = self.let_others_in(state);
+            }
+            if let Some(result) = attempt(&mut state) {
+                return result;
+            }
+        }
+        self.wait_patiently(state, attempt)
+    }
+
+    fn wait_patiently<'a, T>(
+        &'a self,
+        mut state: Entered<'a, State>,
+        mut attempt: impl FnMut(&mut State) -> Option<T>,
+    ) -> T {
+        let mut since = Instant::now();
+        let mut offers = 0u32;
+        loop {
+            if state.engine.poll() {
+                since = Instant::now();
+            }
+            if let Some(result) = attempt(&mut state) {
+                return result;
+            }
+            state.answer_if_asked();
+            drop(state);
+            offers += 1;
+            if offers % OFFERS_PER_CLOCK == 0 && since.elapsed() > self.policy.patience {
+                if let Some(result) = self.sleep(&mut attempt) {
+                    return result;
+                }
+                since = Instant::now().checked_sub(self.policy.patience).unwrap_or(since);
+                offers = OFFERS_PER_CLOCK - 1;
+            } else {
+                yield_now();
+            }
+            state = self.enter();
+        }
+    }
+
+    /// Sleeps, unless there is something to do after all.
+    fn sleep<T>(&self, attempt: &mut impl FnMut(&mut State) -> Option<T>) -> Option<T> {
+        let (doorbell, waker) = self.bed;
+        let mut result = None;
+        doorbell.sleep(&waker, self.policy.nap, || {
+            let mut state = self.enter();
+            let moved = state.engine.poll();
+            result = attempt(&mut state);
+            moved || result.is_some() || state.is_asked()
+        });
+        result
+    }
+
+    /// With several threads, the gate is not kept while waiting.
+    #[inline]
+    fn let_others_in<'a>(&'a self, state: Entered<'a, State>) -> Entered<'a, State> {
+        if !self.is_threaded() {
+            return state;
+        }
+        drop(state);
+        yield_now();
+        self.enter()
+    }
+}

@@ -1,0 +1,27 @@
+//! Dying with the launcher, however far down the tree of processes a rank runs.
+//!
+//! Each rank inherits the reading end of a pipe of its own, whose writing end only the launcher holds. When the
+//! launcher is gone, however it went, the system signals the pipe's owner: `SIGKILL`, to the process that has
+//! called `MPI_Init`.
+
+/// Makes this process the owner of the lifeline. Where the system refuses, the launcher's other means remain.
+pub(crate) fn arm(fd: usize) {
+    let Ok(fd) = libc::c_int::try_from(fd) else { return };
+    let pid = std::process::id().cast_signed();
+    // SAFETY: the calls change how a descriptor signals; on one that is not open they fail.
+    unsafe { libc::fcntl(fd, libc::F_SETOWN, pid) };
+    // SAFETY: as above.
+    unsafe { libc::fcntl(fd, F_SETSIG, libc::SIGKILL) };
+    // SAFETY: as above.
+    unsafe { libc::fcntl(fd, libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK) };
+    // A launcher that was gone before can signal no more: the pipe says so itself.
+    let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one descriptor, valid for the call.
+    let ready = unsafe { libc::poll(&raw mut poll, 1, 0) };
+    if ready == 1 && poll.revents & libc::POLLHUP != 0 {
+        std::process::abort();
+    }
+}
+
+/// Not in the `libc` crate: number of the command that chooses the signal.
+const F_SETSIG: libc::c_int = 10;
