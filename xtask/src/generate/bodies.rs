@@ -16,18 +16,18 @@ pub struct Body<'a> {
 /// How an export hands an argument to a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
-    /// As it is.
-    Same,
-    /// From `int` to `MPI_Count`.
-    IntToCount,
     /// From `MPI_Aint` to `MPI_Count`.
     AintToCount,
-    /// From `int` to `MPI_Aint`.
-    IntToAint,
     /// An array of integers of either width.
     ArrayIn { large: bool },
+    /// From `int` to `MPI_Aint`.
+    IntToAint,
+    /// From `int` to `MPI_Count`.
+    IntToCount,
     /// An integer of either width that the function writes.
     Out { large: bool },
+    /// As it is.
+    Same,
 }
 
 /// The body of `function`.

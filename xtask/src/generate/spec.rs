@@ -248,3 +248,33 @@ fn json<T: DeserializeOwned>(folder: &Path, file: &str) -> Outcome<T> {
 fn read(folder: &Path, file: &str) -> Outcome<String> {
     fs::read_to_string(folder.join(file)).map_err(|error| format!("spec/{file}: {error}").into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(list: &str) -> Result<Spec, String> {
+        let mut spec = Spec::load(&crate::cargo::workspace_root().join("spec")).expect("spec/ is readable");
+        spec.mark_built(list).map_err(|error| error.to_string())?;
+        Ok(spec)
+    }
+
+    #[test]
+    fn a_line_stands_for_all_that_share_the_body() {
+        let spec = marked("# comment\n\nMPI_Send # another\nMPI_Get_address").expect("both exist");
+        let built: Vec<_> = spec.functions.iter().filter(|f| f.built).map(|f| f.name.as_str()).collect();
+        assert_eq!(built, ["MPI_Get_address", "MPI_Send", "MPI_Send_c", "MPI_Address"]);
+    }
+
+    #[test]
+    fn a_name_without_a_body_of_its_own_is_refused() {
+        for (list, complaint) in [
+            ("MPI_Sned", "no function MPI_Sned"),
+            ("MPI_Send_c", "shares the body of MPI_Send"),
+            ("MPI_Send\nMPI_Send", "named twice"),
+        ] {
+            let error = marked(list).err().expect("the list is wrong");
+            assert!(error.contains(complaint), "{error}");
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! `oxmpi`: what this installation is, and what it would do.
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 mod info;
@@ -18,14 +19,22 @@ type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
     match run(lexopt::Parser::from_env()) {
-        Ok(text) => {
-            print!("{text}");
-            ExitCode::SUCCESS
-        }
+        Ok(text) => print(&text),
         Err(error) => {
             eprintln!("oxmpi: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Writes to standard output; a reader that has seen enough (`oxmpi plan ... | head`) is no failure.
+fn print(text: &str) -> ExitCode {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            eprintln!("oxmpi: cannot write: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
     }
 }
 
@@ -83,6 +92,8 @@ mod tests {
             (&["plan", "bcast", "-n", "4", "--rank", "4"], "4"),
             (&["plan", "bcast", "-n", "4", "--root", "5"], "5"),
             (&["plan", "bcast", "-n", "four"], "four"),
+            (&["plan", "reduce", "-n", "4", "--unit", "0"], "--unit"),
+            (&["plan", "bcast", "-n", "4", "--count", "4000000000000000000"], "too much"),
         ] {
             let error = output(arguments).expect_err("the number is out of range");
             assert!(error.contains(wrong), "{error}");

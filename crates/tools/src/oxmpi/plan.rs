@@ -116,6 +116,9 @@ impl Request {
         if ranks == 0 {
             return Err("-n must be at least 1, not 0".into());
         }
+        if unit == 0 {
+            return Err("--unit must be at least 1, not 0".into());
+        }
         if root >= ranks {
             return Err(format!("--root {root} is not below the number of ranks, {ranks}").into());
         }
