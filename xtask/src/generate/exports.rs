@@ -38,7 +38,8 @@ fn chapter_text(spec: &Spec, chapter: &str, functions: &[&Function]) -> Outcome<
     Ok(out)
 }
 
-/// One item of the macro `exports!`.
+/// One item of the macro `exports!`. The `...` of a variadic function is left out: stable Rust cannot define
+/// it, and by the calling conventions of our targets a function that reads none of it need not know.
 fn export(spec: &Spec, function: &Function) -> Outcome<String> {
     let name = &function.name;
     let mut parameters = Vec::new();
