@@ -1,6 +1,6 @@
 //! Appending steps to a plan.
 
-use crate::{Action, Buf, Line, Peer, Plan, Span, Step, Take};
+use crate::{Action, Buf, Line, MAX_LINES, Peer, Plan, Span, Step, Take};
 
 /// A plan in the making.
 ///
@@ -29,9 +29,10 @@ impl Builder {
 
     /// A new line; returns its index.
     pub(crate) fn line(&mut self, slot_bytes: u64, depth: u32) -> u8 {
-        let index = u8::try_from(self.plan.lines.len()).expect("algorithms admit fewer ranks than lines");
+        let index = self.plan.lines.len();
+        assert!(index < MAX_LINES, "algorithms admit only what fits into {MAX_LINES} lines");
         self.plan.lines.push(Line { slot_bytes, depth });
-        index
+        index as u8
     }
 
     /// `count` more bytes of scratch memory.
@@ -76,9 +77,9 @@ impl Builder {
         self.push(Action::Pull { peer: Peer::Local(peer), line, skip, into, take: Take::Copy }, &[]);
     }
 
-    /// Reduces with the whole span that `peer` posted on `line`.
-    pub(crate) fn pull_reduce(&mut self, peer: u32, line: u8, into: Span, take: Take) {
-        self.push(Action::Pull { peer: Peer::Local(peer), line, skip: 0, into, take }, &[]);
+    /// Reduces with the bytes behind the first `skip` that `peer` posted on `line`.
+    pub(crate) fn pull_reduce(&mut self, peer: u32, line: u8, skip: u64, into: Span, take: Take) {
+        self.push(Action::Pull { peer: Peer::Local(peer), line, skip, into, take }, &[]);
     }
 
     /// Waits for `peer` to post on `line`.
@@ -88,23 +89,25 @@ impl Builder {
 
     /// `into` = all ranks' contributions in order: begins with this rank's `own` and goes down, then up.
     ///
-    /// Each peer's is what it posted on its line `line_of(peer)`. Right also where `own` and `into` are the
-    /// same bytes, for any associative operation.
+    /// `posted_by(peer)` is the line on which a peer has posted its contribution, and what to skip there. Right
+    /// also where `own` and `into` are the same bytes, for any associative operation.
     pub(crate) fn pull_outward(
         &mut self,
         rank: u32,
         ranks: u32,
         own: Span,
         into: Span,
-        line_of: impl Fn(u32) -> u8,
+        posted_by: impl Fn(u32) -> (u8, u64),
     ) {
         let mut sum = own;
         for peer in (0..rank).rev() {
-            self.pull_reduce(peer, line_of(peer), into, Take::Left { right: sum });
+            let (line, skip) = posted_by(peer);
+            self.pull_reduce(peer, line, skip, into, Take::Left { right: sum });
             sum = into;
         }
         for peer in rank + 1..ranks {
-            self.pull_reduce(peer, line_of(peer), into, Take::Right { left: sum });
+            let (line, skip) = posted_by(peer);
+            self.pull_reduce(peer, line, skip, into, Take::Right { left: sum });
             sum = into;
         }
     }

@@ -33,7 +33,7 @@ mod svg;
 pub mod verify;
 
 pub use algorithm::Algorithm;
-pub use plan::{Action, Buf, Line, Peer, Plan, Span, Step, Take};
+pub use plan::{Action, Buf, Line, MAX_LINES, Peer, Plan, Span, Step, Take};
 pub use select::{Overrides, candidates, compile, select};
 pub use shape::{Collective, Shape};
 pub use svg::svg;

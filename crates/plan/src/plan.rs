@@ -29,11 +29,14 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Segments that the steps are repeated for; at least 1.
     pub segments: u64,
-    /// The lines that this rank posts on. All ranks of a collective have the same lines.
+    /// The lines that this rank posts on, at most [`MAX_LINES`]. All ranks of a collective have the same lines.
     pub lines: Vec<Line>,
     /// Bytes of [`Buf::Scratch`].
     pub scratch_bytes: u64,
 }
+
+/// The most lines that a plan has.
+pub const MAX_LINES: usize = 4;
 
 /// One of the lines that each rank owns for a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

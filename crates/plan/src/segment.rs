@@ -1,16 +1,16 @@
 //! How long messages are cut into segments, and how a stream of segments through slots is paced.
 //!
-//! All slots that one plan uses on one rank stay within [`SLOT_BUDGET_BYTES`], so that they stay in the
+//! The slots that a plan fills on one rank stay within [`SLOT_BUDGET_BYTES`], so that they stay in the
 //! second-level cache; an algorithm that cannot keep within it is not admissible.
 
 use crate::build::Builder;
 use crate::{Buf, Span};
 
-/// The most bytes of slots a plan may use on one rank.
+/// The most bytes of slots that a plan may fill on one rank.
 pub(crate) const SLOT_BUDGET_BYTES: u64 = 512 << 10;
 
 /// The most bytes a single, unsegmented post may have.
-pub(crate) const SINGLE_POST_BYTES: u64 = 128 << 10;
+pub(crate) const SINGLE_POST_BYTES: u64 = 256 << 10;
 
 /// Segments longer than this gain nothing.
 const SEGMENT_MAX_BYTES: u64 = 64 << 10;

@@ -28,11 +28,11 @@ fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
     builder.post(line, own);
     let next = match rank {
         0 => {
-            builder.pull_reduce(1, line, result, Take::Right { left: own });
+            builder.pull_reduce(1, line, 0, result, Take::Right { left: own });
             2
         }
         1 => {
-            builder.pull_reduce(0, line, result, Take::Left { right: own });
+            builder.pull_reduce(0, line, 0, result, Take::Left { right: own });
             2
         }
         _ => {
@@ -45,7 +45,7 @@ fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
             builder.reduce(result, own, result, &[]);
         } else {
             // In place, this rank's operand has been overwritten by now, except on its line.
-            builder.pull_reduce(peer, line, result, Take::Right { left: result });
+            builder.pull_reduce(peer, line, 0, result, Take::Right { left: result });
         }
     }
     builder.finish()

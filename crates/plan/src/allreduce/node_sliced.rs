@@ -1,7 +1,7 @@
 //! Allreduce by slices of lines: each rank combines its slice for all, and pulls the other slices.
 //!
-//! Of each segment a rank owns `1/p`. It posts the other slices, each on a line of its own (and so copies no
-//! byte that nobody reads), combines its slice straight from the peers' lines, posts the result, and pulls the
+//! Of each segment a rank owns `1/p`. It posts the slices below and those above its own (and so copies no byte
+//! that nobody reads), combines its slice straight from the peers' lines, posts the result, and pulls the
 //! peers' results. Per rank `(p-1)/p` of the vector is posted, combined and pulled once, and `1/p` posted
 //! again: the least work of all, for two hops.
 //!
@@ -11,9 +11,10 @@
 //! combined it; and when it posts a result of segment `s`, peers have posted slices of `s`, and so have pulled
 //! results of `s - 3`: three slots suffice on every line.
 
+use std::ops::Range;
+
 use crate::build::Builder;
 use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS, REDUCE_BYTE_NS};
-use crate::peers::ring;
 use crate::segment::{SLOT_BUDGET_BYTES, grain_bytes};
 use crate::{Algorithm, Buf, Plan, Shape, Span};
 
@@ -47,30 +48,35 @@ impl Cut {
 
     /// The slice that `owner` combines.
     fn slice(&self, buf: Buf, owner: u32) -> Span {
+        self.slices(buf, owner..owner + 1)
+    }
+
+    /// The slices that consecutive ranks combine.
+    fn slices(&self, buf: Buf, owners: Range<u32>) -> Span {
         Span {
             buf,
-            offset: u64::from(owner) * self.slice_bytes,
-            bytes: self.slice_bytes,
+            offset: u64::from(owners.start) * self.slice_bytes,
+            bytes: u64::from(owners.end - owners.start) * self.slice_bytes,
             stride: u64::from(self.ranks) * self.slice_bytes,
             end: self.total,
         }
     }
 }
 
-/// The longest slice with which all slots keep within their budget.
+/// The longest slice with which the slots that a rank fills keep within their budget.
 fn slice_limit_bytes(ranks: u32) -> u64 {
     (SLOT_BUDGET_BYTES / (u64::from(ranks) * u64::from(DEPTH))).min(SLICE_MAX_BYTES)
 }
 
 fn admits(shape: &Shape) -> bool {
     let limit = slice_limit_bytes(shape.ranks);
-    shape.node && shape.ranks <= 128 && limit >= SLICE_MIN_BYTES.max(grain_bytes(shape.unit))
+    shape.node && limit >= SLICE_MIN_BYTES.max(grain_bytes(shape.unit))
 }
 
 fn cost_ns(shape: &Shape) -> f64 {
     let cut = Cut::new(shape);
     let peers = f64::from(shape.ranks - 1);
-    let actions = peers * (POST_NS + 2.0 * PULL_NS) + POST_NS;
+    let actions = 2.0 * peers * PULL_NS + 3.0 * POST_NS;
     let pieces = peers * (POST_BYTE_NS + REDUCE_BYTE_NS + PULL_BYTE_NS) + POST_BYTE_NS;
     let bytes = shape.bytes as f64 / f64::from(shape.ranks) * pieces;
     2.0 * HOP_NS + cut.segments as f64 * actions + bytes
@@ -80,21 +86,27 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let cut = Cut::new(shape);
     let ranks = shape.ranks;
     let mut builder = Builder::segmented(cut.segments);
-    // A rank's line `d - 1` carries its operand for the rank `d` after it.
     let depth = u32::try_from(cut.segments).map_or(DEPTH, |segments| segments.min(DEPTH));
-    for _ in 1..ranks {
-        builder.line(cut.slice_bytes, depth);
-    }
+    let all_but_one = cut.slices(Buf::Send, 0..ranks - 1).bytes;
+    let below = builder.line(all_but_one, depth);
+    let above = builder.line(all_but_one, depth);
     let results = builder.line(cut.slice_bytes, depth);
-    let line_between =
-        |from, to| u8::try_from(ring::before(to, from, ranks) - 1).expect("at most 128 ranks are admitted");
 
-    for peer in shape.others(rank) {
-        builder.post(line_between(rank, peer), cut.slice(Buf::Send, peer));
+    if rank > 0 {
+        builder.post(below, cut.slices(Buf::Send, 0..rank));
+    }
+    if rank < ranks - 1 {
+        builder.post(above, cut.slices(Buf::Send, rank + 1..ranks));
     }
     builder.delay(1);
-    let result = cut.slice(Buf::Recv, rank);
-    builder.pull_outward(rank, ranks, cut.slice(Buf::Send, rank), result, |peer| line_between(peer, rank));
+    let (own, result) = (cut.slice(Buf::Send, rank), cut.slice(Buf::Recv, rank));
+    builder.pull_outward(rank, ranks, own, result, |peer| {
+        if rank < peer {
+            (below, u64::from(rank) * cut.slice_bytes)
+        } else {
+            (above, u64::from(rank - peer - 1) * cut.slice_bytes)
+        }
+    });
     builder.post(results, result);
     builder.delay(2);
     for peer in shape.others(rank) {

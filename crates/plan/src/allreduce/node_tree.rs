@@ -33,7 +33,7 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let result = Span::fixed(Buf::Recv, 0, shape.bytes);
     let children = tree::children(rank, ARITY, shape.ranks);
     for &child in &children {
-        builder.pull_reduce(child, partials, result, Take::Right { left: partial });
+        builder.pull_reduce(child, partials, 0, result, Take::Right { left: partial });
         partial = result;
     }
     if let Some(parent) = tree::parent(rank, ARITY) {

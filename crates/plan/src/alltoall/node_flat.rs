@@ -3,12 +3,13 @@
 //! One hop; no byte is posted that nobody reads. With segments, a rank posts segment `i` and then pulls
 //! segment `i - 1`. When it posts segment `s` it has pulled `s - 2` from all, which had pulled `s - 4` before
 //! they posted that: four slots suffice. In place, a segment of a block is overwritten after it was posted.
+//! For one rank more than there are lines.
 
 use crate::build::Builder;
 use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
 use crate::peers::ring;
 use crate::segment::{Segments, Stream};
-use crate::{Algorithm, Buf, Plan, Shape};
+use crate::{Algorithm, Buf, MAX_LINES, Plan, Shape};
 
 pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost_ns, plan };
 
@@ -17,7 +18,7 @@ fn segments(shape: &Shape) -> Option<Segments> {
 }
 
 fn admits(shape: &Shape) -> bool {
-    shape.node && shape.ranks <= 128 && segments(shape).is_some()
+    shape.node && shape.ranks as usize <= MAX_LINES + 1 && segments(shape).is_some()
 }
 
 fn cost_ns(shape: &Shape) -> f64 {
@@ -34,7 +35,7 @@ fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
     // A rank's line `d - 1` carries its block for the rank `d` after it.
     let first = Stream::new(segments).declare_unpaced(&mut builder, ranks - 1);
     let line_between = |from, to| {
-        let distance = u8::try_from(ring::before(to, from, ranks)).expect("at most 128 ranks");
+        let distance = u8::try_from(ring::before(to, from, ranks)).expect("there are few lines");
         first + distance - 1
     };
     let block_of = |buf, rank| segments.span(buf, shape.block(buf, rank).offset);

@@ -36,7 +36,7 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     if rank == root {
         let result = stream.segments.span(Buf::Recv, 0);
         stream.read(&mut builder, lines, |builder| {
-            builder.pull_outward(root, shape.ranks, own, result, |_| lines.data);
+            builder.pull_outward(root, shape.ranks, own, result, |_| (lines.data, 0));
         });
     } else {
         stream.await_credit(&mut builder, lines, std::iter::once(root));

@@ -1,13 +1,14 @@
 //! Scatter by lines: the root posts each block on a line of its own, everybody else pulls his.
 //!
 //! Blocks are cut into segments, so that the root's posts and the others' pulls overlap. The root does not
-//! wait for readers unless there are more segments than slots.
+//! wait for readers unless there are more segments than slots. For as many ranks as there are lines, one being
+//! for credit.
 
 use crate::build::Builder;
 use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
 use crate::peers::ring;
 use crate::segment::{Segments, Stream};
-use crate::{Algorithm, Buf, Plan, Shape};
+use crate::{Algorithm, Buf, MAX_LINES, Plan, Shape};
 
 pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost_ns, plan };
 
@@ -16,7 +17,7 @@ fn segments(shape: &Shape) -> Option<Segments> {
 }
 
 fn admits(shape: &Shape) -> bool {
-    shape.node && shape.ranks <= 128 && segments(shape).is_some()
+    shape.node && shape.ranks as usize <= MAX_LINES && segments(shape).is_some()
 }
 
 fn cost_ns(shape: &Shape) -> f64 {
@@ -33,7 +34,7 @@ fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
     let lines = stream.declare(&mut builder, shape.ranks - 1);
     let root = shape.root();
     let line_to = |rank| {
-        let distance = u8::try_from(ring::before(rank, root, shape.ranks)).expect("at most 128 ranks");
+        let distance = u8::try_from(ring::before(rank, root, shape.ranks)).expect("there are few lines");
         lines.data + distance - 1
     };
     let own = stream.segments.span(Buf::Recv, 0);

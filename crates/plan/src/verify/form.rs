@@ -1,7 +1,7 @@
 //! What can be seen without running plans: they must be well formed.
 
 use super::{Flaw, FlawKind};
-use crate::{Action, Buf, Plan, Span, Step, Take};
+use crate::{Action, Buf, MAX_LINES, Plan, Span, Step, Take};
 
 /// Checks the plans of all ranks.
 pub(super) fn check(plans: &[Plan]) -> Result<(), Flaw> {
@@ -12,6 +12,9 @@ pub(super) fn check(plans: &[Plan]) -> Result<(), Flaw> {
         }
         if plan.segments == 0 || plan.lines.iter().any(|line| line.depth == 0) {
             return Err(malformed("no segments, or a line without slots").at(format_args!("rank {rank}")));
+        }
+        if plan.lines.len() > MAX_LINES {
+            return Err(malformed("too many lines").at(format_args!("rank {rank}")));
         }
         for (index, step) in plan.steps.iter().enumerate() {
             check_step(plan, index, step).map_err(|flaw| flaw.at(place(index)))?;
