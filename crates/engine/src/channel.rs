@@ -22,7 +22,7 @@ use crate::p2p::{Address, P2p};
 pub const DEPTH: u64 = 16;
 
 /// The most lines that a plan may use.
-pub const LINES_PER_RUN: usize = 4;
+pub const LINES_PER_RUN: usize = oxmpi_plan::MAX_LINES;
 
 /// Lines of one rank: the one that counts completed runs, and those of its runs.
 const LINES: usize = 1 + DEPTH as usize * LINES_PER_RUN;
