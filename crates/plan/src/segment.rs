@@ -6,18 +6,6 @@
 use crate::build::Builder;
 use crate::{Buf, Span};
 
-/// The most bytes of slots that a plan may fill on one rank.
-pub(crate) const SLOT_BUDGET_BYTES: u64 = 512 << 10;
-
-/// The most bytes a single, unsegmented post may have.
-pub(crate) const SINGLE_POST_BYTES: u64 = 256 << 10;
-
-/// Segments longer than this gain nothing.
-const SEGMENT_MAX_BYTES: u64 = 64 << 10;
-
-/// Segments shorter than this cost more in hand-overs than in copies.
-const SEGMENT_MIN_BYTES: u64 = 4 << 10;
-
 /// A vector cut into segments of equal length but the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segments {
@@ -147,6 +135,18 @@ impl Stream {
 pub(crate) fn stream_target_bytes(total: u64) -> u64 {
     (total / 16).clamp(SEGMENT_MAX_BYTES / 2, SEGMENT_MAX_BYTES)
 }
+
+/// The most bytes of slots that a plan may fill on one rank.
+pub(crate) const SLOT_BUDGET_BYTES: u64 = 512 << 10;
+
+/// The most bytes a single, unsegmented post may have.
+pub(crate) const SINGLE_POST_BYTES: u64 = 256 << 10;
+
+/// Segments longer than this gain nothing.
+const SEGMENT_MAX_BYTES: u64 = 64 << 10;
+
+/// Segments shorter than this cost more in hand-overs than in copies.
+const SEGMENT_MIN_BYTES: u64 = 4 << 10;
 
 #[cfg(test)]
 mod tests {

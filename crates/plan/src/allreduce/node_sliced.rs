@@ -20,13 +20,6 @@ use crate::{Algorithm, Buf, Plan, Shape, Span};
 
 pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-sliced", admits, cost_ns, plan };
 
-/// Slots of each line, where there are as many segments.
-const DEPTH: u32 = 3;
-/// The longest slice: longer ones gain nothing.
-const SLICE_MAX_BYTES: u64 = 32 << 10;
-/// The shortest slice worth its line, where the vector is long.
-const SLICE_MIN_BYTES: u64 = 1 << 10;
-
 /// How the vector is cut.
 struct Cut {
     segments: u64,
@@ -114,3 +107,12 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     }
     builder.finish()
 }
+
+/// Slots of each line, where there are as many segments.
+const DEPTH: u32 = 3;
+
+/// The longest slice: longer ones gain nothing.
+const SLICE_MAX_BYTES: u64 = 32 << 10;
+
+/// The shortest slice worth its line, where the vector is long.
+const SLICE_MIN_BYTES: u64 = 1 << 10;

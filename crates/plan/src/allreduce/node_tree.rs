@@ -11,8 +11,6 @@ use crate::{Algorithm, Buf, Plan, Shape, Span, Take};
 
 pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-tree", admits, cost_ns, plan };
 
-const ARITY: u32 = 4;
-
 fn admits(shape: &Shape) -> bool {
     shape.node && shape.bytes <= SINGLE_POST_BYTES
 }
@@ -45,3 +43,5 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     }
     builder.finish()
 }
+
+const ARITY: u32 = 4;

@@ -10,9 +10,6 @@ use crate::{Algorithm, Buf, Plan, Shape, Span};
 
 pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "pairwise", admits: |_| true, cost_ns, plan };
 
-/// Rounds under way at a time.
-const WINDOW: usize = 8;
-
 fn cost_ns(shape: &Shape) -> f64 {
     f64::from(shape.ranks - 1) * message_ns(shape.bytes) + shape.bytes as f64 * POST_BYTE_NS
 }
@@ -39,3 +36,6 @@ fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
     }
     builder.finish()
 }
+
+/// Rounds under way at a time.
+const WINDOW: usize = 8;

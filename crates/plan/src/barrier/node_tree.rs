@@ -10,8 +10,6 @@ use crate::{Algorithm, Plan, Shape, Span};
 pub(crate) const ALGORITHM: Algorithm =
     Algorithm { name: "node-tree", admits: |shape| shape.node, cost_ns, plan };
 
-const ARITY: u32 = 8;
-
 fn cost_ns(shape: &Shape) -> f64 {
     let up = POST_NS + HOP_NS + f64::from(ARITY - 1) * PULL_NS;
     let down = POST_NS + HOP_NS + PULL_NS;
@@ -35,3 +33,5 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     }
     builder.finish()
 }
+
+const ARITY: u32 = 8;
