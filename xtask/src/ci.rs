@@ -1,14 +1,16 @@
 //! `cargo xtask ci`: everything that must pass before a commit, cheapest first.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::cargo::{cargo, succeed, target_directory};
-use crate::{Outcome, generate, install, symbols, tidy};
+use crate::{Outcome, generate, install, symbols, tidy, wrappers};
 
 /// A step's name and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
@@ -16,14 +18,24 @@ const STEPS: [Step; 9] = [
     ("doc", || cargo_step(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
     ("test", || cargo_step(&["test", "--workspace"], &[])),
     ("loom", loom),
-    ("install", || install::run(&target_directory()?.join("ci-install"), false)),
-    ("symbols", check_installed),
+    ("install", || install::run(&installed()?, false)),
+    ("wrappers", || wrappers::check_moved(&installed()?, &moved()?, &target_directory()?.join("ci-scratch"))),
+    ("symbols", || symbols::run(&moved()?.join("lib/libmpi_abi.so.1"), &moved()?.join("include/mpi.h"))),
 ];
 
-/// Runs the steps in order up to the first that fails, then says what each took.
-pub fn run() -> Outcome {
+/// Runs the steps (those in `only`, if any are named) up to the first that fails, then says what each took.
+pub fn run(only: &[OsString]) -> Outcome {
+    let names = STEPS.map(|(name, _)| name);
+    if let Some(unknown) = only.iter().find(|name| !names.iter().any(|known| name == known)) {
+        return Err(
+            format!("no step named {}; there are {}", unknown.to_string_lossy(), names.join(" ")).into()
+        );
+    }
     let mut summary = String::new();
     for (name, step) in STEPS {
+        if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {
+            continue;
+        }
         println!("== {name}");
         let begin = Instant::now();
         let outcome = step();
@@ -46,9 +58,14 @@ fn loom() -> Outcome {
     succeed(&mut command)
 }
 
-fn check_installed() -> Outcome {
-    let prefix = target_directory()?.join("ci-install");
-    symbols::run(&prefix.join("lib/libmpi_abi.so.1"), &prefix.join("include/mpi.h"))
+/// Where the steps install to.
+fn installed() -> Outcome<PathBuf> {
+    Ok(target_directory()?.join("ci-install"))
+}
+
+/// Where they move the installation to, as users do.
+fn moved() -> Outcome<PathBuf> {
+    Ok(target_directory()?.join("ci-moved"))
 }
 
 fn cargo_step(arguments: &[&str], environment: &[(&str, &str)]) -> Outcome {

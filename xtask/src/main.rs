@@ -2,7 +2,7 @@
 //!
 //! Everything a machine can check about the sources is checked here; nothing here ends up in a library.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 mod cargo;
@@ -11,11 +11,12 @@ mod generate;
 mod install;
 mod symbols;
 mod tidy;
+mod wrappers;
 
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  ci                               everything that must pass before a commit, step by step
+  ci [STEP ...]                    everything that must pass before a commit, or only these steps
   generate [--check]               write the files derived from spec/, or fail if the committed ones differ
   install --prefix DIR [--debug]   build and install programs, header and library under DIR
   symbols LIBRARY HEADER           compare an installed library and header with spec/
@@ -49,17 +50,17 @@ fn run(mut arguments: lexopt::Parser) -> Outcome {
     while let Some(argument) = arguments.next()? {
         match (command.as_str(), argument) {
             ("generate", Long("check")) => options.check = true,
-            ("install", Long("prefix")) => options.paths = vec![arguments.value()?.into()],
+            ("install", Long("prefix")) => options.values = vec![arguments.value()?],
             ("install", Long("debug")) => options.debug = true,
-            ("symbols", Value(path)) => options.paths.push(path.into()),
+            ("ci" | "symbols", Value(argument)) => options.values.push(argument),
             (_, other) => return Err(other.unexpected().into()),
         }
     }
-    match (command.as_str(), options.paths.as_slice()) {
-        ("ci", _) => ci::run(),
+    match (command.as_str(), options.values.as_slice()) {
+        ("ci", steps) => ci::run(steps),
         ("generate", _) => generate::run(options.check),
-        ("install", [prefix]) => install::run(prefix, options.debug),
-        ("symbols", [library, header]) => symbols::run(library, header),
+        ("install", [prefix]) => install::run(prefix.as_ref(), options.debug),
+        ("symbols", [library, header]) => symbols::run(library.as_ref(), header.as_ref()),
         ("tidy", _) => tidy::run(),
         ("install", _) => Err("where to? say --prefix DIR".into()),
         ("symbols", _) => Err("which? say LIBRARY HEADER".into()),
@@ -72,5 +73,5 @@ fn run(mut arguments: lexopt::Parser) -> Outcome {
 struct Options {
     check: bool,
     debug: bool,
-    paths: Vec<PathBuf>,
+    values: Vec<OsString>,
 }

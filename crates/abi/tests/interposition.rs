@@ -2,9 +2,10 @@
 //!
 //! MPI-5.0: Profiling Interface.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Once;
+use std::{env, fs};
 
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interposition");
 const HEADERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../include");
@@ -35,34 +36,34 @@ fn a_tool_inside_the_executable_sees_the_call() {
     assert_eq!(output(&mut Command::new(program)), "tool sees the call\nsame result\n");
 }
 
-/// Compiles C sources beside this file to `name`; libraries are found where they were built.
+/// Compiles C sources beside this file to `name`, linked with the library and with what was compiled before.
 fn compile(name: &str, arguments: &[&str]) -> PathBuf {
-    let libraries = library();
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let scratch = library();
     let path = scratch.join(name);
+    let (libraries, others): (Vec<&str>, Vec<&str>) =
+        arguments.iter().partition(|argument| argument.starts_with("-l"));
     let mut compiler = Command::new("cc");
-    compiler.current_dir(SOURCES).args(["-I", HEADERS, "-Wall", "-Werror", "-o"]).arg(&path);
-    compiler.args(arguments.iter().filter(|argument| !argument.starts_with("-l")));
-    for folder in [scratch, libraries.as_path()] {
-        compiler.arg(format!("-L{0}", folder.display())).arg(format!("-Wl,-rpath,{0}", folder.display()));
-    }
-    compiler.args(arguments.iter().filter(|argument| argument.starts_with("-l")));
-    output(&mut compiler);
+    compiler.current_dir(SOURCES).args(["-I", HEADERS, "-Wall", "-Werror", "-o"]).arg(&path).args(others);
+    compiler.arg(format!("-L{0}", scratch.display())).arg(format!("-Wl,-rpath,{0}", scratch.display()));
+    output(compiler.args(libraries));
     path
 }
 
-/// The folder that holds the library under the name programs ask for. Cargo builds no `cdylib` for a test.
-fn library() -> PathBuf {
+/// The folder that holds the library under the names that linkers and programs ask for. Cargo builds no
+/// `cdylib` for a test.
+fn library() -> &'static Path {
+    static BUILT: Once = Once::new();
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let target = scratch.parent().expect("the scratch folder lies in the target folder");
-    let cargo = env::var_os("CARGO").expect("cargo runs the tests");
-    output(Command::new(cargo).args(["build", "--package", "oxmpi-abi", "--target-dir"]).arg(target));
-    let folder = target.join("debug");
-    let soname = folder.join("libmpi_abi.so.1");
-    match std::os::unix::fs::symlink("libmpi_abi.so", &soname) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => panic!("{soname:?}: {error}"),
-        _ => folder,
-    }
+    BUILT.call_once(|| {
+        let target = scratch.parent().expect("the scratch folder lies in the target folder");
+        let cargo = env::var_os("CARGO").expect("cargo runs the tests");
+        output(Command::new(cargo).args(["build", "--package", "oxmpi-abi", "--target-dir"]).arg(target));
+        for name in ["libmpi_abi.so", "libmpi_abi.so.1"] {
+            fs::copy(target.join("debug/libmpi_abi.so"), scratch.join(name))
+                .expect("cargo built the library");
+        }
+    });
+    scratch
 }
 
 fn output(command: &mut Command) -> String {
