@@ -84,6 +84,14 @@ impl<T> Slab<T> {
         self.places.iter().filter_map(|place| place.value.as_ref())
     }
 
+    /// All objects with their numbers, by place.
+    pub fn entries(&self) -> impl Iterator<Item = (Key<T>, &T)> {
+        self.places.iter().zip(0..).filter_map(|(place, index)| {
+            let key = Key { index, generation: place.generation, of: PhantomData };
+            place.value.as_ref().map(|value| (key, value))
+        })
+    }
+
     /// Number of objects.
     pub fn len(&self) -> usize {
         self.places.len() - self.free.len()
@@ -142,5 +150,6 @@ mod tests {
         assert_eq!((slab.get(first), slab.get(second)), (None, Some(&"second")));
         assert_eq!((slab.remove(first), slab.len()), (None, 1));
         assert_eq!(Key::from_word(second.to_word()), second);
+        assert_eq!(slab.entries().collect::<Vec<_>>(), [(second, &"second")]);
     }
 }
