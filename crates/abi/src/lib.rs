@@ -13,7 +13,8 @@
 //!   caller. The duties of the caller are the standard's: pointers are valid for what the standard says
 //!   the function does with them.
 //! - *Interposition.* `MPI_X` and `PMPI_X` are two plain exports of one body, and the library calls neither,
-//!   so that a tool may replace any of them: by preloading, by link order, or inside the executable.
+//!   so that a tool may replace any of them: by preloading, by link order, or inside the executable. (The
+//!   optimiser gives one piece of code both names.)
 //! - *Panics.* `extern "C"` turns an unwinding panic into an abort of the process, without a cost on
 //!   the way that does not panic.
 //!
