@@ -21,6 +21,8 @@ pub struct Prefix {
 pub struct LineAssembler {
     prefix: Prefix,
     partial: Vec<u8>,
+    /// Part of the present line has been passed on already.
+    is_mid_line: bool,
     cut_lines: bool,
 }
 
@@ -30,12 +32,12 @@ pub const LONGEST_LINE_BYTES: usize = 1 << 20;
 impl LineAssembler {
     /// Lines that begin with `prefix`.
     pub fn new(prefix: Prefix) -> Self {
-        Self { prefix, partial: Vec::new(), cut_lines: false }
+        Self { prefix, partial: Vec::new(), is_mid_line: false, cut_lines: false }
     }
 
     /// Passes everything on at once: for a rank whose output cannot be mixed with another's.
     pub fn transparent() -> Self {
-        Self { prefix: Prefix::default(), partial: Vec::new(), cut_lines: true }
+        Self { prefix: Prefix::default(), partial: Vec::new(), is_mid_line: false, cut_lines: true }
     }
 
     /// Takes what the rank has written; appends the lines that are complete to `out`.
@@ -55,29 +57,42 @@ impl LineAssembler {
         self.partial.extend_from_slice(rest);
     }
 
-    /// Appends the incomplete last line to `out`; tagged lines get the end they lack.
-    pub fn finish(&mut self, now: SystemTime, out: &mut Vec<u8>) {
-        let mut last = mem::take(&mut self.partial);
-        if last.is_empty() {
-            return;
-        }
-        if self.is_prefixed() {
-            last.push(b'\n');
-        }
-        self.emit(&last, now, out);
+    /// Whether a line is incomplete, and none of what is kept of it has been passed on.
+    pub fn has_partial(&self) -> bool {
+        !self.partial.is_empty()
     }
 
-    fn emit(&self, lines: &[u8], now: SystemTime, out: &mut Vec<u8>) {
+    /// Appends what there is of an incomplete line to `out`: it may be a question to the user.
+    pub fn release(&mut self, now: SystemTime, out: &mut Vec<u8>) {
+        let partial = mem::take(&mut self.partial);
+        self.emit(&partial, now, out);
+    }
+
+    /// The line that [`LineAssembler::release`] has passed on was ended to let somebody else print.
+    pub fn end_line(&mut self) {
+        self.is_mid_line = false;
+    }
+
+    /// Appends the incomplete last line to `out`; tagged lines get the end they lack.
+    pub fn finish(&mut self, now: SystemTime, out: &mut Vec<u8>) {
+        self.release(now, out);
+        if self.is_mid_line && self.is_prefixed() {
+            out.push(b'\n');
+        }
+    }
+
+    fn emit(&mut self, lines: &[u8], now: SystemTime, out: &mut Vec<u8>) {
+        let Some(last) = lines.last() else { return };
+        let continues = mem::replace(&mut self.is_mid_line, *last != b'\n');
         if !self.is_prefixed() {
             return out.extend_from_slice(lines);
         }
         let prefix = self.prefix.text(now);
-        for line in lines.split_inclusive(|&byte| byte == b'\n') {
-            out.extend_from_slice(prefix.as_bytes());
-            out.extend_from_slice(line);
-            if line.last() != Some(&b'\n') {
-                out.push(b'\n');
+        for (index, line) in lines.split_inclusive(|&byte| byte == b'\n').enumerate() {
+            if index > 0 || !continues {
+                out.extend_from_slice(prefix.as_bytes());
             }
+            out.extend_from_slice(line);
         }
     }
 
@@ -176,16 +191,34 @@ mod tests {
     }
 
     #[test]
+    fn a_released_line_goes_on_without_a_second_tag() {
+        let mut assembler = LineAssembler::new(TAGGED);
+        let mut out = Vec::new();
+        assembler.push(b"name? ", SystemTime::UNIX_EPOCH, &mut out);
+        assert!(out.is_empty() && assembler.has_partial());
+        assembler.release(SystemTime::UNIX_EPOCH, &mut out);
+        assembler.push(b"Ada\nx", SystemTime::UNIX_EPOCH, &mut out);
+        assembler.release(SystemTime::UNIX_EPOCH, &mut out);
+        assembler.finish(SystemTime::UNIX_EPOCH, &mut out);
+        assert_eq!(out, b"[3] name? Ada\n[3] x\n");
+    }
+
+    #[test]
     fn known_dates_are_told() {
         assert_eq!(utc(Duration::from_millis(951_782_400_007)), "2000-02-29T00:00:00.007Z");
         assert_eq!(utc(Duration::from_secs(1_795_251_784)), "2026-11-21T09:03:04.000Z");
         assert_eq!(utc(Duration::from_secs(4_107_542_399)), "2100-02-28T23:59:59.000Z");
     }
 
+    fn pieces() -> impl Strategy<Value = Vec<Vec<u8>>> {
+        let byte = prop_oneof![Just(b'\n'), any::<u8>()];
+        proptest::collection::vec(proptest::collection::vec(byte, 0..20), 0..20)
+    }
+
     proptest! {
         #[test]
         fn untagged_output_is_unchanged_however_it_is_cut(
-            pieces in proptest::collection::vec(proptest::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..20), 0..20)
+            pieces in pieces()
         ) {
             let mut assembler = LineAssembler::new(Prefix::default());
             let mut out = Vec::new();

@@ -45,10 +45,12 @@ enum Place {
     Gone,
 }
 
-/// The block about what has ended a job: who, how, and where the others were.
+/// The block about what has ended a job: who, how, and where the others were if any rank is in MPI.
 pub fn failure(launcher: &str, cause: Cause, states: &[RankState]) -> String {
     let mut lines = vec![describe(cause, states)];
-    lines.extend(places(states, cause.rank(), FAILURE_LINES - 1));
+    if states.iter().any(|state| !matches!(state.place(), Place::Gone | Place::Outside)) {
+        lines.extend(places(states, cause.rank(), FAILURE_LINES - 1));
+    }
     text(launcher, &lines)
 }
 
@@ -131,16 +133,13 @@ fn describe(cause: Cause, states: &[RankState]) -> String {
     }
 }
 
-/// At most `most` lines that say where the ranks other than `except` are; nothing if none of them is in MPI.
+/// At most `most` lines that say where the ranks other than `except` are.
 fn places(states: &[RankState], except: Option<u32>, most: usize) -> Vec<String> {
     let mut groups: BTreeMap<Place, Vec<u32>> = BTreeMap::new();
     for (rank, state) in (0..).zip(states) {
         if except != Some(rank) {
             groups.entry(state.place()).or_default().push(rank);
         }
-    }
-    if groups.keys().all(|place| matches!(place, Place::Gone | Place::Outside)) {
-        return Vec::new();
     }
     let line = |(place, ranks): (&Place, &Vec<u32>)| format!("  {} {}", name_ranks(ranks), place.name());
     let mut lines: Vec<String> = groups.iter().map(line).collect();

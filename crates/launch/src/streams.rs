@@ -5,9 +5,10 @@
 //! costs no memory; a reader that has gone makes the ranks' next write fail, as in any pipeline.
 
 use std::fs;
+use std::io::IsTerminal;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
@@ -33,6 +34,8 @@ struct Stream {
     pipe: Option<OwnedFd>,
     lines: LineAssembler,
     sink: usize,
+    /// Since when a line is incomplete.
+    partial_since: Option<Instant>,
 }
 
 /// Where output goes.
@@ -43,10 +46,16 @@ struct Sink {
     written: usize,
     most_at_once: usize,
     is_broken: bool,
+    is_terminal: bool,
+    /// The stream whose incomplete line is shown on this terminal.
+    open_line: Option<usize>,
 }
 
 /// Queue length at which streams are no longer read.
 const QUEUE_BYTES: usize = 256 << 10;
+
+/// How long an incomplete line is kept from a terminal.
+const PROMPT_TIME: Duration = Duration::from_millis(100);
 
 /// More than a pipe holds: reading this much after a rank's end has read everything the rank wrote.
 const DRAIN_BYTES: usize = 4 << 20;
@@ -89,7 +98,7 @@ impl Streams {
                 1 if prefix == Prefix::default() => LineAssembler::transparent(),
                 _ => LineAssembler::new(prefix),
             };
-            self.streams.push(Stream { pipe: Some(reader), lines, sink });
+            self.streams.push(Stream { pipe: Some(reader), lines, sink, partial_since: None });
             Ok(writer)
         };
         let [output, error] = sinks.map(add);
@@ -118,8 +127,10 @@ impl Streams {
         let Some(pipe) = &stream.pipe else { return 0 };
         match rustix::io::read(pipe, &mut *self.buffer) {
             Ok(bytes) if bytes > 0 && !self.sinks[stream.sink].is_broken => {
-                let queue = &mut self.sinks[stream.sink].queue;
-                stream.lines.push(&self.buffer[..bytes], SystemTime::now(), queue);
+                let mut text = Vec::new();
+                stream.lines.push(&self.buffer[..bytes], SystemTime::now(), &mut text);
+                stream.note_partial(Instant::now());
+                self.deliver(Some(index), &text);
                 bytes
             }
             Err(Errno::AGAIN | Errno::INTR) => 0,
@@ -128,6 +139,22 @@ impl Streams {
                 0
             }
         }
+    }
+
+    /// Queues what a stream (or the launcher itself) prints, after the end of another stream's line if that is shown
+    /// incomplete.
+    fn deliver(&mut self, from: Option<usize>, text: &[u8]) {
+        let Some(last) = text.last() else { return };
+        let sink = &mut self.sinks[from.map_or(self.error, |index| self.streams[index].sink)];
+        match sink.open_line {
+            Some(open) if from != Some(open) => {
+                sink.queue.push(b'\n');
+                self.streams[open].lines.end_line();
+            }
+            _ => {}
+        }
+        sink.queue.extend_from_slice(text);
+        sink.open_line = from.filter(|_| sink.is_terminal && *last != b'\n');
     }
 
     /// Writes some of what sink `index` holds.
@@ -146,15 +173,44 @@ impl Streams {
                 }
             }
         }
-        for stream in &mut self.streams {
+        for index in 0..self.streams.len() {
+            let stream = &mut self.streams[index];
             stream.pipe = None;
-            stream.lines.finish(SystemTime::now(), &mut self.sinks[stream.sink].queue);
+            let mut text = Vec::new();
+            stream.lines.finish(SystemTime::now(), &mut text);
+            self.deliver(Some(index), &text);
+        }
+    }
+
+    /// When [`Streams::show_prompts`] has something to show.
+    pub fn prompt_time(&self) -> Option<Instant> {
+        let shown = self.streams.iter().filter(|stream| self.sinks[stream.sink].is_terminal);
+        shown.filter_map(|stream| Some(stream.partial_since? + PROMPT_TIME)).min()
+    }
+
+    /// Shows incomplete lines on a terminal: they may be questions.
+    pub fn show_prompts(&mut self, now: Instant) {
+        for index in 0..self.streams.len() {
+            let stream = &mut self.streams[index];
+            let is_due = stream.partial_since.is_some_and(|since| since + PROMPT_TIME <= now);
+            if is_due && self.sinks[stream.sink].is_terminal {
+                let mut text = Vec::new();
+                stream.lines.release(SystemTime::now(), &mut text);
+                stream.partial_since = None;
+                self.deliver(Some(index), &text);
+            }
         }
     }
 
     /// Prints whole lines of the launcher itself to its error output.
     pub fn say(&mut self, lines: &str) {
-        self.sinks[self.error].queue.extend_from_slice(lines.as_bytes());
+        self.deliver(None, lines.as_bytes());
+    }
+}
+
+impl Stream {
+    fn note_partial(&mut self, now: Instant) {
+        self.partial_since = self.lines.has_partial().then(|| self.partial_since.unwrap_or(now));
     }
 }
 
@@ -164,7 +220,16 @@ impl Sink {
         let is_file =
             rustix::fs::fstat(&file).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file());
         let most_at_once = if is_file { usize::MAX } else { 4096 };
-        Self { file, queue: Vec::new(), written: 0, most_at_once, is_broken: false }
+        let is_terminal = file.is_terminal();
+        Self {
+            file,
+            queue: Vec::new(),
+            written: 0,
+            most_at_once,
+            is_broken: false,
+            is_terminal,
+            open_line: None,
+        }
     }
 
     fn is_full(&self) -> bool {

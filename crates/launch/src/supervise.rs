@@ -116,7 +116,7 @@ enum Source {
 impl Supervisor {
     /// Supervises the job to its end; returns the launcher's exit status.
     pub fn run(mut self) -> u8 {
-        while self.ranks.iter().any(|rank| rank.exit.is_none()) {
+        while self.ranks.iter().any(|rank| rank.exit.is_none()) || self.is_in_grace() {
             for source in self.wait() {
                 self.handle(source);
             }
@@ -155,6 +155,8 @@ impl Supervisor {
             self.hang_at,
             self.progress.inquiry.as_ref().map(|_| now + TICK),
             self.may_wait_for_absent().then(|| now + SLOW_TICK),
+            self.streams.prompt_time(),
+            self.is_in_grace().then(|| now + TICK),
         ];
         times.into_iter().flatten().min()
     }
@@ -256,6 +258,7 @@ impl Supervisor {
             _ => {}
         }
         self.answer_inquiry(now);
+        self.streams.show_prompts(now);
         if let Some(rank) = self.absent_rank() {
             self.end(Cause::Absent { rank });
         }
@@ -316,6 +319,18 @@ impl Supervisor {
             // It fails if all of the group are gone, which is as well.
             let _ = rustix::process::kill_process_group(rank.pid, signal);
         }
+    }
+
+    /// Whether a process in MPI that is not the rank's own, but one it has started, has time left to end by itself.
+    fn is_in_grace(&self) -> bool {
+        let may_end = self.progress.ending.as_ref().is_some_and(|ending| ending.kill_at.is_some());
+        let lives = |(index, rank): (usize, &Rank)| {
+            let page = self.segment.state(index);
+            let pid = page.pid().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+            let other = pid.filter(|&pid| pid != rank.pid && page.phase() == Phase::Running);
+            other.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+        };
+        may_end && self.ranks.iter().enumerate().any(lives)
     }
 
     /// Ranks between `MPI_Init` and `MPI_Finalize`, whose processes live.

@@ -177,10 +177,10 @@ pub fn help(launcher: &str) -> String {
     let ignored = ENTRIES.iter().filter(|entry| entry.setting == Setting::Ignored);
     let names: Vec<String> = ignored.flat_map(|entry| entry.names).map(|name| format!("-{name}")).collect();
     text += &format!("\nAccepted and without effect: {}.\n", names.join(" "));
-    text += "\nExit status: 0 all well; a failing rank's own status, or 128 + its signal; the code of MPI_Abort;\n\
-             124 time limit; 125 the launcher's own failure; 126 program not executable; 127 not found.\n\
-             A rank that leaves with status 0 between MPI_Init and MPI_Finalize counts as status 1.\n\
-             SIGQUIT (Ctrl-\\) prints what every rank is doing.\n";
+    text += "\nExit status: 0 all well; the first failing rank's own, or 128 + its signal; the code of MPI_Abort;\n\
+    124 time limit; 125 the launcher's own failure; 126 program not executable; 127 program not found.\n\
+    A rank that leaves with status 0 between MPI_Init and MPI_Finalize counts as status 1.\n\
+    SIGQUIT (Ctrl-\\) prints what every rank is doing.\n";
     text
 }
 

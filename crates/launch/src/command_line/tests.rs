@@ -90,9 +90,10 @@ fn options_of_other_launchers_that_mean_nothing_here_are_noted() {
 
 #[test]
 fn settings_of_the_job_are_understood() {
-    let job = job("--timeout 1.5 --hang-after 2 --bind-to core:overload-allowed --report-bindings -s all \
-                   --timestamp --output-dir out -v -genv X 1 -genvlist A,B -initial-errhandler mpi_errors_return \
-                   -host localhost:4,::1 a");
+    let line = "--timeout 1.5 --hang-after 2 --bind-to core:overload-allowed --report-bindings -s all \
+                --timestamp --output-dir out -v -genv X 1 -genvlist A,B \
+                -initial-errhandler mpi_errors_return -host localhost:4,::1 a";
+    let job = job(line);
     assert_eq!(job.time_limit, Some(Duration::from_millis(1500)));
     assert_eq!(job.hang_after, Some(Duration::from_secs(2)));
     assert_eq!(job.bind, Policy::Core);

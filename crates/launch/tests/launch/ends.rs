@@ -205,6 +205,16 @@ fn a_signal_to_the_launcher_reaches_the_ranks_and_gives_128_and_its_number() {
 }
 
 #[test]
+fn what_a_rank_has_started_may_end_by_itself_when_interrupted() {
+    let mut child = fake_rank::start(&[], &["worker init sleep"]);
+    while read_lines(&mut child, 1) != ["ready"] {}
+    rustix::process::kill_process(process(&child), Signal::TERM).expect("it runs");
+    let ended = finish(child);
+    assert_eq!(ended.status, Some(143));
+    assert!(ended.out.contains("saved"), "{}", ended.out);
+}
+
+#[test]
 fn a_second_interrupt_kills_ranks_that_ignore_the_first() {
     let script = "trap '' INT TERM; echo ready; while :; do sleep 0.02; done";
     let mut child = command(&["-n", "2", "sh", "-c", script]).spawn().expect("mpiexec is built");

@@ -57,10 +57,19 @@ fn rank() {
             "print" => println!("{value}"),
             "settle" => wait_for_others(&job, rank),
             "sleep" => wait(&job, rank, &pending),
+            "worker" => start_worker(&job, rank),
             _ => panic!("unknown word {word}"),
         }
     }
     process::exit(0);
+}
+
+/// Starts another process that is in MPI in this one's stead, and that takes some time to end when asked to.
+#[expect(clippy::zombie_processes, reason = "it is to outlive this process")]
+fn start_worker(job: &Job, rank: usize) {
+    let script = "trap 'sleep 0.1; echo saved; exit' TERM; echo ready; while :; do sleep 0.02; done";
+    let worker = process::Command::new("sh").args(["-c", script]).spawn().expect("a shell");
+    job.state(rank).set_pid(worker.id());
 }
 
 fn number(text: &str) -> i32 {

@@ -1,4 +1,4 @@
-//! Runs the built `mpiexec` on small programs: its exit contract, output, input, environment, and what it leaves behind.
+//! Runs the built `mpiexec` on small programs: its exit contract, output, input and environment, and what is left.
 //!
 //! Limits on time are generous and only end what hangs.
 

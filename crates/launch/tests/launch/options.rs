@@ -41,6 +41,9 @@ fn more_ranks_than_cores_are_welcome() {
     let ranks = 4 * u32::try_from(std::thread::available_parallelism().expect("some").get()).expect("few");
     let ended = shells(ranks, &[], "echo x");
     assert_eq!((ended.status, ended.out.lines().count()), (Some(0), ranks as usize));
+    assert_eq!(ended.err, "");
+    let verbose = shells(ranks, &["-v"], "exit 0");
+    assert!(verbose.err.contains("ranks take turns on"), "{}", verbose.err);
 }
 
 #[test]

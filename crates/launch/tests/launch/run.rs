@@ -1,7 +1,7 @@
 //! Runs a launcher and collects how it ended; a launcher that hangs is killed.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{Read, Write};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -77,10 +77,16 @@ pub fn process(child: &Child) -> Pid {
     Pid::from_child(child)
 }
 
-/// Reads `count` lines of a running launcher's output.
+/// Reads `count` lines of a running launcher's output, and not a byte more.
 pub fn read_lines(child: &mut Child, count: usize) -> Vec<String> {
-    let reader = BufReader::new(child.stdout.as_mut().expect("it is piped"));
-    reader.lines().take(count).map(|line| line.expect("text")).collect()
+    let output = child.stdout.as_mut().expect("it is piped");
+    let mut text = String::new();
+    while text.matches('\n').count() < count {
+        let mut byte = [0];
+        output.read_exact(&mut byte).expect("it prints more");
+        text.push(char::from(byte[0]));
+    }
+    text.lines().map(str::to_owned).collect()
 }
 
 /// Waits until process `pid` is gone, or a zombie that nobody has buried.
