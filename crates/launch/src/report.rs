@@ -55,37 +55,42 @@ pub fn failure(launcher: &str, cause: Cause, states: &[RankState]) -> String {
 }
 
 /// What every rank is doing, with the pending requests of those that answered.
-pub fn inquiry(launcher: &str, heading: &str, states: &[RankState]) -> String {
-    let mut lines = vec![heading.to_owned()];
+pub fn inquiry(launcher: &str, states: &[RankState]) -> String {
+    inquiry_under("what every rank is doing".to_owned(), launcher, states)
+}
+
+/// The same for a job that ends because of `cause`.
+pub fn ending_inquiry(launcher: &str, cause: Cause, states: &[RankState]) -> String {
+    inquiry_under(describe(cause, states), launcher, states)
+}
+
+fn inquiry_under(heading: String, launcher: &str, states: &[RankState]) -> String {
+    let mut lines = vec![heading];
     lines.extend(places(states, None, FAILURE_LINES - 1));
-    let answers: Vec<(usize, &str)> = states
-        .iter()
-        .enumerate()
-        .filter_map(|(rank, state)| Some((rank, state.pending.as_deref()?)))
-        .collect();
-    let room = SCREEN_LINES - lines.len();
-    let each = (room / answers.len().max(1)).max(1);
-    let mut told: Vec<String> = Vec::new();
-    for (rank, answer) in answers {
-        let all: Vec<&str> = answer.lines().filter(|line| !line.trim().is_empty()).collect();
-        let shown = if all.len() > each { each - 1 } else { all.len() };
-        told.extend(all[..shown].iter().map(|line| format!("  rank {rank}: {line}")));
-        if shown < all.len() {
-            told.push(format!("  rank {rank}: and {} lines more", all.len() - shown));
-        }
-    }
-    if told.len() > room {
-        let more = told.len() - (room - 1);
-        told.truncate(room - 1);
-        told.push(format!("  and {more} lines more"));
-    }
-    lines.extend(told);
+    lines.extend(pending_requests(states, SCREEN_LINES - lines.len()));
     text(launcher, &lines)
 }
 
-/// The same for a job that ends with the answers.
-pub fn ending_inquiry(launcher: &str, cause: Cause, states: &[RankState]) -> String {
-    inquiry(launcher, &describe(cause, states), states)
+/// What ranks have answered, in at most `most` lines that are shared out evenly.
+fn pending_requests(states: &[RankState], most: usize) -> Vec<String> {
+    let answered = (0..).zip(states).filter_map(|(rank, state)| Some((rank, state.pending.as_deref()?)));
+    let answers: Vec<(u32, &str)> = answered.collect();
+    let each = (most / answers.len().max(1)).max(1);
+    let mut lines = Vec::new();
+    for (rank, answer) in answers {
+        let all: Vec<&str> = answer.lines().filter(|line| !line.trim().is_empty()).collect();
+        let shown = if all.len() > each { each - 1 } else { all.len() };
+        lines.extend(all[..shown].iter().map(|line| format!("  rank {rank}: {line}")));
+        if shown < all.len() {
+            lines.push(format!("  rank {rank}: and {} lines more", all.len() - shown));
+        }
+    }
+    if lines.len() > most {
+        let more = lines.len() - (most - 1);
+        lines.truncate(most - 1);
+        lines.push(format!("  and {more} lines more"));
+    }
+    lines
 }
 
 fn text(launcher: &str, lines: &[String]) -> String {
@@ -108,12 +113,12 @@ fn describe(cause: Cause, states: &[RankState]) -> String {
         }
         Cause::Aborted { rank, code } => format!("{} called MPI_Abort with code {code}", who(rank)),
         Cause::Ended { rank, exit: Exit::Status(status), phase } => {
-            let where_ = match phase {
+            let when = match phase {
                 Phase::Running => format!("{} before MPI_Finalize", in_call(rank)),
                 Phase::Finalized => " after MPI_Finalize".to_owned(),
                 Phase::Outside | Phase::Aborted(_) => String::new(),
             };
-            format!("{} exited with status {status}{where_}", who(rank))
+            format!("{} exited with status {status}{when}", who(rank))
         }
         Cause::Ended { rank, exit: Exit::Signal(signal), phase } => {
             let after = if phase == Phase::Finalized { " after MPI_Finalize" } else { "" };

@@ -97,7 +97,7 @@ struct Ending {
 #[derive(Debug)]
 struct Inquiry {
     until: Instant,
-    heading: String,
+    /// Why the job ends with the answers, if it does.
     ends: Option<Cause>,
 }
 
@@ -218,7 +218,7 @@ impl Supervisor {
         let forwarded = Signal::from_named_raw(signal);
         match signal {
             libc::SIGINT | libc::SIGTERM | libc::SIGHUP => self.interrupted(signal),
-            libc::SIGQUIT => self.inquire("what every rank is doing".to_owned(), None),
+            libc::SIGQUIT => self.inquire(None),
             libc::SIGTSTP => {
                 self.signal_groups(Signal::STOP);
                 // The launcher goes on from here when its shell continues it.
@@ -248,12 +248,12 @@ impl Supervisor {
     fn tick(&mut self, now: Instant) {
         if self.hang_at.is_some_and(|at| at <= now) {
             self.hang_at = None;
-            self.inquire("what every rank is doing".to_owned(), None);
+            self.inquire(None);
         }
         match self.time_limit {
             Some((limit, at)) if at <= now => {
                 self.time_limit = None;
-                self.inquire(String::new(), Some(Cause::TimeLimit(limit)));
+                self.inquire(Some(Cause::TimeLimit(limit)));
             }
             _ => {}
         }
@@ -271,14 +271,15 @@ impl Supervisor {
         }
     }
 
-    /// Asks the ranks for their pending requests; `ends` says whether the job ends with the answer.
-    fn inquire(&mut self, heading: String, ends: Option<Cause>) {
+    /// Asks the ranks for their pending requests; `ends` says why the job ends with the answers, if it does.
+    fn inquire(&mut self, ends: Option<Cause>) {
         if self.progress.ending.is_some() {
             return;
         }
         self.running().for_each(|index| self.segment.state(index).ask());
         self.segment.wake_all();
-        self.progress.inquiry = Some(Inquiry { until: Instant::now() + ANSWER_TIME, heading, ends });
+        let ends = self.progress.inquiry.take().and_then(|before| before.ends).or(ends);
+        self.progress.inquiry = Some(Inquiry { until: Instant::now() + ANSWER_TIME, ends });
     }
 
     /// Prints what the ranks have answered, once they have or their time is over.
@@ -288,14 +289,14 @@ impl Supervisor {
         if !is_answered && now < inquiry.until {
             return;
         }
-        let Some(inquiry) = self.progress.inquiry.take() else { return };
-        let states = self.states();
-        match inquiry.ends {
+        let (states, ends) = (self.states(), inquiry.ends);
+        self.progress.inquiry = None;
+        match ends {
             Some(cause) => {
                 let text = report::ending_inquiry(self.launcher, cause, &states);
                 self.end_with(cause, text, Signal::TERM, GRACE);
             }
-            None => self.streams.say(&report::inquiry(self.launcher, &inquiry.heading, &states)),
+            None => self.streams.say(&report::inquiry(self.launcher, &states)),
         }
     }
 
@@ -318,6 +319,10 @@ impl Supervisor {
         for rank in &self.ranks {
             // It fails if all of the group are gone, which is as well.
             let _ = rustix::process::kill_process_group(rank.pid, signal);
+            if signal == Signal::KILL {
+                // It may have left its group.
+                let _ = rustix::process::pidfd_send_signal(&rank.handle, signal);
+            }
         }
     }
 

@@ -145,7 +145,12 @@ pub static ENTRIES: &[Entry] = &[
     entry(&["v", "verbose"], &[], Setting::Verbose, "tell what is done and what is ignored"),
     entry(&["V", "version"], &[], Setting::Version, "print the version"),
     entry(&["h", "help"], &[], Setting::Help, "print this text"),
-    entry(&["oversubscribe", "allow-run-as-root", "use-hwthread-cpus"], &[], Setting::Ignored, ""),
+    entry(
+        &["oversubscribe", "allow-run-as-root", "use-hwthread-cpus", "q", "quiet"],
+        &[],
+        Setting::Ignored,
+        "",
+    ),
     entry(&["map-by", "rank-by", "soft", "arch", "launcher", "bootstrap"], &["VALUE"], Setting::Ignored, ""),
     entry(&["mca", "gmca", "prtemca", "pmixmca"], &["NAME", "VALUE"], Setting::Ignored, ""),
 ];
@@ -176,13 +181,27 @@ pub fn help(launcher: &str) -> String {
     }
     let ignored = ENTRIES.iter().filter(|entry| entry.setting == Setting::Ignored);
     let names: Vec<String> = ignored.flat_map(|entry| entry.names).map(|name| format!("-{name}")).collect();
-    text += &format!("\nAccepted and without effect: {}.\n", names.join(" "));
-    text += "\nExit status: 0 all well; the first failing rank's own, or 128 + its signal; the code of MPI_Abort;\n\
-    124 time limit; 125 the launcher's own failure; 126 program not executable; 127 program not found.\n\
-    A rank that leaves with status 0 between MPI_Init and MPI_Finalize counts as status 1.\n\
-    SIGQUIT (Ctrl-\\) prints what every rank is doing.\n";
-    text
+    text += "\nAccepted and without effect:";
+    for line in names.chunks(8) {
+        text += &format!("\n  {}", line.join(" "));
+    }
+    text + EXIT_STATUS
 }
+
+const EXIT_STATUS: &str = "
+
+Exit status:
+  0    all is well
+  K    the first rank that failed exited with K, or called MPI_Abort with code K
+  1    a rank left with status 0 between MPI_Init and MPI_Finalize, or never joined
+  124  time limit
+  125  the launcher's own failure
+  126  a program is not executable
+  127  a program was not found
+  128+S  a rank died by signal S, or the launcher was told to stop by signal S
+
+SIGQUIT (Ctrl-\\) prints what every rank is doing.
+";
 
 /// Number of insertions, deletions, replacements and swaps of neighbours that make `left` into `right`.
 fn distance(left: &str, right: &str) -> usize {
@@ -230,7 +249,7 @@ mod tests {
             assert!(distance(found, meant) <= 1, "{typed} found {found}");
         }
         assert_eq!(nearest("zzzzzzzzzzzz"), None);
-        assert_eq!(nearest("q"), None, "one letter is like any other");
+        assert_eq!(nearest("z"), None, "one letter is like any other");
     }
 
     #[test]
