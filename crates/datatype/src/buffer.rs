@@ -18,7 +18,7 @@ pub struct Buffer(Kind);
 #[derive(Clone, Debug)]
 enum Kind {
     Dense(Region),
-    Scattered(Scattered),
+    Scattered(Arc<Scattered>),
 }
 
 #[derive(Clone, Debug)]
@@ -84,7 +84,8 @@ impl Buffer {
             // SAFETY: the element is exactly these bytes.
             return Ok(Self(Kind::Dense(unsafe { Region::claim(origin, bytes as usize) })));
         }
-        Ok(Self(Kind::Scattered(Scattered { origin, skip: 0, bytes, extent, layout: Arc::clone(layout) })))
+        let layout = Arc::clone(layout);
+        Ok(Self(Kind::Scattered(Arc::new(Scattered { origin, skip: 0, bytes, extent, layout }))))
     }
 
     /// The bytes of `region`, in order.
@@ -130,7 +131,8 @@ impl Buffer {
             return Self::dense(region);
         }
         let Kind::Scattered(whole) = &self.0 else { unreachable!("a dense buffer has every part") };
-        Self(Kind::Scattered(Scattered { skip: whole.skip + offset, bytes, ..whole.clone() }))
+        let slice = Scattered { skip: whole.skip + offset, bytes, ..Scattered::clone(whole) };
+        Self(Kind::Scattered(Arc::new(slice)))
     }
 
     /// Packs: copies the packed bytes from `offset` into all of `into`.

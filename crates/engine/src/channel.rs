@@ -13,19 +13,16 @@ use std::sync::Arc;
 
 use oxmpi_base::Result;
 use oxmpi_mem::Region;
-use oxmpi_plan::Plan;
+use oxmpi_plan::{MAX_LINES, Plan};
 use oxmpi_shm::{Arena, Block, Job, Line};
 
 use crate::p2p::{Address, P2p};
 
 /// Runs of a channel that can be under way at the same time.
-pub const DEPTH: u64 = 16;
-
-/// The most lines that a plan may use.
-pub const LINES_PER_RUN: usize = oxmpi_plan::MAX_LINES;
+pub(crate) const DEPTH: u64 = 16;
 
 /// Lines of one rank: the one that counts completed runs, and those of its runs.
-const LINES: usize = 1 + DEPTH as usize * LINES_PER_RUN;
+const LINES: usize = 1 + DEPTH as usize * MAX_LINES;
 const _: () = assert!(LINES <= oxmpi_shm::FIRST_LINES);
 
 /// Blocks that may await their credit before it is looked up.
@@ -151,7 +148,7 @@ impl Channel {
     /// A line of a member, in a run.
     #[inline]
     pub(crate) fn line(&self, member: u32, run: u64, line: u8) -> &'static Line {
-        &self.lines[member as usize][1 + (run % DEPTH) as usize * LINES_PER_RUN + usize::from(line)]
+        &self.lines[member as usize][1 + (run % DEPTH) as usize * MAX_LINES + usize::from(line)]
     }
 
     /// Shared memory for what this rank posts in a run. It comes back when all ranks have completed the run.
@@ -246,7 +243,6 @@ impl Channel {
 
     /// The lines of a plan must fit.
     pub(crate) fn check(&self, plan: &Plan) {
-        assert!(plan.lines.len() <= LINES_PER_RUN, "a plan uses at most {LINES_PER_RUN} lines");
         assert!(plan.lines.is_empty() || !self.lines.is_empty(), "posting needs lines");
     }
 }

@@ -35,7 +35,9 @@ pub struct Engine {
 /// A run that the engine moves on whenever it is polled.
 #[derive(Debug)]
 pub struct KeptRun {
-    run: Box<Run>,
+    run: Run,
+    plan: Arc<Plan>,
+    binding: Binding,
     channel: ChannelKey,
     /// Place in `Engine::active`, while the run is active.
     place: Option<usize>,
@@ -159,11 +161,9 @@ impl Engine {
 
     /// Begins a run that its caller moves on by [`Engine::advance`].
     #[inline]
-    pub fn begin(&mut self, key: ChannelKey, plan: Arc<Plan>, binding: Binding) -> Run {
-        let mut run = Run::new(plan, binding);
+    pub fn begin(&mut self, key: ChannelKey, run: &mut Run, plan: &Plan, binding: &Binding) {
         let channel = self.channels.get_mut(key).expect("channels are left last");
-        run.begin(channel.begin(), &mut self.p2p);
-        run
+        run.begin(channel.begin(), plan, binding, &mut self.p2p);
     }
 
     /// Does what can be done for a run now; whether it is complete.
@@ -171,16 +171,30 @@ impl Engine {
     /// # Errors
     /// See [`Run`].
     #[inline]
-    pub fn advance(&mut self, key: ChannelKey, run: &mut Run) -> Result<bool> {
+    pub fn advance(
+        &mut self,
+        key: ChannelKey,
+        run: &mut Run,
+        plan: &Plan,
+        binding: &Binding,
+    ) -> Result<bool> {
         let channel = self.channels.get_mut(key).expect("channels are left last");
-        run.advance(&mut Means { p2p: &mut self.p2p, channel, arena: &mut self.arena })
+        run.advance(&mut Means { plan, binding, p2p: &mut self.p2p, channel, arena: &mut self.arena })
+    }
+
+    /// Takes back what stands in for the buffers of a binding that no run uses any more.
+    #[inline]
+    pub fn release(&mut self, binding: &Binding) {
+        if let Some(images) = &binding.images {
+            images.regions.iter().for_each(|&image| self.p2p.pool.give(image));
+        }
     }
 
     /// Keeps a run that has not begun, to be begun by [`Engine::start`].
     pub fn keep(&mut self, channel: ChannelKey, plan: Arc<Plan>, binding: Binding) -> RunKey {
         self.channel(channel).check(&plan);
-        let run = Box::new(Run::new(plan, binding));
-        self.runs.insert(KeptRun { run, channel, place: None, failure: None })
+        let run = Run::new(&plan);
+        self.runs.insert(KeptRun { run, plan, binding, channel, place: None, failure: None })
     }
 
     /// Begins a kept run and does what can be done at once.
@@ -189,8 +203,8 @@ impl Engine {
         let kept = self.runs.get_mut(key).expect("kept runs are forgotten last");
         let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
         kept.failure = None;
-        kept.run.begin(channel.begin(), &mut self.p2p);
-        let result = kept.run.advance(&mut Means { p2p: &mut self.p2p, channel, arena: &mut self.arena });
+        kept.run.begin(channel.begin(), &kept.plan, &kept.binding, &mut self.p2p);
+        let result = kept.advance(&mut self.p2p, channel, &mut self.arena);
         match result {
             Ok(true) => {}
             Ok(false) => {
@@ -207,7 +221,7 @@ impl Engine {
         let kept = self.runs.get_mut(key).expect("kept runs are forgotten last");
         let Some(place) = kept.place else { return true };
         let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
-        let result = kept.run.advance(&mut Means { p2p: &mut self.p2p, channel, arena: &mut self.arena });
+        let result = kept.advance(&mut self.p2p, channel, &mut self.arena);
         match result {
             Ok(false) => return false,
             Ok(true) => {}
@@ -240,13 +254,8 @@ impl Engine {
     /// Forgets a kept run that is complete or has not begun.
     pub fn forget(&mut self, key: RunKey) {
         if let Some(kept) = self.runs.remove(key) {
-            kept.run.retire(&mut self.p2p);
+            self.release(&kept.binding);
         }
-    }
-
-    /// Takes back what a run held that its caller has moved on to its end.
-    pub fn retire(&mut self, run: Run) {
-        run.retire(&mut self.p2p);
     }
 
     /// Moves everything on that can be moved now; whether anything did.
@@ -274,7 +283,17 @@ impl Engine {
     /// One line per operation under way, for reports.
     pub fn describe(&self) -> Vec<String> {
         let runs = self.active.iter().filter_map(|&key| self.runs.get(key));
-        let runs = runs.map(|kept| format!("collective {}", kept.run.describe(self.channel(kept.channel))));
+        let runs = runs.map(|kept| {
+            let channel = self.channel(kept.channel);
+            format!("collective {}", kept.run.describe(&kept.plan, channel))
+        });
         runs.chain(self.p2p.describe()).collect()
+    }
+}
+
+impl KeptRun {
+    #[inline]
+    fn advance(&mut self, p2p: &mut P2p, channel: &mut Channel, arena: &mut Arena) -> Result<bool> {
+        self.run.advance(&mut Means { plan: &self.plan, binding: &self.binding, p2p, channel, arena })
     }
 }

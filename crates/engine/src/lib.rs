@@ -17,9 +17,9 @@ mod p2p;
 mod run;
 mod slab;
 
-pub use channel::{Channel, ChannelPlan, DEPTH, LINES_PER_RUN};
+pub use channel::{Channel, ChannelPlan};
 pub use engine::{ChannelKey, Engine, RunKey};
 pub use matching::{Message, Pattern};
 pub use p2p::{Address, Mode, OpKey, Outcome, P2p, Received};
-pub use run::{Binding, Run, Transfer};
+pub use run::{Binding, Images, Run, Transfer};
 pub use slab::{Key, Slab};

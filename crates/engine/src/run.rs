@@ -4,13 +4,13 @@
 //! leaves it with the engine, a persistent one begins it again and again. Cost per step: a few nanoseconds
 //! beside the copy or the reduction; no allocation once a run has been through once.
 
-use std::sync::Arc;
+use std::num::NonZeroU64;
 
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Region;
 use oxmpi_op::Reducer;
-use oxmpi_plan::{Action, Buf, Line as PlanLine, Peer, Plan, Span, Step, Take};
+use oxmpi_plan::{Action, Buf, Line as PlanLine, MAX_LINES, Peer, Plan, Span, Step, Take};
 use oxmpi_shm::{Arena, INLINE_BYTES};
 
 use crate::channel::Channel;
@@ -26,12 +26,19 @@ pub struct Binding {
     pub recv: Buffer,
     /// How contributions are combined, where they are. The buffers of a reduction are dense.
     pub reducer: Option<Reducer>,
+    /// What stands in for the user's buffers, where those cannot be used as they are.
+    pub images: Option<Box<Images>>,
+}
+
+/// Packed stand-ins for buffers that have gaps.
+#[derive(Clone, Debug, Default)]
+pub struct Images {
     /// Copied when a run begins.
     pub before: Option<Transfer>,
     /// Copied when a run is complete.
     pub after: Option<Transfer>,
-    /// Regions of the pool that stand in for the user's buffers; they go back with the run.
-    pub images: Vec<Region>,
+    /// The stand-ins: regions of the pool, which go back with the run.
+    pub regions: Vec<Region>,
 }
 
 /// A copy between two buffers of as many packed bytes.
@@ -44,9 +51,17 @@ pub struct Transfer {
 }
 
 impl Binding {
-    /// The user's buffers, as they are.
-    pub fn new(send: Buffer, recv: Buffer) -> Self {
-        Self { send, recv, reducer: None, before: None, after: None, images: Vec::new() }
+    fn buffer(&self, buf: Buf) -> &Buffer {
+        match buf {
+            Buf::Send => &self.send,
+            Buf::Recv => &self.recv,
+            Buf::Scratch => unreachable!("scratch is always one piece"),
+        }
+    }
+
+    #[inline]
+    fn reducer(&self) -> &Reducer {
+        self.reducer.as_ref().expect("a plan that reduces is bound to an operation")
     }
 }
 
@@ -68,8 +83,6 @@ impl Transfer {
 /// See the module.
 #[derive(Debug)]
 pub struct Run {
-    plan: Arc<Plan>,
-    binding: Binding,
     number: u64,
     iterations: u64,
     iteration: u64,
@@ -78,13 +91,15 @@ pub struct Run {
     /// Sends and receives under way, with the step that began them.
     under_way: Vec<(u32, OpKey)>,
     /// Offset of what this rank stages for each of its lines.
-    staged: [Option<u64>; crate::LINES_PER_RUN],
+    staged: [Option<NonZeroU64>; MAX_LINES],
     finished: bool,
 }
 
-/// What a run needs of the engine.
+/// What a run works on, and what it needs of the engine.
 #[derive(Debug)]
 pub(crate) struct Means<'a> {
+    pub plan: &'a Plan,
+    pub binding: &'a Binding,
     pub p2p: &'a mut P2p,
     pub channel: &'a mut Channel,
     pub arena: &'a mut Arena,
@@ -94,54 +109,36 @@ pub(crate) struct Means<'a> {
 const SEGMENTS_PER_RUN: u64 = 1 << 24;
 
 impl Run {
-    pub(crate) fn new(plan: Arc<Plan>, binding: Binding) -> Self {
+    /// A run of `plan` that has not begun.
+    #[inline]
+    pub fn new(plan: &Plan) -> Self {
         assert!(plan.segments < SEGMENTS_PER_RUN, "segments are large enough");
-        let iterations = plan.iterations();
         Self {
-            plan,
-            binding,
             number: 0,
-            iterations,
+            iterations: plan.iterations(),
             iteration: 0,
             step: 0,
             scratch: Region::EMPTY,
             under_way: Vec::new(),
-            staged: [None; crate::LINES_PER_RUN],
+            staged: [None; MAX_LINES],
             finished: true,
         }
     }
 
     /// Begins run `number` of the channel.
     #[inline]
-    pub(crate) fn begin(&mut self, number: u64, p2p: &mut P2p) {
+    pub(crate) fn begin(&mut self, number: u64, plan: &Plan, binding: &Binding, p2p: &mut P2p) {
         self.number = number;
         self.iteration = 0;
         self.step = 0;
         self.finished = false;
-        self.staged = [None; crate::LINES_PER_RUN];
-        if self.plan.scratch_bytes != 0 {
-            self.scratch = p2p.pool.take(self.plan.scratch_bytes as usize);
+        self.staged = [None; MAX_LINES];
+        if plan.scratch_bytes != 0 {
+            self.scratch = p2p.pool.take(plan.scratch_bytes as usize);
         }
-        if let Some(before) = &self.binding.before {
+        if let Some(before) = binding.images.as_ref().and_then(|images| images.before.as_ref()) {
             before.perform(p2p);
         }
-    }
-
-    /// Whether the run holds regions of the pool between its beginnings.
-    #[inline]
-    pub fn has_images(&self) -> bool {
-        !self.binding.images.is_empty()
-    }
-
-    /// Gives back what the run holds.
-    pub(crate) fn retire(self, p2p: &mut P2p) {
-        self.binding.images.into_iter().for_each(|image| p2p.pool.give(image));
-    }
-
-    /// Whether the run is complete, or has not begun.
-    #[inline]
-    pub fn is_finished(&self) -> bool {
-        self.finished
     }
 
     /// Does what can be done now; whether the run is complete.
@@ -156,9 +153,8 @@ impl Run {
         if !means.channel.admits(self.number) {
             return Ok(false);
         }
-        let plan = Arc::clone(&self.plan);
         while self.iteration < self.iterations {
-            while let Some(step) = plan.steps.get(self.step) {
+            while let Some(step) = means.plan.steps.get(self.step) {
                 if !self.perform(step, means)? {
                     return Ok(false);
                 }
@@ -174,12 +170,29 @@ impl Run {
         Ok(true)
     }
 
+    /// Where the run stands, for reports.
+    pub(crate) fn describe(&self, plan: &Plan, channel: &Channel) -> String {
+        let Self { number, step, under_way, .. } = self;
+        if !channel.admits(*number) {
+            return format!("run {number}: waits for earlier ones");
+        }
+        let Some(next) = plan.steps.get(*step) else {
+            return format!("run {number}: {} messages are on their way", under_way.len());
+        };
+        let begin = format!("run {number}, step {step} of {}", plan.steps.len());
+        match next.action {
+            Action::Pull { peer, .. } => format!("{begin}: waits for rank {peer}"),
+            Action::Post { .. } => format!("{begin}: waits until all ranks have completed earlier runs"),
+            _ => format!("{begin}: waits for messages"),
+        }
+    }
+
     fn finish(&mut self, means: &mut Means<'_>) {
         self.finished = true;
         if !self.scratch.is_empty() {
             means.p2p.pool.give(std::mem::replace(&mut self.scratch, Region::EMPTY));
         }
-        if let Some(after) = &self.binding.after {
+        if let Some(after) = means.binding.images.as_ref().and_then(|images| images.after.as_ref()) {
             after.perform(means.p2p);
         }
         means.channel.complete(self.number, means.p2p);
@@ -189,7 +202,7 @@ impl Run {
     #[inline]
     fn perform(&mut self, step: &Step, means: &mut Means<'_>) -> Result<bool> {
         let Some(segment) = self.iteration.checked_sub(u64::from(step.delay)) else { return Ok(true) };
-        if segment >= self.plan.segments {
+        if segment >= means.plan.segments {
             return Ok(true);
         }
         if !step.after.is_empty() && !self.completed(Some(&step.after), means.p2p)? {
@@ -200,10 +213,11 @@ impl Run {
             Action::Pull { peer, line, skip, into, take } => {
                 return Ok(self.pull(peer, line, skip, &into, take, segment, means));
             }
-            Action::Copy { from, into } => self.copy(&from, &into, segment, means.p2p),
+            Action::Copy { from, into } => self.copy(&from, &into, segment, means),
             Action::Reduce { left, right, into } => {
-                let [left, right, into] = [left, right, into].map(|span| self.dense(&span, segment));
-                self.reducer().combine(&left, &right, &into);
+                let [left, right, into] =
+                    [left, right, into].map(|span| self.dense(means.binding, &span, segment));
+                means.binding.reducer().combine(&left, &right, &into);
             }
             Action::Send { to, from } => self.send(to, &from, means),
             Action::Receive { from, into } => self.receive(from, &into, means)?,
@@ -219,12 +233,12 @@ impl Run {
         let own = means.channel.line(means.channel.rank(), self.number, line);
         let sequence = self.sequence(segment);
         let (offset, bytes) = from.at(segment);
-        let shape = self.plan.lines[usize::from(line)];
-        if is_inline(&shape, &self.plan) {
-            match self.part(from.buf, offset, bytes) {
+        let shape = means.plan.lines[usize::from(line)];
+        if is_inline(&shape, means.plan) {
+            match self.part(means.binding, from.buf, offset, bytes) {
                 Some(region) => own.post(sequence, &region),
                 None => {
-                    self.buffer(from.buf).read(offset, &own.payload().part(0, bytes as usize));
+                    means.binding.buffer(from.buf).read(offset, &own.payload().part(0, bytes as usize));
                     own.post(sequence, &Region::EMPTY);
                 }
             }
@@ -232,9 +246,9 @@ impl Run {
             let base = self.stage(line, &shape, means)?;
             let slot = base + segment % u64::from(shape.depth) * shape.slot_bytes;
             let slot = means.channel.region(slot, bytes);
-            match self.part(from.buf, offset, bytes) {
+            match self.part(means.binding, from.buf, offset, bytes) {
                 Some(region) => slot.copy_from(&region),
-                None => self.buffer(from.buf).read(offset, &slot),
+                None => means.binding.buffer(from.buf).read(offset, &slot),
             }
             own.post_at(sequence, base);
         }
@@ -245,11 +259,11 @@ impl Run {
     /// Where this rank stages what it posts on a line in this run.
     fn stage(&mut self, line: u8, shape: &PlanLine, means: &mut Means<'_>) -> Result<u64> {
         if let Some(base) = self.staged[usize::from(line)] {
-            return Ok(base);
+            return Ok(base.get());
         }
         let bytes = shape.slot_bytes * u64::from(shape.depth);
         let base = means.channel.stage(self.number, bytes, means.arena)?.offset;
-        self.staged[usize::from(line)] = Some(base);
+        self.staged[usize::from(line)] = NonZeroU64::new(base);
         Ok(base)
     }
 
@@ -273,46 +287,51 @@ impl Run {
         if bytes == 0 {
             return true;
         }
-        let shape = &self.plan.lines[usize::from(line)];
-        let posted = if is_inline(shape, &self.plan) {
+        let shape = &means.plan.lines[usize::from(line)];
+        let posted = if is_inline(shape, means.plan) {
             theirs.payload().part(skip as usize, bytes as usize)
         } else {
             let slot = theirs.offset() + segment % u64::from(shape.depth) * shape.slot_bytes;
             means.channel.region(slot + skip, bytes)
         };
         match take {
-            Take::Copy => match self.part(into.buf, offset, bytes) {
+            Take::Copy => match self.part(means.binding, into.buf, offset, bytes) {
                 Some(region) => region.copy_from(&posted),
-                None => self.buffer(into.buf).write(offset, &posted),
+                None => means.binding.buffer(into.buf).write(offset, &posted),
             },
             Take::Left { right } => {
-                let (right, into) = (self.dense(&right, segment), self.dense(into, segment));
-                self.reducer().combine(&posted, &right, &into);
+                let (right, into) =
+                    (self.dense(means.binding, &right, segment), self.dense(means.binding, into, segment));
+                means.binding.reducer().combine(&posted, &right, &into);
             }
             Take::Right { left } => {
-                let (left, into) = (self.dense(&left, segment), self.dense(into, segment));
-                self.reducer().combine(&left, &posted, &into);
+                let (left, into) =
+                    (self.dense(means.binding, &left, segment), self.dense(means.binding, into, segment));
+                means.binding.reducer().combine(&left, &posted, &into);
             }
         }
         true
     }
 
-    fn copy(&self, from: &Span, into: &Span, segment: u64, p2p: &mut P2p) {
+    fn copy(&self, from: &Span, into: &Span, segment: u64, means: &mut Means<'_>) {
         let ((source, bytes), (target, _)) = (from.at(segment), into.at(segment));
-        match (self.part(from.buf, source, bytes), self.part(into.buf, target, bytes)) {
+        match (
+            self.part(means.binding, from.buf, source, bytes),
+            self.part(means.binding, into.buf, target, bytes),
+        ) {
             (Some(source), Some(target)) => target.copy_from(&source),
-            (None, Some(target)) => self.buffer(from.buf).read(source, &target),
-            (Some(source), None) => self.buffer(into.buf).write(target, &source),
+            (None, Some(target)) => means.binding.buffer(from.buf).read(source, &target),
+            (Some(source), None) => means.binding.buffer(into.buf).write(target, &source),
             (None, None) => {
-                let (from, into) = (self.buffer(from.buf), self.buffer(into.buf));
+                let (from, into) = (means.binding.buffer(from.buf), means.binding.buffer(into.buf));
                 let (from, into) = (from.slice(source, bytes), into.slice(target, bytes));
-                Transfer { from, into }.perform(p2p);
+                Transfer { from, into }.perform(means.p2p);
             }
         }
     }
 
     fn send(&mut self, to: Peer, from: &Span, means: &mut Means<'_>) {
-        let buffer = self.sub_buffer(from);
+        let buffer = self.sub_buffer(means.binding, from);
         let address = means.channel.members()[member(to) as usize];
         let (rank, tag) = (means.channel.rank() as i32, self.tag());
         if let Some(key) = means.p2p.send(address, rank, tag, &buffer, Mode::Standard) {
@@ -321,7 +340,7 @@ impl Run {
     }
 
     fn receive(&mut self, from: Peer, into: &Span, means: &mut Means<'_>) -> Result<()> {
-        let buffer = self.sub_buffer(into);
+        let buffer = self.sub_buffer(means.binding, into);
         let pattern = Pattern { source: Some(member(from) as i32), tag: Some(self.tag()) };
         match means.p2p.receive(means.channel.context(), pattern, buffer) {
             Received::Done(outcome) => outcome.error.map_or(Ok(()), Err),
@@ -354,42 +373,31 @@ impl Run {
     }
 
     /// What a message carries or fills.
-    fn sub_buffer(&self, span: &Span) -> Buffer {
+    fn sub_buffer(&self, binding: &Binding, span: &Span) -> Buffer {
         let (offset, bytes) = span.at(0);
-        match self.part(span.buf, offset, bytes) {
+        match self.part(binding, span.buf, offset, bytes) {
             Some(region) => Buffer::dense(region),
-            None => self.buffer(span.buf).slice(offset, bytes),
+            None => binding.buffer(span.buf).slice(offset, bytes),
         }
     }
 
-    fn dense(&self, span: &Span, segment: u64) -> Region {
+    #[inline]
+    fn dense(&self, binding: &Binding, span: &Span, segment: u64) -> Region {
         let (offset, bytes) = span.at(segment);
-        self.part(span.buf, offset, bytes).expect("the buffers of a reduction are dense")
+        self.part(binding, span.buf, offset, bytes).expect("the buffers of a reduction are dense")
     }
 
     /// The bytes of a buffer, where they are one piece of memory.
     #[inline]
-    fn part(&self, buf: Buf, offset: u64, bytes: u64) -> Option<Region> {
+    fn part(&self, binding: &Binding, buf: Buf, offset: u64, bytes: u64) -> Option<Region> {
         if bytes == 0 {
             return Some(Region::EMPTY);
         }
         match buf {
-            Buf::Send => self.binding.send.part(offset, bytes),
-            Buf::Recv => self.binding.recv.part(offset, bytes),
+            Buf::Send => binding.send.part(offset, bytes),
+            Buf::Recv => binding.recv.part(offset, bytes),
             Buf::Scratch => Some(self.scratch.part(offset as usize, bytes as usize)),
         }
-    }
-
-    fn buffer(&self, buf: Buf) -> &Buffer {
-        match buf {
-            Buf::Send => &self.binding.send,
-            Buf::Recv => &self.binding.recv,
-            Buf::Scratch => unreachable!("scratch is always one piece"),
-        }
-    }
-
-    fn reducer(&self) -> &Reducer {
-        self.binding.reducer.as_ref().expect("a plan that reduces is bound to an operation")
     }
 
     #[inline]
@@ -400,22 +408,6 @@ impl Run {
     /// Messages of different runs of a channel are kept apart by their tags.
     fn tag(&self) -> i32 {
         (self.number & 0x7fff_ffff) as i32
-    }
-
-    /// Where the run stands, for reports.
-    pub(crate) fn describe(&self, channel: &Channel) -> String {
-        let Some(step) = self.plan.steps.get(self.step) else {
-            return format!("run {}: {} messages are on their way", self.number, self.under_way.len());
-        };
-        let begin = format!("run {}, step {} of {}", self.number, self.step, self.plan.steps.len());
-        if !channel.admits(self.number) {
-            return format!("run {}: waits for earlier ones", self.number);
-        }
-        match step.action {
-            Action::Pull { peer, .. } => format!("{begin}: waits for rank {peer}"),
-            Action::Post { .. } => format!("{begin}: waits until all ranks have completed earlier runs"),
-            _ => format!("{begin}: waits for messages"),
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::Collective;
 
-use super::{Operation, Side, block};
+use super::{Operation, Side, block, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -14,12 +14,13 @@ use crate::process::Process;
 ///
 /// # Errors
 /// None yet.
+#[inline]
 pub fn allgather(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Buffer) -> Result<Operation> {
     let in_place = matches!(send, Side::InPlace);
     let send = match send {
         Side::Buffer(send) => send,
         Side::InPlace => block(&recv, comm.rank(), comm.size()),
     };
-    let operation = Operation::moving(comm, Collective::Allgather, send.bytes());
-    Ok(operation.bind(send, recv).in_place(in_place))
+    let shape = shape_of_moving(comm, Collective::Allgather, send.bytes());
+    Ok(Operation::moving(shape, send, recv, in_place))
 }

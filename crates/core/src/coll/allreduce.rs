@@ -7,8 +7,8 @@ use oxmpi_datatype::Buffer;
 use oxmpi_op::Reducer;
 use oxmpi_plan::Collective;
 
-use super::image::Images;
-use super::{Elements, Operation, Side};
+use super::image::Which;
+use super::{Elements, Operation, Side, shape_of_reducing};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -16,6 +16,7 @@ use crate::process::Process;
 ///
 /// # Errors
 /// `Count`, `Type` if the elements do not fit memory.
+#[inline]
 pub fn allreduce(
     process: &Process,
     comm: &Arc<Communicator>,
@@ -24,8 +25,8 @@ pub fn allreduce(
     elements: &Elements,
     reducer: Reducer,
 ) -> Result<Operation> {
-    let operation = Operation::reducing(comm, Collective::Allreduce, elements, reducer)?;
-    let in_place = matches!(send, Side::InPlace);
-    let send = if let Side::Buffer(send) = send { send } else { recv.clone() };
-    Ok(operation.bind(send, recv).in_place(in_place).with_images(process, Images::BOTH))
+    let shape = shape_of_reducing(comm, Collective::Allreduce, elements, &reducer)?;
+    let mut operation = Operation::reducing(shape, send, recv, reducer);
+    operation.pack(process, Which::BOTH);
+    Ok(operation)
 }

@@ -6,7 +6,7 @@ use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::Collective;
 
-use super::{Operation, Side};
+use super::{Operation, Side, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -15,9 +15,10 @@ use crate::process::Process;
 ///
 /// # Errors
 /// None yet.
+#[inline]
 pub fn alltoall(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Buffer) -> Result<Operation> {
     let in_place = matches!(send, Side::InPlace);
     let send = if let Side::Buffer(send) = send { send } else { recv.clone() };
-    let operation = Operation::moving(comm, Collective::Alltoall, send.bytes() / u64::from(comm.size()));
-    Ok(operation.bind(send, recv).in_place(in_place))
+    let shape = shape_of_moving(comm, Collective::Alltoall, send.bytes() / u64::from(comm.size()));
+    Ok(Operation::moving(shape, send, recv, in_place))
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use oxmpi_base::Result;
+use oxmpi_datatype::Buffer;
 use oxmpi_plan::Collective;
 
-use super::Operation;
+use super::{Operation, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -13,6 +14,8 @@ use crate::process::Process;
 ///
 /// # Errors
 /// None yet.
+#[inline]
 pub fn barrier(_: &Process, comm: &Arc<Communicator>) -> Result<Operation> {
-    Ok(Operation::moving(comm, Collective::Barrier, 0))
+    let shape = shape_of_moving(comm, Collective::Barrier, 0);
+    Ok(Operation::moving(shape, Buffer::EMPTY, Buffer::EMPTY, false))
 }

@@ -6,7 +6,7 @@ use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::Collective;
 
-use super::Operation;
+use super::{Operation, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -14,8 +14,9 @@ use crate::process::Process;
 ///
 /// # Errors
 /// `Root` if `root` is not a rank of the communicator.
+#[inline]
 pub fn bcast(_: &Process, comm: &Arc<Communicator>, buffer: Buffer, root: i32) -> Result<Operation> {
     let root = comm.root(root)?;
-    let operation = Operation::moving(comm, Collective::Bcast { root }, buffer.bytes());
-    Ok(operation.bind(Buffer::EMPTY, buffer))
+    let shape = shape_of_moving(comm, Collective::Bcast { root }, buffer.bytes());
+    Ok(Operation::moving(shape, Buffer::EMPTY, buffer, false))
 }

@@ -22,7 +22,8 @@ pub(crate) struct PlanCache {
 struct Entry {
     shape: Shape,
     in_place: bool,
-    plan: Arc<Plan>,
+    /// `None` while it is lent.
+    plan: Option<Arc<Plan>>,
 }
 
 const PLACES: usize = 64;
@@ -32,28 +33,51 @@ impl PlanCache {
         Self { overrides, places: HashMap::new(), recent: None }
     }
 
-    /// The plan of `rank` for a shape.
+    /// The plan of `rank` for a shape, to be given back: that costs less than sharing it.
     #[inline]
-    pub(crate) fn plan(
+    pub(crate) fn lend(
         &mut self,
         channel: ChannelKey,
         shape: &Shape,
         rank: u32,
         in_place: bool,
     ) -> Arc<Plan> {
-        if self.recent.as_ref().is_none_or(|(recent, _)| *recent != channel) {
-            self.make_recent(channel);
-        }
-        let (_, places) = self.recent.as_mut().expect("just made");
-        let place = &mut places[place_of(shape)];
+        let place = &mut self.places_of(channel)[place_of(shape)];
         match place {
-            Some(entry) if entry.shape == *shape && entry.in_place == in_place => Arc::clone(&entry.plan),
+            Some(Entry { shape: cached, in_place: cached_in_place, plan: plan @ Some(_) })
+                if *cached == *shape && *cached_in_place == in_place =>
+            {
+                plan.take().expect("just seen")
+            }
             _ => {
-                let plan = Arc::new(compile(shape, rank, in_place, &self.overrides));
-                *place = Some(Entry { shape: *shape, in_place, plan: Arc::clone(&plan) });
-                plan
+                *place = Some(Entry { shape: *shape, in_place, plan: None });
+                Arc::new(compile(shape, rank, in_place, &self.overrides))
             }
         }
+    }
+
+    /// Takes back a plan that was lent for a shape.
+    #[inline]
+    pub(crate) fn give_back(&mut self, channel: ChannelKey, shape: &Shape, in_place: bool, plan: Arc<Plan>) {
+        if let Some(entry) = &mut self.places_of(channel)[place_of(shape)]
+            && entry.shape == *shape
+            && entry.in_place == in_place
+        {
+            entry.plan = Some(plan);
+        }
+    }
+
+    /// The plan of `rank` for a shape, shared.
+    pub(crate) fn share(
+        &mut self,
+        channel: ChannelKey,
+        shape: &Shape,
+        rank: u32,
+        in_place: bool,
+    ) -> Arc<Plan> {
+        let plan = self.lend(channel, shape, rank, in_place);
+        self.give_back(channel, shape, in_place, Arc::clone(&plan));
+        plan
     }
 
     /// Forgets the plans of a communicator.
@@ -62,6 +86,15 @@ impl PlanCache {
         self.recent.take_if(|(recent, _)| *recent == channel);
     }
 
+    #[inline]
+    fn places_of(&mut self, channel: ChannelKey) -> &mut [Option<Entry>; PLACES] {
+        if self.recent.as_ref().is_none_or(|(recent, _)| *recent != channel) {
+            self.make_recent(channel);
+        }
+        &mut self.recent.as_mut().expect("just made").1
+    }
+
+    #[cold]
     fn make_recent(&mut self, channel: ChannelKey) {
         let places = self.places.remove(&channel).unwrap_or_else(|| Box::new([const { None }; PLACES]));
         if let Some((before, places)) = self.recent.replace((channel, places)) {

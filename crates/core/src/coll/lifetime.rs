@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Address, ChannelKey, ChannelPlan};
+use oxmpi_engine::{Address, ChannelKey, ChannelPlan, Run};
 use oxmpi_plan::{Collective, Shape};
 use oxmpi_shm::Block;
 
@@ -24,18 +24,21 @@ impl Process {
     /// `NoMem` if shared memory is used up.
     #[inline]
     pub fn blocking(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<()> {
+        let Operation { shape, in_place, binding } = &operation;
+        let channel = comm.channel;
         let mut state = self.enter();
-        let plan = state.plans.plan(comm.channel, &operation.shape, comm.rank(), operation.in_place);
-        let mut run = state.engine.begin(comm.channel, plan, operation.binding);
+        let plan = state.plans.lend(channel, shape, comm.rank(), *in_place);
+        let mut run = Run::new(&plan);
+        state.engine.begin(channel, &mut run, &plan, binding);
         drop(state);
-        let result = self.wait_for(|state| match state.engine.advance(comm.channel, &mut run) {
+        let result = self.wait_for(|state| match state.engine.advance(channel, &mut run, &plan, binding) {
             Ok(false) => None,
             Ok(true) => Some(Ok(())),
             Err(error) => Some(Err(error)),
         });
-        if run.has_images() {
-            self.enter().engine.retire(run);
-        }
+        let mut state = self.enter();
+        state.plans.give_back(channel, shape, *in_place, plan);
+        state.engine.release(&operation.binding);
         result
     }
 
@@ -45,7 +48,7 @@ impl Process {
     /// None yet; what goes wrong is in the completion.
     pub fn nonblocking(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<RequestKey> {
         let mut state = self.enter();
-        let plan = state.plans.plan(comm.channel, &operation.shape, comm.rank(), operation.in_place);
+        let plan = state.plans.share(comm.channel, &operation.shape, comm.rank(), operation.in_place);
         let run = state.engine.keep(comm.channel, plan, operation.binding);
         state.engine.start(run);
         Ok(state.requests.insert(Request::new(Kind::Collective(run), comm)))
@@ -68,7 +71,7 @@ impl Process {
             return Err(mismatch(comm.rank(), &mine.call, rank, &theirs[rank].call));
         }
         let channel = state.open_channel(comm, &theirs, lines);
-        let plan = state.plans.plan(comm.channel, &operation.shape, comm.rank(), operation.in_place);
+        let plan = state.plans.share(comm.channel, &operation.shape, comm.rank(), operation.in_place);
         let run = state.engine.keep(channel, plan, operation.binding);
         let kind = Kind::PersistentCollective { active: false, run, channel };
         Ok(state.requests.insert(Request::new(kind, comm)))

@@ -67,45 +67,60 @@ pub struct Elements {
 
 impl Operation {
     /// An operation that moves data.
-    fn moving(comm: &Communicator, collective: Collective, bytes: u64) -> Self {
-        let shape = Shape { collective, ranks: comm.size(), bytes, unit: 1, commutative: true, node: true };
-        let binding = Binding::new(Buffer::EMPTY, Buffer::EMPTY);
-        Self { shape, in_place: false, binding }
+    #[inline]
+    fn moving(shape: Shape, send: Buffer, recv: Buffer, in_place: bool) -> Self {
+        Self { shape, in_place, binding: Binding { send, recv, reducer: None, images: None } }
     }
 
     /// An operation that combines data.
-    fn reducing(
-        comm: &Communicator,
-        collective: Collective,
-        elements: &Elements,
-        reducer: Reducer,
-    ) -> Result<Self> {
-        let bytes = elements.count.checked_mul(elements.datatype.size()).ok_or_else(|| {
-            let (count, name) = (elements.count, elements.datatype.name());
-            Error::new(ErrorClass::Count, format!("count is {count}: so many {name} fit no memory"))
-        })?;
-        let mut operation = Self::moving(comm, collective, bytes);
-        operation.shape.unit = u32::try_from(reducer.unit_bytes().max(1)).map_err(|_| {
-            Error::new(
-                ErrorClass::Type,
-                format!("elements of {} bytes are too long to combine", reducer.unit_bytes()),
-            )
-        })?;
-        operation.shape.commutative = reducer.is_commutative();
-        operation.binding.reducer = Some(reducer);
-        Ok(operation)
+    #[inline]
+    fn reducing(shape: Shape, send: Side, recv: Buffer, reducer: Reducer) -> Self {
+        let in_place = matches!(send, Side::InPlace);
+        let send = match send {
+            Side::Buffer(send) => send,
+            Side::InPlace => recv.clone(),
+        };
+        Self { shape, in_place, binding: Binding { send, recv, reducer: Some(reducer), images: None } }
     }
+}
 
-    fn bind(mut self, send: Buffer, recv: Buffer) -> Self {
-        self.binding.send = send;
-        self.binding.recv = recv;
-        self
-    }
+/// The shape of a collective that moves `bytes` bytes.
+#[inline]
+fn shape_of_moving(comm: &Communicator, collective: Collective, bytes: u64) -> Shape {
+    Shape { collective, ranks: comm.size(), bytes, unit: 1, commutative: true, node: true }
+}
 
-    fn in_place(mut self, in_place: bool) -> Self {
-        self.in_place = in_place;
-        self
-    }
+/// The shape of a collective that combines elements.
+///
+/// # Errors
+/// `Count` if they do not fit memory, `Type` if a single one is too long.
+#[inline]
+fn shape_of_reducing(
+    comm: &Communicator,
+    collective: Collective,
+    elements: &Elements,
+    reducer: &Reducer,
+) -> Result<Shape> {
+    let Some(bytes) = elements.count.checked_mul(elements.datatype.size()) else {
+        return Err(too_many(elements));
+    };
+    let Ok(unit) = u32::try_from(reducer.unit_bytes().max(1)) else { return Err(too_long(reducer)) };
+    let commutative = reducer.is_commutative();
+    Ok(Shape { collective, ranks: comm.size(), bytes, unit, commutative, node: true })
+}
+
+#[cold]
+fn too_many(elements: &Elements) -> Error {
+    let (count, name) = (elements.count, elements.datatype.name());
+    Error::new(ErrorClass::Count, format!("count is {count}: so many {name} fit no memory"))
+}
+
+#[cold]
+fn too_long(reducer: &Reducer) -> Error {
+    Error::new(
+        ErrorClass::Type,
+        format!("elements of {} bytes are too long to combine", reducer.unit_bytes()),
+    )
 }
 
 /// The block of `rank` in a buffer of `ranks` equal blocks.

@@ -7,8 +7,8 @@ use oxmpi_datatype::Buffer;
 use oxmpi_op::Reducer;
 use oxmpi_plan::Collective;
 
-use super::image::Images;
-use super::{Elements, Operation, Side};
+use super::image::Which;
+use super::{Elements, Operation, Side, shape_of_reducing};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -17,6 +17,7 @@ use crate::process::Process;
 ///
 /// # Errors
 /// `Root` if `root` is not a rank of the communicator; `Count`, `Type` if the elements do not fit memory.
+#[inline]
 pub fn reduce(
     process: &Process,
     comm: &Arc<Communicator>,
@@ -27,9 +28,8 @@ pub fn reduce(
     root: i32,
 ) -> Result<Operation> {
     let root = comm.root(root)?;
-    let operation = Operation::reducing(comm, Collective::Reduce { root }, elements, reducer)?;
-    let in_place = matches!(send, Side::InPlace);
-    let send = if let Side::Buffer(send) = send { send } else { recv.clone() };
-    let images = if comm.rank() == root { Images::BOTH } else { Images::SEND };
-    Ok(operation.bind(send, recv).in_place(in_place).with_images(process, images))
+    let shape = shape_of_reducing(comm, Collective::Reduce { root }, elements, &reducer)?;
+    let mut operation = Operation::reducing(shape, send, recv, reducer);
+    operation.pack(process, if comm.rank() == root { Which::BOTH } else { Which::SEND });
+    Ok(operation)
 }

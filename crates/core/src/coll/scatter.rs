@@ -6,7 +6,7 @@ use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::Collective;
 
-use super::{Operation, Side, block};
+use super::{Operation, Side, block, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -15,6 +15,7 @@ use crate::process::Process;
 ///
 /// # Errors
 /// `Root` if `root` is not a rank of the communicator.
+#[inline]
 pub fn scatter(
     _: &Process,
     comm: &Arc<Communicator>,
@@ -28,6 +29,6 @@ pub fn scatter(
         Side::Buffer(recv) => recv,
         Side::InPlace => block(&send, comm.rank(), comm.size()),
     };
-    let operation = Operation::moving(comm, Collective::Scatter { root }, recv.bytes());
-    Ok(operation.bind(send, recv).in_place(in_place))
+    let shape = shape_of_moving(comm, Collective::Scatter { root }, recv.bytes());
+    Ok(Operation::moving(shape, send, recv, in_place))
 }
