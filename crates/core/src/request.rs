@@ -63,6 +63,8 @@ pub struct Completion {
     pub status: Status,
     /// What went wrong.
     pub error: Option<Error>,
+    /// The communicator, if something went wrong: its error handler hears of it.
+    pub comm: Option<Arc<Communicator>>,
     /// Whether the request is no more: it was not persistent.
     pub freed: bool,
 }
@@ -104,10 +106,15 @@ impl Kind {
 
 impl Completion {
     /// Of a null or inactive request.
-    pub const EMPTY: Self = Self { status: Status::EMPTY, error: None, freed: false };
+    pub const EMPTY: Self = Self { status: Status::EMPTY, error: None, comm: None, freed: false };
 
-    fn of(outcome: Outcome, freed: bool) -> Self {
-        Self { status: outcome.status, error: outcome.error, freed }
+    fn of(outcome: Outcome, comm: &Arc<Communicator>, freed: bool) -> Self {
+        Self::new(outcome.status, outcome.error, comm, freed)
+    }
+
+    fn new(status: Status, error: Option<Error>, comm: &Arc<Communicator>, freed: bool) -> Self {
+        let comm = error.is_some().then(|| Arc::clone(comm));
+        Self { status, error, comm, freed }
     }
 }
 
@@ -391,26 +398,27 @@ impl State {
                 }
                 *active = false;
                 let error = self.engine.outcome(*run).err();
-                Some(Completion { status: Status::EMPTY, error, freed: false })
+                Some(Completion::new(Status::EMPTY, error, &request.comm, false))
             }
             Kind::PersistentMessage { active, .. } => match active {
                 None => Some(Completion::EMPTY),
                 Some(Activity::Over(_)) => {
                     let Some(Activity::Over(outcome)) = active.take() else { return None };
-                    Some(Completion::of(outcome, false))
+                    Some(Completion::of(outcome, &request.comm, false))
                 }
                 Some(Activity::UnderWay(op)) => {
                     self.engine.p2p.poll();
                     let outcome = self.engine.p2p.take_outcome(*op)?;
                     *active = None;
-                    Some(Completion::of(outcome, false))
+                    Some(Completion::of(outcome, &request.comm, false))
                 }
             },
             Kind::Message(op) => {
                 self.engine.p2p.poll();
                 let outcome = self.engine.p2p.take_outcome(*op)?;
+                let completion = Completion::of(outcome, &request.comm, true);
                 self.remove(key);
-                Some(Completion::of(outcome, true))
+                Some(completion)
             }
             Kind::Collective(run) => {
                 let run = *run;
@@ -418,18 +426,20 @@ impl State {
                     return None;
                 }
                 let error = self.engine.outcome(run).err();
+                let completion = Completion::new(Status::EMPTY, error, &request.comm, true);
                 self.engine.forget(run);
                 self.remove(key);
-                Some(Completion { status: Status::EMPTY, error, freed: true })
+                Some(completion)
             }
             Kind::Complete(status) => {
                 let status = *status;
                 self.remove(key);
-                Some(Completion { status, error: None, freed: true })
+                Some(Completion { status, freed: true, ..Completion::EMPTY })
             }
             Kind::Failed(_) => {
+                let comm = Arc::clone(&request.comm);
                 let Some(Kind::Failed(outcome)) = self.remove(key) else { return None };
-                Some(Completion::of(*outcome, true))
+                Some(Completion::of(*outcome, &comm, true))
             }
         }
     }
