@@ -1,1 +1,67 @@
-//! Placeholder until the crate's first commit.
+//! MPI for Rust, without a C library underneath.
+//!
+//! ```
+//! use oxmpi::Op;
+//!
+//! fn main() -> oxmpi::Result<()> {
+//!     let env = oxmpi::init()?;
+//!     let world = env.world();
+//!     let mut sum = [world.rank() as u64];
+//!     world.allreduce_in_place(&mut sum, &Op::SUM)?;
+//!     println!("rank {} of {}: the ranks add up to {}", world.rank(), world.size(), sum[0]);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Start the program with `mpiexec -n 4 program`; started alone it is a job of one rank. Names are the standard's
+//! words in Rust's case. How long a call lasts follows from where it is made:
+//!
+//! | lifetime | made by | its buffers |
+//! |---|---|---|
+//! | blocking | [`Communicator`] | borrowed by the call |
+//! | nonblocking | [`Scope`], inside [`Communicator::scope`] | borrowed until the end of the scope |
+//! | persistent | [`Communicator`], methods that end in `_init` | owned by the request, accessible while it is inactive |
+//!
+//! All three run the same plans; a [`Persistent`] request has found everything out before it is started, and is
+//! the fastest.
+//!
+//! # Soundness
+//!
+//! Safe code that uses this crate can deadlock, but not break memory safety:
+//!
+//! - **Buffers.** While an operation may use a buffer, the program has no usable reference to it: a blocking call
+//!   borrows it; a scope borrows it and does not end before its operations do, even if a request is forgotten or
+//!   the scope panics; a persistent request owns it and gives references only while it is inactive, a forgotten
+//!   one leaves its buffers allocated. A panic inside a call, such as in a user's [`Op`], ends the process.
+//! - **Data.** An element of a message is a [`Datatype`]: whatever bits the sender's program put there are a
+//!   value of it.
+//! - **Threads.** Everything borrows from the [`Environment`] and carries its [`ThreadLevel`]. At [`Funneled`]
+//!   nothing is `Send` or `Sync`, so all calls come from one thread, which is what the state without a lock needs;
+//!   at [`Multiple`] the state is behind a lock. A process can be initialised once.
+//! - **The end.** The environment can be dropped only when nothing borrows from it any more, so nothing is called
+//!   after `MPI_Finalize`.
+
+mod batch;
+mod collective;
+mod communicator;
+mod datatype;
+mod door;
+mod environment;
+mod loan;
+mod message;
+mod op;
+mod persistent;
+mod scope;
+mod thread;
+
+pub use batch::{Startable, Waitable, start_all, wait_all};
+pub use communicator::Communicator;
+pub use datatype::{Datatype, Integer};
+pub use environment::{Environment, init, init_with};
+pub use message::{Dest, Source, Status, TagPattern};
+pub use op::Op;
+pub use oxmpi_base::{BasicType, Error, ErrorClass, Result};
+pub use oxmpi_core::{processor_name, wall_tick, wall_time};
+pub use persistent::{Active, Buffers, One, Persistent, Two};
+pub use scope::{Request, Scope};
+pub use thread::{Funneled, Multiple, ThreadLevel};

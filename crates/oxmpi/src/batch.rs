@@ -1,0 +1,120 @@
+//! Several persistent requests at once, of whatever types.
+//!
+//! MPI-5.0: Point-to-Point Communication, Persistent Communication Requests (`MPI_Startall`); Multiple
+//! Completions (`MPI_Waitall`).
+
+use oxmpi_base::Result;
+
+use crate::persistent::{Active, Buffers, Persistent};
+use crate::thread::ThreadLevel;
+
+/// What [`start_all`] starts: an inactive request, or a vector or tuple of such.
+pub trait Startable: Sized {
+    /// The same, active.
+    type Active: Waitable<Inactive = Self>;
+
+    /// Starts all, in order.
+    ///
+    /// # Errors
+    /// As [`Persistent::start`].
+    fn start(self) -> Result<Self::Active>;
+}
+
+/// What [`wait_all`] waits for: an active request, or a vector or tuple of such.
+pub trait Waitable: Sized {
+    /// The same, inactive.
+    type Inactive: Startable<Active = Self>;
+
+    /// Waits for all.
+    ///
+    /// # Errors
+    /// As [`Active::wait`].
+    fn wait(self) -> Result<Self::Inactive>;
+}
+
+/// Starts all of `requests`: a tuple or vector of persistent requests, of tuples, of vectors.
+///
+/// # Errors
+/// As [`Persistent::start`].
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let world = env.world();
+/// let barriers = vec![world.barrier_init()?, world.barrier_init()?];
+/// let sum = world.allreduce_init(vec![1], vec![0], &oxmpi::Op::SUM)?;
+/// let active = oxmpi::start_all((barriers, sum))?;
+/// let (_barriers, sum) = oxmpi::wait_all(active)?;
+/// assert_eq!(sum.recv(), [world.size()]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn start_all<S: Startable>(requests: S) -> Result<S::Active> {
+    requests.start()
+}
+
+/// Waits for all of `requests`, which [`start_all`] has returned.
+///
+/// # Errors
+/// The first one of [`Active::wait`]; all requests are freed then, after the others are complete, too.
+pub fn wait_all<W: Waitable>(requests: W) -> Result<W::Inactive> {
+    requests.wait()
+}
+
+impl<'env, B: Buffers, L: ThreadLevel> Startable for Persistent<'env, B, L> {
+    type Active = Active<'env, B, L>;
+
+    fn start(self) -> Result<Self::Active> {
+        Persistent::start(self)
+    }
+}
+
+impl<'env, B: Buffers, L: ThreadLevel> Waitable for Active<'env, B, L> {
+    type Inactive = Persistent<'env, B, L>;
+
+    fn wait(self) -> Result<Self::Inactive> {
+        Active::wait(self)
+    }
+}
+
+impl<S: Startable> Startable for Vec<S> {
+    type Active = Vec<S::Active>;
+
+    fn start(self) -> Result<Self::Active> {
+        self.into_iter().map(S::start).collect()
+    }
+}
+
+impl<W: Waitable> Waitable for Vec<W> {
+    type Inactive = Vec<W::Inactive>;
+
+    fn wait(self) -> Result<Self::Inactive> {
+        self.into_iter().map(W::wait).collect()
+    }
+}
+
+macro_rules! tuples {
+    ($(($($part:ident $index:tt),+);)*) => {$(
+        impl<$($part: Startable),+> Startable for ($($part,)+) {
+            type Active = ($($part::Active,)+);
+
+            fn start(self) -> Result<Self::Active> {
+                Ok(($(self.$index.start()?,)+))
+            }
+        }
+
+        impl<$($part: Waitable),+> Waitable for ($($part,)+) {
+            type Inactive = ($($part::Inactive,)+);
+
+            fn wait(self) -> Result<Self::Inactive> {
+                Ok(($(self.$index.wait()?,)+))
+            }
+        }
+    )*};
+}
+
+tuples! {
+    (A 0, B 1);
+    (A 0, B 1, C 2);
+    (A 0, B 1, C 2, D 3);
+}

@@ -1,0 +1,388 @@
+//! Communicators, and the blocking operations on them.
+//!
+//! MPI-5.0: Groups, Contexts, Communicators, and Caching; Point-to-Point Communication, Blocking Send and
+//! Receive Operations; Collective Communication.
+
+use std::mem;
+use std::sync::Arc;
+
+use oxmpi_base::{Function, Result};
+use oxmpi_core::{self as core, SendMode};
+
+use crate::collective::Collective;
+use crate::datatype::Datatype;
+use crate::door::Door;
+use crate::loan::Loan;
+use crate::message::{Dest, Source, Status, TagPattern};
+use crate::op::Op;
+use crate::thread::{Funneled, ThreadLevel};
+
+/// A group of ranks with a context of its own: its messages never meet those of another communicator.
+///
+/// The methods of the communicator itself block. Nonblocking operations are begun in a
+/// [`scope`](Communicator::scope), persistent ones are made by the methods that end in `_init`. All
+/// collectives must be called by all ranks of the communicator, in the same order.
+///
+/// Dropping a communicator frees it; operations that are under way on it end first.
+#[derive(Debug)]
+pub struct Communicator<'env, L: ThreadLevel = Funneled> {
+    pub(crate) door: Door<'env, L>,
+    pub(crate) comm: Arc<core::Communicator>,
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    pub(crate) fn new(door: Door<'env, L>, comm: &Arc<core::Communicator>) -> Self {
+        Self { door, comm: Arc::clone(comm) }
+    }
+
+    /// This process's rank, from 0.
+    pub fn rank(&self) -> usize {
+        self.comm.rank() as usize
+    }
+
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.comm.size() as usize
+    }
+
+    /// A communicator of the same ranks with a context of its own. Collective.
+    ///
+    /// # Errors
+    /// `NoMem` if shared memory is used up.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let library = env.world().duplicate()?;
+    /// assert_eq!(library.size(), env.world().size());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn duplicate(&self) -> Result<Self> {
+        let made = self.door.call(Function::CommDup, |process| process.comm_dup(&self.comm))?;
+        Ok(Self { door: self.door, comm: made })
+    }
+
+    /// Communicators of the ranks that name the same `color`, in the order of their keys, and of their ranks
+    /// where keys are equal; none for ranks without a color. Collective.
+    ///
+    /// # Errors
+    /// `Arg` if `color` is negative; `NoMem` if shared memory is used up.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let half = world.split(Some((world.rank() % 2) as i32), 0)?.expect("every rank has a color");
+    /// assert_eq!(half.rank(), world.rank() / 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn split(&self, color: Option<i32>, key: i32) -> Result<Option<Self>> {
+        let made =
+            self.door.call(Function::CommSplit, |process| process.comm_split(&self.comm, color, key))?;
+        Ok(made.map(|comm| Self { door: self.door, comm }))
+    }
+
+    /// Sends, and returns when `buf` may be changed.
+    ///
+    /// # Errors
+    /// `Rank` if `dest` is not a rank; `Tag` if `tag` is negative.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// if world.rank() == 0 {
+    ///     (1..world.size()).try_for_each(|dest| world.send(&[2.5], dest, 7))?;
+    /// } else {
+    ///     let mut weight = [0.0];
+    ///     let status = world.recv(&mut weight, 0, 7)?;
+    ///     assert_eq!((weight, status.source()), ([2.5], Some(0)));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn send<T: Datatype>(&self, buf: &[T], dest: impl Into<Dest>, tag: i32) -> Result<()> {
+        self.send_by_mode(Function::Send, buf.into(), dest.into(), tag, SendMode::Standard)
+    }
+
+    /// Sends, and returns when the receive has begun: the synchronous mode.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    pub fn ssend<T: Datatype>(&self, buf: &[T], dest: impl Into<Dest>, tag: i32) -> Result<()> {
+        self.send_by_mode(Function::Ssend, buf.into(), dest.into(), tag, SendMode::Synchronous)
+    }
+
+    fn send_by_mode(
+        &self,
+        function: Function,
+        loan: Loan<'_>,
+        dest: Dest,
+        tag: i32,
+        mode: SendMode,
+    ) -> Result<()> {
+        let dest = dest.to_core()?;
+        // SAFETY: the send is complete when the call returns, and a send does not write.
+        let buffer = unsafe { loan.claim() };
+        self.door.call(function, |process| process.send(&self.comm, &buffer, dest, tag, mode))
+    }
+
+    /// Receives the first message that matches.
+    ///
+    /// # Errors
+    /// `Rank` if `source` is not a rank; `Tag` if the tag is negative; `Truncate` if the message is longer than
+    /// `buf`, which then holds its beginning.
+    ///
+    /// ```
+    /// use oxmpi::{Source, TagPattern};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// this.send(&[1u8, 2, 3], 0, 5)?;
+    /// let mut buf = [0u8; 8];
+    /// let status = this.recv(&mut buf, Source::Any, TagPattern::Any)?;
+    /// assert_eq!((status.tag(), status.count::<u8>()), (Some(5), Some(3)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn recv<T: Datatype>(
+        &self,
+        buf: &mut [T],
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<Status> {
+        let (source, tag) = (source.into().to_core()?, tag.into().to_core());
+        // SAFETY: the receive is complete when the call returns, and the loan is of a mutable slice.
+        let buffer = unsafe { Loan::from(buf).claim() };
+        let status = self.door.call(Function::Recv, |process| process.recv(&self.comm, buffer, source, tag));
+        status.map(Status::from)
+    }
+
+    /// Sends one message and receives another; neither waits for the other.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`] and [`Communicator::recv`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let (rank, size) = (world.rank(), world.size());
+    /// let mut left = [usize::MAX];
+    /// world.sendrecv(&[rank], (rank + 1) % size, 0, &mut left, (rank + size - 1) % size, 0)?;
+    /// assert_eq!(left, [(rank + size - 1) % size]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn sendrecv<S: Datatype, R: Datatype>(
+        &self,
+        send: &[S],
+        dest: impl Into<Dest>,
+        send_tag: i32,
+        recv: &mut [R],
+        source: impl Into<Source>,
+        recv_tag: impl Into<TagPattern>,
+    ) -> Result<Status> {
+        let (dest, source, recv_tag) =
+            (dest.into().to_core()?, source.into().to_core()?, recv_tag.into().to_core());
+        // SAFETY: both messages are complete when the call returns, and a send does not write.
+        let send = unsafe { Loan::from(send).claim() };
+        // SAFETY: as above, and the loan is of a mutable slice.
+        let recv = unsafe { Loan::from(recv).claim() };
+        let status = self.door.call(Function::Sendrecv, |process| {
+            process.sendrecv(&self.comm, &send, dest, send_tag, recv, source, recv_tag)
+        });
+        status.map(Status::from)
+    }
+
+    /// Waits for a message that matches, and tells about it without receiving it.
+    ///
+    /// # Errors
+    /// `Rank` if `source` is not a rank; `Tag` if the tag is negative.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// this.send(&[1.5f32; 3], 0, 0)?;
+    /// let expected = this.probe(0, 0)?.count::<f32>().expect("whole elements");
+    /// let mut buf = vec![0.0f32; expected];
+    /// this.recv(&mut buf, 0, 0)?;
+    /// assert_eq!(buf, [1.5; 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn probe(&self, source: impl Into<Source>, tag: impl Into<TagPattern>) -> Result<Status> {
+        let (source, tag) = (source.into().to_core()?, tag.into().to_core());
+        let status = self.door.call(Function::Probe, |process| process.probe(&self.comm, source, tag));
+        status.map(Status::from)
+    }
+
+    /// Tells about a message that matches, if one has arrived.
+    ///
+    /// # Errors
+    /// As [`Communicator::probe`].
+    pub fn iprobe(&self, source: impl Into<Source>, tag: impl Into<TagPattern>) -> Result<Option<Status>> {
+        let (source, tag) = (source.into().to_core()?, tag.into().to_core());
+        let status = self.door.call(Function::Iprobe, |process| process.iprobe(&self.comm, source, tag));
+        Ok(status?.map(Status::from))
+    }
+
+    /// Returns when all ranks have called it.
+    ///
+    /// # Errors
+    /// `NoMem` if shared memory is used up, as for every collective.
+    pub fn barrier(&self) -> Result<()> {
+        self.blocking(Collective::barrier())
+    }
+
+    /// What the root has in `buf`, everybody gets.
+    ///
+    /// # Errors
+    /// `Root` if `root` is not a rank.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let mut parameters = if world.rank() == 0 { [0.5, 1e-6] } else { [0.0; 2] };
+    /// world.bcast(&mut parameters, 0)?;
+    /// assert_eq!(parameters, [0.5, 1e-6]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn bcast<T: Datatype>(&self, buf: &mut [T], root: usize) -> Result<()> {
+        self.blocking(Collective::bcast(buf.into(), root))
+    }
+
+    /// What everybody has in `send`, combined element by element, the root gets in `recv`. The other ranks'
+    /// `recv` is left alone.
+    ///
+    /// # Errors
+    /// `Root` if `root` is not a rank; `Op` if `op` is not defined on `T`; `Count` if the root's `recv` has
+    /// another length than `send`.
+    pub fn reduce<T: Datatype>(&self, send: &[T], recv: &mut [T], op: &Op<T>, root: usize) -> Result<()> {
+        self.blocking(Collective::reduce(Some(send.into()), recv.into(), op, root)?)
+    }
+
+    /// What everybody has in `buf`, combined element by element, the root gets there.
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce`].
+    pub fn reduce_in_place<T: Datatype>(&self, buf: &mut [T], op: &Op<T>, root: usize) -> Result<()> {
+        self.blocking(Collective::reduce(None, buf.into(), op, root)?)
+    }
+
+    /// What everybody has in `send`, combined element by element, everybody gets in `recv`.
+    ///
+    /// # Errors
+    /// `Op` if `op` is not defined on `T`; `Count` if `recv` has another length than `send`.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let (mine, mut ranks) = ([1], [0]);
+    /// world.allreduce(&mine, &mut ranks, &oxmpi::Op::SUM)?;
+    /// assert_eq!(ranks, [world.size()]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn allreduce<T: Datatype>(&self, send: &[T], recv: &mut [T], op: &Op<T>) -> Result<()> {
+        self.blocking(Collective::allreduce(Some(send.into()), recv.into(), op)?)
+    }
+
+    /// What everybody has in `buf`, combined element by element, everybody gets there.
+    ///
+    /// # Errors
+    /// As [`Communicator::allreduce`].
+    pub fn allreduce_in_place<T: Datatype>(&self, buf: &mut [T], op: &Op<T>) -> Result<()> {
+        self.blocking(Collective::allreduce(None, buf.into(), op)?)
+    }
+
+    /// What everybody has in `send`, the root gets in `recv`, in the order of the ranks. The other ranks' `recv`
+    /// is left alone.
+    ///
+    /// # Errors
+    /// `Root` if `root` is not a rank; `Count` if the root's `recv` is not as long as all `send` together.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let mut ranks = vec![0; if world.rank() == 0 { world.size() } else { 0 }];
+    /// world.gather(&[world.rank()], &mut ranks, 0)?;
+    /// assert!(ranks.into_iter().eq(0..if world.rank() == 0 { world.size() } else { 0 }));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn gather<T: Datatype>(&self, send: &[T], recv: &mut [T], root: usize) -> Result<()> {
+        self.blocking(Collective::gather(send.into(), recv.into(), root))
+    }
+
+    /// Of what the root has in `send`, everybody gets the block of its rank in `recv`. The other ranks' `send`
+    /// does not count.
+    ///
+    /// # Errors
+    /// `Root` if `root` is not a rank; `Count` if the root's `send` is not as long as all `recv` together.
+    pub fn scatter<T: Datatype>(&self, send: &[T], recv: &mut [T], root: usize) -> Result<()> {
+        self.blocking(Collective::scatter(send.into(), recv.into(), root))
+    }
+
+    /// What everybody has in `send`, everybody gets in `recv`, in the order of the ranks.
+    ///
+    /// # Errors
+    /// `Count` if `recv` is not as long as all `send` together.
+    pub fn allgather<T: Datatype>(&self, send: &[T], recv: &mut [T]) -> Result<()> {
+        self.blocking(Collective::allgather(Some(send.into()), recv.into()))
+    }
+
+    /// What everybody has in `buf` as the block of its rank, everybody gets there.
+    ///
+    /// # Errors
+    /// `Count` if `buf` cannot be divided into as many blocks as there are ranks.
+    pub fn allgather_in_place<T: Datatype>(&self, buf: &mut [T]) -> Result<()> {
+        self.blocking(Collective::allgather(None, buf.into()))
+    }
+
+    /// Block `i` of `send` goes to rank `i`, which gets it in its `recv` as the block of this rank.
+    ///
+    /// # Errors
+    /// `Count` if `send` and `recv` differ in length, or cannot be divided into as many blocks as there are ranks.
+    pub fn alltoall<T: Datatype>(&self, send: &[T], recv: &mut [T]) -> Result<()> {
+        self.blocking(Collective::alltoall(Some(send.into()), recv.into()))
+    }
+
+    /// Block `i` of `buf` is exchanged for the block of this rank in rank `i`'s `buf`.
+    ///
+    /// # Errors
+    /// `Count` if `buf` cannot be divided into as many blocks as there are ranks.
+    pub fn alltoall_in_place<T: Datatype>(&self, buf: &mut [T]) -> Result<()> {
+        self.blocking(Collective::alltoall(None, buf.into()))
+    }
+
+    fn blocking(&self, collective: Collective<'_>) -> Result<()> {
+        let function = collective.functions().blocking;
+        self.door.call(function, |process| {
+            // SAFETY: the collective is complete when the call returns.
+            let operation = unsafe { collective.bind(process, &self.comm) }?;
+            process.blocking(&self.comm, operation)
+        })
+    }
+}
+
+impl<L: ThreadLevel> Drop for Communicator<'_, L> {
+    fn drop(&mut self) {
+        self.door.call(Function::CommFree, |process| {
+            let comm = mem::replace(&mut self.comm, Arc::clone(process.myself()));
+            let lives_as_long_as_the_process =
+                Arc::ptr_eq(&comm, process.world()) || Arc::ptr_eq(&comm, process.myself());
+            if !lives_as_long_as_the_process {
+                process.comm_free(comm).expect("what was made can be freed");
+            }
+        });
+    }
+}

@@ -1,0 +1,64 @@
+//! The one way from this crate into the process: every call goes through [`Door::call`].
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem;
+use std::process;
+
+use oxmpi_base::Function;
+use oxmpi_core::Process;
+
+/// A borrowed process, with the thread level of its environment.
+pub(crate) struct Door<'env, L> {
+    process: &'env Process,
+    level: PhantomData<L>,
+}
+
+impl<L> Clone for Door<'_, L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<L> Copy for Door<'_, L> {}
+
+impl<'env, L> Door<'env, L> {
+    pub fn new(process: &'env Process) -> Self {
+        Self { process, level: PhantomData }
+    }
+
+    /// Calls into the process on behalf of `function`, which reports will name while the call lasts.
+    ///
+    /// The memory lent to an operation must outlive it, but a panic on the way (a defect of oxmpi, or a panic
+    /// in a user's reduction) would return the memory while the operation may still be under way. Therefore
+    /// a panic ends the process here.
+    #[inline]
+    pub fn call<R>(self, function: Function, call: impl FnOnce(&'env Process) -> R) -> R {
+        self.process.note_call(function.index());
+        let fuse = AbortOnUnwind;
+        let result = call(self.process);
+        mem::forget(fuse);
+        self.process.note_call(0);
+        result
+    }
+
+    /// Ends the job.
+    pub fn abort(self, code: i32) -> ! {
+        self.process.abort(code)
+    }
+}
+
+impl<L> fmt::Debug for Door<'_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Process")
+    }
+}
+
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    #[cold]
+    fn drop(&mut self) {
+        process::abort();
+    }
+}

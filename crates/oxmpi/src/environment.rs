@@ -1,0 +1,107 @@
+//! Joining the job and leaving it.
+//!
+//! MPI-5.0: Process Initialization, Creation, and Management, The World Model.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::Process;
+
+use crate::communicator::Communicator;
+use crate::door::Door;
+use crate::thread::{Funneled, ThreadLevel};
+
+/// The MPI environment of this process; everything else borrows from it.
+///
+/// Dropping it is `MPI_Finalize`: it completes what is under way and waits for the other ranks. While a panic
+/// unwinds it does not wait for anybody: the launcher then ends the job as soon as this process has exited.
+#[must_use = "dropping the environment leaves the job"]
+pub struct Environment<L: ThreadLevel = Funneled> {
+    process: Process,
+    level: PhantomData<L>,
+}
+
+/// Joins the job that the launcher has made; a program started without one is a job of one rank.
+///
+/// # Errors
+/// `Other` if the process has been initialised before, or the job cannot be joined.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let world = env.world();
+/// println!("rank {} of {}", world.rank(), world.size());
+/// # Ok(())
+/// # }
+/// ```
+pub fn init() -> Result<Environment> {
+    init_with()
+}
+
+/// As [`init`], with the thread level that the type says.
+///
+/// # Errors
+/// As [`init`].
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init_with::<oxmpi::Multiple>()?;
+/// # drop(env);
+/// # Ok(())
+/// # }
+/// ```
+pub fn init_with<L: ThreadLevel>() -> Result<Environment<L>> {
+    static INITIALISED: AtomicBool = AtomicBool::new(false);
+    if INITIALISED.swap(true, Ordering::Relaxed) {
+        return Err(Error::new(ErrorClass::Other, "this process has been initialised before"));
+    }
+    match Process::init(L::gate) {
+        Ok(process) => Ok(Environment { process, level: PhantomData }),
+        Err(error) => {
+            INITIALISED.store(false, Ordering::Relaxed);
+            Err(error)
+        }
+    }
+}
+
+impl<L: ThreadLevel> Environment<L> {
+    /// The communicator of all ranks: `MPI_COMM_WORLD`.
+    pub fn world(&self) -> Communicator<'_, L> {
+        Communicator::new(self.door(), self.process.world())
+    }
+
+    /// The communicator of this rank alone: `MPI_COMM_SELF`.
+    pub fn this(&self) -> Communicator<'_, L> {
+        Communicator::new(self.door(), self.process.myself())
+    }
+
+    /// Ends all ranks of the job; the launcher exits with `code`. Nothing is dropped.
+    pub fn abort(&self, code: i32) -> ! {
+        self.door().abort(code)
+    }
+
+    fn door(&self) -> Door<'_, L> {
+        Door::new(&self.process)
+    }
+}
+
+impl<L: ThreadLevel> Drop for Environment<L> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            return;
+        }
+        if let Err(error) = self.door().call(Function::Finalize, Process::finalize) {
+            eprintln!("MPI_Finalize: {error}");
+            self.abort(error.class().code());
+        }
+    }
+}
+
+impl<L: ThreadLevel> fmt::Debug for Environment<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment").field("world", self.process.world()).finish()
+    }
+}

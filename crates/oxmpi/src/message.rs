@@ -1,0 +1,124 @@
+//! Who sends, who receives, and what a received message says about itself.
+//!
+//! MPI-5.0: Point-to-Point Communication, Message Envelope; Return Status.
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_core as core;
+
+use crate::datatype::Datatype;
+
+/// Whom a message goes to. A rank converts into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dest {
+    /// Nobody: sending does nothing (`MPI_PROC_NULL`).
+    Null,
+    /// A rank of the communicator.
+    Rank(usize),
+}
+
+/// Whom a message may come from. A rank converts into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Anybody: `MPI_ANY_SOURCE`.
+    Any,
+    /// Nobody: receiving does nothing (`MPI_PROC_NULL`).
+    Null,
+    /// A rank of the communicator.
+    Rank(usize),
+}
+
+/// Which tag a message may have. A tag converts into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagPattern {
+    /// Any: `MPI_ANY_TAG`.
+    Any,
+    /// This one.
+    Tag(i32),
+}
+
+/// What a received message says about itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status(oxmpi_base::Status);
+
+impl Status {
+    pub(crate) const EMPTY: Self = Self(oxmpi_base::Status::EMPTY);
+
+    /// The rank that sent the message; `None` if nobody did.
+    pub fn source(&self) -> Option<usize> {
+        usize::try_from(self.0.source).ok()
+    }
+
+    /// The tag of the message; `None` if there was no message.
+    pub fn tag(&self) -> Option<i32> {
+        (self.0.tag >= 0).then_some(self.0.tag)
+    }
+
+    /// Length of the message in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.0.bytes
+    }
+
+    /// Length of the message in elements; `None` if it does not end at the end of an element.
+    pub fn count<T: Datatype>(&self) -> Option<usize> {
+        let element_bytes = size_of::<T>() as u64;
+        (self.0.bytes % element_bytes == 0).then_some((self.0.bytes / element_bytes) as usize)
+    }
+}
+
+impl From<oxmpi_base::Status> for Status {
+    fn from(status: oxmpi_base::Status) -> Self {
+        Self(status)
+    }
+}
+
+impl From<usize> for Dest {
+    fn from(rank: usize) -> Self {
+        Self::Rank(rank)
+    }
+}
+
+impl From<usize> for Source {
+    fn from(rank: usize) -> Self {
+        Self::Rank(rank)
+    }
+}
+
+impl From<i32> for TagPattern {
+    fn from(tag: i32) -> Self {
+        Self::Tag(tag)
+    }
+}
+
+impl Dest {
+    pub(crate) fn to_core(self) -> Result<core::Dest> {
+        Ok(match self {
+            Self::Null => core::Dest::Null,
+            Self::Rank(rank) => core::Dest::Rank(rank_to_core(ErrorClass::Rank, "rank", rank)?),
+        })
+    }
+}
+
+impl Source {
+    pub(crate) fn to_core(self) -> Result<core::Source> {
+        Ok(match self {
+            Self::Any => core::Source::Any,
+            Self::Null => core::Source::Null,
+            Self::Rank(rank) => core::Source::Rank(rank_to_core(ErrorClass::Rank, "rank", rank)?),
+        })
+    }
+}
+
+impl TagPattern {
+    pub(crate) fn to_core(self) -> core::TagPattern {
+        match self {
+            Self::Any => core::TagPattern::Any,
+            Self::Tag(tag) => core::TagPattern::Tag(tag),
+        }
+    }
+}
+
+/// A rank as core counts it; no communicator is so large that one of its ranks would not fit.
+pub(crate) fn rank_to_core(class: ErrorClass, argument: &str, rank: usize) -> Result<i32> {
+    i32::try_from(rank)
+        .map_err(|_| Error::new(class, format!("{argument} {rank} is not a rank of the communicator")))
+}

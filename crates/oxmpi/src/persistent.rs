@@ -1,0 +1,482 @@
+//! Persistent requests: made once, started and completed any number of times.
+//!
+//! The type says whether a request is active. An inactive one ([`Persistent`]) gives access to its buffers; an
+//! active one ([`Active`]) does not, so what is being sent cannot be changed and what is being received cannot
+//! be read. The buffers lie on the heap and belong to the request: if it is forgotten, so are they.
+//!
+//! MPI-5.0: Point-to-Point Communication, Persistent Communication Requests; Collective Communication,
+//! Persistent Collective Operations.
+
+use std::fmt;
+use std::thread;
+
+use oxmpi_base::{Function, Result};
+use oxmpi_core::{Process, RequestKey, SendMode};
+
+use crate::collective::Collective;
+use crate::communicator::Communicator;
+use crate::datatype::Datatype;
+use crate::door::Door;
+use crate::loan::{Loan, Owned};
+use crate::message::{Dest, Source, Status, TagPattern};
+use crate::op::Op;
+use crate::thread::{Funneled, ThreadLevel};
+
+/// An inactive persistent request and its buffers `B`: none `()`, [`One`] or [`Two`].
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let world = env.world();
+/// let mut sum = world.allreduce_init(vec![0.0], vec![0.0], &oxmpi::Op::SUM)?;
+/// for step in 0..10 {
+///     sum.send_mut()[0] = f64::from(step);
+///     let active = sum.start()?;
+///     // ... compute meanwhile ...
+///     sum = active.wait()?;
+///     assert_eq!(sum.recv()[0], f64::from(step) * world.size() as f64);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A buffer of an active request cannot be read:
+///
+/// ```compile_fail,E0599
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// # let world = env.world();
+/// let sum = world.allreduce_init(vec![1.0], vec![0.0], &oxmpi::Op::SUM)?;
+/// let active = sum.start()?;
+/// println!("{}", active.recv()[0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// nor through a reference taken before the start:
+///
+/// ```compile_fail,E0505
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// # let world = env.world();
+/// let sum = world.allreduce_init(vec![1.0], vec![0.0], &oxmpi::Op::SUM)?;
+/// let result = sum.recv();
+/// let active = sum.start()?;
+/// println!("{}", result[0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// nor can a request be started twice:
+///
+/// ```compile_fail,E0382
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// let barrier = env.world().barrier_init()?;
+/// let first = barrier.start()?;
+/// let second = barrier.start()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use = "a request does nothing until it is started"]
+pub struct Persistent<'env, B: Buffers, L: ThreadLevel = Funneled>(Handle<'env, B, L>);
+
+/// An active persistent request.
+///
+/// Dropping it waits for the operation; while a panic unwinds, it leaves the buffers to the operation instead.
+#[derive(Debug)]
+#[must_use = "dropping an active request waits for it"]
+pub struct Active<'env, B: Buffers, L: ThreadLevel = Funneled>(Handle<'env, B, L>);
+
+/// One buffer: that of a message or a broadcast, or of a reduction in place.
+#[derive(Debug)]
+pub struct One<T: Datatype>(Owned<T>);
+
+/// A buffer to send from and one to receive into.
+#[derive(Debug)]
+pub struct Two<T: Datatype> {
+    send: Owned<T>,
+    recv: Owned<T>,
+}
+
+/// The buffers of a persistent request.
+pub trait Buffers: sealed::Leak {}
+
+impl Buffers for () {}
+impl<T: Datatype> Buffers for One<T> {}
+impl<T: Datatype> Buffers for Two<T> {}
+
+/// A request with what it uses, in either state.
+struct Handle<'env, B: Buffers, L> {
+    door: Door<'env, L>,
+    key: RequestKey,
+    status: Status,
+    buffers: B,
+}
+
+impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
+    /// Starts the operation.
+    ///
+    /// # Errors
+    /// None yet; what goes wrong is told by [`Active::wait`].
+    pub fn start(self) -> Result<Active<'env, B, L>> {
+        let (door, key) = (self.0.door, self.0.key);
+        door.call(Function::Start, |process| process.start(key))?;
+        Ok(Active(self.0))
+    }
+
+    /// What the last message received says about itself.
+    pub fn status(&self) -> Status {
+        self.0.status
+    }
+}
+
+impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
+    /// Waits until the operation is complete.
+    ///
+    /// # Errors
+    /// That of the operation, such as `Truncate`; the request is freed then.
+    pub fn wait(mut self) -> Result<Persistent<'env, B, L>> {
+        let (door, key) = (self.0.door, self.0.key);
+        let completion = door.call(Function::Wait, |process| process.wait(key))?;
+        if let Some(error) = completion.error {
+            return Err(error);
+        }
+        self.0.status = completion.status.into();
+        Ok(Persistent(self.0))
+    }
+
+    /// Whether [`Active::wait`] would return at once.
+    ///
+    /// # Errors
+    /// None yet.
+    pub fn test(&self) -> Result<bool> {
+        let (door, key) = (self.0.door, self.0.key);
+        Ok(door.call(Function::RequestGetStatus, |process| process.request_status(key))?.is_some())
+    }
+}
+
+impl<T: Datatype, L: ThreadLevel> Persistent<'_, One<T>, L> {
+    /// The buffer.
+    pub fn buf(&self) -> &[T] {
+        self.0.buffers.0.as_slice()
+    }
+
+    /// The buffer, to fill it.
+    pub fn buf_mut(&mut self) -> &mut [T] {
+        self.0.buffers.0.as_mut_slice()
+    }
+}
+
+impl<T: Datatype, L: ThreadLevel> Persistent<'_, Two<T>, L> {
+    /// What is sent.
+    pub fn send(&self) -> &[T] {
+        self.0.buffers.send.as_slice()
+    }
+
+    /// What is sent, to fill it.
+    pub fn send_mut(&mut self) -> &mut [T] {
+        self.0.buffers.send.as_mut_slice()
+    }
+
+    /// What has been received.
+    pub fn recv(&self) -> &[T] {
+        self.0.buffers.recv.as_slice()
+    }
+
+    /// What has been received, to change it.
+    pub fn recv_mut(&mut self) -> &mut [T] {
+        self.0.buffers.recv.as_mut_slice()
+    }
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// A persistent send.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let (rank, size) = (world.rank(), world.size());
+    /// let mut send = world.send_init(vec![0; 2], (rank + 1) % size, 0)?;
+    /// let mut recv = world.recv_init(vec![0; 2], (rank + size - 1) % size, 0)?;
+    /// for step in 1..4 {
+    ///     send.buf_mut().fill(step);
+    ///     let active = oxmpi::start_all((recv, send))?;
+    ///     (recv, send) = oxmpi::wait_all(active)?;
+    ///     assert_eq!((recv.buf(), recv.status().count::<i32>()), (&[step; 2][..], Some(2)));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn send_init<T: Datatype>(
+        &self,
+        buf: Vec<T>,
+        dest: impl Into<Dest>,
+        tag: i32,
+    ) -> Result<Persistent<'env, One<T>, L>> {
+        self.send_init_by_mode(Function::SendInit, buf, dest.into(), tag, SendMode::Standard)
+    }
+
+    /// A persistent send in the synchronous mode.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    pub fn ssend_init<T: Datatype>(
+        &self,
+        buf: Vec<T>,
+        dest: impl Into<Dest>,
+        tag: i32,
+    ) -> Result<Persistent<'env, One<T>, L>> {
+        self.send_init_by_mode(Function::SsendInit, buf, dest.into(), tag, SendMode::Synchronous)
+    }
+
+    fn send_init_by_mode<T: Datatype>(
+        &self,
+        function: Function,
+        buf: Vec<T>,
+        dest: Dest,
+        tag: i32,
+        mode: SendMode,
+    ) -> Result<Persistent<'env, One<T>, L>> {
+        let dest = dest.to_core()?;
+        let mut buf = Owned::new(buf);
+        // SAFETY: `Handle` keeps the memory for as long as the request may be active.
+        let buffer = unsafe { buf.lend().claim() };
+        self.persistent(function, One(buf), |process| process.send_init(&self.comm, buffer, dest, tag, mode))
+    }
+
+    /// A persistent receive.
+    ///
+    /// # Errors
+    /// `Rank` if `source` is not a rank; `Tag` if the tag is negative.
+    pub fn recv_init<T: Datatype>(
+        &self,
+        buf: Vec<T>,
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<Persistent<'env, One<T>, L>> {
+        let (source, tag) = (source.into().to_core()?, tag.into().to_core());
+        let mut buf = Owned::new(buf);
+        // SAFETY: as for sends, and the memory is owned.
+        let buffer = unsafe { buf.lend().claim() };
+        self.persistent(Function::RecvInit, One(buf), |process| {
+            process.recv_init(&self.comm, buffer, source, tag)
+        })
+    }
+
+    /// A persistent barrier. Collective, like all that follow.
+    ///
+    /// # Errors
+    /// `Other` if another rank makes another request; the text names both calls. `NoMem` if shared memory is
+    /// used up.
+    pub fn barrier_init(&self) -> Result<Persistent<'env, (), L>> {
+        self.persistent_collective(Collective::barrier(), ())
+    }
+
+    /// A persistent [broadcast](Communicator::bcast).
+    ///
+    /// # Errors
+    /// As [`Communicator::bcast`] and [`Communicator::barrier_init`].
+    pub fn bcast_init<T: Datatype>(&self, buf: Vec<T>, root: usize) -> Result<Persistent<'env, One<T>, L>> {
+        self.on_one(buf, |buf| Ok(Collective::bcast(buf, root)))
+    }
+
+    /// A persistent [reduction](Communicator::reduce).
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce`] and [`Communicator::barrier_init`].
+    pub fn reduce_init<T: Datatype>(
+        &self,
+        send: Vec<T>,
+        recv: Vec<T>,
+        op: &Op<T>,
+        root: usize,
+    ) -> Result<Persistent<'env, Two<T>, L>> {
+        self.on_two(send, recv, |send, recv| Collective::reduce(Some(send), recv, op, root))
+    }
+
+    /// A persistent [reduction in place](Communicator::reduce_in_place).
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce`] and [`Communicator::barrier_init`].
+    pub fn reduce_in_place_init<T: Datatype>(
+        &self,
+        buf: Vec<T>,
+        op: &Op<T>,
+        root: usize,
+    ) -> Result<Persistent<'env, One<T>, L>> {
+        self.on_one(buf, |buf| Collective::reduce(None, buf, op, root))
+    }
+
+    /// A persistent [allreduce](Communicator::allreduce).
+    ///
+    /// # Errors
+    /// As [`Communicator::allreduce`] and [`Communicator::barrier_init`].
+    pub fn allreduce_init<T: Datatype>(
+        &self,
+        send: Vec<T>,
+        recv: Vec<T>,
+        op: &Op<T>,
+    ) -> Result<Persistent<'env, Two<T>, L>> {
+        self.on_two(send, recv, |send, recv| Collective::allreduce(Some(send), recv, op))
+    }
+
+    /// A persistent [allreduce in place](Communicator::allreduce_in_place).
+    ///
+    /// # Errors
+    /// As [`Communicator::allreduce`] and [`Communicator::barrier_init`].
+    pub fn allreduce_in_place_init<T: Datatype>(
+        &self,
+        buf: Vec<T>,
+        op: &Op<T>,
+    ) -> Result<Persistent<'env, One<T>, L>> {
+        self.on_one(buf, |buf| Collective::allreduce(None, buf, op))
+    }
+
+    /// A persistent [gather](Communicator::gather).
+    ///
+    /// # Errors
+    /// As [`Communicator::gather`] and [`Communicator::barrier_init`].
+    pub fn gather_init<T: Datatype>(
+        &self,
+        send: Vec<T>,
+        recv: Vec<T>,
+        root: usize,
+    ) -> Result<Persistent<'env, Two<T>, L>> {
+        self.on_two(send, recv, |send, recv| Ok(Collective::gather(send, recv, root)))
+    }
+
+    /// A persistent [scatter](Communicator::scatter).
+    ///
+    /// # Errors
+    /// As [`Communicator::scatter`] and [`Communicator::barrier_init`].
+    pub fn scatter_init<T: Datatype>(
+        &self,
+        send: Vec<T>,
+        recv: Vec<T>,
+        root: usize,
+    ) -> Result<Persistent<'env, Two<T>, L>> {
+        self.on_two(send, recv, |send, recv| Ok(Collective::scatter(send, recv, root)))
+    }
+
+    /// A persistent [allgather](Communicator::allgather).
+    ///
+    /// # Errors
+    /// As [`Communicator::allgather`] and [`Communicator::barrier_init`].
+    pub fn allgather_init<T: Datatype>(
+        &self,
+        send: Vec<T>,
+        recv: Vec<T>,
+    ) -> Result<Persistent<'env, Two<T>, L>> {
+        self.on_two(send, recv, |send, recv| Ok(Collective::allgather(Some(send), recv)))
+    }
+
+    /// A persistent [alltoall](Communicator::alltoall).
+    ///
+    /// # Errors
+    /// As [`Communicator::alltoall`] and [`Communicator::barrier_init`].
+    pub fn alltoall_init<T: Datatype>(
+        &self,
+        send: Vec<T>,
+        recv: Vec<T>,
+    ) -> Result<Persistent<'env, Two<T>, L>> {
+        self.on_two(send, recv, |send, recv| Ok(Collective::alltoall(Some(send), recv)))
+    }
+
+    fn on_one<T: Datatype>(
+        &self,
+        buf: Vec<T>,
+        describe: impl FnOnce(Loan<'static>) -> Result<Collective<'static>>,
+    ) -> Result<Persistent<'env, One<T>, L>> {
+        let mut buf = Owned::new(buf);
+        let collective = describe(buf.lend())?;
+        self.persistent_collective(collective, One(buf))
+    }
+
+    fn on_two<T: Datatype>(
+        &self,
+        send: Vec<T>,
+        recv: Vec<T>,
+        describe: impl FnOnce(Loan<'static>, Loan<'static>) -> Result<Collective<'static>>,
+    ) -> Result<Persistent<'env, Two<T>, L>> {
+        let (mut send, mut recv) = (Owned::new(send), Owned::new(recv));
+        let collective = describe(send.lend(), recv.lend())?;
+        self.persistent_collective(collective, Two { send, recv })
+    }
+
+    fn persistent_collective<B: Buffers>(
+        &self,
+        collective: Collective<'static>,
+        buffers: B,
+    ) -> Result<Persistent<'env, B, L>> {
+        self.persistent(collective.functions().persistent, buffers, |process| {
+            // SAFETY: the memory is owned by `buffers`, which `Handle` keeps for as long as the request may be
+            // active.
+            let operation = unsafe { collective.bind(process, &self.comm) }?;
+            process.persistent(&self.comm, operation)
+        })
+    }
+
+    fn persistent<B: Buffers>(
+        &self,
+        function: Function,
+        buffers: B,
+        make: impl FnOnce(&'env Process) -> Result<RequestKey>,
+    ) -> Result<Persistent<'env, B, L>> {
+        let key = self.door.call(function, make)?;
+        Ok(Persistent(Handle { door: self.door, key, status: Status::EMPTY, buffers }))
+    }
+}
+
+impl<B: Buffers, L> Drop for Handle<'_, B, L> {
+    fn drop(&mut self) {
+        let key = self.key;
+        let is_active = self.door.call(Function::RequestGetStatus, |process| process.is_active(key));
+        let is_active = is_active.expect("a request exists until it is dropped");
+        if is_active && thread::panicking() {
+            return self.buffers.leak();
+        }
+        if is_active {
+            let completion = self.door.call(Function::Wait, |process| process.wait(key));
+            drop(completion.expect("an active request exists"));
+        }
+        let freed = self.door.call(Function::RequestFree, |process| process.request_free(key));
+        freed.expect("an inactive request can be freed");
+    }
+}
+
+impl<B: Buffers, L> fmt::Debug for Handle<'_, B, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+mod sealed {
+    /// Memory that can be left to an operation for ever.
+    pub trait Leak {
+        #[doc(hidden)]
+        fn leak(&mut self);
+    }
+}
+
+impl sealed::Leak for () {
+    fn leak(&mut self) {}
+}
+
+impl<T: Datatype> sealed::Leak for One<T> {
+    fn leak(&mut self) {
+        self.0.leak();
+    }
+}
+
+impl<T: Datatype> sealed::Leak for Two<T> {
+    fn leak(&mut self) {
+        self.send.leak();
+        self.recv.leak();
+    }
+}

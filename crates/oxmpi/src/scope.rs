@@ -1,0 +1,438 @@
+//! Nonblocking operations: begun in a scope, over at its end.
+//!
+//! MPI-5.0: Point-to-Point Communication, Nonblocking Communication; Collective Communication, Nonblocking
+//! Collective Operations.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{self, AssertUnwindSafe};
+
+use oxmpi_base::{Function, Result};
+use oxmpi_core::{Completion, Process, RequestKey, SendMode};
+
+use crate::collective::Collective;
+use crate::communicator::Communicator;
+use crate::datatype::Datatype;
+use crate::loan::{Loan, Withheld};
+use crate::message::{Dest, Source, Status, TagPattern};
+use crate::op::Op;
+use crate::thread::{Funneled, ThreadLevel};
+
+/// A place to begin nonblocking operations in, made by [`Communicator::scope`].
+///
+/// Its methods return a [`Request`] at once and borrow their buffers until the end of the scope. Operations
+/// whose requests are dropped, or even forgotten, are waited for there.
+pub struct Scope<'scope, 'env: 'scope, L: ThreadLevel = Funneled> {
+    communicator: &'env Communicator<'env, L>,
+    pending: RefCell<Pending>,
+    /// Neither shorter nor longer: a request may not leave its scope.
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+/// A nonblocking operation that has been begun; `R` is what it gives back when it is complete.
+#[must_use = "the buffer can be used before the end of the scope only when the request has been waited for"]
+pub struct Request<'scope, R, L: ThreadLevel = Funneled> {
+    communicator: &'scope Communicator<'scope, L>,
+    pending: &'scope RefCell<Pending>,
+    slot: usize,
+    result: Withheld<R>,
+}
+
+/// The operations of a scope that are under way.
+#[derive(Default)]
+struct Pending {
+    slots: Vec<Option<RequestKey>>,
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// Calls `body`, which may begin nonblocking operations, and waits for all that it has not waited for.
+    ///
+    /// ```
+    /// use oxmpi::Op;
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let (a, mut sum) = ([1.0, 2.0], [0.0; 2]);
+    /// let mut parameters = [7];
+    /// world.scope(|scope| {
+    ///     let reduction = scope.allreduce(&a, &mut sum, &Op::SUM)?;
+    ///     let _ = scope.bcast(&mut parameters, 0)?; // complete at the end of the scope
+    ///     // ... compute meanwhile ...
+    ///     let sum = reduction.wait()?;
+    ///     assert_eq!(sum[1], 2.0 * sum[0]);
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!((sum[0], parameters), (world.size() as f64, [7]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// What an operation writes cannot be read while it is under way:
+    ///
+    /// ```compile_fail,E0502
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # let env = oxmpi::init()?;
+    /// let mut sum = [0.0];
+    /// env.world().scope(|scope| {
+    ///     let _request = scope.allreduce(&[1.0], &mut sum, &oxmpi::Op::SUM)?;
+    ///     println!("{}", sum[0]);
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// That of `body`; else the first one of the operations waited for at the end.
+    ///
+    /// # Panics
+    /// If `body` does. Should operations be under way then, the job is ended instead: to wait for them could
+    /// take for ever.
+    pub fn scope<'call, T>(
+        &'call self,
+        body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'call, L>) -> Result<T>,
+    ) -> Result<T>
+    where
+        'env: 'call,
+    {
+        let scope =
+            Scope { communicator: self, pending: RefCell::default(), scope: PhantomData, env: PhantomData };
+        match panic::catch_unwind(AssertUnwindSafe(|| body(&scope))) {
+            Ok(result) => {
+                let finished = self.finish(&scope.pending);
+                result.and_then(|value| finished.map(|()| value))
+            }
+            Err(payload) => {
+                if !scope.pending.borrow().slots.is_empty() {
+                    eprintln!("a scope panicked while operations were under way: the job ends");
+                    self.door.abort(PANIC_CODE);
+                }
+                panic::resume_unwind(payload)
+            }
+        }
+    }
+
+    /// Waits for everything; the first error counts.
+    fn finish(&self, pending: &RefCell<Pending>) -> Result<()> {
+        let mut result = Ok(());
+        for key in pending.take().slots.into_iter().flatten() {
+            let completion = self.wait(key);
+            result = result.and(completion.error.map_or(Ok(()), Err));
+        }
+        result
+    }
+
+    fn wait(&self, key: RequestKey) -> Completion {
+        self.door.call(Function::Wait, |process| process.wait(key).expect("a request in its scope exists"))
+    }
+}
+
+/// The exit status of a Rust program that panics.
+const PANIC_CODE: i32 = 101;
+
+impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
+    /// The communicator of the scope.
+    pub fn communicator(&self) -> &'env Communicator<'env, L> {
+        self.communicator
+    }
+
+    /// Begins to send.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    pub fn send<T: Datatype>(
+        &'scope self,
+        buf: &'scope [T],
+        dest: impl Into<Dest>,
+        tag: i32,
+    ) -> Result<Request<'scope, &'scope [T], L>> {
+        self.send_by_mode(Function::Isend, buf, dest.into(), tag, SendMode::Standard)
+    }
+
+    /// Begins to send in the synchronous mode.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    pub fn ssend<T: Datatype>(
+        &'scope self,
+        buf: &'scope [T],
+        dest: impl Into<Dest>,
+        tag: i32,
+    ) -> Result<Request<'scope, &'scope [T], L>> {
+        self.send_by_mode(Function::Issend, buf, dest.into(), tag, SendMode::Synchronous)
+    }
+
+    fn send_by_mode<T: Datatype>(
+        &'scope self,
+        function: Function,
+        buf: &'scope [T],
+        dest: Dest,
+        tag: i32,
+        mode: SendMode,
+    ) -> Result<Request<'scope, &'scope [T], L>> {
+        let dest = dest.to_core()?;
+        // SAFETY: `begin` keeps the operation to the scope, and a send does not write.
+        let buffer = unsafe { Loan::from(buf).claim() };
+        let comm = &self.communicator.comm;
+        self.begin(function, Withheld::new(buf), |process| process.isend(comm, buffer, dest, tag, mode))
+    }
+
+    /// Begins to receive the first message that matches.
+    ///
+    /// # Errors
+    /// `Rank` if `source` is not a rank; `Tag` if the tag is negative.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let (rank, size) = (world.rank(), world.size());
+    /// let (mine, mut left) = ([rank], [usize::MAX]);
+    /// world.scope(|scope| {
+    ///     let _ = scope.send(&mine, (rank + 1) % size, 0)?;
+    ///     let (left, status) = scope.recv(&mut left, oxmpi::Source::Any, 0)?.wait_status()?;
+    ///     assert_eq!(status.source(), Some(left[0]));
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
+    pub fn recv<T: Datatype>(
+        &'scope self,
+        buf: &'scope mut [T],
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let (source, tag) = (source.into().to_core()?, tag.into().to_core());
+        let mut buf = Withheld::new(buf);
+        // SAFETY: `begin` keeps the operation to the scope, and the loan is of a mutable slice.
+        let buffer = unsafe { buf.lend().claim() };
+        let comm = &self.communicator.comm;
+        self.begin(Function::Irecv, buf, |process| process.irecv(comm, buffer, source, tag))
+    }
+
+    /// Begins a barrier.
+    ///
+    /// # Errors
+    /// As [`Communicator::barrier`].
+    pub fn barrier(&'scope self) -> Result<Request<'scope, (), L>> {
+        self.collective(Collective::barrier(), Withheld::new(()))
+    }
+
+    /// Begins a [broadcast](Communicator::bcast).
+    ///
+    /// # Errors
+    /// As [`Communicator::bcast`].
+    pub fn bcast<T: Datatype>(
+        &'scope self,
+        buf: &'scope mut [T],
+        root: usize,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut buf = Withheld::new(buf);
+        self.collective(Collective::bcast(buf.lend(), root), buf)
+    }
+
+    /// Begins a [reduction](Communicator::reduce).
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce`].
+    pub fn reduce<T: Datatype>(
+        &'scope self,
+        send: &'scope [T],
+        recv: &'scope mut [T],
+        op: &Op<T>,
+        root: usize,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut recv = Withheld::new(recv);
+        self.collective(Collective::reduce(Some(send.into()), recv.lend(), op, root)?, recv)
+    }
+
+    /// Begins a [reduction in place](Communicator::reduce_in_place).
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce`].
+    pub fn reduce_in_place<T: Datatype>(
+        &'scope self,
+        buf: &'scope mut [T],
+        op: &Op<T>,
+        root: usize,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut buf = Withheld::new(buf);
+        self.collective(Collective::reduce(None, buf.lend(), op, root)?, buf)
+    }
+
+    /// Begins an [allreduce](Communicator::allreduce).
+    ///
+    /// # Errors
+    /// As [`Communicator::allreduce`].
+    pub fn allreduce<T: Datatype>(
+        &'scope self,
+        send: &'scope [T],
+        recv: &'scope mut [T],
+        op: &Op<T>,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut recv = Withheld::new(recv);
+        self.collective(Collective::allreduce(Some(send.into()), recv.lend(), op)?, recv)
+    }
+
+    /// Begins an [allreduce in place](Communicator::allreduce_in_place).
+    ///
+    /// # Errors
+    /// As [`Communicator::allreduce`].
+    pub fn allreduce_in_place<T: Datatype>(
+        &'scope self,
+        buf: &'scope mut [T],
+        op: &Op<T>,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut buf = Withheld::new(buf);
+        self.collective(Collective::allreduce(None, buf.lend(), op)?, buf)
+    }
+
+    /// Begins a [gather](Communicator::gather).
+    ///
+    /// # Errors
+    /// As [`Communicator::gather`].
+    pub fn gather<T: Datatype>(
+        &'scope self,
+        send: &'scope [T],
+        recv: &'scope mut [T],
+        root: usize,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut recv = Withheld::new(recv);
+        self.collective(Collective::gather(send.into(), recv.lend(), root), recv)
+    }
+
+    /// Begins a [scatter](Communicator::scatter).
+    ///
+    /// # Errors
+    /// As [`Communicator::scatter`].
+    pub fn scatter<T: Datatype>(
+        &'scope self,
+        send: &'scope [T],
+        recv: &'scope mut [T],
+        root: usize,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut recv = Withheld::new(recv);
+        self.collective(Collective::scatter(send.into(), recv.lend(), root), recv)
+    }
+
+    /// Begins an [allgather](Communicator::allgather).
+    ///
+    /// # Errors
+    /// As [`Communicator::allgather`].
+    pub fn allgather<T: Datatype>(
+        &'scope self,
+        send: &'scope [T],
+        recv: &'scope mut [T],
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut recv = Withheld::new(recv);
+        self.collective(Collective::allgather(Some(send.into()), recv.lend()), recv)
+    }
+
+    /// Begins an [alltoall](Communicator::alltoall).
+    ///
+    /// # Errors
+    /// As [`Communicator::alltoall`].
+    pub fn alltoall<T: Datatype>(
+        &'scope self,
+        send: &'scope [T],
+        recv: &'scope mut [T],
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut recv = Withheld::new(recv);
+        self.collective(Collective::alltoall(Some(send.into()), recv.lend()), recv)
+    }
+
+    fn collective<R>(
+        &'scope self,
+        collective: Collective<'scope>,
+        result: Withheld<R>,
+    ) -> Result<Request<'scope, R, L>> {
+        let comm = &self.communicator.comm;
+        self.begin(collective.functions().nonblocking, result, |process| {
+            // SAFETY: `begin` keeps the operation to the scope.
+            let operation = unsafe { collective.bind(process, comm) }?;
+            process.nonblocking(comm, operation)
+        })
+    }
+
+    /// Begins an operation and notes it, so that it is over before `'scope` is; `result` is kept till then.
+    fn begin<R>(
+        &'scope self,
+        function: Function,
+        result: Withheld<R>,
+        begin: impl FnOnce(&'env Process) -> Result<RequestKey>,
+    ) -> Result<Request<'scope, R, L>> {
+        let key = self.communicator.door.call(function, begin)?;
+        let slot = self.pending.borrow_mut().insert(key);
+        Ok(Request { communicator: self.communicator, pending: &self.pending, slot, result })
+    }
+}
+
+impl<R, L: ThreadLevel> Request<'_, R, L> {
+    /// Waits until the operation is complete, and gives its buffer back: the one that is written, if there is
+    /// one.
+    ///
+    /// # Errors
+    /// That of the operation; the buffer then comes back at the end of the scope.
+    pub fn wait(self) -> Result<R> {
+        self.wait_status().map(|(result, _)| result)
+    }
+
+    /// As [`Request::wait`], with what a received message says about itself.
+    ///
+    /// # Errors
+    /// As [`Request::wait`].
+    pub fn wait_status(self) -> Result<(R, Status)> {
+        let key = self.pending.borrow_mut().remove(self.slot);
+        let completion = self.communicator.wait(key);
+        if let Some(error) = completion.error {
+            return Err(error);
+        }
+        // SAFETY: the operation is complete.
+        Ok((unsafe { self.result.give_back() }, completion.status.into()))
+    }
+
+    /// Whether [`Request::wait`] would return at once.
+    ///
+    /// # Errors
+    /// None yet.
+    pub fn test(&self) -> Result<bool> {
+        let key = self.pending.borrow().get(self.slot);
+        let door = self.communicator.door;
+        Ok(door.call(Function::RequestGetStatus, |process| process.request_status(key))?.is_some())
+    }
+}
+
+impl Pending {
+    fn insert(&mut self, key: RequestKey) -> usize {
+        self.slots.push(Some(key));
+        self.slots.len() - 1
+    }
+
+    fn get(&self, slot: usize) -> RequestKey {
+        self.slots[slot].expect("a request that exists has not been waited for")
+    }
+
+    /// Forgets an operation. Slots are given up from the end, so that a long scope stays small.
+    fn remove(&mut self, slot: usize) -> RequestKey {
+        let key = self.slots[slot].take().expect("a request is waited for once");
+        while self.slots.last().is_some_and(Option::is_none) {
+            self.slots.pop();
+        }
+        key
+    }
+}
+
+impl<L: ThreadLevel> fmt::Debug for Scope<'_, '_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pending = self.pending.borrow().slots.iter().flatten().count();
+        f.debug_struct("Scope").field("pending", &pending).finish_non_exhaustive()
+    }
+}
+
+impl<R, L: ThreadLevel> fmt::Debug for Request<'_, R, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request").field("slot", &self.slot).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,70 @@
+//! Thread levels, as types.
+//!
+//! MPI-5.0: External Interfaces, MPI and Threads.
+
+use std::marker::PhantomData;
+
+use oxmpi_core::State;
+use oxmpi_mem::Gate;
+
+/// How the threads of a program may use MPI: [`Funneled`] or [`Multiple`].
+///
+/// Everything that belongs to an [`Environment`](crate::Environment) carries its level, so that the compiler
+/// knows which values may cross to another thread.
+pub trait ThreadLevel: Level + 'static {}
+
+/// Only the thread that initialised MPI calls it: `MPI_THREAD_FUNNELED`.
+///
+/// Nothing that belongs to such an environment is `Send` or `Sync`, and no call takes a lock.
+///
+/// ```compile_fail,E0277
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let world = env.world();
+/// std::thread::scope(|threads| {
+///     threads.spawn(|| world.barrier()); // a funneled communicator cannot be shared
+/// });
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Funneled(PhantomData<*const ()>);
+
+/// Any thread calls MPI at any time: `MPI_THREAD_MULTIPLE`.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init_with::<oxmpi::Multiple>()?;
+/// let world = env.world();
+/// let rank = std::thread::scope(|threads| threads.spawn(|| world.rank()).join());
+/// assert_eq!(rank.ok(), Some(world.rank()));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Multiple(());
+
+impl ThreadLevel for Funneled {}
+impl ThreadLevel for Multiple {}
+
+/// What a level means for the door to the process's state. Not for implementation elsewhere.
+pub trait Level {
+    /// The door.
+    #[doc(hidden)]
+    fn gate(state: State) -> Gate<State>;
+}
+
+impl Level for Funneled {
+    fn gate(state: State) -> Gate<State> {
+        // SAFETY: whoever enters the gate holds a value that borrows `Environment<Funneled>` or is it. The
+        // marker in `Funneled` makes all of them neither `Send` nor `Sync`, so they stay in the thread that
+        // made the environment, and its calls follow one another.
+        unsafe { Gate::unthreaded(state) }
+    }
+}
+
+impl Level for Multiple {
+    fn gate(state: State) -> Gate<State> {
+        Gate::threaded(state)
+    }
+}
