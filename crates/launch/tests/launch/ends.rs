@@ -206,8 +206,12 @@ fn a_signal_to_the_launcher_reaches_the_ranks_and_gives_128_and_its_number() {
 
 #[test]
 fn what_a_rank_has_started_may_end_by_itself_when_interrupted() {
-    let mut child = fake_rank::start(&[], &["worker init sleep"]);
-    while read_lines(&mut child, 1) != ["ready"] {}
+    let mut child = fake_rank::start(&[], &["worker init print:joined sleep"]);
+    let mut awaited = vec!["ready", "joined"];
+    while !awaited.is_empty() {
+        let line = read_lines(&mut child, 1).concat();
+        awaited.retain(|word| *word != line);
+    }
     rustix::process::kill_process(process(&child), Signal::TERM).expect("it runs");
     let ended = finish(child);
     assert_eq!(ended.status, Some(143));

@@ -1,5 +1,10 @@
 //! Nothing is left behind: no process, no descriptor.
 
+use std::fs;
+use std::process::Child;
+use std::thread;
+use std::time::Duration;
+
 use rustix::process::Signal;
 
 use crate::fake_rank;
@@ -31,13 +36,17 @@ fn killing_the_launcher_kills_ranks_and_what_they_have_started() {
     processes.iter().for_each(|pid| wait_until_gone(pid));
 }
 
-/// The child of the launcher that has the guardian's name.
-fn guardian_of(child: &std::process::Child) -> String {
-    let pid = child.id();
-    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("it runs");
-    let name = |pid: &str| std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    let guardian = children.split_whitespace().find(|pid| name(pid) == "mpiexec-guard\n");
-    guardian.expect("a guardian").to_owned()
+/// The child of the launcher that has the guardian's name, once it has.
+fn guardian_of(launcher: &Child) -> String {
+    let pid = launcher.id();
+    let name = |pid: &str| fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    loop {
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("it runs");
+        match children.split_whitespace().find(|pid| name(pid) == "mpiexec-guard\n") {
+            Some(guardian) => return guardian.to_owned(),
+            None => thread::sleep(Duration::from_millis(1)),
+        }
+    }
 }
 
 #[test]
