@@ -4,8 +4,8 @@
 //! within a factor of about 1.5: they decide between algorithms, not how long a program runs.
 
 /// From a post until a waiting peer has seen it: 60 where two cores share a cache, 250 where they do not, and
-/// far more where ranks share a core. So of two similar algorithms the one with fewer hops is preferred.
-pub(crate) const HOP_NS: f64 = 200.0;
+/// above 1000 where ranks share a core. So of two similar algorithms the one with fewer hops is preferred.
+pub(crate) const HOP_NS: f64 = 300.0;
 
 /// Posting, apart from the copy.
 pub(crate) const POST_NS: f64 = 10.0;

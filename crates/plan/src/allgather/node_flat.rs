@@ -8,22 +8,26 @@ use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
 use crate::segment::{Segments, Stream};
 use crate::{Algorithm, Buf, Plan, Shape};
 
-pub(crate) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-flat", admits: |shape| shape.node, cost_ns, plan };
+pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost_ns, plan };
 
-fn segments(shape: &Shape) -> Segments {
-    Segments::cut_for_lines(shape.bytes, 1).expect("one line has enough room for any block")
+/// The slots of all ranks together keep within the budget of one: each rank reads them all.
+fn segments(shape: &Shape) -> Option<Segments> {
+    Segments::cut_for_lines(shape.bytes, shape.ranks)
+}
+
+fn admits(shape: &Shape) -> bool {
+    shape.node && segments(shape).is_some()
 }
 
 fn cost_ns(shape: &Shape) -> f64 {
-    let segments = segments(shape);
+    let segments = segments(shape).expect("admitted");
     let peers = f64::from(shape.ranks - 1);
     let actions = segments.count as f64 * (POST_NS + peers * PULL_NS);
     HOP_NS + actions + shape.bytes as f64 * (POST_BYTE_NS + peers * PULL_BYTE_NS)
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
-    let segments = segments(shape);
+    let segments = segments(shape).expect("admitted");
     let mut builder = Builder::segmented(segments.count);
     let line = Stream::new(segments).declare_unpaced(&mut builder, 1);
     let own = segments.span(Buf::Send, 0);

@@ -112,7 +112,7 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
 const DEPTH: u32 = 3;
 
 /// The longest slice: longer ones gain nothing.
-const SLICE_MAX_BYTES: u64 = 32 << 10;
+const SLICE_MAX_BYTES: u64 = 128 << 10;
 
 /// The shortest slice worth its line, where the vector is long.
 const SLICE_MIN_BYTES: u64 = 1 << 10;

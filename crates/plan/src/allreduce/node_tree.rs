@@ -1,6 +1,6 @@
 //! Allreduce up and down a tree of lines, for many ranks and short vectors.
 //!
-//! `2 log_k p` hops with `k = 4`; a rank passes over at most `(k - 1) log_k p` vectors. Subtrees are ranges of
+//! `2 log_k p` hops with `k = 8`; a rank passes over at most `(k - 1) log_k p` vectors. Subtrees are ranges of
 //! ranks, so operands stay in order; only rank 0 computes the result.
 
 use crate::build::Builder;
@@ -44,4 +44,4 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     builder.finish()
 }
 
-const ARITY: u32 = 4;
+const ARITY: u32 = 8;

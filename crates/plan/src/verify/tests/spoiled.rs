@@ -23,7 +23,7 @@ fn flaw_after(shape: &Shape, name: &str, spoil: impl Fn(&mut [Plan])) -> FlawKin
 
 #[test]
 fn a_broadcast_that_does_not_wait_for_credit_races() {
-    let flaw = flaw_after(&shape(Collective::Bcast { root: 0 }, 4, 1 << 20), "node-flat", |plans| {
+    let flaw = flaw_after(&shape(Collective::Bcast { root: 0 }, 4, 1 << 22), "node-flat", |plans| {
         plans[0].steps.retain(|step| !matches!(step.action, Action::Pull { .. }));
     });
     assert_eq!(flaw, FlawKind::Race);
@@ -31,7 +31,7 @@ fn a_broadcast_that_does_not_wait_for_credit_races() {
 
 #[test]
 fn a_broadcast_that_forgets_one_reader_races() {
-    let flaw = flaw_after(&shape(Collective::Bcast { root: 0 }, 4, 1 << 20), "node-flat", |plans| {
+    let flaw = flaw_after(&shape(Collective::Bcast { root: 0 }, 4, 1 << 22), "node-flat", |plans| {
         plans[0].steps.remove(1);
     });
     assert_eq!(flaw, FlawKind::Race);
@@ -39,7 +39,7 @@ fn a_broadcast_that_forgets_one_reader_races() {
 
 #[test]
 fn a_reader_that_gives_no_credit_blocks_the_root() {
-    let flaw = flaw_after(&shape(Collective::Bcast { root: 0 }, 4, 1 << 20), "node-flat", |plans| {
+    let flaw = flaw_after(&shape(Collective::Bcast { root: 0 }, 4, 1 << 22), "node-flat", |plans| {
         plans[2].steps.pop();
     });
     assert_eq!(flaw, FlawKind::Deadlock);
@@ -57,7 +57,7 @@ fn every_pipeline_needs_all_its_slots() {
         (Collective::Scatter { root: 1 }, "node-flat"),
     ];
     for (collective, name) in pipelines {
-        let flaw = flaw_after(&shape(collective, 3, 1 << 20), name, |plans| {
+        let flaw = flaw_after(&shape(collective, 3, 1 << 22), name, |plans| {
             for plan in plans {
                 plan.lines[0].depth -= 1;
             }
@@ -68,7 +68,7 @@ fn every_pipeline_needs_all_its_slots() {
 
 #[test]
 fn results_of_slices_need_all_their_slots() {
-    let flaw = flaw_after(&shape(Collective::Allreduce, 3, 1 << 20), "node-sliced", |plans| {
+    let flaw = flaw_after(&shape(Collective::Allreduce, 3, 1 << 22), "node-sliced", |plans| {
         for plan in plans {
             plan.lines[2].depth -= 1;
         }
