@@ -10,7 +10,7 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Engine, Slab};
 use oxmpi_mem::{Entered, Gate};
 use oxmpi_plan::Overrides;
-use oxmpi_shm::{Doorbell, Job, Phase, StatePage, Waker, usable_cpus};
+use oxmpi_shm::{Doorbell, Job, Phase, StatePage, Waker};
 
 use crate::coll::PlanCache;
 use crate::comm::Communicator;
@@ -91,7 +91,7 @@ impl Process {
             myself: Arc::clone(&myself),
         };
         let gate = gate(state);
-        let policy = Policy::new(job.size(), usable_cpus(), gate.is_threaded());
+        let policy = Policy::new(job.size(), job.cpus(), gate.is_threaded());
         Ok(Self { gate, world, myself, page, bed, policy })
     }
 

@@ -30,7 +30,7 @@ const LOOKS_PER_POLL: u32 = 16;
 const OFFERS_PER_CLOCK: u32 = 16;
 
 impl Policy {
-    /// For a node with `ranks` ranks, of which this process may use `cpus` processors.
+    /// For a node with `ranks` ranks, which together may use `cpus` processors.
     pub(crate) fn new(ranks: usize, cpus: usize, threaded: bool) -> Self {
         let crowded = ranks > cpus;
         Self {

@@ -9,7 +9,7 @@ use crate::layout::Layout;
 use crate::lifeline;
 use crate::ring::{Cell, Credit, Receiver, Sender};
 use crate::sync::{AtomicU32, Ordering};
-use crate::{Arena, Doorbell, Segment, Sleepers, StatePage, Waker};
+use crate::{Arena, Doorbell, Segment, Sleepers, StatePage, Waker, usable_cpus};
 
 /// The segment of one job.
 #[derive(Clone, Copy, Debug)]
@@ -37,11 +37,12 @@ pub struct Member {
 struct Header {
     magic: AtomicU32,
     ranks: AtomicU32,
+    cpus: AtomicU32,
     sleepers: Sleepers,
 }
 
 /// Changes whenever the layout does, so that a launcher and a library of different versions say so.
-const MAGIC: u32 = 0x6f78_0001;
+const MAGIC: u32 = 0x6f78_0002;
 
 impl Job {
     /// Makes the segment for a job of `ranks` ranks.
@@ -54,6 +55,8 @@ impl Job {
         segment.reserve(0, layout.fixed_bytes())?;
         let job = Self::view(Box::leak(Box::new(segment)), layout);
         job.header.ranks.store(ranks, Ordering::Relaxed);
+        let cpus = u32::try_from(usable_cpus()).unwrap_or(u32::MAX);
+        job.header.cpus.store(cpus, Ordering::Relaxed);
         job.header.magic.store(MAGIC, Ordering::Release); // pairs with the Acquire in `attach`
         Ok(job)
     }
@@ -109,6 +112,12 @@ impl Job {
     /// Number of ranks.
     pub fn size(&self) -> usize {
         self.layout.ranks
+    }
+
+    /// Processors that all ranks together may use: those of whoever made the segment, before any rank was
+    /// bound to a part of them.
+    pub fn cpus(&self) -> usize {
+        self.header.cpus.load(Ordering::Relaxed) as usize
     }
 
     /// The shared memory itself.
