@@ -84,7 +84,7 @@ impl Starter<'_> {
             job.ignored.iter().for_each(|option| say(format!("{option} has no effect here")));
             let program = |block: &Block| format!("{} x {}", block.count, block.program.to_string_lossy());
             say(format!("starting {}", job.blocks.iter().map(program).collect::<Vec<_>>().join(", ")));
-            let usable = oxmpi_shm::usable_cpus();
+            let usable = supervisor.segment.cpus();
             if job.size() as usize > usable {
                 say(format!("{} ranks take turns on {usable} CPUs", job.size()));
             }

@@ -2,7 +2,8 @@
 //!
 //! Each rank's output and error come through a pipe, are cut into whole lines, and queue up for a sink: the launcher's
 //! own output or error, or a file per rank. A full queue stops reading, so a slow reader slows the ranks down and
-//! costs no memory; a reader that has gone makes the ranks' next write fail, as in any pipeline.
+//! costs no memory; a reader that has gone makes the ranks' next write fail, as in any pipeline. On a terminal an
+//! incomplete line is shown after a short time, since it may be a question; whoever prints next begins a new line.
 
 use std::fs;
 use std::io::IsTerminal;
