@@ -19,6 +19,15 @@ pub struct Buffer(Kind);
 enum Kind {
     Dense(Region),
     Scattered(Arc<Scattered>),
+    Joined(Arc<Joined>),
+}
+
+/// Buffers one after the other.
+#[derive(Debug)]
+struct Joined {
+    blocks: Vec<Buffer>,
+    /// The packed byte at which each block ends.
+    ends: Vec<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -93,12 +102,23 @@ impl Buffer {
         Self(Kind::Dense(region))
     }
 
+    /// Several buffers, as if one followed the other.
+    pub fn joined(blocks: Vec<Self>) -> Self {
+        let ends = blocks.iter().scan(0, |end, block| {
+            *end += block.bytes();
+            Some(*end)
+        });
+        let ends = ends.collect();
+        Self(Kind::Joined(Arc::new(Joined { blocks, ends })))
+    }
+
     /// Packed bytes of all elements.
     #[inline]
     pub fn bytes(&self) -> u64 {
         match &self.0 {
             Kind::Dense(region) => region.len() as u64,
             Kind::Scattered(scattered) => scattered.bytes,
+            Kind::Joined(joined) => joined.ends.last().copied().unwrap_or(0),
         }
     }
 
@@ -107,7 +127,7 @@ impl Buffer {
     pub fn as_dense(&self) -> Option<Region> {
         match &self.0 {
             Kind::Dense(region) => Some(*region),
-            Kind::Scattered(_) => None,
+            Kind::Scattered(_) | Kind::Joined(_) => None,
         }
     }
 
@@ -119,6 +139,7 @@ impl Buffer {
         match &self.0 {
             Kind::Dense(region) => Some(region.part(offset as usize, bytes as usize)),
             Kind::Scattered(scattered) => scattered.part(offset, bytes),
+            Kind::Joined(joined) => joined.part(offset, bytes),
         }
     }
 
@@ -130,9 +151,16 @@ impl Buffer {
         if let Some(region) = self.part(offset, bytes) {
             return Self::dense(region);
         }
-        let Kind::Scattered(whole) = &self.0 else { unreachable!("a dense buffer has every part") };
-        let slice = Scattered { skip: whole.skip + offset, bytes, ..Scattered::clone(whole) };
-        Self(Kind::Scattered(Arc::new(slice)))
+        match &self.0 {
+            Kind::Dense(_) => unreachable!("a dense buffer has every part"),
+            Kind::Scattered(whole) => {
+                let slice = Scattered { skip: whole.skip + offset, bytes, ..Scattered::clone(whole) };
+                Self(Kind::Scattered(Arc::new(slice)))
+            }
+            Kind::Joined(joined) => Self::joined(
+                joined.pieces(offset, bytes).map(|(block, at, len)| block.slice(at, len)).collect(),
+            ),
+        }
     }
 
     /// Packs: copies the packed bytes from `offset` into all of `into`.
@@ -144,6 +172,7 @@ impl Buffer {
         match &self.0 {
             Kind::Dense(region) => into.copy_from(&region.part(offset as usize, into.len())),
             Kind::Scattered(scattered) => scattered.transfer::<true>(offset, *into),
+            Kind::Joined(joined) => joined.each(offset, into, |block, at, into| block.read(at, into)),
         }
     }
 
@@ -156,6 +185,7 @@ impl Buffer {
         match &self.0 {
             Kind::Dense(region) => region.part(offset as usize, from.len()).copy_from(from),
             Kind::Scattered(scattered) => scattered.transfer::<false>(offset, *from),
+            Kind::Joined(joined) => joined.each(offset, from, |block, at, from| block.write(at, from)),
         }
     }
 }
@@ -191,6 +221,37 @@ impl Scattered {
     }
 }
 
+impl Joined {
+    /// Where a range of bytes lies: the blocks it touches, and where in each it begins and how long it is.
+    ///
+    /// # Panics
+    /// If it does not lie inside the buffer.
+    fn pieces(&self, offset: u64, bytes: u64) -> impl Iterator<Item = (&Buffer, u64, u64)> {
+        let total = self.ends.last().copied().unwrap_or(0);
+        assert!(offset <= total && bytes <= total - offset, "the range lies inside its buffer");
+        let first = self.ends.partition_point(|&end| end <= offset);
+        let end = offset + bytes;
+        self.blocks[first..].iter().zip(&self.ends[first..]).map_while(move |(block, &block_end)| {
+            let begin = block_end - block.bytes();
+            let (from, to) = (begin.max(offset), block_end.min(end));
+            (from < end).then(|| (block, from - begin, to - from))
+        })
+    }
+
+    fn part(&self, offset: u64, bytes: u64) -> Option<Region> {
+        let Some((block, at, len)) = self.pieces(offset, bytes).next() else { return Some(Region::EMPTY) };
+        if len == bytes { block.part(at, len) } else { None }
+    }
+
+    fn each(&self, offset: u64, packed: &Region, transfer: impl Fn(&Buffer, u64, &Region)) {
+        let mut done = 0;
+        for (block, at, len) in self.pieces(offset, packed.len() as u64) {
+            transfer(block, at, &packed.part(done, len as usize));
+            done += len as usize;
+        }
+    }
+}
+
 #[cold]
 fn not_committed(datatype: &Datatype) -> Error {
     Error::new(ErrorClass::Type, format!("datatype {} is not committed", datatype.name()))
@@ -200,4 +261,36 @@ fn not_committed(datatype: &Datatype) -> Error {
 fn too_long(count: u64, datatype: &Datatype) -> Error {
     let (name, bytes) = (datatype.name(), datatype.size());
     Error::new(ErrorClass::Count, format!("count is {count}: so many {name} of {bytes} bytes fit no memory"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(bytes: &mut [u8]) -> Region {
+        // SAFETY: the tests use `bytes` only through the region until they read it back.
+        unsafe { Region::claim(bytes.as_mut_ptr(), bytes.len()) }
+    }
+
+    #[test]
+    fn joined_buffers_are_one_stream_of_bytes() {
+        let mut memory: Vec<u8> = (0..20).collect();
+        let whole = claim(&mut memory);
+        let blocks = [(15, 3), (7, 0), (2, 4), (9, 1)].map(|(at, len)| Buffer::dense(whole.part(at, len)));
+        let joined = Buffer::joined(blocks.to_vec());
+        let expected = [15, 16, 17, 2, 3, 4, 5, 9];
+        assert_eq!(joined.bytes(), 8);
+        for from in 0..=8 {
+            for to in from..=8 {
+                let mut seen = [0xff; 8];
+                let len = to - from;
+                joined.slice(from as u64, len as u64).read(0, &claim(&mut seen).part(0, len));
+                assert_eq!(seen[..len], expected[from..to]);
+                let part = joined.part(from as u64, len as u64);
+                assert!(part.is_none_or(|part| part.to_vec() == expected[from..to]));
+            }
+        }
+        joined.write(2, &claim(&mut [70, 71, 72]));
+        assert_eq!((memory[17], memory[2], memory[3], memory[4]), (70, 71, 72, 4));
+    }
 }

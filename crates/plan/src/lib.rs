@@ -20,6 +20,7 @@ mod barrier;
 mod bcast;
 mod build;
 mod gather;
+pub mod irregular;
 mod machine;
 mod peers;
 mod plan;

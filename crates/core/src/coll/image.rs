@@ -8,7 +8,7 @@ use std::mem;
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Images, Transfer};
 
-use super::Operation;
+use super::{Operation, Recipe};
 use crate::process::Process;
 
 /// Which buffers of a reduction this rank uses.
@@ -33,13 +33,14 @@ impl Operation {
     }
 
     fn pack_scattered(&mut self, process: &Process, which: Which) {
-        let bytes = self.shape.bytes as usize;
+        let Recipe::Regular { shape, in_place } = &self.recipe else { return };
+        let bytes = shape.bytes as usize;
         let binding = &mut self.binding;
         let mut images = Images::default();
         if which.recv && binding.recv.as_dense().is_none() {
             let packed = image(process, bytes, &mut images);
             let user = mem::replace(&mut binding.recv, packed.clone());
-            if self.in_place {
+            if *in_place {
                 binding.send = packed.clone();
                 images.before = Some(Transfer { from: user.clone(), into: packed.clone() });
             }

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Address, ChannelKey, ChannelPlan, Run};
-use oxmpi_plan::{Collective, Shape};
+use oxmpi_plan::{Collective, Plan};
 use oxmpi_shm::Block;
 
-use super::{Operation, Record, exchange};
+use super::{Operation, Recipe, Record, exchange};
 use crate::comm::Communicator;
 use crate::process::{Process, State};
 use crate::request::{Kind, Request, RequestKey};
@@ -24,10 +24,10 @@ impl Process {
     /// `NoMem` if shared memory is used up.
     #[inline]
     pub fn blocking(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<()> {
-        let Operation { shape, in_place, binding } = &operation;
+        let Operation { recipe, binding } = &operation;
         let channel = comm.channel;
         let mut state = self.enter();
-        let plan = state.plans.lend(channel, shape, comm.rank(), *in_place);
+        let plan = state.lend_plan(comm, recipe);
         let mut run = Run::new(&plan);
         state.engine.begin(channel, &mut run, &plan, binding);
         drop(state);
@@ -37,8 +37,10 @@ impl Process {
             Err(error) => Some(Err(error)),
         });
         let mut state = self.enter();
-        state.plans.give_back(channel, shape, *in_place, plan);
-        state.engine.release(&operation.binding);
+        if let Recipe::Regular { shape, in_place } = recipe {
+            state.plans.give_back(channel, shape, *in_place, plan);
+        }
+        state.engine.release(binding);
         result
     }
 
@@ -48,7 +50,7 @@ impl Process {
     /// None yet; what goes wrong is in the completion.
     pub fn nonblocking(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<RequestKey> {
         let mut state = self.enter();
-        let plan = state.plans.share(comm.channel, &operation.shape, comm.rank(), operation.in_place);
+        let plan = state.share_plan(comm, &operation.recipe);
         let run = state.engine.keep(comm.channel, plan, operation.binding);
         state.engine.start(run);
         Ok(state.requests.insert(Request::new(Kind::Collective(run), comm)))
@@ -63,7 +65,7 @@ impl Process {
         let (mine, lines) = self.enter().prepare(comm, &operation)?;
         let theirs = exchange(self, comm, &mine)?;
         let mut state = self.enter();
-        if let Some(rank) = theirs.iter().position(|other| !other.call.agrees_with(&mine.call)) {
+        if let Some(rank) = theirs.iter().position(|other| other.call != mine.call) {
             state.engine.p2p.close_context(mine.context);
             if let Some(lines) = lines {
                 state.engine.give_lines(lines);
@@ -71,7 +73,7 @@ impl Process {
             return Err(mismatch(comm.rank(), &mine.call, rank, &theirs[rank].call));
         }
         let channel = state.open_channel(comm, &theirs, lines);
-        let plan = state.plans.share(comm.channel, &operation.shape, comm.rank(), operation.in_place);
+        let plan = state.share_plan(comm, &operation.recipe);
         let run = state.engine.keep(channel, plan, operation.binding);
         let kind = Kind::PersistentCollective { active: false, run, channel };
         Ok(state.requests.insert(Request::new(kind, comm)))
@@ -79,6 +81,25 @@ impl Process {
 }
 
 impl State {
+    #[inline]
+    fn lend_plan(&mut self, comm: &Communicator, recipe: &Recipe) -> Arc<Plan> {
+        match recipe {
+            Recipe::Irregular { plan, .. } => Arc::clone(plan),
+            Recipe::Regular { shape, in_place } => {
+                self.plans.lend(comm.channel, shape, comm.rank(), *in_place)
+            }
+        }
+    }
+
+    fn share_plan(&mut self, comm: &Communicator, recipe: &Recipe) -> Arc<Plan> {
+        match recipe {
+            Recipe::Irregular { plan, .. } => Arc::clone(plan),
+            Recipe::Regular { shape, in_place } => {
+                self.plans.share(comm.channel, shape, comm.rank(), *in_place)
+            }
+        }
+    }
+
     fn prepare(
         &mut self,
         comm: &Communicator,
@@ -87,7 +108,7 @@ impl State {
         let lines = if comm.size() > 1 { Some(self.engine.take_lines()?) } else { None };
         let offset = lines.map_or(0, |lines| lines.offset);
         let context = self.engine.p2p.open_context();
-        Ok((Preparation { lines: offset, context, call: Call::of(&operation.shape) }, lines))
+        Ok((Preparation { lines: offset, context, call: Call::of(&operation.recipe) }, lines))
     }
 
     fn open_channel(
@@ -119,40 +140,70 @@ struct Preparation {
 /// What must be the same on all ranks, as words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Call {
-    kind: u8,
+    /// Index into `NAMES`.
+    name: u8,
     commutative: bool,
+    /// `NO_ROOT` where there is none.
     root: u32,
     unit: u32,
     bytes: u64,
 }
 
-const NAMES: [&str; 8] =
-    ["Allgather", "Allreduce", "Alltoall", "Barrier", "Bcast", "Gather", "Reduce", "Scatter"];
+const NO_ROOT: u32 = u32::MAX;
+
+const NAMES: [&str; 13] = [
+    "Allgather",
+    "Allgatherv",
+    "Allreduce",
+    "Alltoall",
+    "Alltoallv",
+    "Alltoallw",
+    "Barrier",
+    "Bcast",
+    "Gather",
+    "Gatherv",
+    "Reduce",
+    "Scatter",
+    "Scatterv",
+];
 
 impl Call {
-    fn of(shape: &Shape) -> Self {
-        let (kind, root) = match shape.collective {
-            Collective::Allgather => (0, 0),
-            Collective::Allreduce => (1, 0),
-            Collective::Alltoall => (2, 0),
-            Collective::Barrier => (3, 0),
-            Collective::Bcast { root } => (4, root),
-            Collective::Gather { root } => (5, root),
-            Collective::Reduce { root } => (6, root),
-            Collective::Scatter { root } => (7, root),
+    fn of(recipe: &Recipe) -> Self {
+        let (name, root, shape) = match recipe {
+            Recipe::Irregular { name, root, .. } => (*name, *root, None),
+            Recipe::Regular { shape, .. } => {
+                let (name, root) = name_and_root(shape.collective);
+                (name, root, Some(shape))
+            }
         };
-        Self { kind, commutative: shape.commutative, root, unit: shape.unit, bytes: shape.bytes }
-    }
-
-    fn agrees_with(&self, other: &Self) -> bool {
-        self == other
+        let index = NAMES.iter().position(|known| *known == name).expect("every collective has a name");
+        Self {
+            name: index as u8,
+            commutative: shape.is_none_or(|shape| shape.commutative),
+            root: root.unwrap_or(NO_ROOT),
+            unit: shape.map_or(1, |shape| shape.unit),
+            bytes: shape.map_or(0, |shape| shape.bytes),
+        }
     }
 
     fn describe(&self) -> String {
-        let name = NAMES.get(usize::from(self.kind)).unwrap_or(&"?");
-        let root = if matches!(self.kind, 4..=7) { format!(", root {}", self.root) } else { String::new() };
+        let name = NAMES.get(usize::from(self.name)).unwrap_or(&"?");
+        let root = if self.root == NO_ROOT { String::new() } else { format!(", root {}", self.root) };
         let unit = if self.unit > 1 { format!(" in elements of {}", self.unit) } else { String::new() };
         format!("MPI_{name}_init ({} bytes{unit}{root})", self.bytes)
+    }
+}
+
+fn name_and_root(collective: Collective) -> (&'static str, Option<u32>) {
+    match collective {
+        Collective::Allgather => ("Allgather", None),
+        Collective::Allreduce => ("Allreduce", None),
+        Collective::Alltoall => ("Alltoall", None),
+        Collective::Barrier => ("Barrier", None),
+        Collective::Bcast { root } => ("Bcast", Some(root)),
+        Collective::Gather { root } => ("Gather", Some(root)),
+        Collective::Reduce { root } => ("Reduce", Some(root)),
+        Collective::Scatter { root } => ("Scatter", Some(root)),
     }
 }
 
@@ -174,14 +225,14 @@ impl Record for Preparation {
         into.extend_from_slice(&self.context.to_ne_bytes());
         into.extend_from_slice(&self.call.root.to_ne_bytes());
         into.extend_from_slice(&self.call.unit.to_ne_bytes());
-        into.extend_from_slice(&[self.call.kind, u8::from(self.call.commutative)]);
+        into.extend_from_slice(&[self.call.name, u8::from(self.call.commutative)]);
     }
 
     fn read(from: &[u8]) -> Self {
         let word = |at: usize| u64::from_ne_bytes(from[at..at + 8].try_into().expect("8 bytes"));
         let half = |at: usize| u32::from_ne_bytes(from[at..at + 4].try_into().expect("4 bytes"));
         let call = Call {
-            kind: from[28],
+            name: from[28],
             commutative: from[29] != 0,
             root: half(20),
             unit: half(24),

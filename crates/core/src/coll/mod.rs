@@ -15,6 +15,7 @@ mod cache;
 mod exchange;
 mod gather;
 mod image;
+mod irregular;
 mod lifetime;
 mod reduce;
 mod scatter;
@@ -25,14 +26,17 @@ pub use alltoall::alltoall;
 pub use barrier::barrier;
 pub use bcast::bcast;
 pub use gather::gather;
+pub use irregular::{allgatherv, alltoallv, gatherv, scatterv};
 pub use reduce::reduce;
 pub use scatter::scatter;
+
+use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::{Buffer, Datatype};
 use oxmpi_engine::Binding;
 use oxmpi_op::Reducer;
-use oxmpi_plan::{Collective, Shape};
+use oxmpi_plan::{Collective, Plan, Shape};
 
 use crate::comm::Communicator;
 
@@ -42,9 +46,17 @@ pub(crate) use exchange::{Record, exchange};
 /// A collective with checked arguments, ready for any lifetime.
 #[derive(Debug)]
 pub struct Operation {
-    shape: Shape,
-    in_place: bool,
+    recipe: Recipe,
     binding: Binding,
+}
+
+/// Where the plan of an operation comes from.
+#[derive(Debug)]
+enum Recipe {
+    /// Made by the description itself, for blocks of different lengths.
+    Irregular { plan: Arc<Plan>, name: &'static str, root: Option<u32> },
+    /// Compiled for a shape, by an algorithm that suits it.
+    Regular { shape: Shape, in_place: bool },
 }
 
 /// A buffer argument that `MPI_IN_PLACE` may stand for.
@@ -69,7 +81,8 @@ impl Operation {
     /// An operation that moves data.
     #[inline]
     fn moving(shape: Shape, send: Buffer, recv: Buffer, in_place: bool) -> Self {
-        Self { shape, in_place, binding: Binding { send, recv, reducer: None, images: None } }
+        let binding = Binding { send, recv, reducer: None, images: None };
+        Self { recipe: Recipe::Regular { shape, in_place }, binding }
     }
 
     /// An operation that combines data.
@@ -80,7 +93,8 @@ impl Operation {
             Side::Buffer(send) => send,
             Side::InPlace => recv.clone(),
         };
-        Self { shape, in_place, binding: Binding { send, recv, reducer: Some(reducer), images: None } }
+        let binding = Binding { send, recv, reducer: Some(reducer), images: None };
+        Self { recipe: Recipe::Regular { shape, in_place }, binding }
     }
 }
 

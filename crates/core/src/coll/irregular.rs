@@ -1,0 +1,98 @@
+//! Collectives whose blocks have lengths, and datatypes, of their own.
+//!
+//! A buffer argument is a list of blocks, one per rank, wherever each lies: that covers the v forms (counts and
+//! displacements) and the w forms (datatypes too) alike.
+//! MPI-5.0: Collective Communication, the vector variants.
+
+use std::sync::Arc;
+
+use oxmpi_base::Result;
+use oxmpi_datatype::Buffer;
+use oxmpi_engine::Binding;
+use oxmpi_plan::{Plan, irregular};
+
+use super::{Operation, Recipe, Side};
+use crate::comm::Communicator;
+use crate::process::Process;
+
+/// What everybody has in `send`, the root gets: the block of rank `i` in `recv[i]`. `recv` counts there only.
+///
+/// # Errors
+/// `Root` if `root` is not a rank of the communicator.
+pub fn gatherv(
+    _: &Process,
+    comm: &Arc<Communicator>,
+    send: Side,
+    recv: Vec<Buffer>,
+    root: i32,
+) -> Result<Operation> {
+    let root = comm.root(root)?;
+    let (in_place, send) = own_block(comm, send, &recv);
+    let bytes = if comm.rank() == root { lengths(&recv) } else { vec![send.bytes()] };
+    let plan = irregular::gatherv(&bytes, comm.rank(), root, in_place);
+    Ok(operation("Gatherv", Some(root), plan, send, Buffer::joined(recv)))
+}
+
+/// Rank `i` gets what the root has in `send[i]`. `send` counts at the root only.
+///
+/// # Errors
+/// `Root` if `root` is not a rank of the communicator.
+pub fn scatterv(
+    _: &Process,
+    comm: &Arc<Communicator>,
+    send: Vec<Buffer>,
+    recv: Side,
+    root: i32,
+) -> Result<Operation> {
+    let root = comm.root(root)?;
+    let (in_place, recv) = own_block(comm, recv, &send);
+    let bytes = if comm.rank() == root { lengths(&send) } else { vec![recv.bytes()] };
+    let plan = irregular::scatterv(&bytes, comm.rank(), root, in_place);
+    Ok(operation("Scatterv", Some(root), plan, Buffer::joined(send), recv))
+}
+
+/// What everybody has in `send`, everybody gets: the block of rank `i` in `recv[i]`.
+///
+/// # Errors
+/// None yet.
+pub fn allgatherv(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Vec<Buffer>) -> Result<Operation> {
+    let (in_place, send) = own_block(comm, send, &recv);
+    let plan = irregular::allgatherv(&lengths(&recv), comm.rank(), in_place);
+    Ok(operation("Allgatherv", None, plan, send, Buffer::joined(recv)))
+}
+
+/// `send[i]` goes to rank `i`, which gets it in its block of this rank. `None` is in place. Serves the w form
+/// too, which `name` then says.
+///
+/// # Errors
+/// None yet.
+pub fn alltoallv(
+    _: &Process,
+    comm: &Arc<Communicator>,
+    name: &'static str,
+    send: Option<Vec<Buffer>>,
+    recv: Vec<Buffer>,
+) -> Result<Operation> {
+    let received = lengths(&recv);
+    let sent = send.as_ref().map_or_else(|| received.clone(), |send| lengths(send));
+    let plan = irregular::alltoallv(&sent, &received, comm.rank(), send.is_none());
+    let recv = Buffer::joined(recv);
+    Ok(operation(name, None, plan, send.map_or_else(|| recv.clone(), Buffer::joined), recv))
+}
+
+/// This rank's own block, which in place is the one among `blocks`.
+fn own_block(comm: &Communicator, side: Side, blocks: &[Buffer]) -> (bool, Buffer) {
+    match side {
+        Side::Buffer(buffer) => (false, buffer),
+        Side::InPlace => (true, blocks.get(comm.rank() as usize).cloned().unwrap_or(Buffer::EMPTY)),
+    }
+}
+
+fn lengths(blocks: &[Buffer]) -> Vec<u64> {
+    blocks.iter().map(Buffer::bytes).collect()
+}
+
+fn operation(name: &'static str, root: Option<u32>, plan: Plan, send: Buffer, recv: Buffer) -> Operation {
+    let binding = Binding { send, recv, reducer: None, images: None };
+    Operation { recipe: Recipe::Irregular { plan: Arc::new(plan), name, root }, binding }
+}
