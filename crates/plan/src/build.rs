@@ -89,8 +89,8 @@ impl Builder {
 
     /// `into` = all ranks' contributions in order: begins with this rank's `own` and goes down, then up.
     ///
-    /// `posted_by(peer)` is the line on which a peer has posted its contribution, and what to skip there. Right
-    /// also where `own` and `into` are the same bytes, for any associative operation.
+    /// `posted_by(peer)` is the line on which a peer has posted its contribution, and what to skip there.
+    /// Right also where `own` and `into` are the same bytes, for any associative operation.
     pub(crate) fn pull_outward(
         &mut self,
         rank: u32,

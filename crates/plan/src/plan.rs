@@ -29,7 +29,8 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Segments that the steps are repeated for; at least 1.
     pub segments: u64,
-    /// The lines that this rank posts on, at most [`MAX_LINES`]. All ranks of a collective have the same lines.
+    /// The lines that this rank posts on, at most [`MAX_LINES`]. All ranks of a collective have the same
+    /// lines.
     pub lines: Vec<Line>,
     /// Bytes of [`Buf::Scratch`].
     pub scratch_bytes: u64,

@@ -66,8 +66,9 @@ impl Collective {
 impl Shape {
     /// Whether a rank that has completed the operation knows that every rank has begun it.
     ///
-    /// Then no rank can be two runs ahead of another: one that begins run `k` has completed run `k - 1`, which
-    /// all have begun, and so all have completed run `k - 2`. The verifier checks it for every algorithm.
+    /// Then no rank can be two runs ahead of another: one that begins run `k` has completed run `k - 1`,
+    /// which all have begun, and so all have completed run `k - 2`. The verifier checks it for every
+    /// algorithm.
     pub fn synchronizes(&self) -> bool {
         match self.collective {
             Collective::Barrier => true,
@@ -84,7 +85,8 @@ impl Shape {
         self.collective.root().unwrap_or(0)
     }
 
-    /// All ranks but `rank`, beginning with its successor, so that ranks do not all turn to the same peer first.
+    /// All ranks but `rank`, beginning with its successor, so that ranks do not all turn to the same peer
+    /// first.
     pub(crate) fn others(&self, rank: u32) -> impl DoubleEndedIterator<Item = u32> + use<> {
         let ranks = self.ranks;
         (1..ranks).map(move |distance| (rank + distance) % ranks)

@@ -1,15 +1,15 @@
 //! Allreduce by slices of lines: each rank combines its slice for all, and pulls the other slices.
 //!
-//! Of each segment a rank owns `1/p`. It posts the slices below and those above its own (and so copies no byte
-//! that nobody reads), combines its slice straight from the peers' lines, posts the result, and pulls the
-//! peers' results. Per rank `(p-1)/p` of the vector is posted, combined and pulled once, and `1/p` posted
-//! again: the least work of all, for two hops.
+//! Of each segment a rank owns `1/p`. It posts the slices below and those above its own (and so copies no
+//! byte that nobody reads), combines its slice straight from the peers' lines, posts the result, and pulls
+//! the peers' results. Per rank `(p-1)/p` of the vector is posted, combined and pulled once, and `1/p`
+//! posted again: the least work of all, for two hops.
 //!
 //! In iteration `i` a rank posts slices of segment `i`, combines segment `i - 1` and pulls the results of
 //! segment `i - 2`. So a peer may be late by two thirds of an iteration before anybody waits for it. When a
 //! rank posts segment `s`, it has pulled the results of segment `s - 3`, which the peers posted after they
-//! combined it; and when it posts a result of segment `s`, peers have posted slices of `s`, and so have pulled
-//! results of `s - 3`: three slots suffice on every line.
+//! combined it; and when it posts a result of segment `s`, peers have posted slices of `s`, and so have
+//! pulled results of `s - 3`: three slots suffice on every line.
 
 use std::ops::Range;
 

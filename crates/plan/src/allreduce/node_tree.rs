@@ -1,7 +1,7 @@
 //! Allreduce up and down a tree of lines, for many ranks and short vectors.
 //!
-//! `2 log_k p` hops with `k = 8`; a rank passes over at most `(k - 1) log_k p` vectors. Subtrees are ranges of
-//! ranks, so operands stay in order; only rank 0 computes the result.
+//! `2 log_k p` hops with `k = 8`; a rank passes over at most `(k - 1) log_k p` vectors. Subtrees are ranges
+//! of ranks, so operands stay in order; only rank 0 computes the result.
 
 use crate::build::Builder;
 use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS, REDUCE_BYTE_NS};

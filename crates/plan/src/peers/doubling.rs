@@ -47,9 +47,10 @@ mod tests {
             for rank in 0..ranks {
                 match role(rank, ranks) {
                     Role::Folded { actor } => {
-                        assert!(
-                            matches!(role(actor, ranks), Role::Actor { folded: Some(folded), .. } if folded == rank)
-                        );
+                        let Role::Actor { folded, .. } = role(actor, ranks) else {
+                            panic!("{actor} is folded")
+                        };
+                        assert_eq!(folded, Some(rank));
                     }
                     Role::Actor { peers, .. } => {
                         for (round, peer) in peers.into_iter().enumerate() {

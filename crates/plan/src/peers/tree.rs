@@ -1,8 +1,8 @@
 //! k-nomial trees: the parent of a rank is the rank with its lowest nonzero digit, to base `k`, cleared.
 //!
-//! The subtree of a rank is a range of ranks that begins with it, and the subtrees of its children follow each
-//! other in order: so a reduction up the tree keeps operands in the order of ranks. Depth is `log_k p`, and no
-//! rank has more than `(k - 1) log_k p` children. With `k = 2` these are binomial trees.
+//! The subtree of a rank is a range of ranks that begins with it, and the subtrees of its children follow
+//! each other in order: so a reduction up the tree keeps operands in the order of ranks. The depth is
+//! `log_k p`, and no rank has more than `(k - 1) log_k p` children. With `k = 2` these are binomial trees.
 
 /// The parent of `rank`; rank 0 has none.
 pub(crate) fn parent(rank: u32, arity: u32) -> Option<u32> {

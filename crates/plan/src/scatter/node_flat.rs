@@ -1,8 +1,8 @@
 //! Scatter by lines: the root posts each block on a line of its own, everybody else pulls his.
 //!
 //! Blocks are cut into segments, so that the root's posts and the others' pulls overlap. The root does not
-//! wait for readers unless there are more segments than slots. For as many ranks as there are lines, one being
-//! for credit.
+//! wait for readers unless there are more segments than slots. For as many ranks as there are lines, one
+//! being for credit.
 
 use crate::build::Builder;
 use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};

@@ -2,23 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::plans;
+use super::{collectives, plans};
 use crate::verify::{Conditions, Schedule, Sends, verify, verify_under};
 use crate::{Collective, Overrides, Shape, candidates, compile};
-
-/// The collectives without a root, and those with, rooted at `root`.
-fn collectives(root: u32) -> [Collective; 8] {
-    [
-        Collective::Allgather,
-        Collective::Allreduce,
-        Collective::Alltoall,
-        Collective::Barrier,
-        Collective::Bcast { root },
-        Collective::Gather { root },
-        Collective::Reduce { root },
-        Collective::Scatter { root },
-    ]
-}
 
 /// Which ranks work in place: none, all, or every other one.
 fn in_place_patterns(ranks: u32) -> [Vec<bool>; 3] {

@@ -1,8 +1,8 @@
 //! Plans that were right until somebody changed one thing.
 
-use super::plans;
-use crate::verify::{FlawKind, verify};
-use crate::{Action, Algorithm, Buf, Collective, Plan, Shape, Take, candidates};
+use super::{collectives, plans};
+use crate::verify::{Conditions, FlawKind, Schedule, Sends, verify, verify_under};
+use crate::{Action, Algorithm, Buf, Collective, Plan, Shape, Span, Take, candidates};
 
 fn shape(collective: Collective, ranks: u32, bytes: u64) -> Shape {
     Shape { collective, ranks, bytes, unit: 8, commutative: false, node: true }
@@ -179,4 +179,58 @@ fn a_plan_must_not_write_to_the_send_buffer() {
         }
     });
     assert_eq!(flaw, FlawKind::Malformed);
+}
+
+/// All collectives and algorithms, five ranks working in place, in one segment and in many.
+fn for_each_plan(check: impl Fn(&Shape, &Algorithm, &[bool], &[Plan])) {
+    for collective in collectives(2) {
+        for bytes in [12_800, 6 << 20] {
+            let bytes = if collective == Collective::Barrier { 0 } else { bytes };
+            let shape = Shape { commutative: true, ..shape(collective, 5, bytes) };
+            for algorithm in candidates(collective).iter().filter(|algorithm| algorithm.admits(&shape)) {
+                let in_place = [true; 5];
+                check(&shape, algorithm, &in_place, &plans(algorithm, &shape, &in_place));
+            }
+        }
+    }
+}
+
+/// Whether a flaw is found in plans with one thing changed.
+fn is_flawed(shape: &Shape, in_place: &[bool], plans: &[Plan]) -> bool {
+    let conditions = Conditions { sends: Sends::Buffered, schedule: Schedule::Fair };
+    verify_under(shape, in_place, plans, conditions).is_err()
+}
+
+#[test]
+fn no_step_of_any_plan_can_be_left_out() {
+    for_each_plan(|shape, algorithm, in_place, plans| {
+        for (rank, plan) in plans.iter().enumerate() {
+            for index in 0..plan.steps.len() {
+                let mut spoiled = plans.to_vec();
+                let steps = &mut spoiled[rank].steps;
+                steps[index].action = Action::Copy { from: Span::EMPTY, into: Span::EMPTY };
+                steps.iter_mut().for_each(|step| step.after.retain(|&earlier| earlier as usize != index));
+                let is_found = is_flawed(shape, in_place, &spoiled);
+                assert!(is_found, "{shape:?}, {algorithm:?}, rank {rank}: {}", plan.steps[index]);
+            }
+        }
+    });
+}
+
+#[test]
+fn no_dependency_of_any_plan_can_be_left_out() {
+    for_each_plan(|shape, algorithm, in_place, plans| {
+        // The pairwise exchange only bounds how much is under way, and five ranks hear of some twice in a barrier.
+        let is_exempt = ["pairwise", "dissemination"].contains(&algorithm.name());
+        for (rank, plan) in plans.iter().enumerate().filter(|_| !is_exempt) {
+            for (index, step) in plan.steps.iter().enumerate() {
+                for dependency in 0..step.after.len() {
+                    let mut spoiled = plans.to_vec();
+                    spoiled[rank].steps[index].after.remove(dependency);
+                    let is_found = is_flawed(shape, in_place, &spoiled);
+                    assert!(is_found, "{shape:?}, {algorithm:?}, rank {rank}: {step}");
+                }
+            }
+        }
+    });
 }
