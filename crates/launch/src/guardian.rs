@@ -34,6 +34,11 @@ impl Guardian {
         Ok(Self { pipe, pid })
     }
 
+    /// Its process.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
     /// Tells it of a rank's process group.
     ///
     /// # Errors

@@ -5,11 +5,12 @@
 //! | what the user wants | `command_line` (words to a description), `job` (the description) |
 //! | decisions, pure | `bind`, `environment`, `output`, `report`, `status` |
 //! | the machine | `program`, `topology`, `start`, `spawn`, `signals` |
-//! | the running job | `supervise` (the loop), `streams`, `feed`, `guardian` |
+//! | the running job | `supervise` (the loop), `streams`, `feed`, `guardian`, `orphans` |
 //!
 //! Nothing is left behind however the job ends. Ranks share one anonymous segment, which has no name. Each rank has a
 //! process group of its own, which is killed at the end of the job; each is killed by the kernel when the launcher
-//! dies; and a *guardian* process kills what ranks have started should the launcher be killed. No port is opened, no
+//! dies; the launcher inherits and kills what has left its rank's group; and a *guardian* process kills what ranks have
+//! started should the launcher be killed. No port is opened, no
 //! file is written.
 //!
 //! The exit status is specified in `status`. MPI-5.0: Process Initialization, Creation, and Management, Portable MPI
@@ -23,6 +24,7 @@ mod failure;
 mod feed;
 mod guardian;
 mod job;
+mod orphans;
 mod output;
 mod program;
 mod report;

@@ -18,7 +18,8 @@ pub struct Signals {
 pub struct SignalMask(libc::sigset_t);
 
 /// Signals the launcher acts upon.
-const TAKEN: [i32; 8] = [
+const TAKEN: [i32; 9] = [
+    libc::SIGCHLD,
     libc::SIGCONT,
     libc::SIGHUP,
     libc::SIGINT,

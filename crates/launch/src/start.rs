@@ -21,7 +21,7 @@ use crate::signals::Signals;
 use crate::spawn::{self, Place, Program, Surroundings};
 use crate::streams::Streams;
 use crate::supervise::{Progress, Rank, Supervisor};
-use crate::{program, topology};
+use crate::{orphans, program, topology};
 
 /// Descriptors the launcher holds for each rank: output, error, process, lifeline, input; one to spare.
 const DESCRIPTORS_PER_RANK: u64 = 6;
@@ -37,6 +37,7 @@ pub fn start(launcher: &'static str, job: &Job) -> Result<Supervisor> {
     let programs = programs(job)?;
     let cpus = bindings(job)?;
     let signals = Signals::take().map_err(|error| Failure::system("take signals", error))?;
+    orphans::inherit().map_err(|error| Failure::system("inherit orphans", error))?;
     let guardian = Guardian::start().map_err(|error| Failure::system("start the guardian", error))?;
     let segment =
         oxmpi_shm::Job::create(job.size()).map_err(|error| Failure::system("make shared memory", error))?;

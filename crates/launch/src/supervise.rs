@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use crate::feed::Feed;
 use crate::guardian::Guardian;
+use crate::orphans;
 use crate::report::{self, RankState};
 use crate::signals::Signals;
 use crate::spawn::SpawnError;
@@ -218,6 +219,7 @@ impl Supervisor {
         let forwarded = Signal::from_named_raw(signal);
         match signal {
             libc::SIGINT | libc::SIGTERM | libc::SIGHUP => self.interrupted(signal),
+            libc::SIGCHLD => orphans::bury(&self.own_children()),
             libc::SIGQUIT => self.inquire(None),
             libc::SIGTSTP => {
                 self.signal_groups(Signal::STOP);
@@ -360,6 +362,10 @@ impl Supervisor {
         self.progress.ending.is_none() && self.ranks.iter().any(|rank| rank.exit == Some(Exit::Status(0)))
     }
 
+    fn own_children(&self) -> Vec<Pid> {
+        self.ranks.iter().map(|rank| rank.pid).chain([self.guardian.pid()]).collect()
+    }
+
     fn states(&self) -> Vec<RankState> {
         let state = |(index, rank): (usize, &Rank)| {
             let page = self.segment.state(index);
@@ -382,6 +388,7 @@ impl Supervisor {
             drop(rank.lifeline.take());
             let _ = rustix::process::waitid(WaitId::PidFd(rank.handle.as_fd()), WaitIdOptions::EXITED);
         }
+        orphans::kill(&[self.guardian.pid()]);
         self.streams.finish();
         let (cause, text) = match self.progress.ending.take() {
             Some(ending) => (Some(ending.cause), ending.report),

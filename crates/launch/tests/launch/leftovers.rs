@@ -68,6 +68,17 @@ fn a_successful_end_leaves_no_process() {
 }
 
 #[test]
+fn a_daemon_that_has_left_its_session_is_found_and_buried() {
+    let daemon = r#"echo $$; exec >/dev/null; exec sleep 1000"#;
+    let script = format!("pid=$(setsid sh -c '{daemon}' &); echo $pid");
+    let ended = shells(2, &[], &script);
+    assert_eq!((ended.status, ended.out.lines().count()), (Some(0), 2));
+    for pid in ended.out.lines() {
+        assert!(!fs::exists(format!("/proc/{pid}")).expect("/proc"), "process {pid} is left");
+    }
+}
+
+#[test]
 fn a_failure_leaves_no_process() {
     let ended = shells(2, &[], "sleep 1000 & echo $!; test $OXMPI_RANK = 0 && exit 1; wait");
     assert_eq!(ended.status, Some(1));
