@@ -1,8 +1,8 @@
 //! Collectives whose blocks have lengths of their own: the v and w forms.
 //!
 //! What one rank knows of the lengths the others need not know, so nothing here is chosen by shape: every
-//! block is one message, straight to whom it is for. Ranks agree on the length of each block, and blocks of no
-//! bytes are not sent. Cost per rank: one message per block, all at the same time.
+//! block is one message, straight to whom it is for. Ranks agree on the length of each block, and blocks of
+//! no bytes are not sent. Cost per rank: one message per block, all at the same time.
 //!
 //! The buffers are bound to the blocks in the order of the ranks, one after the other.
 //! MPI-5.0: Collective Communication, Gather, Scatter, Gather-to-all, All-to-All Scatter/Gather.

@@ -22,6 +22,7 @@
 //! The executor's rule between runs: a rank has lines for [`LINE_SETS`] runs, and posts in run `k` only when
 //! every rank has completed run `k - LINE_SETS`. Where [`Shape::synchronizes`] the plans must do without it.
 
+mod buffers;
 mod channels;
 mod clock;
 mod contract;
@@ -38,6 +39,7 @@ use std::fmt;
 
 use crate::{Plan, Shape};
 
+use contract::Contract;
 use world::World;
 
 pub use schedule::Schedule;
@@ -142,8 +144,14 @@ pub fn verify_under(
 ) -> Result<(), Flaw> {
     assert!(shape.ranks <= MAX_RANKS, "{} ranks", shape.ranks);
     assert!(plans.len() == shape.ranks as usize && in_place.len() == plans.len(), "one plan for each rank");
+    verify_contract(&Contract::of(shape, in_place), plans, conditions)
+}
+
+/// Verifies the plans of all ranks against `contract`.
+fn verify_contract(contract: &Contract, plans: &[Plan], conditions: Conditions) -> Result<(), Flaw> {
     form::check(plans)?;
-    World::new(shape, in_place, plans, conditions.sends)
-        .run(conditions.schedule)
-        .map_err(|flaw| flaw.at(format_args!("{:?} sends, {:?}", conditions.sends, conditions.schedule)))
+    let Conditions { sends, schedule } = conditions;
+    World::new(contract, plans, sends)
+        .run(schedule)
+        .map_err(|flaw| flaw.at(format_args!("{sends:?} sends, {schedule:?}")))
 }

@@ -1,19 +1,20 @@
 //! All ranks running their plans, step by step.
 
+use super::buffers::Buffers;
 use super::channels::{Channels, Message};
 use super::clock::{Clock, Moment};
-use super::contract::Buffers;
+use super::contract::Contract;
 use super::lines::Lines;
 use super::schedule::Schedule;
 use super::value::{Piece, combine};
 use super::{Flaw, FlawKind, LINE_SETS, RUNS, Sends};
-use crate::{Action, Buf, Collective, Peer, Plan, Shape, Span, Step, Take};
+use crate::{Action, Buf, Peer, Plan, Span, Step, Take};
 
 /// The ranks, and all that lies between them.
 pub(super) struct World<'a> {
-    shape: &'a Shape,
+    contract: &'a Contract,
     plans: &'a [Plan],
-    ranks: Vec<Rank>,
+    ranks: Vec<Rank<'a>>,
     lines: Lines,
     channels: Channels,
     /// For each run, what each rank knew when it had completed it.
@@ -23,13 +24,13 @@ pub(super) struct World<'a> {
 }
 
 /// One rank.
-struct Rank {
+struct Rank<'a> {
     run: u32,
     iterations: u64,
     iteration: u64,
     step: usize,
     clock: Clock,
-    buffers: Buffers,
+    buffers: Buffers<'a>,
     /// Messages that have begun and are not known to be complete.
     pending: Vec<Pending>,
     /// The number of the first action of each run.
@@ -62,21 +63,20 @@ enum Access {
 
 impl<'a> World<'a> {
     /// All ranks before their first step.
-    pub(super) fn new(shape: &'a Shape, in_place: &[bool], plans: &'a [Plan], sends: Sends) -> Self {
-        let ranks = (0..shape.ranks).zip(plans).zip(in_place).map(|((rank, plan), &in_place)| {
-            let mut buffers = Buffers::new(shape, rank, in_place, plan);
-            buffers.fill(shape, rank, 0);
+    pub(super) fn new(contract: &'a Contract, plans: &'a [Plan], sends: Sends) -> Self {
+        let ranks = (0..).zip(plans).zip(&contract.parts).map(|((rank, plan), part)| {
+            let buffers = Buffers::new(part, rank, plan.scratch_bytes);
             let mut clock = Clock::new(plans.len());
             let begun = vec![clock.tick(rank as usize)];
             let iterations = plan.iterations();
             Rank { run: 0, iterations, iteration: 0, step: 0, clock, buffers, pending: Vec::new(), begun }
         });
         Self {
-            shape,
+            contract,
             plans,
             ranks: ranks.collect(),
             lines: Lines::new(plans),
-            channels: Channels::new(shape.ranks, sends),
+            channels: Channels::new(plans.len() as u32, sends),
             completed: vec![vec![None; plans.len()]; RUNS as usize],
             results: vec![None; RUNS as usize],
         }
@@ -84,7 +84,7 @@ impl<'a> World<'a> {
 
     /// Runs the plans to their end.
     pub(super) fn run(mut self, schedule: Schedule) -> Result<(), Flaw> {
-        schedule.drive(self.shape.ranks, |rank| self.advance(rank))?;
+        schedule.drive(self.plans.len() as u32, |rank| self.advance(rank))?;
         if self.ranks.iter().any(|rank| rank.run < RUNS) {
             return Err(self.deadlock());
         }
@@ -138,12 +138,12 @@ impl<'a> World<'a> {
             return Ok(false);
         }
         let run = self.ranks[index].run;
-        let result = self.ranks[index].buffers.check(self.shape, rank, run)?;
+        let result = self.ranks[index].buffers.check(run)?;
         self.compare(run, result)?;
         let state = &mut self.ranks[index];
         state.clock.tick(index);
         let moment = state.clock.moment();
-        if self.shape.synchronizes() {
+        if self.contract.synchronizes {
             self.check_all_have_begun(run, &moment)?;
         }
         self.completed[run as usize][index] = Some(moment);
@@ -151,14 +151,14 @@ impl<'a> World<'a> {
         state.run += 1;
         (state.iteration, state.step) = (0, 0);
         state.begun.push(state.clock.tick(index));
-        state.buffers.fill(self.shape, rank, run + 1);
+        state.buffers.fill(run + 1);
         Ok(true)
     }
 
     /// All ranks must get the same bits from an allreduce.
     fn compare(&mut self, run: u32, result: Vec<Piece>) -> Result<(), Flaw> {
         match &self.results[run as usize] {
-            _ if self.shape.collective != Collective::Allreduce => Ok(()),
+            _ if !self.contract.has_equal_results => Ok(()),
             Some(first) if *first == result => Ok(()),
             Some(_) => Err(Flaw::new(FlawKind::Wrong, "brackets differ from those of another rank")),
             None => {
@@ -168,7 +168,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Nobody may leave a barrier before all have come; and see [`Shape::synchronizes`].
+    /// Nobody may leave a barrier before all have come; and see [`Shape::synchronizes`](crate::Shape::synchronizes).
     fn check_all_have_begun(&self, run: u32, moment: &Moment) -> Result<(), Flaw> {
         for (other, state) in self.ranks.iter().enumerate() {
             let has_begun = state.begun.get(run as usize).is_some_and(|&begun| moment[other] >= begun);
@@ -229,7 +229,7 @@ impl<'a> World<'a> {
     fn is_ready(&mut self, rank: u32, step: &Step, segment: u64) -> Result<bool, Flaw> {
         let run = self.ranks[rank as usize].run;
         match step.action {
-            Action::Post { .. } if run >= LINE_SETS && !self.shape.synchronizes() => {
+            Action::Post { .. } if run >= LINE_SETS && !self.contract.synchronizes => {
                 let earlier = &self.completed[(run - LINE_SETS) as usize];
                 if earlier.iter().any(Option::is_none) {
                     return Ok(false);
@@ -333,8 +333,7 @@ impl<'a> World<'a> {
         if length(left) != length(right) {
             return Err(Flaw::new(FlawKind::Malformed, "operands of unequal lengths"));
         }
-        let unit = u64::from(self.shape.unit.max(1));
-        let pieces = combine(left, right, unit, self.shape.commutative)?;
+        let pieces = combine(left, right, self.contract.unit, self.contract.commutative)?;
         self.write(rank, into, segment, &pieces)
     }
 
@@ -383,7 +382,7 @@ impl<'a> World<'a> {
     /// Who waits for whom.
     fn deadlock(&mut self) -> Flaw {
         let mut waits = Vec::new();
-        for rank in 0..self.shape.ranks {
+        for rank in 0..self.plans.len() as u32 {
             let run = self.ranks[rank as usize].run;
             match self.next(rank) {
                 Next::Nothing => {}

@@ -220,7 +220,7 @@ fn no_step_of_any_plan_can_be_left_out() {
 #[test]
 fn no_dependency_of_any_plan_can_be_left_out() {
     for_each_plan(|shape, algorithm, in_place, plans| {
-        // The pairwise exchange only bounds how much is under way, and five ranks hear of some twice in a barrier.
+        // One only bounds how much is under way; in the other five ranks hear of some others twice.
         let is_exempt = ["pairwise", "dissemination"].contains(&algorithm.name());
         for (rank, plan) in plans.iter().enumerate().filter(|_| !is_exempt) {
             for (index, step) in plan.steps.iter().enumerate() {

@@ -1,0 +1,84 @@
+//! The buffers of one rank.
+
+use super::contract::Part;
+use super::memory::{Memory, merge};
+use super::value::{Piece, Value};
+use super::{Flaw, FlawKind};
+use crate::Buf;
+
+/// Send, receive and scratch memory, some of which may be the same memory.
+pub(super) struct Buffers<'a> {
+    part: &'a Part,
+    rank: u32,
+    scratch_bytes: u64,
+    memories: [Memory; 3],
+}
+
+impl<'a> Buffers<'a> {
+    /// The buffers of `rank`, with what the user has in them before the first run.
+    pub(super) fn new(part: &'a Part, rank: u32, scratch_bytes: u64) -> Self {
+        let mut buffers = Self { part, rank, scratch_bytes, memories: Default::default() };
+        buffers.fill(0);
+        buffers
+    }
+
+    /// Bytes of a buffer.
+    pub(super) fn bytes(&self, buf: Buf) -> u64 {
+        match buf {
+            Buf::Send => self.part.send_bytes,
+            Buf::Recv => self.part.recv_bytes,
+            Buf::Scratch => self.scratch_bytes,
+        }
+    }
+
+    /// Where byte `begin` of `buf` really lies.
+    pub(super) fn resolve(&self, buf: Buf, begin: u64) -> (Buf, u64) {
+        match self.part.alias {
+            Some(alias) if alias.buf == buf => (alias.of, alias.offset + begin),
+            _ => (buf, begin),
+        }
+    }
+
+    /// See [`Memory::read`].
+    pub(super) fn read(&self, buf: Buf, begin: u64, bytes: u64) -> Result<Vec<Piece>, Flaw> {
+        let (buf, begin) = self.resolve(buf, begin);
+        self.memories[buf as usize].read(begin, bytes)
+    }
+
+    /// See [`Memory::write`].
+    pub(super) fn write(&mut self, buf: Buf, begin: u64, pieces: &[Piece]) {
+        let (buf, begin) = self.resolve(buf, begin);
+        self.memories[buf as usize].write(begin, pieces);
+    }
+
+    /// Puts what the user has there before `run`; all else becomes undefined.
+    pub(super) fn fill(&mut self, run: u32) {
+        self.memories = [Buf::Send, Buf::Recv, Buf::Scratch].map(|buf| Memory::undefined(self.bytes(buf)));
+        let input = self.part.input;
+        self.write(input, 0, &self.input(input, run));
+    }
+
+    /// Checks what the standard promises after `run`; returns the whole result.
+    ///
+    /// # Errors
+    /// [`FlawKind::Wrong`] or [`FlawKind::Undefined`] if it does not hold.
+    pub(super) fn check(&self, run: u32) -> Result<Vec<Piece>, Flaw> {
+        let is_overwritten = self.part.alias.is_some_and(|alias| alias.buf == Buf::Send);
+        if !is_overwritten && self.read(Buf::Send, 0, self.part.send_bytes)? != self.input(Buf::Send, run) {
+            return Err(Flaw::new(FlawKind::Wrong, "the send buffer was modified"));
+        }
+        for expected in &self.part.result {
+            for piece in self.read(Buf::Recv, expected.begin, expected.bytes)? {
+                expected.check(&piece.shift(expected.begin), run)?;
+            }
+        }
+        Ok(merge(self.read(Buf::Recv, 0, self.part.recv_bytes)?.into_iter()))
+    }
+
+    /// What this rank contributes, if it stands in `buf`.
+    fn input(&self, buf: Buf, run: u32) -> Vec<Piece> {
+        let bytes = self.bytes(buf);
+        let whole = Piece { begin: 0, end: bytes, origin: 0, value: Value::of(self.rank, run) };
+        if bytes == 0 { Vec::new() } else { vec![whole] }
+    }
+}
