@@ -3,13 +3,20 @@
 //! - [`Plan`] is the language: one rank's steps over buffers named by role.
 //! - [`Shape`] is all that may decide a plan, equal on all ranks.
 //! - Each collective has a folder with a file per [`Algorithm`]: a function from shape and rank to plan.
-//! - [`select`] takes the cheapest admissible algorithm, or the one an [`Overrides`] names; [`compile`] makes
-//!   the plan.
-//! - [`verify`] runs the plans of all ranks symbolically; [`svg`] draws them.
+//!   Collectives with blocks of different lengths are in [`irregular`].
+//! - [`select()`] takes the cheapest admissible algorithm, or the one an [`Overrides`] names; [`compile`]
+//!   makes the plan.
+//! - [`verify`] runs the plans of all ranks symbolically; [`svg()`] draws them.
 //!
-//! To add an algorithm: write `<collective>/<name>.rs` with one `pub(crate) const ALGORITHM`, list it in
-//! `<collective>/mod.rs`, and run the tests. Selection, overrides, printing and verification follow from the
-//! list. Arithmetic on ranks belongs in `peers/`, what a thing costs in `machine.rs`.
+//! # To add an algorithm
+//!
+//! 1. Write `<collective>/<name>.rs`: a module comment that says what it is, what it costs and what it needs,
+//!    and one `pub(crate) const ALGORITHM`. Append steps with the `Builder`; take peers from `peers/`, and
+//!    costs from `machine.rs`.
+//! 2. List it in `<collective>/mod.rs`.
+//! 3. Run the tests. Every listed algorithm is verified over the whole grid of shapes, and selection,
+//!    overrides, `oxmpi plan` and pictures know it.
+//! 4. Measure. An algorithm that is nowhere the best goes again.
 #![forbid(unsafe_code)]
 
 mod algorithm;

@@ -1,5 +1,5 @@
-//! What the standard says of buffers: their sizes, what stands in them before a collective, and what must stand
-//! in them after it.
+//! What the standard says of buffers: their sizes, what stands in them before a collective, and what must
+//! stand in them after it.
 
 use super::value::{Piece, list};
 use super::{Flaw, FlawKind};

@@ -168,7 +168,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Nobody may leave a barrier before all have come; and see [`Shape::synchronizes`](crate::Shape::synchronizes).
+    /// Nobody may leave a barrier before all have come; see also `Shape::synchronizes`.
     fn check_all_have_begun(&self, run: u32, moment: &Moment) -> Result<(), Flaw> {
         for (other, state) in self.ranks.iter().enumerate() {
             let has_begun = state.begun.get(run as usize).is_some_and(|&begun| moment[other] >= begun);
