@@ -83,5 +83,6 @@ fn detach(pipe: &OwnedFd) {
         let _ = rustix::stdio::dup2_stdout(&null);
         let _ = rustix::stdio::dup2_stderr(&null);
     }
-    spawn::close_all_but(pipe.as_fd());
+    // SAFETY: the guardian uses its pipe and nothing else, and exits without dropping what it was forked with.
+    unsafe { spawn::close_all_but(pipe.as_fd()) };
 }

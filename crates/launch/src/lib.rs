@@ -22,6 +22,7 @@ mod command_line;
 mod environment;
 mod failure;
 mod feed;
+#[allow(unsafe_code)] // closes what it was forked with
 mod guardian;
 mod job;
 mod orphans;

@@ -118,11 +118,16 @@ fn leave(status: c_int) -> ! {
     unsafe { libc::_exit(status) }
 }
 
-/// Closes all descriptors above 2 except `kept`. For a process that owns nothing else.
-pub fn close_all_but(kept: BorrowedFd) {
+/// Closes all descriptors above 2 except `kept`.
+///
+/// # Safety
+/// No other descriptor is used in this process any more.
+pub unsafe fn close_all_but(kept: BorrowedFd) {
     let kept = c_uint::try_from(kept.as_raw_fd()).expect("a borrowed descriptor is not negative");
-    close_range(3, kept - 1, 0);
-    close_range(kept + 1, c_uint::MAX, 0);
+    // SAFETY: the caller's promise.
+    unsafe { close_range(3, kept - 1, 0) };
+    // SAFETY: the caller's promise.
+    unsafe { close_range(kept + 1, c_uint::MAX, 0) };
 }
 
 /// Everything between fork and exec.
@@ -136,7 +141,8 @@ fn take_place(program: &Program, place: &Place, surroundings: &Surroundings) -> 
     rustix::stdio::dup2_stdin(place.streams[0]).map_err(prepare)?;
     rustix::stdio::dup2_stdout(place.streams[1]).map_err(prepare)?;
     rustix::stdio::dup2_stderr(place.streams[2]).map_err(prepare)?;
-    close_range(3, c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
+    // SAFETY: nothing is closed before the program begins.
+    unsafe { close_range(3, c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     for fd in place.inherited {
         rustix::io::fcntl_setfd(fd, FdFlags::empty()).map_err(prepare)?;
     }
@@ -173,9 +179,12 @@ fn last_errno() -> Errno {
 ///
 /// Kernels before 5.11 refuse; then only descriptors that were opened without close-on-exec by whoever started the
 /// launcher stay open.
-fn close_range(first: c_uint, last: c_uint, flags: c_uint) {
+///
+/// # Safety
+/// If `flags` make it close them at once, none of these descriptors is used in this process any more.
+unsafe fn close_range(first: c_uint, last: c_uint, flags: c_uint) {
     if first <= last {
-        // SAFETY: called only by children that go on to use none of the descriptors they close.
+        // SAFETY: the caller's promise.
         unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) };
     }
 }
