@@ -37,6 +37,7 @@ mod scatter;
 mod segment;
 mod select;
 mod shape;
+mod slices;
 mod svg;
 pub mod verify;
 

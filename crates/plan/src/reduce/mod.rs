@@ -5,8 +5,10 @@
 
 mod binomial;
 mod node_flat;
+mod node_sliced;
 
 use crate::Algorithm;
 
 /// The algorithms, in the order in which ties are decided.
-pub(crate) const ALGORITHMS: &[&Algorithm] = &[&node_flat::ALGORITHM, &binomial::ALGORITHM];
+pub(crate) const ALGORITHMS: &[&Algorithm] =
+    &[&node_flat::ALGORITHM, &node_sliced::ALGORITHM, &binomial::ALGORITHM];

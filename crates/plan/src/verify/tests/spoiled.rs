@@ -54,6 +54,7 @@ fn every_pipeline_needs_all_its_slots() {
         (Collective::Bcast { root: 1 }, "node-flat"),
         (Collective::Gather { root: 1 }, "node-flat"),
         (Collective::Reduce { root: 1 }, "node-flat"),
+        (Collective::Reduce { root: 1 }, "node-sliced"),
         (Collective::Scatter { root: 1 }, "node-flat"),
     ];
     for (collective, name) in pipelines {
@@ -68,12 +69,14 @@ fn every_pipeline_needs_all_its_slots() {
 
 #[test]
 fn results_of_slices_need_all_their_slots() {
-    let flaw = flaw_after(&shape(Collective::Allreduce, 3, 1 << 22), "node-sliced", |plans| {
-        for plan in plans {
-            plan.lines[2].depth -= 1;
-        }
-    });
-    assert_eq!(flaw, FlawKind::Race);
+    for collective in [Collective::Allreduce, Collective::Reduce { root: 1 }] {
+        let flaw = flaw_after(&shape(collective, 3, 1 << 22), "node-sliced", |plans| {
+            for plan in plans {
+                plan.lines[2].depth -= 1;
+            }
+        });
+        assert_eq!(flaw, FlawKind::Race, "{collective:?}");
+    }
 }
 
 #[test]

@@ -1,0 +1,103 @@
+//! Vectors cut into slices, one for each rank to combine: the first half of sliced reductions.
+//!
+//! Of each segment a rank owns `1/p`. It posts the slices below and those above its own (and so copies no
+//! byte that nobody reads) and combines its slice straight from the peers' lines: `(p-1)/p` of the vector is
+//! posted and combined by each rank, one segment behind.
+
+use std::ops::Range;
+
+use crate::build::Builder;
+use crate::machine::{POST_BYTE_NS, POST_NS, PULL_NS, REDUCE_BYTE_NS};
+use crate::segment::{SLOT_BUDGET_BYTES, grain_bytes};
+use crate::{Buf, Shape, Span};
+
+/// How a vector is cut into segments and slices.
+pub(crate) struct Slices {
+    /// Number of segments; at least 1.
+    pub(crate) segments: u64,
+    /// Bytes of a slice; the last segment has shorter and empty ones.
+    pub(crate) slice_bytes: u64,
+    /// Slots of each line.
+    pub(crate) depth: u32,
+    total: u64,
+    ranks: u32,
+}
+
+impl Slices {
+    /// Cuts the vector of `shape` for lines of at most `depth` slots; `None` where slices would not be worth
+    /// their lines, or an element is too long for a slot.
+    pub(crate) fn cut(shape: &Shape, depth: u32) -> Option<Self> {
+        let ranks = u64::from(shape.ranks);
+        let grain = grain_bytes(shape.unit);
+        // A rank fills slots for the slices of its peers and for the result of its own.
+        let limit = (SLOT_BUDGET_BYTES / (ranks * u64::from(depth))).min(SLICE_MAX_BYTES);
+        if limit < SLICE_MIN_BYTES.max(grain) {
+            return None;
+        }
+        let longest = limit / grain * grain;
+        let segments = shape.bytes.div_ceil(ranks * longest).max(1);
+        let slice_bytes = shape.bytes.div_ceil(ranks * segments).max(1).next_multiple_of(grain);
+        let segments = shape.bytes.div_ceil(ranks * slice_bytes).max(1);
+        let depth = u32::try_from(segments).map_or(depth, |segments| segments.min(depth));
+        Some(Self { segments, slice_bytes, depth, total: shape.bytes, ranks: shape.ranks })
+    }
+
+    /// The slice that `owner` combines.
+    pub(crate) fn of(&self, buf: Buf, owner: u32) -> Span {
+        self.of_all(buf, owner..owner + 1)
+    }
+
+    /// Scratch memory for the result of `rank`, where there is no receive buffer.
+    pub(crate) fn scratch(&self, builder: &mut Builder, rank: u32) -> Span {
+        let (_, last) = self.of(Buf::Recv, rank).at(self.segments - 1);
+        let memory = builder.scratch((self.segments - 1) * self.slice_bytes + last);
+        Span { bytes: self.slice_bytes, stride: self.slice_bytes, ..memory }
+    }
+
+    /// Declares two lines, posts what the peers of `rank` combine, and one segment later combines its own
+    /// slice into `result`.
+    pub(crate) fn combine(&self, builder: &mut Builder, rank: u32, result: Span) {
+        let all_but_one = self.of_all(Buf::Send, 0..self.ranks - 1).bytes;
+        let below = builder.line(all_but_one, self.depth);
+        let above = builder.line(all_but_one, self.depth);
+        if rank > 0 {
+            builder.post(below, self.of_all(Buf::Send, 0..rank));
+        }
+        if rank < self.ranks - 1 {
+            builder.post(above, self.of_all(Buf::Send, rank + 1..self.ranks));
+        }
+        builder.delay(1);
+        builder.pull_outward(rank, self.ranks, self.of(Buf::Send, rank), result, |peer| {
+            if rank < peer {
+                (below, u64::from(rank) * self.slice_bytes)
+            } else {
+                (above, u64::from(rank - peer - 1) * self.slice_bytes)
+            }
+        });
+    }
+
+    /// What [`combine`](Self::combine) costs a rank, apart from hops.
+    pub(crate) fn combine_ns(&self) -> f64 {
+        let peers = f64::from(self.ranks - 1);
+        let actions = peers * PULL_NS + 2.0 * POST_NS;
+        let slice = self.total as f64 / f64::from(self.ranks);
+        self.segments as f64 * actions + peers * slice * (POST_BYTE_NS + REDUCE_BYTE_NS)
+    }
+
+    /// The slices that consecutive ranks combine.
+    fn of_all(&self, buf: Buf, owners: Range<u32>) -> Span {
+        Span {
+            buf,
+            offset: u64::from(owners.start) * self.slice_bytes,
+            bytes: u64::from(owners.end - owners.start) * self.slice_bytes,
+            stride: u64::from(self.ranks) * self.slice_bytes,
+            end: self.total,
+        }
+    }
+}
+
+/// The longest slice: longer ones gain nothing.
+const SLICE_MAX_BYTES: u64 = 128 << 10;
+
+/// The shortest slice worth its line, where the vector is long.
+const SLICE_MIN_BYTES: u64 = 1 << 10;
