@@ -2,7 +2,11 @@
 
 use std::ffi::c_int;
 
+use oxmpi_base::Result;
+
+use crate::generated::constants::MPI_UNDEFINED;
 use crate::generated::types::{MPI_Comm, MPI_File, MPI_Session, MPI_Win};
+use crate::pointer::{Out, null};
 
 /// An array of integers that the caller of `X` has as `int`, and the caller of `X_c` as 64-bit integers.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +24,61 @@ pub enum IntegerOut {
     Int(*mut c_int),
     /// From `X_c`: `MPI_Count` or `MPI_Aint`.
     Large(*mut i64),
+}
+
+impl IntegerOut {
+    /// Refuses a null pointer.
+    ///
+    /// # Errors
+    /// `Arg`, naming `argument`, if it is one.
+    #[inline]
+    pub fn check(self, argument: &str) -> Result<()> {
+        let is_null = match self {
+            Self::Int(pointer) => pointer.is_null(),
+            Self::Large(pointer) => pointer.is_null(),
+        };
+        if is_null { Err(null(argument)) } else { Ok(()) }
+    }
+
+    /// The value that is there, of an argument that is also an input.
+    ///
+    /// # Errors
+    /// As [`IntegerOut::check`].
+    ///
+    /// # Safety
+    /// A pointer that is not null is that of an initialised integer.
+    #[inline]
+    pub unsafe fn read(self, argument: &str) -> Result<i64> {
+        self.check(argument)?;
+        Ok(match self {
+            // SAFETY: the caller's promise; it is not null.
+            Self::Int(pointer) => i64::from(unsafe { pointer.read() }),
+            // SAFETY: as above.
+            Self::Large(pointer) => unsafe { pointer.read() },
+        })
+    }
+
+    /// Writes `value`; `MPI_UNDEFINED` if it does not fit.
+    ///
+    /// # Errors
+    /// As [`IntegerOut::check`].
+    ///
+    /// # Safety
+    /// A pointer that is not null is valid for writes.
+    #[inline]
+    pub unsafe fn write(self, argument: &str, value: i64) -> Result<()> {
+        match self {
+            Self::Int(pointer) => {
+                // SAFETY: the caller's promise.
+                unsafe { Out::new(argument, pointer) }?.set(c_int::try_from(value).unwrap_or(MPI_UNDEFINED));
+            }
+            Self::Large(pointer) => {
+                // SAFETY: the caller's promise.
+                unsafe { Out::new(argument, pointer) }?.set(value);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The object whose error handler hears of an error.

@@ -1,27 +1,46 @@
 //! The body of every C function, once for all ABIs.
 //!
-//! The contract with the exports that call the bodies is written at the top of `crates/abi/src/lib.rs`.
+//! A body takes the arguments of its function in C's order, widened; the contract with the exports that call the
+//! bodies is written at the top of `crates/abi/src/lib.rs`. It checks the arguments in that order, turns handles
+//! into objects (`handle`), calls `core`, and writes the results. What went wrong goes to `failure`.
+//!
+//! Modules are named for the chapters of the standard's functions; those that no other crate sees hold what the
+//! bodies share.
 
-use std::ffi::c_int;
+#![allow(clippy::too_many_arguments, reason = "as the standard has them")]
 
-use oxmpi_base::{ErrorClass, Function};
-
+pub mod abi;
+mod attached;
+pub mod attr;
 mod boundary;
+mod buffer;
+pub mod collective;
+pub mod comm;
+pub mod datatype;
+pub mod env;
+pub mod errhan;
+mod error_codes;
+mod failure;
 pub mod generated;
+pub mod group;
+mod handle;
+pub mod handle_int;
+mod image;
+pub mod info;
+pub mod intercomm;
+pub mod op;
+pub mod pack;
+pub mod persistent_pt2pt;
+mod pointer;
+mod process;
+pub mod profiling;
+pub mod pt2pt;
+pub mod removed;
+pub mod request;
+mod request_status;
+mod requests;
+mod status;
+pub mod topo;
 
 pub use boundary::{ErrorVia, IntegerOut, Integers};
-
-/// Reports that `function` has no body yet.
-#[cold]
-pub fn unsupported(function: Function, via: ErrorVia) -> c_int {
-    let _ = via;
-    eprintln!("oxmpi: {} is not implemented", function.name());
-    ErrorClass::UnsupportedOperation.code()
-}
-
-/// Ends the process because `function`, which cannot return an error, has no body yet.
-#[cold]
-pub fn unsupported_value(function: Function) -> ! {
-    eprintln!("oxmpi: {} is not implemented", function.name());
-    std::process::abort()
-}
+pub use failure::{unsupported, unsupported_value};

@@ -11,25 +11,36 @@ exports! {
         logical_false: *mut c_void,
         is_set: *mut c_int,
     ) -> c_int {
-        unsupported(Function::AbiGetFortranBooleans, ErrorVia::Default)
+        abi::abi_get_fortran_booleans(
+            Function::AbiGetFortranBooleans,
+            logical_size,
+            logical_true,
+            logical_false,
+            is_set,
+        )
     }
     fn MPI_Abi_get_fortran_info, PMPI_Abi_get_fortran_info(info: *mut MPI_Info) -> c_int {
-        unsupported(Function::AbiGetFortranInfo, ErrorVia::Default)
+        abi::abi_get_fortran_info(Function::AbiGetFortranInfo, info)
     }
     fn MPI_Abi_get_info, PMPI_Abi_get_info(info: *mut MPI_Info) -> c_int {
-        unsupported(Function::AbiGetInfo, ErrorVia::Default)
+        abi::abi_get_info(Function::AbiGetInfo, info)
     }
     fn MPI_Abi_get_version, PMPI_Abi_get_version(abi_major: *mut c_int, abi_minor: *mut c_int) -> c_int {
-        unsupported(Function::AbiGetVersion, ErrorVia::Default)
+        abi::abi_get_version(Function::AbiGetVersion, abi_major, abi_minor)
     }
     fn MPI_Abi_set_fortran_booleans, PMPI_Abi_set_fortran_booleans(
         logical_size: c_int,
         logical_true: *mut c_void,
         logical_false: *mut c_void,
     ) -> c_int {
-        unsupported(Function::AbiSetFortranBooleans, ErrorVia::Default)
+        abi::abi_set_fortran_booleans(
+            Function::AbiSetFortranBooleans,
+            logical_size,
+            logical_true,
+            logical_false,
+        )
     }
     fn MPI_Abi_set_fortran_info, PMPI_Abi_set_fortran_info(info: MPI_Info) -> c_int {
-        unsupported(Function::AbiSetFortranInfo, ErrorVia::Default)
+        abi::abi_set_fortran_info(Function::AbiSetFortranInfo, info)
     }
 }

@@ -6,7 +6,7 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Attr_delete, PMPI_Attr_delete(comm: MPI_Comm, keyval: c_int) -> c_int {
-        unsupported(Function::AttrDelete, ErrorVia::Comm(comm))
+        attr::attr_delete(Function::AttrDelete, comm, keyval)
     }
     fn MPI_Attr_get, PMPI_Attr_get(
         comm: MPI_Comm,
@@ -14,10 +14,10 @@ exports! {
         attribute_val: *mut c_void,
         flag: *mut c_int,
     ) -> c_int {
-        unsupported(Function::AttrGet, ErrorVia::Comm(comm))
+        attr::attr_get(Function::AttrGet, comm, keyval, attribute_val, flag)
     }
     fn MPI_Attr_put, PMPI_Attr_put(comm: MPI_Comm, keyval: c_int, attribute_val: *mut c_void) -> c_int {
-        unsupported(Function::AttrPut, ErrorVia::Comm(comm))
+        attr::attr_put(Function::AttrPut, comm, keyval, attribute_val)
     }
     fn MPI_Comm_create_keyval, PMPI_Comm_create_keyval(
         comm_copy_attr_fn: MPI_Comm_copy_attr_function,
@@ -25,13 +25,19 @@ exports! {
         comm_keyval: *mut c_int,
         extra_state: *mut c_void,
     ) -> c_int {
-        unsupported(Function::CommCreateKeyval, ErrorVia::Default)
+        attr::comm_create_keyval(
+            Function::CommCreateKeyval,
+            comm_copy_attr_fn,
+            comm_delete_attr_fn,
+            comm_keyval,
+            extra_state,
+        )
     }
     fn MPI_Comm_delete_attr, PMPI_Comm_delete_attr(comm: MPI_Comm, comm_keyval: c_int) -> c_int {
-        unsupported(Function::CommDeleteAttr, ErrorVia::Comm(comm))
+        attr::comm_delete_attr(Function::CommDeleteAttr, comm, comm_keyval)
     }
     fn MPI_Comm_free_keyval, PMPI_Comm_free_keyval(comm_keyval: *mut c_int) -> c_int {
-        unsupported(Function::CommFreeKeyval, ErrorVia::Default)
+        attr::comm_free_keyval(Function::CommFreeKeyval, comm_keyval)
     }
     fn MPI_Comm_get_attr, PMPI_Comm_get_attr(
         comm: MPI_Comm,
@@ -39,14 +45,14 @@ exports! {
         attribute_val: *mut c_void,
         flag: *mut c_int,
     ) -> c_int {
-        unsupported(Function::CommGetAttr, ErrorVia::Comm(comm))
+        attr::comm_get_attr(Function::CommGetAttr, comm, comm_keyval, attribute_val, flag)
     }
     fn MPI_Comm_set_attr, PMPI_Comm_set_attr(
         comm: MPI_Comm,
         comm_keyval: c_int,
         attribute_val: *mut c_void,
     ) -> c_int {
-        unsupported(Function::CommSetAttr, ErrorVia::Comm(comm))
+        attr::comm_set_attr(Function::CommSetAttr, comm, comm_keyval, attribute_val)
     }
     fn MPI_Keyval_create, PMPI_Keyval_create(
         copy_fn: MPI_Copy_function,
@@ -54,10 +60,10 @@ exports! {
         keyval: *mut c_int,
         extra_state: *mut c_void,
     ) -> c_int {
-        unsupported(Function::KeyvalCreate, ErrorVia::Default)
+        attr::keyval_create(Function::KeyvalCreate, copy_fn, delete_fn, keyval, extra_state)
     }
     fn MPI_Keyval_free, PMPI_Keyval_free(keyval: *mut c_int) -> c_int {
-        unsupported(Function::KeyvalFree, ErrorVia::Default)
+        attr::keyval_free(Function::KeyvalFree, keyval)
     }
     fn MPI_Type_create_keyval, PMPI_Type_create_keyval(
         type_copy_attr_fn: MPI_Type_copy_attr_function,
@@ -65,13 +71,19 @@ exports! {
         type_keyval: *mut c_int,
         extra_state: *mut c_void,
     ) -> c_int {
-        unsupported(Function::TypeCreateKeyval, ErrorVia::Default)
+        attr::type_create_keyval(
+            Function::TypeCreateKeyval,
+            type_copy_attr_fn,
+            type_delete_attr_fn,
+            type_keyval,
+            extra_state,
+        )
     }
     fn MPI_Type_delete_attr, PMPI_Type_delete_attr(datatype: MPI_Datatype, type_keyval: c_int) -> c_int {
-        unsupported(Function::TypeDeleteAttr, ErrorVia::Default)
+        attr::type_delete_attr(Function::TypeDeleteAttr, datatype, type_keyval)
     }
     fn MPI_Type_free_keyval, PMPI_Type_free_keyval(type_keyval: *mut c_int) -> c_int {
-        unsupported(Function::TypeFreeKeyval, ErrorVia::Default)
+        attr::type_free_keyval(Function::TypeFreeKeyval, type_keyval)
     }
     fn MPI_Type_get_attr, PMPI_Type_get_attr(
         datatype: MPI_Datatype,
@@ -79,14 +91,14 @@ exports! {
         attribute_val: *mut c_void,
         flag: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TypeGetAttr, ErrorVia::Default)
+        attr::type_get_attr(Function::TypeGetAttr, datatype, type_keyval, attribute_val, flag)
     }
     fn MPI_Type_set_attr, PMPI_Type_set_attr(
         datatype: MPI_Datatype,
         type_keyval: c_int,
         attribute_val: *mut c_void,
     ) -> c_int {
-        unsupported(Function::TypeSetAttr, ErrorVia::Default)
+        attr::type_set_attr(Function::TypeSetAttr, datatype, type_keyval, attribute_val)
     }
     fn MPI_Win_create_keyval, PMPI_Win_create_keyval(
         win_copy_attr_fn: MPI_Win_copy_attr_function,
@@ -94,13 +106,19 @@ exports! {
         win_keyval: *mut c_int,
         extra_state: *mut c_void,
     ) -> c_int {
-        unsupported(Function::WinCreateKeyval, ErrorVia::Default)
+        attr::win_create_keyval(
+            Function::WinCreateKeyval,
+            win_copy_attr_fn,
+            win_delete_attr_fn,
+            win_keyval,
+            extra_state,
+        )
     }
     fn MPI_Win_delete_attr, PMPI_Win_delete_attr(win: MPI_Win, win_keyval: c_int) -> c_int {
         unsupported(Function::WinDeleteAttr, ErrorVia::Win(win))
     }
     fn MPI_Win_free_keyval, PMPI_Win_free_keyval(win_keyval: *mut c_int) -> c_int {
-        unsupported(Function::WinFreeKeyval, ErrorVia::Default)
+        attr::win_free_keyval(Function::WinFreeKeyval, win_keyval)
     }
     fn MPI_Win_get_attr, PMPI_Win_get_attr(
         win: MPI_Win,

@@ -14,7 +14,16 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Allgather, ErrorVia::Comm(comm))
+        collective::allgather(
+            Function::Allgather,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Allgather_c, PMPI_Allgather_c(
         sendbuf: *const c_void,
@@ -25,7 +34,16 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::AllgatherC, ErrorVia::Comm(comm))
+        collective::allgather(
+            Function::AllgatherC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Allgatherv, PMPI_Allgatherv(
         sendbuf: *const c_void,
@@ -59,7 +77,15 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Allreduce, ErrorVia::Comm(comm))
+        collective::allreduce(
+            Function::Allreduce,
+            sendbuf,
+            recvbuf,
+            MPI_Count::from(count),
+            datatype,
+            op,
+            comm,
+        )
     }
     fn MPI_Allreduce_c, PMPI_Allreduce_c(
         sendbuf: *const c_void,
@@ -69,7 +95,7 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::AllreduceC, ErrorVia::Comm(comm))
+        collective::allreduce(Function::AllreduceC, sendbuf, recvbuf, count, datatype, op, comm)
     }
     fn MPI_Alltoall, PMPI_Alltoall(
         sendbuf: *const c_void,
@@ -80,7 +106,16 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Alltoall, ErrorVia::Comm(comm))
+        collective::alltoall(
+            Function::Alltoall,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Alltoall_c, PMPI_Alltoall_c(
         sendbuf: *const c_void,
@@ -91,7 +126,16 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::AlltoallC, ErrorVia::Comm(comm))
+        collective::alltoall(
+            Function::AlltoallC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Alltoallv, PMPI_Alltoallv(
         sendbuf: *const c_void,
@@ -146,7 +190,7 @@ exports! {
         unsupported(Function::AlltoallwC, ErrorVia::Comm(comm))
     }
     fn MPI_Barrier, PMPI_Barrier(comm: MPI_Comm) -> c_int {
-        unsupported(Function::Barrier, ErrorVia::Comm(comm))
+        collective::barrier(Function::Barrier, comm)
     }
     fn MPI_Bcast, PMPI_Bcast(
         buffer: *mut c_void,
@@ -155,7 +199,7 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Bcast, ErrorVia::Comm(comm))
+        collective::bcast(Function::Bcast, buffer, MPI_Count::from(count), datatype, root, comm)
     }
     fn MPI_Bcast_c, PMPI_Bcast_c(
         buffer: *mut c_void,
@@ -164,7 +208,7 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::BcastC, ErrorVia::Comm(comm))
+        collective::bcast(Function::BcastC, buffer, count, datatype, root, comm)
     }
     fn MPI_Exscan, PMPI_Exscan(
         sendbuf: *const c_void,
@@ -196,7 +240,17 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Gather, ErrorVia::Comm(comm))
+        collective::gather(
+            Function::Gather,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            root,
+            comm,
+        )
     }
     fn MPI_Gather_c, PMPI_Gather_c(
         sendbuf: *const c_void,
@@ -208,7 +262,17 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::GatherC, ErrorVia::Comm(comm))
+        collective::gather(
+            Function::GatherC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            root,
+            comm,
+        )
     }
     fn MPI_Gatherv, PMPI_Gatherv(
         sendbuf: *const c_void,
@@ -245,7 +309,16 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Reduce, ErrorVia::Comm(comm))
+        collective::reduce(
+            Function::Reduce,
+            sendbuf,
+            recvbuf,
+            MPI_Count::from(count),
+            datatype,
+            op,
+            root,
+            comm,
+        )
     }
     fn MPI_Reduce_c, PMPI_Reduce_c(
         sendbuf: *const c_void,
@@ -256,7 +329,7 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::ReduceC, ErrorVia::Comm(comm))
+        collective::reduce(Function::ReduceC, sendbuf, recvbuf, count, datatype, op, root, comm)
     }
     fn MPI_Reduce_scatter, PMPI_Reduce_scatter(
         sendbuf: *const c_void,
@@ -328,7 +401,17 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Scatter, ErrorVia::Comm(comm))
+        collective::scatter(
+            Function::Scatter,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            root,
+            comm,
+        )
     }
     fn MPI_Scatter_c, PMPI_Scatter_c(
         sendbuf: *const c_void,
@@ -340,7 +423,17 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::ScatterC, ErrorVia::Comm(comm))
+        collective::scatter(
+            Function::ScatterC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            root,
+            comm,
+        )
     }
     fn MPI_Scatterv, PMPI_Scatterv(
         sendbuf: *const c_void,

@@ -15,7 +15,17 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Iallgather, ErrorVia::Comm(comm))
+        collective::iallgather(
+            Function::Iallgather,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Iallgather_c, PMPI_Iallgather_c(
         sendbuf: *const c_void,
@@ -27,7 +37,17 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IallgatherC, ErrorVia::Comm(comm))
+        collective::iallgather(
+            Function::IallgatherC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Iallgatherv, PMPI_Iallgatherv(
         sendbuf: *const c_void,
@@ -64,7 +84,16 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Iallreduce, ErrorVia::Comm(comm))
+        collective::iallreduce(
+            Function::Iallreduce,
+            sendbuf,
+            recvbuf,
+            MPI_Count::from(count),
+            datatype,
+            op,
+            comm,
+            request,
+        )
     }
     fn MPI_Iallreduce_c, PMPI_Iallreduce_c(
         sendbuf: *const c_void,
@@ -75,7 +104,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IallreduceC, ErrorVia::Comm(comm))
+        collective::iallreduce(Function::IallreduceC, sendbuf, recvbuf, count, datatype, op, comm, request)
     }
     fn MPI_Ialltoall, PMPI_Ialltoall(
         sendbuf: *const c_void,
@@ -87,7 +116,17 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Ialltoall, ErrorVia::Comm(comm))
+        collective::ialltoall(
+            Function::Ialltoall,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Ialltoall_c, PMPI_Ialltoall_c(
         sendbuf: *const c_void,
@@ -99,7 +138,17 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IalltoallC, ErrorVia::Comm(comm))
+        collective::ialltoall(
+            Function::IalltoallC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Ialltoallv, PMPI_Ialltoallv(
         sendbuf: *const c_void,
@@ -158,7 +207,7 @@ exports! {
         unsupported(Function::IalltoallwC, ErrorVia::Comm(comm))
     }
     fn MPI_Ibarrier, PMPI_Ibarrier(comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
-        unsupported(Function::Ibarrier, ErrorVia::Comm(comm))
+        collective::ibarrier(Function::Ibarrier, comm, request)
     }
     fn MPI_Ibcast, PMPI_Ibcast(
         buffer: *mut c_void,
@@ -168,7 +217,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Ibcast, ErrorVia::Comm(comm))
+        collective::ibcast(Function::Ibcast, buffer, MPI_Count::from(count), datatype, root, comm, request)
     }
     fn MPI_Ibcast_c, PMPI_Ibcast_c(
         buffer: *mut c_void,
@@ -178,7 +227,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IbcastC, ErrorVia::Comm(comm))
+        collective::ibcast(Function::IbcastC, buffer, count, datatype, root, comm, request)
     }
     fn MPI_Iexscan, PMPI_Iexscan(
         sendbuf: *const c_void,
@@ -213,7 +262,18 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Igather, ErrorVia::Comm(comm))
+        collective::igather(
+            Function::Igather,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            root,
+            comm,
+            request,
+        )
     }
     fn MPI_Igather_c, PMPI_Igather_c(
         sendbuf: *const c_void,
@@ -226,7 +286,18 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IgatherC, ErrorVia::Comm(comm))
+        collective::igather(
+            Function::IgatherC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            root,
+            comm,
+            request,
+        )
     }
     fn MPI_Igatherv, PMPI_Igatherv(
         sendbuf: *const c_void,
@@ -266,7 +337,17 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Ireduce, ErrorVia::Comm(comm))
+        collective::ireduce(
+            Function::Ireduce,
+            sendbuf,
+            recvbuf,
+            MPI_Count::from(count),
+            datatype,
+            op,
+            root,
+            comm,
+            request,
+        )
     }
     fn MPI_Ireduce_c, PMPI_Ireduce_c(
         sendbuf: *const c_void,
@@ -278,7 +359,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IreduceC, ErrorVia::Comm(comm))
+        collective::ireduce(Function::IreduceC, sendbuf, recvbuf, count, datatype, op, root, comm, request)
     }
     fn MPI_Ireduce_scatter, PMPI_Ireduce_scatter(
         sendbuf: *const c_void,
@@ -357,7 +438,18 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Iscatter, ErrorVia::Comm(comm))
+        collective::iscatter(
+            Function::Iscatter,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            root,
+            comm,
+            request,
+        )
     }
     fn MPI_Iscatter_c, PMPI_Iscatter_c(
         sendbuf: *const c_void,
@@ -370,7 +462,18 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IscatterC, ErrorVia::Comm(comm))
+        collective::iscatter(
+            Function::IscatterC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            root,
+            comm,
+            request,
+        )
     }
     fn MPI_Iscatterv, PMPI_Iscatterv(
         sendbuf: *const c_void,

@@ -16,7 +16,18 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::AllgatherInit, ErrorVia::Comm(comm))
+        collective::allgather_init(
+            Function::AllgatherInit,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Allgather_init_c, PMPI_Allgather_init_c(
         sendbuf: *const c_void,
@@ -29,7 +40,18 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::AllgatherInitC, ErrorVia::Comm(comm))
+        collective::allgather_init(
+            Function::AllgatherInitC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Allgatherv_init, PMPI_Allgatherv_init(
         sendbuf: *const c_void,
@@ -69,7 +91,17 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::AllreduceInit, ErrorVia::Comm(comm))
+        collective::allreduce_init(
+            Function::AllreduceInit,
+            sendbuf,
+            recvbuf,
+            MPI_Count::from(count),
+            datatype,
+            op,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Allreduce_init_c, PMPI_Allreduce_init_c(
         sendbuf: *const c_void,
@@ -81,7 +113,17 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::AllreduceInitC, ErrorVia::Comm(comm))
+        collective::allreduce_init(
+            Function::AllreduceInitC,
+            sendbuf,
+            recvbuf,
+            count,
+            datatype,
+            op,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Alltoall_init, PMPI_Alltoall_init(
         sendbuf: *const c_void,
@@ -94,7 +136,18 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::AlltoallInit, ErrorVia::Comm(comm))
+        collective::alltoall_init(
+            Function::AlltoallInit,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Alltoall_init_c, PMPI_Alltoall_init_c(
         sendbuf: *const c_void,
@@ -107,7 +160,18 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::AlltoallInitC, ErrorVia::Comm(comm))
+        collective::alltoall_init(
+            Function::AlltoallInitC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Alltoallv_init, PMPI_Alltoallv_init(
         sendbuf: *const c_void,
@@ -174,7 +238,7 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::BarrierInit, ErrorVia::Comm(comm))
+        collective::barrier_init(Function::BarrierInit, comm, info, request)
     }
     fn MPI_Bcast_init, PMPI_Bcast_init(
         buffer: *mut c_void,
@@ -185,7 +249,16 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::BcastInit, ErrorVia::Comm(comm))
+        collective::bcast_init(
+            Function::BcastInit,
+            buffer,
+            MPI_Count::from(count),
+            datatype,
+            root,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Bcast_init_c, PMPI_Bcast_init_c(
         buffer: *mut c_void,
@@ -196,7 +269,7 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::BcastInitC, ErrorVia::Comm(comm))
+        collective::bcast_init(Function::BcastInitC, buffer, count, datatype, root, comm, info, request)
     }
     fn MPI_Exscan_init, PMPI_Exscan_init(
         sendbuf: *const c_void,
@@ -234,7 +307,19 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::GatherInit, ErrorVia::Comm(comm))
+        collective::gather_init(
+            Function::GatherInit,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            root,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Gather_init_c, PMPI_Gather_init_c(
         sendbuf: *const c_void,
@@ -248,7 +333,19 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::GatherInitC, ErrorVia::Comm(comm))
+        collective::gather_init(
+            Function::GatherInitC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            root,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Gatherv_init, PMPI_Gatherv_init(
         sendbuf: *const c_void,
@@ -291,7 +388,18 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ReduceInit, ErrorVia::Comm(comm))
+        collective::reduce_init(
+            Function::ReduceInit,
+            sendbuf,
+            recvbuf,
+            MPI_Count::from(count),
+            datatype,
+            op,
+            root,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Reduce_init_c, PMPI_Reduce_init_c(
         sendbuf: *const c_void,
@@ -304,7 +412,18 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ReduceInitC, ErrorVia::Comm(comm))
+        collective::reduce_init(
+            Function::ReduceInitC,
+            sendbuf,
+            recvbuf,
+            count,
+            datatype,
+            op,
+            root,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Reduce_scatter_block_init, PMPI_Reduce_scatter_block_init(
         sendbuf: *const c_void,
@@ -390,7 +509,19 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ScatterInit, ErrorVia::Comm(comm))
+        collective::scatter_init(
+            Function::ScatterInit,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            root,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Scatter_init_c, PMPI_Scatter_init_c(
         sendbuf: *const c_void,
@@ -404,7 +535,19 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ScatterInitC, ErrorVia::Comm(comm))
+        collective::scatter_init(
+            Function::ScatterInitC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            root,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Scatterv_init, PMPI_Scatterv_init(
         sendbuf: *const c_void,

@@ -6,10 +6,10 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Comm_compare, PMPI_Comm_compare(comm1: MPI_Comm, comm2: MPI_Comm, result: *mut c_int) -> c_int {
-        unsupported(Function::CommCompare, ErrorVia::Comm(comm1))
+        comm::comm_compare(Function::CommCompare, comm1, comm2, result)
     }
     fn MPI_Comm_create, PMPI_Comm_create(comm: MPI_Comm, group: MPI_Group, newcomm: *mut MPI_Comm) -> c_int {
-        unsupported(Function::CommCreate, ErrorVia::Comm(comm))
+        comm::comm_create(Function::CommCreate, comm, group, newcomm)
     }
     fn MPI_Comm_create_group, PMPI_Comm_create_group(
         comm: MPI_Comm,
@@ -20,30 +20,30 @@ exports! {
         unsupported(Function::CommCreateGroup, ErrorVia::Comm(comm))
     }
     fn MPI_Comm_dup, PMPI_Comm_dup(comm: MPI_Comm, newcomm: *mut MPI_Comm) -> c_int {
-        unsupported(Function::CommDup, ErrorVia::Comm(comm))
+        comm::comm_dup(Function::CommDup, comm, newcomm)
     }
     fn MPI_Comm_dup_with_info, PMPI_Comm_dup_with_info(
         comm: MPI_Comm,
         info: MPI_Info,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::CommDupWithInfo, ErrorVia::Comm(comm))
+        comm::comm_dup_with_info(Function::CommDupWithInfo, comm, info, newcomm)
     }
     fn MPI_Comm_free, PMPI_Comm_free(comm: *mut MPI_Comm) -> c_int {
-        unsupported(Function::CommFree, ErrorVia::Default)
+        comm::comm_free(Function::CommFree, comm)
     }
     fn MPI_Comm_get_info, PMPI_Comm_get_info(comm: MPI_Comm, info_used: *mut MPI_Info) -> c_int {
-        unsupported(Function::CommGetInfo, ErrorVia::Comm(comm))
+        comm::comm_get_info(Function::CommGetInfo, comm, info_used)
     }
     fn MPI_Comm_get_name, PMPI_Comm_get_name(
         comm: MPI_Comm,
         comm_name: *mut c_char,
         resultlen: *mut c_int,
     ) -> c_int {
-        unsupported(Function::CommGetName, ErrorVia::Comm(comm))
+        comm::comm_get_name(Function::CommGetName, comm, comm_name, resultlen)
     }
     fn MPI_Comm_group, PMPI_Comm_group(comm: MPI_Comm, group: *mut MPI_Group) -> c_int {
-        unsupported(Function::CommGroup, ErrorVia::Comm(comm))
+        comm::comm_group(Function::CommGroup, comm, group)
     }
     fn MPI_Comm_idup, PMPI_Comm_idup(
         comm: MPI_Comm,
@@ -61,16 +61,16 @@ exports! {
         unsupported(Function::CommIdupWithInfo, ErrorVia::Comm(comm))
     }
     fn MPI_Comm_rank, PMPI_Comm_rank(comm: MPI_Comm, rank: *mut c_int) -> c_int {
-        unsupported(Function::CommRank, ErrorVia::Comm(comm))
+        comm::comm_rank(Function::CommRank, comm, rank)
     }
     fn MPI_Comm_set_info, PMPI_Comm_set_info(comm: MPI_Comm, info: MPI_Info) -> c_int {
-        unsupported(Function::CommSetInfo, ErrorVia::Comm(comm))
+        comm::comm_set_info(Function::CommSetInfo, comm, info)
     }
     fn MPI_Comm_set_name, PMPI_Comm_set_name(comm: MPI_Comm, comm_name: *const c_char) -> c_int {
-        unsupported(Function::CommSetName, ErrorVia::Comm(comm))
+        comm::comm_set_name(Function::CommSetName, comm, comm_name)
     }
     fn MPI_Comm_size, PMPI_Comm_size(comm: MPI_Comm, size: *mut c_int) -> c_int {
-        unsupported(Function::CommSize, ErrorVia::Comm(comm))
+        comm::comm_size(Function::CommSize, comm, size)
     }
     fn MPI_Comm_split, PMPI_Comm_split(
         comm: MPI_Comm,
@@ -78,7 +78,7 @@ exports! {
         key: c_int,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::CommSplit, ErrorVia::Comm(comm))
+        comm::comm_split(Function::CommSplit, comm, color, key, newcomm)
     }
     fn MPI_Comm_split_type, PMPI_Comm_split_type(
         comm: MPI_Comm,
@@ -87,6 +87,6 @@ exports! {
         info: MPI_Info,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::CommSplitType, ErrorVia::Comm(comm))
+        comm::comm_split_type(Function::CommSplitType, comm, split_type, key, info, newcomm)
     }
 }

@@ -6,24 +6,24 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Get_address, PMPI_Get_address(location: *const c_void, address: *mut MPI_Aint) -> c_int {
-        unsupported(Function::GetAddress, ErrorVia::Default)
+        datatype::get_address(Function::GetAddress, location, address)
     }
     fn MPI_Type_commit, PMPI_Type_commit(datatype: *mut MPI_Datatype) -> c_int {
-        unsupported(Function::TypeCommit, ErrorVia::Default)
+        datatype::type_commit(Function::TypeCommit, datatype)
     }
     fn MPI_Type_contiguous, PMPI_Type_contiguous(
         count: c_int,
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeContiguous, ErrorVia::Default)
+        datatype::type_contiguous(Function::TypeContiguous, MPI_Count::from(count), oldtype, newtype)
     }
     fn MPI_Type_contiguous_c, PMPI_Type_contiguous_c(
         count: MPI_Count,
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeContiguousC, ErrorVia::Default)
+        datatype::type_contiguous(Function::TypeContiguousC, count, oldtype, newtype)
     }
     fn MPI_Type_create_darray, PMPI_Type_create_darray(
         size: c_int,
@@ -116,7 +116,14 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateHvector, ErrorVia::Default)
+        datatype::type_create_hvector(
+            Function::TypeCreateHvector,
+            MPI_Count::from(count),
+            MPI_Count::from(blocklength),
+            stride as MPI_Count,
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_create_hvector_c, PMPI_Type_create_hvector_c(
         count: MPI_Count,
@@ -125,7 +132,14 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateHvectorC, ErrorVia::Default)
+        datatype::type_create_hvector(
+            Function::TypeCreateHvectorC,
+            count,
+            blocklength,
+            stride,
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_create_indexed_block, PMPI_Type_create_indexed_block(
         count: c_int,
@@ -151,7 +165,13 @@ exports! {
         extent: MPI_Aint,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateResized, ErrorVia::Default)
+        datatype::type_create_resized(
+            Function::TypeCreateResized,
+            oldtype,
+            lb as MPI_Count,
+            extent as MPI_Count,
+            newtype,
+        )
     }
     fn MPI_Type_create_resized_c, PMPI_Type_create_resized_c(
         oldtype: MPI_Datatype,
@@ -159,7 +179,7 @@ exports! {
         extent: MPI_Count,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateResizedC, ErrorVia::Default)
+        datatype::type_create_resized(Function::TypeCreateResizedC, oldtype, lb, extent, newtype)
     }
     fn MPI_Type_create_struct, PMPI_Type_create_struct(
         count: c_int,
@@ -202,10 +222,10 @@ exports! {
         unsupported(Function::TypeCreateSubarrayC, ErrorVia::Default)
     }
     fn MPI_Type_dup, PMPI_Type_dup(oldtype: MPI_Datatype, newtype: *mut MPI_Datatype) -> c_int {
-        unsupported(Function::TypeDup, ErrorVia::Default)
+        datatype::type_dup(Function::TypeDup, oldtype, newtype)
     }
     fn MPI_Type_free, PMPI_Type_free(datatype: *mut MPI_Datatype) -> c_int {
-        unsupported(Function::TypeFree, ErrorVia::Default)
+        datatype::type_free(Function::TypeFree, datatype)
     }
     fn MPI_Type_get_contents, PMPI_Type_get_contents(
         datatype: MPI_Datatype,
@@ -216,7 +236,16 @@ exports! {
         array_of_addresses: *mut MPI_Aint,
         array_of_datatypes: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeGetContents, ErrorVia::Default)
+        datatype::type_get_contents(
+            Function::TypeGetContents,
+            datatype,
+            max_integers,
+            max_addresses,
+            max_datatypes,
+            array_of_integers,
+            array_of_addresses,
+            array_of_datatypes,
+        )
     }
     fn MPI_Type_get_contents_c, PMPI_Type_get_contents_c(
         datatype: MPI_Datatype,
@@ -229,7 +258,18 @@ exports! {
         array_of_large_counts: *mut MPI_Count,
         array_of_datatypes: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeGetContentsC, ErrorVia::Default)
+        datatype::type_get_contents_c(
+            Function::TypeGetContentsC,
+            datatype,
+            max_integers,
+            max_addresses,
+            max_large_counts,
+            max_datatypes,
+            array_of_integers,
+            array_of_addresses,
+            array_of_large_counts,
+            array_of_datatypes,
+        )
     }
     fn MPI_Type_get_envelope, PMPI_Type_get_envelope(
         datatype: MPI_Datatype,
@@ -238,7 +278,14 @@ exports! {
         num_datatypes: *mut c_int,
         combiner: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TypeGetEnvelope, ErrorVia::Default)
+        datatype::type_get_envelope(
+            Function::TypeGetEnvelope,
+            datatype,
+            num_integers,
+            num_addresses,
+            num_datatypes,
+            combiner,
+        )
     }
     fn MPI_Type_get_envelope_c, PMPI_Type_get_envelope_c(
         datatype: MPI_Datatype,
@@ -248,63 +295,91 @@ exports! {
         num_datatypes: *mut MPI_Count,
         combiner: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TypeGetEnvelopeC, ErrorVia::Default)
+        datatype::type_get_envelope_c(
+            Function::TypeGetEnvelopeC,
+            datatype,
+            num_integers,
+            num_addresses,
+            num_large_counts,
+            num_datatypes,
+            combiner,
+        )
     }
     fn MPI_Type_get_extent, PMPI_Type_get_extent(
         datatype: MPI_Datatype,
         lb: *mut MPI_Aint,
         extent: *mut MPI_Aint,
     ) -> c_int {
-        unsupported(Function::TypeGetExtent, ErrorVia::Default)
+        datatype::type_get_extent(
+            Function::TypeGetExtent,
+            datatype,
+            IntegerOut::Large(lb.cast()),
+            IntegerOut::Large(extent.cast()),
+        )
     }
     fn MPI_Type_get_extent_c, PMPI_Type_get_extent_c(
         datatype: MPI_Datatype,
         lb: *mut MPI_Count,
         extent: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::TypeGetExtentC, ErrorVia::Default)
+        datatype::type_get_extent(
+            Function::TypeGetExtentC,
+            datatype,
+            IntegerOut::Large(lb.cast()),
+            IntegerOut::Large(extent.cast()),
+        )
     }
     fn MPI_Type_get_extent_x, PMPI_Type_get_extent_x(
         datatype: MPI_Datatype,
         lb: *mut MPI_Count,
         extent: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::TypeGetExtentX, ErrorVia::Default)
+        datatype::type_get_extent_x(Function::TypeGetExtentX, datatype, lb, extent)
     }
     fn MPI_Type_get_name, PMPI_Type_get_name(
         datatype: MPI_Datatype,
         type_name: *mut c_char,
         resultlen: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TypeGetName, ErrorVia::Default)
+        datatype::type_get_name(Function::TypeGetName, datatype, type_name, resultlen)
     }
     fn MPI_Type_get_true_extent, PMPI_Type_get_true_extent(
         datatype: MPI_Datatype,
         true_lb: *mut MPI_Aint,
         true_extent: *mut MPI_Aint,
     ) -> c_int {
-        unsupported(Function::TypeGetTrueExtent, ErrorVia::Default)
+        datatype::type_get_true_extent(
+            Function::TypeGetTrueExtent,
+            datatype,
+            IntegerOut::Large(true_lb.cast()),
+            IntegerOut::Large(true_extent.cast()),
+        )
     }
     fn MPI_Type_get_true_extent_c, PMPI_Type_get_true_extent_c(
         datatype: MPI_Datatype,
         true_lb: *mut MPI_Count,
         true_extent: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::TypeGetTrueExtentC, ErrorVia::Default)
+        datatype::type_get_true_extent(
+            Function::TypeGetTrueExtentC,
+            datatype,
+            IntegerOut::Large(true_lb.cast()),
+            IntegerOut::Large(true_extent.cast()),
+        )
     }
     fn MPI_Type_get_true_extent_x, PMPI_Type_get_true_extent_x(
         datatype: MPI_Datatype,
         true_lb: *mut MPI_Count,
         true_extent: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::TypeGetTrueExtentX, ErrorVia::Default)
+        datatype::type_get_true_extent_x(Function::TypeGetTrueExtentX, datatype, true_lb, true_extent)
     }
     fn MPI_Type_get_value_index, PMPI_Type_get_value_index(
         value_type: MPI_Datatype,
         index_type: MPI_Datatype,
         pair_type: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeGetValueIndex, ErrorVia::Default)
+        datatype::type_get_value_index(Function::TypeGetValueIndex, value_type, index_type, pair_type)
     }
     fn MPI_Type_indexed, PMPI_Type_indexed(
         count: c_int,
@@ -329,19 +404,19 @@ exports! {
         size: c_int,
         datatype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeMatchSize, ErrorVia::Default)
+        datatype::type_match_size(Function::TypeMatchSize, typeclass, size, datatype)
     }
     fn MPI_Type_set_name, PMPI_Type_set_name(datatype: MPI_Datatype, type_name: *const c_char) -> c_int {
-        unsupported(Function::TypeSetName, ErrorVia::Default)
+        datatype::type_set_name(Function::TypeSetName, datatype, type_name)
     }
     fn MPI_Type_size, PMPI_Type_size(datatype: MPI_Datatype, size: *mut c_int) -> c_int {
-        unsupported(Function::TypeSize, ErrorVia::Default)
+        datatype::type_size(Function::TypeSize, datatype, IntegerOut::Int(size))
     }
     fn MPI_Type_size_c, PMPI_Type_size_c(datatype: MPI_Datatype, size: *mut MPI_Count) -> c_int {
-        unsupported(Function::TypeSizeC, ErrorVia::Default)
+        datatype::type_size(Function::TypeSizeC, datatype, IntegerOut::Large(size.cast()))
     }
     fn MPI_Type_size_x, PMPI_Type_size_x(datatype: MPI_Datatype, size: *mut MPI_Count) -> c_int {
-        unsupported(Function::TypeSizeX, ErrorVia::Default)
+        datatype::type_size_x(Function::TypeSizeX, datatype, size)
     }
     fn MPI_Type_vector, PMPI_Type_vector(
         count: c_int,
@@ -350,7 +425,14 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeVector, ErrorVia::Default)
+        datatype::type_vector(
+            Function::TypeVector,
+            MPI_Count::from(count),
+            MPI_Count::from(blocklength),
+            MPI_Count::from(stride),
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_vector_c, PMPI_Type_vector_c(
         count: MPI_Count,
@@ -359,12 +441,12 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeVectorC, ErrorVia::Default)
+        datatype::type_vector(Function::TypeVectorC, count, blocklength, stride, oldtype, newtype)
     }
     fn MPI_Aint_add, PMPI_Aint_add(base: MPI_Aint, disp: MPI_Aint) -> MPI_Aint {
-        unsupported_value(Function::AintAdd)
+        datatype::aint_add(Function::AintAdd, base, disp)
     }
     fn MPI_Aint_diff, PMPI_Aint_diff(addr1: MPI_Aint, addr2: MPI_Aint) -> MPI_Aint {
-        unsupported_value(Function::AintDiff)
+        datatype::aint_diff(Function::AintDiff, addr1, addr2)
     }
 }

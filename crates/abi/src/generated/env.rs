@@ -6,37 +6,37 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Abort, PMPI_Abort(comm: MPI_Comm, errorcode: c_int) -> c_int {
-        unsupported(Function::Abort, ErrorVia::Comm(comm))
+        env::abort(Function::Abort, comm, errorcode)
     }
     fn MPI_Alloc_mem, PMPI_Alloc_mem(size: MPI_Aint, info: MPI_Info, baseptr: *mut c_void) -> c_int {
-        unsupported(Function::AllocMem, ErrorVia::Default)
+        env::alloc_mem(Function::AllocMem, size, info, baseptr)
     }
     fn MPI_Finalize, PMPI_Finalize() -> c_int {
-        unsupported(Function::Finalize, ErrorVia::Default)
+        env::finalize(Function::Finalize)
     }
     fn MPI_Finalized, PMPI_Finalized(flag: *mut c_int) -> c_int {
-        unsupported(Function::Finalized, ErrorVia::Default)
+        env::finalized(Function::Finalized, flag)
     }
     fn MPI_Free_mem, PMPI_Free_mem(base: *mut c_void) -> c_int {
-        unsupported(Function::FreeMem, ErrorVia::Default)
+        env::free_mem(Function::FreeMem, base)
     }
     fn MPI_Get_hw_resource_info, PMPI_Get_hw_resource_info(hw_info: *mut MPI_Info) -> c_int {
-        unsupported(Function::GetHwResourceInfo, ErrorVia::Default)
+        env::get_hw_resource_info(Function::GetHwResourceInfo, hw_info)
     }
     fn MPI_Get_library_version, PMPI_Get_library_version(
         version: *mut c_char,
         resultlen: *mut c_int,
     ) -> c_int {
-        unsupported(Function::GetLibraryVersion, ErrorVia::Default)
+        env::get_library_version(Function::GetLibraryVersion, version, resultlen)
     }
     fn MPI_Get_processor_name, PMPI_Get_processor_name(name: *mut c_char, resultlen: *mut c_int) -> c_int {
-        unsupported(Function::GetProcessorName, ErrorVia::Default)
+        env::get_processor_name(Function::GetProcessorName, name, resultlen)
     }
     fn MPI_Get_version, PMPI_Get_version(version: *mut c_int, subversion: *mut c_int) -> c_int {
-        unsupported(Function::GetVersion, ErrorVia::Default)
+        env::get_version(Function::GetVersion, version, subversion)
     }
     fn MPI_Init, PMPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int {
-        unsupported(Function::Init, ErrorVia::Default)
+        env::init(Function::Init, argc, argv)
     }
     fn MPI_Init_thread, PMPI_Init_thread(
         argc: *mut c_int,
@@ -44,21 +44,21 @@ exports! {
         required: c_int,
         provided: *mut c_int,
     ) -> c_int {
-        unsupported(Function::InitThread, ErrorVia::Default)
+        env::init_thread(Function::InitThread, argc, argv, required, provided)
     }
     fn MPI_Initialized, PMPI_Initialized(flag: *mut c_int) -> c_int {
-        unsupported(Function::Initialized, ErrorVia::Default)
+        env::initialized(Function::Initialized, flag)
     }
     fn MPI_Is_thread_main, PMPI_Is_thread_main(flag: *mut c_int) -> c_int {
-        unsupported(Function::IsThreadMain, ErrorVia::Default)
+        env::is_thread_main(Function::IsThreadMain, flag)
     }
     fn MPI_Query_thread, PMPI_Query_thread(provided: *mut c_int) -> c_int {
-        unsupported(Function::QueryThread, ErrorVia::Default)
+        env::query_thread(Function::QueryThread, provided)
     }
     fn MPI_Wtick, PMPI_Wtick() -> c_double {
-        unsupported_value(Function::Wtick)
+        env::wtick(Function::Wtick)
     }
     fn MPI_Wtime, PMPI_Wtime() -> c_double {
-        unsupported_value(Function::Wtime)
+        env::wtime(Function::Wtime)
     }
 }

@@ -6,47 +6,47 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Add_error_class, PMPI_Add_error_class(errorclass: *mut c_int) -> c_int {
-        unsupported(Function::AddErrorClass, ErrorVia::Default)
+        errhan::add_error_class(Function::AddErrorClass, errorclass)
     }
     fn MPI_Add_error_code, PMPI_Add_error_code(errorclass: c_int, errorcode: *mut c_int) -> c_int {
-        unsupported(Function::AddErrorCode, ErrorVia::Default)
+        errhan::add_error_code(Function::AddErrorCode, errorclass, errorcode)
     }
     fn MPI_Add_error_string, PMPI_Add_error_string(errorcode: c_int, string: *const c_char) -> c_int {
-        unsupported(Function::AddErrorString, ErrorVia::Default)
+        errhan::add_error_string(Function::AddErrorString, errorcode, string)
     }
     fn MPI_Comm_call_errhandler, PMPI_Comm_call_errhandler(comm: MPI_Comm, errorcode: c_int) -> c_int {
-        unsupported(Function::CommCallErrhandler, ErrorVia::Comm(comm))
+        errhan::comm_call_errhandler(Function::CommCallErrhandler, comm, errorcode)
     }
     fn MPI_Comm_create_errhandler, PMPI_Comm_create_errhandler(
         comm_errhandler_fn: MPI_Comm_errhandler_function,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        unsupported(Function::CommCreateErrhandler, ErrorVia::Default)
+        errhan::comm_create_errhandler(Function::CommCreateErrhandler, comm_errhandler_fn, errhandler)
     }
     fn MPI_Comm_get_errhandler, PMPI_Comm_get_errhandler(
         comm: MPI_Comm,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        unsupported(Function::CommGetErrhandler, ErrorVia::Comm(comm))
+        errhan::comm_get_errhandler(Function::CommGetErrhandler, comm, errhandler)
     }
     fn MPI_Comm_set_errhandler, PMPI_Comm_set_errhandler(
         comm: MPI_Comm,
         errhandler: MPI_Errhandler,
     ) -> c_int {
-        unsupported(Function::CommSetErrhandler, ErrorVia::Comm(comm))
+        errhan::comm_set_errhandler(Function::CommSetErrhandler, comm, errhandler)
     }
     fn MPI_Errhandler_free, PMPI_Errhandler_free(errhandler: *mut MPI_Errhandler) -> c_int {
-        unsupported(Function::ErrhandlerFree, ErrorVia::Default)
+        errhan::errhandler_free(Function::ErrhandlerFree, errhandler)
     }
     fn MPI_Error_class, PMPI_Error_class(errorcode: c_int, errorclass: *mut c_int) -> c_int {
-        unsupported(Function::ErrorClass, ErrorVia::Default)
+        errhan::error_class(Function::ErrorClass, errorcode, errorclass)
     }
     fn MPI_Error_string, PMPI_Error_string(
         errorcode: c_int,
         string: *mut c_char,
         resultlen: *mut c_int,
     ) -> c_int {
-        unsupported(Function::ErrorString, ErrorVia::Default)
+        errhan::error_string(Function::ErrorString, errorcode, string, resultlen)
     }
     fn MPI_File_call_errhandler, PMPI_File_call_errhandler(fh: MPI_File, errorcode: c_int) -> c_int {
         unsupported(Function::FileCallErrhandler, ErrorVia::File(fh))
@@ -55,7 +55,7 @@ exports! {
         file_errhandler_fn: MPI_File_errhandler_function,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        unsupported(Function::FileCreateErrhandler, ErrorVia::Default)
+        errhan::file_create_errhandler(Function::FileCreateErrhandler, file_errhandler_fn, errhandler)
     }
     fn MPI_File_get_errhandler, PMPI_File_get_errhandler(
         file: MPI_File,
@@ -70,13 +70,13 @@ exports! {
         unsupported(Function::FileSetErrhandler, ErrorVia::File(file))
     }
     fn MPI_Remove_error_class, PMPI_Remove_error_class(errorclass: c_int) -> c_int {
-        unsupported(Function::RemoveErrorClass, ErrorVia::Default)
+        errhan::remove_error_class(Function::RemoveErrorClass, errorclass)
     }
     fn MPI_Remove_error_code, PMPI_Remove_error_code(errorcode: c_int) -> c_int {
-        unsupported(Function::RemoveErrorCode, ErrorVia::Default)
+        errhan::remove_error_code(Function::RemoveErrorCode, errorcode)
     }
     fn MPI_Remove_error_string, PMPI_Remove_error_string(errorcode: c_int) -> c_int {
-        unsupported(Function::RemoveErrorString, ErrorVia::Default)
+        errhan::remove_error_string(Function::RemoveErrorString, errorcode)
     }
     fn MPI_Session_call_errhandler, PMPI_Session_call_errhandler(
         session: MPI_Session,
@@ -88,7 +88,11 @@ exports! {
         session_errhandler_fn: MPI_Session_errhandler_function,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        unsupported(Function::SessionCreateErrhandler, ErrorVia::Default)
+        errhan::session_create_errhandler(
+            Function::SessionCreateErrhandler,
+            session_errhandler_fn,
+            errhandler,
+        )
     }
     fn MPI_Session_get_errhandler, PMPI_Session_get_errhandler(
         session: MPI_Session,
@@ -109,7 +113,7 @@ exports! {
         win_errhandler_fn: MPI_Win_errhandler_function,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        unsupported(Function::WinCreateErrhandler, ErrorVia::Default)
+        errhan::win_create_errhandler(Function::WinCreateErrhandler, win_errhandler_fn, errhandler)
     }
     fn MPI_Win_get_errhandler, PMPI_Win_get_errhandler(
         win: MPI_Win,

@@ -10,14 +10,14 @@ exports! {
         group2: MPI_Group,
         result: *mut c_int,
     ) -> c_int {
-        unsupported(Function::GroupCompare, ErrorVia::Default)
+        group::group_compare(Function::GroupCompare, group1, group2, result)
     }
     fn MPI_Group_difference, PMPI_Group_difference(
         group1: MPI_Group,
         group2: MPI_Group,
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        unsupported(Function::GroupDifference, ErrorVia::Default)
+        group::group_difference(Function::GroupDifference, group1, group2, newgroup)
     }
     fn MPI_Group_excl, PMPI_Group_excl(
         group: MPI_Group,
@@ -25,10 +25,10 @@ exports! {
         ranks: *const c_int,
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        unsupported(Function::GroupExcl, ErrorVia::Default)
+        group::group_excl(Function::GroupExcl, group, n, ranks, newgroup)
     }
     fn MPI_Group_free, PMPI_Group_free(group: *mut MPI_Group) -> c_int {
-        unsupported(Function::GroupFree, ErrorVia::Default)
+        group::group_free(Function::GroupFree, group)
     }
     fn MPI_Group_incl, PMPI_Group_incl(
         group: MPI_Group,
@@ -36,14 +36,14 @@ exports! {
         ranks: *const c_int,
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        unsupported(Function::GroupIncl, ErrorVia::Default)
+        group::group_incl(Function::GroupIncl, group, n, ranks, newgroup)
     }
     fn MPI_Group_intersection, PMPI_Group_intersection(
         group1: MPI_Group,
         group2: MPI_Group,
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        unsupported(Function::GroupIntersection, ErrorVia::Default)
+        group::group_intersection(Function::GroupIntersection, group1, group2, newgroup)
     }
     fn MPI_Group_range_excl, PMPI_Group_range_excl(
         group: MPI_Group,
@@ -51,7 +51,7 @@ exports! {
         ranges: *mut [c_int; 3],
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        unsupported(Function::GroupRangeExcl, ErrorVia::Default)
+        group::group_range_excl(Function::GroupRangeExcl, group, n, ranges, newgroup)
     }
     fn MPI_Group_range_incl, PMPI_Group_range_incl(
         group: MPI_Group,
@@ -59,13 +59,13 @@ exports! {
         ranges: *mut [c_int; 3],
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        unsupported(Function::GroupRangeIncl, ErrorVia::Default)
+        group::group_range_incl(Function::GroupRangeIncl, group, n, ranges, newgroup)
     }
     fn MPI_Group_rank, PMPI_Group_rank(group: MPI_Group, rank: *mut c_int) -> c_int {
-        unsupported(Function::GroupRank, ErrorVia::Default)
+        group::group_rank(Function::GroupRank, group, rank)
     }
     fn MPI_Group_size, PMPI_Group_size(group: MPI_Group, size: *mut c_int) -> c_int {
-        unsupported(Function::GroupSize, ErrorVia::Default)
+        group::group_size(Function::GroupSize, group, size)
     }
     fn MPI_Group_translate_ranks, PMPI_Group_translate_ranks(
         group1: MPI_Group,
@@ -74,13 +74,13 @@ exports! {
         group2: MPI_Group,
         ranks2: *mut c_int,
     ) -> c_int {
-        unsupported(Function::GroupTranslateRanks, ErrorVia::Default)
+        group::group_translate_ranks(Function::GroupTranslateRanks, group1, n, ranks1, group2, ranks2)
     }
     fn MPI_Group_union, PMPI_Group_union(
         group1: MPI_Group,
         group2: MPI_Group,
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        unsupported(Function::GroupUnion, ErrorVia::Default)
+        group::group_union(Function::GroupUnion, group1, group2, newgroup)
     }
 }

@@ -6,69 +6,69 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Comm_fromint, PMPI_Comm_fromint(comm: c_int) -> MPI_Comm {
-        unsupported_value(Function::CommFromint)
+        handle_int::comm_fromint(Function::CommFromint, comm)
     }
     fn MPI_Comm_toint, PMPI_Comm_toint(comm: MPI_Comm) -> c_int {
-        unsupported_value(Function::CommToint)
+        handle_int::comm_toint(Function::CommToint, comm)
     }
     fn MPI_Errhandler_fromint, PMPI_Errhandler_fromint(errhandler: c_int) -> MPI_Errhandler {
-        unsupported_value(Function::ErrhandlerFromint)
+        handle_int::errhandler_fromint(Function::ErrhandlerFromint, errhandler)
     }
     fn MPI_Errhandler_toint, PMPI_Errhandler_toint(errhandler: MPI_Errhandler) -> c_int {
-        unsupported_value(Function::ErrhandlerToint)
+        handle_int::errhandler_toint(Function::ErrhandlerToint, errhandler)
     }
     fn MPI_File_fromint, PMPI_File_fromint(file: c_int) -> MPI_File {
-        unsupported_value(Function::FileFromint)
+        handle_int::file_fromint(Function::FileFromint, file)
     }
     fn MPI_File_toint, PMPI_File_toint(file: MPI_File) -> c_int {
-        unsupported_value(Function::FileToint)
+        handle_int::file_toint(Function::FileToint, file)
     }
     fn MPI_Group_fromint, PMPI_Group_fromint(group: c_int) -> MPI_Group {
-        unsupported_value(Function::GroupFromint)
+        handle_int::group_fromint(Function::GroupFromint, group)
     }
     fn MPI_Group_toint, PMPI_Group_toint(group: MPI_Group) -> c_int {
-        unsupported_value(Function::GroupToint)
+        handle_int::group_toint(Function::GroupToint, group)
     }
     fn MPI_Info_fromint, PMPI_Info_fromint(info: c_int) -> MPI_Info {
-        unsupported_value(Function::InfoFromint)
+        handle_int::info_fromint(Function::InfoFromint, info)
     }
     fn MPI_Info_toint, PMPI_Info_toint(info: MPI_Info) -> c_int {
-        unsupported_value(Function::InfoToint)
+        handle_int::info_toint(Function::InfoToint, info)
     }
     fn MPI_Message_fromint, PMPI_Message_fromint(message: c_int) -> MPI_Message {
-        unsupported_value(Function::MessageFromint)
+        handle_int::message_fromint(Function::MessageFromint, message)
     }
     fn MPI_Message_toint, PMPI_Message_toint(message: MPI_Message) -> c_int {
-        unsupported_value(Function::MessageToint)
+        handle_int::message_toint(Function::MessageToint, message)
     }
     fn MPI_Op_fromint, PMPI_Op_fromint(op: c_int) -> MPI_Op {
-        unsupported_value(Function::OpFromint)
+        handle_int::op_fromint(Function::OpFromint, op)
     }
     fn MPI_Op_toint, PMPI_Op_toint(op: MPI_Op) -> c_int {
-        unsupported_value(Function::OpToint)
+        handle_int::op_toint(Function::OpToint, op)
     }
     fn MPI_Request_fromint, PMPI_Request_fromint(request: c_int) -> MPI_Request {
-        unsupported_value(Function::RequestFromint)
+        handle_int::request_fromint(Function::RequestFromint, request)
     }
     fn MPI_Request_toint, PMPI_Request_toint(request: MPI_Request) -> c_int {
-        unsupported_value(Function::RequestToint)
+        handle_int::request_toint(Function::RequestToint, request)
     }
     fn MPI_Session_fromint, PMPI_Session_fromint(session: c_int) -> MPI_Session {
-        unsupported_value(Function::SessionFromint)
+        handle_int::session_fromint(Function::SessionFromint, session)
     }
     fn MPI_Session_toint, PMPI_Session_toint(session: MPI_Session) -> c_int {
-        unsupported_value(Function::SessionToint)
+        handle_int::session_toint(Function::SessionToint, session)
     }
     fn MPI_Type_fromint, PMPI_Type_fromint(datatype: c_int) -> MPI_Datatype {
-        unsupported_value(Function::TypeFromint)
+        handle_int::type_fromint(Function::TypeFromint, datatype)
     }
     fn MPI_Type_toint, PMPI_Type_toint(datatype: MPI_Datatype) -> c_int {
-        unsupported_value(Function::TypeToint)
+        handle_int::type_toint(Function::TypeToint, datatype)
     }
     fn MPI_Win_fromint, PMPI_Win_fromint(win: c_int) -> MPI_Win {
-        unsupported_value(Function::WinFromint)
+        handle_int::win_fromint(Function::WinFromint, win)
     }
     fn MPI_Win_toint, PMPI_Win_toint(win: MPI_Win) -> c_int {
-        unsupported_value(Function::WinToint)
+        handle_int::win_toint(Function::WinToint, win)
     }
 }

@@ -6,23 +6,23 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Info_create, PMPI_Info_create(info: *mut MPI_Info) -> c_int {
-        unsupported(Function::InfoCreate, ErrorVia::Default)
+        info::info_create(Function::InfoCreate, info)
     }
     fn MPI_Info_create_env, PMPI_Info_create_env(
         argc: c_int,
         argv: *mut *mut c_char,
         info: *mut MPI_Info,
     ) -> c_int {
-        unsupported(Function::InfoCreateEnv, ErrorVia::Default)
+        info::info_create_env(Function::InfoCreateEnv, argc, argv, info)
     }
     fn MPI_Info_delete, PMPI_Info_delete(info: MPI_Info, key: *const c_char) -> c_int {
-        unsupported(Function::InfoDelete, ErrorVia::Default)
+        info::info_delete(Function::InfoDelete, info, key)
     }
     fn MPI_Info_dup, PMPI_Info_dup(info: MPI_Info, newinfo: *mut MPI_Info) -> c_int {
-        unsupported(Function::InfoDup, ErrorVia::Default)
+        info::info_dup(Function::InfoDup, info, newinfo)
     }
     fn MPI_Info_free, PMPI_Info_free(info: *mut MPI_Info) -> c_int {
-        unsupported(Function::InfoFree, ErrorVia::Default)
+        info::info_free(Function::InfoFree, info)
     }
     fn MPI_Info_get, PMPI_Info_get(
         info: MPI_Info,
@@ -31,13 +31,13 @@ exports! {
         value: *mut c_char,
         flag: *mut c_int,
     ) -> c_int {
-        unsupported(Function::InfoGet, ErrorVia::Default)
+        info::info_get(Function::InfoGet, info, key, valuelen, value, flag)
     }
     fn MPI_Info_get_nkeys, PMPI_Info_get_nkeys(info: MPI_Info, nkeys: *mut c_int) -> c_int {
-        unsupported(Function::InfoGetNkeys, ErrorVia::Default)
+        info::info_get_nkeys(Function::InfoGetNkeys, info, nkeys)
     }
     fn MPI_Info_get_nthkey, PMPI_Info_get_nthkey(info: MPI_Info, n: c_int, key: *mut c_char) -> c_int {
-        unsupported(Function::InfoGetNthkey, ErrorVia::Default)
+        info::info_get_nthkey(Function::InfoGetNthkey, info, n, key)
     }
     fn MPI_Info_get_string, PMPI_Info_get_string(
         info: MPI_Info,
@@ -46,7 +46,7 @@ exports! {
         value: *mut c_char,
         flag: *mut c_int,
     ) -> c_int {
-        unsupported(Function::InfoGetString, ErrorVia::Default)
+        info::info_get_string(Function::InfoGetString, info, key, buflen, value, flag)
     }
     fn MPI_Info_get_valuelen, PMPI_Info_get_valuelen(
         info: MPI_Info,
@@ -54,9 +54,9 @@ exports! {
         valuelen: *mut c_int,
         flag: *mut c_int,
     ) -> c_int {
-        unsupported(Function::InfoGetValuelen, ErrorVia::Default)
+        info::info_get_valuelen(Function::InfoGetValuelen, info, key, valuelen, flag)
     }
     fn MPI_Info_set, PMPI_Info_set(info: MPI_Info, key: *const c_char, value: *const c_char) -> c_int {
-        unsupported(Function::InfoSet, ErrorVia::Default)
+        info::info_set(Function::InfoSet, info, key, value)
     }
 }

@@ -6,13 +6,13 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Comm_remote_group, PMPI_Comm_remote_group(comm: MPI_Comm, group: *mut MPI_Group) -> c_int {
-        unsupported(Function::CommRemoteGroup, ErrorVia::Comm(comm))
+        intercomm::comm_remote_group(Function::CommRemoteGroup, comm, group)
     }
     fn MPI_Comm_remote_size, PMPI_Comm_remote_size(comm: MPI_Comm, size: *mut c_int) -> c_int {
-        unsupported(Function::CommRemoteSize, ErrorVia::Comm(comm))
+        intercomm::comm_remote_size(Function::CommRemoteSize, comm, size)
     }
     fn MPI_Comm_test_inter, PMPI_Comm_test_inter(comm: MPI_Comm, flag: *mut c_int) -> c_int {
-        unsupported(Function::CommTestInter, ErrorVia::Comm(comm))
+        intercomm::comm_test_inter(Function::CommTestInter, comm, flag)
     }
     fn MPI_Intercomm_create, PMPI_Intercomm_create(
         local_comm: MPI_Comm,

@@ -14,7 +14,16 @@ exports! {
         position: *mut c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Pack, ErrorVia::Comm(comm))
+        pack::pack(
+            Function::Pack,
+            inbuf,
+            MPI_Count::from(incount),
+            datatype,
+            outbuf,
+            MPI_Count::from(outsize),
+            IntegerOut::Int(position),
+            comm,
+        )
     }
     fn MPI_Pack_c, PMPI_Pack_c(
         inbuf: *const c_void,
@@ -25,7 +34,16 @@ exports! {
         position: *mut MPI_Count,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::PackC, ErrorVia::Comm(comm))
+        pack::pack(
+            Function::PackC,
+            inbuf,
+            incount,
+            datatype,
+            outbuf,
+            outsize,
+            IntegerOut::Large(position.cast()),
+            comm,
+        )
     }
     fn MPI_Pack_external, PMPI_Pack_external(
         datarep: *const c_char,
@@ -71,7 +89,7 @@ exports! {
         comm: MPI_Comm,
         size: *mut c_int,
     ) -> c_int {
-        unsupported(Function::PackSize, ErrorVia::Comm(comm))
+        pack::pack_size(Function::PackSize, MPI_Count::from(incount), datatype, comm, IntegerOut::Int(size))
     }
     fn MPI_Pack_size_c, PMPI_Pack_size_c(
         incount: MPI_Count,
@@ -79,7 +97,7 @@ exports! {
         comm: MPI_Comm,
         size: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::PackSizeC, ErrorVia::Comm(comm))
+        pack::pack_size(Function::PackSizeC, incount, datatype, comm, IntegerOut::Large(size.cast()))
     }
     fn MPI_Unpack, PMPI_Unpack(
         inbuf: *const c_void,
@@ -90,7 +108,16 @@ exports! {
         datatype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Unpack, ErrorVia::Comm(comm))
+        pack::unpack(
+            Function::Unpack,
+            inbuf,
+            MPI_Count::from(insize),
+            IntegerOut::Int(position),
+            outbuf,
+            MPI_Count::from(outcount),
+            datatype,
+            comm,
+        )
     }
     fn MPI_Unpack_c, PMPI_Unpack_c(
         inbuf: *const c_void,
@@ -101,7 +128,16 @@ exports! {
         datatype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::UnpackC, ErrorVia::Comm(comm))
+        pack::unpack(
+            Function::UnpackC,
+            inbuf,
+            insize,
+            IntegerOut::Large(position.cast()),
+            outbuf,
+            outcount,
+            datatype,
+            comm,
+        )
     }
     fn MPI_Unpack_external, PMPI_Unpack_external(
         datarep: *const c_char,

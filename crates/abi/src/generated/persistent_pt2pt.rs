@@ -14,7 +14,16 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::BsendInit, ErrorVia::Comm(comm))
+        persistent_pt2pt::bsend_init(
+            Function::BsendInit,
+            buf,
+            MPI_Count::from(count),
+            datatype,
+            dest,
+            tag,
+            comm,
+            request,
+        )
     }
     fn MPI_Bsend_init_c, PMPI_Bsend_init_c(
         buf: *const c_void,
@@ -25,7 +34,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::BsendInitC, ErrorVia::Comm(comm))
+        persistent_pt2pt::bsend_init(Function::BsendInitC, buf, count, datatype, dest, tag, comm, request)
     }
     fn MPI_Recv_init, PMPI_Recv_init(
         buf: *mut c_void,
@@ -36,7 +45,16 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::RecvInit, ErrorVia::Comm(comm))
+        persistent_pt2pt::recv_init(
+            Function::RecvInit,
+            buf,
+            MPI_Count::from(count),
+            datatype,
+            source,
+            tag,
+            comm,
+            request,
+        )
     }
     fn MPI_Recv_init_c, PMPI_Recv_init_c(
         buf: *mut c_void,
@@ -47,7 +65,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::RecvInitC, ErrorVia::Comm(comm))
+        persistent_pt2pt::recv_init(Function::RecvInitC, buf, count, datatype, source, tag, comm, request)
     }
     fn MPI_Rsend_init, PMPI_Rsend_init(
         buf: *const c_void,
@@ -58,7 +76,16 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::RsendInit, ErrorVia::Comm(comm))
+        persistent_pt2pt::rsend_init(
+            Function::RsendInit,
+            buf,
+            MPI_Count::from(count),
+            datatype,
+            dest,
+            tag,
+            comm,
+            request,
+        )
     }
     fn MPI_Rsend_init_c, PMPI_Rsend_init_c(
         buf: *const c_void,
@@ -69,7 +96,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::RsendInitC, ErrorVia::Comm(comm))
+        persistent_pt2pt::rsend_init(Function::RsendInitC, buf, count, datatype, dest, tag, comm, request)
     }
     fn MPI_Send_init, PMPI_Send_init(
         buf: *const c_void,
@@ -80,7 +107,16 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::SendInit, ErrorVia::Comm(comm))
+        persistent_pt2pt::send_init(
+            Function::SendInit,
+            buf,
+            MPI_Count::from(count),
+            datatype,
+            dest,
+            tag,
+            comm,
+            request,
+        )
     }
     fn MPI_Send_init_c, PMPI_Send_init_c(
         buf: *const c_void,
@@ -91,7 +127,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::SendInitC, ErrorVia::Comm(comm))
+        persistent_pt2pt::send_init(Function::SendInitC, buf, count, datatype, dest, tag, comm, request)
     }
     fn MPI_Ssend_init, PMPI_Ssend_init(
         buf: *const c_void,
@@ -102,7 +138,16 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::SsendInit, ErrorVia::Comm(comm))
+        persistent_pt2pt::ssend_init(
+            Function::SsendInit,
+            buf,
+            MPI_Count::from(count),
+            datatype,
+            dest,
+            tag,
+            comm,
+            request,
+        )
     }
     fn MPI_Ssend_init_c, PMPI_Ssend_init_c(
         buf: *const c_void,
@@ -113,12 +158,12 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::SsendInitC, ErrorVia::Comm(comm))
+        persistent_pt2pt::ssend_init(Function::SsendInitC, buf, count, datatype, dest, tag, comm, request)
     }
     fn MPI_Start, PMPI_Start(request: *mut MPI_Request) -> c_int {
-        unsupported(Function::Start, ErrorVia::Default)
+        persistent_pt2pt::start(Function::Start, request)
     }
     fn MPI_Startall, PMPI_Startall(count: c_int, array_of_requests: *mut MPI_Request) -> c_int {
-        unsupported(Function::Startall, ErrorVia::Default)
+        persistent_pt2pt::startall(Function::Startall, count, array_of_requests)
     }
 }

@@ -13,7 +13,7 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Bsend, ErrorVia::Comm(comm))
+        pt2pt::bsend(Function::Bsend, buf, MPI_Count::from(count), datatype, dest, tag, comm)
     }
     fn MPI_Bsend_c, PMPI_Bsend_c(
         buf: *const c_void,
@@ -23,22 +23,22 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::BsendC, ErrorVia::Comm(comm))
+        pt2pt::bsend(Function::BsendC, buf, count, datatype, dest, tag, comm)
     }
     fn MPI_Buffer_attach, PMPI_Buffer_attach(buffer: *mut c_void, size: c_int) -> c_int {
-        unsupported(Function::BufferAttach, ErrorVia::Default)
+        pt2pt::buffer_attach(Function::BufferAttach, buffer, MPI_Count::from(size))
     }
     fn MPI_Buffer_attach_c, PMPI_Buffer_attach_c(buffer: *mut c_void, size: MPI_Count) -> c_int {
-        unsupported(Function::BufferAttachC, ErrorVia::Default)
+        pt2pt::buffer_attach(Function::BufferAttachC, buffer, size)
     }
     fn MPI_Buffer_detach, PMPI_Buffer_detach(buffer_addr: *mut c_void, size: *mut c_int) -> c_int {
-        unsupported(Function::BufferDetach, ErrorVia::Default)
+        pt2pt::buffer_detach(Function::BufferDetach, buffer_addr, IntegerOut::Int(size))
     }
     fn MPI_Buffer_detach_c, PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: *mut MPI_Count) -> c_int {
-        unsupported(Function::BufferDetachC, ErrorVia::Default)
+        pt2pt::buffer_detach(Function::BufferDetachC, buffer_addr, IntegerOut::Large(size.cast()))
     }
     fn MPI_Buffer_flush, PMPI_Buffer_flush() -> c_int {
-        unsupported(Function::BufferFlush, ErrorVia::Default)
+        pt2pt::buffer_flush(Function::BufferFlush)
     }
     fn MPI_Buffer_iflush, PMPI_Buffer_iflush(request: *mut MPI_Request) -> c_int {
         unsupported(Function::BufferIflush, ErrorVia::Default)
@@ -48,31 +48,36 @@ exports! {
         buffer: *mut c_void,
         size: c_int,
     ) -> c_int {
-        unsupported(Function::CommAttachBuffer, ErrorVia::Comm(comm))
+        pt2pt::comm_attach_buffer(Function::CommAttachBuffer, comm, buffer, MPI_Count::from(size))
     }
     fn MPI_Comm_attach_buffer_c, PMPI_Comm_attach_buffer_c(
         comm: MPI_Comm,
         buffer: *mut c_void,
         size: MPI_Count,
     ) -> c_int {
-        unsupported(Function::CommAttachBufferC, ErrorVia::Comm(comm))
+        pt2pt::comm_attach_buffer(Function::CommAttachBufferC, comm, buffer, size)
     }
     fn MPI_Comm_detach_buffer, PMPI_Comm_detach_buffer(
         comm: MPI_Comm,
         buffer_addr: *mut c_void,
         size: *mut c_int,
     ) -> c_int {
-        unsupported(Function::CommDetachBuffer, ErrorVia::Comm(comm))
+        pt2pt::comm_detach_buffer(Function::CommDetachBuffer, comm, buffer_addr, IntegerOut::Int(size))
     }
     fn MPI_Comm_detach_buffer_c, PMPI_Comm_detach_buffer_c(
         comm: MPI_Comm,
         buffer_addr: *mut c_void,
         size: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::CommDetachBufferC, ErrorVia::Comm(comm))
+        pt2pt::comm_detach_buffer(
+            Function::CommDetachBufferC,
+            comm,
+            buffer_addr,
+            IntegerOut::Large(size.cast()),
+        )
     }
     fn MPI_Comm_flush_buffer, PMPI_Comm_flush_buffer(comm: MPI_Comm) -> c_int {
-        unsupported(Function::CommFlushBuffer, ErrorVia::Comm(comm))
+        pt2pt::comm_flush_buffer(Function::CommFlushBuffer, comm)
     }
     fn MPI_Comm_iflush_buffer, PMPI_Comm_iflush_buffer(comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
         unsupported(Function::CommIflushBuffer, ErrorVia::Comm(comm))
@@ -86,7 +91,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Ibsend, ErrorVia::Comm(comm))
+        pt2pt::ibsend(Function::Ibsend, buf, MPI_Count::from(count), datatype, dest, tag, comm, request)
     }
     fn MPI_Ibsend_c, PMPI_Ibsend_c(
         buf: *const c_void,
@@ -97,7 +102,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IbsendC, ErrorVia::Comm(comm))
+        pt2pt::ibsend(Function::IbsendC, buf, count, datatype, dest, tag, comm, request)
     }
     fn MPI_Improbe, PMPI_Improbe(
         source: c_int,
@@ -107,7 +112,7 @@ exports! {
         message: *mut MPI_Message,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::Improbe, ErrorVia::Comm(comm))
+        pt2pt::improbe(Function::Improbe, source, tag, comm, flag, message, status)
     }
     fn MPI_Imrecv, PMPI_Imrecv(
         buf: *mut c_void,
@@ -116,7 +121,7 @@ exports! {
         message: *mut MPI_Message,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Imrecv, ErrorVia::Default)
+        pt2pt::imrecv(Function::Imrecv, buf, MPI_Count::from(count), datatype, message, request)
     }
     fn MPI_Imrecv_c, PMPI_Imrecv_c(
         buf: *mut c_void,
@@ -125,7 +130,7 @@ exports! {
         message: *mut MPI_Message,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ImrecvC, ErrorVia::Default)
+        pt2pt::imrecv(Function::ImrecvC, buf, count, datatype, message, request)
     }
     fn MPI_Iprobe, PMPI_Iprobe(
         source: c_int,
@@ -134,7 +139,7 @@ exports! {
         flag: *mut c_int,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::Iprobe, ErrorVia::Comm(comm))
+        pt2pt::iprobe(Function::Iprobe, source, tag, comm, flag, status)
     }
     fn MPI_Irecv, PMPI_Irecv(
         buf: *mut c_void,
@@ -145,7 +150,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Irecv, ErrorVia::Comm(comm))
+        pt2pt::irecv(Function::Irecv, buf, MPI_Count::from(count), datatype, source, tag, comm, request)
     }
     fn MPI_Irecv_c, PMPI_Irecv_c(
         buf: *mut c_void,
@@ -156,7 +161,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IrecvC, ErrorVia::Comm(comm))
+        pt2pt::irecv(Function::IrecvC, buf, count, datatype, source, tag, comm, request)
     }
     fn MPI_Irsend, PMPI_Irsend(
         buf: *const c_void,
@@ -167,7 +172,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Irsend, ErrorVia::Comm(comm))
+        pt2pt::irsend(Function::Irsend, buf, MPI_Count::from(count), datatype, dest, tag, comm, request)
     }
     fn MPI_Irsend_c, PMPI_Irsend_c(
         buf: *const c_void,
@@ -178,7 +183,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IrsendC, ErrorVia::Comm(comm))
+        pt2pt::irsend(Function::IrsendC, buf, count, datatype, dest, tag, comm, request)
     }
     fn MPI_Isend, PMPI_Isend(
         buf: *const c_void,
@@ -189,7 +194,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Isend, ErrorVia::Comm(comm))
+        pt2pt::isend(Function::Isend, buf, MPI_Count::from(count), datatype, dest, tag, comm, request)
     }
     fn MPI_Isend_c, PMPI_Isend_c(
         buf: *const c_void,
@@ -200,7 +205,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IsendC, ErrorVia::Comm(comm))
+        pt2pt::isend(Function::IsendC, buf, count, datatype, dest, tag, comm, request)
     }
     fn MPI_Isendrecv, PMPI_Isendrecv(
         sendbuf: *const c_void,
@@ -269,7 +274,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Issend, ErrorVia::Comm(comm))
+        pt2pt::issend(Function::Issend, buf, MPI_Count::from(count), datatype, dest, tag, comm, request)
     }
     fn MPI_Issend_c, PMPI_Issend_c(
         buf: *const c_void,
@@ -280,7 +285,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IssendC, ErrorVia::Comm(comm))
+        pt2pt::issend(Function::IssendC, buf, count, datatype, dest, tag, comm, request)
     }
     fn MPI_Mprobe, PMPI_Mprobe(
         source: c_int,
@@ -289,7 +294,7 @@ exports! {
         message: *mut MPI_Message,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::Mprobe, ErrorVia::Comm(comm))
+        pt2pt::mprobe(Function::Mprobe, source, tag, comm, message, status)
     }
     fn MPI_Mrecv, PMPI_Mrecv(
         buf: *mut c_void,
@@ -298,7 +303,7 @@ exports! {
         message: *mut MPI_Message,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::Mrecv, ErrorVia::Default)
+        pt2pt::mrecv(Function::Mrecv, buf, MPI_Count::from(count), datatype, message, status)
     }
     fn MPI_Mrecv_c, PMPI_Mrecv_c(
         buf: *mut c_void,
@@ -307,10 +312,10 @@ exports! {
         message: *mut MPI_Message,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::MrecvC, ErrorVia::Default)
+        pt2pt::mrecv(Function::MrecvC, buf, count, datatype, message, status)
     }
     fn MPI_Probe, PMPI_Probe(source: c_int, tag: c_int, comm: MPI_Comm, status: *mut MPI_Status) -> c_int {
-        unsupported(Function::Probe, ErrorVia::Comm(comm))
+        pt2pt::probe(Function::Probe, source, tag, comm, status)
     }
     fn MPI_Recv, PMPI_Recv(
         buf: *mut c_void,
@@ -321,7 +326,7 @@ exports! {
         comm: MPI_Comm,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::Recv, ErrorVia::Comm(comm))
+        pt2pt::recv(Function::Recv, buf, MPI_Count::from(count), datatype, source, tag, comm, status)
     }
     fn MPI_Recv_c, PMPI_Recv_c(
         buf: *mut c_void,
@@ -332,7 +337,7 @@ exports! {
         comm: MPI_Comm,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::RecvC, ErrorVia::Comm(comm))
+        pt2pt::recv(Function::RecvC, buf, count, datatype, source, tag, comm, status)
     }
     fn MPI_Rsend, PMPI_Rsend(
         buf: *const c_void,
@@ -342,7 +347,7 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Rsend, ErrorVia::Comm(comm))
+        pt2pt::rsend(Function::Rsend, buf, MPI_Count::from(count), datatype, dest, tag, comm)
     }
     fn MPI_Rsend_c, PMPI_Rsend_c(
         buf: *const c_void,
@@ -352,7 +357,7 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::RsendC, ErrorVia::Comm(comm))
+        pt2pt::rsend(Function::RsendC, buf, count, datatype, dest, tag, comm)
     }
     fn MPI_Send, PMPI_Send(
         buf: *const c_void,
@@ -362,7 +367,7 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Send, ErrorVia::Comm(comm))
+        pt2pt::send(Function::Send, buf, MPI_Count::from(count), datatype, dest, tag, comm)
     }
     fn MPI_Send_c, PMPI_Send_c(
         buf: *const c_void,
@@ -372,7 +377,7 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::SendC, ErrorVia::Comm(comm))
+        pt2pt::send(Function::SendC, buf, count, datatype, dest, tag, comm)
     }
     fn MPI_Sendrecv, PMPI_Sendrecv(
         sendbuf: *const c_void,
@@ -388,7 +393,21 @@ exports! {
         comm: MPI_Comm,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::Sendrecv, ErrorVia::Comm(comm))
+        pt2pt::sendrecv(
+            Function::Sendrecv,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            dest,
+            sendtag,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            source,
+            recvtag,
+            comm,
+            status,
+        )
     }
     fn MPI_Sendrecv_c, PMPI_Sendrecv_c(
         sendbuf: *const c_void,
@@ -404,7 +423,21 @@ exports! {
         comm: MPI_Comm,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::SendrecvC, ErrorVia::Comm(comm))
+        pt2pt::sendrecv(
+            Function::SendrecvC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            dest,
+            sendtag,
+            recvbuf,
+            recvcount,
+            recvtype,
+            source,
+            recvtag,
+            comm,
+            status,
+        )
     }
     fn MPI_Sendrecv_replace, PMPI_Sendrecv_replace(
         buf: *mut c_void,
@@ -417,7 +450,18 @@ exports! {
         comm: MPI_Comm,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::SendrecvReplace, ErrorVia::Comm(comm))
+        pt2pt::sendrecv_replace(
+            Function::SendrecvReplace,
+            buf,
+            MPI_Count::from(count),
+            datatype,
+            dest,
+            sendtag,
+            source,
+            recvtag,
+            comm,
+            status,
+        )
     }
     fn MPI_Sendrecv_replace_c, PMPI_Sendrecv_replace_c(
         buf: *mut c_void,
@@ -430,7 +474,18 @@ exports! {
         comm: MPI_Comm,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::SendrecvReplaceC, ErrorVia::Comm(comm))
+        pt2pt::sendrecv_replace(
+            Function::SendrecvReplaceC,
+            buf,
+            count,
+            datatype,
+            dest,
+            sendtag,
+            source,
+            recvtag,
+            comm,
+            status,
+        )
     }
     fn MPI_Session_attach_buffer, PMPI_Session_attach_buffer(
         session: MPI_Session,
@@ -477,7 +532,7 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Ssend, ErrorVia::Comm(comm))
+        pt2pt::ssend(Function::Ssend, buf, MPI_Count::from(count), datatype, dest, tag, comm)
     }
     fn MPI_Ssend_c, PMPI_Ssend_c(
         buf: *const c_void,
@@ -487,6 +542,6 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::SsendC, ErrorVia::Comm(comm))
+        pt2pt::ssend(Function::SsendC, buf, count, datatype, dest, tag, comm)
     }
 }

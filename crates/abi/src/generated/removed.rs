@@ -6,22 +6,22 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Address, PMPI_Address(location: *mut c_void, address: *mut MPI_Aint) -> c_int {
-        unsupported(Function::Address, ErrorVia::Default)
+        datatype::get_address(Function::Address, location, address)
     }
     fn MPI_Errhandler_create, PMPI_Errhandler_create(
         function: MPI_Comm_errhandler_function,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        unsupported(Function::ErrhandlerCreate, ErrorVia::Default)
+        errhan::comm_create_errhandler(Function::ErrhandlerCreate, function, errhandler)
     }
     fn MPI_Errhandler_get, PMPI_Errhandler_get(comm: MPI_Comm, errhandler: *mut MPI_Errhandler) -> c_int {
-        unsupported(Function::ErrhandlerGet, ErrorVia::Comm(comm))
+        errhan::comm_get_errhandler(Function::ErrhandlerGet, comm, errhandler)
     }
     fn MPI_Errhandler_set, PMPI_Errhandler_set(comm: MPI_Comm, errhandler: MPI_Errhandler) -> c_int {
-        unsupported(Function::ErrhandlerSet, ErrorVia::Comm(comm))
+        errhan::comm_set_errhandler(Function::ErrhandlerSet, comm, errhandler)
     }
     fn MPI_Type_extent, PMPI_Type_extent(datatype: MPI_Datatype, extent: *mut MPI_Aint) -> c_int {
-        unsupported(Function::TypeExtent, ErrorVia::Default)
+        removed::type_extent(Function::TypeExtent, datatype, extent)
     }
     fn MPI_Type_hindexed, PMPI_Type_hindexed(
         count: c_int,
@@ -39,10 +39,17 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeHvector, ErrorVia::Default)
+        datatype::type_create_hvector(
+            Function::TypeHvector,
+            MPI_Count::from(count),
+            MPI_Count::from(blocklength),
+            stride as MPI_Count,
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_lb, PMPI_Type_lb(datatype: MPI_Datatype, displacement: *mut MPI_Aint) -> c_int {
-        unsupported(Function::TypeLb, ErrorVia::Default)
+        removed::type_lb(Function::TypeLb, datatype, displacement)
     }
     fn MPI_Type_struct, PMPI_Type_struct(
         count: c_int,
@@ -54,6 +61,6 @@ exports! {
         unsupported(Function::TypeStruct, ErrorVia::Default)
     }
     fn MPI_Type_ub, PMPI_Type_ub(datatype: MPI_Datatype, displacement: *mut MPI_Aint) -> c_int {
-        unsupported(Function::TypeUb, ErrorVia::Default)
+        removed::type_ub(Function::TypeUb, datatype, displacement)
     }
 }

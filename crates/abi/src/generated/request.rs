@@ -6,42 +6,42 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Cancel, PMPI_Cancel(request: *mut MPI_Request) -> c_int {
-        unsupported(Function::Cancel, ErrorVia::Default)
+        request::cancel(Function::Cancel, request)
     }
     fn MPI_Get_count, PMPI_Get_count(
         status: *const MPI_Status,
         datatype: MPI_Datatype,
         count: *mut c_int,
     ) -> c_int {
-        unsupported(Function::GetCount, ErrorVia::Default)
+        request::get_count(Function::GetCount, status, datatype, IntegerOut::Int(count))
     }
     fn MPI_Get_count_c, PMPI_Get_count_c(
         status: *const MPI_Status,
         datatype: MPI_Datatype,
         count: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::GetCountC, ErrorVia::Default)
+        request::get_count(Function::GetCountC, status, datatype, IntegerOut::Large(count.cast()))
     }
     fn MPI_Get_elements, PMPI_Get_elements(
         status: *const MPI_Status,
         datatype: MPI_Datatype,
         count: *mut c_int,
     ) -> c_int {
-        unsupported(Function::GetElements, ErrorVia::Default)
+        request::get_elements(Function::GetElements, status, datatype, IntegerOut::Int(count))
     }
     fn MPI_Get_elements_c, PMPI_Get_elements_c(
         status: *const MPI_Status,
         datatype: MPI_Datatype,
         count: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::GetElementsC, ErrorVia::Default)
+        request::get_elements(Function::GetElementsC, status, datatype, IntegerOut::Large(count.cast()))
     }
     fn MPI_Get_elements_x, PMPI_Get_elements_x(
         status: *const MPI_Status,
         datatype: MPI_Datatype,
         count: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::GetElementsX, ErrorVia::Default)
+        request::get_elements_x(Function::GetElementsX, status, datatype, count)
     }
     fn MPI_Grequest_complete, PMPI_Grequest_complete(request: MPI_Request) -> c_int {
         unsupported(Function::GrequestComplete, ErrorVia::Default)
@@ -56,14 +56,14 @@ exports! {
         unsupported(Function::GrequestStart, ErrorVia::Default)
     }
     fn MPI_Request_free, PMPI_Request_free(request: *mut MPI_Request) -> c_int {
-        unsupported(Function::RequestFree, ErrorVia::Default)
+        request::request_free(Function::RequestFree, request)
     }
     fn MPI_Request_get_status, PMPI_Request_get_status(
         request: MPI_Request,
         flag: *mut c_int,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::RequestGetStatus, ErrorVia::Default)
+        request::request_get_status(Function::RequestGetStatus, request, flag, status)
     }
     fn MPI_Request_get_status_all, PMPI_Request_get_status_all(
         count: c_int,
@@ -71,7 +71,13 @@ exports! {
         flag: *mut c_int,
         array_of_statuses: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::RequestGetStatusAll, ErrorVia::Default)
+        request::request_get_status_all(
+            Function::RequestGetStatusAll,
+            count,
+            array_of_requests,
+            flag,
+            array_of_statuses,
+        )
     }
     fn MPI_Request_get_status_any, PMPI_Request_get_status_any(
         count: c_int,
@@ -80,7 +86,14 @@ exports! {
         flag: *mut c_int,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::RequestGetStatusAny, ErrorVia::Default)
+        request::request_get_status_any(
+            Function::RequestGetStatusAny,
+            count,
+            array_of_requests,
+            indx,
+            flag,
+            status,
+        )
     }
     fn MPI_Request_get_status_some, PMPI_Request_get_status_some(
         incount: c_int,
@@ -89,55 +102,62 @@ exports! {
         array_of_indices: *mut c_int,
         array_of_statuses: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::RequestGetStatusSome, ErrorVia::Default)
+        request::request_get_status_some(
+            Function::RequestGetStatusSome,
+            incount,
+            array_of_requests,
+            outcount,
+            array_of_indices,
+            array_of_statuses,
+        )
     }
     fn MPI_Status_get_error, PMPI_Status_get_error(status: *const MPI_Status, error: *mut c_int) -> c_int {
-        unsupported(Function::StatusGetError, ErrorVia::Default)
+        request::status_get_error(Function::StatusGetError, status, error)
     }
     fn MPI_Status_get_source, PMPI_Status_get_source(status: *const MPI_Status, source: *mut c_int) -> c_int {
-        unsupported(Function::StatusGetSource, ErrorVia::Default)
+        request::status_get_source(Function::StatusGetSource, status, source)
     }
     fn MPI_Status_get_tag, PMPI_Status_get_tag(status: *const MPI_Status, tag: *mut c_int) -> c_int {
-        unsupported(Function::StatusGetTag, ErrorVia::Default)
+        request::status_get_tag(Function::StatusGetTag, status, tag)
     }
     fn MPI_Status_set_cancelled, PMPI_Status_set_cancelled(status: *mut MPI_Status, flag: c_int) -> c_int {
-        unsupported(Function::StatusSetCancelled, ErrorVia::Default)
+        request::status_set_cancelled(Function::StatusSetCancelled, status, flag)
     }
     fn MPI_Status_set_elements, PMPI_Status_set_elements(
         status: *mut MPI_Status,
         datatype: MPI_Datatype,
         count: c_int,
     ) -> c_int {
-        unsupported(Function::StatusSetElements, ErrorVia::Default)
+        request::status_set_elements(Function::StatusSetElements, status, datatype, MPI_Count::from(count))
     }
     fn MPI_Status_set_elements_c, PMPI_Status_set_elements_c(
         status: *mut MPI_Status,
         datatype: MPI_Datatype,
         count: MPI_Count,
     ) -> c_int {
-        unsupported(Function::StatusSetElementsC, ErrorVia::Default)
+        request::status_set_elements(Function::StatusSetElementsC, status, datatype, count)
     }
     fn MPI_Status_set_elements_x, PMPI_Status_set_elements_x(
         status: *mut MPI_Status,
         datatype: MPI_Datatype,
         count: MPI_Count,
     ) -> c_int {
-        unsupported(Function::StatusSetElementsX, ErrorVia::Default)
+        request::status_set_elements_x(Function::StatusSetElementsX, status, datatype, count)
     }
     fn MPI_Status_set_error, PMPI_Status_set_error(status: *mut MPI_Status, error: c_int) -> c_int {
-        unsupported(Function::StatusSetError, ErrorVia::Default)
+        request::status_set_error(Function::StatusSetError, status, error)
     }
     fn MPI_Status_set_source, PMPI_Status_set_source(status: *mut MPI_Status, source: c_int) -> c_int {
-        unsupported(Function::StatusSetSource, ErrorVia::Default)
+        request::status_set_source(Function::StatusSetSource, status, source)
     }
     fn MPI_Status_set_tag, PMPI_Status_set_tag(status: *mut MPI_Status, tag: c_int) -> c_int {
-        unsupported(Function::StatusSetTag, ErrorVia::Default)
+        request::status_set_tag(Function::StatusSetTag, status, tag)
     }
     fn MPI_Test, PMPI_Test(request: *mut MPI_Request, flag: *mut c_int, status: *mut MPI_Status) -> c_int {
-        unsupported(Function::Test, ErrorVia::Default)
+        request::test(Function::Test, request, flag, status)
     }
     fn MPI_Test_cancelled, PMPI_Test_cancelled(status: *const MPI_Status, flag: *mut c_int) -> c_int {
-        unsupported(Function::TestCancelled, ErrorVia::Default)
+        request::test_cancelled(Function::TestCancelled, status, flag)
     }
     fn MPI_Testall, PMPI_Testall(
         count: c_int,
@@ -145,7 +165,7 @@ exports! {
         flag: *mut c_int,
         array_of_statuses: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::Testall, ErrorVia::Default)
+        request::testall(Function::Testall, count, array_of_requests, flag, array_of_statuses)
     }
     fn MPI_Testany, PMPI_Testany(
         count: c_int,
@@ -154,7 +174,7 @@ exports! {
         flag: *mut c_int,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::Testany, ErrorVia::Default)
+        request::testany(Function::Testany, count, array_of_requests, indx, flag, status)
     }
     fn MPI_Testsome, PMPI_Testsome(
         incount: c_int,
@@ -163,17 +183,24 @@ exports! {
         array_of_indices: *mut c_int,
         array_of_statuses: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::Testsome, ErrorVia::Default)
+        request::testsome(
+            Function::Testsome,
+            incount,
+            array_of_requests,
+            outcount,
+            array_of_indices,
+            array_of_statuses,
+        )
     }
     fn MPI_Wait, PMPI_Wait(request: *mut MPI_Request, status: *mut MPI_Status) -> c_int {
-        unsupported(Function::Wait, ErrorVia::Default)
+        request::wait(Function::Wait, request, status)
     }
     fn MPI_Waitall, PMPI_Waitall(
         count: c_int,
         array_of_requests: *mut MPI_Request,
         array_of_statuses: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::Waitall, ErrorVia::Default)
+        request::waitall(Function::Waitall, count, array_of_requests, array_of_statuses)
     }
     fn MPI_Waitany, PMPI_Waitany(
         count: c_int,
@@ -181,7 +208,7 @@ exports! {
         indx: *mut c_int,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::Waitany, ErrorVia::Default)
+        request::waitany(Function::Waitany, count, array_of_requests, indx, status)
     }
     fn MPI_Waitsome, PMPI_Waitsome(
         incount: c_int,
@@ -190,6 +217,13 @@ exports! {
         array_of_indices: *mut c_int,
         array_of_statuses: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::Waitsome, ErrorVia::Default)
+        request::waitsome(
+            Function::Waitsome,
+            incount,
+            array_of_requests,
+            outcount,
+            array_of_indices,
+            array_of_statuses,
+        )
     }
 }

@@ -163,6 +163,6 @@ exports! {
         unsupported(Function::GraphdimsGet, ErrorVia::Comm(comm))
     }
     fn MPI_Topo_test, PMPI_Topo_test(comm: MPI_Comm, status: *mut c_int) -> c_int {
-        unsupported(Function::TopoTest, ErrorVia::Comm(comm))
+        topo::topo_test(Function::TopoTest, comm, status)
     }
 }

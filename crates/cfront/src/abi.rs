@@ -1,0 +1,163 @@
+//! The ABI asked about itself.
+//!
+//! MPI-5.0: Application Binary Interface.
+
+use std::ffi::{c_int, c_void};
+use std::sync::{Mutex, PoisonError};
+
+use oxmpi_base::{BasicType, Error, ErrorClass, Function, Result};
+
+use crate::failure::at_any_time;
+use crate::generated::constants::{MPI_ABI_SUBVERSION, MPI_ABI_VERSION, MPI_INFO_NULL};
+use crate::generated::types::{MPI_Aint, MPI_Count, MPI_Info, MPI_Offset};
+use crate::info::{self, Info};
+use crate::pointer::{Array, Out};
+
+/// Whether the program has said how large Fortran's types are.
+static FORTRAN_INFO_IS_SET: Mutex<bool> = Mutex::new(false);
+/// What Fortran's `.TRUE.` and `.FALSE.` are, if the program has said it.
+static BOOLEANS: Mutex<Option<Booleans>> = Mutex::new(None);
+
+struct Booleans {
+    yes: Vec<u8>,
+    no: Vec<u8>,
+}
+
+/// Fortran's types whose sizes a program may state, and what they are here.
+const FORTRAN_SIZES: [(&str, BasicType); 4] = [
+    ("mpi_logical_size", BasicType::Logical),
+    ("mpi_integer_size", BasicType::Integer),
+    ("mpi_real_size", BasicType::Real),
+    ("mpi_double_precision_size", BasicType::DoublePrecision),
+];
+
+/// `MPI_Abi_get_version`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn abi_get_version(function: Function, abi_major: *mut c_int, abi_minor: *mut c_int) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        let major = unsafe { Out::new("abi_major", abi_major) }?;
+        // SAFETY: the caller's promise.
+        let minor = unsafe { Out::new("abi_minor", abi_minor) }?;
+        major.set(MPI_ABI_VERSION);
+        minor.set(MPI_ABI_SUBVERSION);
+        Ok(())
+    })
+}
+
+/// `MPI_Abi_get_info`: the sizes of the integers that C leaves open.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn abi_get_info(function: Function, info: *mut MPI_Info) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new("info", info) }?;
+        let mut sizes = Info::default();
+        sizes.set("mpi_aint_size", &size_of::<MPI_Aint>().to_string());
+        sizes.set("mpi_count_size", &size_of::<MPI_Count>().to_string());
+        sizes.set("mpi_offset_size", &size_of::<MPI_Offset>().to_string());
+        out.set(info::insert(sizes));
+        Ok(())
+    })
+}
+
+/// `MPI_Abi_set_fortran_info`: sizes other than the usual ones are not supported.
+pub fn abi_set_fortran_info(function: Function, info: MPI_Info) -> c_int {
+    at_any_time(function, || {
+        let sizes = info::hints("info", info)?;
+        for (key, basic) in FORTRAN_SIZES {
+            let here = basic.size().to_string();
+            if let Some(stated) = sizes.get(key).filter(|stated| *stated != here) {
+                let text = format!("{key} is stated to be {stated}; only {here} is supported");
+                return Err(Error::new(ErrorClass::Abi, text));
+            }
+        }
+        *FORTRAN_INFO_IS_SET.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        Ok(())
+    })
+}
+
+/// `MPI_Abi_get_fortran_info`: `MPI_INFO_NULL` unless the program has stated the sizes.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn abi_get_fortran_info(function: Function, info: *mut MPI_Info) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new("info", info) }?;
+        if !*FORTRAN_INFO_IS_SET.lock().unwrap_or_else(PoisonError::into_inner) {
+            out.set(MPI_INFO_NULL);
+            return Ok(());
+        }
+        let mut sizes = Info::default();
+        for (key, basic) in FORTRAN_SIZES {
+            sizes.set(key, &basic.size().to_string());
+        }
+        out.set(info::insert(sizes));
+        Ok(())
+    })
+}
+
+/// `MPI_Abi_set_fortran_booleans`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn abi_set_fortran_booleans(
+    function: Function,
+    logical_size: c_int,
+    logical_true: *mut c_void,
+    logical_false: *mut c_void,
+) -> c_int {
+    at_any_time(function, || {
+        check_logical_size(logical_size)?;
+        // SAFETY: the caller's promise: the values have this size.
+        let yes = unsafe { Array::new("logical_true", logical_true.cast::<u8>(), logical_size) }?;
+        // SAFETY: as above.
+        let no = unsafe { Array::new("logical_false", logical_false.cast::<u8>(), logical_size) }?;
+        let booleans = Booleans { yes: yes.iter().collect(), no: no.iter().collect() };
+        *BOOLEANS.lock().unwrap_or_else(PoisonError::into_inner) = Some(booleans);
+        Ok(())
+    })
+}
+
+/// `MPI_Abi_get_fortran_booleans`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn abi_get_fortran_booleans(
+    function: Function,
+    logical_size: c_int,
+    logical_true: *mut c_void,
+    logical_false: *mut c_void,
+    is_set: *mut c_int,
+) -> c_int {
+    at_any_time(function, || {
+        check_logical_size(logical_size)?;
+        // SAFETY: the caller's promise: there is room for values of this size.
+        let yes = unsafe { Array::new("logical_true", logical_true.cast::<u8>(), logical_size) }?;
+        // SAFETY: as above.
+        let no = unsafe { Array::new("logical_false", logical_false.cast::<u8>(), logical_size) }?;
+        // SAFETY: the caller's promise.
+        let is_set = unsafe { Out::new("is_set", is_set) }?;
+        let booleans = BOOLEANS.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = booleans.as_ref().filter(|booleans| booleans.yes.len() == yes.len());
+        if let Some(booleans) = known {
+            for (index, (&one, &zero)) in booleans.yes.iter().zip(&booleans.no).enumerate() {
+                yes.set(index, one);
+                no.set(index, zero);
+            }
+        }
+        is_set.set(known.is_some().into());
+        Ok(())
+    })
+}
+
+fn check_logical_size(size: c_int) -> Result<()> {
+    if ![1, 2, 4, 8, 16].contains(&size) {
+        return Err(Error::new(ErrorClass::Arg, format!("logical_size is {size}, which no LOGICAL has")));
+    }
+    Ok(())
+}

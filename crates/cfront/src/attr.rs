@@ -1,0 +1,349 @@
+//! Attributes: values that the program attaches to communicators and datatypes.
+//!
+//! Predefined attributes are found on every communicator. MPI-5.0: Groups, Contexts, Communicators, and Caching,
+//! Caching; MPI Environmental Management, Implementation Information.
+
+mod cache;
+
+use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
+
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+
+use self::cache::{Cache, CopyFunction, DeleteFunction};
+use crate::failure::{at_any_time, on_comm};
+use crate::generated::constants::{
+    MPI_ANY_SOURCE, MPI_APPNUM, MPI_HOST, MPI_IO, MPI_KEYVAL_INVALID, MPI_LASTUSEDCODE, MPI_PROC_NULL,
+    MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
+};
+use crate::generated::types::{
+    MPI_Comm, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function, MPI_Copy_function, MPI_Datatype,
+    MPI_Delete_function, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function, MPI_Win,
+    MPI_Win_copy_attr_function, MPI_Win_delete_attr_function,
+};
+use crate::handle::Handle;
+use crate::pointer::{InOut, Out};
+use crate::{datatype, error_codes, process};
+
+static OF_COMMS: Cache<MPI_Comm> = Cache::new();
+static OF_DATATYPES: Cache<MPI_Datatype> = Cache::new();
+static OF_WINS: Cache<MPI_Win> = Cache::new();
+
+/// A kind of object that has attributes.
+pub trait Attributed: Handle + 'static {
+    /// The attributes of all objects of this kind.
+    fn cache() -> &'static Cache<Self>;
+}
+
+impl Attributed for MPI_Comm {
+    fn cache() -> &'static Cache<Self> {
+        &OF_COMMS
+    }
+}
+
+impl Attributed for MPI_Datatype {
+    fn cache() -> &'static Cache<Self> {
+        &OF_DATATYPES
+    }
+}
+
+impl Attributed for MPI_Win {
+    fn cache() -> &'static Cache<Self> {
+        &OF_WINS
+    }
+}
+
+/// Gives `new`, a duplicate of `old`, the attributes that the copy callbacks want it to have.
+///
+/// # Errors
+/// What a copy callback returns; then `new` has no attributes.
+pub fn copy_all<H: Attributed>(old: H, new: H) -> Result<()> {
+    H::cache().copy_all(old, new)
+}
+
+/// Deletes all attributes of an object that is about to be freed, the last one set first.
+///
+/// # Errors
+/// What a delete callback returns; its attribute and those set before it stay.
+pub fn delete_all<H: Attributed>(object: H) -> Result<()> {
+    H::cache().delete_all(object)
+}
+
+/// # Safety
+/// `keyval` is null or valid for writes.
+unsafe fn create_keyval<H: Attributed>(
+    function: Function,
+    copy: Option<CopyFunction<H>>,
+    delete: Option<DeleteFunction<H>>,
+    keyval: *mut c_int,
+    extra_state: *mut c_void,
+) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("keyval", keyval) }?.set(H::cache().create_keyval(copy, delete, extra_state));
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `keyval` is null or valid for reads and writes.
+unsafe fn free_keyval<H: Attributed>(function: Function, keyval: *mut c_int) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        let keyval = unsafe { InOut::new("keyval", keyval) }?;
+        H::cache().free_keyval(keyval.get())?;
+        keyval.set(MPI_KEYVAL_INVALID);
+        Ok(())
+    })
+}
+
+/// Hands out the value of an attribute.
+///
+/// # Safety
+/// `attribute_val` is null or valid for the write of a pointer, `flag` for that of an integer.
+unsafe fn get_attr(found: Option<*mut c_void>, attribute_val: *mut c_void, flag: *mut c_int) -> Result<()> {
+    // SAFETY: the caller's promise; what C declares as any pointer is that of a pointer.
+    let value = unsafe { Out::new("attribute_val", attribute_val.cast::<*mut c_void>()) }?;
+    // SAFETY: the caller's promise.
+    let flag = unsafe { Out::new("flag", flag) }?;
+    if let Some(found) = found {
+        value.set(found);
+    }
+    flag.set(found.is_some().into());
+    Ok(())
+}
+
+/// Where a program finds the value of a predefined attribute.
+fn predefined(keyval: c_int) -> Option<*const c_int> {
+    static ANY_RANK: c_int = MPI_ANY_SOURCE;
+    static FALSE: c_int = 0;
+    static GREATEST_TAG: c_int = c_int::MAX;
+    static NO_RANK: c_int = MPI_PROC_NULL;
+    static UNIVERSE: OnceLock<c_int> = OnceLock::new();
+    match keyval {
+        MPI_HOST => Some(&raw const NO_RANK),
+        MPI_IO => Some(&raw const ANY_RANK),
+        MPI_LASTUSEDCODE => Some(error_codes::last_used()),
+        MPI_TAG_UB => Some(&raw const GREATEST_TAG),
+        MPI_UNIVERSE_SIZE => {
+            let size = process::running()?.world().size();
+            let size = c_int::try_from(size).expect("ranks are ints");
+            Some(UNIVERSE.get_or_init(|| size))
+        }
+        MPI_WTIME_IS_GLOBAL => Some(&raw const FALSE),
+        _ => None,
+    }
+}
+
+/// Refuses to change what the standard defines.
+fn own_keyval(keyval: c_int) -> Result<()> {
+    if keyval == MPI_APPNUM || predefined(keyval).is_some() {
+        let text = format!("keyval is {keyval}, that of a predefined attribute, which cannot be changed");
+        return Err(Error::new(ErrorClass::Keyval, text));
+    }
+    Ok(())
+}
+
+fn find_of_comm(comm: MPI_Comm, keyval: c_int) -> Result<Option<*mut c_void>> {
+    match predefined(keyval) {
+        Some(value) => Ok(Some(value.cast_mut().cast())),
+        // Unknown: the program has one executable only, or was not started by a launcher that numbers them.
+        None if keyval == MPI_APPNUM => Ok(None),
+        None => OF_COMMS.get(comm, keyval),
+    }
+}
+
+/// `MPI_Comm_create_keyval`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_create_keyval(
+    function: Function,
+    copy: MPI_Comm_copy_attr_function,
+    delete: MPI_Comm_delete_attr_function,
+    keyval: *mut c_int,
+    extra_state: *mut c_void,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { create_keyval::<MPI_Comm>(function, copy, delete, keyval, extra_state) }
+}
+
+/// `MPI_Comm_free_keyval`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_free_keyval(function: Function, keyval: *mut c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { free_keyval::<MPI_Comm>(function, keyval) }
+}
+
+/// `MPI_Comm_get_attr`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_get_attr(
+    function: Function,
+    comm: MPI_Comm,
+    keyval: c_int,
+    attribute_val: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    on_comm(function, comm, |_, _| {
+        let found = find_of_comm(comm, keyval)?;
+        // SAFETY: the caller's promise.
+        unsafe { get_attr(found, attribute_val, flag) }
+    })
+}
+
+/// `MPI_Comm_set_attr`.
+pub fn comm_set_attr(function: Function, comm: MPI_Comm, keyval: c_int, attribute_val: *mut c_void) -> c_int {
+    on_comm(function, comm, |_, _| {
+        own_keyval(keyval)?;
+        OF_COMMS.set(comm, keyval, attribute_val)
+    })
+}
+
+/// `MPI_Comm_delete_attr`.
+pub fn comm_delete_attr(function: Function, comm: MPI_Comm, keyval: c_int) -> c_int {
+    on_comm(function, comm, |_, _| {
+        own_keyval(keyval)?;
+        OF_COMMS.delete(comm, keyval)
+    })
+}
+
+/// `MPI_Type_create_keyval`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn type_create_keyval(
+    function: Function,
+    copy: MPI_Type_copy_attr_function,
+    delete: MPI_Type_delete_attr_function,
+    keyval: *mut c_int,
+    extra_state: *mut c_void,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { create_keyval::<MPI_Datatype>(function, copy, delete, keyval, extra_state) }
+}
+
+/// `MPI_Type_free_keyval`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn type_free_keyval(function: Function, keyval: *mut c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { free_keyval::<MPI_Datatype>(function, keyval) }
+}
+
+/// `MPI_Type_get_attr`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn type_get_attr(
+    function: Function,
+    datatype: MPI_Datatype,
+    keyval: c_int,
+    attribute_val: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    at_any_time(function, || {
+        datatype::find("datatype", datatype)?;
+        let found = OF_DATATYPES.get(datatype, keyval)?;
+        // SAFETY: the caller's promise.
+        unsafe { get_attr(found, attribute_val, flag) }
+    })
+}
+
+/// `MPI_Type_set_attr`.
+pub fn type_set_attr(
+    function: Function,
+    datatype: MPI_Datatype,
+    keyval: c_int,
+    attribute_val: *mut c_void,
+) -> c_int {
+    at_any_time(function, || {
+        datatype::find("datatype", datatype)?;
+        OF_DATATYPES.set(datatype, keyval, attribute_val)
+    })
+}
+
+/// `MPI_Type_delete_attr`.
+pub fn type_delete_attr(function: Function, datatype: MPI_Datatype, keyval: c_int) -> c_int {
+    at_any_time(function, || {
+        datatype::find("datatype", datatype)?;
+        OF_DATATYPES.delete(datatype, keyval)
+    })
+}
+
+/// `MPI_Win_create_keyval`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn win_create_keyval(
+    function: Function,
+    copy: MPI_Win_copy_attr_function,
+    delete: MPI_Win_delete_attr_function,
+    keyval: *mut c_int,
+    extra_state: *mut c_void,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { create_keyval::<MPI_Win>(function, copy, delete, keyval, extra_state) }
+}
+
+/// `MPI_Win_free_keyval`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn win_free_keyval(function: Function, keyval: *mut c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { free_keyval::<MPI_Win>(function, keyval) }
+}
+
+/// `MPI_Keyval_create`: `MPI_Comm_create_keyval` under its first name.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn keyval_create(
+    function: Function,
+    copy: MPI_Copy_function,
+    delete: MPI_Delete_function,
+    keyval: *mut c_int,
+    extra_state: *mut c_void,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { create_keyval::<MPI_Comm>(function, copy, delete, keyval, extra_state) }
+}
+
+/// `MPI_Keyval_free`: `MPI_Comm_free_keyval` under its first name.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn keyval_free(function: Function, keyval: *mut c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { free_keyval::<MPI_Comm>(function, keyval) }
+}
+
+/// `MPI_Attr_get`: `MPI_Comm_get_attr` under its first name.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn attr_get(
+    function: Function,
+    comm: MPI_Comm,
+    keyval: c_int,
+    attribute_val: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { comm_get_attr(function, comm, keyval, attribute_val, flag) }
+}
+
+/// `MPI_Attr_put`: `MPI_Comm_set_attr` under its first name.
+pub fn attr_put(function: Function, comm: MPI_Comm, keyval: c_int, attribute_val: *mut c_void) -> c_int {
+    comm_set_attr(function, comm, keyval, attribute_val)
+}
+
+/// `MPI_Attr_delete`: `MPI_Comm_delete_attr` under its first name.
+pub fn attr_delete(function: Function, comm: MPI_Comm, keyval: c_int) -> c_int {
+    comm_delete_attr(function, comm, keyval)
+}

@@ -1,0 +1,318 @@
+//! Attributes of one kind of object: keyvals, values, and the callbacks that copy and delete them.
+//!
+//! No lock is held while a callback runs: callbacks call MPI.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use oxmpi_base::{Error, ErrorClass, Result};
+
+use crate::generated::constants::{MPI_COMM_DUP_FN, MPI_SUCCESS};
+use crate::handle::Handle;
+
+/// The program's function that copies an attribute: object, keyval, extra state, value, new value, flag.
+pub type CopyFunction<H> =
+    unsafe extern "C" fn(H, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int;
+
+/// The program's function that deletes an attribute: object, keyval, value, extra state.
+pub type DeleteFunction<H> = unsafe extern "C" fn(H, c_int, *mut c_void, *mut c_void) -> c_int;
+
+/// All keyvals and attributes of objects that handles of type `H` name.
+pub struct Cache<H> {
+    keyvals: Mutex<BTreeMap<c_int, Arc<Keyval<H>>>>,
+    /// By handle, in the order in which they were set.
+    attributes: Mutex<BTreeMap<usize, Vec<Attribute<H>>>>,
+}
+
+/// What the program said when it made a keyval. Attributes keep it when the program frees it.
+struct Keyval<H> {
+    number: c_int,
+    copy: Copier<H>,
+    delete: Option<DeleteFunction<H>>,
+    extra_state: Word,
+}
+
+enum Copier<H> {
+    Call(CopyFunction<H>),
+    Dup,
+    Never,
+}
+
+/// What the program means by a pointer is its own affair.
+#[derive(Clone, Copy)]
+struct Word(usize);
+
+struct Attribute<H> {
+    keyval: Arc<Keyval<H>>,
+    value: Word,
+}
+
+/// Keyvals of all kinds have numbers of their own, above those of the standard; none is used twice.
+static NEXT: AtomicI32 = AtomicI32::new(0x400);
+
+impl<H: Handle> Cache<H> {
+    /// No keyvals.
+    pub const fn new() -> Self {
+        Self { keyvals: Mutex::new(BTreeMap::new()), attributes: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// A new keyval.
+    pub fn create_keyval(
+        &self,
+        copy: Option<CopyFunction<H>>,
+        delete: Option<DeleteFunction<H>>,
+        extra_state: *mut c_void,
+    ) -> c_int {
+        let copy = match copy {
+            None => Copier::Never,
+            // The same number for all kinds of objects.
+            Some(copy) if copy as usize == MPI_COMM_DUP_FN => Copier::Dup,
+            Some(copy) => Copier::Call(copy),
+        };
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let keyval = Keyval { number, copy, delete, extra_state: Word::of(extra_state) };
+        lock(&self.keyvals).insert(number, Arc::new(keyval));
+        number
+    }
+
+    /// Forgets the number of a keyval; attributes that have it stay.
+    ///
+    /// # Errors
+    /// `Keyval` if there is none with this number.
+    pub fn free_keyval(&self, number: c_int) -> Result<()> {
+        lock(&self.keyvals).remove(&number).map(drop).ok_or_else(|| no_keyval(number))
+    }
+
+    /// The value of an attribute, if it is set.
+    ///
+    /// # Errors
+    /// `Keyval` if there is no such keyval.
+    pub fn get(&self, object: H, number: c_int) -> Result<Option<*mut c_void>> {
+        self.keyval(number)?;
+        let attributes = lock(&self.attributes);
+        let list = attributes.get(&object.word());
+        let found = list.and_then(|list| list.iter().find(|attribute| attribute.keyval.number == number));
+        Ok(found.map(|attribute| attribute.value.pointer()))
+    }
+
+    /// Sets an attribute; one that is set is deleted first.
+    ///
+    /// # Errors
+    /// `Keyval` if there is no such keyval; what the delete callback returns.
+    pub fn set(&self, object: H, number: c_int, value: *mut c_void) -> Result<()> {
+        let keyval = self.keyval(number)?;
+        if let Some(old) = self.take(object, number) {
+            self.delete_taken(object, old)?;
+        }
+        self.put(object, Attribute { keyval, value: Word::of(value) });
+        Ok(())
+    }
+
+    /// Deletes an attribute.
+    ///
+    /// # Errors
+    /// `Keyval` if there is no such keyval, or the attribute is not set; what the delete callback returns.
+    pub fn delete(&self, object: H, number: c_int) -> Result<()> {
+        self.keyval(number)?;
+        let Some(attribute) = self.take(object, number) else {
+            let text = format!("keyval {number} has no value on this object");
+            return Err(Error::new(ErrorClass::Keyval, text));
+        };
+        self.delete_taken(object, attribute)
+    }
+
+    /// Deletes all attributes, the last one set first.
+    ///
+    /// # Errors
+    /// What a delete callback returns; its attribute and those set before it stay.
+    pub fn delete_all(&self, object: H) -> Result<()> {
+        loop {
+            let last = lock(&self.attributes).get_mut(&object.word()).and_then(Vec::pop);
+            let Some(attribute) = last else { break };
+            self.delete_taken(object, attribute)?;
+        }
+        lock(&self.attributes).remove(&object.word());
+        Ok(())
+    }
+
+    /// Gives `new`, a duplicate of `old`, the attributes that the copy callbacks want it to have.
+    ///
+    /// # Errors
+    /// What a copy callback returns; then `new` has no attributes.
+    pub fn copy_all(&self, old: H, new: H) -> Result<()> {
+        let keyvals: Vec<_> = {
+            let attributes = lock(&self.attributes);
+            let Some(list) = attributes.get(&old.word()) else { return Ok(()) };
+            list.iter().map(|attribute| (Arc::clone(&attribute.keyval), attribute.value)).collect()
+        };
+        for (keyval, value) in keyvals {
+            match keyval.copied(old, value) {
+                Ok(Some(value)) => self.put(new, Attribute { keyval, value }),
+                Ok(None) => {}
+                Err(error) => {
+                    // The first error is the one to report.
+                    let _ = self.delete_all(new);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn keyval(&self, number: c_int) -> Result<Arc<Keyval<H>>> {
+        lock(&self.keyvals).get(&number).cloned().ok_or_else(|| no_keyval(number))
+    }
+
+    fn put(&self, object: H, attribute: Attribute<H>) {
+        lock(&self.attributes).entry(object.word()).or_default().push(attribute);
+    }
+
+    fn take(&self, object: H, number: c_int) -> Option<Attribute<H>> {
+        let mut attributes = lock(&self.attributes);
+        let list = attributes.get_mut(&object.word())?;
+        let position = list.iter().position(|attribute| attribute.keyval.number == number)?;
+        Some(list.remove(position))
+    }
+
+    /// Runs the delete callback; if it refuses, the attribute is set as before.
+    fn delete_taken(&self, object: H, attribute: Attribute<H>) -> Result<()> {
+        attribute.keyval.deleted(object, attribute.value).inspect_err(|_| self.put(object, attribute))
+    }
+}
+
+impl<H: Handle> Keyval<H> {
+    /// The value that a duplicate of `old` gets.
+    fn copied(&self, old: H, value: Word) -> Result<Option<Word>> {
+        let copy = match self.copy {
+            Copier::Call(copy) => copy,
+            Copier::Dup => return Ok(Some(value)),
+            Copier::Never => return Ok(None),
+        };
+        let (mut new_value, mut flag): (*mut c_void, c_int) = (ptr::null_mut(), 0);
+        let (state, value, out) = (self.extra_state.pointer(), value.pointer(), (&raw mut new_value).cast());
+        // SAFETY: the program made a keyval of this function, and promised that it takes these arguments.
+        let code = unsafe { copy(old, self.number, state, value, out, &raw mut flag) };
+        callback_result("copy", self.number, code)?;
+        Ok((flag != 0).then(|| Word::of(new_value)))
+    }
+
+    fn deleted(&self, object: H, value: Word) -> Result<()> {
+        let Some(delete) = self.delete else { return Ok(()) };
+        // SAFETY: as above.
+        let code = unsafe { delete(object, self.number, value.pointer(), self.extra_state.pointer()) };
+        callback_result("delete", self.number, code)
+    }
+}
+
+impl Word {
+    fn of(pointer: *mut c_void) -> Self {
+        Self(pointer.expose_provenance())
+    }
+
+    fn pointer(self) -> *mut c_void {
+        ptr::with_exposed_provenance_mut(self.0)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn callback_result(which: &str, number: c_int, code: c_int) -> Result<()> {
+    if code == MPI_SUCCESS {
+        return Ok(());
+    }
+    let class = ErrorClass::from_code(code).unwrap_or(ErrorClass::Other);
+    Err(Error::new(class, format!("the {which} callback of keyval {number} returned {code}")))
+}
+
+#[cold]
+fn no_keyval(number: c_int) -> Error {
+    Error::new(ErrorClass::Keyval, format!("keyval is {number}, which is none for this kind of object"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generated::types::MPI_Group;
+
+    /// What the callbacks saw, by way of their extra state.
+    type Seen = Mutex<Vec<(char, usize)>>;
+
+    unsafe extern "C" fn copy(
+        _: MPI_Group,
+        _: c_int,
+        seen: *mut c_void,
+        value: *mut c_void,
+        new_value: *mut c_void,
+        flag: *mut c_int,
+    ) -> c_int {
+        // SAFETY: the tests pass a log that outlives the cache.
+        let seen = unsafe { &*seen.cast::<Seen>() };
+        lock(seen).push(('c', value.addr()));
+        // SAFETY: the cache passes the place of a value.
+        unsafe { new_value.cast::<*mut c_void>().write(value.wrapping_byte_add(100)) };
+        // SAFETY: the cache passes the place of a flag.
+        unsafe { flag.write(1) };
+        if value.addr() == 13 { ErrorClass::Intern.code() } else { MPI_SUCCESS }
+    }
+
+    unsafe extern "C" fn delete(_: MPI_Group, _: c_int, value: *mut c_void, seen: *mut c_void) -> c_int {
+        // SAFETY: the tests pass a log that outlives the cache.
+        let seen = unsafe { &*seen.cast::<Seen>() };
+        lock(seen).push(('d', value.addr()));
+        MPI_SUCCESS
+    }
+
+    fn value(number: usize) -> *mut c_void {
+        ptr::without_provenance_mut(number)
+    }
+
+    const OLD: MPI_Group = MPI_Group(0x2000);
+    const NEW: MPI_Group = MPI_Group(0x2001);
+
+    #[test]
+    fn attributes_are_copied_in_order_and_deleted_in_reverse() {
+        let (cache, seen) = (Cache::new(), Seen::default());
+        let state = (&raw const seen).cast_mut().cast();
+        let [first, second] = [(); 2].map(|()| cache.create_keyval(Some(copy), Some(delete), state));
+        let silent = cache.create_keyval(None, None, ptr::null_mut());
+        for (keyval, number) in [(first, 1), (silent, 2), (second, 3)] {
+            cache.set(OLD, keyval, value(number)).expect("the keyval exists");
+        }
+        cache.copy_all(OLD, NEW).expect("the callbacks succeed");
+        assert_eq!(cache.get(NEW, first).expect("the keyval exists"), Some(value(101)));
+        assert_eq!(cache.get(NEW, silent).expect("the keyval exists"), None);
+        cache.free_keyval(first).expect("the keyval exists");
+        cache.delete_all(NEW).expect("the callbacks succeed");
+        assert_eq!(*lock(&seen), [('c', 1), ('c', 3), ('d', 103), ('d', 101)]);
+    }
+
+    #[test]
+    fn a_copy_callback_that_fails_leaves_the_new_object_without_attributes() {
+        let (cache, seen) = (Cache::new(), Seen::default());
+        let state = (&raw const seen).cast_mut().cast();
+        let [first, second] = [(); 2].map(|()| cache.create_keyval(Some(copy), Some(delete), state));
+        cache.set(OLD, first, value(1)).expect("the keyval exists");
+        cache.set(OLD, second, value(13)).expect("the keyval exists");
+        let error = cache.copy_all(OLD, NEW).expect_err("13 is refused");
+        assert_eq!(error.class(), ErrorClass::Intern);
+        assert_eq!(cache.get(NEW, first).expect("the keyval exists"), None);
+        assert_eq!(lock(&seen).last(), Some(&('d', 101)));
+    }
+
+    #[test]
+    fn setting_a_set_attribute_deletes_the_old_value() {
+        let (cache, seen) = (Cache::new(), Seen::default());
+        let keyval = cache.create_keyval(None, Some(delete), (&raw const seen).cast_mut().cast());
+        cache.set(OLD, keyval, value(1)).expect("the keyval exists");
+        cache.set(OLD, keyval, value(2)).expect("the keyval exists");
+        assert_eq!(*lock(&seen), [('d', 1)]);
+        assert_eq!(cache.get(OLD, keyval).expect("the keyval exists"), Some(value(2)));
+        cache.delete(OLD, keyval).expect("it is set");
+        assert_eq!(cache.delete(OLD, keyval).expect_err("it is gone").class(), ErrorClass::Keyval);
+    }
+}

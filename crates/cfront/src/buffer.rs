@@ -1,0 +1,212 @@
+//! Message buffers: what an address, a count and a datatype mean together.
+//!
+//! A null address is `MPI_BOTTOM`, which is meant where a derived datatype holds absolute addresses; with a
+//! predefined datatype it is a mistake. MPI-5.0: Point-to-Point Communication, Message Data; Datatypes, Use of
+//! General Datatypes in Communication.
+
+use std::ffi::c_void;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_core::coll::Side;
+use oxmpi_core::{Communicator, Elements};
+use oxmpi_datatype::{Buffer, Datatype};
+
+use crate::datatype;
+use crate::generated::constants::MPI_IN_PLACE;
+use crate::generated::types::{MPI_Count, MPI_Datatype};
+
+/// What the arguments are called in C, for error texts.
+#[derive(Clone, Copy, Debug)]
+pub struct Names {
+    /// The address.
+    pub address: &'static str,
+    /// The number of elements.
+    pub count: &'static str,
+    /// Their datatype.
+    pub datatype: &'static str,
+}
+
+/// Of what a rank contributes to a reduction.
+pub const OPERAND: Names = Names { address: "sendbuf", count: "count", datatype: "datatype" };
+/// Of functions with one message.
+pub const PLAIN: Names = Names { address: "buf", count: "count", datatype: "datatype" };
+/// Of what is received, where something is also sent.
+pub const RECV: Names = Names { address: "recvbuf", count: "recvcount", datatype: "recvtype" };
+/// Of what a reduction makes.
+pub const RESULT: Names = Names { address: "recvbuf", count: "count", datatype: "datatype" };
+/// Of a broadcast.
+pub const ROOTED: Names = Names { address: "buffer", count: "count", datatype: "datatype" };
+/// Of what is sent, where something is also received.
+pub const SEND: Names = Names { address: "sendbuf", count: "sendcount", datatype: "sendtype" };
+
+/// The three arguments that describe a buffer, as the program gave them.
+#[derive(Clone, Copy, Debug)]
+pub struct Arguments {
+    /// What they are called.
+    pub names: &'static Names,
+    /// Where the first element has its origin, or a constant that stands for it.
+    pub address: *mut c_void,
+    /// The number of elements, of each block if there are several.
+    pub count: MPI_Count,
+    /// Their datatype.
+    pub datatype: MPI_Datatype,
+}
+
+impl Arguments {
+    /// The arguments that C calls `names`.
+    #[inline]
+    pub fn new(
+        names: &'static Names,
+        address: *const c_void,
+        count: MPI_Count,
+        datatype: MPI_Datatype,
+    ) -> Self {
+        Self { names, address: address.cast_mut(), count, datatype }
+    }
+
+    /// The buffer that they describe.
+    ///
+    /// # Errors
+    /// `Count` if the count is negative or too large, `Type` if the handle names no datatype or one that is not
+    /// committed, `Buffer` if there should be data at the null pointer, or for `MPI_IN_PLACE`.
+    ///
+    /// # Safety
+    /// As [`Buffer::new`] demands of an address that is not null.
+    #[inline]
+    pub unsafe fn buffer(&self) -> Result<Buffer> {
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks(1) }
+    }
+
+    /// As [`Arguments::buffer`], with a block of `count` elements for each member of the communicator.
+    ///
+    /// # Errors
+    /// As [`Arguments::buffer`].
+    ///
+    /// # Safety
+    /// As [`Arguments::buffer`].
+    #[inline]
+    pub unsafe fn block_per_rank(&self, comm: &Communicator) -> Result<Buffer> {
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks(comm.size()) }
+    }
+
+    /// As [`Arguments::buffer`], where `MPI_IN_PLACE` is allowed.
+    ///
+    /// # Errors
+    /// As [`Arguments::buffer`].
+    ///
+    /// # Safety
+    /// As [`Arguments::buffer`].
+    #[inline]
+    pub unsafe fn side(&self) -> Result<Side> {
+        if self.address == MPI_IN_PLACE {
+            return Ok(Side::InPlace);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks(1) }.map(Side::Buffer)
+    }
+
+    /// As [`Arguments::block_per_rank`], where `MPI_IN_PLACE` is allowed.
+    ///
+    /// # Errors
+    /// As [`Arguments::buffer`].
+    ///
+    /// # Safety
+    /// As [`Arguments::buffer`].
+    #[inline]
+    pub unsafe fn side_per_rank(&self, comm: &Communicator) -> Result<Side> {
+        if self.address == MPI_IN_PLACE {
+            return Ok(Side::InPlace);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks(comm.size()) }.map(Side::Buffer)
+    }
+
+    /// What a reduction of these elements combines.
+    ///
+    /// # Errors
+    /// `Count`, `Type`.
+    #[inline]
+    pub fn elements(&self) -> Result<Elements> {
+        let count = self.count()?;
+        let datatype = Datatype::clone(&*datatype::find(self.names.datatype, self.datatype)?);
+        Ok(Elements { count, datatype })
+    }
+
+    /// As [`Arguments::buffer`], of the datatype that was found for the handle.
+    ///
+    /// # Errors
+    /// As [`Arguments::buffer`].
+    ///
+    /// # Safety
+    /// As [`Arguments::buffer`].
+    #[inline]
+    pub unsafe fn buffer_of(&self, datatype: &Datatype) -> Result<Buffer> {
+        let count = self.count()?;
+        self.check_address(datatype)?;
+        // SAFETY: the caller's promise; at null there is nothing, or a datatype of absolute addresses.
+        unsafe { Buffer::new(self.address.cast(), count, datatype) }
+    }
+
+    /// The number of elements.
+    ///
+    /// # Errors
+    /// `Count` if it is negative.
+    #[inline]
+    pub fn count(&self) -> Result<u64> {
+        u64::try_from(self.count).map_err(|_| self.negative())
+    }
+
+    /// # Safety
+    /// As [`Arguments::buffer`].
+    #[inline]
+    unsafe fn blocks(&self, blocks: u32) -> Result<Buffer> {
+        if self.address == MPI_IN_PLACE {
+            return Err(self.misplaced());
+        }
+        let count = self.count()?;
+        let datatype = datatype::find(self.names.datatype, self.datatype)?;
+        self.check_address(&datatype)?;
+        let Some(count) = count.checked_mul(blocks.into()) else { return Err(self.too_many(blocks)) };
+        // SAFETY: the caller's promise; at null there is nothing, or a datatype of absolute addresses.
+        unsafe { Buffer::new(self.address.cast(), count, &datatype) }
+    }
+
+    #[inline]
+    fn check_address(&self, datatype: &Datatype) -> Result<()> {
+        if self.address.is_null()
+            && self.count != 0
+            && datatype.size() != 0
+            && datatype.basic_type().is_some()
+        {
+            return Err(self.null(datatype));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn misplaced(&self) -> Error {
+        let text = format!("{} is MPI_IN_PLACE, which is not allowed here", self.names.address);
+        Error::new(ErrorClass::Buffer, text)
+    }
+
+    #[cold]
+    fn negative(&self) -> Error {
+        Error::new(ErrorClass::Count, format!("{} is {}", self.names.count, self.count))
+    }
+
+    #[cold]
+    fn null(&self, datatype: &Datatype) -> Error {
+        let text =
+            format!("{} is a null pointer, for {} of {}", self.names.address, self.count, datatype.name());
+        Error::new(ErrorClass::Buffer, text)
+    }
+
+    #[cold]
+    fn too_many(&self, blocks: u32) -> Error {
+        let (name, count) = (self.names.count, self.count);
+        let text = format!("{name} is {count}: so many elements for each of {blocks} ranks fit no memory");
+        Error::new(ErrorClass::Count, text)
+    }
+}

@@ -1,0 +1,249 @@
+//! Collectives: each described once, for its blocking, nonblocking and persistent form.
+//!
+//! A description turns the arguments that all three forms share into an operation of the core; [`Lifetime`]
+//! holds what is left of the arguments. MPI-5.0: Collective Communication.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::coll::{self, Side};
+use oxmpi_core::{Communicator, Operation, Process};
+use oxmpi_datatype::Buffer;
+
+use crate::buffer::{Arguments, OPERAND, RECV, RESULT, ROOTED, SEND};
+use crate::failure::on_comm;
+use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
+use crate::handle::encode;
+use crate::pointer::Out;
+use crate::{info, op};
+
+/// How a collective is called, with the arguments that only this form has.
+enum Lifetime {
+    /// Until it is complete.
+    Blocking,
+    /// To be completed by way of the request.
+    Nonblocking(*mut MPI_Request),
+    /// To be started by way of the request.
+    Persistent(MPI_Info, *mut MPI_Request),
+}
+
+/// Runs the body of any collective.
+///
+/// # Safety
+/// What `describe` binds is valid until the operation is over; the request is null or valid for writes.
+#[inline]
+unsafe fn run(
+    function: Function,
+    comm: MPI_Comm,
+    lifetime: Lifetime,
+    describe: impl FnOnce(&Process, &Arc<Communicator>) -> Result<Operation>,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        let operation = describe(process, &comm.core)?;
+        match lifetime {
+            Lifetime::Blocking => process.blocking(&comm.core, operation),
+            Lifetime::Nonblocking(request) => {
+                // SAFETY: the caller's promise.
+                let request = unsafe { Out::new("request", request) }?;
+                request.set(encode(process.nonblocking(&comm.core, operation)?));
+                Ok(())
+            }
+            Lifetime::Persistent(hints, request) => {
+                info::hints("info", hints)?;
+                // SAFETY: the caller's promise.
+                let request = unsafe { Out::new("request", request) }?;
+                request.set(encode(process.persistent(&comm.core, operation)?));
+                Ok(())
+            }
+        }
+    })
+}
+
+/// Makes the three forms of each collective of its description.
+macro_rules! collectives {
+    ($(
+        $blocking:ident $nonblocking:ident $persistent:ident $c_name:literal
+        ($($argument:ident: $type:ty),*) $describe:expr;
+    )*) => {$(
+        #[doc = concat!("`MPI_", $c_name, "`.")]
+        ///
+        /// # Safety
+        /// As the standard says of its arguments.
+        pub unsafe fn $blocking(function: Function, $($argument: $type,)* comm: MPI_Comm) -> c_int {
+            let describe = $describe;
+            // SAFETY: the caller's promise.
+            unsafe { run(function, comm, Lifetime::Blocking, describe) }
+        }
+
+        #[doc = concat!("The nonblocking form of `MPI_", $c_name, "`.")]
+        ///
+        /// # Safety
+        /// As the standard says of its arguments.
+        pub unsafe fn $nonblocking(
+            function: Function,
+            $($argument: $type,)*
+            comm: MPI_Comm,
+            request: *mut MPI_Request,
+        ) -> c_int {
+            let describe = $describe;
+            // SAFETY: the caller's promise.
+            unsafe { run(function, comm, Lifetime::Nonblocking(request), describe) }
+        }
+
+        #[doc = concat!("`MPI_", $c_name, "_init`.")]
+        ///
+        /// # Safety
+        /// As the standard says of its arguments.
+        pub unsafe fn $persistent(
+            function: Function,
+            $($argument: $type,)*
+            comm: MPI_Comm,
+            info: MPI_Info,
+            request: *mut MPI_Request,
+        ) -> c_int {
+            let describe = $describe;
+            // SAFETY: the caller's promise.
+            unsafe { run(function, comm, Lifetime::Persistent(info, request), describe) }
+        }
+    )*};
+}
+
+collectives! {
+    allgather iallgather allgather_init "Allgather" (
+        sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        let send = Arguments::new(&SEND, sendbuf, sendcount, sendtype);
+        let recv = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
+        // SAFETY: the caller's promise.
+        let from = unsafe { send.side() }?;
+        // SAFETY: the caller's promise.
+        let to = unsafe { recv.block_per_rank(comm) }?;
+        if let Side::Buffer(own) = &from {
+            check_block(own.bytes(), to.bytes() / u64::from(comm.size()))?;
+        }
+        coll::allgather(process, comm, from, to)
+    };
+
+    allreduce iallreduce allreduce_init "Allreduce" (
+        sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, op: MPI_Op
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        let send = Arguments::new(&OPERAND, sendbuf, count, datatype);
+        let recv = Arguments::new(&RESULT, recvbuf, count, datatype);
+        // SAFETY: the caller's promise.
+        let from = unsafe { send.side() }?;
+        // SAFETY: the caller's promise.
+        let to = unsafe { recv.buffer() }?;
+        let elements = recv.elements()?;
+        let reducer = op::reducer(op, datatype, &elements.datatype)?;
+        coll::allreduce(process, comm, from, to, &elements, reducer)
+    };
+
+    alltoall ialltoall alltoall_init "Alltoall" (
+        sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        let send = Arguments::new(&SEND, sendbuf, sendcount, sendtype);
+        let recv = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
+        // SAFETY: the caller's promise.
+        let from = unsafe { send.side_per_rank(comm) }?;
+        // SAFETY: the caller's promise.
+        let to = unsafe { recv.block_per_rank(comm) }?;
+        if let Side::Buffer(whole) = &from {
+            check_block(whole.bytes(), to.bytes())?;
+        }
+        coll::alltoall(process, comm, from, to)
+    };
+
+    barrier ibarrier barrier_init "Barrier" () coll::barrier;
+
+    bcast ibcast bcast_init "Bcast" (
+        buffer: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, root: c_int
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        // SAFETY: the caller's promise.
+        let buffer = unsafe { Arguments::new(&ROOTED, buffer, count, datatype).buffer() }?;
+        coll::bcast(process, comm, buffer, root)
+    };
+
+    gather igather gather_init "Gather" (
+        sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        let send = Arguments::new(&SEND, sendbuf, sendcount, sendtype);
+        if !is_root(comm, root) {
+            // SAFETY: the caller's promise.
+            let own = unsafe { send.buffer() }?;
+            return coll::gather(process, comm, Side::Buffer(own), Buffer::EMPTY, root);
+        }
+        let recv = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
+        // SAFETY: the caller's promise.
+        let from = unsafe { send.side() }?;
+        // SAFETY: the caller's promise.
+        let to = unsafe { recv.block_per_rank(comm) }?;
+        if let Side::Buffer(own) = &from {
+            check_block(own.bytes(), to.bytes() / u64::from(comm.size()))?;
+        }
+        coll::gather(process, comm, from, to, root)
+    };
+
+    reduce ireduce reduce_init "Reduce" (
+        sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, op: MPI_Op,
+        root: c_int
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        let send = Arguments::new(&OPERAND, sendbuf, count, datatype);
+        let recv = Arguments::new(&RESULT, recvbuf, count, datatype);
+        let (from, to) = if is_root(comm, root) {
+            // SAFETY: the caller's promise.
+            let from = unsafe { send.side() }?;
+            // SAFETY: the caller's promise.
+            (from, unsafe { recv.buffer() }?)
+        } else {
+            // SAFETY: the caller's promise.
+            (Side::Buffer(unsafe { send.buffer() }?), Buffer::EMPTY)
+        };
+        let elements = recv.elements()?;
+        let reducer = op::reducer(op, datatype, &elements.datatype)?;
+        coll::reduce(process, comm, from, to, &elements, reducer, root)
+    };
+
+    scatter iscatter scatter_init "Scatter" (
+        sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        let recv = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
+        if !is_root(comm, root) {
+            // SAFETY: the caller's promise.
+            let own = unsafe { recv.buffer() }?;
+            return coll::scatter(process, comm, Buffer::EMPTY, Side::Buffer(own), root);
+        }
+        let send = Arguments::new(&SEND, sendbuf, sendcount, sendtype);
+        // SAFETY: the caller's promise.
+        let from = unsafe { send.block_per_rank(comm) }?;
+        // SAFETY: the caller's promise.
+        let to = unsafe { recv.side() }?;
+        if let Side::Buffer(own) = &to {
+            check_block(from.bytes() / u64::from(comm.size()), own.bytes())?;
+        }
+        coll::scatter(process, comm, from, to, root)
+    };
+}
+
+fn is_root(comm: &Communicator, root: c_int) -> bool {
+    root == comm.rank().cast_signed()
+}
+
+/// What a rank sends itself must be as long as what it expects from itself.
+#[inline]
+fn check_block(sent: u64, expected: u64) -> Result<()> {
+    if sent == expected { Ok(()) } else { Err(unequal(sent, expected)) }
+}
+
+#[cold]
+fn unequal(sent: u64, expected: u64) -> Error {
+    let class = if sent > expected { ErrorClass::Truncate } else { ErrorClass::Count };
+    let text = format!(
+        "sendcount and sendtype say {sent} bytes, recvcount and recvtype {expected}: they must agree"
+    );
+    Error::new(class, text)
+}

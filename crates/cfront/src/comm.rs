@@ -1,0 +1,349 @@
+//! Communicators: their handles, and what the front keeps beside the core's objects.
+//!
+//! `MPI_COMM_WORLD` and `MPI_COMM_SELF` are found without a look into a table.
+//! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Management.
+
+use std::ffi::{c_char, c_int};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::{Communicator, Comparison, Process};
+
+use crate::failure::on_comm;
+use crate::generated::constants::{
+    MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_TYPE_HW_UNGUIDED, MPI_COMM_TYPE_RESOURCE_GUIDED,
+    MPI_COMM_TYPE_SHARED, MPI_COMM_WORLD, MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR,
+    MPI_UNDEFINED, MPI_UNEQUAL,
+};
+use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info};
+use crate::handle::{Found, Sharing, Table, bad_handle};
+use crate::info::Info;
+use crate::pointer::{InOut, Out, StringOut, string};
+use crate::{attr, errhan, group, info};
+
+/// A communicator with what belongs to its handle.
+pub struct Entry {
+    /// The core's object.
+    pub core: Arc<Communicator>,
+    /// An `MPI_Errhandler`, of which the entry is a user.
+    errhandler: AtomicUsize,
+}
+
+static COMMUNICATORS: Table<MPI_Comm, Arc<Entry>> = Table::new(Sharing::ByThreadLevel);
+/// `MPI_COMM_WORLD` and `MPI_COMM_SELF`; they keep their error handlers after finalization.
+static PREDEFINED: OnceLock<[Arc<Entry>; 2]> = OnceLock::new();
+
+impl Entry {
+    fn new(core: Arc<Communicator>, errhandler: MPI_Errhandler) -> Self {
+        Self { core, errhandler: AtomicUsize::new(errhandler.0) }
+    }
+
+    /// The error handler.
+    pub fn errhandler(&self) -> MPI_Errhandler {
+        MPI_Errhandler(self.errhandler.load(Ordering::Relaxed))
+    }
+
+    /// Changes the error handler.
+    ///
+    /// # Errors
+    /// `Errhandler` if there is no such handler.
+    pub fn set_errhandler(&self, errhandler: MPI_Errhandler) -> Result<()> {
+        errhan::retain(errhandler)?;
+        errhan::release(MPI_Errhandler(self.errhandler.swap(errhandler.0, Ordering::Relaxed)));
+        Ok(())
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        errhan::release(self.errhandler());
+    }
+}
+
+/// Makes the predefined communicators known, once.
+pub fn begin(process: &Process) {
+    let entry = |core: &Arc<Communicator>| Arc::new(Entry::new(Arc::clone(core), errhan::initial_handle()));
+    PREDEFINED.get_or_init(|| [entry(process.world()), entry(process.myself())]);
+}
+
+/// Forgets the communicators that the program has not freed.
+pub fn end() {
+    COMMUNICATORS.clear();
+}
+
+/// The communicator that a handle names.
+///
+/// # Errors
+/// `Comm` if it names none.
+#[inline]
+pub fn find(argument: &str, handle: MPI_Comm) -> Result<Found<Arc<Entry>>> {
+    let predefined = match handle {
+        MPI_COMM_WORLD => PREDEFINED.get().map(|[world, _]| world),
+        MPI_COMM_SELF => PREDEFINED.get().map(|[_, myself]| myself),
+        _ => return COMMUNICATORS.find(argument, handle).map(Found::Dynamic),
+    };
+    predefined.map(Found::Predefined).ok_or_else(|| bad_handle(argument, handle))
+}
+
+/// The handle of a communicator, if the program has not freed it.
+pub fn handle_of(comm: &Arc<Communicator>) -> Option<MPI_Comm> {
+    if let Some([world, myself]) = PREDEFINED.get() {
+        for (entry, handle) in [(world, MPI_COMM_WORLD), (myself, MPI_COMM_SELF)] {
+            if Arc::ptr_eq(&entry.core, comm) {
+                return Some(handle);
+            }
+        }
+    }
+    COMMUNICATORS.search(|entry| Arc::ptr_eq(&entry.core, comm))
+}
+
+/// Makes a handle of a new communicator, which inherits the error handler of `parent`.
+fn adopt(core: Arc<Communicator>, parent: &Entry) -> Result<MPI_Comm> {
+    let errhandler = parent.errhandler();
+    errhan::retain(errhandler)?;
+    Ok(COMMUNICATORS.insert(Arc::new(Entry::new(core, errhandler))))
+}
+
+fn adopt_any(core: Option<Arc<Communicator>>, parent: &Entry) -> Result<MPI_Comm> {
+    core.map_or(Ok(MPI_COMM_NULL), |core| adopt(core, parent))
+}
+
+/// `MPI_Comm_size`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_size(function: Function, comm: MPI_Comm, size: *mut c_int) -> c_int {
+    on_comm(function, comm, |_, comm| {
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("size", size) }?.set(comm.core.size().cast_signed());
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_rank`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_rank(function: Function, comm: MPI_Comm, rank: *mut c_int) -> c_int {
+    on_comm(function, comm, |_, comm| {
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("rank", rank) }?.set(comm.core.rank().cast_signed());
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_group`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_group(function: Function, comm: MPI_Comm, group: *mut MPI_Group) -> c_int {
+    on_comm(function, comm, |_, comm| {
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("group", group) }?.set(group::adopt(comm.core.group()));
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_compare`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_compare(
+    function: Function,
+    comm1: MPI_Comm,
+    comm2: MPI_Comm,
+    result: *mut c_int,
+) -> c_int {
+    on_comm(function, comm1, |_, first| {
+        let second = find("comm2", comm2)?;
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("result", result) }?.set(comparison(first.core.compare(&second.core)));
+        Ok(())
+    })
+}
+
+/// The constant that says how two objects are alike.
+pub fn comparison(comparison: Comparison) -> c_int {
+    match comparison {
+        Comparison::Congruent => MPI_CONGRUENT,
+        Comparison::Ident => MPI_IDENT,
+        Comparison::Similar => MPI_SIMILAR,
+        Comparison::Unequal => MPI_UNEQUAL,
+    }
+}
+
+/// `MPI_Comm_dup`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_dup(function: Function, comm: MPI_Comm, newcomm: *mut MPI_Comm) -> c_int {
+    on_comm(function, comm, |process, entry| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new("newcomm", newcomm) }?;
+        out.set(duplicate(process, comm, entry)?);
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_dup_with_info`; no hint is known.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_dup_with_info(
+    function: Function,
+    comm: MPI_Comm,
+    hints: MPI_Info,
+    newcomm: *mut MPI_Comm,
+) -> c_int {
+    on_comm(function, comm, |process, entry| {
+        info::hints("info", hints)?;
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new("newcomm", newcomm) }?;
+        out.set(duplicate(process, comm, entry)?);
+        Ok(())
+    })
+}
+
+fn duplicate(process: &Process, old: MPI_Comm, entry: &Entry) -> Result<MPI_Comm> {
+    let new = adopt(process.comm_dup(&entry.core)?, entry)?;
+    if let Err(error) = attr::copy_all(old, new) {
+        let core = COMMUNICATORS.remove(new).map(|entry| Arc::clone(&entry.core));
+        core.map_or(Ok(()), |core| process.comm_free(core))?;
+        return Err(error);
+    }
+    Ok(new)
+}
+
+/// `MPI_Comm_create`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_create(
+    function: Function,
+    comm: MPI_Comm,
+    group: MPI_Group,
+    newcomm: *mut MPI_Comm,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        let group = group::find("group", group)?;
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new("newcomm", newcomm) }?;
+        out.set(adopt_any(process.comm_create(&comm.core, &group)?, comm)?);
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_split`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_split(
+    function: Function,
+    comm: MPI_Comm,
+    color: c_int,
+    key: c_int,
+    newcomm: *mut MPI_Comm,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new("newcomm", newcomm) }?;
+        let color = (color != MPI_UNDEFINED).then_some(color);
+        out.set(adopt_any(process.comm_split(&comm.core, color, key)?, comm)?);
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_split_type`: all ranks share the memory of one node. No other kind of hardware is told apart.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_split_type(
+    function: Function,
+    comm: MPI_Comm,
+    split_type: c_int,
+    key: c_int,
+    hints: MPI_Info,
+    newcomm: *mut MPI_Comm,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        let color = match split_type {
+            MPI_COMM_TYPE_SHARED => Some(0),
+            MPI_COMM_TYPE_HW_UNGUIDED..=MPI_COMM_TYPE_RESOURCE_GUIDED | MPI_UNDEFINED => None,
+            _ => return Err(Error::new(ErrorClass::Arg, format!("split_type {split_type} is none"))),
+        };
+        info::hints("info", hints)?;
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new("newcomm", newcomm) }?;
+        out.set(adopt_any(process.comm_split(&comm.core, color, key)?, comm)?);
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_free`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_free(function: Function, comm: *mut MPI_Comm) -> c_int {
+    // SAFETY: the caller's promise.
+    let pointer = unsafe { InOut::new("comm", comm) };
+    let handle = pointer.as_ref().map_or(MPI_COMM_NULL, |pointer| pointer.get());
+    on_comm(function, handle, |process, entry| {
+        let pointer = pointer?;
+        if handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF {
+            return process.comm_free(Arc::clone(&entry.core));
+        }
+        attr::delete_all(handle)?;
+        let core = Arc::clone(&entry.core);
+        COMMUNICATORS.remove(handle);
+        pointer.set(MPI_COMM_NULL);
+        process.comm_free(core)
+    })
+}
+
+/// `MPI_Comm_get_name`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_get_name(
+    function: Function,
+    comm: MPI_Comm,
+    comm_name: *mut c_char,
+    resultlen: *mut c_int,
+) -> c_int {
+    on_comm(function, comm, |_, comm| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { StringOut::new("comm_name", comm_name, MPI_MAX_OBJECT_NAME, resultlen) }?;
+        out.set(&comm.core.name());
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_set_name`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_set_name(function: Function, comm: MPI_Comm, comm_name: *const c_char) -> c_int {
+    on_comm(function, comm, |_, comm| {
+        // SAFETY: the caller's promise.
+        comm.core.set_name(&unsafe { string("comm_name", comm_name) }?);
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_set_info`; no hint is known.
+pub fn comm_set_info(function: Function, comm: MPI_Comm, hints: MPI_Info) -> c_int {
+    on_comm(function, comm, |_, _| info::hints("info", hints).map(drop))
+}
+
+/// `MPI_Comm_get_info`: the hints in use, of which there are none.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_get_info(function: Function, comm: MPI_Comm, info_used: *mut MPI_Info) -> c_int {
+    on_comm(function, comm, |_, _| {
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("info_used", info_used) }?.set(info::insert(Info::default()));
+        Ok(())
+    })
+}

@@ -1,0 +1,247 @@
+//! Datatypes by their handles: predefined, and made by constructors.
+//!
+//! MPI-5.0: Datatypes, Derived Datatypes; Language Bindings, Support for Size-Specific MPI Datatypes.
+
+mod contents;
+mod derive;
+mod match_size;
+
+use std::ffi::{c_char, c_int, c_void};
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock};
+
+use oxmpi_base::{BasicType, Error, ErrorClass, Function, Result};
+use oxmpi_datatype::Datatype;
+
+pub use self::contents::{type_get_contents, type_get_contents_c, type_get_envelope, type_get_envelope_c};
+pub use self::derive::{
+    type_contiguous, type_create_hvector, type_create_resized, type_dup, type_free, type_vector,
+};
+pub use self::match_size::{type_get_value_index, type_match_size};
+use crate::boundary::IntegerOut;
+use crate::failure::at_any_time;
+use crate::generated::constants::{MPI_DATATYPE_NULL, MPI_MAX_OBJECT_NAME};
+use crate::generated::types::{MPI_Aint, MPI_Count, MPI_Datatype};
+use crate::handle::{Sharing, Table, bad_handle};
+use crate::pointer::{InOut, Out, StringOut, string};
+
+static DERIVED: Table<MPI_Datatype, Arc<Derived>> = Table::new(Sharing::ByThreadLevel);
+
+/// In the order of [`BasicType::ALL`].
+static PREDEFINED: LazyLock<Vec<Datatype>> = LazyLock::new(|| BasicType::ALL.map(Datatype::basic).into());
+
+/// A datatype that a constructor made.
+pub struct Derived {
+    datatype: Datatype,
+    /// Whether the large-count form of the constructor was called.
+    large: bool,
+    /// The one it was made of.
+    old: Found,
+}
+
+/// A datatype that was looked up.
+#[derive(Clone)]
+pub enum Found {
+    /// One of those that the standard defines.
+    Basic(&'static Datatype),
+    /// One that the program made.
+    Derived(Arc<Derived>),
+}
+
+impl Deref for Found {
+    type Target = Datatype;
+
+    #[inline]
+    fn deref(&self) -> &Datatype {
+        match self {
+            Self::Basic(datatype) => datatype,
+            Self::Derived(derived) => &derived.datatype,
+        }
+    }
+}
+
+/// The datatype that `handle` names.
+///
+/// # Errors
+/// `Type`, naming `argument`, if it names none.
+#[inline]
+pub fn find(argument: &str, handle: MPI_Datatype) -> Result<Found> {
+    if let Some(basic) = u32::try_from(handle.0).ok().and_then(BasicType::from_abi) {
+        return Ok(Found::Basic(&PREDEFINED[basic as usize]));
+    }
+    match DERIVED.get(handle) {
+        Some(derived) => Ok(Found::Derived(derived)),
+        None => Err(bad_handle(argument, handle)),
+    }
+}
+
+/// `MPI_Type_commit`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn type_commit(function: Function, datatype: *mut MPI_Datatype) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { InOut::new("datatype", datatype) }?.get();
+        find("datatype", handle)?.commit();
+        Ok(())
+    })
+}
+
+/// `MPI_Type_size` and its large-count form.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn type_size(function: Function, datatype: MPI_Datatype, size: IntegerOut) -> c_int {
+    at_any_time(function, || {
+        let bytes = find("datatype", datatype)?.size();
+        // SAFETY: the caller's promise.
+        unsafe { size.write("size", i64::try_from(bytes).expect("constructors refuse more")) }
+    })
+}
+
+/// `MPI_Type_size_x`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn type_size_x(function: Function, datatype: MPI_Datatype, size: *mut MPI_Count) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { type_size(function, datatype, IntegerOut::Large(size)) }
+}
+
+/// `MPI_Type_get_extent` and its large-count form.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn type_get_extent(
+    function: Function,
+    datatype: MPI_Datatype,
+    lb: IntegerOut,
+    extent: IntegerOut,
+) -> c_int {
+    at_any_time(function, || {
+        let datatype = find("datatype", datatype)?;
+        extent.check("extent")?;
+        // SAFETY: the caller's promise.
+        unsafe { lb.write("lb", datatype.lower_bound()) }?;
+        // SAFETY: the caller's promise.
+        unsafe { extent.write("extent", datatype.extent()) }
+    })
+}
+
+/// `MPI_Type_get_extent_x`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn type_get_extent_x(
+    function: Function,
+    datatype: MPI_Datatype,
+    lb: *mut MPI_Count,
+    extent: *mut MPI_Count,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { type_get_extent(function, datatype, IntegerOut::Large(lb), IntegerOut::Large(extent)) }
+}
+
+/// `MPI_Type_get_true_extent` and its large-count form.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn type_get_true_extent(
+    function: Function,
+    datatype: MPI_Datatype,
+    true_lb: IntegerOut,
+    true_extent: IntegerOut,
+) -> c_int {
+    at_any_time(function, || {
+        let datatype = find("datatype", datatype)?;
+        true_extent.check("true_extent")?;
+        // SAFETY: the caller's promise.
+        unsafe { true_lb.write("true_lb", datatype.true_lower_bound()) }?;
+        // SAFETY: the caller's promise.
+        unsafe { true_extent.write("true_extent", datatype.true_extent()) }
+    })
+}
+
+/// `MPI_Type_get_true_extent_x`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn type_get_true_extent_x(
+    function: Function,
+    datatype: MPI_Datatype,
+    true_lb: *mut MPI_Count,
+    true_extent: *mut MPI_Count,
+) -> c_int {
+    let (true_lb, true_extent) = (IntegerOut::Large(true_lb), IntegerOut::Large(true_extent));
+    // SAFETY: the caller's promise.
+    unsafe { type_get_true_extent(function, datatype, true_lb, true_extent) }
+}
+
+/// `MPI_Type_get_name`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn type_get_name(
+    function: Function,
+    datatype: MPI_Datatype,
+    type_name: *mut c_char,
+    resultlen: *mut c_int,
+) -> c_int {
+    at_any_time(function, || {
+        let name = match datatype {
+            MPI_DATATYPE_NULL => "MPI_DATATYPE_NULL".to_owned(),
+            _ => find("datatype", datatype)?.name(),
+        };
+        // SAFETY: the caller's promise.
+        unsafe { StringOut::new("type_name", type_name, MPI_MAX_OBJECT_NAME, resultlen) }?.set(&name);
+        Ok(())
+    })
+}
+
+/// `MPI_Type_set_name`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn type_set_name(function: Function, datatype: MPI_Datatype, type_name: *const c_char) -> c_int {
+    at_any_time(function, || {
+        let datatype = find("datatype", datatype)?;
+        // SAFETY: the caller's promise.
+        let name = unsafe { string("type_name", type_name) }?;
+        datatype.set_name(&name);
+        Ok(())
+    })
+}
+
+/// `MPI_Get_address`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn get_address(function: Function, location: *const c_void, address: *mut MPI_Aint) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("address", address) }?.set(location as MPI_Aint);
+        Ok(())
+    })
+}
+
+/// `MPI_Aint_add`.
+pub fn aint_add(_: Function, base: MPI_Aint, disp: MPI_Aint) -> MPI_Aint {
+    base.wrapping_add(disp)
+}
+
+/// `MPI_Aint_diff`.
+pub fn aint_diff(_: Function, addr1: MPI_Aint, addr2: MPI_Aint) -> MPI_Aint {
+    addr1.wrapping_sub(addr2)
+}
+
+/// Refuses the handles that a program cannot free or decode.
+fn derived(argument: &str, handle: MPI_Datatype, what: &str) -> Result<Arc<Derived>> {
+    match find(argument, handle)? {
+        Found::Derived(derived) => Ok(derived),
+        Found::Basic(basic) => {
+            let text = format!("{argument} is {}, which is predefined and {what}", basic.name());
+            Err(Error::new(ErrorClass::Type, text))
+        }
+    }
+}

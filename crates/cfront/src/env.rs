@@ -1,0 +1,246 @@
+//! Beginning and ending, time, place and memory.
+//!
+//! MPI-5.0: MPI Environmental Management; Process Initialization, Creation, and Management, The World Model.
+
+use std::ffi::{c_char, c_double, c_int, c_void};
+use std::thread;
+
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::{ThreadLevel, processor_name, wall_tick, wall_time};
+
+use crate::failure::{at_any_time, in_process};
+use crate::generated::constants::{
+    MPI_COMM_SELF, MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION,
+    MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE, MPI_VERSION,
+};
+use crate::generated::types::{MPI_Aint, MPI_Comm, MPI_Info};
+use crate::info::Info;
+use crate::pointer::{Out, StringOut};
+use crate::process::Init;
+use crate::{attr, comm, group, info, process};
+
+/// Memory of the library is aligned to a line of shared memory.
+const ALIGNMENT: usize = 128;
+
+/// `MPI_Init`; the arguments of the program are of no interest.
+pub fn init(function: Function, _argc: *mut c_int, _argv: *mut *mut *mut c_char) -> c_int {
+    at_any_time(function, || begin(ThreadLevel::Single))
+}
+
+/// `MPI_Init_thread`: every level is provided as it is asked for.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn init_thread(
+    function: Function,
+    _argc: *mut c_int,
+    _argv: *mut *mut *mut c_char,
+    required: c_int,
+    provided: *mut c_int,
+) -> c_int {
+    at_any_time(function, || {
+        let level = match required {
+            MPI_THREAD_SINGLE => ThreadLevel::Single,
+            MPI_THREAD_FUNNELED => ThreadLevel::Funneled,
+            MPI_THREAD_SERIALIZED => ThreadLevel::Serialized,
+            MPI_THREAD_MULTIPLE => ThreadLevel::Multiple,
+            _ => {
+                return Err(Error::new(
+                    ErrorClass::Arg,
+                    format!("required is {required}, which is no thread level"),
+                ));
+            }
+        };
+        // SAFETY: the caller's promise.
+        let provided = unsafe { Out::new("provided", provided) }?;
+        begin(level)?;
+        provided.set(required);
+        Ok(())
+    })
+}
+
+fn begin(level: ThreadLevel) -> Result<()> {
+    comm::begin(process::join(level)?);
+    Ok(())
+}
+
+/// `MPI_Finalize`.
+pub fn finalize(function: Function) -> c_int {
+    in_process(function, |process| {
+        attr::delete_all(MPI_COMM_SELF)?;
+        let result = process::leave(process);
+        comm::end();
+        group::end();
+        result
+    })
+}
+
+/// `MPI_Initialized`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn initialized(function: Function, flag: *mut c_int) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("flag", flag) }?.set(process::is_initialized().into());
+        Ok(())
+    })
+}
+
+/// `MPI_Finalized`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn finalized(function: Function, flag: *mut c_int) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("flag", flag) }?.set(process::is_finalized().into());
+        Ok(())
+    })
+}
+
+/// `MPI_Query_thread`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn query_thread(function: Function, provided: *mut c_int) -> c_int {
+    at_any_time(function, || {
+        let level = fixed_at_initialisation()?.level;
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("provided", provided) }?.set(match level {
+            ThreadLevel::Single => MPI_THREAD_SINGLE,
+            ThreadLevel::Funneled => MPI_THREAD_FUNNELED,
+            ThreadLevel::Serialized => MPI_THREAD_SERIALIZED,
+            ThreadLevel::Multiple => MPI_THREAD_MULTIPLE,
+        });
+        Ok(())
+    })
+}
+
+/// `MPI_Is_thread_main`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn is_thread_main(function: Function, flag: *mut c_int) -> c_int {
+    at_any_time(function, || {
+        let main = fixed_at_initialisation()?.thread;
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("flag", flag) }?.set((main == thread::current().id()).into());
+        Ok(())
+    })
+}
+
+fn fixed_at_initialisation() -> Result<Init> {
+    process::init().ok_or_else(|| Error::new(ErrorClass::Other, "called before MPI_Init"))
+}
+
+/// `MPI_Abort`: ends the whole job, whatever the communicator.
+pub fn abort(_function: Function, _comm: MPI_Comm, errorcode: c_int) -> c_int {
+    match process::running() {
+        Some(process) => process.abort(errorcode),
+        None => {
+            std::process::exit(if errorcode != 0 && errorcode & 0xff == 0 { 1 } else { errorcode & 0xff })
+        }
+    }
+}
+
+/// `MPI_Wtime`.
+pub fn wtime(_function: Function) -> c_double {
+    wall_time()
+}
+
+/// `MPI_Wtick`.
+pub fn wtick(_function: Function) -> c_double {
+    wall_tick()
+}
+
+/// `MPI_Get_processor_name`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn get_processor_name(function: Function, name: *mut c_char, resultlen: *mut c_int) -> c_int {
+    in_process(function, |_| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { StringOut::new("name", name, MPI_MAX_PROCESSOR_NAME, resultlen) }?;
+        out.set(&processor_name());
+        Ok(())
+    })
+}
+
+/// `MPI_Get_version`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn get_version(function: Function, version: *mut c_int, subversion: *mut c_int) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        let version = unsafe { Out::new("version", version) }?;
+        // SAFETY: the caller's promise.
+        let subversion = unsafe { Out::new("subversion", subversion) }?;
+        version.set(MPI_VERSION);
+        subversion.set(MPI_SUBVERSION);
+        Ok(())
+    })
+}
+
+/// `MPI_Get_library_version`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn get_library_version(function: Function, version: *mut c_char, resultlen: *mut c_int) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        let out = unsafe { StringOut::new("version", version, MPI_MAX_LIBRARY_VERSION_STRING, resultlen) }?;
+        out.set(concat!("oxmpi ", env!("CARGO_PKG_VERSION"), ", the standard ABI of MPI-5.0 in Rust"));
+        Ok(())
+    })
+}
+
+/// `MPI_Alloc_mem`; no hint is known.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn alloc_mem(function: Function, size: MPI_Aint, hints: MPI_Info, baseptr: *mut c_void) -> c_int {
+    in_process(function, |_| {
+        let Ok(bytes) = usize::try_from(size) else {
+            return Err(Error::new(ErrorClass::Arg, format!("size is {size}")));
+        };
+        info::hints("info", hints)?;
+        // SAFETY: the caller's promise: the argument is the address of a pointer.
+        let out = unsafe { Out::new("baseptr", baseptr.cast::<*mut c_void>()) }?;
+        // SAFETY: the alignment is a power of two, and a multiple of it is asked for.
+        let base = unsafe { libc::aligned_alloc(ALIGNMENT, bytes.max(1).next_multiple_of(ALIGNMENT)) };
+        if base.is_null() {
+            return Err(Error::new(ErrorClass::NoMem, format!("there are no {size} bytes of memory")));
+        }
+        out.set(base);
+        Ok(())
+    })
+}
+
+/// `MPI_Free_mem`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn free_mem(function: Function, base: *mut c_void) -> c_int {
+    in_process(function, |_| {
+        if base.is_null() {
+            return Err(Error::new(ErrorClass::Base, "base is a null pointer"));
+        }
+        // SAFETY: the program promises that `MPI_Alloc_mem` gave this memory, and that it is used no more.
+        unsafe { libc::free(base) };
+        Ok(())
+    })
+}
+
+/// `MPI_Get_hw_resource_info`: no kind of hardware is told apart.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn get_hw_resource_info(function: Function, hw_info: *mut MPI_Info) -> c_int {
+    in_process(function, |_| {
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("hw_info", hw_info) }?.set(info::insert(Info::default()));
+        Ok(())
+    })
+}

@@ -1,0 +1,182 @@
+//! Error classes, codes and strings that the program adds to those of the standard.
+//!
+//! A number above `MPI_ERR_LASTCODE` is given out once: a removed one never names another error. All of this may
+//! be called before initialisation and after finalization, by any thread.
+//! MPI-5.0: MPI Environmental Management, Error Classes, Error Codes, and Error Handlers.
+
+use std::ffi::{c_char, c_int};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+
+use crate::failure::at_any_time;
+use crate::generated::constants::{MPI_ERR_LASTCODE, MPI_MAX_ERROR_STRING};
+use crate::pointer::{Out, string};
+
+/// What the program has added, by distance from `MPI_ERR_LASTCODE`; `None` where it was removed again.
+static ADDED: Mutex<Vec<Option<Added>>> = Mutex::new(Vec::new());
+
+/// The value of the attribute `MPI_LASTUSEDCODE`.
+static LAST_USED: AtomicI32 = AtomicI32::new(MPI_ERR_LASTCODE);
+
+#[derive(Clone, Debug)]
+struct Added {
+    /// The class of a code; a class is its own.
+    class: c_int,
+    /// Empty if there is none.
+    text: String,
+}
+
+/// The class of an added code or class.
+pub fn class_of(code: c_int) -> Option<c_int> {
+    added(&registry(), code).map(|added| added.class)
+}
+
+/// The string of an added code or class; empty if it was given none.
+pub fn text_of(code: c_int) -> Option<String> {
+    added(&registry(), code).map(|added| added.text.clone())
+}
+
+/// Where the greatest code ever used is found, as attributes are: by address.
+pub fn last_used() -> *const c_int {
+    LAST_USED.as_ptr()
+}
+
+/// `MPI_Add_error_class`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn add_error_class(function: Function, errorclass: *mut c_int) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("errorclass", errorclass) }?.set(add(None));
+        Ok(())
+    })
+}
+
+/// `MPI_Add_error_code`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn add_error_code(function: Function, errorclass: c_int, errorcode: *mut c_int) -> c_int {
+    at_any_time(function, || {
+        if !is_class(errorclass) {
+            return Err(Error::new(
+                ErrorClass::Arg,
+                format!("errorclass is {errorclass}, which is no class"),
+            ));
+        }
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("errorcode", errorcode) }?.set(add(Some(errorclass)));
+        Ok(())
+    })
+}
+
+/// `MPI_Add_error_string`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn add_error_string(function: Function, errorcode: c_int, text: *const c_char) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        let text = unsafe { string("string", text) }?;
+        if text.len() >= MPI_MAX_ERROR_STRING as usize {
+            let (bytes, most) = (text.len(), MPI_MAX_ERROR_STRING - 1);
+            return Err(Error::new(ErrorClass::Arg, format!("string has {bytes} bytes, more than {most}")));
+        }
+        change(errorcode, |added| {
+            added.text = text;
+            Ok(())
+        })
+    })
+}
+
+/// `MPI_Remove_error_class`.
+pub fn remove_error_class(function: Function, errorclass: c_int) -> c_int {
+    at_any_time(function, || {
+        let class = find("errorclass", errorclass)?;
+        let codes =
+            registry().iter().flatten().filter(|added| added.class == errorclass).count().saturating_sub(1);
+        let in_the_way = match class {
+            _ if class.class != errorclass => "which is a code".to_owned(),
+            _ if codes != 0 => format!("a class that still has {codes} codes"),
+            Added { text, .. } if !text.is_empty() => format!("a class that still has the string \"{text}\""),
+            _ => return remove(errorclass),
+        };
+        Err(Error::new(ErrorClass::Arg, format!("errorclass is {errorclass}, {in_the_way}")))
+    })
+}
+
+/// `MPI_Remove_error_code`.
+pub fn remove_error_code(function: Function, errorcode: c_int) -> c_int {
+    at_any_time(function, || {
+        let in_the_way = match find("errorcode", errorcode)? {
+            Added { class, .. } if class == errorcode => "which is a class".to_owned(),
+            Added { text, .. } if !text.is_empty() => format!("a code that still has the string \"{text}\""),
+            _ => return remove(errorcode),
+        };
+        Err(Error::new(ErrorClass::Arg, format!("errorcode is {errorcode}, {in_the_way}")))
+    })
+}
+
+/// `MPI_Remove_error_string`.
+pub fn remove_error_string(function: Function, errorcode: c_int) -> c_int {
+    at_any_time(function, || {
+        change(errorcode, |added| {
+            if added.text.is_empty() {
+                let text = format!("errorcode is {errorcode}, which has no string");
+                return Err(Error::new(ErrorClass::Arg, text));
+            }
+            added.text.clear();
+            Ok(())
+        })
+    })
+}
+
+fn registry() -> MutexGuard<'static, Vec<Option<Added>>> {
+    ADDED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn position(code: c_int) -> Option<usize> {
+    usize::try_from(code.checked_sub(MPI_ERR_LASTCODE + 1)?).ok()
+}
+
+fn added(registry: &[Option<Added>], code: c_int) -> Option<&Added> {
+    registry.get(position(code)?)?.as_ref()
+}
+
+fn is_class(code: c_int) -> bool {
+    ErrorClass::from_code(code).is_some() || class_of(code) == Some(code)
+}
+
+/// Adds a code of `class`, or a class.
+fn add(class: Option<c_int>) -> c_int {
+    let mut registry = registry();
+    let code =
+        MPI_ERR_LASTCODE + 1 + c_int::try_from(registry.len()).expect("memory is used up before codes are");
+    registry.push(Some(Added { class: class.unwrap_or(code), text: String::new() }));
+    LAST_USED.store(code, Ordering::Relaxed);
+    code
+}
+
+fn find(argument: &str, code: c_int) -> Result<Added> {
+    added(&registry(), code).cloned().ok_or_else(|| not_added(argument, code))
+}
+
+fn change(code: c_int, how: impl FnOnce(&mut Added) -> Result<()>) -> Result<()> {
+    let mut registry = registry();
+    let added = position(code).and_then(|position| registry.get_mut(position)?.as_mut());
+    how(added.ok_or_else(|| not_added("errorcode", code))?)
+}
+
+fn remove(code: c_int) -> Result<()> {
+    let position = position(code).expect("it was found");
+    registry()[position] = None;
+    Ok(())
+}
+
+#[cold]
+fn not_added(argument: &str, code: c_int) -> Error {
+    Error::new(ErrorClass::Arg, format!("{argument} is {code}, which the program has not added"))
+}

@@ -1,0 +1,168 @@
+//! What happens to an error: it becomes a code, and an error handler hears of it.
+//!
+//! Bodies are closures, run by one of the first functions here; these differ in what they find for the body,
+//! and in whose error handler they call. The code of an error is its class.
+//! MPI-5.0: MPI Environmental Management, Error Handling.
+
+use std::ffi::c_int;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::sync::Arc;
+
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::{Communicator, Process, processor_name};
+
+use crate::boundary::ErrorVia;
+use crate::comm::{self, Entry};
+use crate::errhan::{self, Handler};
+use crate::generated::constants::{MPI_COMM_SELF, MPI_SUCCESS};
+use crate::generated::types::MPI_Comm;
+use crate::process::{self, Call};
+
+/// Runs the body of a function on a communicator; errors go to its error handler.
+#[inline]
+pub fn on_comm(
+    function: Function,
+    comm: MPI_Comm,
+    body: impl FnOnce(&'static Process, &Arc<Entry>) -> Result<()>,
+) -> c_int {
+    let process = match process::current() {
+        Ok(process) => process,
+        Err(error) => return report(function, ErrorVia::Default, &error),
+    };
+    let _call = Call::begin(process, function);
+    let entry = match comm::find("comm", comm) {
+        Ok(entry) => entry,
+        Err(error) => return report(function, ErrorVia::Default, &error),
+    };
+    match body(process, &entry) {
+        Ok(()) => MPI_SUCCESS,
+        Err(error) => report(function, ErrorVia::Comm(comm), &error),
+    }
+}
+
+/// Runs the body of a function that needs the running process; errors go to the default handler.
+#[inline]
+pub fn in_process(function: Function, body: impl FnOnce(&'static Process) -> Result<()>) -> c_int {
+    on_requests(function, |process| body(process).map_err(Failure::from))
+}
+
+/// Runs the body of a function on requests or messages; errors go to the handler of their communicator.
+#[inline]
+pub fn on_requests(function: Function, body: impl FnOnce(&'static Process) -> Outcome<()>) -> c_int {
+    let process = match process::current() {
+        Ok(process) => process,
+        Err(error) => return report(function, ErrorVia::Default, &error),
+    };
+    let _call = Call::begin(process, function);
+    match body(process) {
+        Ok(()) => MPI_SUCCESS,
+        Err(failure) => report_failure(function, &failure),
+    }
+}
+
+/// What bodies return that know on which communicator they failed.
+pub type Outcome<T> = std::result::Result<T, Failure>;
+
+/// An error, and whose handler hears of it.
+pub struct Failure {
+    /// What went wrong.
+    pub error: Error,
+    /// The communicator that it happened on, if it is known.
+    pub comm: Option<Arc<Communicator>>,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { error, comm: None }
+    }
+}
+
+/// Runs the body of a function that may be called before initialisation and after finalization.
+pub fn at_any_time(function: Function, body: impl FnOnce() -> Result<()>) -> c_int {
+    match body() {
+        Ok(()) => MPI_SUCCESS,
+        Err(error) => report(function, ErrorVia::Default, &error),
+    }
+}
+
+/// Tells the error handler that `via` names about an error of `function`: the code to return, if it returns.
+#[cold]
+pub fn report(function: Function, via: ErrorVia, error: &Error) -> c_int {
+    let code = error.class().code();
+    match via {
+        ErrorVia::None => code,
+        ErrorVia::Comm(handle) => match comm::find("comm", handle) {
+            Ok(entry) => call_handler(function, handle, &entry, code, error.text()),
+            Err(_) => report_by_default(function, error),
+        },
+        ErrorVia::Default | ErrorVia::File(_) | ErrorVia::Session(_) | ErrorVia::Win(_) => {
+            report_by_default(function, error)
+        }
+    }
+}
+
+#[cold]
+fn report_failure(function: Function, failure: &Failure) -> c_int {
+    match failure.comm.as_ref().and_then(comm::handle_of) {
+        Some(handle) => report(function, ErrorVia::Comm(handle), &failure.error),
+        None => report_by_default(function, &failure.error),
+    }
+}
+
+/// The handler of errors that belong to no object is that of `MPI_COMM_SELF`.
+fn report_by_default(function: Function, error: &Error) -> c_int {
+    let code = error.class().code();
+    match comm::find("comm", MPI_COMM_SELF) {
+        Ok(entry) => call_handler(function, MPI_COMM_SELF, &entry, code, error.text()),
+        Err(_) => match errhan::initial() {
+            Handler::Return => code,
+            handler => end(function, &handler, code, error.text()),
+        },
+    }
+}
+
+/// Calls the error handler of a communicator: the code to return, if it returns.
+#[cold]
+pub fn call_handler(function: Function, mut comm: MPI_Comm, entry: &Entry, code: c_int, text: &str) -> c_int {
+    match errhan::handler(entry.errhandler()) {
+        Handler::Return => {}
+        Handler::Comm(callback) => {
+            let mut told = code;
+            // SAFETY: the program made an error handler of this function, and promised that it takes these.
+            unsafe { callback(&raw mut comm, &raw mut told) };
+        }
+        handler => end(function, &handler, code, text),
+    }
+    code
+}
+
+/// Says what went wrong and ends the job.
+fn end(function: Function, handler: &Handler, code: c_int, text: &str) -> ! {
+    let process = process::running();
+    let mut message = String::from("oxmpi: ");
+    if let Some(process) = process {
+        let _ = write!(message, "rank {} on {}: ", process.world().rank(), processor_name());
+    }
+    let class = ErrorClass::from_code(code).map_or("an error of the program's", ErrorClass::name);
+    let _ = writeln!(message, "{}: {text} ({class})", function.name());
+    let _ = writeln!(message, "oxmpi: the error handler is {}: the job ends", handler.name());
+    // There is nobody left to tell if this fails.
+    let _ = std::io::stderr().write_all(message.as_bytes());
+    match process {
+        Some(process) => process.abort(code),
+        None => std::process::exit(code & 0xff),
+    }
+}
+
+/// Reports that `function` has no body yet.
+#[cold]
+pub fn unsupported(function: Function, via: ErrorVia) -> c_int {
+    report(function, via, &Error::new(ErrorClass::UnsupportedOperation, "this function is not built yet"))
+}
+
+/// Ends the process because `function`, which cannot return an error, has no body yet.
+#[cold]
+pub fn unsupported_value(function: Function) -> ! {
+    end(function, &Handler::Fatal, ErrorClass::UnsupportedOperation.code(), "this function is not built yet")
+}

@@ -1,0 +1,303 @@
+//! Handles: the numbers by which a C program names our objects.
+//!
+//! Below 0x1000 a handle is a constant of the standard ABI. Above, it is made of the kind of object, a
+//! generation and an index, and is never an address:
+//!
+//! ```text
+//! 63   60 59                       28 27                      0
+//! +------+---------------------------+------------------------+
+//! | kind | generation                | index                  |
+//! +------+---------------------------+------------------------+
+//! ```
+//!
+//! so that a handle that was freed, or is one of another kind of object, or was never a handle, is recognised:
+//! nothing is ever dereferenced. Each kind has a [`Table`] with a door of its own, which is not that of the
+//! engine: callbacks may ask about datatypes and communicators while a collective operation runs. Requests and
+//! messages need no table here; their handles hold the engine's numbers.
+//! MPI-5.0: MPI Terms and Conventions, Opaque Objects; Application Binary Interface.
+
+use std::marker::PhantomData;
+use std::mem;
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_engine::{Key, Slab};
+use oxmpi_mem::{Entered, Gate};
+
+use crate::generated::constants::{
+    MPI_COMM_NULL, MPI_DATATYPE_NULL, MPI_ERRHANDLER_NULL, MPI_FILE_NULL, MPI_GROUP_NULL, MPI_INFO_NULL,
+    MPI_MESSAGE_NULL, MPI_OP_NULL, MPI_REQUEST_NULL, MPI_SESSION_NULL, MPI_WIN_NULL,
+};
+use crate::generated::types::{
+    MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_File, MPI_Group, MPI_Info, MPI_Message, MPI_Op, MPI_Request,
+    MPI_Session, MPI_Win,
+};
+use crate::process;
+
+/// What a handle names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// `MPI_Comm`.
+    Comm = 1,
+    /// `MPI_Datatype`.
+    Datatype,
+    /// `MPI_Errhandler`.
+    Errhandler,
+    /// `MPI_File`.
+    File,
+    /// `MPI_Group`.
+    Group,
+    /// `MPI_Info`.
+    Info,
+    /// `MPI_Message`.
+    Message,
+    /// `MPI_Op`.
+    Op,
+    /// `MPI_Request`.
+    Request,
+    /// `MPI_Session`.
+    Session,
+    /// `MPI_Win`.
+    Win,
+}
+
+/// A C type whose values name objects of one kind.
+pub trait Handle: Copy + PartialEq {
+    /// What it names.
+    const KIND: Kind;
+    /// The handle that names nothing.
+    const NULL: Self;
+    /// The name of [`Handle::NULL`] in C.
+    const NULL_NAME: &'static str;
+    /// The name of the type in C.
+    const TYPE_NAME: &'static str;
+    /// The class of the error that a wrong handle is.
+    const CLASS: ErrorClass;
+
+    /// The handle that is this number.
+    fn from_word(word: usize) -> Self;
+
+    /// The handle as a number.
+    fn word(self) -> usize;
+}
+
+macro_rules! handles {
+    ($($handle:ident $kind:ident $null:ident $class:ident;)*) => {$(
+        impl Handle for $handle {
+            const KIND: Kind = Kind::$kind;
+            const NULL: Self = $null;
+            const NULL_NAME: &'static str = stringify!($null);
+            const TYPE_NAME: &'static str = stringify!($handle);
+            const CLASS: ErrorClass = ErrorClass::$class;
+
+            #[inline]
+            fn from_word(word: usize) -> Self {
+                Self(word)
+            }
+
+            #[inline]
+            fn word(self) -> usize {
+                self.0
+            }
+        }
+    )*
+
+        /// The C type of handles of this kind.
+        const fn type_name(kind: usize) -> Option<&'static str> {
+            $(if kind == Kind::$kind as usize {
+                return Some(stringify!($handle));
+            })*
+            None
+        }
+    };
+}
+
+handles! {
+    MPI_Comm Comm MPI_COMM_NULL Comm;
+    MPI_Datatype Datatype MPI_DATATYPE_NULL Type;
+    MPI_Errhandler Errhandler MPI_ERRHANDLER_NULL Errhandler;
+    MPI_File File MPI_FILE_NULL File;
+    MPI_Group Group MPI_GROUP_NULL Group;
+    MPI_Info Info MPI_INFO_NULL Info;
+    MPI_Message Message MPI_MESSAGE_NULL Request;
+    MPI_Op Op MPI_OP_NULL Op;
+    MPI_Request Request MPI_REQUEST_NULL Request;
+    MPI_Session Session MPI_SESSION_NULL Session;
+    MPI_Win Win MPI_WIN_NULL Win;
+}
+
+const INDEX_BITS: u32 = 28;
+const KIND_SHIFT: u32 = 60;
+
+/// The handle of the object with this number.
+///
+/// # Panics
+/// If there are more than 2^28 objects of the kind.
+#[inline]
+pub fn encode<H: Handle, T>(key: Key<T>) -> H {
+    let word = key.to_word();
+    let (generation, index) = (word >> 32, word & u64::from(u32::MAX));
+    assert!(index >> INDEX_BITS == 0, "fewer than 2^28 objects of a kind exist at a time");
+    H::from_word(((H::KIND as u64) << KIND_SHIFT | generation << INDEX_BITS | index) as usize)
+}
+
+/// The number of the object that `handle` names; `None` if it is predefined, or no handle of this kind.
+#[inline]
+pub fn decode<H: Handle, T>(handle: H) -> Option<Key<T>> {
+    let word = handle.word() as u64;
+    if word >> KIND_SHIFT != H::KIND as u64 {
+        return None;
+    }
+    let index = word & ((1 << INDEX_BITS) - 1);
+    let generation = word >> INDEX_BITS & u64::from(u32::MAX);
+    Some(Key::from_word(generation << 32 | index))
+}
+
+/// The error of passing as `argument` a handle that names nothing of its kind.
+#[cold]
+pub fn bad_handle<H: Handle>(argument: &str, handle: H) -> Error {
+    let (word, own) = (handle.word(), H::TYPE_NAME);
+    let text = match type_name(word >> KIND_SHIFT) {
+        _ if handle == H::NULL => format!("{argument} is {}", H::NULL_NAME),
+        _ if word == 0 => format!("{argument} is 0, which no {own} is: it was never set"),
+        Some(other) if other == own => format!("{argument} is {word:#x}, an {own} that was freed"),
+        Some(other) => format!("{argument} is {word:#x}, which is an {other} and no {own}"),
+        None => format!("{argument} is {word:#x}, which is no {own}"),
+    };
+    Error::new(H::CLASS, text)
+}
+
+/// What a handle names: an object that is always there, or one that a [`Table`] holds.
+pub enum Found<T: 'static> {
+    /// An object of the standard's.
+    Predefined(&'static T),
+    /// An object of the program's.
+    Dynamic(T),
+}
+
+impl<T> Deref for Found<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        match self {
+            Self::Predefined(object) => object,
+            Self::Dynamic(object) => object,
+        }
+    }
+}
+
+/// Who may use a table at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// All threads, whatever the thread level: the standard demands it of what may be used before initialising.
+    Always,
+    /// As many threads as the thread level says.
+    ByThreadLevel,
+}
+
+/// The objects that handles of type `H` name. `T` is cheap to clone: an `Arc`, or alike.
+pub struct Table<H, T> {
+    slots: OnceLock<Gate<Slab<T>>>,
+    sharing: Sharing,
+    of: PhantomData<fn() -> H>,
+}
+
+impl<H: Handle, T: Clone> Table<H, T> {
+    /// A table of no objects.
+    pub const fn new(sharing: Sharing) -> Self {
+        Self { slots: OnceLock::new(), sharing, of: PhantomData }
+    }
+
+    /// Makes a handle that names `object`.
+    pub fn insert(&self, object: T) -> H {
+        encode(self.enter().insert(object))
+    }
+
+    /// The object that `handle` names.
+    #[inline]
+    pub fn get(&self, handle: H) -> Option<T> {
+        let key = decode(handle)?;
+        self.enter().get(key).cloned()
+    }
+
+    /// The object that `handle` names.
+    ///
+    /// # Errors
+    /// The class of the kind, naming `argument`, if it names none.
+    #[inline]
+    pub fn find(&self, argument: &str, handle: H) -> Result<T> {
+        self.get(handle).ok_or_else(|| bad_handle(argument, handle))
+    }
+
+    /// The handle of the first object, by place, that `is_wanted`.
+    pub fn search(&self, mut is_wanted: impl FnMut(&T) -> bool) -> Option<H> {
+        self.enter().entries().find(|(_, object)| is_wanted(object)).map(|(key, _)| encode(key))
+    }
+
+    /// Takes the object out; the handle names nothing from now on.
+    pub fn remove(&self, handle: H) -> Option<T> {
+        let key = decode(handle)?;
+        self.enter().remove(key)
+    }
+
+    /// Drops all objects.
+    pub fn clear(&self) {
+        // Dropped outside: a destructor may look into the table.
+        let objects = mem::take(&mut *self.enter());
+        drop(objects);
+    }
+
+    #[inline]
+    fn enter(&self) -> Entered<'_, Slab<T>> {
+        self.slots.get_or_init(|| self.door()).enter()
+    }
+
+    #[cold]
+    fn door(&self) -> Gate<Slab<T>> {
+        match self.sharing {
+            Sharing::Always => Gate::threaded(Slab::new()),
+            Sharing::ByThreadLevel => process::gate(Slab::new()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generated::constants::MPI_INT;
+
+    static NAMES: Table<MPI_Group, &str> = Table::new(Sharing::Always);
+
+    #[test]
+    fn a_handle_names_its_object_until_it_is_removed() {
+        let (first, second) = (NAMES.insert("first"), NAMES.insert("second"));
+        assert_eq!((NAMES.get(first), NAMES.get(second)), (Some("first"), Some("second")));
+        assert_eq!(NAMES.remove(first), Some("first"));
+        let third = NAMES.insert("third");
+        assert_eq!((NAMES.get(first), NAMES.get(third)), (None, Some("third")));
+        let error = NAMES.find("group1", first).expect_err("it was removed");
+        assert_eq!(error.class(), ErrorClass::Group);
+        assert!(error.text().starts_with("group1 is 0x5") && error.text().ends_with("was freed"), "{error}");
+    }
+
+    #[test]
+    fn no_handle_is_taken_for_one_of_another_kind() {
+        let key = Key::<()>::from_word(0xffff_ffff_0000_0007);
+        let comm: MPI_Comm = encode(key);
+        assert_eq!(decode::<_, ()>(comm), Some(key));
+        assert_eq!(decode::<_, ()>(MPI_Datatype(comm.0)), None);
+        assert_eq!(decode::<_, ()>(MPI_INT), None);
+        let error = bad_handle("datatype", MPI_Datatype(comm.0));
+        assert_eq!(error.class(), ErrorClass::Type);
+        assert!(error.text().contains("is an MPI_Comm and no MPI_Datatype"), "{error}");
+    }
+
+    #[test]
+    fn null_and_unset_handles_are_called_by_their_names() {
+        assert_eq!(bad_handle("comm", MPI_COMM_NULL).text(), "comm is MPI_COMM_NULL");
+        assert!(bad_handle("comm", MPI_Comm(0)).text().contains("never set"));
+    }
+}

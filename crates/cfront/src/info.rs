@@ -1,0 +1,354 @@
+//! Info objects: hints as pairs of strings.
+//!
+//! All functions may be called before initialisation and after finalization, by any thread.
+//! MPI-5.0: The Info Object; Process Initialization, Creation, and Management, Starting MPI Processes.
+
+use std::env;
+use std::ffi::{c_char, c_int};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::{ThreadLevel, processor_name};
+
+use crate::failure::at_any_time;
+use crate::generated::constants::{MPI_INFO_ENV, MPI_INFO_NULL, MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL};
+use crate::generated::types::MPI_Info;
+use crate::handle::{Sharing, Table, bad_handle};
+use crate::pointer::{InOut, Out, Text, string};
+use crate::process;
+
+static INFOS: Table<MPI_Info, Arc<Mutex<Info>>> = Table::new(Sharing::Always);
+
+/// Keys with their values, in the order in which they were first set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Info(Vec<(String, String)>);
+
+impl Info {
+    /// What the standard lets a program know of how it was started.
+    pub fn environment() -> Self {
+        let mut info = Self::default();
+        let mut arguments = env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+        if let Some(command) = arguments.next() {
+            info.set("command", &command);
+        }
+        info.set("argv", &arguments.collect::<Vec<_>>().join(" "));
+        if let Some(process) = process::running() {
+            info.set("maxprocs", &process.world().size().to_string());
+        }
+        info.set("host", &processor_name());
+        info.set("arch", env::consts::ARCH);
+        if let Ok(folder) = env::current_dir() {
+            info.set("wdir", &folder.to_string_lossy());
+        }
+        if let Some(init) = process::init() {
+            info.set("thread_level", level_name(init.level));
+        }
+        info
+    }
+
+    /// The value of `key`.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
+    }
+
+    /// Gives `key` a value, in place of the one it has.
+    pub fn set(&mut self, key: &str, value: &str) {
+        match self.0.iter_mut().find(|(known, _)| known == key) {
+            Some((_, old)) => value.clone_into(old),
+            None => self.0.push((key.to_owned(), value.to_owned())),
+        }
+    }
+
+    fn remove(&mut self, key: &str) -> bool {
+        let position = self.0.iter().position(|(known, _)| known == key);
+        position.map(|position| self.0.remove(position)).is_some()
+    }
+}
+
+/// A new handle that names `info`.
+pub fn insert(info: Info) -> MPI_Info {
+    INFOS.insert(Arc::new(Mutex::new(info)))
+}
+
+/// A copy of what `handle` names; of `MPI_INFO_NULL` no hints.
+///
+/// # Errors
+/// `Info` if it names nothing else.
+pub fn hints(argument: &str, handle: MPI_Info) -> Result<Info> {
+    if handle == MPI_INFO_NULL { Ok(Info::default()) } else { read(argument, handle) }
+}
+
+/// `MPI_Info_create`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn info_create(function: Function, info: *mut MPI_Info) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("info", info) }?.set(insert(Info::default()));
+        Ok(())
+    })
+}
+
+/// `MPI_Info_create_env`: the arguments are those that the system knows, not those of the call.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn info_create_env(
+    function: Function,
+    _argc: c_int,
+    _argv: *mut *mut c_char,
+    info: *mut MPI_Info,
+) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("info", info) }?.set(insert(Info::environment()));
+        Ok(())
+    })
+}
+
+/// `MPI_Info_delete`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn info_delete(function: Function, info: MPI_Info, key: *const c_char) -> c_int {
+    at_any_time(function, || {
+        let info = writable(info)?;
+        // SAFETY: the caller's promise.
+        let key = unsafe { read_key(key) }?;
+        if !lock(&info).remove(&key) {
+            return Err(Error::new(ErrorClass::InfoNokey, format!("key is \"{key}\", which is not set")));
+        }
+        Ok(())
+    })
+}
+
+/// `MPI_Info_dup`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn info_dup(function: Function, info: MPI_Info, newinfo: *mut MPI_Info) -> c_int {
+    at_any_time(function, || {
+        let copy = read("info", info)?;
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("newinfo", newinfo) }?.set(insert(copy));
+        Ok(())
+    })
+}
+
+/// `MPI_Info_free`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn info_free(function: Function, info: *mut MPI_Info) -> c_int {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        let info = unsafe { InOut::new("info", info) }?;
+        writable(info.get())?;
+        INFOS.remove(info.get());
+        info.set(MPI_INFO_NULL);
+        Ok(())
+    })
+}
+
+/// `MPI_Info_get`, which cuts the value to `valuelen` characters.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn info_get(
+    function: Function,
+    info: MPI_Info,
+    key: *const c_char,
+    valuelen: c_int,
+    value: *mut c_char,
+    flag: *mut c_int,
+) -> c_int {
+    at_any_time(function, || {
+        let info = read("info", info)?;
+        // SAFETY: the caller's promise.
+        let key = unsafe { read_key(key) }?;
+        let Ok(room) = usize::try_from(valuelen) else {
+            return Err(Error::new(ErrorClass::Arg, format!("valuelen is {valuelen}")));
+        };
+        // SAFETY: the caller has room for `valuelen` characters and a zero byte.
+        let value = unsafe { Text::new("value", value, room + 1) }?;
+        // SAFETY: the caller's promise.
+        let flag = unsafe { Out::new("flag", flag) }?;
+        let found = info.get(&key);
+        if let Some(found) = found {
+            value.set(found);
+        }
+        flag.set(found.is_some().into());
+        Ok(())
+    })
+}
+
+/// `MPI_Info_get_nkeys`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn info_get_nkeys(function: Function, info: MPI_Info, nkeys: *mut c_int) -> c_int {
+    at_any_time(function, || {
+        let info = read("info", info)?;
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("nkeys", nkeys) }?.set(small(info.0.len()));
+        Ok(())
+    })
+}
+
+/// `MPI_Info_get_nthkey`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn info_get_nthkey(function: Function, info: MPI_Info, n: c_int, key: *mut c_char) -> c_int {
+    at_any_time(function, || {
+        let info = read("info", info)?;
+        let Some((nth, _)) = usize::try_from(n).ok().and_then(|n| info.0.get(n)) else {
+            let text = format!("n is {n}, and the info object has {} keys", info.0.len());
+            return Err(Error::new(ErrorClass::Arg, text));
+        };
+        // SAFETY: the caller has room for the longest key.
+        unsafe { Text::new("key", key, MPI_MAX_INFO_KEY as usize) }?.set(nth);
+        Ok(())
+    })
+}
+
+/// `MPI_Info_get_string`, which cuts the value to `*buflen` bytes, and says how many it has.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn info_get_string(
+    function: Function,
+    info: MPI_Info,
+    key: *const c_char,
+    buflen: *mut c_int,
+    value: *mut c_char,
+    flag: *mut c_int,
+) -> c_int {
+    at_any_time(function, || {
+        let info = read("info", info)?;
+        // SAFETY: the caller's promise.
+        let key = unsafe { read_key(key) }?;
+        // SAFETY: the caller's promise.
+        let buflen = unsafe { InOut::new("buflen", buflen) }?;
+        let Ok(room) = usize::try_from(buflen.get()) else {
+            return Err(Error::new(ErrorClass::Arg, format!("*buflen is {}", buflen.get())));
+        };
+        // SAFETY: the caller has room for `*buflen` bytes, if there are any.
+        let value = if room == 0 { None } else { Some(unsafe { Text::new("value", value, room) }?) };
+        // SAFETY: the caller's promise.
+        let flag = unsafe { Out::new("flag", flag) }?;
+        let found = info.get(&key);
+        if let Some(found) = found {
+            value.map(|value| value.set(found));
+            buflen.set(small(found.len() + 1));
+        }
+        flag.set(found.is_some().into());
+        Ok(())
+    })
+}
+
+/// `MPI_Info_get_valuelen`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn info_get_valuelen(
+    function: Function,
+    info: MPI_Info,
+    key: *const c_char,
+    valuelen: *mut c_int,
+    flag: *mut c_int,
+) -> c_int {
+    at_any_time(function, || {
+        let info = read("info", info)?;
+        // SAFETY: the caller's promise.
+        let key = unsafe { read_key(key) }?;
+        // SAFETY: the caller's promise.
+        let valuelen = unsafe { Out::new("valuelen", valuelen) }?;
+        // SAFETY: the caller's promise.
+        let flag = unsafe { Out::new("flag", flag) }?;
+        let found = info.get(&key);
+        if let Some(found) = found {
+            valuelen.set(small(found.len()));
+        }
+        flag.set(found.is_some().into());
+        Ok(())
+    })
+}
+
+/// `MPI_Info_set`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn info_set(
+    function: Function,
+    info: MPI_Info,
+    key: *const c_char,
+    value: *const c_char,
+) -> c_int {
+    at_any_time(function, || {
+        let info = writable(info)?;
+        // SAFETY: the caller's promise.
+        let key = unsafe { read_key(key) }?;
+        // SAFETY: the caller's promise.
+        let value = unsafe { string("value", value) }?;
+        limit(ErrorClass::InfoValue, "value", &value, MPI_MAX_INFO_VAL)?;
+        lock(&info).set(&key, &value);
+        Ok(())
+    })
+}
+
+/// What `handle` names, to change it.
+fn writable(handle: MPI_Info) -> Result<Arc<Mutex<Info>>> {
+    if handle == MPI_INFO_ENV {
+        return Err(Error::new(ErrorClass::Info, "info is MPI_INFO_ENV, which cannot be changed"));
+    }
+    INFOS.find("info", handle)
+}
+
+/// A copy of what `handle` names.
+fn read(argument: &str, handle: MPI_Info) -> Result<Info> {
+    if handle == MPI_INFO_ENV {
+        return Ok(Info::environment());
+    }
+    let info = INFOS.get(handle).ok_or_else(|| bad_handle(argument, handle))?;
+    Ok(lock(&info).clone())
+}
+
+fn lock(info: &Mutex<Info>) -> MutexGuard<'_, Info> {
+    info.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// # Safety
+/// `key` is null or a string that ends with a zero byte.
+unsafe fn read_key(key: *const c_char) -> Result<String> {
+    // SAFETY: the caller's promise.
+    let key = unsafe { string("key", key) }?;
+    if key.is_empty() {
+        return Err(Error::new(ErrorClass::InfoKey, "key is empty"));
+    }
+    limit(ErrorClass::InfoKey, "key", &key, MPI_MAX_INFO_KEY)?;
+    Ok(key)
+}
+
+/// Refuses what does not fit `most` bytes with its zero.
+fn limit(class: ErrorClass, argument: &str, text: &str, most: c_int) -> Result<()> {
+    if text.len() < most as usize {
+        return Ok(());
+    }
+    let (bytes, most) = (text.len(), most - 1);
+    Err(Error::new(class, format!("{argument} has {bytes} bytes, more than {most}")))
+}
+
+fn small(count: usize) -> c_int {
+    c_int::try_from(count).expect("info objects are small")
+}
+
+fn level_name(level: ThreadLevel) -> &'static str {
+    match level {
+        ThreadLevel::Single => "MPI_THREAD_SINGLE",
+        ThreadLevel::Funneled => "MPI_THREAD_FUNNELED",
+        ThreadLevel::Serialized => "MPI_THREAD_SERIALIZED",
+        ThreadLevel::Multiple => "MPI_THREAD_MULTIPLE",
+    }
+}

@@ -1,0 +1,240 @@
+//! Reduction operations: those of the standard by their handles, and those that the program makes.
+//!
+//! MPI-5.0: Collective Communication, User-Defined Reduction Operations, Process-Local Reduction.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use oxmpi_base::{Error, ErrorClass, Function, ReduceOp, Result};
+use oxmpi_datatype::Datatype;
+use oxmpi_mem::Region;
+use oxmpi_op::Reducer;
+
+use crate::buffer::{Arguments, Names};
+use crate::failure::at_any_time;
+use crate::generated::constants::{MPI_NO_OP, MPI_OP_NULL, MPI_REPLACE};
+use crate::generated::types::{MPI_Count, MPI_Datatype, MPI_Op, MPI_User_function, MPI_User_function_c};
+use crate::handle::{Sharing, Table, bad_handle};
+use crate::image::{Image, Scratch};
+use crate::pointer::{InOut, Out};
+use crate::{datatype, process};
+
+static OPS: Table<MPI_Op, UserOp> = Table::new(Sharing::ByThreadLevel);
+
+const INPUT: Names = Names { address: "inbuf", count: "count", datatype: "datatype" };
+const INOUT: Names = Names { address: "inoutbuf", ..INPUT };
+
+type Small = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut MPI_Datatype);
+type Large = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut MPI_Count, *mut MPI_Datatype);
+
+/// An operation that the program made.
+#[derive(Clone, Copy, Debug)]
+struct UserOp {
+    function: UserFunction,
+    commutative: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum UserFunction {
+    Large(Large),
+    Small(Small),
+}
+
+/// The operation that `op` names, on elements of `datatype`, whose handle is `handle`.
+///
+/// # Errors
+/// `Op` if the handle names none, or one that is not defined on the datatype.
+#[inline]
+pub fn reducer(op: MPI_Op, handle: MPI_Datatype, datatype: &Datatype) -> Result<Reducer> {
+    match predefined(op) {
+        Some(predefined) => of_predefined(predefined, datatype),
+        None => Ok(of_user(OPS.find("op", op)?, handle, datatype)),
+    }
+}
+
+fn predefined(op: MPI_Op) -> Option<ReduceOp> {
+    ReduceOp::from_abi(u32::try_from(op.0).ok()?)
+}
+
+#[inline]
+fn of_predefined(op: ReduceOp, datatype: &Datatype) -> Result<Reducer> {
+    match datatype.basic_type() {
+        Some(basic) => Reducer::predefined(op, basic),
+        None => Err(not_predefined(op, datatype)),
+    }
+}
+
+#[cold]
+fn not_predefined(op: ReduceOp, datatype: &Datatype) -> Error {
+    let name = datatype.name();
+    let what = if name.is_empty() { "a derived datatype".to_owned() } else { format!("datatype {name}") };
+    Error::new(ErrorClass::Op, format!("op is {}, which is not defined on {what}", op.name()))
+}
+
+fn of_user(op: UserOp, handle: MPI_Datatype, datatype: &Datatype) -> Reducer {
+    let (function, commutative) = (op.function, op.commutative);
+    let (size, extent) = (datatype.size(), datatype.extent());
+    if datatype.is_dense() {
+        let run = move |left: &Region, inout: &Region, count: u64| {
+            // SAFETY: both regions hold `count` elements, which lie in memory as they lie packed.
+            unsafe { function.call(left.as_ptr(), inout.as_ptr(), count, extent, handle) }
+        };
+        return Reducer::user(size, commutative, Arc::new(run));
+    }
+    let datatype = datatype.clone();
+    let run = move |left: &Region, inout: &Region, count: u64| {
+        let unpacked = |packed: &Region| {
+            let image = Image::new(count, &datatype).expect("the program's buffer has as many elements");
+            image.buffer().write(0, packed);
+            image
+        };
+        let (left, result) = (unpacked(left), unpacked(inout));
+        // SAFETY: both images hold `count` elements around their origins.
+        unsafe { function.call(left.origin(), result.origin(), count, extent, handle) };
+        result.buffer().read(0, inout);
+    };
+    Reducer::user(size, commutative, Arc::new(run))
+}
+
+impl UserFunction {
+    /// Calls the program's function, several times if its counts are too small for all elements.
+    ///
+    /// # Safety
+    /// At both origins lie `count` elements, `extent` bytes apart, of the datatype that `handle` names; those at
+    /// `inout` may be written.
+    unsafe fn call(self, left: *mut u8, inout: *mut u8, count: u64, extent: i64, mut handle: MPI_Datatype) {
+        match self {
+            Self::Large(function) => {
+                let mut len = MPI_Count::try_from(count).expect("elements fit into memory");
+                // SAFETY: the program made an operation of this function, and promised that it takes these.
+                unsafe { function(left.cast(), inout.cast(), &raw mut len, &raw mut handle) };
+            }
+            Self::Small(function) => {
+                let (mut left, mut inout, mut count) = (left, inout, count);
+                while count != 0 {
+                    let mut len = c_int::try_from(count).unwrap_or(c_int::MAX);
+                    let (elements, bytes) = (len.unsigned_abs(), len as isize * extent as isize);
+                    // SAFETY: as above.
+                    unsafe { function(left.cast(), inout.cast(), &raw mut len, &raw mut handle) };
+                    (left, inout) = (left.wrapping_offset(bytes), inout.wrapping_offset(bytes));
+                    count -= u64::from(elements);
+                }
+            }
+        }
+    }
+}
+
+/// `MPI_Op_create`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn op_create(
+    function: Function,
+    user_fn: MPI_User_function,
+    commute: c_int,
+    op: *mut MPI_Op,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { create(function, user_fn.map(UserFunction::Small), commute, op) }
+}
+
+/// `MPI_Op_create_c`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn op_create_c(
+    function: Function,
+    user_fn: MPI_User_function_c,
+    commute: c_int,
+    op: *mut MPI_Op,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { create(function, user_fn.map(UserFunction::Large), commute, op) }
+}
+
+/// # Safety
+/// `op` is null or valid for writes.
+unsafe fn create(
+    function: Function,
+    user_fn: Option<UserFunction>,
+    commute: c_int,
+    op: *mut MPI_Op,
+) -> c_int {
+    at_any_time(function, || {
+        process::current()?;
+        let no_function = || Error::new(ErrorClass::Arg, "user_fn is a null pointer");
+        let user_op = UserOp { function: user_fn.ok_or_else(no_function)?, commutative: commute != 0 };
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("op", op) }?.set(OPS.insert(user_op));
+        Ok(())
+    })
+}
+
+/// `MPI_Op_free`: reductions under way keep the operation.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn op_free(function: Function, op: *mut MPI_Op) -> c_int {
+    at_any_time(function, || {
+        process::current()?;
+        // SAFETY: the caller's promise.
+        let op = unsafe { InOut::new("op", op) }?;
+        if let Some(predefined) = predefined(op.get()) {
+            let text = format!("op is {}, which is predefined and cannot be freed", predefined.name());
+            return Err(Error::new(ErrorClass::Op, text));
+        }
+        OPS.remove(op.get()).ok_or_else(|| bad_handle("op", op.get()))?;
+        op.set(MPI_OP_NULL);
+        Ok(())
+    })
+}
+
+/// `MPI_Op_commutative`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn op_commutative(function: Function, op: MPI_Op, commute: *mut c_int) -> c_int {
+    at_any_time(function, || {
+        process::current()?;
+        let commutative = match predefined(op) {
+            Some(_) => op != MPI_REPLACE && op != MPI_NO_OP,
+            None => OPS.find("op", op)?.commutative,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("commute", commute) }?.set(commutative.into());
+        Ok(())
+    })
+}
+
+/// `MPI_Reduce_local` and its large-count form.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn reduce_local(
+    function: Function,
+    inbuf: *const c_void,
+    inoutbuf: *mut c_void,
+    count: MPI_Count,
+    datatype: MPI_Datatype,
+    op: MPI_Op,
+) -> c_int {
+    at_any_time(function, || {
+        process::current()?;
+        let found = datatype::find("datatype", datatype)?;
+        let input = Arguments { names: &INPUT, address: inbuf.cast_mut(), count, datatype };
+        // SAFETY: the caller's promise.
+        let input = unsafe { input.buffer_of(&found) }?;
+        let inout = Arguments { names: &INOUT, address: inoutbuf, count, datatype };
+        // SAFETY: the caller's promise.
+        let inout = unsafe { inout.buffer_of(&found) }?;
+        let reducer = reducer(op, datatype, &found)?;
+        if let (Some(input), Some(inout)) = (input.as_dense(), inout.as_dense()) {
+            reducer.combine(&input, &inout, &inout);
+            return Ok(());
+        }
+        let (input, result) = (Scratch::packed(&input), Scratch::packed(&inout));
+        reducer.combine(input.region(), result.region(), result.region());
+        inout.write(0, result.region());
+        Ok(())
+    })
+}

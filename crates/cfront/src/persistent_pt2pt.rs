@@ -1,0 +1,114 @@
+//! Persistent sends and receives, and starting persistent requests of any kind.
+//!
+//! MPI-5.0: Point-to-Point Communication, Persistent Communication Requests.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use oxmpi_base::{Error, Function};
+use oxmpi_core::{Process, RequestKey, SendMode};
+
+use crate::buffer::{Arguments, PLAIN};
+use crate::comm::Entry;
+use crate::failure::{Failure, Outcome, on_requests};
+use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Request};
+use crate::handle::{bad_handle, decode};
+use crate::pointer::{Array, InOut};
+use crate::pt2pt::{destination, make_request, origin, pattern};
+
+macro_rules! sends {
+    ($($body:ident $c_name:literal $mode:ident;)*) => {$(
+        #[doc = concat!("`", $c_name, "`.")]
+        ///
+        /// # Safety
+        /// As the standard says of its arguments.
+        pub unsafe fn $body(
+            function: Function,
+            buf: *const c_void,
+            count: MPI_Count,
+            datatype: MPI_Datatype,
+            dest: c_int,
+            tag: c_int,
+            comm: MPI_Comm,
+            request: *mut MPI_Request,
+        ) -> c_int {
+            let arguments = Arguments::new(&PLAIN, buf, count, datatype);
+            let prepare = |process: &Process, comm: &Arc<Entry>, buffer| {
+                process.send_init(&comm.core, buffer, destination(dest), tag, SendMode::$mode)
+            };
+            // SAFETY: the caller's promise.
+            unsafe { make_request(function, arguments, comm, request, prepare) }
+        }
+    )*};
+}
+
+sends! {
+    bsend_init "MPI_Bsend_init" Buffered;
+    rsend_init "MPI_Rsend_init" Ready;
+    send_init "MPI_Send_init" Standard;
+    ssend_init "MPI_Ssend_init" Synchronous;
+}
+
+/// `MPI_Recv_init`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn recv_init(
+    function: Function,
+    buf: *mut c_void,
+    count: MPI_Count,
+    datatype: MPI_Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    request: *mut MPI_Request,
+) -> c_int {
+    let arguments = Arguments::new(&PLAIN, buf, count, datatype);
+    let prepare = |process: &Process, comm: &Arc<Entry>, buffer| {
+        process.recv_init(&comm.core, buffer, origin(source), pattern(tag))
+    };
+    // SAFETY: the caller's promise.
+    unsafe { make_request(function, arguments, comm, request, prepare) }
+}
+
+/// `MPI_Start`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn start(function: Function, request: *mut MPI_Request) -> c_int {
+    on_requests(function, |process| {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { InOut::new("request", request) }?.get();
+        let Some(key) = decode(handle) else { return Err(bad_handle("request", handle).into()) };
+        start_one(process, key)
+    })
+}
+
+/// `MPI_Startall`: one after the other.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn startall(function: Function, count: c_int, array_of_requests: *mut MPI_Request) -> c_int {
+    on_requests(function, |process| {
+        // SAFETY: the caller's promise.
+        let requests = unsafe { Array::new("array_of_requests", array_of_requests, count) }?;
+        for (index, handle) in requests.iter().enumerate() {
+            let Some(key) = decode(handle) else {
+                return Err(bad_handle(&format!("array_of_requests[{index}]"), handle).into());
+            };
+            start_one(process, key)?;
+        }
+        Ok(())
+    })
+}
+
+#[inline]
+fn start_one(process: &Process, key: RequestKey) -> Outcome<()> {
+    process.start(key).map_err(|error| of_request(process, key, error))
+}
+
+/// The error of misusing a request; its communicator's handler hears of it.
+#[cold]
+pub(crate) fn of_request(process: &Process, key: RequestKey, error: Error) -> Failure {
+    Failure { error, comm: process.request_comm(key) }
+}

@@ -1,0 +1,402 @@
+//! Sending, receiving and probing.
+//!
+//! MPI-5.0: Point-to-Point Communication.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use oxmpi_base::{Function, Result};
+use oxmpi_core::{Dest, MessageKey, Process, RequestKey, SendMode, Source, TagPattern};
+use oxmpi_datatype::Buffer;
+
+use crate::buffer::{Arguments, PLAIN, RECV, SEND};
+use crate::comm::Entry;
+use crate::failure::{Failure, on_comm, on_requests};
+use crate::generated::constants::{
+    MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_PROC_NULL,
+};
+use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status};
+use crate::handle::{bad_handle, decode, encode};
+use crate::pointer::{InOut, Out};
+use crate::status::StatusOut;
+
+pub use crate::attached::{
+    buffer_attach, buffer_detach, buffer_flush, comm_attach_buffer, comm_detach_buffer, comm_flush_buffer,
+};
+
+#[inline]
+pub(crate) fn destination(dest: c_int) -> Dest {
+    if dest == MPI_PROC_NULL { Dest::Null } else { Dest::Rank(dest) }
+}
+
+#[inline]
+pub(crate) fn origin(source: c_int) -> Source {
+    match source {
+        MPI_ANY_SOURCE => Source::Any,
+        MPI_PROC_NULL => Source::Null,
+        rank => Source::Rank(rank),
+    }
+}
+
+#[inline]
+pub(crate) fn pattern(tag: c_int) -> TagPattern {
+    if tag == MPI_ANY_TAG { TagPattern::Any } else { TagPattern::Tag(tag) }
+}
+
+/// A function that makes a request.
+///
+/// # Safety
+/// The buffer is as [`Arguments::buffer`] says; `request` is null or valid for writes.
+#[inline]
+pub(crate) unsafe fn make_request(
+    function: Function,
+    arguments: Arguments,
+    comm: MPI_Comm,
+    request: *mut MPI_Request,
+    begin: impl FnOnce(&Process, &Arc<Entry>, Buffer) -> Result<RequestKey>,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        // SAFETY: the caller's promise.
+        let buffer = unsafe { arguments.buffer() }?;
+        // SAFETY: the caller's promise.
+        let request = unsafe { Out::new("request", request) }?;
+        request.set(encode(begin(process, comm, buffer)?));
+        Ok(())
+    })
+}
+
+macro_rules! sends {
+    ($($blocking:ident $nonblocking:ident $c_name:literal $nonblocking_c_name:literal $mode:ident;)*) => {$(
+        #[doc = concat!("`", $c_name, "`.")]
+        ///
+        /// # Safety
+        /// As the standard says of its arguments.
+        pub unsafe fn $blocking(
+            function: Function,
+            buf: *const c_void,
+            count: MPI_Count,
+            datatype: MPI_Datatype,
+            dest: c_int,
+            tag: c_int,
+            comm: MPI_Comm,
+        ) -> c_int {
+            on_comm(function, comm, |process, comm| {
+                let arguments = Arguments::new(&PLAIN, buf, count, datatype);
+                // SAFETY: the caller's promise.
+                let buffer = unsafe { arguments.buffer() }?;
+                process.send(&comm.core, &buffer, destination(dest), tag, SendMode::$mode)
+            })
+        }
+
+        #[doc = concat!("`", $nonblocking_c_name, "`.")]
+        ///
+        /// # Safety
+        /// As the standard says of its arguments.
+        pub unsafe fn $nonblocking(
+            function: Function,
+            buf: *const c_void,
+            count: MPI_Count,
+            datatype: MPI_Datatype,
+            dest: c_int,
+            tag: c_int,
+            comm: MPI_Comm,
+            request: *mut MPI_Request,
+        ) -> c_int {
+            let arguments = Arguments::new(&PLAIN, buf, count, datatype);
+            let begin = |process: &Process, comm: &Arc<Entry>, buffer| {
+                process.isend(&comm.core, buffer, destination(dest), tag, SendMode::$mode)
+            };
+            // SAFETY: the caller's promise.
+            unsafe { make_request(function, arguments, comm, request, begin) }
+        }
+    )*};
+}
+
+sends! {
+    bsend ibsend "MPI_Bsend" "MPI_Ibsend" Buffered;
+    rsend irsend "MPI_Rsend" "MPI_Irsend" Ready;
+    send isend "MPI_Send" "MPI_Isend" Standard;
+    ssend issend "MPI_Ssend" "MPI_Issend" Synchronous;
+}
+
+/// `MPI_Recv`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn recv(
+    function: Function,
+    buf: *mut c_void,
+    count: MPI_Count,
+    datatype: MPI_Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    status: *mut MPI_Status,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        // SAFETY: the caller's promise.
+        let buffer = unsafe { Arguments::new(&PLAIN, buf, count, datatype).buffer() }?;
+        let received = process.recv(&comm.core, buffer, origin(source), pattern(tag))?;
+        // SAFETY: the caller's promise.
+        unsafe { StatusOut::new(status) }.set(&received);
+        Ok(())
+    })
+}
+
+/// `MPI_Irecv`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn irecv(
+    function: Function,
+    buf: *mut c_void,
+    count: MPI_Count,
+    datatype: MPI_Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    request: *mut MPI_Request,
+) -> c_int {
+    let arguments = Arguments::new(&PLAIN, buf, count, datatype);
+    let begin = |process: &Process, comm: &Arc<Entry>, buffer| {
+        process.irecv(&comm.core, buffer, origin(source), pattern(tag))
+    };
+    // SAFETY: the caller's promise.
+    unsafe { make_request(function, arguments, comm, request, begin) }
+}
+
+/// `MPI_Sendrecv`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn sendrecv(
+    function: Function,
+    sendbuf: *const c_void,
+    sendcount: MPI_Count,
+    sendtype: MPI_Datatype,
+    dest: c_int,
+    sendtag: c_int,
+    recvbuf: *mut c_void,
+    recvcount: MPI_Count,
+    recvtype: MPI_Datatype,
+    source: c_int,
+    recvtag: c_int,
+    comm: MPI_Comm,
+    status: *mut MPI_Status,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        let arguments = Arguments::new(&SEND, sendbuf, sendcount, sendtype);
+        // SAFETY: the caller's promise.
+        let send = unsafe { arguments.buffer() }?;
+        let arguments = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
+        // SAFETY: the caller's promise.
+        let recv = unsafe { arguments.buffer() }?;
+        let (to, from) = (destination(dest), origin(source));
+        let received = process.sendrecv(&comm.core, &send, to, sendtag, recv, from, pattern(recvtag))?;
+        // SAFETY: the caller's promise.
+        unsafe { StatusOut::new(status) }.set(&received);
+        Ok(())
+    })
+}
+
+/// `MPI_Sendrecv_replace`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn sendrecv_replace(
+    function: Function,
+    buf: *mut c_void,
+    count: MPI_Count,
+    datatype: MPI_Datatype,
+    dest: c_int,
+    sendtag: c_int,
+    source: c_int,
+    recvtag: c_int,
+    comm: MPI_Comm,
+    status: *mut MPI_Status,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        // SAFETY: the caller's promise.
+        let buffer = unsafe { Arguments::new(&PLAIN, buf, count, datatype).buffer() }?;
+        let (to, from) = (destination(dest), origin(source));
+        let received = process.sendrecv_replace(&comm.core, buffer, to, sendtag, from, pattern(recvtag))?;
+        // SAFETY: the caller's promise.
+        unsafe { StatusOut::new(status) }.set(&received);
+        Ok(())
+    })
+}
+
+/// `MPI_Probe`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn probe(
+    function: Function,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    status: *mut MPI_Status,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        let found = process.probe(&comm.core, origin(source), pattern(tag))?;
+        // SAFETY: the caller's promise.
+        unsafe { StatusOut::new(status) }.set(&found);
+        Ok(())
+    })
+}
+
+/// `MPI_Iprobe`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn iprobe(
+    function: Function,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    flag: *mut c_int,
+    status: *mut MPI_Status,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        // SAFETY: the caller's promise.
+        let flag = unsafe { Out::new("flag", flag) }?;
+        let found = process.iprobe(&comm.core, origin(source), pattern(tag))?;
+        flag.set(found.is_some().into());
+        if let Some(found) = found {
+            // SAFETY: the caller's promise.
+            unsafe { StatusOut::new(status) }.set(&found);
+        }
+        Ok(())
+    })
+}
+
+/// `MPI_Mprobe`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn mprobe(
+    function: Function,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    message: *mut MPI_Message,
+    status: *mut MPI_Status,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        // SAFETY: the caller's promise.
+        let message = unsafe { Out::new("message", message) }?;
+        let (found, key) = process.mprobe(&comm.core, origin(source), pattern(tag))?;
+        message.set(key.map_or(MPI_MESSAGE_NO_PROC, encode));
+        // SAFETY: the caller's promise.
+        unsafe { StatusOut::new(status) }.set(&found);
+        Ok(())
+    })
+}
+
+/// `MPI_Improbe`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn improbe(
+    function: Function,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    flag: *mut c_int,
+    message: *mut MPI_Message,
+    status: *mut MPI_Status,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        // SAFETY: the caller's promise.
+        let flag = unsafe { Out::new("flag", flag) }?;
+        // SAFETY: the caller's promise.
+        let message = unsafe { Out::new("message", message) }?;
+        let found = process.improbe(&comm.core, origin(source), pattern(tag))?;
+        flag.set(found.is_some().into());
+        if let Some((found, key)) = found {
+            message.set(key.map_or(MPI_MESSAGE_NO_PROC, encode));
+            // SAFETY: the caller's promise.
+            unsafe { StatusOut::new(status) }.set(&found);
+        }
+        Ok(())
+    })
+}
+
+/// A message that a matched probe has taken; none if it came from nobody.
+fn taken(handle: MPI_Message) -> Result<Option<MessageKey>> {
+    if handle == MPI_MESSAGE_NO_PROC {
+        return Ok(None);
+    }
+    decode(handle).map(Some).ok_or_else(|| bad_handle("message", handle))
+}
+
+/// Runs the body of a function that receives a taken message; the handle names none afterwards.
+///
+/// # Safety
+/// The buffer is as [`Arguments::buffer`] says; `message` is null or valid for reads and writes.
+unsafe fn receive_taken(
+    function: Function,
+    arguments: Arguments,
+    message: *mut MPI_Message,
+    receive: impl FnOnce(&Process, Option<MessageKey>, Buffer) -> Result<()>,
+) -> c_int {
+    on_requests(function, |process| {
+        // SAFETY: the caller's promise.
+        let buffer = unsafe { arguments.buffer() }?;
+        // SAFETY: the caller's promise.
+        let message = unsafe { InOut::new("message", message) }?;
+        let key = taken(message.get())?;
+        let comm = key.and_then(|key| process.message_comm(key));
+        if key.is_some() && comm.is_none() {
+            return Err(bad_handle("message", message.get()).into());
+        }
+        message.set(MPI_MESSAGE_NULL);
+        receive(process, key, buffer).map_err(|error| Failure { error, comm })
+    })
+}
+
+/// `MPI_Mrecv`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn mrecv(
+    function: Function,
+    buf: *mut c_void,
+    count: MPI_Count,
+    datatype: MPI_Datatype,
+    message: *mut MPI_Message,
+    status: *mut MPI_Status,
+) -> c_int {
+    let arguments = Arguments::new(&PLAIN, buf, count, datatype);
+    let receive = |process: &Process, key, buffer| {
+        let received = process.mrecv(key, buffer)?;
+        // SAFETY: the caller's promise.
+        unsafe { StatusOut::new(status) }.set(&received);
+        Ok(())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { receive_taken(function, arguments, message, receive) }
+}
+
+/// `MPI_Imrecv`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn imrecv(
+    function: Function,
+    buf: *mut c_void,
+    count: MPI_Count,
+    datatype: MPI_Datatype,
+    message: *mut MPI_Message,
+    request: *mut MPI_Request,
+) -> c_int {
+    let arguments = Arguments::new(&PLAIN, buf, count, datatype);
+    let receive = |process: &Process, key, buffer| {
+        // SAFETY: the caller's promise.
+        let request = unsafe { Out::new("request", request) }?;
+        request.set(encode(process.imrecv(key, buffer)?));
+        Ok(())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { receive_taken(function, arguments, message, receive) }
+}

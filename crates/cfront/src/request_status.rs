@@ -1,0 +1,169 @@
+//! Asking about requests without completing them.
+//!
+//! MPI-5.0: Point-to-Point Communication, Non-Destructive Test of status.
+
+use std::ffi::c_int;
+
+use oxmpi_base::{ErrorClass, Function, Status};
+use oxmpi_core::{Process, RequestKey};
+
+use crate::failure::{Outcome, on_requests};
+use crate::generated::constants::MPI_UNDEFINED;
+use crate::generated::types::{MPI_Request, MPI_Status};
+use crate::persistent_pt2pt::of_request;
+use crate::pointer::{Array, Out};
+use crate::request::key_of;
+use crate::requests::Requests;
+use crate::status::StatusOut;
+
+/// The status of a request that is over, or null, or inactive.
+fn status_of(process: &Process, key: Option<RequestKey>) -> Outcome<Option<Status>> {
+    let Some(key) = key else { return Ok(Some(Status::EMPTY)) };
+    process.request_status(key).map_err(|error| of_request(process, key, error))
+}
+
+fn is_active(process: &Process, key: Option<RequestKey>) -> Outcome<bool> {
+    let Some(key) = key else { return Ok(false) };
+    process.is_active(key).map_err(|error| of_request(process, key, error))
+}
+
+/// `MPI_Request_get_status`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn request_get_status(
+    function: Function,
+    request: MPI_Request,
+    flag: *mut c_int,
+    status: *mut MPI_Status,
+) -> c_int {
+    on_requests(function, |process| {
+        let key = key_of("request", request)?;
+        // SAFETY: the caller's promise.
+        let flag = unsafe { Out::new("flag", flag) }?;
+        let over = status_of(process, key)?;
+        flag.set(over.is_some().into());
+        if let Some(over) = over {
+            // SAFETY: the caller's promise.
+            unsafe { StatusOut::new(status) }.set(&over);
+        }
+        Ok(())
+    })
+}
+
+/// `MPI_Request_get_status_all`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn request_get_status_all(
+    function: Function,
+    count: c_int,
+    array_of_requests: *const MPI_Request,
+    flag: *mut c_int,
+    array_of_statuses: *mut MPI_Status,
+) -> c_int {
+    on_requests(function, |process| {
+        // SAFETY: the caller's promise.
+        let requests = unsafe { Requests::new(array_of_requests.cast_mut(), count) }?;
+        // SAFETY: the caller's promise.
+        let flag = unsafe { Out::new("flag", flag) }?;
+        // SAFETY: the caller's promise.
+        let out = unsafe { StatusOut::new(array_of_statuses) };
+        let mut statuses = Vec::with_capacity(requests.keys().len());
+        for &key in requests.keys() {
+            statuses.extend(status_of(process, key)?);
+        }
+        let all = statuses.len() == requests.keys().len();
+        flag.set(all.into());
+        if all {
+            for (index, status) in statuses.iter().enumerate() {
+                out.at(index).set_with_error(status, ErrorClass::Success);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// `MPI_Request_get_status_any`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn request_get_status_any(
+    function: Function,
+    count: c_int,
+    array_of_requests: *const MPI_Request,
+    indx: *mut c_int,
+    flag: *mut c_int,
+    status: *mut MPI_Status,
+) -> c_int {
+    on_requests(function, |process| {
+        // SAFETY: the caller's promise.
+        let requests = unsafe { Requests::new(array_of_requests.cast_mut(), count) }?;
+        // SAFETY: the caller's promise.
+        let indx = unsafe { Out::new("indx", indx) }?;
+        // SAFETY: the caller's promise.
+        let flag = unsafe { Out::new("flag", flag) }?;
+        // SAFETY: the caller's promise.
+        let out = unsafe { StatusOut::new(status) };
+        let some = over(process, &requests)?;
+        let (index, status) = match &some {
+            None => (MPI_UNDEFINED, Some(Status::EMPTY)),
+            Some(found) => match found.first() {
+                Some(&(index, status)) => (index, Some(status)),
+                None => (MPI_UNDEFINED, None),
+            },
+        };
+        indx.set(index);
+        flag.set(status.is_some().into());
+        if let Some(status) = status {
+            out.set(&status);
+        }
+        Ok(())
+    })
+}
+
+/// `MPI_Request_get_status_some`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn request_get_status_some(
+    function: Function,
+    incount: c_int,
+    array_of_requests: *const MPI_Request,
+    outcount: *mut c_int,
+    array_of_indices: *mut c_int,
+    array_of_statuses: *mut MPI_Status,
+) -> c_int {
+    on_requests(function, |process| {
+        // SAFETY: the caller's promise.
+        let requests = unsafe { Requests::new(array_of_requests.cast_mut(), incount) }?;
+        // SAFETY: the caller's promise.
+        let outcount = unsafe { Out::new("outcount", outcount) }?;
+        // SAFETY: the caller's promise: there is room for as many indices as requests.
+        let indices = unsafe { Array::new("array_of_indices", array_of_indices, incount) }?;
+        // SAFETY: the caller's promise.
+        let out = unsafe { StatusOut::new(array_of_statuses) };
+        let Some(found) = over(process, &requests)? else {
+            outcount.set(MPI_UNDEFINED);
+            return Ok(());
+        };
+        for (place, (index, status)) in found.iter().enumerate() {
+            indices.set(place, *index);
+            out.at(place).set_with_error(status, ErrorClass::Success);
+        }
+        outcount.set(c_int::try_from(found.len()).expect("an array has an int of items"));
+        Ok(())
+    })
+}
+
+/// The active requests that are over, by index; `None` if none is active.
+fn over(process: &Process, requests: &Requests) -> Outcome<Option<Vec<(c_int, Status)>>> {
+    let (mut found, mut any_active) = (Vec::new(), false);
+    for (index, &key) in (0..).zip(requests.keys()) {
+        if is_active(process, key)? {
+            any_active = true;
+            found.extend(status_of(process, key)?.map(|status| (index, status)));
+        }
+    }
+    Ok(any_active.then_some(found))
+}
