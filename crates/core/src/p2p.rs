@@ -11,6 +11,7 @@ use oxmpi_engine::{Address, Key, Message, Mode, OpKey, Outcome, P2p, Pattern, Re
 use crate::comm::Communicator;
 use crate::process::{Process, State};
 use crate::request::{Kind, Request, RequestKey};
+use crate::wait::Awaited;
 
 /// Whom a message goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +125,7 @@ impl Process {
         let pending = self.enter().begin_send(comm, buffer, to, tag, mode);
         match pending {
             None => Ok(()),
-            Some(key) => self.wait_for(|state| state.outcome_of(key)).into_result().map(drop),
+            Some(key) => self.wait_for(|state: &mut State| state.outcome_of(key)).into_result().map(drop),
         }
     }
 
@@ -162,14 +163,18 @@ impl Process {
         tag: TagPattern,
     ) -> Result<Status> {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok(FROM_NOBODY) };
-        let received = self.enter().engine.p2p.receive(comm.context, pattern, buffer);
-        self.finish_receive(received)
+        let Some(source) = pattern.source else {
+            let received = self.enter().engine.p2p.receive(comm.context, pattern, buffer);
+            return self.finish_receive(received);
+        };
+        let from = comm.addresses[source as usize].node_rank;
+        self.wait_for(Receive::new(comm.context, from, pattern, buffer)).into_result()
     }
 
     fn finish_receive(&self, received: Received) -> Result<Status> {
         match received {
             Received::Done(outcome) => outcome.into_result(),
-            Received::Pending(key) => self.wait_for(|state| state.outcome_of(key)).into_result(),
+            Received::Pending(key) => self.wait_for(|state: &mut State| state.outcome_of(key)).into_result(),
         }
     }
 
@@ -217,7 +222,7 @@ impl Process {
         drop(state);
         let status = received.map_or(Ok(FROM_NOBODY), |received| self.finish_receive(received));
         if let Some(key) = sent {
-            self.wait_for(|state| state.outcome_of(key)).into_result()?;
+            self.wait_for(|state: &mut State| state.outcome_of(key)).into_result()?;
         }
         status
     }
@@ -249,7 +254,7 @@ impl Process {
     /// `Rank`, `Tag` for bad arguments.
     pub fn probe(&self, comm: &Arc<Communicator>, source: Source, tag: TagPattern) -> Result<Status> {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok(FROM_NOBODY) };
-        Ok(self.wait_for(|state| state.probe(comm, &pattern)))
+        Ok(self.wait_for(|state: &mut State| state.probe(comm, &pattern)))
     }
 
     /// Tells about a message that matches, if one has arrived.
@@ -280,7 +285,7 @@ impl Process {
         tag: TagPattern,
     ) -> Result<(Status, Option<MessageKey>)> {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok((FROM_NOBODY, None)) };
-        Ok(self.wait_for(|state| state.take_message(comm, &pattern)))
+        Ok(self.wait_for(|state: &mut State| state.take_message(comm, &pattern)))
     }
 
     /// As [`Process::mprobe`], if a message has arrived.
@@ -328,6 +333,66 @@ impl Process {
     /// The communicator by which a taken message came.
     pub fn message_comm(&self, message: MessageKey) -> Option<Arc<Communicator>> {
         self.enter().messages.get(message).map(|kept| Arc::clone(&kept.comm))
+    }
+}
+
+/// A blocking receive from a known rank. Short messages are taken where they lie; only when that does not
+/// work, or none comes for a while, does the receive become an operation that others can see.
+struct Receive {
+    context: u32,
+    from: u32,
+    pattern: Pattern,
+    buffer: Buffer,
+    looks: u32,
+    op: Option<OpKey>,
+}
+
+/// Looks for a short message before the receive is posted.
+const LOOKS_BEFORE_POSTING: u32 = 1000;
+
+impl Receive {
+    #[inline]
+    fn new(context: u32, from: u32, pattern: Pattern, buffer: Buffer) -> Self {
+        Self { context, from, pattern, buffer, looks: 0, op: None }
+    }
+
+    fn look_posted(&mut self, p2p: &mut P2p) -> Option<Outcome> {
+        let Some(op) = self.op else {
+            return match p2p.receive(self.context, self.pattern, self.buffer.clone()) {
+                Received::Done(outcome) => Some(outcome),
+                Received::Pending(op) => {
+                    self.op = Some(op);
+                    None
+                }
+            };
+        };
+        p2p.poll();
+        p2p.take_outcome(op)
+    }
+}
+
+impl Awaited for Receive {
+    type Outcome = Outcome;
+
+    #[inline]
+    fn look(&mut self, state: &mut State) -> Option<Outcome> {
+        let p2p = &mut state.engine.p2p;
+        if self.op.is_none() {
+            if let Some(outcome) = p2p.receive_at_once(self.context, self.from, &self.pattern, &self.buffer) {
+                return Some(outcome);
+            }
+            self.looks += 1;
+            if self.looks < LOOKS_BEFORE_POSTING && !p2p.has_arrival(self.from) {
+                return None;
+            }
+        }
+        self.look_posted(p2p)
+    }
+
+    fn describe(&self, _: &State) -> Option<String> {
+        self.op
+            .is_none()
+            .then(|| format!("receive from {:?}, tag {:?}", self.pattern.source, self.pattern.tag))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::coll::PlanCache;
 use crate::comm::Communicator;
 use crate::p2p::KeptMessage;
 use crate::request::Request;
-use crate::wait::Policy;
+use crate::wait::{Awaited, Policy};
 
 /// How the threads of a program use MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,7 +110,7 @@ impl Process {
     /// # Errors
     /// Those of a barrier.
     pub fn finalize(&self) -> Result<()> {
-        self.wait_for(|state| state.engine.is_quiet().then_some(()));
+        self.wait_for(|state: &mut State| state.engine.is_quiet().then_some(()));
         let farewell = crate::coll::barrier(self, &self.world)?;
         self.blocking(&self.world, farewell)?;
         // What the barrier itself has left in the rings is in shared memory and needs this process no more,
@@ -154,9 +154,10 @@ impl State {
     }
 
     /// Answers the launcher, if it wants to know what this rank is waiting for.
-    pub(crate) fn answer_if_asked(&self) {
+    pub(crate) fn answer_if_asked(&self, awaited: &impl Awaited) {
         if self.is_asked() {
-            let pending = self.engine.describe();
+            let mut pending: Vec<String> = awaited.describe(self).into_iter().collect();
+            pending.extend(self.engine.describe());
             let report =
                 if pending.is_empty() { "nothing is under way".to_owned() } else { pending.join("\n") };
             self.engine.state().answer(&report);

@@ -172,7 +172,7 @@ impl Process {
     #[inline]
     pub fn wait(&self, key: RequestKey) -> Result<Completion> {
         self.check(key)?;
-        Ok(self.wait_for(|state| state.complete(key)))
+        Ok(self.wait_for(|state: &mut State| state.complete(key)))
     }
 
     /// Completes an operation if it is over.
@@ -197,7 +197,8 @@ impl Process {
     ) -> Result<()> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
         for (index, key) in keys.iter().enumerate() {
-            let completion = key.map_or(Completion::EMPTY, |key| self.wait_for(|state| state.complete(key)));
+            let completion =
+                key.map_or(Completion::EMPTY, |key| self.wait_for(|state: &mut State| state.complete(key)));
             each(index, completion);
         }
         Ok(())
@@ -231,7 +232,7 @@ impl Process {
     /// As [`Process::wait`].
     pub fn wait_any(&self, keys: &[Option<RequestKey>]) -> Result<Option<(usize, Completion)>> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
-        Ok(self.wait_for(|state| match state.test_any(keys) {
+        Ok(self.wait_for(|state: &mut State| match state.test_any(keys) {
             AnyTest::Done(index, completion) => Some(Some((index, completion))),
             AnyTest::NotYet => None,
             AnyTest::Undefined => Some(None),
@@ -258,7 +259,7 @@ impl Process {
         mut each: impl FnMut(usize, Completion),
     ) -> Result<Option<usize>> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
-        Ok(self.wait_for(|state| match state.test_some(keys, &mut each) {
+        Ok(self.wait_for(|state: &mut State| match state.test_some(keys, &mut each) {
             Some(0) => None,
             count => Some(count),
         }))

@@ -26,6 +26,8 @@ pub(crate) struct Policy {
 
 /// Between two looks at what is waited for, everything else is polled: once in so many looks.
 const LOOKS_PER_POLL: u32 = 16;
+/// The first looks follow each other at once: a pause takes as long as a cache line needs from core to core.
+const BRISK_LOOKS: u32 = 200;
 /// The clock is read once in so many offers of the processor.
 const OFFERS_PER_CLOCK: u32 = 16;
 
@@ -42,46 +44,67 @@ impl Policy {
     }
 }
 
-impl Process {
-    /// Looks until `attempt` gives a result, moving everything else on meanwhile.
+/// Something that a call waits for.
+pub(crate) trait Awaited {
+    /// What there is when it has come.
+    type Outcome;
+
+    /// Looks whether it has come.
+    fn look(&mut self, state: &mut State) -> Option<Self::Outcome>;
+
+    /// What it is, for reports, where the engine does not know it.
+    fn describe(&self, _: &State) -> Option<String> {
+        None
+    }
+}
+
+impl<T, F: FnMut(&mut State) -> Option<T>> Awaited for F {
+    type Outcome = T;
+
     #[inline]
-    pub(crate) fn wait_for<T>(&self, mut attempt: impl FnMut(&mut State) -> Option<T>) -> T {
+    fn look(&mut self, state: &mut State) -> Option<T> {
+        self(state)
+    }
+}
+
+impl Process {
+    /// Looks until what is awaited has come, moving everything else on meanwhile.
+    #[inline]
+    pub(crate) fn wait_for<A: Awaited>(&self, mut awaited: A) -> A::Outcome {
         let mut state = self.enter();
-        if let Some(result) = attempt(&mut state) {
+        if let Some(result) = awaited.look(&mut state) {
             return result;
         }
         for look in 1..=self.policy.looks {
-            hint::spin_loop();
+            if look > BRISK_LOOKS {
+                hint::spin_loop();
+            }
             if look % LOOKS_PER_POLL == 0 {
                 state.engine.poll();
                 state = self.let_others_in(state);
             }
-            if let Some(result) = attempt(&mut state) {
+            if let Some(result) = awaited.look(&mut state) {
                 return result;
             }
         }
-        self.wait_patiently(state, attempt)
+        self.wait_patiently(state, awaited)
     }
 
-    fn wait_patiently<'a, T>(
-        &'a self,
-        mut state: Entered<'a, State>,
-        mut attempt: impl FnMut(&mut State) -> Option<T>,
-    ) -> T {
+    fn wait_patiently<'a, A: Awaited>(&'a self, mut state: Entered<'a, State>, mut awaited: A) -> A::Outcome {
         let mut since = Instant::now();
         let mut offers = 0u32;
         loop {
             if state.engine.poll() {
                 since = Instant::now();
             }
-            if let Some(result) = attempt(&mut state) {
+            if let Some(result) = awaited.look(&mut state) {
                 return result;
             }
-            state.answer_if_asked();
+            state.answer_if_asked(&awaited);
             drop(state);
             offers += 1;
             if offers % OFFERS_PER_CLOCK == 0 && since.elapsed() > self.policy.patience {
-                if let Some(result) = self.sleep(&mut attempt) {
+                if let Some(result) = self.sleep(&mut awaited) {
                     return result;
                 }
                 since = Instant::now().checked_sub(self.policy.patience).unwrap_or(since);
@@ -94,13 +117,13 @@ impl Process {
     }
 
     /// Sleeps, unless there is something to do after all.
-    fn sleep<T>(&self, attempt: &mut impl FnMut(&mut State) -> Option<T>) -> Option<T> {
+    fn sleep<A: Awaited>(&self, awaited: &mut A) -> Option<A::Outcome> {
         let (doorbell, waker) = self.bed;
         let mut result = None;
         doorbell.sleep(&waker, self.policy.nap, || {
             let mut state = self.enter();
             let moved = state.engine.poll();
-            result = attempt(&mut state);
+            result = awaited.look(&mut state);
             moved || result.is_some() || state.is_asked()
         });
         result

@@ -280,13 +280,15 @@ impl Engine {
         self.active.is_empty() && self.p2p.is_quiet()
     }
 
+    /// Where a run stands, for reports.
+    pub fn describe_run(&self, channel: ChannelKey, run: &Run, plan: &Plan) -> String {
+        format!("collective {}", run.describe(plan, self.channel(channel)))
+    }
+
     /// One line per operation under way, for reports.
     pub fn describe(&self) -> Vec<String> {
         let runs = self.active.iter().filter_map(|&key| self.runs.get(key));
-        let runs = runs.map(|kept| {
-            let channel = self.channel(kept.channel);
-            format!("collective {}", kept.run.describe(&kept.plan, channel))
-        });
+        let runs = runs.map(|kept| self.describe_run(kept.channel, &kept.run, &kept.plan));
         runs.chain(self.p2p.describe()).collect()
     }
 }

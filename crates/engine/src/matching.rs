@@ -48,7 +48,7 @@ struct Posted {
 
 impl Pattern {
     #[inline]
-    fn matches(&self, header: &Header) -> bool {
+    pub(crate) fn matches(&self, header: &Header) -> bool {
         self.source.is_none_or(|source| source == header.source)
             && self.tag.is_none_or(|tag| tag == header.tag)
     }
@@ -72,6 +72,12 @@ impl Context {
     pub(crate) fn take_posted(&mut self, header: &Header) -> Option<OpKey> {
         let place = self.posted.iter().position(|posted| posted.pattern.matches(header))?;
         self.posted.remove(place).map(|posted| posted.op)
+    }
+
+    /// Whether no receive waits.
+    #[inline]
+    pub(crate) fn has_no_posted(&self) -> bool {
+        self.posted.is_empty()
     }
 
     /// Lets a receive no longer wait; false if it did not.

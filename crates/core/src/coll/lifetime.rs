@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Address, ChannelKey, ChannelPlan, Run};
+use oxmpi_engine::{Address, Binding, ChannelKey, ChannelPlan, Run};
 use oxmpi_plan::{Collective, Plan};
 use oxmpi_shm::Block;
 
@@ -16,6 +16,7 @@ use super::{Operation, Recipe, Record, exchange};
 use crate::comm::Communicator;
 use crate::process::{Process, State};
 use crate::request::{Kind, Request, RequestKey};
+use crate::wait::Awaited;
 
 impl Process {
     /// Runs a collective to its end.
@@ -31,11 +32,7 @@ impl Process {
         let mut run = Run::new(&plan);
         state.engine.begin(channel, &mut run, &plan, binding);
         drop(state);
-        let result = self.wait_for(|state| match state.engine.advance(channel, &mut run, &plan, binding) {
-            Ok(false) => None,
-            Ok(true) => Some(Ok(())),
-            Err(error) => Some(Err(error)),
-        });
+        let result = self.wait_for(OnTheStack { channel, run: &mut run, plan: &plan, binding });
         let mut state = self.enter();
         if let Recipe::Regular { shape, in_place } = recipe {
             state.plans.give_back(channel, shape, *in_place, plan);
@@ -77,6 +74,31 @@ impl Process {
         let run = state.engine.keep(channel, plan, operation.binding);
         let kind = Kind::PersistentCollective { active: false, run, channel };
         Ok(state.requests.insert(Request::new(kind, comm)))
+    }
+}
+
+/// The run of a blocking call.
+struct OnTheStack<'a> {
+    channel: ChannelKey,
+    run: &'a mut Run,
+    plan: &'a Plan,
+    binding: &'a Binding,
+}
+
+impl Awaited for OnTheStack<'_> {
+    type Outcome = Result<()>;
+
+    #[inline]
+    fn look(&mut self, state: &mut State) -> Option<Result<()>> {
+        match state.engine.advance(self.channel, self.run, self.plan, self.binding) {
+            Ok(false) => None,
+            Ok(true) => Some(Ok(())),
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    fn describe(&self, state: &State) -> Option<String> {
+        Some(state.engine.describe_run(self.channel, self.run, self.plan))
     }
 }
 

@@ -1,11 +1,10 @@
 //! What happens when something arrives.
 
-use oxmpi_base::{Error, ErrorClass};
 use oxmpi_mem::Region;
 use oxmpi_shm::ring::{Arrival, Header};
 
 use super::outbox::Outgoing;
-use super::{OpKey, P2p, State, kind, status_of};
+use super::{OpKey, Outcome, P2p, State, delivered, judged, kind};
 use crate::matching::Message;
 use crate::slab::Key;
 
@@ -76,18 +75,12 @@ impl P2p {
         let op = self.ops.get_mut(receive).expect("posted receives exist");
         op.peer = from;
         op.header = *header;
-        op.status = status_of(header);
-        let capacity = op.buffer.bytes();
-        if header.bytes > capacity {
-            op.status.bytes = capacity;
-            op.status.error = ErrorClass::Truncate;
-            op.error = Some(truncated(header, capacity));
-        }
         if header.kind == kind::ANNOUNCE {
+            Outcome { status: op.status, error: op.error } = judged(header, op.buffer.bytes());
             op.state = State::Filling { arrived: 0 };
             return self.accept(receive, from, header, word_of(payload));
         }
-        op.buffer.write(0, &payload.part(0, payload.len().min(capacity as usize)));
+        Outcome { status: op.status, error: op.error } = delivered(header, payload, &op.buffer);
         self.finish(receive);
         if header.kind == kind::EAGER_SYNCHRONOUS {
             self.answer(from, kind::MATCHED, header.token, 0);
@@ -128,13 +121,4 @@ fn word_of(payload: &Region) -> u64 {
     let mut word = [0; 8];
     payload.read(&mut word);
     u64::from_ne_bytes(word)
-}
-
-#[cold]
-fn truncated(header: &Header, capacity: u64) -> Error {
-    let Header { bytes, source, tag, .. } = header;
-    let text = format!(
-        "a message of {bytes} bytes from rank {source} with tag {tag} does not fit into {capacity} bytes"
-    );
-    Error::new(ErrorClass::Truncate, text)
 }

@@ -16,7 +16,7 @@ mod arrivals;
 mod outbox;
 mod single;
 
-use oxmpi_base::{Error, Result, Status};
+use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::{Pool, Region};
 use oxmpi_shm::ring::{Header, Receiver, Sender};
@@ -275,6 +275,48 @@ impl P2p {
         Received::Pending(key)
     }
 
+    /// Receives a short message that has arrived from `from` already, or just now, without making an operation
+    /// of it; `None` if there is none, or it needs one.
+    ///
+    /// `pattern` names the sender, which is `from` on the node.
+    #[inline]
+    pub fn receive_at_once(
+        &mut self,
+        context: u32,
+        from: u32,
+        pattern: &Pattern,
+        buffer: &Buffer,
+    ) -> Option<Outcome> {
+        let here = self.context_mut(context);
+        if !here.has_no_posted() {
+            return None;
+        }
+        if let Some(message) = here.peek(pattern) {
+            if message.header.kind != kind::EAGER {
+                return None;
+            }
+            let message = here.take_unexpected(pattern)?;
+            let outcome = delivered(&message.header, &message.payload, buffer);
+            self.pool.give(message.payload);
+            return Some(outcome);
+        }
+        let arrival = self.receivers[from as usize].arrival()?;
+        let header = &arrival.header;
+        if header.kind != kind::EAGER || header.context != context || !pattern.matches(header) {
+            return None;
+        }
+        let outcome = delivered(header, &arrival.payload, buffer);
+        self.receivers[from as usize].release(&arrival);
+        self.wake(from); // it may wait for the room
+        Some(outcome)
+    }
+
+    /// Whether anything from a rank waits to be dealt with.
+    #[inline]
+    pub fn has_arrival(&self, from: u32) -> bool {
+        self.receivers[from as usize].arrival().is_some()
+    }
+
     /// Receives a message that a matched probe has taken, or that has just been found.
     pub fn receive_message(&mut self, message: Message, buffer: Buffer) -> Received {
         let here = Address { node_rank: self.me, context: message.header.context };
@@ -426,6 +468,39 @@ impl Op {
             _ => format!("send of {bytes} bytes to node rank {}, tag {tag}: not received yet", self.peer),
         }
     }
+}
+
+/// Puts a message that is here, whole, where it belongs.
+#[inline]
+fn delivered(header: &Header, payload: &Region, buffer: &Buffer) -> Outcome {
+    let capacity = buffer.bytes();
+    if header.bytes <= capacity {
+        buffer.write(0, payload);
+    } else {
+        buffer.write(0, &payload.part(0, payload.len().min(capacity as usize)));
+    }
+    judged(header, capacity)
+}
+
+/// How a receive of at most `capacity` bytes ends that gets the message of `header`.
+#[inline]
+fn judged(header: &Header, capacity: u64) -> Outcome {
+    let mut outcome = Outcome { status: status_of(header), error: None };
+    if header.bytes > capacity {
+        outcome.status.bytes = capacity;
+        outcome.status.error = ErrorClass::Truncate;
+        outcome.error = Some(truncated(header, capacity));
+    }
+    outcome
+}
+
+#[cold]
+fn truncated(header: &Header, capacity: u64) -> Error {
+    let Header { bytes, source, tag, .. } = header;
+    let text = format!(
+        "a message of {bytes} bytes from rank {source} with tag {tag} does not fit into {capacity} bytes"
+    );
+    Error::new(ErrorClass::Truncate, text)
 }
 
 fn status_of(header: &Header) -> Status {

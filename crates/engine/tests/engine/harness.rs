@@ -1,0 +1,235 @@
+//! A world of engines, a scheduler that is fixed by a seed, and memory to send from and receive into.
+
+use oxmpi_base::{BasicType, Result};
+use oxmpi_datatype::{Buffer, Datatype};
+use oxmpi_engine::{Address, ChannelKey, Engine, Mode, OpKey, Outcome, Pattern, Received};
+use oxmpi_mem::{Pool, Region};
+use oxmpi_shm::Job;
+
+/// All engines of a job, a channel of all of them, and a context for messages.
+pub struct World {
+    pub engines: Vec<Engine>,
+    pub channels: Vec<ChannelKey>,
+    pub context: u32,
+    pub random: Random,
+    pub seed: u64,
+    /// A rank that has its turn only when the others have done nothing for long.
+    held: Option<usize>,
+    idle: usize,
+}
+
+/// Numbers that look random: xorshift64*.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+/// User memory: some bytes, in one piece or with gaps between them.
+pub struct Store {
+    memory: Region,
+    buffer: Buffer,
+}
+
+/// How the bytes of a [`Store`] lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lie {
+    Dense,
+    Scattered,
+}
+
+/// Turns after which whoever waits for the impossible is reported.
+const TURNS: usize = 3_000_000;
+/// Turns without progress, per rank, after which a rank that is held has one.
+const PATIENCE: usize = 20;
+/// What is in the gaps of a scattered store.
+const GAP: u8 = 0xee;
+const BLOCK_BYTES: usize = 3;
+const STRIDE_BYTES: usize = 5;
+
+impl World {
+    pub fn new(ranks: u32, seed: u64) -> Self {
+        let job = Job::create(ranks).expect("shared memory for a job");
+        let mut engines: Vec<_> = (0..ranks as usize).map(|rank| Engine::new(job, rank)).collect();
+        let channels = engines.iter_mut().map(Engine::open_first_channel).collect();
+        let contexts: Vec<_> = engines.iter_mut().map(|engine| engine.p2p.open_context()).collect();
+        assert!(contexts.windows(2).all(|pair| pair[0] == pair[1]), "equal calls give equal contexts");
+        let random = Random::new(seed);
+        Self { engines, channels, context: contexts[0], random, seed, held: None, idle: 0 }
+    }
+
+    /// Lets `rank` have its turn only when the others are stuck.
+    pub fn hold(&mut self, rank: Option<usize>) {
+        self.held = rank;
+        self.idle = 0;
+    }
+
+    /// The rank whose turn it is.
+    pub fn next_rank(&mut self) -> usize {
+        let ranks = self.engines.len();
+        let rank = self.random.below(ranks);
+        match self.held {
+            Some(held) if held == rank && ranks > 1 && self.idle < PATIENCE * ranks => (rank + 1) % ranks,
+            _ => rank,
+        }
+    }
+
+    /// Notes whether the last turn achieved something.
+    pub fn note(&mut self, moved: bool) {
+        self.idle = if moved { 0 } else { self.idle + 1 };
+    }
+
+    /// One poll of one engine.
+    pub fn turn(&mut self) {
+        let rank = self.next_rank();
+        let moved = self.engines[rank].poll();
+        self.note(moved);
+    }
+
+    /// Polls engines in random order until `done`.
+    pub fn until(&mut self, what: &str, mut done: impl FnMut(&mut [Engine]) -> bool) {
+        for _ in 0..TURNS {
+            if done(&mut self.engines) {
+                return;
+            }
+            self.turn();
+        }
+        self.report(what);
+    }
+
+    /// Polls each engine often enough for everything to happen that can.
+    pub fn settle(&mut self) {
+        let mut idle = 0;
+        while idle < 3 {
+            let moved = self.engines.iter_mut().fold(false, |moved, engine| engine.poll() || moved);
+            idle = if moved { 0 } else { idle + 1 };
+        }
+    }
+
+    /// Fails, and says what each rank is waiting for.
+    pub fn report(&self, what: &str) -> ! {
+        let ranks = self.engines.iter().enumerate();
+        let pending: Vec<_> =
+            ranks.map(|(rank, engine)| format!("rank {rank}: {}", engine.describe().join("; "))).collect();
+        panic!("seed {}: {what} does not happen\n{}", self.seed, pending.join("\n"));
+    }
+
+    pub fn send(&mut self, src: u32, dst: u32, tag: i32, from: &Store, mode: Mode) -> Option<OpKey> {
+        let to = Address { node_rank: dst, context: self.context };
+        self.engines[src as usize].p2p.send(to, src.cast_signed(), tag, &from.buffer, mode)
+    }
+
+    pub fn receive(&mut self, dst: u32, source: Option<u32>, tag: Option<i32>, into: &Store) -> Received {
+        let pattern = Pattern { source: source.map(u32::cast_signed), tag };
+        self.engines[dst as usize].p2p.receive(self.context, pattern, into.buffer.clone())
+    }
+
+    /// Polls until a receive of `rank` is over.
+    pub fn finish(&mut self, rank: u32, received: Received) -> Outcome {
+        match received {
+            Received::Done(outcome) => outcome,
+            Received::Pending(key) => {
+                let rank = rank as usize;
+                self.until("the end of a receive", |engines| engines[rank].p2p.is_done(key));
+                self.engines[rank].p2p.take_outcome(key).expect("it is done")
+            }
+        }
+    }
+
+    /// Polls until a send of `rank` is over.
+    pub fn finish_send(&mut self, rank: u32, key: Option<OpKey>) {
+        if let Some(key) = key {
+            let outcome = self.finish(rank, Received::Pending(key));
+            assert!(outcome.error.is_none(), "seed {}: {outcome:?}", self.seed);
+        }
+    }
+}
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn word(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    pub fn below(&mut self, limit: usize) -> usize {
+        (self.word() >> 33) as usize % limit
+    }
+
+    pub fn chance(&mut self) -> bool {
+        self.below(2) == 0
+    }
+
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for end in (1..items.len()).rev() {
+            items.swap(end, self.below(end + 1));
+        }
+    }
+
+    pub fn bytes(&mut self, bytes: usize) -> Vec<u8> {
+        let words = (0..bytes.div_ceil(8)).flat_map(|_| self.word().to_le_bytes());
+        words.take(bytes).collect()
+    }
+}
+
+impl Store {
+    pub fn new(bytes: usize, lie: Lie) -> Self {
+        match lie {
+            Lie::Dense => {
+                let memory = Pool::default().take(bytes);
+                Self { memory, buffer: Buffer::dense(memory) }
+            }
+            Lie::Scattered => Self::scattered(bytes).expect("a small vector"),
+        }
+    }
+
+    pub fn of(bytes: &[u8], lie: Lie) -> Self {
+        let store = Self::new(bytes.len(), lie);
+        store.put(bytes);
+        store
+    }
+
+    fn scattered(bytes: usize) -> Result<Self> {
+        let blocks = bytes / BLOCK_BYTES;
+        let memory = Pool::default().take(blocks * STRIDE_BYTES + bytes % BLOCK_BYTES);
+        memory.write(&vec![GAP; memory.len()]);
+        let byte = Datatype::basic(BasicType::Byte);
+        let block = Datatype::contiguous(BLOCK_BYTES as i64, &byte)?;
+        let element = Datatype::resized(0, STRIDE_BYTES as i64, &block)?;
+        element.commit();
+        // SAFETY: the elements lie in `memory`, which is never freed and of which no reference exists.
+        let buffer = unsafe { Buffer::new(memory.as_ptr(), blocks as u64, &element) }?;
+        let rest = memory.part(blocks * STRIDE_BYTES, bytes % BLOCK_BYTES);
+        let buffer = if rest.is_empty() { buffer } else { Buffer::joined(vec![buffer, Buffer::dense(rest)]) };
+        Ok(Self { memory, buffer })
+    }
+
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    pub fn put(&self, bytes: &[u8]) {
+        let packed = Pool::default().take(bytes.len());
+        packed.write(bytes);
+        self.buffer.write(0, &packed);
+    }
+
+    /// The bytes; no gap has been written to.
+    pub fn get(&self) -> Vec<u8> {
+        let bytes = self.buffer.bytes() as usize;
+        let packed = Pool::default().take(bytes);
+        self.buffer.read(0, &packed);
+        if self.memory.len() > bytes {
+            let memory = self.memory.to_vec();
+            let gaps = memory.chunks_exact(STRIDE_BYTES).flat_map(|element| &element[BLOCK_BYTES..]);
+            assert!(gaps.take(bytes / BLOCK_BYTES * 2).all(|&byte| byte == GAP), "a gap was written to");
+        }
+        packed.to_vec()
+    }
+}

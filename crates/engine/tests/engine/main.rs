@@ -1,0 +1,12 @@
+//! Many engines in one process, driven by one thread in random order.
+//!
+//! Nothing in an engine waits, so a seed fixes everything that happens. The seed is in every failure message.
+
+mod channels;
+mod collectives;
+mod failures;
+mod harness;
+mod memory;
+mod messages;
+mod outstanding;
+mod protocols;
