@@ -1,5 +1,7 @@
 //! All ranks running their plans, step by step.
 
+use std::mem;
+
 use super::buffers::Buffers;
 use super::channels::{Channels, Message};
 use super::clock::{Clock, Moment};
@@ -255,9 +257,9 @@ impl<'a> World<'a> {
         if !meant.all(|pending| channels.is_complete(pending.message)) {
             return Ok(false);
         }
-        let (complete, rest) = std::mem::take(&mut state.pending).into_iter().partition(is_meant);
+        let (complete, rest): (Vec<_>, Vec<_>) =
+            mem::take(&mut state.pending).into_iter().partition(is_meant);
         state.pending = rest;
-        let complete: Vec<Pending> = complete;
         for pending in complete {
             if let Some(moment) = channels.learned(pending.message) {
                 state.clock.join(&moment);
