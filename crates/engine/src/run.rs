@@ -414,7 +414,7 @@ impl Run {
 /// Whether what is posted on a line travels in the line itself. The same on all ranks.
 #[inline]
 fn is_inline(line: &PlanLine, plan: &Plan) -> bool {
-    line.slot_bytes <= INLINE_BYTES as u64 && plan.segments == 1
+    line.slot_bytes == 0 || line.slot_bytes <= INLINE_BYTES as u64 && plan.segments == 1
 }
 
 fn member(peer: Peer) -> u32 {

@@ -1,5 +1,7 @@
 //! A world of engines, a scheduler that is fixed by a seed, and memory to send from and receive into.
 
+use std::cell::RefCell;
+
 use oxmpi_base::{BasicType, Result};
 use oxmpi_datatype::{Buffer, Datatype};
 use oxmpi_engine::{Address, ChannelKey, Engine, Mode, OpKey, Outcome, Pattern, Received};
@@ -182,7 +184,7 @@ impl Store {
     pub fn new(bytes: usize, lie: Lie) -> Self {
         match lie {
             Lie::Dense => {
-                let memory = Pool::default().take(bytes);
+                let memory = take(bytes);
                 Self { memory, buffer: Buffer::dense(memory) }
             }
             Lie::Scattered => Self::scattered(bytes).expect("a small vector"),
@@ -195,9 +197,10 @@ impl Store {
         store
     }
 
+    /// Elements of 3 bytes, 5 bytes apart, and what is left behind them.
     fn scattered(bytes: usize) -> Result<Self> {
         let blocks = bytes / BLOCK_BYTES;
-        let memory = Pool::default().take(blocks * STRIDE_BYTES + bytes % BLOCK_BYTES);
+        let memory = take(blocks * STRIDE_BYTES + bytes % BLOCK_BYTES);
         memory.write(&vec![GAP; memory.len()]);
         let byte = Datatype::basic(BasicType::Byte);
         let block = Datatype::contiguous(BLOCK_BYTES as i64, &byte)?;
@@ -215,21 +218,44 @@ impl Store {
     }
 
     pub fn put(&self, bytes: &[u8]) {
-        let packed = Pool::default().take(bytes.len());
+        let packed = take(bytes.len());
         packed.write(bytes);
         self.buffer.write(0, &packed);
+        give(packed);
     }
 
     /// The bytes; no gap has been written to.
     pub fn get(&self) -> Vec<u8> {
         let bytes = self.buffer.bytes() as usize;
-        let packed = Pool::default().take(bytes);
+        let packed = take(bytes);
         self.buffer.read(0, &packed);
         if self.memory.len() > bytes {
             let memory = self.memory.to_vec();
-            let gaps = memory.chunks_exact(STRIDE_BYTES).flat_map(|element| &element[BLOCK_BYTES..]);
-            assert!(gaps.take(bytes / BLOCK_BYTES * 2).all(|&byte| byte == GAP), "a gap was written to");
+            let gaps = memory.chunks_exact(STRIDE_BYTES).take(bytes / BLOCK_BYTES);
+            let untouched = gaps.flat_map(|element| &element[BLOCK_BYTES..]).all(|&byte| byte == GAP);
+            assert!(untouched, "a gap was written to");
         }
-        packed.to_vec()
+        let result = packed.to_vec();
+        give(packed);
+        result
     }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        give(self.memory);
+    }
+}
+
+thread_local! {
+    /// Where the memory of all stores comes from.
+    static POOL: RefCell<Pool> = RefCell::default();
+}
+
+fn take(bytes: usize) -> Region {
+    POOL.with_borrow_mut(|pool| pool.take(bytes))
+}
+
+fn give(region: Region) {
+    POOL.with_borrow_mut(|pool| pool.give(region));
 }

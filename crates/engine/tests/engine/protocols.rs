@@ -1,0 +1,158 @@
+//! What may happen to a message on its way: cancelled, forgotten, probed, copied, read directly.
+//!
+//! MPI-5.0: Point-to-Point Communication, Probe and Cancel; Buffer Allocation and Usage.
+
+use std::process;
+
+use oxmpi_engine::{Address, Mode, Pattern, Received};
+
+use crate::harness::{Lie, Store, World};
+use crate::messages::{SIZES, contents};
+
+const ANY: Pattern = Pattern { source: None, tag: None };
+
+/// Cancel: either the cancellation succeeds or the communication does, but not both.
+#[test]
+fn a_cancelled_receive_takes_no_message() {
+    for (seed, bytes) in (0..).zip(SIZES) {
+        let mut world = World::new(2, seed);
+        let stores = [0, 1].map(|_| Store::new(bytes, Lie::Dense));
+        let [first, second] = stores.each_ref().map(|into| world.receive(1, None, None, into));
+        let Received::Pending(first) = first else { panic!("nothing was sent") };
+        world.engines[1].p2p.cancel(first);
+        let outcome = world.engines[1].p2p.take_outcome(first).expect("cancelling is local");
+        assert!(outcome.status.cancelled && outcome.error.is_none());
+        let from = Store::of(&contents(0, 0, bytes), Lie::Dense);
+        let key = world.send(0, 1, 0, &from, Mode::Standard);
+        assert!(!world.finish(1, second).status.cancelled);
+        assert!(stores[1].get() == from.get());
+        world.finish_send(0, key);
+    }
+}
+
+#[test]
+fn a_receive_that_has_matched_is_not_cancelled() {
+    for (seed, bytes) in (0..).zip([8, 1 << 20]) {
+        let mut world = World::new(2, seed);
+        let (from, into) = (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
+        let Received::Pending(receive) = world.receive(1, None, None, &into) else { panic!("nothing was sent") };
+        let key = world.send(0, 1, 0, &from, Mode::Standard);
+        world.engines[1].poll();
+        world.engines[1].p2p.cancel(receive);
+        let outcome = world.finish(1, Received::Pending(receive));
+        assert_eq!((outcome.status.cancelled, outcome.status.bytes), (false, bytes as u64));
+        assert!(into.get() == from.get());
+        world.finish_send(0, key);
+    }
+}
+
+#[test]
+fn a_send_that_is_cancelled_in_its_queue_is_never_received() {
+    let mut world = World::new(2, 1);
+    let from = Store::of(&contents(0, 0, 8), Lie::Dense);
+    let mut queued = Vec::new();
+    let mut sent = 0;
+    while queued.len() < 3 {
+        queued.extend(world.send(0, 1, 0, &from, Mode::Standard));
+        sent += 1;
+    }
+    world.engines[0].p2p.cancel(queued[1]);
+    assert!(world.engines[0].p2p.take_outcome(queued[1]).is_some_and(|end| end.status.cancelled));
+    for _ in 0..sent - 1 {
+        let into = Store::new(8, Lie::Dense);
+        let received = world.receive(1, None, None, &into);
+        world.finish(1, received);
+    }
+    world.settle();
+    assert!(world.engines[1].p2p.probe(world.context, &ANY).is_none());
+    [queued[0], queued[2]].into_iter().for_each(|key| world.finish_send(0, Some(key)));
+    assert!(world.engines[0].is_quiet());
+}
+
+/// Communication Completion: a request that is freed lets its communication complete.
+#[test]
+fn a_detached_operation_goes_on_and_is_then_forgotten() {
+    for (seed, bytes) in (0..).zip(SIZES) {
+        let mut world = World::new(2, seed);
+        let from = Store::of(&contents(0, 0, bytes), Lie::Dense);
+        let into = [0, 1].map(|_| Store::new(bytes, Lie::Dense));
+        let key = world.send(0, 1, 0, &from, Mode::Synchronous).expect("nobody has received");
+        world.engines[0].p2p.detach(key);
+        for into in &into[..1] {
+            let Received::Pending(receive) = world.receive(1, None, None, into) else { continue };
+            world.engines[1].p2p.detach(receive);
+        }
+        world.settle();
+        assert!(into[0].get() == from.get(), "{bytes} bytes");
+        for engine in &world.engines {
+            assert!(engine.is_quiet() && engine.describe().is_empty(), "{:?}", engine.describe());
+        }
+    }
+}
+
+/// Probe: it tells about a message that the next receive gets; a matched one, of one that nobody else gets.
+#[test]
+fn a_probed_message_is_still_there_and_a_taken_one_is_for_its_taker_alone() {
+    for (seed, bytes) in (0..).zip(SIZES) {
+        let mut world = World::new(2, seed);
+        let froms = [0, 1].map(|number| Store::of(&contents(0, number, bytes), Lie::Dense));
+        let keys = [0, 1].map(|tag| world.send(0, 1, tag, &froms[tag as usize], Mode::Synchronous));
+        world.settle();
+        let context = world.context;
+        let p2p = &mut world.engines[1].p2p;
+        for _ in 0..2 {
+            let status = p2p.probe(context, &ANY).expect("two messages are there");
+            assert_eq!((status.source, status.tag, status.bytes), (0, 0, bytes as u64));
+        }
+        let taken = p2p.take_message(context, &ANY).expect("two messages are there");
+        assert_eq!(taken.envelope(), (0, 0, bytes as u64));
+        assert!(p2p.take_message(context, &Pattern { source: None, tag: Some(0) }).is_none());
+        let (first, second) = (Store::new(bytes, Lie::Dense), Store::new(bytes, Lie::Scattered));
+        let received = world.receive(1, None, None, &second);
+        assert_eq!(world.finish(1, received).status.tag, 1);
+        let received = world.engines[1].p2p.receive_message(taken, first.buffer().clone());
+        assert_eq!(world.finish(1, received).status.tag, 0);
+        assert!(first.get() == froms[0].get() && second.get() == froms[1].get());
+        keys.into_iter().for_each(|key| world.finish_send(0, key));
+    }
+}
+
+/// Communication Modes: a buffered send is complete whether or not a receive has been started.
+#[test]
+fn a_copy_is_what_the_buffer_held_when_it_was_sent() {
+    for (seed, bytes) in (0..).zip(SIZES) {
+        for dst in [0, 1] {
+            let mut world = World::new(2, seed);
+            let to = Address { node_rank: dst, context: world.context };
+            let from = Store::new(bytes, Lie::Scattered);
+            for number in 0..20 {
+                from.put(&contents(0, number, bytes));
+                world.engines[0].p2p.send_copy(to, 0, 0, from.buffer());
+            }
+            from.put(&vec![0; bytes]);
+            for number in 0..20 {
+                let into = Store::new(bytes, Lie::Dense);
+                let received = world.receive(dst, Some(0), None, &into);
+                world.finish(dst, received);
+                assert!(into.get() == contents(0, number, bytes), "{bytes} bytes, message {number}");
+            }
+            world.settle();
+            assert!(world.engines[0].is_quiet() && world.engines[0].describe().is_empty());
+        }
+    }
+}
+
+#[test]
+fn what_is_read_out_of_the_senders_memory_is_what_was_sent() {
+    let bytes = 1 << 20;
+    let mut world = World::new(2, 1);
+    world.engines.iter().for_each(|engine| engine.state().set_pid(process::id()));
+    for (number, room) in (0..).zip([bytes, bytes, 300_000, bytes]) {
+        let (from, into) = (Store::of(&contents(0, number, bytes), Lie::Dense), Store::new(room, Lie::Dense));
+        let key = world.send(0, 1, 0, &from, Mode::Standard);
+        let received = world.receive(1, None, None, &into);
+        assert_eq!(world.finish(1, received).error.is_some(), room < bytes);
+        assert!(into.get() == from.get()[..room], "message {number}");
+        world.finish_send(0, key);
+    }
+}
