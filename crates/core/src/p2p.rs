@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Address, Key, Message, Mode, OpKey, Outcome, P2p, Pattern, Received};
+use oxmpi_engine::{Address, AtOnce, Key, Message, Mode, OpKey, Outcome, P2p, Pattern, Received};
 
 use crate::comm::Communicator;
 use crate::process::{Process, State};
@@ -336,24 +336,20 @@ impl Process {
     }
 }
 
-/// A blocking receive from a known rank. Short messages are taken where they lie; only when that does not
-/// work, or none comes for a while, does the receive become an operation that others can see.
+/// A blocking receive from a known rank. Short messages are taken where they lie; only when something else
+/// comes does the receive become an operation that others can see.
 struct Receive {
     context: u32,
     from: u32,
     pattern: Pattern,
     buffer: Buffer,
-    looks: u32,
     op: Option<OpKey>,
 }
-
-/// Looks for a short message before the receive is posted.
-const LOOKS_BEFORE_POSTING: u32 = 1000;
 
 impl Receive {
     #[inline]
     fn new(context: u32, from: u32, pattern: Pattern, buffer: Buffer) -> Self {
-        Self { context, from, pattern, buffer, looks: 0, op: None }
+        Self { context, from, pattern, buffer, op: None }
     }
 
     fn look_posted(&mut self, p2p: &mut P2p) -> Option<Outcome> {
@@ -378,12 +374,10 @@ impl Awaited for Receive {
     fn look(&mut self, state: &mut State) -> Option<Outcome> {
         let p2p = &mut state.engine.p2p;
         if self.op.is_none() {
-            if let Some(outcome) = p2p.receive_at_once(self.context, self.from, &self.pattern, &self.buffer) {
-                return Some(outcome);
-            }
-            self.looks += 1;
-            if self.looks < LOOKS_BEFORE_POSTING && !p2p.has_arrival(self.from) {
-                return None;
+            match p2p.receive_at_once(self.context, self.from, &self.pattern, &self.buffer) {
+                AtOnce::Done(outcome) => return Some(outcome),
+                AtOnce::NotYet => return None,
+                AtOnce::NeedsOperation => {}
             }
         }
         self.look_posted(p2p)

@@ -20,6 +20,6 @@ mod slab;
 pub use channel::{Channel, ChannelPlan};
 pub use engine::{ChannelKey, Engine, RunKey};
 pub use matching::{Message, Pattern};
-pub use p2p::{Address, Mode, OpKey, Outcome, P2p, Received};
+pub use p2p::{Address, AtOnce, Mode, OpKey, Outcome, P2p, Received};
 pub use run::{Binding, Images, Run, Transfer};
 pub use slab::{Key, Slab};

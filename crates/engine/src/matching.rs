@@ -8,6 +8,7 @@
 //! MPI-5.0: Point-to-Point Communication, Semantics of Point-to-Point Communication.
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use oxmpi_mem::Region;
 use oxmpi_shm::ring::Header;
@@ -51,6 +52,13 @@ impl Pattern {
     pub(crate) fn matches(&self, header: &Header) -> bool {
         self.source.is_none_or(|source| source == header.source)
             && self.tag.is_none_or(|tag| tag == header.tag)
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let any = |value: Option<i32>| value.map_or_else(|| "any".to_owned(), |value| value.to_string());
+        write!(f, "rank {}, tag {}", any(self.source), any(self.tag))
     }
 }
 

@@ -77,6 +77,17 @@ pub enum Received {
     Pending(OpKey),
 }
 
+/// What [`P2p::receive_at_once`] found.
+#[derive(Debug)]
+pub enum AtOnce {
+    /// The message.
+    Done(Outcome),
+    /// Something else, which only [`P2p::receive`] and [`P2p::poll`] can deal with.
+    NeedsOperation,
+    /// Nothing.
+    NotYet,
+}
+
 /// All point-to-point traffic of a rank.
 #[derive(Debug)]
 pub struct P2p {
@@ -276,45 +287,33 @@ impl P2p {
     }
 
     /// Receives a short message that has arrived from `from` already, or just now, without making an operation
-    /// of it; `None` if there is none, or it needs one.
+    /// of it.
     ///
     /// `pattern` names the sender, which is `from` on the node.
     #[inline]
-    pub fn receive_at_once(
-        &mut self,
-        context: u32,
-        from: u32,
-        pattern: &Pattern,
-        buffer: &Buffer,
-    ) -> Option<Outcome> {
+    pub fn receive_at_once(&mut self, context: u32, from: u32, pattern: &Pattern, buffer: &Buffer) -> AtOnce {
         let here = self.context_mut(context);
         if !here.has_no_posted() {
-            return None;
+            return AtOnce::NeedsOperation;
         }
         if let Some(message) = here.peek(pattern) {
             if message.header.kind != kind::EAGER {
-                return None;
+                return AtOnce::NeedsOperation;
             }
-            let message = here.take_unexpected(pattern)?;
+            let message = here.take_unexpected(pattern).expect("just seen");
             let outcome = delivered(&message.header, &message.payload, buffer);
             self.pool.give(message.payload);
-            return Some(outcome);
+            return AtOnce::Done(outcome);
         }
-        let arrival = self.receivers[from as usize].arrival()?;
+        let Some(arrival) = self.receivers[from as usize].arrival() else { return AtOnce::NotYet };
         let header = &arrival.header;
         if header.kind != kind::EAGER || header.context != context || !pattern.matches(header) {
-            return None;
+            return AtOnce::NeedsOperation;
         }
         let outcome = delivered(header, &arrival.payload, buffer);
         self.receivers[from as usize].release(&arrival);
         self.wake(from); // it may wait for the room
-        Some(outcome)
-    }
-
-    /// Whether anything from a rank waits to be dealt with.
-    #[inline]
-    pub fn has_arrival(&self, from: u32) -> bool {
-        self.receivers[from as usize].arrival().is_some()
+        AtOnce::Done(outcome)
     }
 
     /// Receives a message that a matched probe has taken, or that has just been found.
