@@ -1,9 +1,11 @@
 //! Statuses in the layout of the standard ABI.
 //!
-//! The private words hold the packed bytes of the message (words 0 and 1) and whether it was cancelled (word 2).
+//! A status is eight integers. The private ones hold the packed bytes of the message and whether it was cancelled.
+//! They are read and written one by one, because the program may have left some of them uninitialised.
 //! MPI-5.0: Point-to-Point Communication, Return Status; Application Binary Interface, Status.
 
 use std::ffi::c_int;
+use std::mem::offset_of;
 use std::ptr::NonNull;
 
 use oxmpi_base::{BasicType, Error, ErrorClass, Function, Pair, Result, Scalar, Status};
@@ -16,107 +18,116 @@ use crate::generated::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MP
 use crate::generated::types::{MPI_Count, MPI_Datatype, MPI_Status};
 use crate::pointer::{Out, null};
 
-const LOW: usize = 0;
-const HIGH: usize = 1;
-const CANCELLED: usize = 2;
+const SOURCE: usize = 0;
+const TAG: usize = 1;
+const ERROR: usize = 2;
+const BYTES_LOW: usize = 3;
+const BYTES_HIGH: usize = 4;
+const CANCELLED: usize = 5;
+const WORDS: usize = size_of::<MPI_Status>() / size_of::<c_int>();
+
+const _: () = assert!(offset_of!(MPI_Status, MPI_SOURCE) == SOURCE * size_of::<c_int>());
+const _: () = assert!(offset_of!(MPI_Status, MPI_TAG) == TAG * size_of::<c_int>());
+const _: () = assert!(offset_of!(MPI_Status, MPI_ERROR) == ERROR * size_of::<c_int>());
+const _: () = assert!(offset_of!(MPI_Status, MPI_internal) == BYTES_LOW * size_of::<c_int>());
+
+/// A status of the program's, as integers.
+#[derive(Clone, Copy, Debug)]
+struct Words(NonNull<c_int>);
+
+impl Words {
+    /// The argument `status`.
+    ///
+    /// # Errors
+    /// `Arg` if it is null.
+    ///
+    /// # Safety
+    /// Until the last use, a pointer that is not null is valid for reads of the words that are read, and for writes
+    /// if words are written.
+    #[inline]
+    unsafe fn new(status: *const MPI_Status) -> Result<Self> {
+        NonNull::new(status.cast_mut().cast()).map(Self).ok_or_else(|| null("status"))
+    }
+
+    #[inline]
+    fn get(self, word: usize) -> c_int {
+        debug_assert!(word < WORDS, "a word of one status");
+        // SAFETY: `new` was promised that it is valid for reads.
+        unsafe { self.0.as_ptr().wrapping_add(word).read() }
+    }
+
+    #[inline]
+    fn set(self, word: usize, value: c_int) {
+        debug_assert!(word < WORDS, "a word of one status");
+        // SAFETY: `new` was promised that it is valid for writes.
+        unsafe { self.0.as_ptr().wrapping_add(word).write(value) };
+    }
+
+    fn bytes(self) -> u64 {
+        let half = |word| u64::from(self.get(word).cast_unsigned());
+        half(BYTES_LOW) | half(BYTES_HIGH) << 32
+    }
+
+    #[inline]
+    fn set_bytes(self, bytes: u64) {
+        self.set(BYTES_LOW, bytes as c_int);
+        self.set(BYTES_HIGH, (bytes >> 32) as c_int);
+    }
+
+    /// Writes everything but the error.
+    #[inline]
+    fn describe(self, status: &Status) {
+        let source = match status.source {
+            Status::ANY => MPI_ANY_SOURCE,
+            NULL_SOURCE => MPI_PROC_NULL,
+            rank => rank,
+        };
+        self.set(SOURCE, source);
+        self.set(TAG, if status.tag == Status::ANY { MPI_ANY_TAG } else { status.tag });
+        self.set_bytes(status.bytes);
+        self.set(CANCELLED, status.cancelled.into());
+    }
+}
 
 /// Where a function writes a status, or does not: `MPI_STATUS_IGNORE`, `MPI_STATUSES_IGNORE`.
 #[derive(Clone, Copy, Debug)]
-pub struct StatusOut(Option<NonNull<MPI_Status>>);
+pub struct StatusOut(Option<Words>);
 
 impl StatusOut {
     /// An argument that is a status, or the first of an array of them.
     ///
     /// # Safety
-    /// Until the last use, a pointer that is not null is valid for reads and writes of as many statuses as
+    /// Until the last use, a pointer that is not null is valid for writes of as many statuses as
     /// [`StatusOut::at`] is used for.
     #[inline]
     pub unsafe fn new(pointer: *mut MPI_Status) -> Self {
-        Self(NonNull::new(pointer))
+        Self(NonNull::new(pointer.cast()).map(Words))
     }
 
     /// The status at `index` of an array.
     #[inline]
     pub fn at(self, index: usize) -> Self {
         // SAFETY: `new` was promised that the array has this item.
-        Self(self.0.map(|first| unsafe { first.add(index) }))
+        Self(self.0.map(|Words(first)| Words(unsafe { first.add(index * WORDS) })))
     }
 
     /// Writes what one operation says; the error field is left alone unless the status is empty.
     #[inline]
     pub fn set(self, status: &Status) {
-        let Some(pointer) = self.0 else { return };
-        let mut fields = in_c(status);
-        if *status != Status::EMPTY {
-            // SAFETY: `new` was promised that it is valid for reads.
-            fields.MPI_ERROR = unsafe { (&raw const (*pointer.as_ptr()).MPI_ERROR).read() };
+        let Some(words) = self.0 else { return };
+        words.describe(status);
+        if *status == Status::EMPTY {
+            words.set(ERROR, ErrorClass::Success.code());
         }
-        // SAFETY: `new` was promised that it is valid for writes.
-        unsafe { pointer.as_ptr().write(fields) };
     }
 
     /// Writes what one of several operations says, with its error.
     #[inline]
     pub fn set_with_error(self, status: &Status, error: ErrorClass) {
-        let Some(pointer) = self.0 else { return };
-        let fields = MPI_Status { MPI_ERROR: error.code(), ..in_c(status) };
-        // SAFETY: `new` was promised that it is valid for writes.
-        unsafe { pointer.as_ptr().write(fields) };
+        let Some(words) = self.0 else { return };
+        words.describe(status);
+        words.set(ERROR, error.code());
     }
-}
-
-#[inline]
-fn in_c(status: &Status) -> MPI_Status {
-    let source = match status.source {
-        Status::ANY => MPI_ANY_SOURCE,
-        NULL_SOURCE => MPI_PROC_NULL,
-        rank => rank,
-    };
-    let tag = if status.tag == Status::ANY { MPI_ANY_TAG } else { status.tag };
-    let mut internal = [0; 5];
-    [internal[LOW], internal[HIGH]] = halves(status.bytes);
-    internal[CANCELLED] = status.cancelled.into();
-    MPI_Status { MPI_SOURCE: source, MPI_TAG: tag, MPI_ERROR: status.error.code(), MPI_internal: internal }
-}
-
-fn halves(bytes: u64) -> [c_int; 2] {
-    [bytes as c_int, (bytes >> 32) as c_int]
-}
-
-fn bytes_of(status: &MPI_Status) -> u64 {
-    let half = |index: usize| u64::from(status.MPI_internal[index].cast_unsigned());
-    half(LOW) | half(HIGH) << 32
-}
-
-/// Reads the argument `status`.
-///
-/// # Safety
-/// A pointer that is not null is valid for reads of an initialised status.
-unsafe fn read(status: *const MPI_Status) -> Result<MPI_Status> {
-    if status.is_null() {
-        return Err(null("status"));
-    }
-    // SAFETY: the caller's promise.
-    Ok(unsafe { status.read() })
-}
-
-/// Changes the argument `status`.
-///
-/// # Safety
-/// A pointer that is not null is valid for reads and writes of an initialised status.
-unsafe fn change(
-    function: Function,
-    status: *mut MPI_Status,
-    how: impl FnOnce(&mut MPI_Status) -> Result<()>,
-) -> c_int {
-    at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let mut fields = unsafe { read(status) }?;
-        how(&mut fields)?;
-        // SAFETY: the caller's promise; it is not null.
-        unsafe { status.write(fields) };
-        Ok(())
-    })
 }
 
 /// `MPI_Get_count`.
@@ -131,7 +142,7 @@ pub unsafe fn get_count(
 ) -> c_int {
     at_any_time(function, || {
         // SAFETY: the caller's promise.
-        let bytes = bytes_of(&unsafe { read(status) }?);
+        let bytes = unsafe { Words::new(status) }?.bytes();
         let size = datatype::find("datatype", datatype)?.size();
         // SAFETY: the caller's promise.
         unsafe { count.write("count", quotient(bytes, size)) }
@@ -150,7 +161,7 @@ pub unsafe fn get_elements(
 ) -> c_int {
     at_any_time(function, || {
         // SAFETY: the caller's promise.
-        let bytes = bytes_of(&unsafe { read(status) }?);
+        let bytes = unsafe { Words::new(status) }?.bytes();
         let datatype = datatype::find("datatype", datatype)?;
         let elements = match datatype.element() {
             Some(basic) => basic_elements(bytes, basic),
@@ -180,7 +191,7 @@ fn quotient(bytes: u64, size: u64) -> i64 {
     match (bytes, size) {
         (0, _) => 0,
         (_, 0) => MPI_UNDEFINED.into(),
-        _ if bytes % size != 0 => MPI_UNDEFINED.into(),
+        _ if !bytes.is_multiple_of(size) => MPI_UNDEFINED.into(),
         _ => i64::try_from(bytes / size).unwrap_or(MPI_UNDEFINED.into()),
     }
 }
@@ -216,21 +227,20 @@ pub unsafe fn status_set_elements(
     datatype: MPI_Datatype,
     count: MPI_Count,
 ) -> c_int {
-    let how = |fields: &mut MPI_Status| {
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        let words = unsafe { Words::new(status) }?;
         let datatype = datatype::find("datatype", datatype)?;
         let Ok(elements) = u64::try_from(count) else {
             return Err(Error::new(ErrorClass::Count, format!("count is {count}")));
         };
-        let bytes = match datatype.element().map(|basic| (basic, value_bytes(basic))) {
+        words.set_bytes(match datatype.element().map(|basic| (basic, value_bytes(basic))) {
             Some((basic, Some(value))) => elements / 2 * basic.size() as u64 + elements % 2 * value,
             Some((basic, None)) => elements * basic.size() as u64,
             None => elements * datatype.size(),
-        };
-        [fields.MPI_internal[LOW], fields.MPI_internal[HIGH]] = halves(bytes);
+        });
         Ok(())
-    };
-    // SAFETY: the caller's promise.
-    unsafe { change(function, status, how) }
+    })
 }
 
 /// `MPI_Status_set_elements_x`.
@@ -248,40 +258,39 @@ pub unsafe fn status_set_elements_x(
 }
 
 macro_rules! fields {
-    ($($getter:ident $setter:ident $field:ident $name:literal;)*) => {$(
-        #[doc = concat!("`MPI_S", stringify!($getter), "` without its first letter.")]
+    ($($getter:ident $c_getter:literal $setter:ident $c_setter:literal $word:ident $argument:literal;)*) => {$(
+        #[doc = concat!("`", $c_getter, "`.")]
         ///
         /// # Safety
         /// As the standard says of its arguments.
         pub unsafe fn $getter(function: Function, status: *const MPI_Status, value: *mut c_int) -> c_int {
             at_any_time(function, || {
                 // SAFETY: the caller's promise.
-                let fields = unsafe { read(status) }?;
+                let words = unsafe { Words::new(status) }?;
                 // SAFETY: the caller's promise.
-                unsafe { Out::new($name, value) }?.set(fields.$field);
+                unsafe { Out::new($argument, value) }?.set(words.get($word));
                 Ok(())
             })
         }
 
-        #[doc = concat!("The counterpart of [`", stringify!($getter), "`].")]
+        #[doc = concat!("`", $c_setter, "`.")]
         ///
         /// # Safety
         /// As the standard says of its arguments.
         pub unsafe fn $setter(function: Function, status: *mut MPI_Status, value: c_int) -> c_int {
-            let how = |fields: &mut MPI_Status| {
-                fields.$field = value;
+            at_any_time(function, || {
+                // SAFETY: the caller's promise.
+                unsafe { Words::new(status) }?.set($word, value);
                 Ok(())
-            };
-            // SAFETY: the caller's promise.
-            unsafe { change(function, status, how) }
+            })
         }
     )*};
 }
 
 fields! {
-    status_get_error status_set_error MPI_ERROR "error";
-    status_get_source status_set_source MPI_SOURCE "source";
-    status_get_tag status_set_tag MPI_TAG "tag";
+    status_get_error "MPI_Status_get_error" status_set_error "MPI_Status_set_error" ERROR "error";
+    status_get_source "MPI_Status_get_source" status_set_source "MPI_Status_set_source" SOURCE "source";
+    status_get_tag "MPI_Status_get_tag" status_set_tag "MPI_Status_set_tag" TAG "tag";
 }
 
 /// `MPI_Status_set_cancelled`.
@@ -289,12 +298,11 @@ fields! {
 /// # Safety
 /// As the standard says of its arguments.
 pub unsafe fn status_set_cancelled(function: Function, status: *mut MPI_Status, flag: c_int) -> c_int {
-    let how = |fields: &mut MPI_Status| {
-        fields.MPI_internal[CANCELLED] = (flag != 0).into();
+    at_any_time(function, || {
+        // SAFETY: the caller's promise.
+        unsafe { Words::new(status) }?.set(CANCELLED, (flag != 0).into());
         Ok(())
-    };
-    // SAFETY: the caller's promise.
-    unsafe { change(function, status, how) }
+    })
 }
 
 /// `MPI_Test_cancelled`.
@@ -304,9 +312,9 @@ pub unsafe fn status_set_cancelled(function: Function, status: *mut MPI_Status, 
 pub unsafe fn test_cancelled(function: Function, status: *const MPI_Status, flag: *mut c_int) -> c_int {
     at_any_time(function, || {
         // SAFETY: the caller's promise.
-        let fields = unsafe { read(status) }?;
+        let words = unsafe { Words::new(status) }?;
         // SAFETY: the caller's promise.
-        unsafe { Out::new("flag", flag) }?.set((fields.MPI_internal[CANCELLED] != 0).into());
+        unsafe { Out::new("flag", flag) }?.set((words.get(CANCELLED) != 0).into());
         Ok(())
     })
 }
@@ -315,24 +323,35 @@ pub unsafe fn test_cancelled(function: Function, status: *const MPI_Status, flag
 mod tests {
     use super::*;
 
+    const UNSET: MPI_Status =
+        MPI_Status { MPI_SOURCE: 77, MPI_TAG: 77, MPI_ERROR: 77, MPI_internal: [77; 5] };
+
+    fn written(how: impl Fn(StatusOut)) -> (MPI_Status, u64) {
+        let mut statuses = [UNSET; 2];
+        // SAFETY: the array lives until the end of the function.
+        how(unsafe { StatusOut::new(statuses.as_mut_ptr()) }.at(1));
+        assert_eq!(statuses[0].MPI_SOURCE, 77, "its neighbour is left alone");
+        // SAFETY: as above.
+        let words = unsafe { Words::new(&raw const statuses[1]) }.expect("not null");
+        (statuses[1], words.bytes())
+    }
+
     #[test]
     fn a_status_survives_the_layout_of_the_abi() {
         let status = Status { source: 3, tag: 7, bytes: 5 << 32 | 0xffff_fff0, ..Status::EMPTY };
-        let fields = in_c(&status);
-        assert_eq!((fields.MPI_SOURCE, fields.MPI_TAG, bytes_of(&fields)), (3, 7, status.bytes));
-        let empty = in_c(&Status::EMPTY);
+        let (fields, bytes) = written(|out| out.set(&status));
+        assert_eq!((fields.MPI_SOURCE, fields.MPI_TAG, bytes), (3, 7, status.bytes));
+        let (empty, bytes) = written(|out| out.set(&Status::EMPTY));
         assert_eq!((empty.MPI_SOURCE, empty.MPI_TAG, empty.MPI_ERROR), (MPI_ANY_SOURCE, MPI_ANY_TAG, 0));
+        assert_eq!(bytes, 0);
     }
 
     #[test]
     fn a_single_completion_leaves_the_error_field_alone() {
-        let mut fields = in_c(&Status::EMPTY);
-        fields.MPI_ERROR = 77;
-        // SAFETY: `fields` lives until the end of the test.
-        let out = unsafe { StatusOut::new(&raw mut fields) };
-        out.set(&Status { source: 1, tag: 2, ..Status::EMPTY });
-        out.set_with_error(&Status { source: 1, tag: 2, ..Status::EMPTY }, ErrorClass::Truncate);
-        assert_eq!((fields.MPI_SOURCE, fields.MPI_ERROR), (1, ErrorClass::Truncate.code()));
+        let status = Status { source: 1, tag: 2, ..Status::EMPTY };
+        assert_eq!(written(|out| out.set(&status)).0.MPI_ERROR, 77);
+        let (fields, _) = written(|out| out.set_with_error(&status, ErrorClass::Truncate));
+        assert_eq!(fields.MPI_ERROR, ErrorClass::Truncate.code());
     }
 
     #[test]
