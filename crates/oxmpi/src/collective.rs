@@ -191,7 +191,7 @@ fn check_equal(send: usize, recv: usize) -> Result<()> {
 }
 
 fn check_blocks(ranks: usize, argument: &str, elements: usize) -> Result<()> {
-    if elements % ranks == 0 {
+    if elements.is_multiple_of(ranks) {
         return Ok(());
     }
     let text = format!("{argument} has {elements} elements, which are not {ranks} blocks of equal length");

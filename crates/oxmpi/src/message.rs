@@ -61,7 +61,8 @@ impl Status {
     /// Length of the message in elements; `None` if it does not end at the end of an element.
     pub fn count<T: Datatype>(&self) -> Option<usize> {
         let element_bytes = size_of::<T>() as u64;
-        (self.0.bytes % element_bytes == 0).then_some((self.0.bytes / element_bytes) as usize)
+        let whole = self.0.bytes.is_multiple_of(element_bytes);
+        whole.then_some((self.0.bytes / element_bytes) as usize)
     }
 }
 

@@ -1,0 +1,214 @@
+//! Every collective, in every lifetime, with the same results.
+
+use oxmpi::{Communicator, ErrorClass, Op, Persistent, Result, Two};
+
+use crate::job::on_ranks;
+
+/// The numbers of elements per rank.
+const COUNTS: [usize; 5] = [0, 1, 7, 300, 20_000];
+
+/// What rank `rank` contributes.
+fn piece(rank: usize, count: usize) -> Vec<i64> {
+    (0..count).map(|index| (rank * 1000 + index) as i64).collect()
+}
+
+fn pieces(ranks: usize, count: usize) -> Vec<i64> {
+    (0..ranks).flat_map(|rank| piece(rank, count)).collect()
+}
+
+fn sums(ranks: usize, count: usize) -> Vec<i64> {
+    (0..count).map(|index| (0..ranks).map(|rank| (rank * 1000 + index) as i64).sum()).collect()
+}
+
+/// Runs one collective with separate buffers in all lifetimes and compares what is received; the persistent one
+/// several times.
+fn in_all_lifetimes<'env>(
+    expected: &[i64],
+    send: &[i64],
+    blocking: impl Fn(&[i64], &mut [i64]) -> Result<()>,
+    nonblocking: impl Fn(&[i64], &mut [i64]) -> Result<()>,
+    persistent: impl Fn(Vec<i64>, Vec<i64>) -> Result<Persistent<'env, Two<i64>>>,
+) -> Result<()> {
+    let fresh = || vec![-1; expected.len()];
+    let mut recv = fresh();
+    blocking(send, &mut recv)?;
+    assert_eq!(recv, expected, "blocking");
+    recv = fresh();
+    nonblocking(send, &mut recv)?;
+    assert_eq!(recv, expected, "nonblocking");
+    let mut request = persistent(send.to_vec(), fresh())?;
+    for start in 0..3 {
+        request.recv_mut().fill(-1);
+        request = request.start()?.wait()?;
+        assert_eq!(request.recv(), expected, "persistent, start {start}");
+    }
+    Ok(())
+}
+
+fn every_collective(world: &Communicator<'_>, count: usize) -> Result<()> {
+    let (rank, ranks, sum) = (world.rank(), world.size(), &Op::SUM);
+    let (mine, all) = (piece(rank, count), pieces(ranks, count));
+    in_all_lifetimes(
+        &sums(ranks, count),
+        &mine,
+        |send, recv| world.allreduce(send, recv, sum),
+        |send, recv| world.scope(|scope| scope.allreduce(send, recv, sum).map(drop)),
+        |send, recv| world.allreduce_init(send, recv, sum),
+    )?;
+    in_all_lifetimes(
+        &all,
+        &mine,
+        |send, recv| world.allgather(send, recv),
+        |send, recv| world.scope(|scope| scope.allgather(send, recv).map(drop)),
+        |send, recv| world.allgather_init(send, recv),
+    )?;
+    let transposed: Vec<i64> =
+        (0..ranks).flat_map(|other| piece(other, ranks * count)[rank * count..][..count].to_vec()).collect();
+    in_all_lifetimes(
+        &transposed,
+        &piece(rank, ranks * count),
+        |send, recv| world.alltoall(send, recv),
+        |send, recv| world.scope(|scope| scope.alltoall(send, recv).map(drop)),
+        |send, recv| world.alltoall_init(send, recv),
+    )?;
+    for root in [0, ranks - 1] {
+        let at_root = |data: Vec<i64>| if rank == root { data } else { vec![-1; 3] };
+        in_all_lifetimes(
+            &at_root(sums(ranks, count)),
+            &mine,
+            |send, recv| world.reduce(send, recv, sum, root),
+            |send, recv| world.scope(|scope| scope.reduce(send, recv, sum, root).map(drop)),
+            |send, recv| world.reduce_init(send, recv, sum, root),
+        )?;
+        in_all_lifetimes(
+            &at_root(all.clone()),
+            &mine,
+            |send, recv| world.gather(send, recv, root),
+            |send, recv| world.scope(|scope| scope.gather(send, recv, root).map(drop)),
+            |send, recv| world.gather_init(send, recv, root),
+        )?;
+        in_all_lifetimes(
+            &mine,
+            &at_root(all.clone()),
+            |send, recv| world.scatter(send, recv, root),
+            |send, recv| world.scope(|scope| scope.scatter(send, recv, root).map(drop)),
+            |send, recv| world.scatter_init(send, recv, root),
+        )?;
+    }
+    Ok(())
+}
+
+/// Broadcasts, barriers, and what works in place: one buffer.
+fn every_collective_on_one_buffer(world: &Communicator<'_>, count: usize) -> Result<()> {
+    let (rank, ranks, sum) = (world.rank(), world.size(), &Op::SUM);
+    let root = ranks - 1;
+    let mut buf = if rank == root { piece(root, count) } else { vec![-1; count] };
+    world.bcast(&mut buf, root)?;
+    assert_eq!(buf, piece(root, count));
+    buf = piece(rank, count);
+    world.scope(|scope| scope.allreduce_in_place(&mut buf, sum).map(drop))?;
+    assert_eq!(buf, sums(ranks, count));
+    buf = piece(rank, count);
+    world.reduce_in_place(&mut buf, sum, root)?;
+    assert_eq!(buf, if rank == root { sums(ranks, count) } else { piece(rank, count) });
+    buf = pieces(ranks, count);
+    buf[..rank * count].fill(-1);
+    buf[(rank + 1) * count..].fill(-1);
+    world.allgather_in_place(&mut buf)?;
+    assert_eq!(buf, pieces(ranks, count));
+    buf = piece(rank, ranks * count);
+    world.alltoall_in_place(&mut buf)?;
+    assert_eq!(buf[..count], piece(0, ranks * count)[rank * count..][..count]);
+    let mut request = world.bcast_init(vec![0; count], 0)?;
+    let mut barrier = world.barrier_init()?;
+    for start in 0..4 {
+        if rank == 0 {
+            request.buf_mut().fill(start);
+        }
+        request = request.start()?.wait()?;
+        assert_eq!(request.buf(), vec![start; count]);
+        barrier = barrier.start()?.wait()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn every_collective_gives_the_same_in_every_lifetime() {
+    on_ranks("collectives::every_collective_gives_the_same_in_every_lifetime", |env| {
+        let world = env.world();
+        COUNTS.into_iter().try_for_each(|count| every_collective(&world, count))
+    });
+}
+
+#[test]
+fn one_buffer_is_enough_in_place() {
+    on_ranks("collectives::one_buffer_is_enough_in_place", |env| {
+        let world = env.world();
+        COUNTS.into_iter().try_for_each(|count| every_collective_on_one_buffer(&world, count))
+    });
+}
+
+#[test]
+fn an_operation_that_does_not_commute_sees_the_ranks_in_order() {
+    on_ranks("collectives::an_operation_that_does_not_commute_sees_the_ranks_in_order", |env| {
+        let world = env.world();
+        // Each value is a list of digits and its length: composing two appends the second.
+        let append = Op::user(|left: u64, right: u64| {
+            let digits = right >> 60;
+            ((left >> 60) + digits) << 60
+                | (left << (4 * digits) & ((1 << 60) - 1))
+                | (right & ((1 << 60) - 1))
+        });
+        let mine = vec![1 << 60 | (world.rank() as u64 + 1); 40];
+        let digits = (1..=world.size() as u64).fold(0, |digits, digit| digits << 4 | digit);
+        let mut all = vec![0; 40];
+        world.allreduce(&mine, &mut all, &append)?;
+        assert_eq!(all, vec![(world.size() as u64) << 60 | digits; 40]);
+        Ok(())
+    });
+}
+
+#[test]
+fn persistent_collectives_are_started_in_another_order_on_every_rank() {
+    on_ranks("collectives::persistent_collectives_are_started_in_another_order_on_every_rank", |env| {
+        let world = env.world();
+        let make = |factor: i64| world.allreduce_in_place_init(vec![factor; 3], &Op::SUM);
+        let mut requests = (1..=5).map(make).collect::<Result<Vec<_>>>()?;
+        requests.rotate_left(world.rank() % 5);
+        let mut requests = oxmpi::wait_all(oxmpi::start_all(requests)?)?;
+        requests.rotate_right(world.rank() % 5);
+        for (request, factor) in requests.iter().zip(1..) {
+            assert_eq!(request.buf(), [factor * world.size() as i64; 3]);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn bad_arguments_have_their_class() {
+    on_ranks("collectives::bad_arguments_have_their_class", |env| {
+        let world = env.world();
+        let class = |result: Result<()>| result.err().map(|error| error.class());
+        assert_eq!(class(world.bcast(&mut [0u8], world.size())), Some(ErrorClass::Root));
+        assert_eq!(class(world.allreduce(&[1, 2], &mut [0], &Op::SUM)), Some(ErrorClass::Count));
+        assert_eq!(class(world.allgather(&[1, 2], &mut [0])), Some(ErrorClass::Count));
+        let half = world.split(Some(-2), 0);
+        assert_eq!(class(half.map(drop)), Some(ErrorClass::Arg));
+        world.barrier()
+    });
+}
+
+#[test]
+fn communicators_of_a_split_do_not_hear_each_other() {
+    on_ranks("collectives::communicators_of_a_split_do_not_hear_each_other", |env| {
+        let world = env.world();
+        let color = world.rank() % 3;
+        let part = world.split((color < 2).then_some(color as i32), -(world.rank() as i32))?;
+        let Some(part) = part else { return Ok(()) };
+        let mut ranks = vec![0; part.size()];
+        part.allgather(&[world.rank()], &mut ranks)?;
+        let members: Vec<usize> = (0..world.size()).filter(|rank| rank % 3 == color).rev().collect();
+        assert_eq!(ranks, members, "in the order of the keys");
+        part.duplicate()?.barrier()
+    });
+}

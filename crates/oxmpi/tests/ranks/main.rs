@@ -1,0 +1,9 @@
+//! The API on several ranks: each test starts itself under our `mpiexec`, on several numbers of ranks.
+//!
+//! `mpiexec` is taken from the folder of the build; `cargo build` puts it there.
+
+mod collectives;
+mod job;
+mod messages;
+mod ownership;
+mod threads;
