@@ -27,6 +27,8 @@ pub struct Engine {
     channels: Slab<Channel>,
     /// The channel that uses a context, by context.
     by_context: Vec<Option<ChannelKey>>,
+    /// Contexts of channels that members have left before this rank has opened them.
+    early_departures: Vec<u32>,
     runs: Slab<KeptRun>,
     /// Kept runs that have begun and are not complete.
     active: Vec<RunKey>,
@@ -55,6 +57,7 @@ impl Engine {
             rank,
             channels: Slab::new(),
             by_context: Vec::new(),
+            early_departures: Vec::new(),
             runs: Slab::new(),
             active: Vec::new(),
         }
@@ -104,13 +107,19 @@ impl Engine {
 
     /// Opens a channel; `own` are this rank's lines, if it took some.
     pub fn open_channel(&mut self, plan: ChannelPlan, own: Option<Block>) -> ChannelKey {
-        let channel = Channel::new(&self.job, plan, own);
-        let context = channel.context() as usize;
+        let mut channel = Channel::new(&self.job, plan, own);
+        let context = channel.context();
+        self.early_departures.retain(|&left| {
+            let is_this = left == context;
+            is_this.then(|| channel.note_departure());
+            !is_this
+        });
+        let place = context as usize;
         let key = self.channels.insert(channel);
-        if self.by_context.len() <= context {
-            self.by_context.resize(context + 1, None);
+        if self.by_context.len() <= place {
+            self.by_context.resize(place + 1, None);
         }
-        self.by_context[context] = Some(key);
+        self.by_context[place] = Some(key);
         key
     }
 
@@ -127,14 +136,13 @@ impl Engine {
 
     fn note_departures(&mut self) {
         while let Some(context) = self.p2p.departures.pop() {
-            let key = self.by_context.get(context as usize).copied().flatten();
-            let Some(key) = key else {
-                // The peer was faster than the end of our own opening: look again then.
-                self.p2p.departures.push(context);
-                return;
-            };
-            if self.channels.get_mut(key).is_some_and(Channel::note_departure) {
-                self.dissolve(key);
+            match self.by_context.get(context as usize).copied().flatten() {
+                None => self.early_departures.push(context),
+                Some(key) => {
+                    if self.channels.get_mut(key).is_some_and(Channel::note_departure) {
+                        self.dissolve(key);
+                    }
+                }
             }
         }
     }
@@ -273,6 +281,11 @@ impl Engine {
             }
         }
         any
+    }
+
+    /// Bytes of shared and of private memory that were ever in use at the same time, for temporaries.
+    pub fn memory(&self) -> (usize, usize) {
+        (self.arena.peak_bytes(), self.p2p.pool.peak_bytes())
     }
 
     /// Whether nothing of this rank needs it any more.

@@ -12,6 +12,8 @@ use crate::Region;
 #[derive(Debug, Default)]
 pub struct Pool {
     free: Vec<Vec<Region>>,
+    /// Bytes taken from the system.
+    bytes: usize,
 }
 
 const SMALLEST: usize = 64;
@@ -23,8 +25,17 @@ impl Pool {
             return Region::EMPTY;
         }
         let size = bytes.max(SMALLEST).next_power_of_two();
-        let block = self.free.get_mut(class(size)).and_then(Vec::pop).unwrap_or_else(|| fresh(size));
+        let free = self.free.get_mut(class(size)).and_then(Vec::pop);
+        let block = free.unwrap_or_else(|| {
+            self.bytes += size;
+            fresh(size)
+        });
         block.part(0, bytes)
+    }
+
+    /// Bytes that were ever given out; those given back and out again count once.
+    pub fn peak_bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Takes back a region that [`Pool::take`] gave, whole.

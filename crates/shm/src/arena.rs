@@ -12,6 +12,7 @@ use crate::Segment;
 #[derive(Debug)]
 pub struct Arena {
     segment: &'static Segment,
+    begin: usize,
     /// First byte never given out.
     next: usize,
     /// First byte not reserved.
@@ -34,7 +35,7 @@ const GROWTH: usize = 1 << 20;
 
 impl Arena {
     pub(crate) fn new(segment: &'static Segment, begin: usize, bytes: usize) -> Self {
-        Self { segment, next: begin, reserved: begin, end: begin + bytes, free: Vec::new() }
+        Self { segment, begin, next: begin, reserved: begin, end: begin + bytes, free: Vec::new() }
     }
 
     /// A block of at least `bytes` bytes, aligned to 128. Its contents are what its last user left.
@@ -60,6 +61,11 @@ impl Arena {
         }
         self.next += bytes;
         Ok(Block { offset: offset as u64, bytes })
+    }
+
+    /// Bytes that were ever given out; those given back and out again count once.
+    pub fn peak_bytes(&self) -> usize {
+        self.next - self.begin
     }
 
     /// Takes a block back, for the next that asks for its size.

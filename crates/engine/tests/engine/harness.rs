@@ -175,8 +175,11 @@ impl Random {
     }
 
     pub fn bytes(&mut self, bytes: usize) -> Vec<u8> {
-        let words = (0..bytes.div_ceil(8)).flat_map(|_| self.word().to_le_bytes());
-        words.take(bytes).collect()
+        let mut result = vec![0; bytes];
+        for chunk in result.chunks_mut(8) {
+            chunk.copy_from_slice(&self.word().to_le_bytes()[..chunk.len()]);
+        }
+        result
     }
 }
 
@@ -222,6 +225,20 @@ impl Store {
         packed.write(bytes);
         self.buffer.write(0, &packed);
         give(packed);
+    }
+
+    /// Copies all bytes over the beginning of `into`.
+    pub fn copy_to(&self, into: &Buffer) {
+        into.write(0, &self.dense());
+    }
+
+    /// Fills all bytes from the beginning of `from`.
+    pub fn copy_from(&self, from: &Buffer) {
+        from.read(0, &self.dense());
+    }
+
+    fn dense(&self) -> Region {
+        self.buffer.as_dense().expect("a dense store")
     }
 
     /// The bytes; no gap has been written to.

@@ -3,8 +3,8 @@
 //! Nothing in an engine waits, so a seed fixes everything that happens. The seed is in every failure message.
 
 mod channels;
+mod collective;
 mod collectives;
-mod failures;
 mod harness;
 mod memory;
 mod messages;

@@ -3,7 +3,7 @@
 //! MPI-5.0: Point-to-Point Communication.
 
 use oxmpi_base::ErrorClass;
-use oxmpi_engine::{Mode, Pattern, Received};
+use oxmpi_engine::{AtOnce, Mode, Pattern, Received};
 
 use crate::harness::{Lie, Random, Store, World};
 
@@ -163,7 +163,8 @@ fn a_rank_sends_to_itself_in_every_mode_before_and_after_it_receives() {
         for mode in [Mode::Standard, Mode::Synchronous] {
             for early in [false, true] {
                 let mut world = World::new(2, seed);
-                let (from, into) = (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
+                let (from, into) =
+                    (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
                 let early = early.then(|| world.receive(1, Some(1), Some(2), &into));
                 let key = world.send(1, 1, 2, &from, mode);
                 let unmatched = early.is_none() && mode == Mode::Synchronous;
@@ -182,18 +183,22 @@ fn a_rank_sends_to_itself_in_every_mode_before_and_after_it_receives() {
 /// Blocking Receive: the length of the message must be no more than that of the buffer.
 #[test]
 fn a_message_that_is_too_long_is_cut_and_the_next_one_is_whole() {
-    for (seed, (bytes, room)) in (0..).zip([(9, 8), (80, 0), (16 << 10, 100), (20_000, 16 << 10), (1 << 20, 7)]) {
+    for (seed, (bytes, room)) in
+        (0..).zip([(9, 8), (80, 0), (16 << 10, 100), (20_000, 16 << 10), (1 << 20, 7)])
+    {
         for (early, src) in [(false, 0), (true, 0), (false, 1), (true, 1)] {
             let mut world = World::new(2, seed);
             let (cut, whole) = (Store::new(room, Lie::Dense), Store::new(bytes, Lie::Dense));
-            let posted = early.then(|| [world.receive(1, None, None, &cut), world.receive(1, None, None, &whole)]);
+            let posted =
+                early.then(|| [world.receive(1, None, None, &cut), world.receive(1, None, None, &whole)]);
             let froms = [0, 1].map(|number| Store::of(&contents(0, number, bytes), Lie::Dense));
             let keys = froms.each_ref().map(|from| world.send(src, 1, 5, from, Mode::Standard));
             if !early {
                 world.settle();
             }
-            let [first, second] =
-                posted.unwrap_or_else(|| [world.receive(1, None, None, &cut), world.receive(1, None, None, &whole)]);
+            let [first, second] = posted.unwrap_or_else(|| {
+                [world.receive(1, None, None, &cut), world.receive(1, None, None, &whole)]
+            });
             let outcome = world.finish(1, first);
             assert_eq!((outcome.status.bytes, outcome.status.error), (room as u64, ErrorClass::Truncate));
             let error = outcome.error.expect("it was cut");
@@ -236,7 +241,7 @@ fn receiving_at_once_takes_only_what_no_earlier_receive_waits_for() {
         world.engines[1].p2p.receive_at_once(context, 0, &pattern, into.buffer())
     };
     let into = Store::new(8, Lie::Dense);
-    assert!(at_once(&mut world, &into).is_none());
+    assert!(matches!(at_once(&mut world, &into), AtOnce::NotYet));
     for number in 0..4 {
         let from = Store::of(&contents(0, number, 8), Lie::Dense);
         assert!(world.send(0, 1, 0, &from, Mode::Standard).is_none());
@@ -245,12 +250,13 @@ fn receiving_at_once_takes_only_what_no_earlier_receive_waits_for() {
         }
     }
     for number in 0..3 {
-        assert!(at_once(&mut world, &into).is_some_and(|outcome| outcome.status.bytes == 8));
+        let AtOnce::Done(outcome) = at_once(&mut world, &into) else { panic!("message {number} is there") };
+        assert_eq!(outcome.status.bytes, 8);
         assert_eq!(into.get(), contents(0, number, 8));
     }
     let waiting = Store::new(8, Lie::Dense);
     let received = world.receive(1, None, None, &waiting);
-    assert!(at_once(&mut world, &into).is_none(), "an earlier receive waits");
+    assert!(matches!(at_once(&mut world, &into), AtOnce::NeedsOperation), "an earlier receive waits");
     world.finish(1, received);
     assert_eq!(waiting.get(), contents(0, 3, 8));
 }

@@ -35,7 +35,9 @@ fn a_receive_that_has_matched_is_not_cancelled() {
     for (seed, bytes) in (0..).zip([8, 1 << 20]) {
         let mut world = World::new(2, seed);
         let (from, into) = (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
-        let Received::Pending(receive) = world.receive(1, None, None, &into) else { panic!("nothing was sent") };
+        let Received::Pending(receive) = world.receive(1, None, None, &into) else {
+            panic!("nothing was sent")
+        };
         let key = world.send(0, 1, 0, &from, Mode::Standard);
         world.engines[1].poll();
         world.engines[1].p2p.cancel(receive);

@@ -1,0 +1,193 @@
+//! One collective as the engine sees it: what each rank has, and what it must get.
+
+use std::sync::Arc;
+
+use oxmpi_datatype::Buffer;
+use oxmpi_engine::Binding;
+use oxmpi_mem::Region;
+use oxmpi_op::Reducer;
+use oxmpi_plan::{Algorithm, Collective, Plan, Shape};
+
+use crate::harness::{Lie, Random, Store};
+
+/// A collective on all ranks: where their data lie, and the plan of each.
+pub struct Case {
+    pub shape: Shape,
+    pub algorithm: &'static Algorithm,
+    parts: Vec<Part>,
+}
+
+/// One rank's part.
+struct Part {
+    in_place: bool,
+    send: Option<Store>,
+    recv: Option<Store>,
+}
+
+/// Bytes of an element that is reduced: a function `x -> a x + b` modulo a prime. To compose such functions is
+/// associative, and not commutative.
+pub const UNIT_BYTES: usize = 4;
+const PRIME: u64 = 65_521;
+
+impl Case {
+    /// `in_place` applies to all ranks, or to the root where there is one.
+    pub fn new(shape: Shape, algorithm: &'static Algorithm, in_place: bool, lie: Lie) -> Self {
+        let parts = (0..shape.ranks).map(|rank| Part::new(&shape, rank, in_place, lie)).collect();
+        Self { shape, algorithm, parts }
+    }
+
+    pub fn plan(&self, rank: usize) -> Plan {
+        self.algorithm.plan(&self.shape, rank as u32, self.parts[rank].in_place)
+    }
+
+    pub fn binding(&self, rank: usize) -> Binding {
+        self.parts[rank].binding(&self.shape, rank as u32)
+    }
+
+    /// What the rank contributes to round `round` is in its memory; what it receives is overwritten.
+    pub fn fill(&self, rank: usize, round: u64) {
+        let part = &self.parts[rank];
+        if let Some(recv) = &part.recv {
+            recv.put(&vec![0xdd; recv.buffer().bytes() as usize]);
+        }
+        let contribution = contribution(&self.shape, rank as u32, round);
+        let binding = self.binding(rank);
+        let into = match self.shape.collective {
+            Collective::Bcast { root } if root as usize == rank => &binding.recv,
+            _ => &binding.send,
+        };
+        if into.bytes() != 0 {
+            Store::of(&contribution, Lie::Dense).copy_to(into);
+        }
+    }
+
+    /// Fails unless the rank has what the standard says that it gets.
+    pub fn check(&self, rank: usize, round: u64, note: &str) {
+        let expected = expected(&self.shape, rank as u32, round);
+        let Some(expected) = expected else { return };
+        let binding = self.binding(rank);
+        let (part, shape) = (&self.parts[rank], &self.shape);
+        let got = Store::new(expected.len(), Lie::Dense);
+        got.copy_from(&binding.recv);
+        let algorithm = self.algorithm.name();
+        assert!(
+            got.get() == expected,
+            "{note}: {algorithm} of {shape:?}, round {round}, rank {rank}, in place: {}",
+            part.in_place
+        );
+        part.send.iter().chain(&part.recv).for_each(|store| drop(store.get()));
+    }
+
+    /// What all that identifies the case is, for messages.
+    pub fn name(&self) -> String {
+        format!("{} of {:?}", self.algorithm.name(), self.shape)
+    }
+}
+
+impl Part {
+    fn new(shape: &Shape, rank: u32, in_place: bool, lie: Lie) -> Self {
+        let in_place = in_place && takes_in_place(shape, rank);
+        let (send, recv) = lengths(shape, rank);
+        let gathers = matches!(shape.collective, Collective::Scatter { .. });
+        let store = |bytes: Option<u64>| bytes.map(|bytes| Store::new(bytes as usize, lie));
+        Self {
+            in_place,
+            send: store(send).filter(|_| !in_place || gathers),
+            recv: store(recv).filter(|_| !in_place || !gathers),
+        }
+    }
+
+    fn binding(&self, shape: &Shape, rank: u32) -> Binding {
+        let whole =
+            |store: &Option<Store>| store.as_ref().map_or(Buffer::EMPTY, |store| store.buffer().clone());
+        let (mut send, mut recv) = (whole(&self.send), whole(&self.recv));
+        let own = |buffer: &Buffer| buffer.slice(u64::from(rank) * shape.bytes, shape.bytes);
+        if self.in_place {
+            match shape.collective {
+                Collective::Allgather | Collective::Gather { .. } => send = own(&recv),
+                Collective::Scatter { .. } => recv = own(&send),
+                _ => send = recv.clone(),
+            }
+        }
+        let reducer = reduces(shape).then(|| composition(shape.commutative));
+        Binding { send, recv, reducer, images: None }
+    }
+}
+
+pub fn reduces(shape: &Shape) -> bool {
+    matches!(shape.collective, Collective::Allreduce | Collective::Reduce { .. })
+}
+
+fn takes_in_place(shape: &Shape, rank: u32) -> bool {
+    match shape.collective {
+        Collective::Barrier | Collective::Bcast { .. } => false,
+        collective => collective.root().is_none_or(|root| root == rank),
+    }
+}
+
+/// Bytes of the send and of the receive buffer, where they count.
+fn lengths(shape: &Shape, rank: u32) -> (Option<u64>, Option<u64>) {
+    let (one, all) = (Some(shape.bytes), Some(shape.bytes * u64::from(shape.ranks)));
+    let at_root = |bytes: Option<u64>| bytes.filter(|_| shape.collective.root() == Some(rank));
+    match shape.collective {
+        Collective::Allgather => (one, all),
+        Collective::Allreduce => (one, one),
+        Collective::Alltoall => (all, all),
+        Collective::Barrier => (None, None),
+        Collective::Bcast { .. } => (None, one),
+        Collective::Gather { .. } => (one, at_root(all)),
+        Collective::Reduce { .. } => (one, at_root(one)),
+        Collective::Scatter { .. } => (at_root(all), one),
+    }
+}
+
+/// What is in the send buffer of a rank.
+fn contribution(shape: &Shape, rank: u32, round: u64) -> Vec<u8> {
+    let bytes = match shape.collective {
+        Collective::Alltoall | Collective::Scatter { .. } => shape.bytes * u64::from(shape.ranks),
+        _ => shape.bytes,
+    };
+    Random::new(round * 1000 + u64::from(rank) + 1).bytes(bytes as usize)
+}
+
+/// What is in the receive buffer of a rank in the end, if it counts.
+fn expected(shape: &Shape, rank: u32, round: u64) -> Option<Vec<u8>> {
+    let of = |peer: u32| contribution(shape, peer, round);
+    let block = |peer: u32, of_rank: u32| {
+        let begin = of_rank as usize * shape.bytes as usize;
+        of(peer)[begin..begin + shape.bytes as usize].to_vec()
+    };
+    lengths(shape, rank).1?;
+    Some(match shape.collective {
+        Collective::Allgather | Collective::Gather { .. } => (0..shape.ranks).flat_map(of).collect(),
+        Collective::Allreduce | Collective::Reduce { .. } => {
+            let combine = |left: Vec<u8>, right: Vec<u8>| compose(&left, &right, shape.commutative);
+            (0..shape.ranks).map(of).reduce(combine).unwrap_or_default()
+        }
+        Collective::Alltoall => (0..shape.ranks).flat_map(|peer| block(peer, rank)).collect(),
+        Collective::Barrier => Vec::new(),
+        Collective::Bcast { root } => of(root),
+        Collective::Scatter { root } => block(root, rank),
+    })
+}
+
+/// The user's operation: composition of functions, or something that commutes.
+fn composition(commutative: bool) -> Reducer {
+    let function = move |left: &Region, right: &Region, count: u64| {
+        assert_eq!((left.len(), right.len()), (count as usize * UNIT_BYTES, count as usize * UNIT_BYTES));
+        right.write(&compose(&left.to_vec(), &right.to_vec(), commutative));
+    };
+    Reducer::user(UNIT_BYTES as u64, commutative, Arc::new(function))
+}
+
+fn compose(left: &[u8], right: &[u8], commutative: bool) -> Vec<u8> {
+    let number = |at: &[u8]| u64::from(u16::from_le_bytes([at[0], at[1]]));
+    let mut combined = Vec::with_capacity(left.len());
+    for (left, right) in left.chunks_exact(UNIT_BYTES).zip(right.chunks_exact(UNIT_BYTES)) {
+        let ((a, b), (c, d)) = ((number(left), number(&left[2..])), (number(right), number(&right[2..])));
+        let (slope, offset) = if commutative { (a * c, b + d) } else { (a * c, a * d + b) };
+        combined.extend_from_slice(&((slope % PRIME) as u16).to_le_bytes());
+        combined.extend_from_slice(&((offset % PRIME) as u16).to_le_bytes());
+    }
+    combined
+}
