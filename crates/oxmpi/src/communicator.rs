@@ -21,7 +21,8 @@ use crate::thread::{Funneled, ThreadLevel};
 ///
 /// The methods of the communicator itself block. Nonblocking operations are begun in a
 /// [`scope`](Communicator::scope), persistent ones are made by the methods that end in `_init`. All
-/// collectives must be called by all ranks of the communicator, in the same order.
+/// collectives must be called by all ranks of the communicator, in the same order. Bad arguments are returned as
+/// errors; if a collective fails when it has begun, as when ranks disagree about its length, the job ends.
 ///
 /// Dropping a communicator frees it; operations that are under way on it end first.
 #[derive(Debug)]
@@ -234,7 +235,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// Returns when all ranks have called it.
     ///
     /// # Errors
-    /// `NoMem` if shared memory is used up, as for every collective.
+    /// None yet.
     pub fn barrier(&self) -> Result<()> {
         self.blocking(Collective::barrier())
     }
@@ -369,7 +370,8 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         self.door.call(function, |process| {
             // SAFETY: the collective is complete when the call returns.
             let operation = unsafe { collective.bind(process, &self.comm) }?;
-            process.blocking(&self.comm, operation)
+            let result = process.blocking(&self.comm, operation);
+            result.map_err(|error| self.door.give_up(function, &error))
         })
     }
 }

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use std::mem;
 use std::process;
 
-use oxmpi_base::Function;
-use oxmpi_core::Process;
+use oxmpi_base::{Error, Function, Result, Status};
+use oxmpi_core::{Completion, Process};
 
 /// A borrowed process, with the thread level of its environment.
 pub(crate) struct Door<'env, L> {
@@ -40,6 +40,25 @@ impl<'env, L> Door<'env, L> {
         mem::forget(fuse);
         self.process.note_call(0);
         result
+    }
+
+    /// How an operation has ended; `collective` says which function began it if it is a collective.
+    ///
+    /// A collective that fails when it has begun ends the job: its ranks disagree, and what some of them have
+    /// sent may still arrive in buffers of this one.
+    pub fn outcome(self, completion: Completion, collective: Option<Function>) -> Result<Status> {
+        match (completion.error, collective) {
+            (None, _) => Ok(completion.status),
+            (Some(error), None) => Err(error),
+            (Some(error), Some(function)) => self.give_up(function, &error),
+        }
+    }
+
+    /// Ends the job because of an error that nobody could handle.
+    #[cold]
+    pub fn give_up(self, function: Function, error: &Error) -> ! {
+        eprintln!("{}: {error}", function.name());
+        self.abort(error.class().code())
     }
 
     /// Ends the job.

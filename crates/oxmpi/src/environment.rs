@@ -94,8 +94,7 @@ impl<L: ThreadLevel> Drop for Environment<L> {
             return;
         }
         if let Err(error) = self.door().call(Function::Finalize, Process::finalize) {
-            eprintln!("MPI_Finalize: {error}");
-            self.abort(error.class().code());
+            self.door().give_up(Function::Finalize, &error);
         }
     }
 }

@@ -111,6 +111,8 @@ impl<T: Datatype> Buffers for Two<T> {}
 struct Handle<'env, B: Buffers, L> {
     door: Door<'env, L>,
     key: RequestKey,
+    /// The function that has made it, if it is a collective.
+    collective: Option<Function>,
     status: Status,
     buffers: B,
 }
@@ -138,12 +140,7 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
     /// # Errors
     /// That of the operation, such as `Truncate`; the request is freed then.
     pub fn wait(mut self) -> Result<Persistent<'env, B, L>> {
-        let (door, key) = (self.0.door, self.0.key);
-        let completion = door.call(Function::Wait, |process| process.wait(key))?;
-        if let Some(error) = completion.error {
-            return Err(error);
-        }
-        self.0.status = completion.status.into();
+        self.0.status = self.0.wait()?.into();
         Ok(Persistent(self.0))
     }
 
@@ -247,7 +244,9 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         let mut buf = Owned::new(buf);
         // SAFETY: `Handle` keeps the memory for as long as the request may be active.
         let buffer = unsafe { buf.lend().claim() };
-        self.persistent(function, One(buf), |process| process.send_init(&self.comm, buffer, dest, tag, mode))
+        self.persistent_message(function, buf, |process| {
+            process.send_init(&self.comm, buffer, dest, tag, mode)
+        })
     }
 
     /// A persistent receive.
@@ -264,9 +263,20 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         let mut buf = Owned::new(buf);
         // SAFETY: as for sends, and the memory is owned.
         let buffer = unsafe { buf.lend().claim() };
-        self.persistent(Function::RecvInit, One(buf), |process| {
+        self.persistent_message(Function::RecvInit, buf, |process| {
             process.recv_init(&self.comm, buffer, source, tag)
         })
+    }
+
+    fn persistent_message<T: Datatype>(
+        &self,
+        function: Function,
+        buf: Owned<T>,
+        make: impl FnOnce(&'env Process) -> Result<RequestKey>,
+    ) -> Result<Persistent<'env, One<T>, L>> {
+        let key = self.door.call(function, make)?;
+        let buffers = One(buf);
+        Ok(Persistent(Handle { door: self.door, key, collective: None, status: Status::EMPTY, buffers }))
     }
 
     /// A persistent barrier. Collective, like all that follow.
@@ -414,22 +424,22 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         collective: Collective<'static>,
         buffers: B,
     ) -> Result<Persistent<'env, B, L>> {
-        self.persistent(collective.functions().persistent, buffers, |process| {
+        let function = collective.functions().persistent;
+        let key = self.door.call(function, |process| {
             // SAFETY: the memory is owned by `buffers`, which `Handle` keeps for as long as the request may be
             // active.
             let operation = unsafe { collective.bind(process, &self.comm) }?;
             process.persistent(&self.comm, operation)
-        })
+        })?;
+        let collective = Some(function);
+        Ok(Persistent(Handle { door: self.door, key, collective, status: Status::EMPTY, buffers }))
     }
+}
 
-    fn persistent<B: Buffers>(
-        &self,
-        function: Function,
-        buffers: B,
-        make: impl FnOnce(&'env Process) -> Result<RequestKey>,
-    ) -> Result<Persistent<'env, B, L>> {
-        let key = self.door.call(function, make)?;
-        Ok(Persistent(Handle { door: self.door, key, status: Status::EMPTY, buffers }))
+impl<B: Buffers, L> Handle<'_, B, L> {
+    fn wait(&self) -> Result<oxmpi_base::Status> {
+        let completion = self.door.call(Function::Wait, |process| process.wait(self.key))?;
+        self.door.outcome(completion, self.collective)
     }
 }
 
@@ -442,8 +452,8 @@ impl<B: Buffers, L> Drop for Handle<'_, B, L> {
             return self.buffers.leak();
         }
         if is_active {
-            let completion = self.door.call(Function::Wait, |process| process.wait(key));
-            drop(completion.expect("an active request exists"));
+            // Who drops the request does not want to know how it ends.
+            drop(self.wait());
         }
         let freed = self.door.call(Function::RequestFree, |process| process.request_free(key));
         freed.expect("an inactive request can be freed");

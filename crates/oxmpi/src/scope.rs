@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe};
 
 use oxmpi_base::{Function, Result};
-use oxmpi_core::{Completion, Process, RequestKey, SendMode};
+use oxmpi_core::{Process, RequestKey, SendMode};
 
 use crate::collective::Collective;
 use crate::communicator::Communicator;
@@ -43,7 +43,14 @@ pub struct Request<'scope, R, L: ThreadLevel = Funneled> {
 /// The operations of a scope that are under way.
 #[derive(Default)]
 struct Pending {
-    slots: Vec<Option<RequestKey>>,
+    slots: Vec<Option<Begun>>,
+}
+
+#[derive(Clone, Copy)]
+struct Begun {
+    key: RequestKey,
+    /// The function that has begun it, if it is a collective.
+    collective: Option<Function>,
 }
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {
@@ -117,15 +124,18 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// Waits for everything; the first error counts.
     fn finish(&self, pending: &RefCell<Pending>) -> Result<()> {
         let mut result = Ok(());
-        for key in pending.take().slots.into_iter().flatten() {
-            let completion = self.wait(key);
-            result = result.and(completion.error.map_or(Ok(()), Err));
+        for begun in pending.take().slots.into_iter().flatten() {
+            let outcome = self.wait(begun);
+            result = result.and(outcome.map(drop));
         }
         result
     }
 
-    fn wait(&self, key: RequestKey) -> Completion {
-        self.door.call(Function::Wait, |process| process.wait(key).expect("a request in its scope exists"))
+    fn wait(&self, begun: Begun) -> Result<oxmpi_base::Status> {
+        let completion = self.door.call(Function::Wait, |process| {
+            process.wait(begun.key).expect("a request that has not been waited for exists")
+        });
+        self.door.outcome(completion, begun.collective)
     }
 }
 
@@ -173,10 +183,10 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         mode: SendMode,
     ) -> Result<Request<'scope, &'scope [T], L>> {
         let dest = dest.to_core()?;
-        // SAFETY: `begin` keeps the operation to the scope, and a send does not write.
+        // SAFETY: `note` keeps the operation to the scope, and a send does not write.
         let buffer = unsafe { Loan::from(buf).claim() };
         let comm = &self.communicator.comm;
-        self.begin(function, Withheld::new(buf), |process| process.isend(comm, buffer, dest, tag, mode))
+        self.message(function, Withheld::new(buf), |process| process.isend(comm, buffer, dest, tag, mode))
     }
 
     /// Begins to receive the first message that matches.
@@ -206,10 +216,10 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     ) -> Result<Request<'scope, &'scope mut [T], L>> {
         let (source, tag) = (source.into().to_core()?, tag.into().to_core());
         let mut buf = Withheld::new(buf);
-        // SAFETY: `begin` keeps the operation to the scope, and the loan is of a mutable slice.
+        // SAFETY: `note` keeps the operation to the scope, and the loan is of a mutable slice.
         let buffer = unsafe { buf.lend().claim() };
         let comm = &self.communicator.comm;
-        self.begin(Function::Irecv, buf, |process| process.irecv(comm, buffer, source, tag))
+        self.message(Function::Irecv, buf, |process| process.irecv(comm, buffer, source, tag))
     }
 
     /// Begins a barrier.
@@ -348,24 +358,30 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         collective: Collective<'scope>,
         result: Withheld<R>,
     ) -> Result<Request<'scope, R, L>> {
-        let comm = &self.communicator.comm;
-        self.begin(collective.functions().nonblocking, result, |process| {
-            // SAFETY: `begin` keeps the operation to the scope.
+        let Communicator { door, comm, .. } = self.communicator;
+        let function = collective.functions().nonblocking;
+        let key = door.call(function, |process| {
+            // SAFETY: `note` keeps the operation to the scope.
             let operation = unsafe { collective.bind(process, comm) }?;
             process.nonblocking(comm, operation)
-        })
+        })?;
+        Ok(self.note(Begun { key, collective: Some(function) }, result))
     }
 
-    /// Begins an operation and notes it, so that it is over before `'scope` is; `result` is kept till then.
-    fn begin<R>(
+    fn message<R>(
         &'scope self,
         function: Function,
         result: Withheld<R>,
         begin: impl FnOnce(&'env Process) -> Result<RequestKey>,
     ) -> Result<Request<'scope, R, L>> {
         let key = self.communicator.door.call(function, begin)?;
-        let slot = self.pending.borrow_mut().insert(key);
-        Ok(Request { communicator: self.communicator, pending: &self.pending, slot, result })
+        Ok(self.note(Begun { key, collective: None }, result))
+    }
+
+    /// Notes an operation, so that it is over before `'scope` is; `result` is kept till then.
+    fn note<R>(&'scope self, begun: Begun, result: Withheld<R>) -> Request<'scope, R, L> {
+        let slot = self.pending.borrow_mut().insert(begun);
+        Request { communicator: self.communicator, pending: &self.pending, slot, result }
     }
 }
 
@@ -384,13 +400,10 @@ impl<R, L: ThreadLevel> Request<'_, R, L> {
     /// # Errors
     /// As [`Request::wait`].
     pub fn wait_status(self) -> Result<(R, Status)> {
-        let key = self.pending.borrow_mut().remove(self.slot);
-        let completion = self.communicator.wait(key);
-        if let Some(error) = completion.error {
-            return Err(error);
-        }
+        let begun = self.pending.borrow_mut().remove(self.slot);
+        let status = self.communicator.wait(begun)?;
         // SAFETY: the operation is complete.
-        Ok((unsafe { self.result.give_back() }, completion.status.into()))
+        Ok((unsafe { self.result.give_back() }, status.into()))
     }
 
     /// Whether [`Request::wait`] would return at once.
@@ -398,29 +411,29 @@ impl<R, L: ThreadLevel> Request<'_, R, L> {
     /// # Errors
     /// None yet.
     pub fn test(&self) -> Result<bool> {
-        let key = self.pending.borrow().get(self.slot);
+        let Begun { key, .. } = self.pending.borrow().get(self.slot);
         let door = self.communicator.door;
         Ok(door.call(Function::RequestGetStatus, |process| process.request_status(key))?.is_some())
     }
 }
 
 impl Pending {
-    fn insert(&mut self, key: RequestKey) -> usize {
-        self.slots.push(Some(key));
+    fn insert(&mut self, begun: Begun) -> usize {
+        self.slots.push(Some(begun));
         self.slots.len() - 1
     }
 
-    fn get(&self, slot: usize) -> RequestKey {
+    fn get(&self, slot: usize) -> Begun {
         self.slots[slot].expect("a request that exists has not been waited for")
     }
 
     /// Forgets an operation. Slots are given up from the end, so that a long scope stays small.
-    fn remove(&mut self, slot: usize) -> RequestKey {
-        let key = self.slots[slot].take().expect("a request is waited for once");
+    fn remove(&mut self, slot: usize) -> Begun {
+        let begun = self.slots[slot].take().expect("a request is waited for once");
         while self.slots.last().is_some_and(Option::is_none) {
             self.slots.pop();
         }
-        key
+        begun
     }
 }
 

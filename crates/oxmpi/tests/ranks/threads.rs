@@ -2,9 +2,19 @@
 
 use std::thread;
 
-use oxmpi::{Multiple, Op, Result};
+use oxmpi::{Active, Communicator, Environment, Multiple, One, Op, Persistent, Result, Two};
 
 use crate::job::{RANKS, is_rank, start, text};
+
+/// What the threads of an environment with several may share, and hand to each other.
+const _: () = {
+    const fn is_shared<T: Send + Sync>() {}
+    is_shared::<Environment<Multiple>>();
+    is_shared::<Communicator<'_, Multiple>>();
+    is_shared::<Persistent<'_, Two<f64>, Multiple>>();
+    is_shared::<Active<'_, One<u8>, Multiple>>();
+    is_shared::<Op<f32>>();
+};
 
 const NAME: &str = "threads::threads_communicate_at_the_same_time";
 const THREADS: i32 = 3;
