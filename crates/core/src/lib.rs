@@ -22,7 +22,7 @@ mod request;
 mod wait;
 
 pub use clock::{processor_name, wall_tick, wall_time};
-pub use coll::{Elements, Operation};
+pub use coll::Operation;
 pub use comm::Communicator;
 pub use group::{Comparison, Group};
 pub use p2p::{Dest, MessageKey, NULL_SOURCE, SendMode, Source, TagPattern};

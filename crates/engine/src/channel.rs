@@ -175,13 +175,10 @@ impl Channel {
         }
     }
 
-    /// A range of the segment that a peer has named.
-    ///
-    /// # Panics
-    /// If the peer named a range outside of the segment: it is broken.
+    /// A range of the segment, perhaps named by a peer; `None` if it does not lie inside.
     #[inline]
-    pub(crate) fn region(&self, offset: u64, bytes: u64) -> Region {
-        self.segment.region(offset, bytes as usize).expect("peers name ranges of the segment")
+    pub(crate) fn region(&self, offset: u64, bytes: u64) -> Option<Region> {
+        self.segment.region(offset, bytes as usize)
     }
 
     /// Notes that a run is complete here, and shows it.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, Result};
-use oxmpi_plan::Plan;
 use oxmpi_shm::{Arena, Block, Doorbell, Job, StatePage, Waker};
 
 use crate::channel::{Channel, ChannelPlan};
 use crate::p2p::{Address, P2p};
+use crate::program::Program;
 use crate::run::{Binding, Means, Run};
 use crate::slab::{Key, Slab};
 
@@ -38,7 +38,7 @@ pub struct Engine {
 #[derive(Debug)]
 pub struct KeptRun {
     run: Run,
-    plan: Arc<Plan>,
+    plan: Arc<Program>,
     binding: Binding,
     channel: ChannelKey,
     /// Place in `Engine::active`, while the run is active.
@@ -169,7 +169,7 @@ impl Engine {
 
     /// Begins a run that its caller moves on by [`Engine::advance`].
     #[inline]
-    pub fn begin(&mut self, key: ChannelKey, run: &mut Run, plan: &Plan, binding: &Binding) {
+    pub fn begin(&mut self, key: ChannelKey, run: &mut Run, plan: &Program, binding: &Binding) {
         let channel = self.channels.get_mut(key).expect("channels are left last");
         run.begin(channel.begin(), plan, binding, &mut self.p2p);
     }
@@ -183,7 +183,7 @@ impl Engine {
         &mut self,
         key: ChannelKey,
         run: &mut Run,
-        plan: &Plan,
+        plan: &Program,
         binding: &Binding,
     ) -> Result<bool> {
         let channel = self.channels.get_mut(key).expect("channels are left last");
@@ -199,7 +199,7 @@ impl Engine {
     }
 
     /// Keeps a run that has not begun, to be begun by [`Engine::start`].
-    pub fn keep(&mut self, channel: ChannelKey, plan: Arc<Plan>, binding: Binding) -> RunKey {
+    pub fn keep(&mut self, channel: ChannelKey, plan: Arc<Program>, binding: Binding) -> RunKey {
         self.channel(channel).check(&plan);
         let run = Run::new(&plan);
         self.runs.insert(KeptRun { run, plan, binding, channel, place: None, failure: None })
@@ -294,7 +294,7 @@ impl Engine {
     }
 
     /// Where a run stands, for reports.
-    pub fn describe_run(&self, channel: ChannelKey, run: &Run, plan: &Plan) -> String {
+    pub fn describe_run(&self, channel: ChannelKey, run: &Run, plan: &Program) -> String {
         format!("collective {}", run.describe(plan, self.channel(channel)))
     }
 

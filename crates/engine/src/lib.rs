@@ -14,6 +14,7 @@ mod channel;
 mod engine;
 mod matching;
 mod p2p;
+mod program;
 mod run;
 mod slab;
 
@@ -21,5 +22,6 @@ pub use channel::{Channel, ChannelPlan};
 pub use engine::{ChannelKey, Engine, RunKey};
 pub use matching::{Message, Pattern};
 pub use p2p::{Address, AtOnce, Mode, OpKey, Outcome, P2p, Received};
+pub use program::Program;
 pub use run::{Binding, Images, Run, Transfer};
 pub use slab::{Key, Slab};

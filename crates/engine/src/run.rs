@@ -6,7 +6,7 @@
 
 use std::num::NonZeroU64;
 
-use oxmpi_base::Result;
+use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Region;
 use oxmpi_op::Reducer;
@@ -15,7 +15,8 @@ use oxmpi_shm::{Arena, INLINE_BYTES};
 
 use crate::channel::Channel;
 use crate::matching::Pattern;
-use crate::p2p::{Mode, OpKey, P2p, Received};
+use crate::p2p::{Mode, OpKey, Outcome, P2p, Received};
+use crate::program::Program;
 
 /// What the roles of a plan's buffers stand for in one operation.
 #[derive(Clone, Debug)]
@@ -92,13 +93,15 @@ pub struct Run {
     under_way: Vec<(u32, OpKey)>,
     /// Offset of what this rank stages for each of its lines.
     staged: [Option<NonZeroU64>; MAX_LINES],
+    /// What went wrong first. The run goes on all the same: the other ranks count on it.
+    failure: Option<Error>,
     finished: bool,
 }
 
 /// What a run works on, and what it needs of the engine.
 #[derive(Debug)]
 pub(crate) struct Means<'a> {
-    pub plan: &'a Plan,
+    pub plan: &'a Program,
     pub binding: &'a Binding,
     pub p2p: &'a mut P2p,
     pub channel: &'a mut Channel,
@@ -108,10 +111,13 @@ pub(crate) struct Means<'a> {
 /// Sequence numbers of a line: those of run `k` begin at `k` times this.
 const SEGMENTS_PER_RUN: u64 = 1 << 24;
 
+/// The offset of what a rank could not stage for want of shared memory. No segment is as long.
+const NOWHERE: NonZeroU64 = NonZeroU64::MAX;
+
 impl Run {
     /// A run of `plan` that has not begun.
     #[inline]
-    pub fn new(plan: &Plan) -> Self {
+    pub fn new(plan: &Program) -> Self {
         assert!(plan.segments < SEGMENTS_PER_RUN, "segments are large enough");
         Self {
             number: 0,
@@ -121,13 +127,14 @@ impl Run {
             scratch: Region::EMPTY,
             under_way: Vec::new(),
             staged: [None; MAX_LINES],
+            failure: None,
             finished: true,
         }
     }
 
     /// Begins run `number` of the channel.
     #[inline]
-    pub(crate) fn begin(&mut self, number: u64, plan: &Plan, binding: &Binding, p2p: &mut P2p) {
+    pub(crate) fn begin(&mut self, number: u64, plan: &Program, binding: &Binding, p2p: &mut P2p) {
         self.number = number;
         self.iteration = 0;
         self.step = 0;
@@ -144,7 +151,8 @@ impl Run {
     /// Does what can be done now; whether the run is complete.
     ///
     /// # Errors
-    /// Those of the messages and of shared memory. The run is over then, and its result undefined.
+    /// Once, when the run is over: those of the messages and of shared memory. The result is undefined then,
+    /// and the channel can be used on.
     #[inline]
     pub(crate) fn advance(&mut self, means: &mut Means<'_>) -> Result<bool> {
         if self.finished {
@@ -155,7 +163,7 @@ impl Run {
         }
         while self.iteration < self.iterations {
             while let Some(step) = means.plan.steps.get(self.step) {
-                if !self.perform(step, means)? {
+                if !self.perform(step, means) {
                     return Ok(false);
                 }
                 self.step += 1;
@@ -163,15 +171,15 @@ impl Run {
             self.iteration += 1;
             self.step = 0;
         }
-        if !self.completed(None, means.p2p)? {
+        if !self.completed(None, means.p2p) {
             return Ok(false);
         }
         self.finish(means);
-        Ok(true)
+        self.failure.take().map_or(Ok(true), Err)
     }
 
     /// Where the run stands, for reports.
-    pub(crate) fn describe(&self, plan: &Plan, channel: &Channel) -> String {
+    pub(crate) fn describe(&self, plan: &Program, channel: &Channel) -> String {
         let Self { number, step, under_way, .. } = self;
         if !channel.admits(*number) {
             return format!("run {number}: waits for earlier ones");
@@ -200,18 +208,18 @@ impl Run {
 
     /// One step, for the segment it works on in this iteration; false if it must wait.
     #[inline]
-    fn perform(&mut self, step: &Step, means: &mut Means<'_>) -> Result<bool> {
-        let Some(segment) = self.iteration.checked_sub(u64::from(step.delay)) else { return Ok(true) };
+    fn perform(&mut self, step: &Step, means: &mut Means<'_>) -> bool {
+        let Some(segment) = self.iteration.checked_sub(u64::from(step.delay)) else { return true };
         if segment >= means.plan.segments {
-            return Ok(true);
+            return true;
         }
-        if !step.after.is_empty() && !self.completed(Some(&step.after), means.p2p)? {
-            return Ok(false);
+        if !step.after.is_empty() && !self.completed(Some(&step.after), means.p2p) {
+            return false;
         }
         match step.action {
             Action::Post { line, from } => return self.post(line, &from, segment, means),
             Action::Pull { peer, line, skip, into, take } => {
-                return Ok(self.pull(peer, line, skip, &into, take, segment, means));
+                return self.pull(peer, line, skip, &into, take, segment, means);
             }
             Action::Copy { from, into } => self.copy(&from, &into, segment, means),
             Action::Reduce { left, right, into } => {
@@ -220,15 +228,15 @@ impl Run {
                 means.binding.reducer().combine(&left, &right, &into);
             }
             Action::Send { to, from } => self.send(to, &from, means),
-            Action::Receive { from, into } => self.receive(from, &into, means)?,
+            Action::Receive { from, into } => self.receive(from, &into, means),
         }
-        Ok(true)
+        true
     }
 
     #[inline]
-    fn post(&mut self, line: u8, from: &Span, segment: u64, means: &mut Means<'_>) -> Result<bool> {
+    fn post(&mut self, line: u8, from: &Span, segment: u64, means: &mut Means<'_>) -> bool {
         if !means.channel.has_credit(self.number) {
-            return Ok(false);
+            return false;
         }
         let own = means.channel.line(means.channel.rank(), self.number, line);
         let sequence = self.sequence(segment);
@@ -243,34 +251,41 @@ impl Run {
                 }
             }
         } else {
-            let base = self.stage(line, &shape, means)?;
-            let slot = base + segment % u64::from(shape.depth) * shape.slot_bytes;
-            let slot = means.channel.region(slot, bytes);
-            match self.part(means.binding, from.buf, offset, bytes) {
-                Some(region) => slot.copy_from(&region),
-                None => means.binding.buffer(from.buf).read(offset, &slot),
+            let base = self.stage(line, &shape, means);
+            let slot = base.get().saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes);
+            if let Some(slot) = means.channel.region(slot, bytes) {
+                match self.part(means.binding, from.buf, offset, bytes) {
+                    Some(region) => slot.copy_from(&region),
+                    None => means.binding.buffer(from.buf).read(offset, &slot),
+                }
             }
-            own.post_at(sequence, base);
+            own.post_at(sequence, base.get());
         }
         means.channel.wake_members(means.p2p);
-        Ok(true)
+        true
     }
 
-    /// Where this rank stages what it posts on a line in this run.
-    fn stage(&mut self, line: u8, shape: &PlanLine, means: &mut Means<'_>) -> Result<u64> {
+    /// Where this rank stages what it posts on a line in this run; [`NOWHERE`] if there is no memory.
+    fn stage(&mut self, line: u8, shape: &PlanLine, means: &mut Means<'_>) -> NonZeroU64 {
         if let Some(base) = self.staged[usize::from(line)] {
-            return Ok(base.get());
+            return base;
         }
         let bytes = shape.slot_bytes * u64::from(shape.depth);
-        let base = means.channel.stage(self.number, bytes, means.arena)?.offset;
-        self.staged[usize::from(line)] = NonZeroU64::new(base);
-        Ok(base)
+        let base = match means.channel.stage(self.number, bytes, means.arena) {
+            Ok(block) => NonZeroU64::new(block.offset).expect("no arena begins a segment"),
+            Err(error) => {
+                self.fail(error);
+                NOWHERE
+            }
+        };
+        self.staged[usize::from(line)] = Some(base);
+        base
     }
 
     #[inline]
     #[expect(clippy::too_many_arguments, reason = "the fields of `Action::Pull`, and where it happens")]
     fn pull(
-        &self,
+        &mut self,
         peer: Peer,
         line: u8,
         skip: u64,
@@ -291,8 +306,12 @@ impl Run {
         let posted = if is_inline(shape, means.plan) {
             theirs.payload().part(skip as usize, bytes as usize)
         } else {
-            let slot = theirs.offset() + segment % u64::from(shape.depth) * shape.slot_bytes;
-            means.channel.region(slot + skip, bytes)
+            let (base, slot) = (theirs.offset(), segment % u64::from(shape.depth) * shape.slot_bytes);
+            let Some(posted) = means.channel.region(base.saturating_add(slot + skip), bytes) else {
+                self.fail(unreadable(peer, base));
+                return true;
+            };
+            posted
         };
         match take {
             Take::Copy => match self.part(means.binding, into.buf, offset, bytes) {
@@ -339,21 +358,18 @@ impl Run {
         }
     }
 
-    fn receive(&mut self, from: Peer, into: &Span, means: &mut Means<'_>) -> Result<()> {
+    fn receive(&mut self, from: Peer, into: &Span, means: &mut Means<'_>) {
         let buffer = self.sub_buffer(means.binding, into);
         let pattern = Pattern { source: Some(member(from) as i32), tag: Some(self.tag()) };
         match means.p2p.receive(means.channel.context(), pattern, buffer) {
-            Received::Done(outcome) => outcome.error.map_or(Ok(()), Err),
-            Received::Pending(key) => {
-                self.under_way.push((self.step as u32, key));
-                Ok(())
-            }
+            Received::Done(Outcome { error, .. }) => error.into_iter().for_each(|error| self.fail(error)),
+            Received::Pending(key) => self.under_way.push((self.step as u32, key)),
         }
     }
 
     /// Whether the sends and receives begun by `steps` (by all steps, if `None`) are over.
     #[inline]
-    fn completed(&mut self, steps: Option<&[u32]>, p2p: &mut P2p) -> Result<bool> {
+    fn completed(&mut self, steps: Option<&[u32]>, p2p: &mut P2p) -> bool {
         let mut place = 0;
         let mut all = true;
         while let Some(&(step, key)) = self.under_way.get(place) {
@@ -361,15 +377,18 @@ impl Run {
                 place += 1;
             } else if let Some(outcome) = p2p.take_outcome(key) {
                 self.under_way.swap_remove(place);
-                if let Some(error) = outcome.error {
-                    return Err(error);
-                }
+                outcome.error.into_iter().for_each(|error| self.fail(error));
             } else {
                 all = false;
                 place += 1;
             }
         }
-        Ok(all)
+        all
+    }
+
+    #[cold]
+    fn fail(&mut self, error: Error) {
+        self.failure.get_or_insert(error);
     }
 
     /// What a message carries or fills.
@@ -415,6 +434,16 @@ impl Run {
 #[inline]
 fn is_inline(line: &PlanLine, plan: &Plan) -> bool {
     line.slot_bytes == 0 || line.slot_bytes <= INLINE_BYTES as u64 && plan.segments == 1
+}
+
+#[cold]
+fn unreadable(peer: Peer, offset: u64) -> Error {
+    if offset == NOWHERE.get() {
+        let text = format!("rank {peer} had no shared memory left for its part");
+        return Error::new(ErrorClass::NoMem, text);
+    }
+    let text = format!("rank {peer} posted something else than is expected: do the lengths agree?");
+    Error::new(ErrorClass::Truncate, text)
 }
 
 fn member(peer: Peer) -> u32 {

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::coll::{self, Side};
-use oxmpi_core::{self as core, Elements, Operation, Process};
+use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
 use oxmpi_op::Reducer;
 
-use crate::datatype::{Datatype, datatype_of};
+use crate::datatype::Datatype;
 use crate::loan::Loan;
 use crate::message::rank_to_core;
 use crate::op::Op;
@@ -26,19 +26,13 @@ pub(crate) struct Collective<'b> {
 
 enum Kind {
     Allgather,
-    Allreduce(Reduction),
+    Allreduce(Reducer),
     Alltoall,
     Barrier,
     Bcast { root: usize },
     Gather { root: usize },
-    Reduce { reduction: Reduction, root: usize },
+    Reduce { reducer: Reducer, root: usize },
     Scatter { root: usize },
-}
-
-/// What a reduction combines, and how.
-struct Reduction {
-    datatype: oxmpi_datatype::Datatype,
-    reducer: Reducer,
 }
 
 /// What the lifetimes of a collective are called, for reports.
@@ -63,12 +57,12 @@ impl<'b> Collective<'b> {
         op: &Op<T>,
         root: usize,
     ) -> Result<Self> {
-        let reduction = Reduction::of(op)?;
-        Ok(Self { kind: Kind::Reduce { reduction, root }, send, recv })
+        let reducer = op.reducer()?;
+        Ok(Self { kind: Kind::Reduce { reducer, root }, send, recv })
     }
 
     pub fn allreduce<T: Datatype>(send: Option<Loan<'b>>, recv: Loan<'b>, op: &Op<T>) -> Result<Self> {
-        Ok(Self { kind: Kind::Allreduce(Reduction::of(op)?), send, recv })
+        Ok(Self { kind: Kind::Allreduce(op.reducer()?), send, recv })
     }
 
     pub fn gather(send: Loan<'b>, recv: Loan<'b>, root: usize) -> Self {
@@ -121,10 +115,7 @@ impl<'b> Collective<'b> {
         let Self { kind, send, recv } = self;
         match kind {
             Kind::Allgather => coll::allgather(process, comm, side(send), claim(recv)),
-            Kind::Allreduce(reduction) => {
-                let (elements, reducer) = reduction.on(recv);
-                coll::allreduce(process, comm, side(send), claim(recv), &elements, reducer)
-            }
+            Kind::Allreduce(reducer) => coll::allreduce(process, comm, side(send), claim(recv), reducer),
             Kind::Alltoall => coll::alltoall(process, comm, side(send), claim(recv)),
             Kind::Barrier => coll::barrier(process, comm),
             Kind::Bcast { root } => coll::bcast(process, comm, claim(recv), checked_root(root)?),
@@ -132,14 +123,13 @@ impl<'b> Collective<'b> {
                 let whole = if is_root(root) { claim(recv) } else { Buffer::EMPTY };
                 coll::gather(process, comm, side(send), whole, checked_root(root)?)
             }
-            Kind::Reduce { reduction, root } => {
-                let (elements, reducer) = reduction.on(send.unwrap_or(recv));
+            Kind::Reduce { reducer, root } => {
                 let (send, result) = if is_root(root) {
                     (side(send), claim(recv))
                 } else {
                     (Side::Buffer(claim(send.unwrap_or(recv))), Buffer::EMPTY)
                 };
-                coll::reduce(process, comm, send, result, &elements, reducer, checked_root(root)?)
+                coll::reduce(process, comm, send, result, reducer, checked_root(root)?)
             }
             Kind::Scatter { root } => {
                 let whole = send.filter(|_| is_root(root)).map_or(Buffer::EMPTY, claim);
@@ -166,16 +156,6 @@ impl<'b> Collective<'b> {
             | Kind::Reduce { .. }
             | Kind::Scatter { .. } => Ok(()),
         }
-    }
-}
-
-impl Reduction {
-    fn of<T: Datatype>(op: &Op<T>) -> Result<Self> {
-        Ok(Self { datatype: datatype_of::<T>(), reducer: op.reducer()? })
-    }
-
-    fn on(self, loan: Loan<'_>) -> (Elements, Reducer) {
-        (Elements { count: loan.elements() as u64, datatype: self.datatype }, self.reducer)
     }
 }
 

@@ -2,8 +2,6 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Message Data.
 
-use std::sync::OnceLock;
-
 use oxmpi_base::BasicType;
 
 /// A type whose values are elements of messages, as one basic datatype of the standard.
@@ -49,6 +47,7 @@ macro_rules! datatypes {
         unsafe impl Datatype for $rust {
             const BASIC: BasicType = BasicType::$basic;
         }
+        const _: () = assert!(size_of::<$rust>() == BasicType::$basic.size());
         $(impl $integer for $rust {})?
     )*};
 }
@@ -66,12 +65,4 @@ datatypes! {
     u32 => Uint32T, Integer;
     u64 => Uint64T, Integer;
     usize => Uint64T, Integer;
-}
-
-/// The datatype object of elements of type `T`.
-pub(crate) fn datatype_of<T: Datatype>() -> oxmpi_datatype::Datatype {
-    static OBJECTS: [OnceLock<oxmpi_datatype::Datatype>; BasicType::ALL.len()] =
-        [const { OnceLock::new() }; BasicType::ALL.len()];
-    const { assert!(size_of::<T>() == T::BASIC.size(), "`BASIC` has another size than the type") };
-    OBJECTS[T::BASIC as usize].get_or_init(|| oxmpi_datatype::Datatype::basic(T::BASIC)).clone()
 }

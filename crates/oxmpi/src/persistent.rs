@@ -11,15 +11,12 @@ use std::fmt;
 use std::thread;
 
 use oxmpi_base::{Function, Result};
-use oxmpi_core::{Process, RequestKey, SendMode};
+use oxmpi_core::RequestKey;
 
-use crate::collective::Collective;
-use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::door::Door;
-use crate::loan::{Loan, Owned};
-use crate::message::{Dest, Source, Status, TagPattern};
-use crate::op::Op;
+use crate::loan::Owned;
+use crate::message::Status;
 use crate::thread::{Funneled, ThreadLevel};
 
 /// An inactive persistent request and its buffers `B`: none `()`, [`One`] or [`Two`].
@@ -91,13 +88,13 @@ pub struct Active<'env, B: Buffers, L: ThreadLevel = Funneled>(Handle<'env, B, L
 
 /// One buffer: that of a message or a broadcast, or of a reduction in place.
 #[derive(Debug)]
-pub struct One<T: Datatype>(Owned<T>);
+pub struct One<T: Datatype>(pub(crate) Owned<T>);
 
 /// A buffer to send from and one to receive into.
 #[derive(Debug)]
 pub struct Two<T: Datatype> {
-    send: Owned<T>,
-    recv: Owned<T>,
+    pub(crate) send: Owned<T>,
+    pub(crate) recv: Owned<T>,
 }
 
 /// The buffers of a persistent request.
@@ -118,6 +115,17 @@ struct Handle<'env, B: Buffers, L> {
 }
 
 impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
+    /// The request `key`, whose operation uses `buffers` and nothing else; `collective` says which function has
+    /// made it if it is a collective.
+    pub(crate) fn new(
+        door: Door<'env, L>,
+        key: RequestKey,
+        collective: Option<Function>,
+        buffers: B,
+    ) -> Self {
+        Self(Handle { door, key, collective, status: Status::EMPTY, buffers })
+    }
+
     /// Starts the operation.
     ///
     /// # Errors
@@ -185,254 +193,6 @@ impl<T: Datatype, L: ThreadLevel> Persistent<'_, Two<T>, L> {
     /// What has been received, to change it.
     pub fn recv_mut(&mut self) -> &mut [T] {
         self.0.buffers.recv.as_mut_slice()
-    }
-}
-
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
-    /// A persistent send.
-    ///
-    /// # Errors
-    /// As [`Communicator::send`].
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let (rank, size) = (world.rank(), world.size());
-    /// let mut send = world.send_init(vec![0; 2], (rank + 1) % size, 0)?;
-    /// let mut recv = world.recv_init(vec![0; 2], (rank + size - 1) % size, 0)?;
-    /// for step in 1..4 {
-    ///     send.buf_mut().fill(step);
-    ///     let active = oxmpi::start_all((recv, send))?;
-    ///     (recv, send) = oxmpi::wait_all(active)?;
-    ///     assert_eq!((recv.buf(), recv.status().count::<i32>()), (&[step; 2][..], Some(2)));
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn send_init<T: Datatype>(
-        &self,
-        buf: Vec<T>,
-        dest: impl Into<Dest>,
-        tag: i32,
-    ) -> Result<Persistent<'env, One<T>, L>> {
-        self.send_init_by_mode(Function::SendInit, buf, dest.into(), tag, SendMode::Standard)
-    }
-
-    /// A persistent send in the synchronous mode.
-    ///
-    /// # Errors
-    /// As [`Communicator::send`].
-    pub fn ssend_init<T: Datatype>(
-        &self,
-        buf: Vec<T>,
-        dest: impl Into<Dest>,
-        tag: i32,
-    ) -> Result<Persistent<'env, One<T>, L>> {
-        self.send_init_by_mode(Function::SsendInit, buf, dest.into(), tag, SendMode::Synchronous)
-    }
-
-    fn send_init_by_mode<T: Datatype>(
-        &self,
-        function: Function,
-        buf: Vec<T>,
-        dest: Dest,
-        tag: i32,
-        mode: SendMode,
-    ) -> Result<Persistent<'env, One<T>, L>> {
-        let dest = dest.to_core()?;
-        let mut buf = Owned::new(buf);
-        // SAFETY: `Handle` keeps the memory for as long as the request may be active.
-        let buffer = unsafe { buf.lend().claim() };
-        self.persistent_message(function, buf, |process| {
-            process.send_init(&self.comm, buffer, dest, tag, mode)
-        })
-    }
-
-    /// A persistent receive.
-    ///
-    /// # Errors
-    /// `Rank` if `source` is not a rank; `Tag` if the tag is negative.
-    pub fn recv_init<T: Datatype>(
-        &self,
-        buf: Vec<T>,
-        source: impl Into<Source>,
-        tag: impl Into<TagPattern>,
-    ) -> Result<Persistent<'env, One<T>, L>> {
-        let (source, tag) = (source.into().to_core()?, tag.into().to_core());
-        let mut buf = Owned::new(buf);
-        // SAFETY: as for sends, and the memory is owned.
-        let buffer = unsafe { buf.lend().claim() };
-        self.persistent_message(Function::RecvInit, buf, |process| {
-            process.recv_init(&self.comm, buffer, source, tag)
-        })
-    }
-
-    fn persistent_message<T: Datatype>(
-        &self,
-        function: Function,
-        buf: Owned<T>,
-        make: impl FnOnce(&'env Process) -> Result<RequestKey>,
-    ) -> Result<Persistent<'env, One<T>, L>> {
-        let key = self.door.call(function, make)?;
-        let buffers = One(buf);
-        Ok(Persistent(Handle { door: self.door, key, collective: None, status: Status::EMPTY, buffers }))
-    }
-
-    /// A persistent barrier. Collective, like all that follow.
-    ///
-    /// # Errors
-    /// `Other` if another rank makes another request; the text names both calls. `NoMem` if shared memory is
-    /// used up.
-    pub fn barrier_init(&self) -> Result<Persistent<'env, (), L>> {
-        self.persistent_collective(Collective::barrier(), ())
-    }
-
-    /// A persistent [broadcast](Communicator::bcast).
-    ///
-    /// # Errors
-    /// As [`Communicator::bcast`] and [`Communicator::barrier_init`].
-    pub fn bcast_init<T: Datatype>(&self, buf: Vec<T>, root: usize) -> Result<Persistent<'env, One<T>, L>> {
-        self.on_one(buf, |buf| Ok(Collective::bcast(buf, root)))
-    }
-
-    /// A persistent [reduction](Communicator::reduce).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce`] and [`Communicator::barrier_init`].
-    pub fn reduce_init<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-        op: &Op<T>,
-        root: usize,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Collective::reduce(Some(send), recv, op, root))
-    }
-
-    /// A persistent [reduction in place](Communicator::reduce_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce`] and [`Communicator::barrier_init`].
-    pub fn reduce_in_place_init<T: Datatype>(
-        &self,
-        buf: Vec<T>,
-        op: &Op<T>,
-        root: usize,
-    ) -> Result<Persistent<'env, One<T>, L>> {
-        self.on_one(buf, |buf| Collective::reduce(None, buf, op, root))
-    }
-
-    /// A persistent [allreduce](Communicator::allreduce).
-    ///
-    /// # Errors
-    /// As [`Communicator::allreduce`] and [`Communicator::barrier_init`].
-    pub fn allreduce_init<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-        op: &Op<T>,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Collective::allreduce(Some(send), recv, op))
-    }
-
-    /// A persistent [allreduce in place](Communicator::allreduce_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::allreduce`] and [`Communicator::barrier_init`].
-    pub fn allreduce_in_place_init<T: Datatype>(
-        &self,
-        buf: Vec<T>,
-        op: &Op<T>,
-    ) -> Result<Persistent<'env, One<T>, L>> {
-        self.on_one(buf, |buf| Collective::allreduce(None, buf, op))
-    }
-
-    /// A persistent [gather](Communicator::gather).
-    ///
-    /// # Errors
-    /// As [`Communicator::gather`] and [`Communicator::barrier_init`].
-    pub fn gather_init<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-        root: usize,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Ok(Collective::gather(send, recv, root)))
-    }
-
-    /// A persistent [scatter](Communicator::scatter).
-    ///
-    /// # Errors
-    /// As [`Communicator::scatter`] and [`Communicator::barrier_init`].
-    pub fn scatter_init<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-        root: usize,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Ok(Collective::scatter(send, recv, root)))
-    }
-
-    /// A persistent [allgather](Communicator::allgather).
-    ///
-    /// # Errors
-    /// As [`Communicator::allgather`] and [`Communicator::barrier_init`].
-    pub fn allgather_init<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Ok(Collective::allgather(Some(send), recv)))
-    }
-
-    /// A persistent [alltoall](Communicator::alltoall).
-    ///
-    /// # Errors
-    /// As [`Communicator::alltoall`] and [`Communicator::barrier_init`].
-    pub fn alltoall_init<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Ok(Collective::alltoall(Some(send), recv)))
-    }
-
-    fn on_one<T: Datatype>(
-        &self,
-        buf: Vec<T>,
-        describe: impl FnOnce(Loan<'static>) -> Result<Collective<'static>>,
-    ) -> Result<Persistent<'env, One<T>, L>> {
-        let mut buf = Owned::new(buf);
-        let collective = describe(buf.lend())?;
-        self.persistent_collective(collective, One(buf))
-    }
-
-    fn on_two<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-        describe: impl FnOnce(Loan<'static>, Loan<'static>) -> Result<Collective<'static>>,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
-        let (mut send, mut recv) = (Owned::new(send), Owned::new(recv));
-        let collective = describe(send.lend(), recv.lend())?;
-        self.persistent_collective(collective, Two { send, recv })
-    }
-
-    fn persistent_collective<B: Buffers>(
-        &self,
-        collective: Collective<'static>,
-        buffers: B,
-    ) -> Result<Persistent<'env, B, L>> {
-        let function = collective.functions().persistent;
-        let key = self.door.call(function, |process| {
-            // SAFETY: the memory is owned by `buffers`, which `Handle` keeps for as long as the request may be
-            // active.
-            let operation = unsafe { collective.bind(process, &self.comm) }?;
-            process.persistent(&self.comm, operation)
-        })?;
-        let collective = Some(function);
-        Ok(Persistent(Handle { door: self.door, key, collective, status: Status::EMPTY, buffers }))
     }
 }
 

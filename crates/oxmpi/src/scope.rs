@@ -15,8 +15,9 @@ use crate::collective::Collective;
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::loan::{Loan, Withheld};
-use crate::message::{Dest, Source, Status, TagPattern};
+use crate::message::{Dest, Source, TagPattern};
 use crate::op::Op;
+use crate::request::{Begun, Pending, Request};
 use crate::thread::{Funneled, ThreadLevel};
 
 /// A place to begin nonblocking operations in, made by [`Communicator::scope`].
@@ -31,29 +32,7 @@ pub struct Scope<'scope, 'env: 'scope, L: ThreadLevel = Funneled> {
     env: PhantomData<&'env mut &'env ()>,
 }
 
-/// A nonblocking operation that has been begun; `R` is what it gives back when it is complete.
-#[must_use = "the buffer can be used before the end of the scope only when the request has been waited for"]
-pub struct Request<'scope, R, L: ThreadLevel = Funneled> {
-    communicator: &'scope Communicator<'scope, L>,
-    pending: &'scope RefCell<Pending>,
-    slot: usize,
-    result: Withheld<R>,
-}
-
-/// The operations of a scope that are under way.
-#[derive(Default)]
-struct Pending {
-    slots: Vec<Option<Begun>>,
-}
-
-#[derive(Clone, Copy)]
-struct Begun {
-    key: RequestKey,
-    /// The function that has begun it, if it is a collective.
-    collective: Option<Function>,
-}
-
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
+impl<L: ThreadLevel> Communicator<'_, L> {
     /// Calls `body`, which may begin nonblocking operations, and waits for all that it has not waited for.
     ///
     /// ```
@@ -100,10 +79,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     pub fn scope<'call, T>(
         &'call self,
         body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'call, L>) -> Result<T>,
-    ) -> Result<T>
-    where
-        'env: 'call,
-    {
+    ) -> Result<T> {
         let scope =
             Scope { communicator: self, pending: RefCell::default(), scope: PhantomData, env: PhantomData };
         match panic::catch_unwind(AssertUnwindSafe(|| body(&scope))) {
@@ -112,7 +88,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
                 result.and_then(|value| finished.map(|()| value))
             }
             Err(payload) => {
-                if !scope.pending.borrow().slots.is_empty() {
+                if !scope.pending.borrow().is_empty() {
                     eprintln!("a scope panicked while operations were under way: the job ends");
                     self.door.abort(PANIC_CODE);
                 }
@@ -124,18 +100,11 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// Waits for everything; the first error counts.
     fn finish(&self, pending: &RefCell<Pending>) -> Result<()> {
         let mut result = Ok(());
-        for begun in pending.take().slots.into_iter().flatten() {
-            let outcome = self.wait(begun);
+        for begun in pending.take().into_begun() {
+            let outcome = begun.wait(self.door);
             result = result.and(outcome.map(drop));
         }
         result
-    }
-
-    fn wait(&self, begun: Begun) -> Result<oxmpi_base::Status> {
-        let completion = self.door.call(Function::Wait, |process| {
-            process.wait(begun.key).expect("a request that has not been waited for exists")
-        });
-        self.door.outcome(completion, begun.collective)
     }
 }
 
@@ -381,71 +350,13 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     /// Notes an operation, so that it is over before `'scope` is; `result` is kept till then.
     fn note<R>(&'scope self, begun: Begun, result: Withheld<R>) -> Request<'scope, R, L> {
         let slot = self.pending.borrow_mut().insert(begun);
-        Request { communicator: self.communicator, pending: &self.pending, slot, result }
-    }
-}
-
-impl<R, L: ThreadLevel> Request<'_, R, L> {
-    /// Waits until the operation is complete, and gives its buffer back: the one that is written, if there is
-    /// one.
-    ///
-    /// # Errors
-    /// That of the operation; the buffer then comes back at the end of the scope.
-    pub fn wait(self) -> Result<R> {
-        self.wait_status().map(|(result, _)| result)
-    }
-
-    /// As [`Request::wait`], with what a received message says about itself.
-    ///
-    /// # Errors
-    /// As [`Request::wait`].
-    pub fn wait_status(self) -> Result<(R, Status)> {
-        let begun = self.pending.borrow_mut().remove(self.slot);
-        let status = self.communicator.wait(begun)?;
-        // SAFETY: the operation is complete.
-        Ok((unsafe { self.result.give_back() }, status.into()))
-    }
-
-    /// Whether [`Request::wait`] would return at once.
-    ///
-    /// # Errors
-    /// None yet.
-    pub fn test(&self) -> Result<bool> {
-        let Begun { key, .. } = self.pending.borrow().get(self.slot);
-        let door = self.communicator.door;
-        Ok(door.call(Function::RequestGetStatus, |process| process.request_status(key))?.is_some())
-    }
-}
-
-impl Pending {
-    fn insert(&mut self, begun: Begun) -> usize {
-        self.slots.push(Some(begun));
-        self.slots.len() - 1
-    }
-
-    fn get(&self, slot: usize) -> Begun {
-        self.slots[slot].expect("a request that exists has not been waited for")
-    }
-
-    /// Forgets an operation. Slots are given up from the end, so that a long scope stays small.
-    fn remove(&mut self, slot: usize) -> Begun {
-        let begun = self.slots[slot].take().expect("a request is waited for once");
-        while self.slots.last().is_some_and(Option::is_none) {
-            self.slots.pop();
-        }
-        begun
+        Request::new(self.communicator.door, &self.pending, slot, result)
     }
 }
 
 impl<L: ThreadLevel> fmt::Debug for Scope<'_, '_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pending = self.pending.borrow().slots.iter().flatten().count();
+        let pending = self.pending.borrow().len();
         f.debug_struct("Scope").field("pending", &pending).finish_non_exhaustive()
-    }
-}
-
-impl<R, L: ThreadLevel> fmt::Debug for Request<'_, R, L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Request").field("slot", &self.slot).finish_non_exhaustive()
     }
 }

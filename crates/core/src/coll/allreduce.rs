@@ -8,24 +8,23 @@ use oxmpi_op::Reducer;
 use oxmpi_plan::Collective;
 
 use super::image::Which;
-use super::{Elements, Operation, Side, shape_of_reducing};
+use super::{Operation, Side, shape_of_reducing};
 use crate::comm::Communicator;
 use crate::process::Process;
 
 /// What everybody has in `send`, combined in the order of the ranks, everybody gets in `recv`.
 ///
 /// # Errors
-/// `Count`, `Type` if the elements do not fit memory.
+/// `Type` if a single element is too long to combine.
 #[inline]
 pub fn allreduce(
     process: &Process,
     comm: &Arc<Communicator>,
     send: Side,
     recv: Buffer,
-    elements: &Elements,
     reducer: Reducer,
 ) -> Result<Operation> {
-    let shape = shape_of_reducing(comm, Collective::Allreduce, elements, &reducer)?;
+    let shape = shape_of_reducing(comm, Collective::Allreduce, recv.bytes(), &reducer)?;
     let mut operation = Operation::reducing(shape, send, recv, reducer);
     operation.pack(process, Which::BOTH);
     Ok(operation)

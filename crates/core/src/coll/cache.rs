@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use oxmpi_engine::ChannelKey;
-use oxmpi_plan::{Collective, Overrides, Plan, Shape, compile};
+use oxmpi_engine::{ChannelKey, Program};
+use oxmpi_plan::{Collective, Overrides, Shape, compile};
 
 /// See the module.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ struct Entry {
     shape: Shape,
     in_place: bool,
     /// `None` while it is lent.
-    plan: Option<Arc<Plan>>,
+    plan: Option<Arc<Program>>,
 }
 
 const PLACES: usize = 64;
@@ -41,7 +41,7 @@ impl PlanCache {
         shape: &Shape,
         rank: u32,
         in_place: bool,
-    ) -> Arc<Plan> {
+    ) -> Arc<Program> {
         let place = &mut self.places_of(channel)[place_of(shape)];
         match place {
             Some(Entry { shape: cached, in_place: cached_in_place, plan: plan @ Some(_) })
@@ -51,14 +51,20 @@ impl PlanCache {
             }
             _ => {
                 *place = Some(Entry { shape: *shape, in_place, plan: None });
-                Arc::new(compile(shape, rank, in_place, &self.overrides))
+                Arc::new(Program::new(compile(shape, rank, in_place, &self.overrides)))
             }
         }
     }
 
     /// Takes back a plan that was lent for a shape.
     #[inline]
-    pub(crate) fn give_back(&mut self, channel: ChannelKey, shape: &Shape, in_place: bool, plan: Arc<Plan>) {
+    pub(crate) fn give_back(
+        &mut self,
+        channel: ChannelKey,
+        shape: &Shape,
+        in_place: bool,
+        plan: Arc<Program>,
+    ) {
         if let Some(entry) = &mut self.places_of(channel)[place_of(shape)]
             && entry.shape == *shape
             && entry.in_place == in_place
@@ -74,7 +80,7 @@ impl PlanCache {
         shape: &Shape,
         rank: u32,
         in_place: bool,
-    ) -> Arc<Plan> {
+    ) -> Arc<Program> {
         let plan = self.lend(channel, shape, rank, in_place);
         self.give_back(channel, shape, in_place, Arc::clone(&plan));
         plan

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::Binding;
+use oxmpi_engine::{Binding, Program};
 use oxmpi_plan::{Plan, irregular};
 
 use super::{Operation, Recipe, Side};
@@ -94,5 +94,5 @@ fn lengths(blocks: &[Buffer]) -> Vec<u64> {
 
 fn operation(name: &'static str, root: Option<u32>, plan: Plan, send: Buffer, recv: Buffer) -> Operation {
     let binding = Binding { send, recv, reducer: None, images: None };
-    Operation { recipe: Recipe::Irregular { plan: Arc::new(plan), name, root }, binding }
+    Operation { recipe: Recipe::Irregular { plan: Arc::new(Program::new(plan)), name, root }, binding }
 }

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Address, Binding, ChannelKey, ChannelPlan, Run};
-use oxmpi_plan::{Collective, Plan};
+use oxmpi_engine::{Address, Binding, ChannelKey, ChannelPlan, Program, Run};
+use oxmpi_plan::Collective;
 use oxmpi_shm::Block;
 
 use super::{Operation, Recipe, Record, exchange};
@@ -81,7 +81,7 @@ impl Process {
 struct OnTheStack<'a> {
     channel: ChannelKey,
     run: &'a mut Run,
-    plan: &'a Plan,
+    plan: &'a Program,
     binding: &'a Binding,
 }
 
@@ -104,7 +104,7 @@ impl Awaited for OnTheStack<'_> {
 
 impl State {
     #[inline]
-    fn lend_plan(&mut self, comm: &Communicator, recipe: &Recipe) -> Arc<Plan> {
+    fn lend_plan(&mut self, comm: &Communicator, recipe: &Recipe) -> Arc<Program> {
         match recipe {
             Recipe::Irregular { plan, .. } => Arc::clone(plan),
             Recipe::Regular { shape, in_place } => {
@@ -113,7 +113,7 @@ impl State {
         }
     }
 
-    fn share_plan(&mut self, comm: &Communicator, recipe: &Recipe) -> Arc<Plan> {
+    fn share_plan(&mut self, comm: &Communicator, recipe: &Recipe) -> Arc<Program> {
         match recipe {
             Recipe::Irregular { plan, .. } => Arc::clone(plan),
             Recipe::Regular { shape, in_place } => {

@@ -33,10 +33,10 @@ pub use scatter::scatter;
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_datatype::{Buffer, Datatype};
-use oxmpi_engine::Binding;
+use oxmpi_datatype::Buffer;
+use oxmpi_engine::{Binding, Program};
 use oxmpi_op::Reducer;
-use oxmpi_plan::{Collective, Plan, Shape};
+use oxmpi_plan::{Collective, Shape};
 
 use crate::comm::Communicator;
 
@@ -54,7 +54,7 @@ pub struct Operation {
 #[derive(Debug)]
 enum Recipe {
     /// Made by the description itself, for blocks of different lengths.
-    Irregular { plan: Arc<Plan>, name: &'static str, root: Option<u32> },
+    Irregular { plan: Arc<Program>, name: &'static str, root: Option<u32> },
     /// Compiled for a shape, by an algorithm that suits it.
     Regular { shape: Shape, in_place: bool },
 }
@@ -66,15 +66,6 @@ pub enum Side {
     Buffer(Buffer),
     /// The data lie where the other buffer says, and stay there.
     InPlace,
-}
-
-/// The elements that a reduction combines.
-#[derive(Clone, Debug)]
-pub struct Elements {
-    /// How many.
-    pub count: u64,
-    /// Of which datatype.
-    pub datatype: Datatype,
 }
 
 impl Operation {
@@ -104,29 +95,20 @@ fn shape_of_moving(comm: &Communicator, collective: Collective, bytes: u64) -> S
     Shape { collective, ranks: comm.size(), bytes, unit: 1, commutative: true, node: true }
 }
 
-/// The shape of a collective that combines elements.
+/// The shape of a collective that combines `bytes` bytes of elements.
 ///
 /// # Errors
-/// `Count` if they do not fit memory, `Type` if a single one is too long.
+/// `Type` if a single element is too long.
 #[inline]
 fn shape_of_reducing(
     comm: &Communicator,
     collective: Collective,
-    elements: &Elements,
+    bytes: u64,
     reducer: &Reducer,
 ) -> Result<Shape> {
-    let Some(bytes) = elements.count.checked_mul(elements.datatype.size()) else {
-        return Err(too_many(elements));
-    };
     let Ok(unit) = u32::try_from(reducer.unit_bytes().max(1)) else { return Err(too_long(reducer)) };
     let commutative = reducer.is_commutative();
     Ok(Shape { collective, ranks: comm.size(), bytes, unit, commutative, node: true })
-}
-
-#[cold]
-fn too_many(elements: &Elements) -> Error {
-    let (count, name) = (elements.count, elements.datatype.name());
-    Error::new(ErrorClass::Count, format!("count is {count}: so many {name} fit no memory"))
 }
 
 #[cold]

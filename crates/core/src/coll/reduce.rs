@@ -8,7 +8,7 @@ use oxmpi_op::Reducer;
 use oxmpi_plan::Collective;
 
 use super::image::Which;
-use super::{Elements, Operation, Side, shape_of_reducing};
+use super::{Operation, Side, shape_of_reducing};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -16,19 +16,19 @@ use crate::process::Process;
 /// there only. The root may work in place.
 ///
 /// # Errors
-/// `Root` if `root` is not a rank of the communicator; `Count`, `Type` if the elements do not fit memory.
+/// `Root` if `root` is not a rank of the communicator; `Type` if a single element is too long.
 #[inline]
 pub fn reduce(
     process: &Process,
     comm: &Arc<Communicator>,
     send: Side,
     recv: Buffer,
-    elements: &Elements,
     reducer: Reducer,
     root: i32,
 ) -> Result<Operation> {
     let root = comm.root(root)?;
-    let shape = shape_of_reducing(comm, Collective::Reduce { root }, elements, &reducer)?;
+    let bytes = if let Side::Buffer(send) = &send { send.bytes() } else { recv.bytes() };
+    let shape = shape_of_reducing(comm, Collective::Reduce { root }, bytes, &reducer)?;
     let mut operation = Operation::reducing(shape, send, recv, reducer);
     operation.pack(process, if comm.rank() == root { Which::BOTH } else { Which::SEND });
     Ok(operation)

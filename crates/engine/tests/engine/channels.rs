@@ -49,7 +49,7 @@ fn barrier(world: &mut World, channels: &[ChannelKey]) {
     };
     let keys: Vec<_> = (0..channels.len())
         .map(|rank| {
-            let plan = compile(&shape, rank as u32, false, &Overrides::default());
+            let plan = oxmpi_engine::Program::new(compile(&shape, rank as u32, false, &Overrides::default()));
             let empty = oxmpi_datatype::Buffer::EMPTY;
             let binding =
                 oxmpi_engine::Binding { send: empty.clone(), recv: empty, reducer: None, images: None };

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::Binding;
+use oxmpi_engine::{Binding, Program};
 use oxmpi_mem::Region;
 use oxmpi_op::Reducer;
-use oxmpi_plan::{Algorithm, Collective, Plan, Shape};
+use oxmpi_plan::{Algorithm, Collective, Shape};
 
 use crate::harness::{Lie, Random, Store};
 
@@ -36,8 +36,8 @@ impl Case {
         Self { shape, algorithm, parts }
     }
 
-    pub fn plan(&self, rank: usize) -> Plan {
-        self.algorithm.plan(&self.shape, rank as u32, self.parts[rank].in_place)
+    pub fn plan(&self, rank: usize) -> Program {
+        Program::new(self.algorithm.plan(&self.shape, rank as u32, self.parts[rank].in_place))
     }
 
     pub fn binding(&self, rank: usize) -> Binding {

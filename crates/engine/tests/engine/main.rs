@@ -5,6 +5,7 @@
 mod channels;
 mod collective;
 mod collectives;
+mod failures;
 mod harness;
 mod memory;
 mod messages;

@@ -1,0 +1,128 @@
+//! Requests of nonblocking operations, and the list that a scope keeps of them.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use oxmpi_base::{Function, Result};
+use oxmpi_core::RequestKey;
+
+use crate::door::Door;
+use crate::loan::Withheld;
+use crate::message::Status;
+use crate::thread::{Funneled, ThreadLevel};
+
+/// A nonblocking operation that has been begun; `R` is what it gives back when it is complete.
+#[must_use = "the buffer can be used before the end of the scope only when the request has been waited for"]
+pub struct Request<'scope, R, L: ThreadLevel = Funneled> {
+    door: Door<'scope, L>,
+    pending: &'scope RefCell<Pending>,
+    slot: usize,
+    result: Withheld<R>,
+}
+
+/// The operations of a scope that are under way.
+#[derive(Default)]
+pub(crate) struct Pending {
+    /// The last one, if any, is occupied.
+    slots: Vec<Option<Begun>>,
+}
+
+/// An operation that has been begun.
+#[derive(Clone, Copy)]
+pub(crate) struct Begun {
+    pub key: RequestKey,
+    /// The function that has begun it, if it is a collective.
+    pub collective: Option<Function>,
+}
+
+impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
+    pub(crate) fn new(
+        door: Door<'scope, L>,
+        pending: &'scope RefCell<Pending>,
+        slot: usize,
+        result: Withheld<R>,
+    ) -> Self {
+        Self { door, pending, slot, result }
+    }
+
+    /// Waits until the operation is complete, and gives its buffer back: the one that is written, if there is
+    /// one.
+    ///
+    /// # Errors
+    /// That of the operation; the buffer then comes back at the end of the scope.
+    pub fn wait(self) -> Result<R> {
+        self.wait_status().map(|(result, _)| result)
+    }
+
+    /// As [`Request::wait`], with what a received message says about itself.
+    ///
+    /// # Errors
+    /// As [`Request::wait`].
+    pub fn wait_status(self) -> Result<(R, Status)> {
+        let begun = self.pending.borrow_mut().remove(self.slot);
+        let status = begun.wait(self.door)?;
+        // SAFETY: the operation is complete.
+        Ok((unsafe { self.result.give_back() }, status.into()))
+    }
+
+    /// Whether [`Request::wait`] would return at once.
+    ///
+    /// # Errors
+    /// None yet.
+    pub fn test(&self) -> Result<bool> {
+        let Begun { key, .. } = self.pending.borrow().get(self.slot);
+        Ok(self.door.call(Function::RequestGetStatus, |process| process.request_status(key))?.is_some())
+    }
+}
+
+impl Begun {
+    /// Waits until the operation is complete.
+    pub fn wait<L>(self, door: Door<'_, L>) -> Result<oxmpi_base::Status> {
+        let completion = door.call(Function::Wait, |process| {
+            process.wait(self.key).expect("a request that has not been waited for exists")
+        });
+        door.outcome(completion, self.collective)
+    }
+}
+
+impl Pending {
+    /// Number of operations under way.
+    pub fn len(&self) -> usize {
+        self.slots.iter().flatten().count()
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// All operations, in the order in which they were begun.
+    pub fn into_begun(self) -> impl Iterator<Item = Begun> {
+        self.slots.into_iter().flatten()
+    }
+
+    /// Notes an operation; the result is its slot.
+    pub fn insert(&mut self, begun: Begun) -> usize {
+        self.slots.push(Some(begun));
+        self.slots.len() - 1
+    }
+
+    fn get(&self, slot: usize) -> Begun {
+        self.slots[slot].expect("a request that exists has not been waited for")
+    }
+
+    /// Forgets an operation. Slots are given up from the end, so that a long scope stays small.
+    fn remove(&mut self, slot: usize) -> Begun {
+        let begun = self.slots[slot].take().expect("a request is waited for once");
+        while self.slots.last().is_some_and(Option::is_none) {
+            self.slots.pop();
+        }
+        begun
+    }
+}
+
+impl<R, L: ThreadLevel> fmt::Debug for Request<'_, R, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request").field("slot", &self.slot).finish_non_exhaustive()
+    }
+}
