@@ -1,0 +1,45 @@
+#!/bin/sh
+# mpi4py, built from source against an installed oxmpi, on 1, 2 and 4 ranks.
+#
+# usage: run.sh PREFIX [FOLDER]
+#
+# PREFIX is what `cargo xtask install --prefix` was given. The Python environment is made in FOLDER and kept
+# there, or in a temporary folder and removed.
+set -eu
+
+if [ $# -lt 1 ] || [ $# -gt 2 ]; then
+    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+fi
+prefix=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+version=4.1.2
+
+if [ $# -eq 2 ]; then
+    mkdir -p "$2"
+    folder=$(cd "$2" && pwd)
+else
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    trap 'exit 130' INT TERM
+fi
+python=$folder/venv/bin/python
+
+if [ ! -x "$python" ]; then
+    python3 -m venv "$folder/venv"
+    # Optimising the generated C takes minutes, and nothing here measures it.
+    CFLAGS=-O0 MPI4PY_BUILD_MPIABI=1 MPI4PY_BUILD_MPICC="$prefix/bin/mpicc" \
+        "$python" -m pip install --quiet --no-cache-dir --disable-pip-version-check \
+        --no-binary mpi4py "mpi4py==$version"
+fi
+
+run() {
+    echo "mpiexec -n $ranks python $*"
+    "$prefix/bin/mpiexec" -n "$ranks" --timeout 120 "$python" -B "$@"
+}
+
+for ranks in 1 2 4; do
+    run -m mpi4py.bench helloworld
+    run -m mpi4py.bench ringtest --loop 1000 --size 1024
+    run "$here/collectives.py"
+done
