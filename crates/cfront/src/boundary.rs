@@ -6,7 +6,7 @@ use oxmpi_base::Result;
 
 use crate::generated::constants::MPI_UNDEFINED;
 use crate::generated::types::{MPI_Comm, MPI_File, MPI_Session, MPI_Win};
-use crate::pointer::{Out, null};
+use crate::pointer::{Array, Out, null};
 
 /// An array of integers that the caller of `X` has as `int`, and the caller of `X_c` as 64-bit integers.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,47 @@ pub enum Integers {
     Int(*const c_int),
     /// From `X_c`: `MPI_Count` or `MPI_Aint`.
     Large(*const i64),
+}
+
+impl Integers {
+    /// The `len` integers.
+    ///
+    /// # Errors
+    /// `Arg`, naming `argument`, if they should be at the null pointer.
+    ///
+    /// # Safety
+    /// Until the last use, an array that is not null holds `len` initialised integers.
+    pub unsafe fn array(self, argument: &str, len: u32) -> Result<IntegerArray> {
+        let len = len.cast_signed();
+        Ok(match self {
+            // SAFETY: the caller's promise; nothing is written.
+            Self::Int(base) => IntegerArray::Int(unsafe { Array::new(argument, base.cast_mut(), len) }?),
+            // SAFETY: as above.
+            Self::Large(base) => IntegerArray::Large(unsafe { Array::new(argument, base.cast_mut(), len) }?),
+        })
+    }
+}
+
+/// An array of integers of either width.
+#[derive(Clone, Copy, Debug)]
+pub enum IntegerArray {
+    /// From `X`.
+    Int(Array<c_int>),
+    /// From `X_c`.
+    Large(Array<i64>),
+}
+
+impl IntegerArray {
+    /// The integer at `index`.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn get(&self, index: usize) -> i64 {
+        match self {
+            Self::Int(array) => array.get(index).into(),
+            Self::Large(array) => array.get(index),
+        }
+    }
 }
 
 /// Where a body writes an integer that is an `int` in `X` and has 64 bits in `X_c`.

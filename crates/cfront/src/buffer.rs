@@ -7,8 +7,8 @@
 use std::ffi::c_void;
 
 use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_core::Communicator;
 use oxmpi_core::coll::Side;
-use oxmpi_core::{Communicator, Elements};
 use oxmpi_datatype::{Buffer, Datatype};
 
 use crate::datatype;
@@ -123,17 +123,6 @@ impl Arguments {
         unsafe { self.blocks(comm.size()) }.map(Side::Buffer)
     }
 
-    /// What a reduction of these elements combines.
-    ///
-    /// # Errors
-    /// `Count`, `Type`.
-    #[inline]
-    pub fn elements(&self) -> Result<Elements> {
-        let count = self.count()?;
-        let datatype = Datatype::clone(&*datatype::find(self.names.datatype, self.datatype)?);
-        Ok(Elements { count, datatype })
-    }
-
     /// As [`Arguments::buffer`], of the datatype that was found for the handle.
     ///
     /// # Errors
@@ -143,10 +132,39 @@ impl Arguments {
     /// As [`Arguments::buffer`].
     #[inline]
     pub unsafe fn buffer_of(&self, datatype: &Datatype) -> Result<Buffer> {
-        let count = self.count()?;
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks_of(1, datatype) }
+    }
+
+    /// As [`Arguments::side`], of the datatype that was found for the handle.
+    ///
+    /// # Errors
+    /// As [`Arguments::buffer`].
+    ///
+    /// # Safety
+    /// As [`Arguments::buffer`].
+    #[inline]
+    pub unsafe fn side_of(&self, datatype: &Datatype) -> Result<Side> {
+        if self.address == MPI_IN_PLACE {
+            return Ok(Side::InPlace);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks_of(1, datatype) }.map(Side::Buffer)
+    }
+
+    /// As [`Arguments::buffer_of`], with the origin of the first element `displacement` bytes from the address.
+    ///
+    /// # Errors
+    /// As [`Arguments::buffer`].
+    ///
+    /// # Safety
+    /// As [`Arguments::buffer`].
+    pub unsafe fn displaced(&self, displacement: i64, datatype: &Datatype) -> Result<Buffer> {
+        let count = self.check_before_datatype()?;
         self.check_address(datatype)?;
+        let address = self.address.wrapping_byte_offset(displacement as isize);
         // SAFETY: the caller's promise; at null there is nothing, or a datatype of absolute addresses.
-        unsafe { Buffer::new(self.address.cast(), count, datatype) }
+        unsafe { Buffer::new(address.cast(), count, datatype) }
     }
 
     /// The number of elements.
@@ -162,15 +180,30 @@ impl Arguments {
     /// As [`Arguments::buffer`].
     #[inline]
     unsafe fn blocks(&self, blocks: u32) -> Result<Buffer> {
+        self.check_before_datatype()?;
+        let datatype = datatype::find(self.names.datatype, self.datatype)?;
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks_of(blocks, &datatype) }
+    }
+
+    /// # Safety
+    /// As [`Arguments::buffer`].
+    #[inline]
+    unsafe fn blocks_of(&self, blocks: u32, datatype: &Datatype) -> Result<Buffer> {
+        let count = self.check_before_datatype()?;
+        self.check_address(datatype)?;
+        let Some(count) = count.checked_mul(blocks.into()) else { return Err(self.too_many(blocks)) };
+        // SAFETY: the caller's promise; at null there is nothing, or a datatype of absolute addresses.
+        unsafe { Buffer::new(self.address.cast(), count, datatype) }
+    }
+
+    /// What C names first is checked first.
+    #[inline]
+    fn check_before_datatype(&self) -> Result<u64> {
         if self.address == MPI_IN_PLACE {
             return Err(self.misplaced());
         }
-        let count = self.count()?;
-        let datatype = datatype::find(self.names.datatype, self.datatype)?;
-        self.check_address(&datatype)?;
-        let Some(count) = count.checked_mul(blocks.into()) else { return Err(self.too_many(blocks)) };
-        // SAFETY: the caller's promise; at null there is nothing, or a datatype of absolute addresses.
-        unsafe { Buffer::new(self.address.cast(), count, &datatype) }
+        self.count()
     }
 
     #[inline]

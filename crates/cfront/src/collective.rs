@@ -11,12 +11,17 @@ use oxmpi_core::coll::{self, Side};
 use oxmpi_core::{Communicator, Operation, Process};
 use oxmpi_datatype::Buffer;
 
+use crate::blocks::{
+    BlockNames, Blocks, Datatypes, RECV_AT_ROOT, RECV_BLOCKS, RECV_TYPED, SEND_AT_ROOT, SEND_BLOCKS,
+    SEND_TYPED,
+};
+use crate::boundary::Integers;
 use crate::buffer::{Arguments, OPERAND, RECV, RESULT, ROOTED, SEND};
 use crate::failure::on_comm;
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
 use crate::handle::encode;
 use crate::pointer::Out;
-use crate::{info, op};
+use crate::{datatype, info, op};
 
 /// How a collective is called, with the arguments that only this form has.
 enum Lifetime {
@@ -126,18 +131,34 @@ collectives! {
         coll::allgather(process, comm, from, to)
     };
 
+    allgatherv iallgatherv allgatherv_init "Allgatherv" (
+        sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+        recvbuf: *mut c_void, recvcounts: Integers, displs: Integers, recvtype: MPI_Datatype
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        let send = Arguments::new(&SEND, sendbuf, sendcount, sendtype);
+        // SAFETY: the caller's promise.
+        let from = unsafe { send.side() }?;
+        let recv = blocks(&RECV_AT_ROOT, recvbuf, recvcounts, displs, Datatypes::Same(recvtype));
+        // SAFETY: the caller's promise.
+        let to = unsafe { recv.buffers(comm) }?;
+        if let Side::Buffer(own) = &from {
+            check_block(own.bytes(), to[comm.rank() as usize].bytes())?;
+        }
+        coll::allgatherv(process, comm, from, to)
+    };
+
     allreduce iallreduce allreduce_init "Allreduce" (
         sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, op: MPI_Op
     ) |process: &Process, comm: &Arc<Communicator>| {
         let send = Arguments::new(&OPERAND, sendbuf, count, datatype);
         let recv = Arguments::new(&RESULT, recvbuf, count, datatype);
+        let elements = datatype::find("datatype", datatype)?;
         // SAFETY: the caller's promise.
-        let from = unsafe { send.side() }?;
+        let from = unsafe { send.side_of(&elements) }?;
         // SAFETY: the caller's promise.
-        let to = unsafe { recv.buffer() }?;
-        let elements = recv.elements()?;
-        let reducer = op::reducer(op, datatype, &elements.datatype)?;
-        coll::allreduce(process, comm, from, to, &elements, reducer)
+        let to = unsafe { recv.buffer_of(&elements) }?;
+        let reducer = op::reducer(op, datatype, &elements)?;
+        coll::allreduce(process, comm, from, to, reducer)
     };
 
     alltoall ialltoall alltoall_init "Alltoall" (
@@ -154,6 +175,26 @@ collectives! {
             check_block(whole.bytes(), to.bytes())?;
         }
         coll::alltoall(process, comm, from, to)
+    };
+
+    alltoallv ialltoallv alltoallv_init "Alltoallv" (
+        sendbuf: *const c_void, sendcounts: Integers, sdispls: Integers, sendtype: MPI_Datatype,
+        recvbuf: *mut c_void, recvcounts: Integers, rdispls: Integers, recvtype: MPI_Datatype
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        let send = blocks(&SEND_BLOCKS, sendbuf, sendcounts, sdispls, Datatypes::Same(sendtype));
+        let recv = blocks(&RECV_BLOCKS, recvbuf, recvcounts, rdispls, Datatypes::Same(recvtype));
+        // SAFETY: the caller's promise.
+        unsafe { exchange_blocks(process, comm, "Alltoallv", &send, &recv) }
+    };
+
+    alltoallw ialltoallw alltoallw_init "Alltoallw" (
+        sendbuf: *const c_void, sendcounts: Integers, sdispls: Integers, sendtypes: *const MPI_Datatype,
+        recvbuf: *mut c_void, recvcounts: Integers, rdispls: Integers, recvtypes: *const MPI_Datatype
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        let send = blocks(&SEND_TYPED, sendbuf, sendcounts, sdispls, Datatypes::Each(sendtypes));
+        let recv = blocks(&RECV_TYPED, recvbuf, recvcounts, rdispls, Datatypes::Each(recvtypes));
+        // SAFETY: the caller's promise.
+        unsafe { exchange_blocks(process, comm, "Alltoallw", &send, &recv) }
     };
 
     barrier ibarrier barrier_init "Barrier" () coll::barrier;
@@ -187,24 +228,45 @@ collectives! {
         coll::gather(process, comm, from, to, root)
     };
 
+    gatherv igatherv gatherv_init "Gatherv" (
+        sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+        recvbuf: *mut c_void, recvcounts: Integers, displs: Integers, recvtype: MPI_Datatype, root: c_int
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        let send = Arguments::new(&SEND, sendbuf, sendcount, sendtype);
+        if !is_root(comm, root) {
+            // SAFETY: the caller's promise.
+            let own = unsafe { send.buffer() }?;
+            return coll::gatherv(process, comm, Side::Buffer(own), Vec::new(), root);
+        }
+        // SAFETY: the caller's promise.
+        let from = unsafe { send.side() }?;
+        let recv = blocks(&RECV_AT_ROOT, recvbuf, recvcounts, displs, Datatypes::Same(recvtype));
+        // SAFETY: the caller's promise.
+        let to = unsafe { recv.buffers(comm) }?;
+        if let Side::Buffer(own) = &from {
+            check_block(own.bytes(), to[comm.rank() as usize].bytes())?;
+        }
+        coll::gatherv(process, comm, from, to, root)
+    };
+
     reduce ireduce reduce_init "Reduce" (
         sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, op: MPI_Op,
         root: c_int
     ) |process: &Process, comm: &Arc<Communicator>| {
         let send = Arguments::new(&OPERAND, sendbuf, count, datatype);
         let recv = Arguments::new(&RESULT, recvbuf, count, datatype);
+        let elements = datatype::find("datatype", datatype)?;
         let (from, to) = if is_root(comm, root) {
             // SAFETY: the caller's promise.
-            let from = unsafe { send.side() }?;
+            let from = unsafe { send.side_of(&elements) }?;
             // SAFETY: the caller's promise.
-            (from, unsafe { recv.buffer() }?)
+            (from, unsafe { recv.buffer_of(&elements) }?)
         } else {
             // SAFETY: the caller's promise.
-            (Side::Buffer(unsafe { send.buffer() }?), Buffer::EMPTY)
+            (Side::Buffer(unsafe { send.buffer_of(&elements) }?), Buffer::EMPTY)
         };
-        let elements = recv.elements()?;
-        let reducer = op::reducer(op, datatype, &elements.datatype)?;
-        coll::reduce(process, comm, from, to, &elements, reducer, root)
+        let reducer = op::reducer(op, datatype, &elements)?;
+        coll::reduce(process, comm, from, to, reducer, root)
     };
 
     scatter iscatter scatter_init "Scatter" (
@@ -227,6 +289,57 @@ collectives! {
         }
         coll::scatter(process, comm, from, to, root)
     };
+
+    scatterv iscatterv scatterv_init "Scatterv" (
+        sendbuf: *const c_void, sendcounts: Integers, displs: Integers, sendtype: MPI_Datatype,
+        recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        let recv = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
+        if !is_root(comm, root) {
+            // SAFETY: the caller's promise.
+            let own = unsafe { recv.buffer() }?;
+            return coll::scatterv(process, comm, Vec::new(), Side::Buffer(own), root);
+        }
+        let send = blocks(&SEND_AT_ROOT, sendbuf, sendcounts, displs, Datatypes::Same(sendtype));
+        // SAFETY: the caller's promise.
+        let from = unsafe { send.buffers(comm) }?;
+        // SAFETY: the caller's promise.
+        let to = unsafe { recv.side() }?;
+        if let Side::Buffer(own) = &to {
+            check_block(from[comm.rank() as usize].bytes(), own.bytes())?;
+        }
+        coll::scatterv(process, comm, from, to, root)
+    };
+}
+
+/// # Safety
+/// As [`Blocks::buffers`].
+unsafe fn exchange_blocks(
+    process: &Process,
+    comm: &Arc<Communicator>,
+    name: &'static str,
+    send: &Blocks,
+    recv: &Blocks,
+) -> Result<Operation> {
+    // SAFETY: the caller's promise.
+    let from = if send.is_in_place() { None } else { Some(unsafe { send.buffers(comm) }?) };
+    // SAFETY: the caller's promise.
+    let to = unsafe { recv.buffers(comm) }?;
+    if let Some(from) = &from {
+        let own = comm.rank() as usize;
+        check_block(from[own].bytes(), to[own].bytes())?;
+    }
+    coll::alltoallv(process, comm, name, from, to)
+}
+
+fn blocks(
+    names: &'static BlockNames,
+    address: *const c_void,
+    counts: Integers,
+    displacements: Integers,
+    datatypes: Datatypes,
+) -> Blocks {
+    Blocks { names, address: address.cast_mut(), counts, displacements, datatypes }
 }
 
 fn is_root(comm: &Communicator, root: c_int) -> bool {

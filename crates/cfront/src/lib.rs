@@ -12,6 +12,7 @@
 pub mod abi;
 mod attached;
 pub mod attr;
+mod blocks;
 mod boundary;
 mod buffer;
 pub mod collective;

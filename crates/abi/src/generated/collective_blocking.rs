@@ -55,7 +55,17 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Allgatherv, ErrorVia::Comm(comm))
+        collective::allgatherv(
+            Function::Allgatherv,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(displs),
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Allgatherv_c, PMPI_Allgatherv_c(
         sendbuf: *const c_void,
@@ -67,7 +77,17 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::AllgathervC, ErrorVia::Comm(comm))
+        collective::allgatherv(
+            Function::AllgathervC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(displs.cast()),
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Allreduce, PMPI_Allreduce(
         sendbuf: *const c_void,
@@ -148,7 +168,18 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Alltoallv, ErrorVia::Comm(comm))
+        collective::alltoallv(
+            Function::Alltoallv,
+            sendbuf,
+            Integers::Int(sendcounts),
+            Integers::Int(sdispls),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(rdispls),
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Alltoallv_c, PMPI_Alltoallv_c(
         sendbuf: *const c_void,
@@ -161,7 +192,18 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::AlltoallvC, ErrorVia::Comm(comm))
+        collective::alltoallv(
+            Function::AlltoallvC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            Integers::Large(sdispls.cast()),
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(rdispls.cast()),
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Alltoallw, PMPI_Alltoallw(
         sendbuf: *const c_void,
@@ -174,7 +216,18 @@ exports! {
         recvtypes: *const MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Alltoallw, ErrorVia::Comm(comm))
+        collective::alltoallw(
+            Function::Alltoallw,
+            sendbuf,
+            Integers::Int(sendcounts),
+            Integers::Int(sdispls),
+            sendtypes,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(rdispls),
+            recvtypes,
+            comm,
+        )
     }
     fn MPI_Alltoallw_c, PMPI_Alltoallw_c(
         sendbuf: *const c_void,
@@ -187,7 +240,18 @@ exports! {
         recvtypes: *const MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::AlltoallwC, ErrorVia::Comm(comm))
+        collective::alltoallw(
+            Function::AlltoallwC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            Integers::Large(sdispls.cast()),
+            sendtypes,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(rdispls.cast()),
+            recvtypes,
+            comm,
+        )
     }
     fn MPI_Barrier, PMPI_Barrier(comm: MPI_Comm) -> c_int {
         collective::barrier(Function::Barrier, comm)
@@ -285,7 +349,18 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Gatherv, ErrorVia::Comm(comm))
+        collective::gatherv(
+            Function::Gatherv,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(displs),
+            recvtype,
+            root,
+            comm,
+        )
     }
     fn MPI_Gatherv_c, PMPI_Gatherv_c(
         sendbuf: *const c_void,
@@ -298,7 +373,18 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::GathervC, ErrorVia::Comm(comm))
+        collective::gatherv(
+            Function::GathervC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(displs.cast()),
+            recvtype,
+            root,
+            comm,
+        )
     }
     fn MPI_Reduce, PMPI_Reduce(
         sendbuf: *const c_void,
@@ -446,7 +532,18 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Scatterv, ErrorVia::Comm(comm))
+        collective::scatterv(
+            Function::Scatterv,
+            sendbuf,
+            Integers::Int(sendcounts),
+            Integers::Int(displs),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            root,
+            comm,
+        )
     }
     fn MPI_Scatterv_c, PMPI_Scatterv_c(
         sendbuf: *const c_void,
@@ -459,6 +556,17 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::ScattervC, ErrorVia::Comm(comm))
+        collective::scatterv(
+            Function::ScattervC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            Integers::Large(displs.cast()),
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            root,
+            comm,
+        )
     }
 }

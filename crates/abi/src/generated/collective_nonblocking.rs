@@ -60,7 +60,18 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Iallgatherv, ErrorVia::Comm(comm))
+        collective::iallgatherv(
+            Function::Iallgatherv,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(displs),
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Iallgatherv_c, PMPI_Iallgatherv_c(
         sendbuf: *const c_void,
@@ -73,7 +84,18 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IallgathervC, ErrorVia::Comm(comm))
+        collective::iallgatherv(
+            Function::IallgathervC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(displs.cast()),
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Iallreduce, PMPI_Iallreduce(
         sendbuf: *const c_void,
@@ -162,7 +184,19 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Ialltoallv, ErrorVia::Comm(comm))
+        collective::ialltoallv(
+            Function::Ialltoallv,
+            sendbuf,
+            Integers::Int(sendcounts),
+            Integers::Int(sdispls),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(rdispls),
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Ialltoallv_c, PMPI_Ialltoallv_c(
         sendbuf: *const c_void,
@@ -176,7 +210,19 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IalltoallvC, ErrorVia::Comm(comm))
+        collective::ialltoallv(
+            Function::IalltoallvC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            Integers::Large(sdispls.cast()),
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(rdispls.cast()),
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Ialltoallw, PMPI_Ialltoallw(
         sendbuf: *const c_void,
@@ -190,7 +236,19 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Ialltoallw, ErrorVia::Comm(comm))
+        collective::ialltoallw(
+            Function::Ialltoallw,
+            sendbuf,
+            Integers::Int(sendcounts),
+            Integers::Int(sdispls),
+            sendtypes,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(rdispls),
+            recvtypes,
+            comm,
+            request,
+        )
     }
     fn MPI_Ialltoallw_c, PMPI_Ialltoallw_c(
         sendbuf: *const c_void,
@@ -204,7 +262,19 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IalltoallwC, ErrorVia::Comm(comm))
+        collective::ialltoallw(
+            Function::IalltoallwC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            Integers::Large(sdispls.cast()),
+            sendtypes,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(rdispls.cast()),
+            recvtypes,
+            comm,
+            request,
+        )
     }
     fn MPI_Ibarrier, PMPI_Ibarrier(comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
         collective::ibarrier(Function::Ibarrier, comm, request)
@@ -311,7 +381,19 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Igatherv, ErrorVia::Comm(comm))
+        collective::igatherv(
+            Function::Igatherv,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(displs),
+            recvtype,
+            root,
+            comm,
+            request,
+        )
     }
     fn MPI_Igatherv_c, PMPI_Igatherv_c(
         sendbuf: *const c_void,
@@ -325,7 +407,19 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IgathervC, ErrorVia::Comm(comm))
+        collective::igatherv(
+            Function::IgathervC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(displs.cast()),
+            recvtype,
+            root,
+            comm,
+            request,
+        )
     }
     fn MPI_Ireduce, PMPI_Ireduce(
         sendbuf: *const c_void,
@@ -487,7 +581,19 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Iscatterv, ErrorVia::Comm(comm))
+        collective::iscatterv(
+            Function::Iscatterv,
+            sendbuf,
+            Integers::Int(sendcounts),
+            Integers::Int(displs),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            root,
+            comm,
+            request,
+        )
     }
     fn MPI_Iscatterv_c, PMPI_Iscatterv_c(
         sendbuf: *const c_void,
@@ -501,6 +607,18 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IscattervC, ErrorVia::Comm(comm))
+        collective::iscatterv(
+            Function::IscattervC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            Integers::Large(displs.cast()),
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            root,
+            comm,
+            request,
+        )
     }
 }

@@ -65,7 +65,19 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::AllgathervInit, ErrorVia::Comm(comm))
+        collective::allgatherv_init(
+            Function::AllgathervInit,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(displs),
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Allgatherv_init_c, PMPI_Allgatherv_init_c(
         sendbuf: *const c_void,
@@ -79,7 +91,19 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::AllgathervInitC, ErrorVia::Comm(comm))
+        collective::allgatherv_init(
+            Function::AllgathervInitC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(displs.cast()),
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Allreduce_init, PMPI_Allreduce_init(
         sendbuf: *const c_void,
@@ -186,7 +210,20 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::AlltoallvInit, ErrorVia::Comm(comm))
+        collective::alltoallv_init(
+            Function::AlltoallvInit,
+            sendbuf,
+            Integers::Int(sendcounts),
+            Integers::Int(sdispls),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(rdispls),
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Alltoallv_init_c, PMPI_Alltoallv_init_c(
         sendbuf: *const c_void,
@@ -201,7 +238,20 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::AlltoallvInitC, ErrorVia::Comm(comm))
+        collective::alltoallv_init(
+            Function::AlltoallvInitC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            Integers::Large(sdispls.cast()),
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(rdispls.cast()),
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Alltoallw_init, PMPI_Alltoallw_init(
         sendbuf: *const c_void,
@@ -216,7 +266,20 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::AlltoallwInit, ErrorVia::Comm(comm))
+        collective::alltoallw_init(
+            Function::AlltoallwInit,
+            sendbuf,
+            Integers::Int(sendcounts),
+            Integers::Int(sdispls),
+            sendtypes,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(rdispls),
+            recvtypes,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Alltoallw_init_c, PMPI_Alltoallw_init_c(
         sendbuf: *const c_void,
@@ -231,7 +294,20 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::AlltoallwInitC, ErrorVia::Comm(comm))
+        collective::alltoallw_init(
+            Function::AlltoallwInitC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            Integers::Large(sdispls.cast()),
+            sendtypes,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(rdispls.cast()),
+            recvtypes,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Barrier_init, PMPI_Barrier_init(
         comm: MPI_Comm,
@@ -360,7 +436,20 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::GathervInit, ErrorVia::Comm(comm))
+        collective::gatherv_init(
+            Function::GathervInit,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(displs),
+            recvtype,
+            root,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Gatherv_init_c, PMPI_Gatherv_init_c(
         sendbuf: *const c_void,
@@ -375,7 +464,20 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::GathervInitC, ErrorVia::Comm(comm))
+        collective::gatherv_init(
+            Function::GathervInitC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(displs.cast()),
+            recvtype,
+            root,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Reduce_init, PMPI_Reduce_init(
         sendbuf: *const c_void,
@@ -562,7 +664,20 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ScattervInit, ErrorVia::Comm(comm))
+        collective::scatterv_init(
+            Function::ScattervInit,
+            sendbuf,
+            Integers::Int(sendcounts),
+            Integers::Int(displs),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            root,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Scatterv_init_c, PMPI_Scatterv_init_c(
         sendbuf: *const c_void,
@@ -577,6 +692,19 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ScattervInitC, ErrorVia::Comm(comm))
+        collective::scatterv_init(
+            Function::ScattervInitC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            Integers::Large(displs.cast()),
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            root,
+            comm,
+            info,
+            request,
+        )
     }
 }

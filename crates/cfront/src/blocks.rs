@@ -1,0 +1,138 @@
+//! Arguments that describe a block of its own length and place for each rank.
+//!
+//! MPI-5.0: Collective Communication, the vector variants.
+
+use std::ffi::c_void;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_core::Communicator;
+use oxmpi_datatype::Buffer;
+
+use crate::boundary::{IntegerArray, Integers};
+use crate::buffer::{Arguments, Names};
+use crate::datatype;
+use crate::generated::constants::MPI_IN_PLACE;
+use crate::generated::types::MPI_Datatype;
+use crate::pointer::Array;
+
+/// What the arguments are called in C.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockNames {
+    /// Those that are described like one buffer.
+    pub buffer: Names,
+    /// The places.
+    pub displacements: &'static str,
+}
+
+/// Of blocks received, where one rank's are.
+pub const RECV_AT_ROOT: BlockNames = BlockNames { buffer: RECV, displacements: "displs" };
+/// Of blocks received, where blocks are also sent.
+pub const RECV_BLOCKS: BlockNames = BlockNames { buffer: RECV, displacements: "rdispls" };
+/// As [`RECV_BLOCKS`], of different datatypes.
+pub const RECV_TYPED: BlockNames =
+    BlockNames { buffer: Names { datatype: "recvtypes", ..RECV }, displacements: "rdispls" };
+/// Of blocks sent, where one rank's are.
+pub const SEND_AT_ROOT: BlockNames = BlockNames { buffer: SEND, displacements: "displs" };
+/// Of blocks sent, where blocks are also received.
+pub const SEND_BLOCKS: BlockNames = BlockNames { buffer: SEND, displacements: "sdispls" };
+/// As [`SEND_BLOCKS`], of different datatypes.
+pub const SEND_TYPED: BlockNames =
+    BlockNames { buffer: Names { datatype: "sendtypes", ..SEND }, displacements: "sdispls" };
+
+const RECV: Names = Names { address: "recvbuf", count: "recvcounts", datatype: "recvtype" };
+const SEND: Names = Names { address: "sendbuf", count: "sendcounts", datatype: "sendtype" };
+
+/// The arguments, as the program gave them.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks {
+    /// What they are called.
+    pub names: &'static BlockNames,
+    /// What displacements are counted from, or a constant that stands for it.
+    pub address: *mut c_void,
+    /// Elements of each block.
+    pub counts: Integers,
+    /// Where each block begins.
+    pub displacements: Integers,
+    /// What the blocks consist of.
+    pub datatypes: Datatypes,
+}
+
+/// The datatypes of blocks, which say also what displacements are measured in.
+#[derive(Clone, Copy, Debug)]
+pub enum Datatypes {
+    /// Each block has its own; displacements are bytes.
+    Each(*const MPI_Datatype),
+    /// All have this one; displacements are its extents.
+    Same(MPI_Datatype),
+}
+
+impl Blocks {
+    /// Whether `MPI_IN_PLACE` stands for the blocks.
+    pub fn is_in_place(&self) -> bool {
+        self.address == MPI_IN_PLACE
+    }
+
+    /// The buffer of each rank's block.
+    ///
+    /// # Errors
+    /// As [`Arguments::buffer`], naming the rank; `Arg` if an array is null, or a displacement too large.
+    ///
+    /// # Safety
+    /// Arrays that are not null have an element for each rank, and each block is as [`Buffer::new`] demands.
+    pub unsafe fn buffers(&self, comm: &Communicator) -> Result<Vec<Buffer>> {
+        let ranks = comm.size();
+        // SAFETY: the caller's promise.
+        let counts = unsafe { self.counts.array(self.names.buffer.count, ranks) }?;
+        // SAFETY: the caller's promise.
+        let displacements = unsafe { self.displacements.array(self.names.displacements, ranks) }?;
+        let datatypes = match self.datatypes {
+            Datatypes::Each(handles) => {
+                let argument = self.names.buffer.datatype;
+                // SAFETY: the caller's promise; nothing is written.
+                Some(unsafe { Array::new(argument, handles.cast_mut(), ranks.cast_signed()) }?)
+            }
+            Datatypes::Same(_) => None,
+        };
+        let block = |rank: usize| {
+            let handle = match self.datatypes {
+                Datatypes::Same(handle) => handle,
+                Datatypes::Each(_) => datatypes.as_ref().expect("made of the same").get(rank),
+            };
+            // SAFETY: the caller's promise.
+            unsafe { self.buffer(rank, handle, &counts, &displacements) }
+        };
+        (0..ranks as usize).map(|rank| block(rank).map_err(|error| of_rank(rank, &error))).collect()
+    }
+
+    /// # Safety
+    /// As [`Blocks::buffers`], for the block of `rank`.
+    unsafe fn buffer(
+        &self,
+        rank: usize,
+        handle: MPI_Datatype,
+        counts: &IntegerArray,
+        displacements: &IntegerArray,
+    ) -> Result<Buffer> {
+        let names = &self.names.buffer;
+        let arguments = Arguments::new(names, self.address, counts.get(rank), handle);
+        let datatype = datatype::find(names.datatype, handle)?;
+        let unit = match self.datatypes {
+            Datatypes::Each(_) => 1,
+            Datatypes::Same(_) => datatype.extent(),
+        };
+        let displacement = displacements.get(rank);
+        let Some(bytes) = displacement.checked_mul(unit) else {
+            let argument = self.names.displacements;
+            let text =
+                format!("{argument} is {displacement}: so many extents of {unit} bytes fit no 64 bits");
+            return Err(Error::new(ErrorClass::Arg, text));
+        };
+        // SAFETY: the caller's promise.
+        unsafe { arguments.displaced(bytes, &datatype) }
+    }
+}
+
+#[cold]
+fn of_rank(rank: usize, error: &Error) -> Error {
+    Error::new(error.class(), format!("{}, for rank {rank}", error.text()))
+}
