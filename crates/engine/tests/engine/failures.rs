@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{ErrorClass, Result};
-use oxmpi_engine::{Binding, Run};
+use oxmpi_engine::{Binding, Program, Run};
 use oxmpi_plan::{Action, Buf, Line, Peer, Plan, Span, Step, Take};
 
 use crate::harness::{Lie, Store, World};
@@ -34,7 +34,11 @@ fn run(world: &mut World, plans: &[Plan; 2]) -> [Result<Vec<u8>>; 2] {
         let (send, recv): &(Store, Store) = &stores[rank];
         let (send, recv) = (send.buffer().clone(), recv.buffer().clone());
         let binding = Binding { send, recv, reducer: None, images: None };
-        let key = world.engines[rank].keep(world.channels[rank], Arc::new(plans[rank].clone()), binding);
+        let key = world.engines[rank].keep(
+            world.channels[rank],
+            Arc::new(Program::new(plans[rank].clone())),
+            binding,
+        );
         world.engines[rank].start(key);
         key
     });
@@ -100,10 +104,8 @@ fn a_message_too_long_fails_its_run_and_no_other() {
 #[test]
 fn a_run_tells_its_failure_once_and_is_over_then() {
     let mut world = World::new(2, 4);
-    let plan = plan(
-        &[Action::Post { line: 0, from: Span::fixed(Buf::Send, 0, BYTES) }],
-        vec![Line { slot_bytes: ENDLESS, depth: 1 }],
-    );
+    let post = Action::Post { line: 0, from: Span::fixed(Buf::Send, 0, BYTES) };
+    let plan = Program::new(plan(&[post], vec![Line { slot_bytes: ENDLESS, depth: 1 }]));
     let store = Store::new(BYTES as usize, Lie::Dense);
     let (send, recv) = (store.buffer().clone(), store.buffer().clone());
     let binding = Binding { send, recv, reducer: None, images: None };
