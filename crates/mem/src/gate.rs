@@ -1,19 +1,28 @@
 //! One door into a value: a lock that costs nothing when the program promised not to need one.
 //!
-//! With `MPI_THREAD_MULTIPLE` a gate is a mutex. With the lower levels the caller has promised that calls are
+//! With `MPI_THREAD_MULTIPLE` a gate is a mutex that knows who is inside. With the lower levels the caller has promised that calls are
 //! not concurrent, and a locked instruction between publishing a line and polling a peer's would serialise the
 //! two cache misses that latency is made of; there a gate is a plain flag that catches re-entry.
 //! MPI-5.0: External Interfaces, MPI and Threads.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ops::{Deref, DerefMut};
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A value that one caller at a time may use.
 pub struct Gate<T> {
-    lock: Option<Mutex<()>>,
+    lock: Option<Lock>,
     inside: Cell<bool>,
     value: UnsafeCell<T>,
+}
+
+/// A mutex that its holder can recognise as held.
+struct Lock {
+    mutex: Mutex<()>,
+    /// The thread inside; 0 is none. A thread finds its own number here only if it is inside.
+    holder: AtomicUsize,
 }
 
 // SAFETY: `enter` gives out one guard at a time: by the mutex, or by the promise made to `unthreaded`.
@@ -28,7 +37,8 @@ pub struct Entered<'a, T> {
 impl<T> Gate<T> {
     /// A gate that any thread may enter at any time; it lets one in at a time.
     pub fn threaded(value: T) -> Self {
-        Self { lock: Some(Mutex::new(())), inside: Cell::new(false), value: UnsafeCell::new(value) }
+        let lock = Lock { mutex: Mutex::new(()), holder: AtomicUsize::new(0) };
+        Self { lock: Some(lock), inside: Cell::new(false), value: UnsafeCell::new(value) }
     }
 
     /// A gate without a lock.
@@ -52,10 +62,13 @@ impl<T> Gate<T> {
         }
     }
 
-    /// As [`Gate::enter`], but `None` when an unlocked gate is entered again from inside.
+    /// As [`Gate::enter`], but `None` if this thread is inside already.
     #[inline]
     pub fn try_enter(&self) -> Option<Entered<'_, T>> {
-        let lock = self.lock.as_ref().map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner));
+        let lock = match &self.lock {
+            Some(lock) => Some(lock.take()?),
+            None => None,
+        };
         if self.inside.replace(true) {
             return None;
         }
@@ -68,10 +81,32 @@ impl<T> Gate<T> {
     }
 }
 
+impl Lock {
+    /// Waits for the mutex; `None` if this thread holds it.
+    fn take(&self) -> Option<MutexGuard<'_, ()>> {
+        let me = this_thread();
+        if self.holder.load(Ordering::Relaxed) == me {
+            return None;
+        }
+        let guard = self.mutex.lock().unwrap_or_else(PoisonError::into_inner);
+        self.holder.store(me, Ordering::Relaxed);
+        Some(guard)
+    }
+}
+
+/// A number that no other thread has at the same time; not 0.
+fn this_thread() -> usize {
+    thread_local!(static PLACE: u8 = const { 0 });
+    PLACE.with(|place| ptr::from_ref(place).addr())
+}
+
 impl<T> Drop for Entered<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.gate.inside.set(false);
+        if let Some(lock) = &self.gate.lock {
+            lock.holder.store(0, Ordering::Relaxed);
+        }
     }
 }
 
@@ -107,13 +142,31 @@ mod tests {
         assert_eq!(*gate.enter(), 4000);
     }
 
-    #[test]
-    fn an_unthreaded_gate_refuses_to_be_entered_twice() {
-        // SAFETY: the gate never leaves this thread.
-        let gate = unsafe { Gate::unthreaded(1u32) };
+    fn assert_refuses_a_second_entry(gate: &Gate<u32>) {
         let first = gate.enter();
         assert!(gate.try_enter().is_none());
         drop(first);
         assert_eq!(*gate.enter(), 1);
+    }
+
+    #[test]
+    fn no_gate_is_entered_twice_by_one_thread() {
+        assert_refuses_a_second_entry(&Gate::threaded(1));
+        // SAFETY: the gate never leaves this thread.
+        assert_refuses_a_second_entry(&unsafe { Gate::unthreaded(1) });
+    }
+
+    #[test]
+    fn a_thread_that_panics_inside_leaves_the_gate() {
+        let gate = Gate::threaded(1u32);
+        let inside = std::thread::scope(|scope| {
+            let panics = || {
+                let _entered = gate.enter();
+                panic!("inside");
+            };
+            scope.spawn(panics).join().map(drop)
+        });
+        assert!(inside.is_err());
+        assert_refuses_a_second_entry(&gate);
     }
 }
