@@ -145,9 +145,10 @@ impl Sender {
     #[inline]
     pub fn room(&mut self, bytes: usize) -> Option<Room<'_>> {
         let capacity = self.cells.len() as u64;
-        if self.position - self.seen_cells == capacity {
-            self.seen_cells = self.credit.cells.load(Ordering::Acquire); // pairs with the Release in `release`
-            if self.position - self.seen_cells == capacity {
+        if self.position - self.seen_cells >= capacity {
+            // Pairs with the Release in `release`.
+            self.seen_cells = self.credit.cells.load(Ordering::Acquire).min(self.position);
+            if self.position - self.seen_cells >= capacity {
                 return None;
             }
         }
@@ -169,7 +170,8 @@ impl Sender {
         }
         let bulk_end = begin + needed;
         if bulk_end - self.seen_bulk > capacity {
-            self.seen_bulk = self.credit.bulk.load(Ordering::Acquire); // pairs with the Release in `release`
+            // Pairs with the Release in `release`.
+            self.seen_bulk = self.credit.bulk.load(Ordering::Acquire).min(self.bulk_position);
             if bulk_end - self.seen_bulk > capacity {
                 return None;
             }
@@ -241,8 +243,8 @@ impl Receiver {
         payload_of(cell).read(&mut note);
         let (end, bytes) = note.split_at(8);
         let bulk_end = u64::from_ne_bytes(end.try_into().expect("8 of 16 bytes"));
-        let bytes = u64::from_ne_bytes(bytes.try_into().expect("8 of 16 bytes"));
         let capacity = self.bulk.len() as u64;
+        let bytes = u64::from_ne_bytes(bytes.try_into().expect("8 of 16 bytes")).min(capacity);
         let begin = bulk_end.wrapping_sub(bytes.next_multiple_of(BULK_ALIGN)) % capacity;
         let payload = self.bulk.part(begin as usize, bytes.min(capacity - begin) as usize);
         Arrival { header, payload, bulk_end }

@@ -62,3 +62,36 @@ fn a_payload_never_wraps_around_the_end_of_the_bulk() {
         receiver.release(&arrival);
     }
 }
+
+#[test]
+fn a_length_or_place_that_a_broken_peer_made_up_stays_inside_the_ring() {
+    for end in [0, 64, 1000, u64::MAX - 1, u64::MAX] {
+        for bytes in [0, 81, 1025, 1 << 40, u64::MAX] {
+            let (mut sender, mut receiver) = testing::ring(2, 1024);
+            sender.room(100).expect("empty").send(Header::default());
+            let note = payload_of(&receiver.cells[0]);
+            note.write(&end.to_ne_bytes());
+            note.part(8, 8).write(&bytes.to_ne_bytes());
+            let arrival = receiver.arrival().expect("just sent");
+            assert!(arrival.payload.to_vec().len() as u64 <= bytes.min(1024));
+            receiver.release(&arrival);
+        }
+    }
+}
+
+#[test]
+fn credit_that_a_broken_peer_made_up_gives_no_room_that_is_not_there() {
+    for credit in [2, 1 << 40, u64::MAX] {
+        let (mut sender, receiver) = testing::ring(2, 1024);
+        for _ in 0..2 {
+            sender.room(256).expect("empty").send(Header::default());
+        }
+        receiver.credit.cells.store(credit, Ordering::Relaxed);
+        receiver.credit.bulk.store(credit, Ordering::Relaxed);
+        for _ in 0..10 {
+            if let Some(room) = sender.room(256) {
+                room.send(Header::default());
+            }
+        }
+    }
+}
