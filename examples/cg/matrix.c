@@ -96,7 +96,7 @@ struct matrix read_matrix(const char *path) {
     if (!next_line(file, line, &number) ||
         sscanf(line, "%d %d %ld %c", &rows, &columns, &entries, &rest) != 3)
         fail("%s:%d: the sizes are missing", path, number);
-    if (rows != columns || rows < 0 || entries < 0)
+    if (rows != columns || rows < 1 || entries < 0)
         fail("%s:%d: %d rows, %d columns, %ld entries", path, number, rows, columns, entries);
     int *row = allocate((size_t)entries, sizeof(int)), *column = allocate((size_t)entries, sizeof(int));
     double *value = allocate((size_t)entries, sizeof(double));

@@ -44,8 +44,8 @@ impl Matrix {
         }
         let (sizes, number) = lines.next().ok_or("the sizes are missing")?;
         let [rows, columns, entries] = fields(sizes, number)?;
-        if rows != columns {
-            return Err(format!("line {number}: {rows} rows, but {columns} columns"));
+        if rows != columns || rows == 0 {
+            return Err(format!("line {number}: {rows} rows and {columns} columns"));
         }
         let mut matrix = vec![Vec::new(); rows];
         let mut found = 0;
@@ -150,7 +150,8 @@ mod tests {
     #[test]
     fn a_damaged_file_is_refused_with_its_line() {
         for (rest, complaint) in [
-            ("2 3 0\n", "line 3: 2 rows, but 3 columns"),
+            ("2 3 0\n", "line 3: 2 rows and 3 columns"),
+            ("0 0 0\n", "line 3: 0 rows and 0 columns"),
             ("2 2 1\n1 2 5.0\n", "line 4: (1, 2) is not in the lower triangle of 2 rows"),
             ("2 2 1\n2 1 x\n", "line 4: malformed: x"),
             ("2 2 2\n2 1 5.0\n", "2 entries are announced, 1 follow"),
