@@ -370,7 +370,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         self.door.call(function, |process| {
             // SAFETY: the collective is complete when the call returns.
             let operation = unsafe { collective.bind(process, &self.comm) }?;
-            let result = process.blocking(&self.comm, operation);
+            let result = process.blocking(&self.comm, &operation);
             result.map_err(|error| self.door.give_up(function, &error))
         })
     }

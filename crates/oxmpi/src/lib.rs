@@ -20,7 +20,7 @@
 //! |---|---|---|
 //! | blocking | [`Communicator`] | borrowed by the call |
 //! | nonblocking | [`Scope`], inside [`Communicator::scope`] | borrowed until the end of the scope |
-//! | persistent | [`Communicator`], methods that end in `_init` | owned by the request, accessible while it is inactive |
+//! | persistent | [`Communicator`], methods that end in `_init` | owned by the request, yours while it is inactive |
 //!
 //! All three run the same plans; a [`Persistent`] request has found everything out before it is started, and is
 //! the fastest.
@@ -32,7 +32,8 @@
 //! - **Buffers.** While an operation may use a buffer, the program has no usable reference to it: a blocking call
 //!   borrows it; a scope borrows it and does not end before its operations do, even if a request is forgotten or
 //!   the scope panics; a persistent request owns it and gives references only while it is inactive, a forgotten
-//!   one leaves its buffers allocated. A panic inside a call, such as in a user's [`Op`], ends the process.
+//!   one leaves its buffers allocated. A panic inside a call, such as in a user's [`Op`], ends the process, and a
+//!   collective that fails under way ends the job: messages may be on their way into its buffers.
 //! - **Data.** An element of a message is a [`Datatype`]: whatever bits the sender's program put there are a
 //!   value of it.
 //! - **Threads.** Everything borrows from the [`Environment`] and carries its [`ThreadLevel`]. At [`Funneled`]
