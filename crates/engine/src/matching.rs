@@ -9,6 +9,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::mem;
 
 use oxmpi_mem::Region;
 use oxmpi_shm::ring::Header;
@@ -114,10 +115,16 @@ impl Context {
         self.unexpected.remove(place)
     }
 
-    /// All that is left when the context ends.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Message> {
-        self.posted.clear();
-        self.unexpected.drain(..)
+    /// Takes out a kept message by the number that its sender gave it.
+    pub(crate) fn retract(&mut self, from: u32, token: u64) -> Option<Message> {
+        let is_meant = |message: &Message| message.from == from && message.header.token == token;
+        let place = self.unexpected.iter().position(is_meant)?;
+        self.unexpected.remove(place)
+    }
+
+    /// The receives and messages that are left when the context ends.
+    pub(crate) fn drain(&mut self) -> (Vec<OpKey>, VecDeque<Message>) {
+        (self.posted.drain(..).map(|posted| posted.op).collect(), mem::take(&mut self.unexpected))
     }
 }
 

@@ -49,17 +49,33 @@ impl P2p {
     }
 
     fn control_arrived(&mut self, from: u32, header: &Header, payload: &Region) {
+        let key = Key::from_word(header.token);
         match header.kind {
-            kind::ACCEPT => {
-                let key = Key::from_word(header.token);
-                let receive = word_of(payload);
-                if let Some(op) = self.ops.get_mut(key) {
-                    op.state = State::Streaming { receive, sent: 0 };
-                    self.stream(from, key);
+            kind::DEPARTED => self.departures.push(header.context),
+            kind::RETRACT => {
+                if self.retract(header.context, from, header.token) {
+                    self.answer(from, kind::RETRACTED, header.token, 0);
                 }
             }
-            kind::MATCHED | kind::FETCHED => self.finish(Key::from_word(header.token)),
-            kind::DEPARTED => self.departures.push(header.context),
+            answer => match self.ops.get_mut(key) {
+                Some(op) if op.state == State::Announced && op.peer == from => {
+                    self.answered(from, answer, key, payload);
+                }
+                _ => unreachable!("rank {from} answers what it was not asked: {header:?}"),
+            },
+        }
+    }
+
+    /// The receiver has answered an announcement or a synchronous send.
+    fn answered(&mut self, from: u32, answer: u32, key: OpKey, payload: &Region) {
+        match answer {
+            kind::ACCEPT => {
+                let op = self.ops.get_mut(key).expect("the caller has seen it");
+                op.state = State::Streaming { receive: word_of(payload), sent: 0 };
+                self.stream(from, key);
+            }
+            kind::MATCHED | kind::FETCHED => self.finish(key),
+            kind::RETRACTED => self.finish_cancelled(key),
             other => unreachable!("rank {from} sent a message of kind {other}"),
         }
     }

@@ -8,6 +8,9 @@
 //! | longer, where reading the sender's memory wins | announced with the address; the receiver reads, and answers `FETCHED` | one copy, one system call |
 //! | to itself | copied at once, into the receive or into the pool | |
 //!
+//! A sender that wants to cancel what waits at the receiver asks it by `RETRACT`; the answer is `RETRACTED`, or
+//! that which follows the match.
+//!
 //! Whatever finds no room in a ring waits in the outbox of that peer; nothing here blocks.
 //!
 //! MPI-5.0: Point-to-Point Communication, Communication Modes.
@@ -154,6 +157,8 @@ mod kind {
     pub(super) const MATCHED: u32 = 6;
     pub(super) const FETCHED: u32 = 7;
     pub(super) const DEPARTED: u32 = 8;
+    pub(super) const RETRACT: u32 = 9;
+    pub(super) const RETRACTED: u32 = 10;
 }
 
 impl P2p {
@@ -180,16 +185,19 @@ impl P2p {
 
     /// A new context. Messages for it are kept from now on.
     pub fn open_context(&mut self) -> u32 {
-        let index = self.free_contexts.pop().unwrap_or(self.contexts.len() as u32);
-        *self.context_mut(index) = Context::default();
+        let index = self.free_contexts.pop().unwrap_or_else(|| {
+            self.contexts.push(None);
+            self.contexts.len() as u32 - 1
+        });
+        self.contexts[index as usize] = Some(Context::default());
         index
     }
 
-    /// Ends a context: no peer will send to it any more.
+    /// Ends a context: no peer will send to it any more. Receives that still wait are cancelled.
     pub fn close_context(&mut self, context: u32) {
-        for message in self.context_mut(context).drain().collect::<Vec<_>>() {
-            self.pool.give(message.payload);
-        }
+        let (receives, messages) = self.context_mut(context).drain();
+        receives.into_iter().for_each(|receive| self.finish_cancelled(receive));
+        messages.into_iter().for_each(|message| self.pool.give(message.payload));
         self.contexts[context as usize] = None;
         self.free_contexts.push(context);
     }
@@ -369,16 +377,39 @@ impl P2p {
         }
     }
 
-    /// Ends an operation if nothing has happened to it yet; else it goes on.
+    /// Ends an operation if it has not matched; else it goes on. Of a send that has reached the receiver's
+    /// process, that process decides.
     pub fn cancel(&mut self, key: OpKey) {
         let Some(op) = self.ops.get(key) else { return };
         let (context, peer) = (op.context, op.peer);
         let withdrawn = match op.state {
             State::Posted => self.context_mut(context).withdraw(key),
             State::Queued => self.unqueue(peer, key),
-            _ => false,
+            State::Announced if peer == self.me => self.retract(context, peer, key.to_word()),
+            State::Announced => {
+                let header =
+                    Header { kind: kind::RETRACT, context, token: key.to_word(), ..Header::default() };
+                self.enqueue(peer, Outgoing::Control(header, 0));
+                false
+            }
+            State::Done | State::Filling { .. } | State::Streaming { .. } => false,
         };
-        if withdrawn && let Some(op) = self.ops.get_mut(key) {
+        if withdrawn {
+            self.finish_cancelled(key);
+        }
+    }
+
+    /// Forgets a message that nobody has received; false if it is not there.
+    fn retract(&mut self, context: u32, from: u32, token: u64) -> bool {
+        let message = self.context_mut(context).retract(from, token);
+        message.is_some_and(|message| {
+            self.pool.give(message.payload);
+            true
+        })
+    }
+
+    fn finish_cancelled(&mut self, key: OpKey) {
+        if let Some(op) = self.ops.get_mut(key) {
             op.status = Status { cancelled: true, ..Status::EMPTY };
             self.finish(key);
         }
@@ -414,14 +445,10 @@ impl P2p {
         self.ops.iter().filter(|op| op.state != State::Done).map(Op::describe).collect()
     }
 
-    /// The context; one is made for a message that is faster than the call that opens it.
     #[inline]
     fn context_mut(&mut self, index: u32) -> &mut Context {
-        let place = index as usize;
-        if self.contexts.len() <= place {
-            self.contexts.resize_with(place + 1, || None);
-        }
-        self.contexts[place].get_or_insert_default()
+        let context = self.contexts.get_mut(index as usize).and_then(Option::as_mut);
+        context.expect("a context is opened before its number is told, and closed when nobody uses it")
     }
 
     fn finish(&mut self, key: OpKey) {

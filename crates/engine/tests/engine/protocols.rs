@@ -71,6 +71,79 @@ fn a_send_that_is_cancelled_in_its_queue_is_never_received() {
     assert!(world.engines[0].is_quiet());
 }
 
+/// Cancel: after it, waiting for the operation behaves as if it were local.
+#[test]
+fn a_send_that_nobody_has_received_is_cancelled_at_the_receiver() {
+    for (seed, bytes) in (0..).zip(SIZES) {
+        for dst in [0, 1] {
+            let mut world = World::new(2, seed);
+            let from = Store::of(&contents(0, 0, bytes), Lie::Dense);
+            let keys =
+                [0, 1].map(|tag| world.send(0, dst, tag, &from, Mode::Synchronous).expect("unmatched"));
+            world.settle();
+            world.engines[0].p2p.cancel(keys[0]);
+            assert!(world.finish(0, Received::Pending(keys[0])).status.cancelled, "{bytes} bytes to {dst}");
+            let into = Store::new(bytes, Lie::Dense);
+            let received = world.receive(dst, None, None, &into);
+            assert_eq!(world.finish(dst, received).status.tag, 1);
+            world.finish_send(0, Some(keys[1]));
+            assert!(world.engines.iter().all(|engine| engine.is_quiet() && engine.describe().is_empty()));
+        }
+    }
+}
+
+/// Cancel: either the cancellation succeeds or the communication does, but not both.
+#[test]
+fn a_send_that_is_received_and_cancelled_at_the_same_time_is_one_of_both_on_both_sides() {
+    let mut cancelled = 0;
+    for seed in 0..200 {
+        let mut world = World::new(2, seed);
+        let bytes = world.random.pick(&SIZES);
+        let (from, into) = (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
+        let key = world.send(0, 1, 0, &from, Mode::Synchronous).expect("unmatched");
+        let turns = |world: &mut World| (0..world.random.below(6)).for_each(|_| world.turn());
+        turns(&mut world);
+        let cancels_first = world.random.chance();
+        if cancels_first {
+            world.engines[0].p2p.cancel(key);
+            turns(&mut world);
+        }
+        let received = world.receive(1, None, None, &into);
+        if !cancels_first {
+            turns(&mut world);
+            world.engines[0].p2p.cancel(key);
+        }
+        let is_cancelled = world.finish(0, Received::Pending(key)).status.cancelled;
+        cancelled += usize::from(is_cancelled);
+        match received {
+            Received::Pending(receive) if is_cancelled => {
+                world.settle();
+                assert!(!world.engines[1].p2p.is_done(receive), "seed {seed}");
+            }
+            received => {
+                assert!(!is_cancelled && world.finish(1, received).error.is_none(), "seed {seed}");
+                assert!(into.get() == from.get(), "seed {seed}");
+            }
+        }
+    }
+    assert!((20..180).contains(&cancelled), "{cancelled} of 200 were cancelled");
+}
+
+#[test]
+fn a_receive_that_waits_when_its_context_ends_is_cancelled() {
+    let mut world = World::new(1, 1);
+    let into = Store::new(8, Lie::Dense);
+    let receives = [0, 1].map(|_| world.receive(0, None, None, &into));
+    let [Received::Pending(forgotten), Received::Pending(known)] = receives else {
+        panic!("nothing was sent")
+    };
+    let p2p = &mut world.engines[0].p2p;
+    p2p.detach(forgotten);
+    p2p.close_context(world.context);
+    assert!(p2p.take_outcome(known).is_some_and(|outcome| outcome.status.cancelled));
+    assert!(p2p.describe().is_empty());
+}
+
 /// Communication Completion: a request that is freed lets its communication complete.
 #[test]
 fn a_detached_operation_goes_on_and_is_then_forgotten() {
