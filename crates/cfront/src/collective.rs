@@ -47,7 +47,7 @@ unsafe fn run(
     on_comm(function, comm, |process, comm| {
         let operation = describe(process, &comm.core)?;
         match lifetime {
-            Lifetime::Blocking => process.blocking(&comm.core, operation),
+            Lifetime::Blocking => process.blocking(&comm.core, &operation),
             Lifetime::Nonblocking(request) => {
                 // SAFETY: the caller's promise.
                 let request = unsafe { Out::new("request", request) }?;

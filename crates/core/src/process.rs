@@ -112,7 +112,7 @@ impl Process {
     pub fn finalize(&self) -> Result<()> {
         self.wait_for(|state: &mut State| state.engine.is_quiet().then_some(()));
         let farewell = crate::coll::barrier(self, &self.world)?;
-        self.blocking(&self.world, farewell)?;
+        self.blocking(&self.world, &farewell)?;
         // What the barrier itself has left in the rings is in shared memory and needs this process no more,
         // but a neighbour may still have to be woken.
         let quiet = std::time::Instant::now();

@@ -33,7 +33,7 @@ pub(crate) fn exchange<T: Record>(process: &Process, comm: &Arc<Communicator>, m
     };
     send.write(&bytes);
     let operation = allgather(process, comm, Side::Buffer(Buffer::dense(send)), Buffer::dense(recv))?;
-    let result = process.blocking(comm, operation);
+    let result = process.blocking(comm, &operation);
     let all = recv.to_vec();
     let pool = &mut process.enter().engine.p2p.pool;
     pool.give(send);

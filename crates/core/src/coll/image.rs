@@ -8,7 +8,7 @@ use std::mem;
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Images, Transfer};
 
-use super::{Operation, Recipe};
+use super::Operation;
 use crate::process::Process;
 
 /// Which buffers of a reduction this rank uses.
@@ -33,14 +33,13 @@ impl Operation {
     }
 
     fn pack_scattered(&mut self, process: &Process, which: Which) {
-        let Recipe::Regular { shape, in_place } = &self.recipe else { return };
-        let bytes = shape.bytes as usize;
+        let bytes = self.shape.bytes as usize;
         let binding = &mut self.binding;
         let mut images = Images::default();
         if which.recv && binding.recv.as_dense().is_none() {
             let packed = image(process, bytes, &mut images);
             let user = mem::replace(&mut binding.recv, packed.clone());
-            if *in_place {
+            if self.in_place {
                 binding.send = packed.clone();
                 images.before = Some(Transfer { from: user.clone(), into: packed.clone() });
             }

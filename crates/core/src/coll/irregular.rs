@@ -9,9 +9,9 @@ use std::sync::Arc;
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Binding, Program};
-use oxmpi_plan::{Plan, irregular};
+use oxmpi_plan::{Collective, Plan, irregular};
 
-use super::{Operation, Recipe, Side};
+use super::{Irregular, Operation, Side, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -30,7 +30,7 @@ pub fn gatherv(
     let (in_place, send) = own_block(comm, send, &recv);
     let bytes = if comm.rank() == root { lengths(&recv) } else { vec![send.bytes()] };
     let plan = irregular::gatherv(&bytes, comm.rank(), root, in_place);
-    Ok(operation("Gatherv", Some(root), plan, send, Buffer::joined(recv)))
+    Ok(operation(comm, "Gatherv", Some(root), plan, send, Buffer::joined(recv)))
 }
 
 /// Rank `i` gets what the root has in `send[i]`. `send` counts at the root only.
@@ -48,7 +48,7 @@ pub fn scatterv(
     let (in_place, recv) = own_block(comm, recv, &send);
     let bytes = if comm.rank() == root { lengths(&send) } else { vec![recv.bytes()] };
     let plan = irregular::scatterv(&bytes, comm.rank(), root, in_place);
-    Ok(operation("Scatterv", Some(root), plan, Buffer::joined(send), recv))
+    Ok(operation(comm, "Scatterv", Some(root), plan, Buffer::joined(send), recv))
 }
 
 /// What everybody has in `send`, everybody gets: the block of rank `i` in `recv[i]`.
@@ -58,7 +58,7 @@ pub fn scatterv(
 pub fn allgatherv(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Vec<Buffer>) -> Result<Operation> {
     let (in_place, send) = own_block(comm, send, &recv);
     let plan = irregular::allgatherv(&lengths(&recv), comm.rank(), in_place);
-    Ok(operation("Allgatherv", None, plan, send, Buffer::joined(recv)))
+    Ok(operation(comm, "Allgatherv", None, plan, send, Buffer::joined(recv)))
 }
 
 /// `send[i]` goes to rank `i`, which gets it in its block of this rank. `None` is in place. Serves the w form
@@ -77,7 +77,7 @@ pub fn alltoallv(
     let sent = send.as_ref().map_or_else(|| received.clone(), |send| lengths(send));
     let plan = irregular::alltoallv(&sent, &received, comm.rank(), send.is_none());
     let recv = Buffer::joined(recv);
-    Ok(operation(name, None, plan, send.map_or_else(|| recv.clone(), Buffer::joined), recv))
+    Ok(operation(comm, name, None, plan, send.map_or_else(|| recv.clone(), Buffer::joined), recv))
 }
 
 /// This rank's own block, which in place is the one among `blocks`.
@@ -92,7 +92,16 @@ fn lengths(blocks: &[Buffer]) -> Vec<u64> {
     blocks.iter().map(Buffer::bytes).collect()
 }
 
-fn operation(name: &'static str, root: Option<u32>, plan: Plan, send: Buffer, recv: Buffer) -> Operation {
+fn operation(
+    comm: &Communicator,
+    name: &'static str,
+    root: Option<u32>,
+    plan: Plan,
+    send: Buffer,
+    recv: Buffer,
+) -> Operation {
     let binding = Binding { send, recv, reducer: None, images: None };
-    Operation { recipe: Recipe::Irregular { plan: Arc::new(Program::new(plan)), name, root }, binding }
+    let irregular = Irregular { plan: Arc::new(Program::new(plan)), name, root };
+    let shape = shape_of_moving(comm, Collective::Barrier, 0);
+    Operation { shape, in_place: false, irregular: Some(Box::new(irregular)), binding }
 }

@@ -9,10 +9,9 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Address, Binding, ChannelKey, ChannelPlan, Program, Run};
-use oxmpi_plan::Collective;
 use oxmpi_shm::Block;
 
-use super::{Operation, Recipe, Record, exchange};
+use super::{Operation, Record, exchange};
 use crate::comm::Communicator;
 use crate::process::{Process, State};
 use crate::request::{Kind, Request, RequestKey};
@@ -23,20 +22,16 @@ impl Process {
     ///
     /// # Errors
     /// `NoMem` if shared memory is used up.
-    #[inline]
-    pub fn blocking(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<()> {
-        let Operation { recipe, binding } = &operation;
-        let channel = comm.channel;
+    pub fn blocking(&self, comm: &Arc<Communicator>, operation: &Operation) -> Result<()> {
+        let (channel, binding) = (comm.channel, &operation.binding);
         let mut state = self.enter();
-        let plan = state.lend_plan(comm, recipe);
+        let plan = state.lend_plan(comm, operation);
         let mut run = Run::new(&plan);
         state.engine.begin(channel, &mut run, &plan, binding);
         drop(state);
         let result = self.wait_for(OnTheStack { channel, run: &mut run, plan: &plan, binding });
         let mut state = self.enter();
-        if let Recipe::Regular { shape, in_place } = recipe {
-            state.plans.give_back(channel, shape, *in_place, plan);
-        }
+        state.give_plan_back(comm, operation, plan);
         state.engine.release(binding);
         result
     }
@@ -47,7 +42,7 @@ impl Process {
     /// None yet; what goes wrong is in the completion.
     pub fn nonblocking(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<RequestKey> {
         let mut state = self.enter();
-        let plan = state.share_plan(comm, &operation.recipe);
+        let plan = state.share_plan(comm, &operation);
         let run = state.engine.keep(comm.channel, plan, operation.binding);
         state.engine.start(run);
         Ok(state.requests.insert(Request::new(Kind::Collective(run), comm)))
@@ -70,7 +65,7 @@ impl Process {
             return Err(mismatch(comm.rank(), &mine.call, rank, &theirs[rank].call));
         }
         let channel = state.open_channel(comm, &theirs, lines);
-        let plan = state.share_plan(comm, &operation.recipe);
+        let plan = state.share_plan(comm, &operation);
         let run = state.engine.keep(channel, plan, operation.binding);
         let kind = Kind::PersistentCollective { active: false, run, channel };
         Ok(state.requests.insert(Request::new(kind, comm)))
@@ -104,21 +99,24 @@ impl Awaited for OnTheStack<'_> {
 
 impl State {
     #[inline]
-    fn lend_plan(&mut self, comm: &Communicator, recipe: &Recipe) -> Arc<Program> {
-        match recipe {
-            Recipe::Irregular { plan, .. } => Arc::clone(plan),
-            Recipe::Regular { shape, in_place } => {
-                self.plans.lend(comm.channel, shape, comm.rank(), *in_place)
-            }
+    fn lend_plan(&mut self, comm: &Communicator, operation: &Operation) -> Arc<Program> {
+        match &operation.irregular {
+            Some(irregular) => Arc::clone(&irregular.plan),
+            None => self.plans.lend(comm.channel, &operation.shape, comm.rank(), operation.in_place),
         }
     }
 
-    fn share_plan(&mut self, comm: &Communicator, recipe: &Recipe) -> Arc<Program> {
-        match recipe {
-            Recipe::Irregular { plan, .. } => Arc::clone(plan),
-            Recipe::Regular { shape, in_place } => {
-                self.plans.share(comm.channel, shape, comm.rank(), *in_place)
-            }
+    #[inline]
+    fn give_plan_back(&mut self, comm: &Communicator, operation: &Operation, plan: Arc<Program>) {
+        if operation.irregular.is_none() {
+            self.plans.give_back(comm.channel, &operation.shape, operation.in_place, plan);
+        }
+    }
+
+    fn share_plan(&mut self, comm: &Communicator, operation: &Operation) -> Arc<Program> {
+        match &operation.irregular {
+            Some(irregular) => Arc::clone(&irregular.plan),
+            None => self.plans.share(comm.channel, &operation.shape, comm.rank(), operation.in_place),
         }
     }
 
@@ -130,7 +128,7 @@ impl State {
         let lines = if comm.size() > 1 { Some(self.engine.take_lines()?) } else { None };
         let offset = lines.map_or(0, |lines| lines.offset);
         let context = self.engine.p2p.open_context();
-        Ok((Preparation { lines: offset, context, call: Call::of(&operation.recipe) }, lines))
+        Ok((Preparation { lines: offset, context, call: Call::of(operation) }, lines))
     }
 
     fn open_channel(
@@ -190,21 +188,22 @@ const NAMES: [&str; 13] = [
 ];
 
 impl Call {
-    fn of(recipe: &Recipe) -> Self {
-        let (name, root, shape) = match recipe {
-            Recipe::Irregular { name, root, .. } => (*name, *root, None),
-            Recipe::Regular { shape, .. } => {
-                let (name, root) = name_and_root(shape.collective);
-                (name, root, Some(shape))
-            }
+    fn of(operation: &Operation) -> Self {
+        let shape = &operation.shape;
+        let (name, root) = match &operation.irregular {
+            Some(irregular) => (irregular.name, irregular.root),
+            None => (shape.collective.name(), shape.collective.root()),
         };
-        let index = NAMES.iter().position(|known| *known == name).expect("every collective has a name");
+        let index = NAMES
+            .iter()
+            .position(|known| known.eq_ignore_ascii_case(name))
+            .expect("every collective has a name");
         Self {
             name: index as u8,
-            commutative: shape.is_none_or(|shape| shape.commutative),
+            commutative: shape.commutative,
             root: root.unwrap_or(NO_ROOT),
-            unit: shape.map_or(1, |shape| shape.unit),
-            bytes: shape.map_or(0, |shape| shape.bytes),
+            unit: shape.unit,
+            bytes: shape.bytes,
         }
     }
 
@@ -213,19 +212,6 @@ impl Call {
         let root = if self.root == NO_ROOT { String::new() } else { format!(", root {}", self.root) };
         let unit = if self.unit > 1 { format!(" in elements of {}", self.unit) } else { String::new() };
         format!("MPI_{name}_init ({} bytes{unit}{root})", self.bytes)
-    }
-}
-
-fn name_and_root(collective: Collective) -> (&'static str, Option<u32>) {
-    match collective {
-        Collective::Allgather => ("Allgather", None),
-        Collective::Allreduce => ("Allreduce", None),
-        Collective::Alltoall => ("Alltoall", None),
-        Collective::Barrier => ("Barrier", None),
-        Collective::Bcast { root } => ("Bcast", Some(root)),
-        Collective::Gather { root } => ("Gather", Some(root)),
-        Collective::Reduce { root } => ("Reduce", Some(root)),
-        Collective::Scatter { root } => ("Scatter", Some(root)),
     }
 }
 

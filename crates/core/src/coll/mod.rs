@@ -46,17 +46,19 @@ pub(crate) use exchange::{Record, exchange};
 /// A collective with checked arguments, ready for any lifetime.
 #[derive(Debug)]
 pub struct Operation {
-    recipe: Recipe,
+    /// What the plan is compiled for, unless there are blocks of different lengths.
+    shape: Shape,
+    in_place: bool,
+    irregular: Option<Box<Irregular>>,
     binding: Binding,
 }
 
-/// Where the plan of an operation comes from.
+/// A plan that the description has made itself, for blocks of different lengths.
 #[derive(Debug)]
-enum Recipe {
-    /// Made by the description itself, for blocks of different lengths.
-    Irregular { plan: Arc<Program>, name: &'static str, root: Option<u32> },
-    /// Compiled for a shape, by an algorithm that suits it.
-    Regular { shape: Shape, in_place: bool },
+struct Irregular {
+    plan: Arc<Program>,
+    name: &'static str,
+    root: Option<u32>,
 }
 
 /// A buffer argument that `MPI_IN_PLACE` may stand for.
@@ -73,7 +75,7 @@ impl Operation {
     #[inline]
     fn moving(shape: Shape, send: Buffer, recv: Buffer, in_place: bool) -> Self {
         let binding = Binding { send, recv, reducer: None, images: None };
-        Self { recipe: Recipe::Regular { shape, in_place }, binding }
+        Self { shape, in_place, irregular: None, binding }
     }
 
     /// An operation that combines data.
@@ -85,7 +87,7 @@ impl Operation {
             Side::InPlace => recv.clone(),
         };
         let binding = Binding { send, recv, reducer: Some(reducer), images: None };
-        Self { recipe: Recipe::Regular { shape, in_place }, binding }
+        Self { shape, in_place, irregular: None, binding }
     }
 }
 
