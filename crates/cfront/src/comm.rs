@@ -10,11 +10,11 @@ use std::sync::{Arc, OnceLock};
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Communicator, Comparison, Process};
 
-use crate::failure::on_comm;
+use crate::failure::{Failure, at_any_time, on_comm, on_object};
 use crate::generated::constants::{
-    MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_TYPE_HW_UNGUIDED, MPI_COMM_TYPE_RESOURCE_GUIDED,
-    MPI_COMM_TYPE_SHARED, MPI_COMM_WORLD, MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR,
-    MPI_UNDEFINED, MPI_UNEQUAL,
+    MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED,
+    MPI_COMM_TYPE_RESOURCE_GUIDED, MPI_COMM_TYPE_SHARED, MPI_COMM_WORLD, MPI_CONGRUENT, MPI_IDENT,
+    MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNDEFINED, MPI_UNEQUAL,
 };
 use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info};
 use crate::handle::{Found, Sharing, Table, bad_handle};
@@ -207,12 +207,15 @@ pub unsafe fn comm_dup_with_info(
 
 fn duplicate(process: &Process, old: MPI_Comm, entry: &Entry) -> Result<MPI_Comm> {
     let new = adopt(process.comm_dup(&entry.core)?, entry)?;
-    if let Err(error) = attr::copy_all(old, new) {
-        let core = COMMUNICATORS.remove(new).map(|entry| Arc::clone(&entry.core));
-        core.map_or(Ok(()), |core| process.comm_free(core))?;
-        return Err(error);
+    match attr::copy_all(old, new) {
+        Ok(()) => Ok(new),
+        Err(error) => {
+            // Everybody frees it here or by `MPI_Comm_free`.
+            let core = COMMUNICATORS.remove(new).map(|entry| Arc::clone(&entry.core));
+            core.map_or(Ok(()), |core| process.comm_free(core))?;
+            Err(error)
+        }
     }
-    Ok(new)
 }
 
 /// `MPI_Comm_create`.
@@ -267,12 +270,15 @@ pub unsafe fn comm_split_type(
     newcomm: *mut MPI_Comm,
 ) -> c_int {
     on_comm(function, comm, |process, comm| {
+        let hints = info::hints("info", hints)?;
         let color = match split_type {
             MPI_COMM_TYPE_SHARED => Some(0),
-            MPI_COMM_TYPE_HW_UNGUIDED..=MPI_COMM_TYPE_RESOURCE_GUIDED | MPI_UNDEFINED => None,
+            MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED => {
+                (hints.get("mpi_hw_resource_type") == Some("mpi_shared_memory")).then_some(0)
+            }
+            MPI_COMM_TYPE_HW_UNGUIDED | MPI_UNDEFINED => None,
             _ => return Err(Error::new(ErrorClass::Arg, format!("split_type {split_type} is none"))),
         };
-        info::hints("info", hints)?;
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newcomm", newcomm) }?;
         out.set(adopt_any(process.comm_split(&comm.core, color, key)?, comm)?);
@@ -285,19 +291,19 @@ pub unsafe fn comm_split_type(
 /// # Safety
 /// As the standard says of its arguments.
 pub unsafe fn comm_free(function: Function, comm: *mut MPI_Comm) -> c_int {
-    // SAFETY: the caller's promise.
-    let pointer = unsafe { InOut::new("comm", comm) };
-    let handle = pointer.as_ref().map_or(MPI_COMM_NULL, |pointer| pointer.get());
-    on_comm(function, handle, |process, entry| {
-        let pointer = pointer?;
+    on_object(function, |process| {
+        // SAFETY: the caller's promise.
+        let comm = unsafe { InOut::new("comm", comm) }?;
+        let handle = comm.get();
+        let core = Arc::clone(&find("comm", handle)?.core);
         if handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF {
-            return process.comm_free(Arc::clone(&entry.core));
+            let refused = process.comm_free(Arc::clone(&core));
+            return refused.map_err(|error| Failure { error, comm: Some(core) });
         }
-        attr::delete_all(handle)?;
-        let core = Arc::clone(&entry.core);
+        attr::delete_all(handle).map_err(|error| Failure { error, comm: Some(Arc::clone(&core)) })?;
+        comm.set(MPI_COMM_NULL);
         COMMUNICATORS.remove(handle);
-        pointer.set(MPI_COMM_NULL);
-        process.comm_free(core)
+        Ok(process.comm_free(core)?)
     })
 }
 
@@ -311,12 +317,15 @@ pub unsafe fn comm_get_name(
     comm_name: *mut c_char,
     resultlen: *mut c_int,
 ) -> c_int {
-    on_comm(function, comm, |_, comm| {
+    let write = |name: &str| {
         // SAFETY: the caller's promise.
-        let out = unsafe { StringOut::new("comm_name", comm_name, MPI_MAX_OBJECT_NAME, resultlen) }?;
-        out.set(&comm.core.name());
+        unsafe { StringOut::new("comm_name", comm_name, MPI_MAX_OBJECT_NAME, resultlen) }?.set(name);
         Ok(())
-    })
+    };
+    if comm == MPI_COMM_NULL {
+        return at_any_time(function, || write("MPI_COMM_NULL"));
+    }
+    on_comm(function, comm, |_, comm| write(&comm.core.name()))
 }
 
 /// `MPI_Comm_set_name`.

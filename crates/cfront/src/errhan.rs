@@ -20,6 +20,7 @@ use crate::generated::types::{
     MPI_Session, MPI_Session_errhandler_function, MPI_Win, MPI_Win_errhandler_function,
 };
 use crate::handle::{Sharing, Table};
+use crate::last_error;
 use crate::pointer::{InOut, Out, StringOut};
 
 pub use crate::error_codes::{
@@ -265,7 +266,7 @@ pub unsafe fn error_class(function: Function, errorcode: c_int, errorclass: *mut
     })
 }
 
-/// `MPI_Error_string`.
+/// `MPI_Error_string`: what the class means, and what the latest error of it in this thread was about.
 ///
 /// # Safety
 /// As the standard says of its arguments.
@@ -292,7 +293,10 @@ fn class_of(code: c_int) -> Result<c_int> {
 
 fn text_of(code: c_int) -> Result<String> {
     match ErrorClass::from_code(code) {
-        Some(class) => Ok(format!("{}: {}", class.name(), class.description())),
+        Some(class) => {
+            let latest = last_error::text(code).map_or(String::new(), |text| format!("; {text}"));
+            Ok(format!("{}: {}{latest}", class.name(), class.description()))
+        }
         None => error_codes::text_of(code).ok_or_else(|| no_such_code(code)),
     }
 }

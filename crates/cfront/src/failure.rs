@@ -17,6 +17,7 @@ use crate::comm::{self, Entry};
 use crate::errhan::{self, Handler};
 use crate::generated::constants::{MPI_COMM_SELF, MPI_SUCCESS};
 use crate::generated::types::MPI_Comm;
+use crate::last_error;
 use crate::process::{self, Call};
 
 /// Runs the body of a function on a communicator; errors go to its error handler.
@@ -44,12 +45,12 @@ pub fn on_comm(
 /// Runs the body of a function that needs the running process; errors go to the default handler.
 #[inline]
 pub fn in_process(function: Function, body: impl FnOnce(&'static Process) -> Result<()>) -> c_int {
-    on_requests(function, |process| body(process).map_err(Failure::from))
+    on_object(function, |process| body(process).map_err(Failure::from))
 }
 
-/// Runs the body of a function on requests or messages; errors go to the handler of their communicator.
+/// Runs the body of a function on an object that has a communicator, to whose handler errors go.
 #[inline]
-pub fn on_requests(function: Function, body: impl FnOnce(&'static Process) -> Outcome<()>) -> c_int {
+pub fn on_object(function: Function, body: impl FnOnce(&'static Process) -> Outcome<()>) -> c_int {
     let process = match process::current() {
         Ok(process) => process,
         Err(error) => return report(function, ErrorVia::Default, &error),
@@ -125,6 +126,7 @@ fn report_by_default(function: Function, error: &Error) -> c_int {
 /// Calls the error handler of a communicator: the code to return, if it returns.
 #[cold]
 pub fn call_handler(function: Function, mut comm: MPI_Comm, entry: &Entry, code: c_int, text: &str) -> c_int {
+    last_error::note(code, format!("{}: {text}", function.name()));
     match errhan::handler(entry.errhandler()) {
         Handler::Return => {}
         Handler::Comm(callback) => {

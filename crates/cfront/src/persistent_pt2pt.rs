@@ -10,7 +10,7 @@ use oxmpi_core::{Process, RequestKey, SendMode};
 
 use crate::buffer::{Arguments, PLAIN};
 use crate::comm::Entry;
-use crate::failure::{Failure, Outcome, on_requests};
+use crate::failure::{Failure, Outcome, on_object};
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Request};
 use crate::handle::{bad_handle, decode};
 use crate::pointer::{Array, InOut};
@@ -76,7 +76,7 @@ pub unsafe fn recv_init(
 /// # Safety
 /// As the standard says of its arguments.
 pub unsafe fn start(function: Function, request: *mut MPI_Request) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let handle = unsafe { InOut::new("request", request) }?.get();
         let Some(key) = decode(handle) else { return Err(bad_handle("request", handle).into()) };
@@ -89,7 +89,7 @@ pub unsafe fn start(function: Function, request: *mut MPI_Request) -> c_int {
 /// # Safety
 /// As the standard says of its arguments.
 pub unsafe fn startall(function: Function, count: c_int, array_of_requests: *mut MPI_Request) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let requests = unsafe { Array::new("array_of_requests", array_of_requests, count) }?;
         for (index, handle) in requests.iter().enumerate() {

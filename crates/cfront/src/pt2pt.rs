@@ -11,7 +11,7 @@ use oxmpi_datatype::Buffer;
 
 use crate::buffer::{Arguments, PLAIN, RECV, SEND};
 use crate::comm::Entry;
-use crate::failure::{Failure, on_comm, on_requests};
+use crate::failure::{Failure, on_comm, on_object};
 use crate::generated::constants::{
     MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_PROC_NULL,
 };
@@ -340,7 +340,7 @@ unsafe fn receive_taken(
     message: *mut MPI_Message,
     receive: impl FnOnce(&Process, Option<MessageKey>, Buffer) -> Result<()>,
 ) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let buffer = unsafe { arguments.buffer() }?;
         // SAFETY: the caller's promise.

@@ -8,10 +8,11 @@ use std::ffi::c_int;
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{AnyTest, Completion, Process, RequestKey};
 
-use crate::failure::{Failure, Outcome, on_requests};
+use crate::failure::{Failure, Outcome, on_object};
 use crate::generated::constants::{MPI_REQUEST_NULL, MPI_UNDEFINED};
 use crate::generated::types::{MPI_Request, MPI_Status};
 use crate::handle::{bad_handle, decode};
+use crate::last_error;
 use crate::persistent_pt2pt::of_request;
 use crate::pointer::{Array, InOut, Out};
 use crate::requests::Requests;
@@ -53,7 +54,7 @@ pub(crate) fn key_of(argument: &str, handle: MPI_Request) -> Result<Option<Reque
 /// # Safety
 /// As the standard says of its arguments.
 pub unsafe fn wait(function: Function, request: *mut MPI_Request, status: *mut MPI_Status) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let request = unsafe { InOut::new("request", request) }?;
         // SAFETY: the caller's promise.
@@ -76,7 +77,7 @@ pub unsafe fn test(
     flag: *mut c_int,
     status: *mut MPI_Status,
 ) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let request = unsafe { InOut::new("request", request) }?;
         // SAFETY: the caller's promise.
@@ -102,7 +103,7 @@ pub unsafe fn waitall(
     array_of_requests: *mut MPI_Request,
     array_of_statuses: *mut MPI_Status,
 ) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let requests = unsafe { Requests::new(array_of_requests, count) }?;
         // SAFETY: the caller's promise.
@@ -123,7 +124,7 @@ pub unsafe fn testall(
     flag: *mut c_int,
     array_of_statuses: *mut MPI_Status,
 ) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let requests = unsafe { Requests::new(array_of_requests, count) }?;
         // SAFETY: the caller's promise.
@@ -148,7 +149,7 @@ pub unsafe fn waitany(
     indx: *mut c_int,
     status: *mut MPI_Status,
 ) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let requests = unsafe { Requests::new(array_of_requests, count) }?;
         // SAFETY: the caller's promise.
@@ -172,7 +173,7 @@ pub unsafe fn testany(
     flag: *mut c_int,
     status: *mut MPI_Status,
 ) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let requests = unsafe { Requests::new(array_of_requests, count) }?;
         // SAFETY: the caller's promise.
@@ -273,7 +274,7 @@ unsafe fn some(
         &mut dyn FnMut(usize, Completion),
     ) -> Result<Option<usize>>,
 ) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let requests = unsafe { Requests::new(array_of_requests, incount) }?;
         // SAFETY: the caller's promise.
@@ -320,6 +321,7 @@ impl<'a> Several<'a> {
         self.statuses.at(at).set_with_error(&completion.status, class);
         if let Some(error) = completion.error {
             self.failures += 1;
+            last_error::note(class.code(), error.text().to_owned());
             self.first.get_or_insert((index, Failure { error, comm: completion.comm }));
         }
     }
@@ -346,7 +348,7 @@ fn in_status(failures: usize, index: usize, first: Failure) -> Failure {
 /// # Safety
 /// As the standard says of its arguments.
 pub unsafe fn request_free(function: Function, request: *mut MPI_Request) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let request = unsafe { InOut::new("request", request) }?;
         let handle = request.get();
@@ -362,7 +364,7 @@ pub unsafe fn request_free(function: Function, request: *mut MPI_Request) -> c_i
 /// # Safety
 /// As the standard says of its arguments.
 pub unsafe fn cancel(function: Function, request: *mut MPI_Request) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let handle = unsafe { InOut::new("request", request) }?.get();
         let key = decode(handle).ok_or_else(|| bad_handle("request", handle))?;

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use oxmpi_base::{ErrorClass, Function, Status};
 use oxmpi_core::{Process, RequestKey};
 
-use crate::failure::{Outcome, on_requests};
+use crate::failure::{Outcome, on_object};
 use crate::generated::constants::MPI_UNDEFINED;
 use crate::generated::types::{MPI_Request, MPI_Status};
 use crate::persistent_pt2pt::of_request;
@@ -37,7 +37,7 @@ pub unsafe fn request_get_status(
     flag: *mut c_int,
     status: *mut MPI_Status,
 ) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         let key = key_of("request", request)?;
         // SAFETY: the caller's promise.
         let flag = unsafe { Out::new("flag", flag) }?;
@@ -62,7 +62,7 @@ pub unsafe fn request_get_status_all(
     flag: *mut c_int,
     array_of_statuses: *mut MPI_Status,
 ) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let requests = unsafe { Requests::new(array_of_requests.cast_mut(), count) }?;
         // SAFETY: the caller's promise.
@@ -96,7 +96,7 @@ pub unsafe fn request_get_status_any(
     flag: *mut c_int,
     status: *mut MPI_Status,
 ) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let requests = unsafe { Requests::new(array_of_requests.cast_mut(), count) }?;
         // SAFETY: the caller's promise.
@@ -134,7 +134,7 @@ pub unsafe fn request_get_status_some(
     array_of_indices: *mut c_int,
     array_of_statuses: *mut MPI_Status,
 ) -> c_int {
-    on_requests(function, |process| {
+    on_object(function, |process| {
         // SAFETY: the caller's promise.
         let requests = unsafe { Requests::new(array_of_requests.cast_mut(), incount) }?;
         // SAFETY: the caller's promise.

@@ -30,7 +30,7 @@ exports! {
         unsupported(Function::CommDisconnect, ErrorVia::Default)
     }
     fn MPI_Comm_get_parent, PMPI_Comm_get_parent(parent: *mut MPI_Comm) -> c_int {
-        unsupported(Function::CommGetParent, ErrorVia::Default)
+        dynamic::comm_get_parent(Function::CommGetParent, parent)
     }
     fn MPI_Comm_join, PMPI_Comm_join(fd: c_int, intercomm: *mut MPI_Comm) -> c_int {
         unsupported(Function::CommJoin, ErrorVia::Default)

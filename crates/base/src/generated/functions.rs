@@ -1589,7 +1589,7 @@ static ROWS: [(Function, &str, Chapter, bool); 672] = [
     (Function::CommGetErrhandler, "MPI_Comm_get_errhandler", Chapter::Errhan, true),
     (Function::CommGetInfo, "MPI_Comm_get_info", Chapter::Comm, true),
     (Function::CommGetName, "MPI_Comm_get_name", Chapter::Comm, true),
-    (Function::CommGetParent, "MPI_Comm_get_parent", Chapter::Dynamic, false),
+    (Function::CommGetParent, "MPI_Comm_get_parent", Chapter::Dynamic, true),
     (Function::CommGroup, "MPI_Comm_group", Chapter::Comm, true),
     (Function::CommIdup, "MPI_Comm_idup", Chapter::Comm, false),
     (Function::CommIdupWithInfo, "MPI_Comm_idup_with_info", Chapter::Comm, false),
