@@ -95,28 +95,18 @@ pub unsafe fn add_error_string(function: Function, errorcode: c_int, text: *cons
 /// `MPI_Remove_error_class`.
 pub fn remove_error_class(function: Function, errorclass: c_int) -> c_int {
     at_any_time(function, || {
-        let class = find("errorclass", errorclass)?;
-        let codes =
-            registry().iter().flatten().filter(|added| added.class == errorclass).count().saturating_sub(1);
-        let in_the_way = match class {
-            _ if class.class != errorclass => "which is a code".to_owned(),
-            _ if codes != 0 => format!("a class that still has {codes} codes"),
-            Added { text, .. } if !text.is_empty() => format!("a class that still has the string \"{text}\""),
-            _ => return remove(errorclass),
-        };
-        Err(Error::new(ErrorClass::Arg, format!("errorclass is {errorclass}, {in_the_way}")))
+        removable_class(errorclass)?;
+        remove(errorclass);
+        Ok(())
     })
 }
 
 /// `MPI_Remove_error_code`.
 pub fn remove_error_code(function: Function, errorcode: c_int) -> c_int {
     at_any_time(function, || {
-        let in_the_way = match find("errorcode", errorcode)? {
-            Added { class, .. } if class == errorcode => "which is a class".to_owned(),
-            Added { text, .. } if !text.is_empty() => format!("a code that still has the string \"{text}\""),
-            _ => return remove(errorcode),
-        };
-        Err(Error::new(ErrorClass::Arg, format!("errorcode is {errorcode}, {in_the_way}")))
+        removable_code(errorcode)?;
+        remove(errorcode);
+        Ok(())
     })
 }
 
@@ -170,13 +160,63 @@ fn change(code: c_int, how: impl FnOnce(&mut Added) -> Result<()>) -> Result<()>
     how(added.ok_or_else(|| not_added("errorcode", code))?)
 }
 
-fn remove(code: c_int) -> Result<()> {
+/// Refuses a class that is none, or has codes or a string.
+fn removable_class(class: c_int) -> Result<()> {
+    let found = find("errorclass", class)?;
+    let codes = registry().iter().flatten().filter(|added| added.class == class).count();
+    let in_the_way = match found {
+        _ if found.class != class => "which is a code".to_owned(),
+        // The class itself is one of those that were counted.
+        _ if codes > 1 => format!("a class that still has {} codes", codes - 1),
+        Added { text, .. } if !text.is_empty() => format!("a class that still has the string \"{text}\""),
+        _ => return Ok(()),
+    };
+    Err(Error::new(ErrorClass::Arg, format!("errorclass is {class}, {in_the_way}")))
+}
+
+/// Refuses a code that is none, or has a string.
+fn removable_code(code: c_int) -> Result<()> {
+    let in_the_way = match find("errorcode", code)? {
+        Added { class, .. } if class == code => "which is a class".to_owned(),
+        Added { text, .. } if !text.is_empty() => format!("a code that still has the string \"{text}\""),
+        _ => return Ok(()),
+    };
+    Err(Error::new(ErrorClass::Arg, format!("errorcode is {code}, {in_the_way}")))
+}
+
+fn remove(code: c_int) {
     let position = position(code).expect("it was found");
     registry()[position] = None;
-    Ok(())
 }
 
 #[cold]
 fn not_added(argument: &str, code: c_int) -> Error {
     Error::new(ErrorClass::Arg, format!("{argument} is {code}, which the program has not added"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generated::constants::MPI_SUCCESS;
+
+    #[test]
+    fn a_class_stays_as_long_as_it_has_codes_and_strings() {
+        let (mut class, mut code) = (0, 0);
+        // SAFETY: the result is written to a variable.
+        assert_eq!(unsafe { add_error_class(Function::AddErrorClass, &raw mut class) }, MPI_SUCCESS);
+        // SAFETY: as above.
+        assert_eq!(unsafe { add_error_code(Function::AddErrorCode, class, &raw mut code) }, MPI_SUCCESS);
+        assert!(class > MPI_ERR_LASTCODE && code > class);
+        assert_eq!((class_of(code), text_of(code)), (Some(class), Some(String::new())));
+        // SAFETY: a string of C.
+        let outcome = unsafe { add_error_string(Function::AddErrorString, code, c"no more paper".as_ptr()) };
+        assert_eq!((outcome, text_of(code)), (MPI_SUCCESS, Some("no more paper".into())));
+
+        assert!(removable_class(class).expect_err("it has a code").text().contains("1 codes"));
+        assert!(removable_code(code).expect_err("it has a string").text().contains("no more paper"));
+        assert_eq!(remove_error_string(Function::RemoveErrorString, code), MPI_SUCCESS);
+        assert_eq!(remove_error_code(Function::RemoveErrorCode, code), MPI_SUCCESS);
+        assert_eq!(remove_error_class(Function::RemoveErrorClass, class), MPI_SUCCESS);
+        assert_eq!((class_of(code), class_of(class)), (None, None));
+    }
 }

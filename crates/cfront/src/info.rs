@@ -352,3 +352,50 @@ fn level_name(level: ThreadLevel) -> &'static str {
         ThreadLevel::Multiple => "MPI_THREAD_MULTIPLE",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_answer() -> MPI_Info {
+        let mut info = Info::default();
+        info.set("first", "1");
+        info.set("answer", "forty-two");
+        insert(info)
+    }
+
+    #[test]
+    fn a_value_is_cut_to_the_room_there_is_and_its_length_told() {
+        for (room, cut) in [(0, ""), (1, ""), (4, "for"), (10, "forty-two"), (20, "forty-two")] {
+            let (mut buflen, mut value, mut flag) = (room, [b'x' as c_char; 20], 0);
+            let (length, text, found) = (&raw mut buflen, value.as_mut_ptr(), &raw mut flag);
+            let key = c"answer".as_ptr();
+            // SAFETY: there is room for `room` characters, and for the other results.
+            unsafe { info_get_string(Function::InfoGetString, with_answer(), key, length, text, found) };
+            assert_eq!((buflen, flag), (10, 1));
+            if room != 0 {
+                // SAFETY: a string was written.
+                assert_eq!(unsafe { string("value", text) }.expect("it is there"), cut);
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_numbered_in_the_order_in_which_they_were_set() {
+        let mut info = Info::default();
+        for (key, value) in [("b", "1"), ("a", "2"), ("c", "3"), ("b", "4")] {
+            info.set(key, value);
+        }
+        assert!(info.remove("a") && !info.remove("a"));
+        assert_eq!(info.0, [("b".into(), "4".into()), ("c".into(), "3".into())]);
+        assert_eq!((info.get("b"), info.get("a")), (Some("4"), None));
+    }
+
+    #[test]
+    fn the_environment_cannot_be_changed_and_names_the_command() {
+        assert_eq!(writable(MPI_INFO_ENV).expect_err("it is read-only").class(), ErrorClass::Info);
+        let info = hints("info", MPI_INFO_ENV).expect("it can be read");
+        assert!(info.get("command").is_some() && info.get("wdir").is_some());
+        assert_eq!(hints("info", MPI_INFO_NULL).expect("no hints"), Info::default());
+    }
+}

@@ -238,3 +238,69 @@ pub unsafe fn reduce_local(
         Ok(())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generated::constants::{MPI_BAND, MPI_DOUBLE_INT, MPI_SUM};
+    use oxmpi_base::BasicType;
+
+    /// An element of `MPI_DOUBLE_INT`.
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct DoubleInt {
+        value: f64,
+        index: c_int,
+    }
+
+    unsafe extern "C" fn combine(
+        left: *mut c_void,
+        inout: *mut c_void,
+        len: *mut c_int,
+        datatype: *mut MPI_Datatype,
+    ) {
+        // SAFETY: the operation passes its arguments by address.
+        assert_eq!(unsafe { datatype.read() }, MPI_DOUBLE_INT);
+        // SAFETY: as above.
+        for index in 0..unsafe { len.read() } as usize {
+            let (left, inout) = (left.cast::<DoubleInt>(), inout.cast::<DoubleInt>());
+            // SAFETY: the operation passes as many elements as it says.
+            let (left, inout) = (unsafe { left.wrapping_add(index).read() }, inout.wrapping_add(index));
+            // SAFETY: as above.
+            let right = unsafe { inout.read() };
+            let result = DoubleInt { value: left.value - right.value, index: left.index + 10 * right.index };
+            // SAFETY: as above.
+            unsafe { inout.write(result) };
+        }
+    }
+
+    #[test]
+    fn a_user_function_sees_elements_with_the_gaps_of_their_datatype() {
+        let datatype = Datatype::basic(BasicType::DoubleInt);
+        let user = UserOp { function: UserFunction::Small(combine), commutative: false };
+        let reducer = of_user(user, MPI_DOUBLE_INT, &datatype);
+        let packed = |elements: &mut [DoubleInt; 2]| {
+            // SAFETY: the elements outlive the buffer, and are not used while it is.
+            let buffer = unsafe { oxmpi_datatype::Buffer::new(elements.as_mut_ptr().cast(), 2, &datatype) };
+            Scratch::packed(&buffer.expect("predefined datatypes are committed"))
+        };
+        let pair = |value: f64, index: c_int| DoubleInt { value, index };
+        let left = packed(&mut [pair(5.0, 1), pair(7.0, 2)]);
+        let inout = packed(&mut [pair(1.0, 3), pair(2.0, 4)]);
+        reducer.combine(left.region(), inout.region(), inout.region());
+        let expected = packed(&mut [pair(4.0, 31), pair(5.0, 42)]);
+        assert_eq!(inout.region().to_vec(), expected.region().to_vec());
+        assert!(!reducer.is_commutative());
+    }
+
+    #[test]
+    fn an_operation_that_is_not_defined_on_a_datatype_is_refused_by_both_names() {
+        let double = Datatype::basic(BasicType::Double);
+        let error = reducer(MPI_BAND, MPI_DOUBLE_INT, &double).expect_err("bits");
+        assert_eq!(error.class(), ErrorClass::Op);
+        assert!(error.text().contains("MPI_BAND") && error.text().contains("MPI_DOUBLE"), "{error}");
+        let derived = Datatype::contiguous(2, &double).expect("a legal count");
+        let error = reducer(MPI_SUM, MPI_DOUBLE_INT, &derived).expect_err("sums are of predefined datatypes");
+        assert!(error.text().contains("a derived datatype"), "{error}");
+    }
+}
