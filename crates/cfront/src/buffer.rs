@@ -72,7 +72,7 @@ impl Arguments {
     ///
     /// # Safety
     /// As [`Buffer::new`] demands of an address that is not null.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn buffer(&self) -> Result<Buffer> {
         // SAFETY: the caller's promise.
         unsafe { self.blocks(1) }
@@ -98,7 +98,7 @@ impl Arguments {
     ///
     /// # Safety
     /// As [`Arguments::buffer`].
-    #[inline]
+    #[inline(always)]
     pub unsafe fn side(&self) -> Result<Side> {
         if self.address == MPI_IN_PLACE {
             return Ok(Side::InPlace);
@@ -130,7 +130,7 @@ impl Arguments {
     ///
     /// # Safety
     /// As [`Arguments::buffer`].
-    #[inline]
+    #[inline(always)]
     pub unsafe fn buffer_of(&self, datatype: &Datatype) -> Result<Buffer> {
         // SAFETY: the caller's promise.
         unsafe { self.blocks_of(1, datatype) }
@@ -143,7 +143,7 @@ impl Arguments {
     ///
     /// # Safety
     /// As [`Arguments::buffer`].
-    #[inline]
+    #[inline(always)]
     pub unsafe fn side_of(&self, datatype: &Datatype) -> Result<Side> {
         if self.address == MPI_IN_PLACE {
             return Ok(Side::InPlace);
@@ -178,7 +178,7 @@ impl Arguments {
 
     /// # Safety
     /// As [`Arguments::buffer`].
-    #[inline]
+    #[inline(always)]
     unsafe fn blocks(&self, blocks: u32) -> Result<Buffer> {
         self.check_before_datatype()?;
         let datatype = datatype::find(self.names.datatype, self.datatype)?;
@@ -188,7 +188,7 @@ impl Arguments {
 
     /// # Safety
     /// As [`Arguments::buffer`].
-    #[inline]
+    #[inline(always)]
     unsafe fn blocks_of(&self, blocks: u32, datatype: &Datatype) -> Result<Buffer> {
         let count = self.check_before_datatype()?;
         self.check_address(datatype)?;

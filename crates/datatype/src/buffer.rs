@@ -61,7 +61,7 @@ impl Buffer {
     /// - the bytes that the typemap places around `origin` are valid for reads, and for writes if the buffer
     ///   is written;
     /// - no Rust reference to any of these bytes is used.
-    #[inline]
+    #[inline(always)] // a few comparisons, whose result would cost more to move
     pub unsafe fn new(origin: *mut u8, count: u64, datatype: &Datatype) -> Result<Self> {
         let Some(flat) = datatype.flat() else { return Err(not_committed(datatype)) };
         let bytes = flat.layout.bytes.checked_mul(count).filter(|bytes| isize::try_from(*bytes).is_ok());
