@@ -305,3 +305,34 @@ fn text_of(code: c_int) -> Result<String> {
 fn no_such_code(code: c_int) -> Error {
     Error::new(ErrorClass::Arg, format!("errorcode is {code}, which is no error code"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generated::constants::MPI_COMM_WORLD;
+
+    #[test]
+    fn a_handler_lives_until_its_last_user_lets_go() {
+        let mut handle =
+            ERRHANDLERS.insert(Arc::new(Errhandler { handler: Handler::Return, users: AtomicUsize::new(1) }));
+        let kept = handle;
+        retain(kept).expect("it exists");
+        // SAFETY: the handle lives on the stack.
+        unsafe { errhandler_free(Function::ErrhandlerFree, &raw mut handle) };
+        assert_eq!(handle, MPI_ERRHANDLER_NULL);
+        find("errhandler", kept).expect("a communicator still uses it");
+        release(kept);
+        let error = find("errhandler", kept).expect_err("nobody uses it");
+        assert_eq!(error.class(), ErrorClass::Errhandler);
+    }
+
+    #[test]
+    fn only_handles_of_handlers_are_taken() {
+        for word in [MPI_ERRHANDLER_NULL.0, MPI_COMM_WORLD.0, 0] {
+            assert!(retain(MPI_Errhandler(word)).is_err());
+        }
+        for handle in [MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN] {
+            retain(handle).expect("it is predefined");
+        }
+    }
+}

@@ -225,8 +225,10 @@ fn ranks_of(ranges: &Array<[c_int; 3]>, size: u32) -> Result<Vec<c_int>> {
                 return Err(Error::new(ErrorClass::Rank, text));
             }
         }
-        let steps = (i64::from(last) - i64::from(first)) / i64::from(stride);
-        ranks.extend((0..=steps).map(|step| first + step as c_int * stride));
+        let distance = last - first;
+        if distance == 0 || (distance < 0) == (stride < 0) {
+            ranks.extend((0..=distance / stride).map(|step| first + step * stride));
+        }
     }
     Ok(ranks)
 }
@@ -289,4 +291,32 @@ pub unsafe fn group_free(function: Function, group: *mut MPI_Group) -> c_int {
         group.set(MPI_GROUP_NULL);
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranks(mut ranges: Vec<[c_int; 3]>) -> Result<Vec<c_int>> {
+        let count = c_int::try_from(ranges.len()).expect("few");
+        // SAFETY: the vector lives until the end of the function, and is used in no other way.
+        let ranges = unsafe { Array::new("ranges", ranges.as_mut_ptr(), count) }?;
+        ranks_of(&ranges, 10)
+    }
+
+    #[test]
+    fn ranges_run_up_and_down_and_end_where_the_stride_says() {
+        assert_eq!(ranks(vec![[0, 9, 4], [7, 5, -1]]).expect("legal"), [0, 4, 8, 7, 6, 5]);
+        assert_eq!(ranks(vec![[3, 3, -9]]).expect("legal"), [3]);
+        assert_eq!(ranks(vec![[5, 3, 1], [5, 3, 4]]).expect("legal, of no ranks"), []);
+    }
+
+    #[test]
+    fn a_range_outside_the_group_or_without_a_stride_is_refused() {
+        for (range, class) in
+            [([0, 10, 1], ErrorClass::Rank), ([-1, 3, 1], ErrorClass::Rank), ([0, 3, 0], ErrorClass::Arg)]
+        {
+            assert_eq!(ranks(vec![range]).expect_err("illegal").class(), class);
+        }
+    }
 }
