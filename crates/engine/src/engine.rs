@@ -260,8 +260,12 @@ impl Engine {
     }
 
     /// Forgets a kept run that is complete or has not begun.
+    ///
+    /// # Panics
+    /// If it is under way.
     pub fn forget(&mut self, key: RunKey) {
         if let Some(kept) = self.runs.remove(key) {
+            assert!(kept.place.is_none(), "a run that is forgotten is not under way");
             self.release(&kept.binding);
         }
     }

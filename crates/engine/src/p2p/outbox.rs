@@ -58,8 +58,11 @@ impl P2p {
         if self.busy_outboxes == 0 {
             return false;
         }
-        let peers = self.outboxes.len() as u32;
-        (0..peers).fold(false, |sent, peer| self.flush(peer) || sent)
+        let mut sent = false;
+        for peer in 0..self.outboxes.len() as u32 {
+            sent |= self.flush(peer);
+        }
+        sent
     }
 
     fn flush(&mut self, peer: u32) -> bool {

@@ -62,6 +62,12 @@ fn barrier(world: &mut World, channels: &[ChannelKey]) {
     keys.iter().zip(&mut world.engines).for_each(|(&key, engine)| engine.forget(key));
 }
 
+fn leave(world: &mut World, channels: &[ChannelKey]) {
+    for (engine, &channel) in world.engines.iter_mut().zip(channels) {
+        engine.leave_channel(channel, None);
+    }
+}
+
 #[test]
 fn a_context_is_used_again_when_all_members_have_left_and_no_sooner() {
     let mut world = World::new(3, 1);
@@ -127,9 +133,7 @@ fn channels_are_opened_used_and_left_a_thousand_times_in_the_same_memory() {
     for cycle in 0..1000 {
         let channels = open_channel(&mut world);
         barrier(&mut world, &channels);
-        for rank in 0..3 {
-            world.engines[rank].leave_channel(channels[rank], None);
-        }
+        leave(&mut world, &channels);
         world.settle();
         let memory: Vec<_> = world.engines.iter().map(oxmpi_engine::Engine::memory).collect();
         if cycle > 0 {

@@ -100,7 +100,7 @@ impl World {
     pub fn settle(&mut self) {
         let mut idle = 0;
         while idle < 3 {
-            let moved = self.engines.iter_mut().fold(false, |moved, engine| engine.poll() || moved);
+            let moved = self.engines.iter_mut().map(Engine::poll).filter(|&moved| moved).count() > 0;
             idle = if moved { 0 } else { idle + 1 };
         }
     }

@@ -100,16 +100,15 @@ fn persistent_runs_are_started_in_another_order_on_every_rank() {
             }
         }
         for round in 1..=40 {
-            for rank in 0..ranks {
+            for (rank, own) in keys.iter().enumerate() {
                 let mut order: Vec<usize> = (0..cases.len()).collect();
                 world.random.shuffle(&mut order);
                 for number in order {
                     cases[number].fill(rank, round);
-                    world.engines[rank].start(keys[rank][number]);
+                    world.engines[rank].start(own[number]);
                 }
             }
-            for rank in 0..ranks {
-                let own = &keys[rank];
+            for (rank, own) in keys.iter().enumerate() {
                 world
                     .until("the end of a round", |engines| own.iter().all(|&key| engines[rank].is_idle(key)));
                 cases.iter().for_each(|case| case.check(rank, round, &format!("seed {seed}")));
