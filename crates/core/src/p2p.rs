@@ -231,7 +231,6 @@ impl Process {
     ///
     /// # Errors
     /// As [`Process::sendrecv`].
-    #[expect(clippy::too_many_arguments, reason = "the arguments of MPI_Sendrecv_replace")]
     pub fn sendrecv_replace(
         &self,
         comm: &Arc<Communicator>,

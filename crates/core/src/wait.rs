@@ -103,7 +103,7 @@ impl Process {
             state.answer_if_asked(&awaited);
             drop(state);
             offers += 1;
-            if offers % OFFERS_PER_CLOCK == 0 && since.elapsed() > self.policy.patience {
+            if offers.is_multiple_of(OFFERS_PER_CLOCK) && since.elapsed() > self.policy.patience {
                 if let Some(result) = self.sleep(&mut awaited) {
                     return result;
                 }

@@ -6,14 +6,14 @@ use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::Collective;
 
-use super::{Operation, Side, block, shape_of_moving};
+use super::{Operation, Side, block, check_own, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
 /// What everybody has in `send`, everybody gets in `recv`, whole: block by block in the order of the ranks.
 ///
 /// # Errors
-/// None yet.
+/// `Truncate`, `Count` if a rank's blocks to and from itself differ in length.
 #[inline]
 pub fn allgather(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Buffer) -> Result<Operation> {
     let in_place = matches!(send, Side::InPlace);
@@ -21,6 +21,7 @@ pub fn allgather(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Buffer
         Side::Buffer(send) => send,
         Side::InPlace => block(&recv, comm.rank(), comm.size()),
     };
+    check_own(comm, send.bytes(), recv.bytes() / u64::from(comm.size()))?;
     let shape = shape_of_moving(comm, Collective::Allgather, send.bytes());
     Ok(Operation::moving(shape, send, recv, in_place))
 }

@@ -6,7 +6,7 @@ use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::Collective;
 
-use super::{Operation, Side, shape_of_moving};
+use super::{Operation, Side, check_own, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -14,11 +14,12 @@ use crate::process::Process;
 /// Both buffers are whole.
 ///
 /// # Errors
-/// None yet.
+/// `Truncate`, `Count` if a rank's blocks to and from itself differ in length.
 #[inline]
 pub fn alltoall(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Buffer) -> Result<Operation> {
     let in_place = matches!(send, Side::InPlace);
     let send = if let Side::Buffer(send) = send { send } else { recv.clone() };
+    check_own(comm, send.bytes() / u64::from(comm.size()), recv.bytes() / u64::from(comm.size()))?;
     let shape = shape_of_moving(comm, Collective::Alltoall, send.bytes() / u64::from(comm.size()));
     Ok(Operation::moving(shape, send, recv, in_place))
 }

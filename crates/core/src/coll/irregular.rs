@@ -11,14 +11,15 @@ use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Binding, Program};
 use oxmpi_plan::{Collective, Plan, irregular};
 
-use super::{Irregular, Operation, Side, shape_of_moving};
+use super::{Irregular, Operation, Side, check_own, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
 /// What everybody has in `send`, the root gets: the block of rank `i` in `recv[i]`. `recv` counts there only.
 ///
 /// # Errors
-/// `Root` if `root` is not a rank of the communicator.
+/// `Root` if `root` is not a rank of the communicator; `Truncate`, `Count` if the root's blocks to and from
+/// itself differ in length.
 pub fn gatherv(
     _: &Process,
     comm: &Arc<Communicator>,
@@ -29,6 +30,9 @@ pub fn gatherv(
     let root = comm.root(root)?;
     let (in_place, send) = own_block(comm, send, &recv);
     let bytes = if comm.rank() == root { lengths(&recv) } else { vec![send.bytes()] };
+    if comm.rank() == root {
+        check_own(comm, send.bytes(), bytes[root as usize])?;
+    }
     let plan = irregular::gatherv(&bytes, comm.rank(), root, in_place);
     Ok(operation(comm, "Gatherv", Some(root), plan, send, Buffer::joined(recv)))
 }
@@ -36,7 +40,8 @@ pub fn gatherv(
 /// Rank `i` gets what the root has in `send[i]`. `send` counts at the root only.
 ///
 /// # Errors
-/// `Root` if `root` is not a rank of the communicator.
+/// `Root` if `root` is not a rank of the communicator; `Truncate`, `Count` if the root's blocks to and from
+/// itself differ in length.
 pub fn scatterv(
     _: &Process,
     comm: &Arc<Communicator>,
@@ -47,6 +52,9 @@ pub fn scatterv(
     let root = comm.root(root)?;
     let (in_place, recv) = own_block(comm, recv, &send);
     let bytes = if comm.rank() == root { lengths(&send) } else { vec![recv.bytes()] };
+    if comm.rank() == root {
+        check_own(comm, bytes[root as usize], recv.bytes())?;
+    }
     let plan = irregular::scatterv(&bytes, comm.rank(), root, in_place);
     Ok(operation(comm, "Scatterv", Some(root), plan, Buffer::joined(send), recv))
 }
@@ -54,10 +62,12 @@ pub fn scatterv(
 /// What everybody has in `send`, everybody gets: the block of rank `i` in `recv[i]`.
 ///
 /// # Errors
-/// None yet.
+/// `Truncate`, `Count` if a rank's blocks to and from itself differ in length.
 pub fn allgatherv(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Vec<Buffer>) -> Result<Operation> {
     let (in_place, send) = own_block(comm, send, &recv);
-    let plan = irregular::allgatherv(&lengths(&recv), comm.rank(), in_place);
+    let bytes = lengths(&recv);
+    check_own(comm, send.bytes(), bytes[comm.rank() as usize])?;
+    let plan = irregular::allgatherv(&bytes, comm.rank(), in_place);
     Ok(operation(comm, "Allgatherv", None, plan, send, Buffer::joined(recv)))
 }
 
@@ -65,7 +75,7 @@ pub fn allgatherv(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Vec<B
 /// too, which `name` then says.
 ///
 /// # Errors
-/// None yet.
+/// `Truncate`, `Count` if a rank's blocks to and from itself differ in length.
 pub fn alltoallv(
     _: &Process,
     comm: &Arc<Communicator>,
@@ -75,6 +85,8 @@ pub fn alltoallv(
 ) -> Result<Operation> {
     let received = lengths(&recv);
     let sent = send.as_ref().map_or_else(|| received.clone(), |send| lengths(send));
+    let rank = comm.rank() as usize;
+    check_own(comm, sent[rank], received[rank])?;
     let plan = irregular::alltoallv(&sent, &received, comm.rank(), send.is_none());
     let recv = Buffer::joined(recv);
     Ok(operation(comm, name, None, plan, send.map_or_else(|| recv.clone(), Buffer::joined), recv))

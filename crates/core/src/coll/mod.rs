@@ -121,6 +121,23 @@ fn too_long(reducer: &Reducer) -> Error {
     )
 }
 
+/// What a rank sends to itself must be what it receives from itself; `sent` and `received` are the bytes.
+///
+/// # Errors
+/// `Truncate` if more is sent than received, `Count` if less.
+#[inline]
+fn check_own(comm: &Communicator, sent: u64, received: u64) -> Result<()> {
+    if sent == received { Ok(()) } else { Err(unequal(comm, sent, received)) }
+}
+
+#[cold]
+fn unequal(comm: &Communicator, sent: u64, received: u64) -> Error {
+    let class = if sent > received { ErrorClass::Truncate } else { ErrorClass::Count };
+    let rank = comm.rank();
+    let text = format!("rank {rank} sends {sent} bytes to itself, but receives {received} bytes from itself");
+    Error::new(class, text)
+}
+
 /// The block of `rank` in a buffer of `ranks` equal blocks.
 fn block(whole: &Buffer, rank: u32, ranks: u32) -> Buffer {
     let bytes = whole.bytes() / u64::from(ranks);

@@ -6,7 +6,7 @@ use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::Collective;
 
-use super::{Operation, Side, block, shape_of_moving};
+use super::{Operation, Side, block, check_own, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -14,7 +14,8 @@ use crate::process::Process;
 /// root only. The root may work in place.
 ///
 /// # Errors
-/// `Root` if `root` is not a rank of the communicator.
+/// `Root` if `root` is not a rank of the communicator; `Truncate`, `Count` if the root's blocks to and from
+/// itself differ in length.
 #[inline]
 pub fn scatter(
     _: &Process,
@@ -29,6 +30,9 @@ pub fn scatter(
         Side::Buffer(recv) => recv,
         Side::InPlace => block(&send, comm.rank(), comm.size()),
     };
+    if comm.rank() == root {
+        check_own(comm, send.bytes() / u64::from(comm.size()), recv.bytes())?;
+    }
     let shape = shape_of_moving(comm, Collective::Scatter { root }, recv.bytes());
     Ok(Operation::moving(shape, send, recv, in_place))
 }

@@ -1,0 +1,76 @@
+//! A process without a launcher is a job of one rank: what can be told of its calls without any peer.
+
+use std::sync::Arc;
+
+use oxmpi_base::{ErrorClass, Result};
+use oxmpi_core::coll::{self, Side};
+use oxmpi_core::{Communicator, Dest, Operation, Process, SendMode, Source, TagPattern};
+use oxmpi_datatype::Buffer;
+use oxmpi_mem::{Gate, Pool, Region};
+
+fn process() -> Process {
+    Process::init(Gate::threaded).expect("a job of one rank")
+}
+
+fn memory(bytes: &[u8]) -> Region {
+    let region = Pool::default().take(bytes.len());
+    region.write(bytes);
+    region
+}
+
+fn buffer(bytes: usize) -> Buffer {
+    Buffer::dense(memory(&vec![7; bytes]))
+}
+
+/// Collective Communication: the amount of data sent must be equal to the amount of data received, pairwise.
+#[test]
+fn blocks_to_and_from_oneself_that_differ_are_errors_that_name_both_lengths() {
+    type Collective = fn(&Process, &Arc<Communicator>, Buffer, Buffer) -> Result<Operation>;
+    let collectives: [Collective; 8] = [
+        |process, comm, send, recv| coll::allgather(process, comm, Side::Buffer(send), recv),
+        |process, comm, send, recv| coll::alltoall(process, comm, Side::Buffer(send), recv),
+        |process, comm, send, recv| coll::gather(process, comm, Side::Buffer(send), recv, 0),
+        |process, comm, send, recv| coll::scatter(process, comm, send, Side::Buffer(recv), 0),
+        |process, comm, send, recv| coll::allgatherv(process, comm, Side::Buffer(send), vec![recv]),
+        |process, comm, send, recv| coll::alltoallv(process, comm, "Alltoallv", Some(vec![send]), vec![recv]),
+        |process, comm, send, recv| coll::gatherv(process, comm, Side::Buffer(send), vec![recv], 0),
+        |process, comm, send, recv| coll::scatterv(process, comm, vec![send], Side::Buffer(recv), 0),
+    ];
+    let process = process();
+    let comm = process.world();
+    for collective in collectives {
+        for (sent, received, class) in [(40, 20, ErrorClass::Truncate), (20, 40, ErrorClass::Count)] {
+            let error = collective(&process, comm, buffer(sent), buffer(received)).expect_err("they differ");
+            assert_eq!(error.class(), class);
+            assert!(error.text().contains("20") && error.text().contains("40"), "{error:?}");
+        }
+        let recv = memory(&[0; 40]);
+        let operation = collective(&process, comm, buffer(40), Buffer::dense(recv)).expect("they agree");
+        process.blocking(comm, &operation).expect("no error");
+        assert_eq!(recv.to_vec(), [7; 40]);
+    }
+}
+
+/// Cancel: after it, waiting for the operation behaves as if it were local.
+#[test]
+fn a_started_persistent_send_is_cancelled_and_can_be_started_again() {
+    let process = process();
+    let comm = process.world();
+    let send =
+        process.send_init(comm, buffer(8), Dest::Rank(0), 3, SendMode::Synchronous).expect("good arguments");
+    for cancelled in [true, false] {
+        process.start(send).expect("it is inactive");
+        if cancelled {
+            process.cancel(send).expect("it is active");
+        } else {
+            let into = memory(&[0; 8]);
+            let status = process
+                .recv(comm, Buffer::dense(into), Source::Rank(0), TagPattern::Tag(3))
+                .expect("it was sent");
+            assert_eq!((status.bytes, into.to_vec()), (8, vec![7; 8]));
+        }
+        let completion = process.wait(send).expect("the request is there");
+        assert_eq!((completion.status.cancelled, completion.freed), (cancelled, false));
+    }
+    process.request_free(send).expect("it is inactive");
+}
