@@ -5,22 +5,25 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::cargo::{cargo, succeed, target_directory};
-use crate::{Outcome, generate, install, symbols, tidy, wrappers};
+use crate::{Outcome, cg, generate, install, jobs, symbols, tidy, wrappers};
 
 /// A step's name and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 13] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
     ("clippy", || cargo_step(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
     ("doc", || cargo_step(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
-    ("test", || cargo_step(&["test", "--workspace"], &[])),
+    ("test", || cargo_step(&["test", "--workspace", "--exclude", "oxmpi-tests"], &[])),
     ("loom", loom),
     ("install", || install::run(&installed()?, false)),
     ("wrappers", || wrappers::check_moved(&installed()?, &moved()?, &target_directory()?.join("ci-scratch"))),
     ("symbols", || symbols::run(&moved()?.join("lib/libmpi_abi.so.1"), &moved()?.join("include/mpi.h"))),
+    ("jobs", || jobs::check(&moved()?, &[])),
+    ("cg", || cg::check(&moved()?)),
+    ("python", || jobs::check_python(&moved()?)),
 ];
 
 /// Runs the steps (those in `only`, if any are named) up to the first that fails, then says what each took.

@@ -1,4 +1,4 @@
-//! Chores of the workspace: `cargo xtask ci|generate|install|symbols|tidy`.
+//! Chores of the workspace: `cargo xtask ci|demo|generate|install|symbols|test|tidy`.
 //!
 //! Everything a machine can check about the sources is checked here; nothing here ends up in a library.
 
@@ -6,9 +6,11 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 mod cargo;
+mod cg;
 mod ci;
 mod generate;
 mod install;
+mod jobs;
 mod symbols;
 mod tidy;
 mod wrappers;
@@ -17,9 +19,11 @@ const USAGE: &str = "\
 usage: cargo xtask <command>
 
   ci [STEP ...]                    everything that must pass before a commit, or only these steps
+  demo                             build everything and solve a linear system on 4 ranks, in C and in Rust
   generate [--check]               write the files derived from spec/, or fail if the committed ones differ
   install --prefix DIR [--debug]   build and install programs, header and library under DIR
   symbols LIBRARY HEADER           compare an installed library and header with spec/
+  test [ARGUMENT ...]              the multi-process tests, with arguments for the test programs (a name, say)
   tidy                             check what the compiler and clippy do not: lengths, names, marks
 ";
 
@@ -52,15 +56,17 @@ fn run(mut arguments: lexopt::Parser) -> Outcome {
             ("generate", Long("check")) => options.check = true,
             ("install", Long("prefix")) => options.values = vec![arguments.value()?],
             ("install", Long("debug")) => options.debug = true,
-            ("ci" | "symbols", Value(argument)) => options.values.push(argument),
+            ("ci" | "symbols" | "test", Value(argument)) => options.values.push(argument),
             (_, other) => return Err(other.unexpected().into()),
         }
     }
     match (command.as_str(), options.values.as_slice()) {
         ("ci", steps) => ci::run(steps),
+        ("demo", _) => cg::demo(),
         ("generate", _) => generate::run(options.check),
         ("install", [prefix]) => install::run(prefix.as_ref(), options.debug),
         ("symbols", [library, header]) => symbols::run(library.as_ref(), header.as_ref()),
+        ("test", arguments) => jobs::test(arguments),
         ("tidy", _) => tidy::run(),
         ("install", _) => Err("where to? say --prefix DIR".into()),
         ("symbols", _) => Err("which? say LIBRARY HEADER".into()),

@@ -1,0 +1,54 @@
+/* Alltoallv and Alltoallw: blocks of different lengths to and from every rank, in every lifetime and width.
+   MPI-5.0: Collective Communication, All-to-All Scatter/Gather. */
+#include "lifetimes.h"
+
+enum { SCALE = 60, MOST = 8, BLOCK = 2 * MOST * SCALE };
+
+static int sent[MOST * BLOCK], received[MOST * BLOCK];
+static int send_counts[MOST], recv_counts[MOST], places[MOST], byte_places[MOST];
+static MPI_Count large_send_counts[MOST], large_recv_counts[MOST];
+static MPI_Aint large_places[MOST], large_byte_places[MOST];
+static MPI_Datatype types[MOST];
+
+static int count_between(int from, int to) {
+    return from == to + 1 ? 0 : (from + to) * SCALE + 1;
+}
+
+static void lay_out(void) {
+    for (int r = 0; r < size; r++) {
+        large_send_counts[r] = send_counts[r] = count_between(rank, r);
+        large_recv_counts[r] = recv_counts[r] = count_between(r, rank);
+        large_places[r] = places[r] = (size - 1 - r) * BLOCK;
+        large_byte_places[r] = byte_places[r] = (int)sizeof(int) * places[r];
+        types[r] = MPI_INT;
+    }
+}
+
+static void fill(int round) {
+    memset(received, 255, sizeof received);
+    for (int r = 0; r < size; r++)
+        for (int i = 0; i < send_counts[r]; i++)
+            sent[places[r] + i] = 1000000 * rank + 100000 * r + i + round;
+}
+
+static void check(int round) {
+    for (int r = 0; r < size; r++) {
+        for (int i = 0; i < recv_counts[r]; i++)
+            EQUAL(received[places[r] + i], 1000000 * r + 100000 * rank + i + round);
+        EQUAL(received[places[r] + recv_counts[r]], -1);
+    }
+}
+
+int main(int argc, char **argv) {
+    begin(&argc, &argv);
+    lay_out();
+    IN_THREE_LIFETIMES(fill, check, MPI_Alltoallv, MPI_Ialltoallv, MPI_Alltoallv_init, sent, send_counts, places,
+        MPI_INT, received, recv_counts, places, MPI_INT, MPI_COMM_WORLD);
+    IN_THREE_LIFETIMES(fill, check, MPI_Alltoallv_c, MPI_Ialltoallv_c, MPI_Alltoallv_init_c, sent, large_send_counts,
+        large_places, MPI_INT, received, large_recv_counts, large_places, MPI_INT, MPI_COMM_WORLD);
+    IN_THREE_LIFETIMES(fill, check, MPI_Alltoallw, MPI_Ialltoallw, MPI_Alltoallw_init, sent, send_counts, byte_places,
+        types, received, recv_counts, byte_places, types, MPI_COMM_WORLD);
+    IN_THREE_LIFETIMES(fill, check, MPI_Alltoallw_c, MPI_Ialltoallw_c, MPI_Alltoallw_init_c, sent, large_send_counts,
+        large_byte_places, types, received, large_recv_counts, large_byte_places, types, MPI_COMM_WORLD);
+    return end();
+}

@@ -1,0 +1,128 @@
+//! Compiling a program and running it as a job.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::prefix;
+
+/// Seconds that a job may take; far more than any needs.
+const TIME_LIMIT_S: &str = "60";
+
+/// A compiled program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    path: PathBuf,
+}
+
+impl Program {
+    /// Compiles `tests/c/NAME.c` with the installed `mpicc`.
+    ///
+    /// # Panics
+    /// If it does not compile.
+    pub fn compile(name: &str) -> Self {
+        Self::compile_with(name, &[])
+    }
+
+    /// The same, with further arguments for the compiler.
+    ///
+    /// # Panics
+    /// If it does not compile.
+    pub fn compile_with(name: &str, arguments: &[&str]) -> Self {
+        let folder = prefix().join("tests");
+        fs::create_dir_all(&folder).expect("the prefix can be written to");
+        let path = folder.join(name);
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("c/{name}.c"));
+        let mut compiler = Command::new(prefix().join("bin/mpicc"));
+        compiler.args([
+            "-std=gnu11",
+            "-O1",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-Wno-unused-function",
+            "-pthread",
+        ]);
+        compiler.arg("-o").arg(&path).arg(source).args(arguments);
+        let output = compiler.output().expect("mpicc is installed");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Self { path }
+    }
+
+    /// Where the executable lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A job of so many ranks.
+    pub fn on(&self, ranks: u32) -> Job {
+        let mut command = Command::new(prefix().join("bin/mpiexec"));
+        // Cargo's search path for libraries would hide the installed one.
+        command.env_remove("LD_LIBRARY_PATH");
+        command.args(["--timeout", TIME_LIMIT_S, "-n", &ranks.to_string()]);
+        Job { program: self.path.clone(), arguments: Vec::new(), ranks, command }
+    }
+}
+
+/// A program about to be run by `mpiexec`.
+#[derive(Debug)]
+pub struct Job {
+    program: PathBuf,
+    arguments: Vec<String>,
+    ranks: u32,
+    command: Command,
+}
+
+/// How a job ended and what it wrote.
+#[derive(Debug)]
+pub struct Ended {
+    /// The exit status of `mpiexec`.
+    pub status: Option<i32>,
+    /// Its standard output.
+    pub out: String,
+    /// Its standard error, where reports of failures go.
+    pub err: String,
+}
+
+impl Job {
+    /// Sets a variable for all ranks.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Gives `mpiexec` an option; a later one of the same name replaces an earlier one.
+    pub fn option(mut self, option: &str) -> Self {
+        self.command.arg(option);
+        self
+    }
+
+    /// Gives the program an argument.
+    pub fn argument(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.to_owned());
+        self
+    }
+
+    /// Runs the job to its end.
+    ///
+    /// # Panics
+    /// If `mpiexec` cannot be started.
+    pub fn run(mut self) -> Ended {
+        let output = self.command.arg(&self.program).args(&self.arguments).output();
+        let output = output.expect("mpiexec is installed");
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        Ended { status: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+
+    /// Runs the job and checks that all ranks came to their end, as one job.
+    ///
+    /// # Panics
+    /// If not, with everything that the job said.
+    pub fn passes(self) {
+        let ranks = self.ranks;
+        let job = format!("{:?} {:?} on {ranks} ranks", self.program, self.arguments);
+        let ended = self.run();
+        let passed = ended.status == Some(0) && ended.out.contains(&format!("passed on {ranks}\n"));
+        assert!(passed, "{job} ended with status {:?}:\n{}{}", ended.status, ended.out, ended.err);
+    }
+}

@@ -1,0 +1,65 @@
+//! Every algorithm of every collective, chosen by `OXMPI_ALGORITHMS`, in every lifetime.
+
+use oxmpi_plan::{Collective, candidates};
+use oxmpi_tests::Program;
+
+/// Ranks on which every algorithm is tried: a power of two, and a number that is none.
+const RANKS: [u32; 2] = [3, 4];
+
+fn try_all(collective: Collective) {
+    let name = collective.name();
+    let program = Program::compile(&format!("collective_{name}"));
+    for algorithm in candidates(collective) {
+        for ranks in RANKS {
+            let choice = format!("{name}={}", algorithm.name());
+            program.on(ranks).env("OXMPI_ALGORITHMS", &choice).passes();
+        }
+    }
+}
+
+#[test]
+fn allgather() {
+    try_all(Collective::Allgather);
+}
+
+#[test]
+fn allreduce() {
+    try_all(Collective::Allreduce);
+}
+
+#[test]
+fn alltoall() {
+    try_all(Collective::Alltoall);
+}
+
+#[test]
+fn barrier() {
+    try_all(Collective::Barrier);
+}
+
+#[test]
+fn bcast() {
+    try_all(Collective::Bcast { root: 0 });
+}
+
+#[test]
+fn gather() {
+    try_all(Collective::Gather { root: 0 });
+}
+
+#[test]
+fn reduce() {
+    try_all(Collective::Reduce { root: 0 });
+}
+
+#[test]
+fn scatter() {
+    try_all(Collective::Scatter { root: 0 });
+}
+
+#[test]
+fn an_unknown_algorithm_ends_the_job_and_names_the_known_ones() {
+    let ended = Program::compile("init_hello").on(2).env("OXMPI_ALGORITHMS", "allreduce=rign").run();
+    assert_ne!(ended.status, Some(0));
+    assert!(ended.err.contains("rign") && ended.err.contains("recursive-doubling"), "{}", ended.err);
+}

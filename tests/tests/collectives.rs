@@ -1,0 +1,23 @@
+//! Collectives in every lifetime. MPI-5.0: Collective Communication.
+
+use oxmpi_tests::programs;
+
+programs! {
+    collective_allgather;
+    collective_allgatherv;
+    collective_allreduce;
+    collective_alltoall;
+    collective_alltoallv;
+    collective_barrier;
+    collective_bcast;
+    collective_gather;
+    collective_gatherv;
+    collective_mismatch on 2 3 4 7 8;
+    collective_mixed;
+    collective_order;
+    collective_outstanding;
+    collective_overlap;
+    collective_reduce;
+    collective_restart;
+    collective_scatter;
+}

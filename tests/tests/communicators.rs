@@ -1,0 +1,27 @@
+//! Communicators, groups, and how errors on them are handled.
+
+use oxmpi_tests::{Program, programs};
+
+programs! {
+    bad_input;
+    comm_attributes;
+    comm_compare;
+    comm_create;
+    comm_dup;
+    comm_errhandler;
+    comm_free_pending;
+    comm_names;
+    comm_split;
+    group_sets;
+}
+
+#[test]
+fn an_error_that_nobody_handles_ends_the_job_and_says_why() {
+    let program = Program::compile("comm_errors_abort");
+    for ranks in [1, 2, 4] {
+        let ended = program.on(ranks).run();
+        assert_ne!(ended.status, Some(0), "{}", ended.err);
+        assert!(ended.err.contains("MPI_Send"), "{}", ended.err);
+        assert!(ended.err.contains("MPI_ERR_RANK"), "{}", ended.err);
+    }
+}

@@ -1,0 +1,28 @@
+//! Datatypes and reduction operations. MPI-5.0: Datatypes; Collective Communication, Global Reductions.
+
+use std::fs;
+
+use oxmpi_tests::{Program, RANKS, prefix, programs, reductions};
+
+programs! {
+    datatype_collectives;
+    datatype_partial;
+    datatype_pt2pt;
+    op_local on 1;
+    op_user;
+}
+
+#[test]
+fn every_operation_is_right_on_its_types_and_refused_on_the_others() {
+    let spec = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec/datatypes.json");
+    let header = reductions::header(&fs::read_to_string(spec).expect("spec/ is committed"));
+    let folder = prefix().join("tests/include");
+    fs::create_dir_all(&folder).expect("the prefix can be written to");
+    fs::write(folder.join("reductions.h"), header).expect("the prefix can be written to");
+    let include = format!("-I{}", folder.display());
+    // The comparisons are written once for all types: of unsigned ones and of truth values, too.
+    let program = Program::compile_with("op_predefined", &[&include, "-O0", "-Wno-all", "-Wno-extra"]);
+    for ranks in RANKS {
+        program.on(ranks).passes();
+    }
+}

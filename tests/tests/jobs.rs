@@ -1,0 +1,58 @@
+//! How jobs begin and end. MPI-5.0: Process Initialization, Creation, and Management.
+
+use std::process::Command;
+
+use oxmpi_tests::{Program, RANKS, programs};
+
+programs! {
+    init_hello;
+    init_profiled;
+    init_threads;
+}
+
+#[test]
+fn every_level_of_thread_support_is_given() {
+    let program = Program::compile("init_levels");
+    for level in 0..4 {
+        for ranks in RANKS {
+            program.on(ranks).argument(&level.to_string()).passes();
+        }
+    }
+}
+
+#[test]
+fn a_program_without_mpiexec_is_a_job_of_one_rank() {
+    let program = Program::compile("collective_mixed");
+    let output = Command::new(program.path())
+        .env_remove("LD_LIBRARY_PATH")
+        .output()
+        .expect("the program was compiled");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "passed on 1\n");
+}
+
+#[test]
+fn an_abort_ends_all_ranks_with_its_code() {
+    let program = Program::compile("init_abort");
+    for (code, status) in [("3", 3), ("0", 0), ("255", 255), ("256", 1)] {
+        for ranks in [1, 2, 4] {
+            let ended = program.on(ranks).argument(code).run();
+            assert_eq!(ended.status, Some(status), "{}", ended.err);
+            assert!(ended.err.contains("MPI_Abort"), "{}", ended.err);
+        }
+    }
+}
+
+#[test]
+fn the_time_limit_shows_what_every_rank_waits_for() {
+    let program = Program::compile("init_pending");
+    for ranks in [2, 3] {
+        let ended = program.on(ranks).option("--timeout=1").run();
+        assert_eq!(ended.status, Some(124), "{}", ended.err);
+        assert!(ended.err.contains("MPI_Wait"), "{}", ended.err);
+        for rank in 0..ranks {
+            assert!(ended.err.contains(&format!("rank {rank}: ")), "{}", ended.err);
+        }
+        assert!(ended.err.contains("77"), "the tag of the receive is missing:\n{}", ended.err);
+    }
+}

@@ -1,0 +1,18 @@
+//! Messages between ranks. MPI-5.0: Point-to-Point Communication.
+
+use oxmpi_tests::programs;
+
+programs! {
+    pt2pt_cancel;
+    pt2pt_huge on 2;
+    pt2pt_modes;
+    pt2pt_mprobe;
+    pt2pt_order;
+    pt2pt_probe;
+    pt2pt_proc_null;
+    pt2pt_sendrecv;
+    pt2pt_sizes;
+    pt2pt_truncation;
+    pt2pt_unexpected;
+    pt2pt_wildcards;
+}

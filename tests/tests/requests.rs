@@ -1,0 +1,12 @@
+//! Completing requests of every kind. MPI-5.0: Communication Completion, Multiple Completions.
+
+use oxmpi_tests::programs;
+
+programs! {
+    request_all;
+    request_any;
+    request_errors;
+    request_misuse;
+    request_some;
+    request_status;
+}

@@ -1,0 +1,32 @@
+//! Tests that run jobs: C programs and mpi4py, against an installation.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+use crate::Outcome;
+use crate::cargo::{cargo, succeed, target_directory, workspace_root};
+use crate::install;
+
+/// `cargo xtask test [ARGUMENT ...]`: installs a quickly built workspace and runs the multi-process tests.
+pub fn test(arguments: &[OsString]) -> Outcome {
+    let prefix = target_directory()?.join("test-prefix");
+    install::run(&prefix, true)?;
+    check(&prefix, arguments)
+}
+
+/// Runs the multi-process tests against what is installed under `prefix`.
+///
+/// The tests cannot install by themselves: cargo would wait for the cargo that runs them.
+pub fn check(prefix: &Path, arguments: &[OsString]) -> Outcome {
+    let mut command = cargo();
+    command.args(["test", "--package", "oxmpi-tests", "--no-fail-fast", "--"]).args(arguments);
+    succeed(command.env("OXMPI_TEST_PREFIX", prefix))
+}
+
+/// Builds mpi4py against what is installed under `prefix`, and runs its programs and ours.
+pub fn check_python(prefix: &Path) -> Outcome {
+    let mut command = Command::new(workspace_root().join("tests/python/run.sh"));
+    let folder = target_directory()?.join("ci-python");
+    succeed(command.arg(prefix).arg(folder).env_remove("LD_LIBRARY_PATH"))
+}
