@@ -13,6 +13,7 @@ use oxmpi_shm::Block;
 
 use crate::coll::{Record, exchange};
 use crate::group::{Comparison, Group};
+use crate::offer::check_lines;
 use crate::process::{Process, State};
 
 /// A communicator within one group.
@@ -170,7 +171,7 @@ impl Process {
         color: i64,
         key: i32,
     ) -> Result<Option<Arc<Communicator>>> {
-        let (mine, lines) = self.enter().propose(parent, color, key)?;
+        let (mine, lines) = self.enter().propose(parent, color, key);
         let proposals: Vec<Proposal> = exchange(self, parent, &mine)?;
         if color < 0 {
             return Ok(None);
@@ -178,9 +179,13 @@ impl Process {
         let mut members: Vec<usize> =
             (0..proposals.len()).filter(|&rank| proposals[rank].color == color).collect();
         members.sort_by_key(|&rank| (proposals[rank].key, rank));
+        let mut state = self.enter();
+        if let Err(error) = check_lines(members.iter().map(|&rank| proposals[rank].lines)) {
+            state.withdraw(&[mine.context, mine.channel_context], lines);
+            return Err(error);
+        }
         let chosen = members.iter().map(|&rank| (parent.addresses[rank].node_rank, proposals[rank]));
-        let made = self.enter().settle(chosen.collect(), lines);
-        made.set_name("");
+        let made = state.settle(chosen.collect(), lines);
         Ok(Some(Arc::new(made)))
     }
 
@@ -201,15 +206,14 @@ impl Process {
 
 impl State {
     /// Contexts and lines for a communicator that is to be made; none without a color.
-    fn propose(&mut self, parent: &Communicator, color: i64, key: i32) -> Result<(Proposal, Option<Block>)> {
+    fn propose(&mut self, parent: &Communicator, color: i64, key: i32) -> (Proposal, Option<Block>) {
         if color < 0 {
-            return Ok((Proposal { color, ..Proposal::default() }, None));
+            return (Proposal { color, ..Proposal::default() }, None);
         }
-        let lines = if parent.size() > 1 { Some(self.engine.take_lines()?) } else { None };
+        let (offset, lines) = self.offer_lines(parent.size());
         let context = self.engine.p2p.open_context();
         let channel_context = self.engine.p2p.open_context();
-        let offset = lines.map_or(0, |lines| lines.offset);
-        Ok((Proposal { color, key, context, channel_context, lines: offset }, lines))
+        (Proposal { color, key, context, channel_context, lines: offset }, lines)
     }
 
     /// The communicator of the members that proposed it, in order.

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`process`](Process) | one MPI process: joining the job, leaving it |
 //! | `wait` | the one place where anything waits, and how |
-//! | `group`, `comm` | groups and communicators |
+//! | `group`, `comm`, `offer` | groups and communicators, and how these are made together |
 //! | `p2p`, `request` | messages, and operations that are under way |
 //! | `coll` | one description per collective, and its three lifetimes |
 #![forbid(unsafe_code)]
@@ -16,6 +16,7 @@ mod clock;
 pub mod coll;
 mod comm;
 mod group;
+mod offer;
 mod p2p;
 mod process;
 mod request;

@@ -13,6 +13,7 @@ use oxmpi_shm::Block;
 
 use super::{Operation, Record, exchange};
 use crate::comm::Communicator;
+use crate::offer::check_lines;
 use crate::process::{Process, State};
 use crate::request::{Kind, Request, RequestKey};
 use crate::wait::Awaited;
@@ -54,16 +55,17 @@ impl Process {
     /// `Other` if another rank prepares another collective, or the same with other arguments; the text names
     /// both. `NoMem` if shared memory is used up.
     pub fn persistent(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<RequestKey> {
-        let (mine, lines) = self.enter().prepare(comm, &operation)?;
-        let theirs = exchange(self, comm, &mine)?;
+        let (mine, lines) = self.enter().prepare(comm, &operation);
+        let theirs = exchange(self, comm, &mine).and_then(|theirs| agreed(comm.rank(), &mine, theirs));
         let mut state = self.enter();
-        if let Some(rank) = theirs.iter().position(|other| other.call != mine.call) {
-            state.engine.p2p.close_context(mine.context);
-            if let Some(lines) = lines {
-                state.engine.give_lines(lines);
+        let theirs = match theirs {
+            Ok(theirs) => theirs,
+            Err(error) => {
+                state.withdraw(&[mine.context], lines);
+                state.engine.release(&operation.binding);
+                return Err(error);
             }
-            return Err(mismatch(comm.rank(), &mine.call, rank, &theirs[rank].call));
-        }
+        };
         let channel = state.open_channel(comm, &theirs, lines);
         let plan = state.share_plan(comm, &operation);
         let run = state.engine.keep(channel, plan, operation.binding);
@@ -120,15 +122,10 @@ impl State {
         }
     }
 
-    fn prepare(
-        &mut self,
-        comm: &Communicator,
-        operation: &Operation,
-    ) -> Result<(Preparation, Option<Block>)> {
-        let lines = if comm.size() > 1 { Some(self.engine.take_lines()?) } else { None };
-        let offset = lines.map_or(0, |lines| lines.offset);
+    fn prepare(&mut self, comm: &Communicator, operation: &Operation) -> (Preparation, Option<Block>) {
+        let (offset, lines) = self.offer_lines(comm.size());
         let context = self.engine.p2p.open_context();
-        Ok((Preparation { lines: offset, context, call: Call::of(operation) }, lines))
+        (Preparation { lines: offset, context, call: Call::of(operation) }, lines)
     }
 
     fn open_channel(
@@ -213,6 +210,15 @@ impl Call {
         let unit = if self.unit > 1 { format!(" in elements of {}", self.unit) } else { String::new() };
         format!("MPI_{name}_init ({} bytes{unit}{root})", self.bytes)
     }
+}
+
+/// What all ranks tell, if they prepare the same and have the memory for it.
+fn agreed(rank: u32, mine: &Preparation, theirs: Vec<Preparation>) -> Result<Vec<Preparation>> {
+    if let Some(other) = theirs.iter().position(|other| other.call != mine.call) {
+        return Err(mismatch(rank, &mine.call, other, &theirs[other].call));
+    }
+    check_lines(theirs.iter().map(|other| other.lines))?;
+    Ok(theirs)
 }
 
 #[cold]

@@ -1,0 +1,58 @@
+//! What a rank offers when a channel is to be opened together, and takes back if nothing comes of it.
+//!
+//! A rank without shared memory for its lines takes part all the same and says so: then all ranks fail alike,
+//! and none waits for it.
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_shm::Block;
+
+use crate::process::State;
+
+/// The offset that a rank tells when it found no shared memory for its lines.
+const NO_LINES: u64 = u64::MAX;
+
+/// Fails if a rank has no lines; `offsets` are what the ranks tell, by rank.
+///
+/// # Errors
+/// `NoMem`.
+pub(crate) fn check_lines(offsets: impl IntoIterator<Item = u64>) -> Result<()> {
+    match offsets.into_iter().position(|offset| offset == NO_LINES) {
+        None => Ok(()),
+        Some(rank) => {
+            let text = format!("rank {rank} of the group has no shared memory left for its collectives");
+            Err(Error::new(ErrorClass::NoMem, text))
+        }
+    }
+}
+
+impl State {
+    /// Lines for a channel, unless there is no one to see them; and the offset to tell the others.
+    pub(crate) fn offer_lines(&mut self, members: u32) -> (u64, Option<Block>) {
+        if members == 1 {
+            return (0, None);
+        }
+        let lines = self.engine.take_lines().ok();
+        (lines.map_or(NO_LINES, |lines| lines.offset), lines)
+    }
+
+    /// Takes back what was offered to a channel that is not opened.
+    pub(crate) fn withdraw(&mut self, contexts: &[u32], lines: Option<Block>) {
+        contexts.iter().for_each(|&context| self.engine.p2p.close_context(context));
+        if let Some(lines) = lines {
+            self.engine.give_lines(lines);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_without_lines_fails_all_and_is_named() {
+        assert!(check_lines([0, 4096]).is_ok());
+        let error = check_lines([0, NO_LINES, NO_LINES]).expect_err("two have none");
+        assert_eq!(error.class(), ErrorClass::NoMem);
+        assert!(error.text().contains("rank 1 "), "{error:?}");
+    }
+}
