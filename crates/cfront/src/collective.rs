@@ -1,6 +1,6 @@
 //! Collectives: each described once, for its blocking, nonblocking and persistent form.
 //!
-//! A description turns the arguments that all three forms share into an operation of the core; [`Lifetime`]
+//! A description turns the arguments that all three forms share into an operation of the core; `Lifetime`
 //! holds what is left of the arguments. MPI-5.0: Collective Communication.
 
 use std::ffi::{c_int, c_void};
