@@ -254,7 +254,9 @@ impl Joined {
 
 #[cold]
 fn not_committed(datatype: &Datatype) -> Error {
-    Error::new(ErrorClass::Type, format!("datatype {} is not committed", datatype.name()))
+    let name = datatype.name();
+    let space = if name.is_empty() { "" } else { " " };
+    Error::new(ErrorClass::Type, format!("datatype{space}{name} is not committed"))
 }
 
 #[cold]
