@@ -6,7 +6,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::{self, Side};
 use oxmpi_core::{Communicator, Operation, Process};
 use oxmpi_datatype::Buffer;
@@ -125,9 +125,6 @@ collectives! {
         let from = unsafe { send.side() }?;
         // SAFETY: the caller's promise.
         let to = unsafe { recv.block_per_rank(comm) }?;
-        if let Side::Buffer(own) = &from {
-            check_block(own.bytes(), to.bytes() / u64::from(comm.size()))?;
-        }
         coll::allgather(process, comm, from, to)
     };
 
@@ -141,9 +138,6 @@ collectives! {
         let recv = blocks(&RECV_AT_ROOT, recvbuf, recvcounts, displs, Datatypes::Same(recvtype));
         // SAFETY: the caller's promise.
         let to = unsafe { recv.buffers(comm) }?;
-        if let Side::Buffer(own) = &from {
-            check_block(own.bytes(), to[comm.rank() as usize].bytes())?;
-        }
         coll::allgatherv(process, comm, from, to)
     };
 
@@ -171,9 +165,6 @@ collectives! {
         let from = unsafe { send.side_per_rank(comm) }?;
         // SAFETY: the caller's promise.
         let to = unsafe { recv.block_per_rank(comm) }?;
-        if let Side::Buffer(whole) = &from {
-            check_block(whole.bytes(), to.bytes())?;
-        }
         coll::alltoall(process, comm, from, to)
     };
 
@@ -222,9 +213,6 @@ collectives! {
         let from = unsafe { send.side() }?;
         // SAFETY: the caller's promise.
         let to = unsafe { recv.block_per_rank(comm) }?;
-        if let Side::Buffer(own) = &from {
-            check_block(own.bytes(), to.bytes() / u64::from(comm.size()))?;
-        }
         coll::gather(process, comm, from, to, root)
     };
 
@@ -243,9 +231,6 @@ collectives! {
         let recv = blocks(&RECV_AT_ROOT, recvbuf, recvcounts, displs, Datatypes::Same(recvtype));
         // SAFETY: the caller's promise.
         let to = unsafe { recv.buffers(comm) }?;
-        if let Side::Buffer(own) = &from {
-            check_block(own.bytes(), to[comm.rank() as usize].bytes())?;
-        }
         coll::gatherv(process, comm, from, to, root)
     };
 
@@ -284,9 +269,6 @@ collectives! {
         let from = unsafe { send.block_per_rank(comm) }?;
         // SAFETY: the caller's promise.
         let to = unsafe { recv.side() }?;
-        if let Side::Buffer(own) = &to {
-            check_block(from.bytes() / u64::from(comm.size()), own.bytes())?;
-        }
         coll::scatter(process, comm, from, to, root)
     };
 
@@ -305,9 +287,6 @@ collectives! {
         let from = unsafe { send.buffers(comm) }?;
         // SAFETY: the caller's promise.
         let to = unsafe { recv.side() }?;
-        if let Side::Buffer(own) = &to {
-            check_block(from[comm.rank() as usize].bytes(), own.bytes())?;
-        }
         coll::scatterv(process, comm, from, to, root)
     };
 }
@@ -325,10 +304,6 @@ unsafe fn exchange_blocks(
     let from = if send.is_in_place() { None } else { Some(unsafe { send.buffers(comm) }?) };
     // SAFETY: the caller's promise.
     let to = unsafe { recv.buffers(comm) }?;
-    if let Some(from) = &from {
-        let own = comm.rank() as usize;
-        check_block(from[own].bytes(), to[own].bytes())?;
-    }
     coll::alltoallv(process, comm, name, from, to)
 }
 
@@ -344,19 +319,4 @@ fn blocks(
 
 fn is_root(comm: &Communicator, root: c_int) -> bool {
     root == comm.rank().cast_signed()
-}
-
-/// What a rank sends itself must be as long as what it expects from itself.
-#[inline]
-fn check_block(sent: u64, expected: u64) -> Result<()> {
-    if sent == expected { Ok(()) } else { Err(unequal(sent, expected)) }
-}
-
-#[cold]
-fn unequal(sent: u64, expected: u64) -> Error {
-    let class = if sent > expected { ErrorClass::Truncate } else { ErrorClass::Count };
-    let text = format!(
-        "sendcount and sendtype say {sent} bytes, recvcount and recvtype {expected}: they must agree"
-    );
-    Error::new(class, text)
 }

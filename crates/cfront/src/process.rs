@@ -2,6 +2,7 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, The World Model.
 
+use std::panic;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ThreadId};
@@ -57,10 +58,20 @@ pub fn join(level: ThreadLevel) -> Result<&'static Process> {
     if INIT.set(init).is_err() {
         return Err(Error::new(ErrorClass::Other, "MPI was initialised before, and cannot be twice"));
     }
+    end_on_panic();
     let process = Process::init(gate)?;
     let process = PROCESS.get_or_init(|| process);
     RUNNING.store(true, Ordering::Release); // pairs with the Acquire in `is_initialized`
     Ok(process)
+}
+
+/// Lets a panic say whose it is and end the process at once, as it must not unwind into C.
+fn end_on_panic() {
+    panic::set_hook(Box::new(|panic| {
+        let rank = running().map_or(String::new(), |process| format!("rank {} ", process.world().rank()));
+        eprintln!("oxmpi: {rank}cannot go on: {panic}");
+        std::process::abort()
+    }));
 }
 
 /// Leaves the job.
