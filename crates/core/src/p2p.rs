@@ -342,13 +342,27 @@ struct Receive {
     from: u32,
     pattern: Pattern,
     buffer: Buffer,
+    /// What [`P2p::kept`] was at the last look.
+    kept: Option<u64>,
     op: Option<OpKey>,
 }
 
 impl Receive {
     #[inline]
     fn new(context: u32, from: u32, pattern: Pattern, buffer: Buffer) -> Self {
-        Self { context, from, pattern, buffer, op: None }
+        Self { context, from, pattern, buffer, kept: None, op: None }
+    }
+
+    fn look_closely(&mut self, p2p: &mut P2p) -> Option<Outcome> {
+        if self.op.is_none() {
+            self.kept = Some(p2p.kept());
+            match p2p.receive_at_once(self.context, self.from, &self.pattern, &self.buffer) {
+                AtOnce::Done(outcome) => return Some(outcome),
+                AtOnce::NotYet => return None,
+                AtOnce::NeedsOperation => {}
+            }
+        }
+        self.look_posted(p2p)
     }
 
     fn look_posted(&mut self, p2p: &mut P2p) -> Option<Outcome> {
@@ -372,14 +386,10 @@ impl Awaited for Receive {
     #[inline]
     fn look(&mut self, state: &mut State) -> Option<Outcome> {
         let p2p = &mut state.engine.p2p;
-        if self.op.is_none() {
-            match p2p.receive_at_once(self.context, self.from, &self.pattern, &self.buffer) {
-                AtOnce::Done(outcome) => return Some(outcome),
-                AtOnce::NotYet => return None,
-                AtOnce::NeedsOperation => {}
-            }
+        if self.op.is_none() && self.kept == Some(p2p.kept()) && !p2p.has_arrival(self.from) {
+            return None;
         }
-        self.look_posted(p2p)
+        self.look_closely(p2p)
     }
 
     fn describe(&self, _: &State) -> Option<String> {

@@ -65,6 +65,19 @@ impl<T> Slab<T> {
         Some(value)
     }
 
+    /// As [`Slab::remove`], of an object that nobody wants any more.
+    #[inline]
+    pub fn discard(&mut self, key: Key<T>) {
+        if let Some(place) = self.places.get_mut(key.index as usize)
+            && place.generation == key.generation
+            && place.value.is_some()
+        {
+            place.value = None;
+            place.generation = place.generation.wrapping_add(1);
+            self.free.push(key.index);
+        }
+    }
+
     /// The object, if it is still there.
     #[inline]
     pub fn get(&self, key: Key<T>) -> Option<&T> {

@@ -218,6 +218,13 @@ impl Receiver {
         Self { cells, credit, bulk, position: 0 }
     }
 
+    /// Whether there is a message at the head.
+    #[inline]
+    pub fn has_arrival(&self) -> bool {
+        let mark = self.cell().mark.load(Ordering::Relaxed); // only a hint: `arrival` acquires
+        mark & ((1 << LENGTH_SHIFT) - 1) == self.position + 1
+    }
+
     /// The message at the head, if there is one.
     ///
     /// A message whose length a broken peer has made up is cut to what the ring holds.

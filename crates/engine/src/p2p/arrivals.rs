@@ -16,7 +16,7 @@ impl P2p {
     pub fn poll(&mut self) -> bool {
         let mut any = self.flush_all();
         for peer in 0..self.receivers.len() as u32 {
-            any |= self.poll_from(peer);
+            any |= peer != self.me && self.poll_from(peer);
         }
         any
     }
@@ -83,6 +83,7 @@ impl P2p {
     fn keep(&mut self, from: u32, header: &Header, payload: &Region) {
         let kept = self.pool.take(payload.len());
         kept.copy_from(payload);
+        self.kept += 1;
         self.context_mut(header.context).keep(Message { from, header: *header, payload: kept });
     }
 

@@ -102,6 +102,8 @@ pub struct P2p {
     busy_outboxes: usize,
     ops: Slab<Op>,
     contexts: Vec<Option<Context>>,
+    /// Messages that found no receive when they arrived, so far.
+    kept: u64,
     free_contexts: Vec<u32>,
     /// Private memory for early messages and temporaries.
     pub pool: Pool,
@@ -172,6 +174,7 @@ impl P2p {
             busy_outboxes: 0,
             ops: Slab::new(),
             contexts: Vec::new(),
+            kept: 0,
             free_contexts: Vec::new(),
             pool: Pool::default(),
             waker: job.waker(),
@@ -324,6 +327,19 @@ impl P2p {
         AtOnce::Done(outcome)
     }
 
+    /// Changes when [`P2p::receive_at_once`] could find something that it did not find before, though nothing
+    /// has arrived from the sender since.
+    #[inline]
+    pub fn kept(&self) -> u64 {
+        self.kept
+    }
+
+    /// Whether anything from a rank waits to be dealt with.
+    #[inline]
+    pub fn has_arrival(&self, from: u32) -> bool {
+        self.receivers[from as usize].has_arrival()
+    }
+
     /// Receives a message that a matched probe has taken, or that has just been found.
     pub fn receive_message(&mut self, message: Message, buffer: Buffer) -> Received {
         let here = Address { node_rank: self.me, context: message.header.context };
@@ -355,11 +371,10 @@ impl P2p {
     /// How an operation ended, if it is over; its number means nothing any more then.
     #[inline]
     pub fn take_outcome(&mut self, key: OpKey) -> Option<Outcome> {
-        if self.ops.get(key)?.state != State::Done {
-            return None;
-        }
-        let op = self.ops.remove(key)?;
-        Some(Outcome { status: op.status, error: op.error })
+        let op = self.ops.get_mut(key).filter(|op| op.state == State::Done)?;
+        let outcome = Outcome { status: op.status, error: op.error.take() };
+        self.ops.discard(key);
+        Some(outcome)
     }
 
     /// What an operation that is over says about itself, without ending it.
