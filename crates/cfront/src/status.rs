@@ -258,7 +258,9 @@ pub unsafe fn status_set_elements_x(
 }
 
 macro_rules! fields {
-    ($($getter:ident $c_getter:literal $setter:ident $c_setter:literal $word:ident $argument:literal;)*) => {$(
+    ($(
+        $getter:ident $c_getter:literal $setter:ident $c_setter:literal $word:ident $argument:literal;
+    )*) => {$(
         #[doc = concat!("`", $c_getter, "`.")]
         ///
         /// # Safety
