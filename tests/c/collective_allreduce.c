@@ -2,7 +2,7 @@
    MPI-5.0: Collective Communication, All-Reduce. */
 #include "lifetimes.h"
 
-enum { LONGEST = 150000 };
+enum { LONGEST = 80011 };
 
 static double mine[LONGEST], result[LONGEST + 1];
 static int count;

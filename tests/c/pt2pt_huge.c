@@ -8,8 +8,9 @@ int main(int argc, char **argv) {
     MPI_Status status;
     int small;
     begin(&argc, &argv);
-    unsigned char *data = calloc((size_t)bytes, 1);
+    unsigned char *data = malloc((size_t)bytes);
     CHECK(data, "%lld bytes of memory", (long long)bytes);
+    memset(data, 0, (size_t)bytes);
     if (rank == 0) {
         for (MPI_Count i = 0; i < bytes; i += 4099)
             data[i] = (unsigned char)(i * 31 >> 8);

@@ -6,9 +6,14 @@ use oxmpi_tests::Program;
 /// Ranks on which every algorithm is tried: a power of two, and a number that is none.
 const RANKS: [u32; 2] = [3, 4];
 
+/// Runs the program of the collective by each of its algorithms.
 fn try_all(collective: Collective) {
+    try_with(&format!("collective_{}", collective.name()), collective);
+}
+
+fn try_with(program: &str, collective: Collective) {
     let name = collective.name();
-    let program = Program::compile(&format!("collective_{name}"));
+    let program = Program::compile(program);
     for algorithm in candidates(collective) {
         for ranks in RANKS {
             let choice = format!("{name}={}", algorithm.name());
@@ -55,6 +60,13 @@ fn reduce() {
 #[test]
 fn scatter() {
     try_all(Collective::Scatter { root: 0 });
+}
+
+/// Algorithms that need a commutative operation leave it to the others.
+#[test]
+fn operations_of_the_program() {
+    try_with("op_user", Collective::Allreduce);
+    try_with("op_user", Collective::Reduce { root: 0 });
 }
 
 #[test]

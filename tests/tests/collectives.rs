@@ -12,11 +12,13 @@ programs! {
     collective_bcast;
     collective_gather;
     collective_gatherv;
+    collective_huge on 2;
     collective_mismatch on 2 3 4 7 8;
     collective_mixed;
     collective_order;
     collective_outstanding;
     collective_overlap;
+    collective_random;
     collective_reduce;
     collective_restart;
     collective_scatter;

@@ -10,6 +10,7 @@ programs! {
     pt2pt_order;
     pt2pt_probe;
     pt2pt_proc_null;
+    pt2pt_random;
     pt2pt_sendrecv;
     pt2pt_sizes;
     pt2pt_truncation;
