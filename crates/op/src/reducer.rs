@@ -90,6 +90,7 @@ impl Reducer {
         }
         assert!(bytes % self.unit_bytes == 0, "only whole elements are combined");
         let count = bytes / self.unit_bytes;
+        let function = |first: &Region, second: &Region, count| self.call(function, first, second, count);
         if into.as_ptr() == right.as_ptr() {
             function(left, into, count);
         } else if into.as_ptr() != left.as_ptr() {
@@ -98,15 +99,35 @@ impl Reducer {
         } else if self.commutative {
             function(right, into, count);
         } else {
-            // Words of 16 bytes, so that the user's elements are aligned in it.
-            let mut words = vec![0u128; into.len().div_ceil(size_of::<u128>())];
-            // SAFETY: `words` has as many bytes or more, outlives the region, and is not used but through it.
-            let result = unsafe { Region::claim(words.as_mut_ptr().cast(), into.len()) };
-            result.copy_from(right);
-            function(left, &result, count);
-            into.copy_from(&result);
+            with_copy(right, |result| {
+                function(left, result, count);
+                into.copy_from(result);
+            });
         }
     }
+
+    /// Calls the user's function. What a peer has posted may lie at any address; elements that can need an
+    /// alignment of 16 bytes are moved to one.
+    fn call(&self, function: &UserFunction, first: &Region, second: &Region, count: u64) {
+        let can_need_it = self.unit_bytes.is_multiple_of(ALIGNMENT as u64);
+        if can_need_it && !first.as_ptr().addr().is_multiple_of(ALIGNMENT) {
+            with_copy(first, |first| function(first, second, count));
+        } else {
+            function(first, second, count);
+        }
+    }
+}
+
+/// The strictest alignment of the C types that programs reduce.
+const ALIGNMENT: usize = size_of::<u128>();
+
+/// Calls `use_copy` with an aligned copy of `region`.
+fn with_copy(region: &Region, use_copy: impl FnOnce(&Region)) {
+    let mut words = vec![0u128; region.len().div_ceil(ALIGNMENT)];
+    // SAFETY: `words` has as many bytes or more, outlives the region, and is not used but through it.
+    let copy = unsafe { Region::claim(words.as_mut_ptr().cast(), region.len()) };
+    copy.copy_from(region);
+    use_copy(&copy);
 }
 
 impl fmt::Debug for Reducer {

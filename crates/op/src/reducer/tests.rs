@@ -299,3 +299,24 @@ fn a_commutative_function_needs_no_temporary_in_place() {
     append(true).combine(&left_region, &claim(&mut right), &left_region);
     assert_eq!(left, [31], "the operands are exchanged");
 }
+
+/// A contribution that travels in a line lies behind its sequence number, 8 bytes off.
+#[test]
+fn the_users_function_gets_elements_of_sixteen_bytes_aligned_as_c_wants_them() {
+    let function = |left: &Region, inout: &Region, _: u64| {
+        assert!(left.as_ptr().addr().is_multiple_of(16));
+        inout.copy_from(left);
+    };
+    for commutative in [false, true] {
+        let reducer = Reducer::user(16, commutative, Arc::new(function));
+        let (mut memory, mut result) = ([0u128; 3], [0u128; 2]);
+        // SAFETY: the array is used through the region alone.
+        let memory = unsafe { Region::claim(memory.as_mut_ptr().cast(), 48) };
+        // SAFETY: as above.
+        let result = unsafe { Region::claim(result.as_mut_ptr().cast(), 32) };
+        let posted = memory.part(8, 32);
+        posted.write(&[7; 32]);
+        reducer.combine(&posted, &result, &result);
+        assert_eq!(result.to_vec(), [7; 32]);
+    }
+}
