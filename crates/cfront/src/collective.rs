@@ -28,9 +28,9 @@ enum Lifetime {
     /// Until it is complete.
     Blocking,
     /// To be completed by way of the request.
-    Nonblocking(*mut MPI_Request),
+    Nonblocking { request: *mut MPI_Request },
     /// To be started by way of the request.
-    Persistent(MPI_Info, *mut MPI_Request),
+    Persistent { hints: MPI_Info, request: *mut MPI_Request },
 }
 
 /// Runs the body of any collective.
@@ -45,23 +45,30 @@ unsafe fn run(
     describe: impl FnOnce(&Process, &Arc<Communicator>) -> Result<Operation>,
 ) -> c_int {
     on_comm(function, comm, |process, comm| {
-        let operation = describe(process, &comm.core)?;
-        match lifetime {
-            Lifetime::Blocking => process.blocking(&comm.core, &operation),
-            Lifetime::Nonblocking(request) => {
-                // SAFETY: the caller's promise.
-                let request = unsafe { Out::new("request", request) }?;
-                request.set(encode(process.nonblocking(&comm.core, operation)?));
-                Ok(())
+        let described = describe(process, &comm.core);
+        let (hints, request) = match lifetime {
+            Lifetime::Blocking => {
+                // Where it lies: to move it would cost as much as to make it.
+                let operation = match &described {
+                    Ok(operation) => operation,
+                    Err(_) => return described.map(drop),
+                };
+                return process.blocking(&comm.core, operation);
             }
-            Lifetime::Persistent(hints, request) => {
-                info::hints("info", hints)?;
-                // SAFETY: the caller's promise.
-                let request = unsafe { Out::new("request", request) }?;
-                request.set(encode(process.persistent(&comm.core, operation)?));
-                Ok(())
-            }
+            Lifetime::Nonblocking { request } => (None, request),
+            Lifetime::Persistent { hints, request } => (Some(hints), request),
+        };
+        let operation = described?;
+        if let Some(hints) = hints {
+            info::hints("info", hints)?;
         }
+        // SAFETY: the caller's promise.
+        let request = unsafe { Out::new("request", request) }?;
+        request.set(encode(match hints {
+            None => process.nonblocking(&comm.core, operation)?,
+            Some(_) => process.persistent(&comm.core, operation)?,
+        }));
+        Ok(())
     })
 }
 
@@ -93,7 +100,7 @@ macro_rules! collectives {
         ) -> c_int {
             let describe = $describe;
             // SAFETY: the caller's promise.
-            unsafe { run(function, comm, Lifetime::Nonblocking(request), describe) }
+            unsafe { run(function, comm, Lifetime::Nonblocking { request }, describe) }
         }
 
         #[doc = concat!("`MPI_", $c_name, "_init`.")]
@@ -109,7 +116,7 @@ macro_rules! collectives {
         ) -> c_int {
             let describe = $describe;
             // SAFETY: the caller's promise.
-            unsafe { run(function, comm, Lifetime::Persistent(info, request), describe) }
+            unsafe { run(function, comm, Lifetime::Persistent { hints: info, request }, describe) }
         }
     )*};
 }

@@ -25,7 +25,5 @@ pub fn allreduce(
     reducer: Reducer,
 ) -> Result<Operation> {
     let shape = shape_of_reducing(comm, Collective::Allreduce, recv.bytes(), &reducer)?;
-    let mut operation = Operation::reducing(shape, send, recv, reducer);
-    operation.pack(process, Which::BOTH);
-    Ok(operation)
+    Ok(Operation::reducing(process, shape, send, recv, reducer, Which::BOTH))
 }

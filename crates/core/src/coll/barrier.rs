@@ -14,7 +14,7 @@ use crate::process::Process;
 ///
 /// # Errors
 /// None yet.
-#[inline]
+#[inline(always)] // as in allreduce
 pub fn barrier(_: &Process, comm: &Arc<Communicator>) -> Result<Operation> {
     let shape = shape_of_moving(comm, Collective::Barrier, 0);
     Ok(Operation::moving(shape, Buffer::EMPTY, Buffer::EMPTY, false))

@@ -14,7 +14,7 @@ use crate::process::Process;
 ///
 /// # Errors
 /// `Root` if `root` is not a rank of the communicator.
-#[inline]
+#[inline(always)] // as in allreduce
 pub fn bcast(_: &Process, comm: &Arc<Communicator>, buffer: Buffer, root: i32) -> Result<Operation> {
     let root = comm.root(root)?;
     let shape = shape_of_moving(comm, Collective::Bcast { root }, buffer.bytes());

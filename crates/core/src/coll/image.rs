@@ -6,10 +6,17 @@
 use std::mem;
 
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Images, Transfer};
+use oxmpi_engine::{Binding, Images, Transfer};
+use oxmpi_op::Reducer;
 
-use super::Operation;
 use crate::process::Process;
+
+/// The buffers of a reduction.
+pub(super) struct Buffers {
+    pub send: Buffer,
+    pub recv: Buffer,
+    pub in_place: bool,
+}
 
 /// Which buffers of a reduction this rank uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,38 +29,37 @@ impl Which {
     pub(super) const SEND: Self = Self { recv: false };
 }
 
-impl Operation {
-    /// Replaces those buffers that have gaps by packed images.
-    #[inline]
-    pub(super) fn pack(&mut self, process: &Process, which: Which) {
-        let scattered = |buffer: &Buffer| buffer.as_dense().is_none();
-        if scattered(&self.binding.send) || scattered(&self.binding.recv) {
-            self.pack_scattered(process, which);
-        }
+/// The binding of a reduction: packed images stand in for those buffers that have gaps.
+#[inline(always)] // so that a binding without gaps is made where it stays
+pub(super) fn bind(process: &Process, which: Which, buffers: Buffers, reducer: Reducer) -> Binding {
+    let Buffers { send, recv, in_place } = buffers;
+    if send.as_dense().is_none() || recv.as_dense().is_none() {
+        return bind_images(process, which, Buffers { send, recv, in_place }, reducer);
     }
+    Binding { send, recv, reducer: Some(reducer), images: None }
+}
 
-    fn pack_scattered(&mut self, process: &Process, which: Which) {
-        let bytes = self.shape.bytes as usize;
-        let binding = &mut self.binding;
-        let mut images = Images::default();
-        if which.recv && binding.recv.as_dense().is_none() {
-            let packed = image(process, bytes, &mut images);
-            let user = mem::replace(&mut binding.recv, packed.clone());
-            if self.in_place {
-                binding.send = packed.clone();
-                images.before = Some(Transfer { from: user.clone(), into: packed.clone() });
-            }
-            images.after = Some(Transfer { from: packed, into: user });
+#[cold]
+fn bind_images(process: &Process, which: Which, buffers: Buffers, reducer: Reducer) -> Binding {
+    let Buffers { mut send, mut recv, in_place } = buffers;
+    let bytes = send.bytes().max(recv.bytes()) as usize;
+    let mut images = Images::default();
+    if which.recv && recv.as_dense().is_none() {
+        let packed = image(process, bytes, &mut images);
+        let user = mem::replace(&mut recv, packed.clone());
+        if in_place {
+            send = packed.clone();
+            images.before = Some(Transfer { from: user.clone(), into: packed.clone() });
         }
-        if binding.send.as_dense().is_none() {
-            let packed = image(process, bytes, &mut images);
-            let user = mem::replace(&mut binding.send, packed.clone());
-            images.before = Some(Transfer { from: user, into: packed });
-        }
-        if !images.regions.is_empty() {
-            binding.images = Some(Box::new(images));
-        }
+        images.after = Some(Transfer { from: packed, into: user });
     }
+    if send.as_dense().is_none() {
+        let packed = image(process, bytes, &mut images);
+        let user = mem::replace(&mut send, packed.clone());
+        images.before = Some(Transfer { from: user, into: packed });
+    }
+    let images = (!images.regions.is_empty()).then(|| Box::new(images));
+    Binding { send, recv, reducer: Some(reducer), images }
 }
 
 fn image(process: &Process, bytes: usize, images: &mut Images) -> Buffer {

@@ -39,9 +39,11 @@ use oxmpi_op::Reducer;
 use oxmpi_plan::{Collective, Shape};
 
 use crate::comm::Communicator;
+use crate::process::Process;
 
 pub(crate) use cache::PlanCache;
 pub(crate) use exchange::{Record, exchange};
+use image::{Buffers, Which};
 
 /// A collective with checked arguments, ready for any lifetime.
 #[derive(Debug)]
@@ -72,21 +74,27 @@ pub enum Side {
 
 impl Operation {
     /// An operation that moves data.
-    #[inline]
+    #[inline(always)]
     fn moving(shape: Shape, send: Buffer, recv: Buffer, in_place: bool) -> Self {
         let binding = Binding { send, recv, reducer: None, images: None };
         Self { shape, in_place, irregular: None, binding }
     }
 
     /// An operation that combines data.
-    #[inline]
-    fn reducing(shape: Shape, send: Side, recv: Buffer, reducer: Reducer) -> Self {
-        let in_place = matches!(send, Side::InPlace);
-        let send = match send {
-            Side::Buffer(send) => send,
-            Side::InPlace => recv.clone(),
+    #[inline(always)]
+    fn reducing(
+        process: &Process,
+        shape: Shape,
+        send: Side,
+        recv: Buffer,
+        reducer: Reducer,
+        which: Which,
+    ) -> Self {
+        let (send, in_place) = match send {
+            Side::Buffer(send) => (send, false),
+            Side::InPlace => (recv.clone(), true),
         };
-        let binding = Binding { send, recv, reducer: Some(reducer), images: None };
+        let binding = image::bind(process, which, Buffers { send, recv, in_place }, reducer);
         Self { shape, in_place, irregular: None, binding }
     }
 }

@@ -17,7 +17,7 @@ use crate::process::Process;
 ///
 /// # Errors
 /// `Root` if `root` is not a rank of the communicator; `Type` if a single element is too long.
-#[inline]
+#[inline(always)] // as in allreduce
 pub fn reduce(
     process: &Process,
     comm: &Arc<Communicator>,
@@ -29,7 +29,6 @@ pub fn reduce(
     let root = comm.root(root)?;
     let bytes = if let Side::Buffer(send) = &send { send.bytes() } else { recv.bytes() };
     let shape = shape_of_reducing(comm, Collective::Reduce { root }, bytes, &reducer)?;
-    let mut operation = Operation::reducing(shape, send, recv, reducer);
-    operation.pack(process, if comm.rank() == root { Which::BOTH } else { Which::SEND });
-    Ok(operation)
+    let which = if comm.rank() == root { Which::BOTH } else { Which::SEND };
+    Ok(Operation::reducing(process, shape, send, recv, reducer, which))
 }
