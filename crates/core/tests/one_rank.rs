@@ -74,3 +74,17 @@ fn a_started_persistent_send_is_cancelled_and_can_be_started_again() {
     }
     process.request_free(send).expect("it is inactive");
 }
+
+/// MPI and Threads: a blocked call does not keep other threads from communicating, with each other too.
+#[test]
+fn a_thread_that_waits_for_a_message_gets_it_from_another_thread_of_its_rank() {
+    let process = process();
+    let comm = process.world();
+    let into = memory(&[0; 8]);
+    std::thread::scope(|scope| {
+        scope.spawn(|| process.recv(comm, Buffer::dense(into), Source::Rank(0), TagPattern::Tag(1)));
+        std::thread::yield_now();
+        process.send(comm, &buffer(8), Dest::Rank(0), 1, SendMode::Standard).expect("good arguments");
+    });
+    assert_eq!(into.to_vec(), [7; 8]);
+}

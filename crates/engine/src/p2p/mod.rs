@@ -275,6 +275,7 @@ impl P2p {
             self.ops.insert(Op::new(State::Announced, to, Buffer::EMPTY, header))
         });
         header.token = key.map_or(0, Key::to_word);
+        self.kept += 1;
         self.context_mut(header.context).keep(Message { from, header, payload: packed });
         key
     }
