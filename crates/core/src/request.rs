@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Address, ChannelKey, Key, OpKey, Outcome, Pattern, Received, RunKey};
+use oxmpi_engine::{Address, Awaits, ChannelKey, Key, OpKey, Outcome, Pattern, Received, RunKey};
 
 use crate::comm::Communicator;
 use crate::p2p::{Dest, FROM_NOBODY, SendMode, Source, TagPattern, checked_tag};
 use crate::process::{Process, State};
+use crate::wait::Awaited;
 
 /// The number of a request.
 pub type RequestKey = Key<Request>;
@@ -172,7 +173,7 @@ impl Process {
     #[inline]
     pub fn wait(&self, key: RequestKey) -> Result<Completion> {
         self.check(key)?;
-        Ok(self.wait_for(|state: &mut State| state.complete(key)))
+        Ok(self.wait_for(OneRequest { key, awaits: None }))
     }
 
     /// Completes an operation if it is over.
@@ -343,7 +344,37 @@ impl Process {
     }
 }
 
+/// A request that is waited for.
+struct OneRequest {
+    key: RequestKey,
+    /// What its run waits for: as long as that has not come, to look at it is enough.
+    awaits: Option<Awaits>,
+}
+
+impl Awaited for OneRequest {
+    type Outcome = Completion;
+
+    #[inline]
+    fn look(&mut self, state: &mut State) -> Option<Completion> {
+        if self.awaits.is_some_and(|awaits| !awaits.has_come()) {
+            return None;
+        }
+        let completion = state.complete(self.key);
+        if completion.is_none() {
+            self.awaits = state.awaits(self.key);
+        }
+        completion
+    }
+}
+
 impl State {
+    fn awaits(&self, key: RequestKey) -> Option<Awaits> {
+        match self.requests.get(key)?.kind {
+            Kind::Collective(run) | Kind::PersistentCollective { run, .. } => self.engine.awaits(run),
+            _ => None,
+        }
+    }
+
     #[inline]
     fn start(&mut self, key: RequestKey) -> Result<()> {
         let request = self.requests.get_mut(key).ok_or_else(no_request)?;

@@ -8,7 +8,7 @@ use oxmpi_shm::{Arena, Block, Doorbell, Job, StatePage, Waker};
 use crate::channel::{Channel, ChannelPlan};
 use crate::p2p::{Address, P2p};
 use crate::program::Program;
-use crate::run::{Binding, Means, Run};
+use crate::run::{Awaits, Binding, Means, Run};
 use crate::slab::{Key, Slab};
 
 /// The number of a channel.
@@ -243,6 +243,12 @@ impl Engine {
             moved.place = Some(place);
         }
         true
+    }
+
+    /// What a kept run waits for, if it is a peer's post.
+    #[inline]
+    pub fn awaits(&self, key: RunKey) -> Option<Awaits> {
+        self.runs.get(key).filter(|kept| kept.place.is_some()).and_then(|kept| kept.run.awaits())
     }
 
     /// Whether a kept run is complete, or has not begun.

@@ -23,5 +23,5 @@ pub use engine::{ChannelKey, Engine, RunKey};
 pub use matching::{Message, Pattern};
 pub use p2p::{Address, AtOnce, Mode, OpKey, Outcome, P2p, Received};
 pub use program::Program;
-pub use run::{Binding, Images, Run, Transfer};
+pub use run::{Awaits, Binding, Images, Run, Transfer};
 pub use slab::{Key, Slab};

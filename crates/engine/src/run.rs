@@ -11,7 +11,7 @@ use oxmpi_datatype::Buffer;
 use oxmpi_mem::Region;
 use oxmpi_op::Reducer;
 use oxmpi_plan::{Action, Buf, Line as PlanLine, MAX_LINES, Peer, Plan, Span, Step, Take};
-use oxmpi_shm::{Arena, INLINE_BYTES};
+use oxmpi_shm::{Arena, INLINE_BYTES, Line};
 
 use crate::channel::Channel;
 use crate::matching::Pattern;
@@ -95,7 +95,24 @@ pub struct Run {
     staged: [Option<NonZeroU64>; MAX_LINES],
     /// What went wrong first. The run goes on all the same: the other ranks count on it.
     failure: Option<Error>,
+    /// What the run waits for, if it is a peer's post.
+    awaits: Option<Awaits>,
     finished: bool,
+}
+
+/// A post of a peer that has not been there yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Awaits {
+    line: &'static Line,
+    sequence: u64,
+}
+
+impl Awaits {
+    /// Whether it is there. As long as it is not, nothing else can move the run on.
+    #[inline]
+    pub fn has_come(&self) -> bool {
+        self.line.reached(self.sequence)
+    }
 }
 
 /// What a run works on, and what it needs of the engine.
@@ -128,6 +145,7 @@ impl Run {
             under_way: Vec::new(),
             staged: [None; MAX_LINES],
             failure: None,
+            awaits: None,
             finished: true,
         }
     }
@@ -140,12 +158,19 @@ impl Run {
         self.step = 0;
         self.finished = false;
         self.staged = [None; MAX_LINES];
+        self.awaits = None;
         if plan.scratch_bytes != 0 {
             self.scratch = p2p.pool.take(plan.scratch_bytes as usize);
         }
         if let Some(before) = binding.images.as_ref().and_then(|images| images.before.as_ref()) {
             before.perform(p2p);
         }
+    }
+
+    /// What the run waits for, if it is a peer's post.
+    #[inline]
+    pub fn awaits(&self) -> Option<Awaits> {
+        self.awaits
     }
 
     /// Does what can be done now; whether the run is complete.
@@ -295,7 +320,9 @@ impl Run {
         means: &Means<'_>,
     ) -> bool {
         let theirs = means.channel.line(member(peer), self.number, line);
-        if !theirs.reached(self.sequence(segment)) {
+        let sequence = self.sequence(segment);
+        if !theirs.reached(sequence) {
+            self.awaits = Some(Awaits { line: theirs, sequence });
             return false;
         }
         let (offset, bytes) = into.at(segment);
@@ -332,7 +359,7 @@ impl Run {
         true
     }
 
-    fn copy(&self, from: &Span, into: &Span, segment: u64, means: &mut Means<'_>) {
+    fn copy(&mut self, from: &Span, into: &Span, segment: u64, means: &mut Means<'_>) {
         let ((source, bytes), (target, _)) = (from.at(segment), into.at(segment));
         match (
             self.part(means.binding, from.buf, source, bytes),

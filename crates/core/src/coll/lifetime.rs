@@ -87,6 +87,9 @@ impl Awaited for OnTheStack<'_> {
 
     #[inline]
     fn look(&mut self, state: &mut State) -> Option<Result<()>> {
+        if self.run.awaits().is_some_and(|awaits| !awaits.has_come()) {
+            return None;
+        }
         match state.engine.advance(self.channel, self.run, self.plan, self.binding) {
             Ok(false) => None,
             Ok(true) => Some(Ok(())),
