@@ -167,14 +167,28 @@ proptest! {
     ) {
         let right: Vec<i64> = left.iter().map(|value| value.rotate_left(7) ^ seed).collect();
         check_integers(&left, &right, i64::wrapping_add, ReduceOp::Sum, BasicType::Int64T, i64::to_le_bytes)?;
-        check_integers(&left, &right, i64::wrapping_mul, ReduceOp::Prod, BasicType::Int64T, i64::to_le_bytes)?;
+        check_integers(
+            &left,
+            &right,
+            i64::wrapping_mul,
+            ReduceOp::Prod,
+            BasicType::Int64T,
+            i64::to_le_bytes,
+        )?;
         check_integers(&left, &right, i64::max, ReduceOp::Max, BasicType::Int64T, i64::to_le_bytes)?;
         let unsigned = |values: &[i64]| -> Vec<u64> { values.iter().map(|value| *value as u64).collect() };
         let (left_u64, right_u64) = (unsigned(&left), unsigned(&right));
         check_integers(&left_u64, &right_u64, u64::min, ReduceOp::Min, BasicType::Uint64T, u64::to_le_bytes)?;
         let short = |values: &[i64]| -> Vec<i16> { values.iter().map(|value| *value as i16).collect() };
         let (left, right) = (short(&left), short(&right));
-        check_integers(&left, &right, i16::wrapping_mul, ReduceOp::Prod, BasicType::Int16T, i16::to_le_bytes)?;
+        check_integers(
+            &left,
+            &right,
+            i16::wrapping_mul,
+            ReduceOp::Prod,
+            BasicType::Int16T,
+            i16::to_le_bytes,
+        )?;
     }
 
     #[test]
