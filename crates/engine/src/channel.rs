@@ -3,8 +3,9 @@
 //! Runs of a channel are numbered alike on all ranks: by the order of the calls on the communicator, or by the
 //! Starts of the persistent operation. Each rank owns lines for [`DEPTH`] runs, and one line on which it shows
 //! how many runs it has completed. A rank may post in run `k` only when all ranks have completed run
-//! `k - DEPTH`, whose lines it then writes again: the *credit*. The completed runs of the others are looked up
-//! only when those seen before do not suffice, once in several runs.
+//! `k - DEPTH`, whose lines it then writes again: the *credit*. Every post says how many runs its rank has
+//! completed, so where all pull from all nothing needs to be looked up; else it is looked up only when what was
+//! seen before does not suffice, once in several runs.
 //!
 //! What does not fit into a line lies in a block of the rank's arena, which comes back the same way.
 
@@ -57,6 +58,8 @@ pub struct Channel {
     completed_ahead: BTreeSet<u64>,
     /// Runs that all ranks are known to have completed: all below this number.
     completed_by_all: u64,
+    /// The same by rank: what its posts have said.
+    completed_by: Vec<u64>,
     /// Blocks whose readers may not be through.
     blocks: VecDeque<(u64, Block)>,
     /// Members that have left, this rank included.
@@ -81,6 +84,7 @@ impl Channel {
         let lines = plan.lines.iter().map(|&offset| {
             job.segment().lines(offset, LINES).expect("peers tell offsets of lines that lie in the segment")
         });
+        let completed_by = vec![0; plan.members.len()];
         Self {
             rank: plan.rank,
             context: plan.members[plan.rank as usize].context,
@@ -92,6 +96,7 @@ impl Channel {
             completed: 0,
             completed_ahead: BTreeSet::new(),
             completed_by_all: 0,
+            completed_by,
             blocks: VecDeque::new(),
             departed: 0,
             beside: None,
@@ -118,6 +123,12 @@ impl Channel {
         self.next - self.completed - self.completed_ahead.len() as u64
     }
 
+    /// Runs completed here: all below this number.
+    #[inline]
+    pub(crate) fn completed(&self) -> u64 {
+        self.completed
+    }
+
     /// Begins a run: its number.
     #[inline]
     pub(crate) fn begin(&mut self) -> u64 {
@@ -134,15 +145,36 @@ impl Channel {
     /// Whether the lines of a run may be written.
     #[inline]
     pub(crate) fn has_credit(&mut self, run: u64) -> bool {
-        run < self.completed_by_all + DEPTH || {
-            self.look_up_credit();
-            run < self.completed_by_all + DEPTH
-        }
+        run < self.completed_by_all + DEPTH
+            || {
+                self.count_credit();
+                run < self.completed_by_all + DEPTH
+            }
+            || {
+                self.look_up_credit();
+                run < self.completed_by_all + DEPTH
+            }
     }
 
+    /// Takes in what a member has said with a post.
+    #[inline]
+    pub(crate) fn note_completed(&mut self, member: u32, completed: u64) {
+        let known = &mut self.completed_by[member as usize];
+        *known = completed.max(*known);
+    }
+
+    /// What is known from posts.
+    fn count_credit(&mut self) {
+        self.completed_by[self.rank as usize] = self.completed;
+        self.completed_by_all = self.completed_by.iter().copied().min().unwrap_or(0);
+    }
+
+    /// What members show that have not posted lately: a cache miss for each.
     fn look_up_credit(&mut self) {
-        let all = self.lines.iter().map(|lines| lines[0].sequence()).min();
-        self.completed_by_all = all.unwrap_or(self.completed);
+        for (known, lines) in self.completed_by.iter_mut().zip(&self.lines) {
+            *known = lines[0].sequence().max(*known);
+        }
+        self.count_credit();
     }
 
     /// A line of a member, in a run.
@@ -193,7 +225,7 @@ impl Channel {
             self.completed += 1;
         }
         if let Some(lines) = self.lines.get(self.rank as usize) {
-            lines[0].post(self.completed, &Region::EMPTY);
+            lines[0].post(self.completed, self.completed, &Region::EMPTY);
             self.wake_members(p2p);
         }
     }

@@ -264,15 +264,15 @@ impl Run {
             return false;
         }
         let own = means.channel.line(means.channel.rank(), self.number, line);
-        let sequence = self.sequence(segment);
+        let (sequence, completed) = (self.sequence(segment), means.channel.completed());
         let (offset, bytes) = from.at(segment);
         let shape = means.plan.lines[usize::from(line)];
         if is_inline(&shape, means.plan) {
             match self.part(means.binding, from.buf, offset, bytes) {
-                Some(region) => own.post(sequence, &region),
+                Some(region) => own.post(sequence, completed, &region),
                 None => {
                     means.binding.buffer(from.buf).read(offset, &own.payload().part(0, bytes as usize));
-                    own.post(sequence, &Region::EMPTY);
+                    own.post(sequence, completed, &Region::EMPTY);
                 }
             }
         } else {
@@ -284,7 +284,7 @@ impl Run {
                     None => means.binding.buffer(from.buf).read(offset, &slot),
                 }
             }
-            own.post_at(sequence, base.get());
+            own.post_at(sequence, completed, base.get());
         }
         means.channel.wake_members(means.p2p);
         true
@@ -317,7 +317,7 @@ impl Run {
         into: &Span,
         take: Take,
         segment: u64,
-        means: &Means<'_>,
+        means: &mut Means<'_>,
     ) -> bool {
         let theirs = means.channel.line(member(peer), self.number, line);
         let sequence = self.sequence(segment);
@@ -325,6 +325,7 @@ impl Run {
             self.awaits = Some(Awaits { line: theirs, sequence });
             return false;
         }
+        means.channel.note_completed(member(peer), theirs.completed());
         let (offset, bytes) = into.at(segment);
         if bytes == 0 {
             return true;

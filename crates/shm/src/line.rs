@@ -1,15 +1,16 @@
 //! A line: the place where one rank shows its peers that something is there, and what.
 //!
-//! The sequence number and the first 56 bytes lie in one cache line, so a small contribution reaches a peer
+//! The sequence number and the first 48 bytes lie in one cache line, so a small contribution reaches a peer
 //! with the one transfer that the flag alone would cost. Larger ones lie elsewhere in the segment, and the
-//! line carries their offset.
+//! line carries their offset. Beside the sequence number travels how many runs the writer has completed: so who
+//! pulls learns for nothing how far the writer is.
 
 use oxmpi_mem::Region;
 
 use crate::sync::{AtomicU64, Ordering, UnsafeCell};
 
 /// Bytes that travel in the line itself.
-pub const INLINE_BYTES: usize = 120;
+pub const INLINE_BYTES: usize = 112;
 
 /// One writer's flag and what it announces. Many readers.
 ///
@@ -19,6 +20,7 @@ pub const INLINE_BYTES: usize = 120;
 #[derive(Debug)]
 pub struct Line {
     sequence: AtomicU64,
+    completed: AtomicU64,
     payload: UnsafeCell<[u8; INLINE_BYTES]>,
 }
 
@@ -34,29 +36,31 @@ impl Line {
     /// A line on which nothing was ever posted.
     #[cfg(any(test, loom))]
     pub fn new() -> Self {
-        Self { sequence: AtomicU64::new(0), payload: UnsafeCell::new([0; INLINE_BYTES]) }
+        let (sequence, completed) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { sequence, completed, payload: UnsafeCell::new([0; INLINE_BYTES]) }
     }
 
     /// Makes the line one on which nothing was ever posted. No peer may know of it yet.
     pub fn clear(&self) {
         self.sequence.store(0, Ordering::Relaxed);
+        self.completed.store(0, Ordering::Relaxed);
     }
 
-    /// Shows `sequence` and, before it, the bytes of `from`.
+    /// Shows `sequence` and, before it, `completed` and the bytes of `from`.
     ///
     /// # Panics
     /// If `from` is longer than [`INLINE_BYTES`].
     #[inline]
-    pub fn post(&self, sequence: u64, from: &Region) {
+    pub fn post(&self, sequence: u64, completed: u64, from: &Region) {
         self.payload().copy_from(from);
-        self.publish(sequence);
+        self.publish(sequence, completed);
     }
 
-    /// Shows `sequence`, and that its bytes lie at `offset` in the segment.
+    /// Shows `sequence` and, before it, `completed`, and that its bytes lie at `offset` in the segment.
     #[inline]
-    pub fn post_at(&self, sequence: u64, offset: u64) {
+    pub fn post_at(&self, sequence: u64, completed: u64, offset: u64) {
         self.payload().write(&offset.to_ne_bytes());
-        self.publish(sequence);
+        self.publish(sequence, completed);
     }
 
     /// Whether `sequence` has been posted; if so, what was written before is visible.
@@ -69,6 +73,12 @@ impl Line {
     #[inline]
     pub fn sequence(&self) -> u64 {
         self.sequence.load(Ordering::Acquire) // pairs with the Release in `publish`
+    }
+
+    /// How many runs the writer had completed when it posted, or later. All that it read in them it has read.
+    #[inline]
+    pub fn completed(&self) -> u64 {
+        self.completed.load(Ordering::Acquire) // pairs with the Release in `publish`
     }
 
     /// The bytes posted in the line.
@@ -87,8 +97,9 @@ impl Line {
     }
 
     #[inline]
-    fn publish(&self, sequence: u64) {
-        self.sequence.store(sequence, Ordering::Release); // pairs with the Acquire in `reached`
+    fn publish(&self, sequence: u64, completed: u64) {
+        self.completed.store(completed, Ordering::Release); // pairs with the Acquire in `completed`
+        self.sequence.store(sequence, Ordering::Release); // pairs with the Acquire in `sequence`
     }
 }
 
@@ -105,7 +116,7 @@ mod loom_tests {
             loom::thread::spawn(move || {
                 // SAFETY: no reader looks before sequence 1 is published.
                 writer.payload.with_mut(|bytes| unsafe { (*bytes)[0] = 42 });
-                writer.publish(1);
+                writer.publish(1, 0);
             });
             if line.reached(1) {
                 // SAFETY: sequence 1 is published, so the only write has happened.

@@ -77,7 +77,7 @@ fn without_shared_memory_the_rank_and_its_readers_say_so() {
 #[test]
 fn a_peer_that_posts_something_else_is_an_error_and_no_crash() {
     let mut world = World::new(2, 2);
-    for bytes in [8, 120] {
+    for bytes in [8, oxmpi_shm::INLINE_BYTES as u64] {
         let from = Span::fixed(Buf::Send, 0, bytes);
         let short = plan(&[Action::Post { line: 0, from }], vec![Line { slot_bytes: bytes, depth: 1 }]);
         let outcomes = run(&mut world, &[short, swap(1, BYTES)]);
