@@ -2,7 +2,8 @@
 //!
 //! With `MPI_THREAD_MULTIPLE` a gate is a mutex that knows who is inside. With the lower levels the caller has
 //! promised that calls are not concurrent, and a locked instruction between publishing a line and polling a
-//! peer's would serialise the two cache misses that latency is made of; there a gate is a plain flag that catches re-entry.
+//! peer's would serialise the two cache misses that latency is made of; there a gate is a plain flag that
+//! catches re-entry.
 //! MPI-5.0: External Interfaces, MPI and Threads.
 
 use std::cell::{Cell, UnsafeCell};
