@@ -52,7 +52,7 @@ unsafe fn elementwise<T: Copy, O: Operation<T>, const LANES: usize>(
     into: *mut u8,
     bytes: usize,
 ) {
-    assert!(bytes % size_of::<T>() == 0, "only whole elements are combined");
+    assert!(bytes.is_multiple_of(size_of::<T>()), "only whole elements are combined");
     let tail = bytes % size_of::<[T; LANES]>();
     let mut offset = 0;
     while offset < bytes - tail {

@@ -88,7 +88,7 @@ impl Reducer {
         if bytes == 0 {
             return;
         }
-        assert!(bytes % self.unit_bytes == 0, "only whole elements are combined");
+        assert!(bytes.is_multiple_of(self.unit_bytes), "only whole elements are combined");
         let count = bytes / self.unit_bytes;
         let function = |first: &Region, second: &Region, count| self.call(function, first, second, count);
         if into.as_ptr() == right.as_ptr() {

@@ -25,7 +25,7 @@ pub(crate) enum Role {
 pub(crate) fn role(rank: u32, ranks: u32) -> Role {
     let places = 1u32 << ranks.ilog2();
     let surplus = ranks - places;
-    if rank < 2 * surplus && rank % 2 == 0 {
+    if rank < 2 * surplus && rank.is_multiple_of(2) {
         return Role::Folded { actor: rank + 1 };
     }
     let is_pair = rank < 2 * surplus;

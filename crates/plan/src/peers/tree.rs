@@ -10,7 +10,7 @@ pub(crate) fn parent(rank: u32, arity: u32) -> Option<u32> {
         return None;
     }
     let mut place = 1;
-    while rank / place % arity == 0 {
+    while (rank / place).is_multiple_of(arity) {
         place *= arity;
     }
     Some(rank - rank / place % arity * place)
@@ -20,7 +20,7 @@ pub(crate) fn parent(rank: u32, arity: u32) -> Option<u32> {
 pub(crate) fn children(rank: u32, arity: u32, ranks: u32) -> Vec<u32> {
     let mut children = Vec::new();
     let mut place = 1u64;
-    while place < u64::from(ranks) && u64::from(rank) / place % u64::from(arity) == 0 {
+    while place < u64::from(ranks) && (u64::from(rank) / place).is_multiple_of(u64::from(arity)) {
         let candidates = (1..u64::from(arity)).map(|digit| u64::from(rank) + digit * place);
         children.extend(candidates.filter(|&child| child < u64::from(ranks)).map(|child| child as u32));
         place *= u64::from(arity);

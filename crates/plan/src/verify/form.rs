@@ -33,10 +33,11 @@ fn check_step(plan: &Plan, index: usize, step: &Step) -> Result<(), Flaw> {
             return Err(malformed(format!("waits for step {earlier}, which is no earlier message")));
         }
     }
-    if let Some(into) = target(&step.action) {
-        if into.buf == Buf::Send && into.bytes > 0 {
-            return Err(malformed("writes to the send buffer"));
-        }
+    if let Some(into) = target(&step.action)
+        && into.buf == Buf::Send
+        && into.bytes > 0
+    {
+        return Err(malformed("writes to the send buffer"));
     }
     match step.action {
         Action::Copy { from, into } if from.bytes != into.bytes => Err(malformed("unequal lengths")),

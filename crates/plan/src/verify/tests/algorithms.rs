@@ -38,7 +38,7 @@ fn check_thoroughly(shape: &Shape) {
 /// Checks all admissible algorithms for `shape` under one skew, with synchronous sends.
 fn check_once(shape: &Shape) {
     for algorithm in candidates(shape.collective).iter().filter(|algorithm| algorithm.admits(shape)) {
-        let in_place = vec![shape.bytes % 16 == 0; shape.ranks as usize];
+        let in_place = vec![shape.bytes.is_multiple_of(16); shape.ranks as usize];
         let schedule = Schedule::Random(shape.bytes + u64::from(shape.ranks));
         let conditions = Conditions { sends: Sends::Synchronous, schedule };
         let verdict = verify_under(shape, &in_place, &plans(algorithm, shape, &in_place), conditions);

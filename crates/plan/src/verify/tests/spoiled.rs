@@ -82,10 +82,10 @@ fn results_of_slices_need_all_their_slots() {
 #[test]
 fn swapped_operands_are_in_the_wrong_order() {
     let flaw = flaw_after(&shape(Collective::Allreduce, 2, 8), "node-flat", |plans| {
-        if let Action::Pull { take, .. } = &mut plans[1].steps[1].action {
-            if let Take::Left { right } = *take {
-                *take = Take::Right { left: right };
-            }
+        if let Action::Pull { take, .. } = &mut plans[1].steps[1].action
+            && let Take::Left { right } = *take
+        {
+            *take = Take::Right { left: right };
         }
     });
     assert_eq!(flaw, FlawKind::Wrong);
