@@ -34,7 +34,7 @@ const _: () = assert!(size_of::<Line>() == 128);
 
 impl Line {
     /// A line on which nothing was ever posted.
-    #[cfg(any(test, loom))]
+    #[cfg(loom)]
     pub(crate) fn new() -> Self {
         let (sequence, completed) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { sequence, completed, payload: UnsafeCell::new([0; INLINE_BYTES]) }
