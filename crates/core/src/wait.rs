@@ -70,8 +70,17 @@ impl<T, F: FnMut(&mut State) -> Option<T>> Awaited for F {
 impl Process {
     /// Looks until what is awaited has come, moving everything else on meanwhile.
     #[inline]
-    pub(crate) fn wait_for<A: Awaited>(&self, mut awaited: A) -> A::Outcome {
-        let mut state = self.enter();
+    pub(crate) fn wait_for<A: Awaited>(&self, awaited: A) -> A::Outcome {
+        self.wait_inside(self.enter(), awaited)
+    }
+
+    /// As [`Process::wait_for`], of a caller who is inside already.
+    #[inline]
+    pub(crate) fn wait_inside<'a, A: Awaited>(
+        &'a self,
+        mut state: Entered<'a, State>,
+        mut awaited: A,
+    ) -> A::Outcome {
         if let Some(result) = awaited.look(&mut state) {
             return result;
         }

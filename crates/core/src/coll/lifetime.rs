@@ -29,8 +29,7 @@ impl Process {
         let plan = state.lend_plan(comm, operation);
         let mut run = Run::new(&plan);
         state.engine.begin(channel, &mut run, &plan, binding);
-        drop(state);
-        let result = self.wait_for(OnTheStack { channel, run: &mut run, plan: &plan, binding });
+        let result = self.wait_inside(state, OnTheStack { channel, run: &mut run, plan: &plan, binding });
         let mut state = self.enter();
         state.give_plan_back(comm, operation, plan);
         state.engine.release(binding);
