@@ -118,7 +118,7 @@ static void run(MPI_Comm *comms, Random *random, int round) {
 
 int main(int argc, char **argv) {
     MPI_Comm comms[COMMS] = {MPI_COMM_WORLD};
-    Random random = {7};
+    Random random = {argc > 1 ? strtoull(argv[1], NULL, 10) : 7};
     begin(&argc, &argv);
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]));
     OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comms[2]));

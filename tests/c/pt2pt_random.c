@@ -64,7 +64,7 @@ static void finish(MPI_Request *request) {
 
 int main(int argc, char **argv) {
     MPI_Request sends[MESSAGES], receives[MESSAGES];
-    Random random = {42};
+    Random random = {argc > 1 ? strtoull(argv[1], NULL, 10) : 42};
     begin(&argc, &argv);
     for (int round = 0; round < 6; round++) {
         draw(&random);

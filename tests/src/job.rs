@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::prefix;
+use crate::{RANKS, prefix};
 
 /// Seconds that a job may take; far more than any needs.
 const TIME_LIMIT_S: &str = "60";
@@ -52,6 +52,16 @@ impl Program {
     /// Where the executable lies.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Runs the program on each of these numbers of ranks; on [`RANKS`] if there are none.
+    ///
+    /// # Panics
+    /// If a job fails, with everything that it said.
+    pub fn passes_on(&self, ranks: &[u32]) {
+        for &ranks in if ranks.is_empty() { &RANKS } else { ranks } {
+            self.on(ranks).passes();
+        }
     }
 
     /// A job of so many ranks.

@@ -21,14 +21,36 @@ macro_rules! programs {
         $(
             #[test]
             fn $program() {
-                #[allow(unused, reason = "the last of the definitions counts")]
-                let ranks: &[u32] = &$crate::RANKS;
-                $(let ranks: &[u32] = &[$($ranks),+];)?
-                let program = $crate::Program::compile(stringify!($program));
-                for &ranks in ranks {
-                    program.on(ranks).passes();
-                }
+                $crate::Program::compile(stringify!($program)).passes_on(&[$($($ranks),+)?]);
             }
         )+
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// The names of the files in `folder` that end in `.ending`, without the ending, and what they hold.
+    fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let paths =
+            fs::read_dir(folder).expect("it is committed").map(|entry| entry.expect("readable").path());
+        let wanted = paths.filter(|path| path.extension().is_some_and(|found| found == ending));
+        wanted
+            .map(|path| {
+                let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+                (name, fs::read_to_string(path).expect("readable"))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_program_is_run_by_a_test() {
+        let tests: String = files("tests", "rs").into_iter().map(|(_, text)| text).collect();
+        for (program, _) in files("c", "c") {
+            assert!(tests.contains(&program), "no test runs tests/c/{program}.c");
+        }
+    }
 }

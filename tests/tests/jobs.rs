@@ -44,6 +44,21 @@ fn an_abort_ends_all_ranks_with_its_code() {
 }
 
 #[test]
+fn a_rank_that_leaves_before_the_end_ends_the_others() {
+    let program = Program::compile("init_leave");
+    for (how, status, said) in [
+        ("0", 1, "exited with status 0 before MPI_Finalize"),
+        ("5", 5, "exited with status 5 before MPI_Finalize"),
+        ("kill", 137, "was killed by SIGKILL"),
+    ] {
+        let ended = program.on(3).argument(how).run();
+        assert_eq!(ended.status, Some(status), "{}", ended.err);
+        assert!(ended.err.contains(said), "{}", ended.err);
+        assert!(ended.err.contains("in MPI_Recv"), "{}", ended.err);
+    }
+}
+
+#[test]
 fn the_time_limit_shows_what_every_rank_waits_for() {
     let program = Program::compile("init_pending");
     for ranks in [2, 3] {

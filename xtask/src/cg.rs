@@ -8,6 +8,7 @@ use crate::Outcome;
 use crate::cargo::{cargo, succeed, target_directory, workspace_root};
 use crate::install;
 
+const MATRIX: &str = "examples/cg/data/494_bus.mtx";
 const LIFETIMES: [&str; 3] = ["blocking", "nonblocking", "persistent"];
 
 /// `cargo xtask demo`: builds and installs everything, then solves a linear system on 4 ranks.
@@ -17,12 +18,17 @@ pub fn demo() -> Outcome {
     for program in [build_in_c(&prefix)?, build_in_rust()?] {
         for lifetime in LIFETIMES {
             let mut job = job(&prefix, 4, &program, lifetime);
-            println!("\n$ mpiexec -n 4 {} --lifetime {lifetime} {}", program.display(), matrix().display());
+            println!("\n$ mpiexec -n 4 {} --lifetime {lifetime} {MATRIX}", short(&program));
             succeed(&mut job)?;
         }
     }
     println!("\nFor programs of your own: export PATH={}:$PATH", prefix.join("bin").display());
     Ok(())
+}
+
+/// A path as somebody in the workspace's root would type it.
+fn short(path: &Path) -> String {
+    path.strip_prefix(workspace_root()).unwrap_or(path).display().to_string()
 }
 
 /// Solves on 1 to 4 ranks, in both languages and all lifetimes. The program itself compares with a serial solve.
@@ -51,22 +57,14 @@ fn job(prefix: &Path, ranks: u32, program: &Path, lifetime: &str) -> Command {
     // Cargo's search path for libraries would hide the installed one.
     command.env_remove("LD_LIBRARY_PATH");
     command.args(["--timeout", "60", "-n", &ranks.to_string()]).arg(program);
-    command.args(["--lifetime", lifetime]).arg(matrix());
+    command.args(["--lifetime", lifetime, MATRIX]).current_dir(workspace_root());
     command
-}
-
-fn example() -> PathBuf {
-    workspace_root().join("examples/cg")
-}
-
-fn matrix() -> PathBuf {
-    example().join("data/494_bus.mtx")
 }
 
 fn build_in_c(prefix: &Path) -> Outcome<PathBuf> {
     let program = prefix.join("bin/cg");
     let mut sources = Vec::new();
-    for entry in fs::read_dir(example())? {
+    for entry in fs::read_dir(workspace_root().join("examples/cg"))? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "c") {
             sources.push(path);

@@ -35,6 +35,7 @@ pub fn run(only: &[OsString]) -> Outcome {
         );
     }
     let mut summary = String::new();
+    let mut passed = 0;
     for (name, step) in STEPS {
         if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {
             continue;
@@ -44,11 +45,12 @@ pub fn run(only: &[OsString]) -> Outcome {
         let outcome = step();
         summary.push_str(&format!("{:>8.1} s  {name}\n", begin.elapsed().as_secs_f64()));
         if let Err(error) = outcome {
-            print!("{summary}");
+            println!("{summary}{passed} passed, 1 failed");
             return Err(format!("step {name}: {error}").into());
         }
+        passed += 1;
     }
-    print!("{summary}");
+    println!("{summary}{passed} passed, 0 failed");
     Ok(())
 }
 
