@@ -26,8 +26,9 @@ pub(crate) struct Policy {
 
 /// Between two looks at what is waited for, everything else is polled: once in so many looks.
 const LOOKS_PER_POLL: u32 = 16;
-/// The first looks follow each other at once: a pause takes as long as a cache line needs from core to core.
-const BRISK_LOOKS: u32 = 200;
+/// What comes at once is seen at once; for what takes longer, looking without a pause would only keep the cache
+/// line from the writer.
+const BRISK_LOOKS: u32 = 20;
 /// The clock is read once in so many offers of the processor.
 const OFFERS_PER_CLOCK: u32 = 16;
 
