@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
@@ -22,12 +22,19 @@ pub type DeleteFunction<H> = unsafe extern "C" fn(H, c_int, *mut c_void, *mut c_
 
 /// All keyvals and attributes of objects that handles of type `H` name.
 pub struct Cache<H> {
-    keyvals: Mutex<BTreeMap<c_int, Arc<Keyval<H>>>>,
+    keyvals: Mutex<BTreeMap<c_int, Known<H>>>,
     /// By handle, in the order in which they were set.
     attributes: Mutex<BTreeMap<usize, Vec<Attribute<H>>>>,
 }
 
-/// What the program said when it made a keyval. Attributes keep it when the program frees it.
+/// A keyval that can be named: by the program until it frees it, and as long as an attribute has it.
+struct Known<H> {
+    keyval: Weak<Keyval<H>>,
+    /// None once the program has freed the keyval.
+    owned: Option<Arc<Keyval<H>>>,
+}
+
+/// What the program said when it made a keyval.
 struct Keyval<H> {
     number: c_int,
     copy: Copier<H>,
@@ -73,17 +80,22 @@ impl<H: Handle> Cache<H> {
             Some(copy) => Copier::Call(copy),
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let keyval = Keyval { number, copy, delete, extra_state: Word::of(extra_state) };
-        lock(&self.keyvals).insert(number, Arc::new(keyval));
+        let keyval = Arc::new(Keyval { number, copy, delete, extra_state: Word::of(extra_state) });
+        let known = Known { keyval: Arc::downgrade(&keyval), owned: Some(keyval) };
+        lock(&self.keyvals).insert(number, known);
         number
     }
 
-    /// Forgets the number of a keyval; attributes that have it stay.
+    /// Frees a keyval. Attributes that have it stay, and until the last of them is deleted its number is good.
     ///
     /// # Errors
     /// `Keyval` if there is none with this number.
     pub fn free_keyval(&self, number: c_int) -> Result<()> {
-        lock(&self.keyvals).remove(&number).map(drop).ok_or_else(|| no_keyval(number))
+        let mut keyvals = lock(&self.keyvals);
+        let named = keyvals.get_mut(&number).filter(|known| known.is_alive());
+        named.ok_or_else(|| no_keyval(number))?.owned = None;
+        keyvals.retain(|_, known| known.is_alive());
+        Ok(())
     }
 
     /// The value of an attribute, if it is set.
@@ -163,7 +175,8 @@ impl<H: Handle> Cache<H> {
     }
 
     fn keyval(&self, number: c_int) -> Result<Arc<Keyval<H>>> {
-        lock(&self.keyvals).get(&number).cloned().ok_or_else(|| no_keyval(number))
+        let found = lock(&self.keyvals).get(&number).and_then(|known| known.keyval.upgrade());
+        found.ok_or_else(|| no_keyval(number))
     }
 
     fn put(&self, object: H, attribute: Attribute<H>) {
@@ -180,6 +193,12 @@ impl<H: Handle> Cache<H> {
     /// Runs the delete callback; if it refuses, the attribute is set as before.
     fn delete_taken(&self, object: H, attribute: Attribute<H>) -> Result<()> {
         attribute.keyval.deleted(object, attribute.value).inspect_err(|_| self.put(object, attribute))
+    }
+}
+
+impl<H> Known<H> {
+    fn is_alive(&self) -> bool {
+        self.keyval.strong_count() > 0
     }
 }
 
@@ -314,5 +333,19 @@ mod tests {
         assert_eq!(cache.get(OLD, keyval).expect("the keyval exists"), Some(value(2)));
         cache.delete(OLD, keyval).expect("it is set");
         assert_eq!(cache.delete(OLD, keyval).expect_err("it is gone").class(), ErrorClass::Keyval);
+    }
+
+    #[test]
+    fn a_freed_keyval_names_its_attributes_until_the_last_is_deleted() {
+        let cache = Cache::new();
+        let keyval = cache.create_keyval(None, None, ptr::null_mut());
+        cache.set(OLD, keyval, value(1)).expect("the keyval exists");
+        for _ in 0..2 {
+            cache.free_keyval(keyval).expect("an attribute has the keyval");
+        }
+        assert_eq!(cache.get(OLD, keyval).expect("an attribute has the keyval"), Some(value(1)));
+        cache.delete(OLD, keyval).expect("it is set");
+        assert_eq!(cache.get(OLD, keyval).expect_err("it is gone").class(), ErrorClass::Keyval);
+        assert_eq!(cache.free_keyval(keyval).expect_err("it is gone").class(), ErrorClass::Keyval);
     }
 }
