@@ -4,6 +4,7 @@
 //! be called before initialisation and after finalization, by any thread.
 //! MPI-5.0: MPI Environmental Management, Error Classes, Error Codes, and Error Handlers.
 
+use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,10 +15,10 @@ use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_ERR_LASTCODE, MPI_MAX_ERROR_STRING};
 use crate::pointer::{Out, string};
 
-/// What the program has added, by distance from `MPI_ERR_LASTCODE`; `None` where it was removed again.
-static ADDED: Mutex<Vec<Option<Added>>> = Mutex::new(Vec::new());
+/// What the program has added and not removed again, by number.
+static ADDED: Mutex<BTreeMap<c_int, Added>> = Mutex::new(BTreeMap::new());
 
-/// The value of the attribute `MPI_LASTUSEDCODE`.
+/// The value of the attribute `MPI_LASTUSEDCODE`. It changes under the lock of `ADDED`.
 static LAST_USED: AtomicI32 = AtomicI32::new(MPI_ERR_LASTCODE);
 
 #[derive(Clone, Debug)]
@@ -30,12 +31,12 @@ struct Added {
 
 /// The class of an added code or class.
 pub fn class_of(code: c_int) -> Option<c_int> {
-    added(&registry(), code).map(|added| added.class)
+    registry().get(&code).map(|added| added.class)
 }
 
 /// The string of an added code or class; empty if it was given none.
 pub fn text_of(code: c_int) -> Option<String> {
-    added(&registry(), code).map(|added| added.text.clone())
+    registry().get(&code).map(|added| added.text.clone())
 }
 
 /// Where the greatest code ever used is found, as attributes are: by address.
@@ -124,16 +125,8 @@ pub fn remove_error_string(function: Function, errorcode: c_int) -> c_int {
     })
 }
 
-fn registry() -> MutexGuard<'static, Vec<Option<Added>>> {
+fn registry() -> MutexGuard<'static, BTreeMap<c_int, Added>> {
     ADDED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn position(code: c_int) -> Option<usize> {
-    usize::try_from(code.checked_sub(MPI_ERR_LASTCODE + 1)?).ok()
-}
-
-fn added(registry: &[Option<Added>], code: c_int) -> Option<&Added> {
-    registry.get(position(code)?)?.as_ref()
 }
 
 fn is_class(code: c_int) -> bool {
@@ -143,27 +136,26 @@ fn is_class(code: c_int) -> bool {
 /// Adds a code of `class`, or a class.
 fn add(class: Option<c_int>) -> c_int {
     let mut registry = registry();
-    let code =
-        MPI_ERR_LASTCODE + 1 + c_int::try_from(registry.len()).expect("memory is used up before codes are");
-    registry.push(Some(Added { class: class.unwrap_or(code), text: String::new() }));
+    let last = LAST_USED.load(Ordering::Relaxed);
+    let code = last.checked_add(1).expect("no program adds two thousand million codes");
+    registry.insert(code, Added { class: class.unwrap_or(code), text: String::new() });
     LAST_USED.store(code, Ordering::Relaxed);
     code
 }
 
 fn find(argument: &str, code: c_int) -> Result<Added> {
-    added(&registry(), code).cloned().ok_or_else(|| not_added(argument, code))
+    registry().get(&code).cloned().ok_or_else(|| not_added(argument, code))
 }
 
 fn change(code: c_int, how: impl FnOnce(&mut Added) -> Result<()>) -> Result<()> {
     let mut registry = registry();
-    let added = position(code).and_then(|position| registry.get_mut(position)?.as_mut());
-    how(added.ok_or_else(|| not_added("errorcode", code))?)
+    how(registry.get_mut(&code).ok_or_else(|| not_added("errorcode", code))?)
 }
 
 /// Refuses a class that is none, or has codes or a string.
 fn removable_class(class: c_int) -> Result<()> {
     let found = find("errorclass", class)?;
-    let codes = registry().iter().flatten().filter(|added| added.class == class).count();
+    let codes = registry().values().filter(|added| added.class == class).count();
     let in_the_way = match found {
         _ if found.class != class => "which is a code".to_owned(),
         // The class itself is one of those that were counted.
@@ -185,8 +177,7 @@ fn removable_code(code: c_int) -> Result<()> {
 }
 
 fn remove(code: c_int) {
-    let position = position(code).expect("it was found");
-    registry()[position] = None;
+    registry().remove(&code);
 }
 
 #[cold]
@@ -218,5 +209,13 @@ mod tests {
         assert_eq!(remove_error_code(Function::RemoveErrorCode, code), MPI_SUCCESS);
         assert_eq!(remove_error_class(Function::RemoveErrorClass, class), MPI_SUCCESS);
         assert_eq!((class_of(code), class_of(class)), (None, None));
+    }
+
+    #[test]
+    fn a_removed_class_costs_nothing_and_its_number_is_not_used_again() {
+        let first = add(None);
+        assert_eq!(remove_error_class(Function::RemoveErrorClass, first), MPI_SUCCESS);
+        assert!(!registry().contains_key(&first));
+        assert!(add(None) > first);
     }
 }
