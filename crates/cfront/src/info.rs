@@ -8,14 +8,16 @@ use std::ffi::{c_char, c_int};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::{ThreadLevel, processor_name};
+use oxmpi_core::processor_name;
 
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_INFO_ENV, MPI_INFO_NULL, MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL};
 use crate::generated::types::MPI_Info;
 use crate::handle::{Sharing, Table, bad_handle};
 use crate::pointer::{InOut, Out, Text, string};
-use crate::process;
+
+/// The variable by which the launcher tells the size of the world.
+const SIZE: &str = "OXMPI_SIZE";
 
 static INFOS: Table<MPI_Info, Arc<Mutex<Info>>> = Table::new(Sharing::Always);
 
@@ -24,7 +26,7 @@ static INFOS: Table<MPI_Info, Arc<Mutex<Info>>> = Table::new(Sharing::Always);
 pub struct Info(Vec<(String, String)>);
 
 impl Info {
-    /// What the standard lets a program know of how it was started.
+    /// What the standard lets a program know of how it was started: the same before and after initialisation.
     pub fn environment() -> Self {
         let mut info = Self::default();
         let mut arguments = env::args_os().map(|argument| argument.to_string_lossy().into_owned());
@@ -32,16 +34,12 @@ impl Info {
             info.set("command", &command);
         }
         info.set("argv", &arguments.collect::<Vec<_>>().join(" "));
-        if let Some(process) = process::running() {
-            info.set("maxprocs", &process.world().size().to_string());
-        }
+        // A program that was not started by the launcher is a world of its own.
+        info.set("maxprocs", &env::var(SIZE).unwrap_or_else(|_| "1".to_owned()));
         info.set("host", &processor_name());
         info.set("arch", env::consts::ARCH);
         if let Ok(folder) = env::current_dir() {
             info.set("wdir", &folder.to_string_lossy());
-        }
-        if let Some(init) = process::init() {
-            info.set("thread_level", level_name(init.level));
         }
         info
     }
@@ -344,15 +342,6 @@ fn small(count: usize) -> c_int {
     c_int::try_from(count).expect("info objects are small")
 }
 
-fn level_name(level: ThreadLevel) -> &'static str {
-    match level {
-        ThreadLevel::Single => "MPI_THREAD_SINGLE",
-        ThreadLevel::Funneled => "MPI_THREAD_FUNNELED",
-        ThreadLevel::Serialized => "MPI_THREAD_SERIALIZED",
-        ThreadLevel::Multiple => "MPI_THREAD_MULTIPLE",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -396,6 +385,7 @@ mod tests {
         assert_eq!(writable(MPI_INFO_ENV).expect_err("it is read-only").class(), ErrorClass::Info);
         let info = hints("info", MPI_INFO_ENV).expect("it can be read");
         assert!(info.get("command").is_some() && info.get("wdir").is_some());
+        assert_eq!((info.get("maxprocs"), info.get("thread_level")), (Some("1"), None));
         assert_eq!(hints("info", MPI_INFO_NULL).expect("no hints"), Info::default());
     }
 }
