@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Address, Binding, ChannelKey, ChannelPlan, Program, Run};
+use oxmpi_engine::{Address, ChannelKey, ChannelPlan, Program, Run};
 use oxmpi_shm::Block;
 
 use super::{Operation, Record, exchange};
@@ -24,16 +24,11 @@ impl Process {
     /// # Errors
     /// `NoMem` if shared memory is used up.
     pub fn blocking(&self, comm: &Arc<Communicator>, operation: &Operation) -> Result<()> {
-        let (channel, binding) = (comm.channel, &operation.binding);
         let mut state = self.enter();
         let plan = state.lend_plan(comm, operation);
         let mut run = Run::new(&plan);
-        state.engine.begin(channel, &mut run, &plan, binding);
-        let result = self.wait_inside(state, OnTheStack { channel, run: &mut run, plan: &plan, binding });
-        let mut state = self.enter();
-        state.give_plan_back(comm, operation, plan);
-        state.engine.release(binding);
-        result
+        state.engine.begin(comm.channel, &mut run, &plan, &operation.binding);
+        self.wait_inside(state, OnTheStack { comm, operation, run, plan: Some(plan) })
     }
 
     /// Begins a collective.
@@ -73,12 +68,13 @@ impl Process {
     }
 }
 
-/// The run of a blocking call.
+/// The run of a blocking call. What it has borrowed it gives back when it is complete.
 struct OnTheStack<'a> {
-    channel: ChannelKey,
-    run: &'a mut Run,
-    plan: &'a Program,
-    binding: &'a Binding,
+    comm: &'a Communicator,
+    operation: &'a Operation,
+    run: Run,
+    /// Until the run is complete.
+    plan: Option<Arc<Program>>,
 }
 
 impl Awaited for OnTheStack<'_> {
@@ -89,15 +85,21 @@ impl Awaited for OnTheStack<'_> {
         if self.run.awaits().is_some_and(|awaits| !awaits.has_come()) {
             return None;
         }
-        match state.engine.advance(self.channel, self.run, self.plan, self.binding) {
-            Ok(false) => None,
-            Ok(true) => Some(Ok(())),
-            Err(error) => Some(Err(error)),
+        let plan = self.plan.as_ref()?;
+        let (channel, binding) = (self.comm.channel, &self.operation.binding);
+        let outcome = match state.engine.advance(channel, &mut self.run, plan, binding) {
+            Ok(false) => return None,
+            outcome => outcome.map(drop),
+        };
+        if let Some(plan) = self.plan.take() {
+            state.give_plan_back(self.comm, self.operation, plan);
         }
+        state.engine.release(binding);
+        Some(outcome)
     }
 
     fn describe(&self, state: &State) -> Option<String> {
-        Some(state.engine.describe_run(self.channel, self.run, self.plan))
+        self.plan.as_ref().map(|plan| state.engine.describe_run(self.comm.channel, &self.run, plan))
     }
 }
 
