@@ -4,7 +4,6 @@
 
 use std::process;
 use std::sync::Arc;
-use std::time::Duration;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Engine, Slab};
@@ -55,9 +54,6 @@ pub struct State {
 
 /// The environment variable that names preferred algorithms, `collective=algorithm` with commas between.
 const ALGORITHMS: &str = "OXMPI_ALGORITHMS";
-
-/// How long a rank that has finalized waits for its neighbours to take what it sent.
-const FAREWELL: Duration = Duration::from_millis(1);
 
 impl Process {
     /// Joins the job that the launcher has made; without one, becomes a job of one rank.
@@ -110,15 +106,10 @@ impl Process {
     /// # Errors
     /// Those of a barrier.
     pub fn finalize(&self) -> Result<()> {
+        // While the others still poll: once a rank has left, nobody makes room in its rings.
         self.wait_for(|state: &mut State| state.engine.is_quiet().then_some(()));
         let farewell = crate::coll::barrier(self, &self.world)?;
         self.blocking(&self.world, &farewell)?;
-        // What the barrier itself has left in the rings is in shared memory and needs this process no more,
-        // but a neighbour may still have to be woken.
-        let quiet = std::time::Instant::now();
-        while !self.enter().engine.is_quiet() && quiet.elapsed() < FAREWELL {
-            self.enter().engine.poll();
-        }
         self.page.set_phase(Phase::Finalized);
         Ok(())
     }
