@@ -58,8 +58,10 @@ impl Communicator {
         let context = engine.p2p.open_context();
         let channel_context = engine.p2p.open_context();
         let at = |context| Arc::from([Address { node_rank: me, context }]);
-        let channel = engine
-            .open_channel(ChannelPlan { rank: 0, members: at(channel_context), lines: Vec::new() }, None);
+        let channel = engine.open_channel(
+            ChannelPlan { rank: 0, members: at(channel_context), remote: Arc::default(), lines: Vec::new() },
+            None,
+        );
         Self::new(Group::new([me], me), context, at(context), channel, "MPI_COMM_SELF")
     }
 
@@ -235,7 +237,7 @@ impl State {
         } else {
             Vec::new()
         };
-        let plan = ChannelPlan { rank, members: of_channel, lines: offsets };
+        let plan = ChannelPlan { rank, members: of_channel, remote: Arc::default(), lines: offsets };
         let channel = self.engine.open_channel(plan, lines);
         Communicator::new(group, context, addresses, channel, "")
     }

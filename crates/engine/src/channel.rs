@@ -8,15 +8,18 @@
 //! seen before does not suffice, once in several runs.
 //!
 //! What does not fit into a line lies in a block of the rank's arena, which comes back the same way.
+//!
+//! The channel of an intercommunicator has the members of two groups and no lines: its plans consist of messages.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use oxmpi_base::Result;
 use oxmpi_mem::Region;
-use oxmpi_plan::{MAX_LINES, Plan};
+use oxmpi_plan::{MAX_LINES, Peer, Plan};
 use oxmpi_shm::{Arena, Block, Job, Line};
 
+use crate::matching::source;
 use crate::p2p::{Address, P2p};
 
 /// Runs of a channel that can be under way at the same time.
@@ -36,6 +39,8 @@ pub struct ChannelPlan {
     pub rank: u32,
     /// The process of each member, and the channel's context there.
     pub members: Arc<[Address]>,
+    /// The same of an intercommunicator's remote group; else nobody.
+    pub remote: Arc<[Address]>,
     /// Offset of the lines of each member; none where members do not share memory, or there is one only.
     pub lines: Vec<u64>,
 }
@@ -46,7 +51,9 @@ pub struct Channel {
     rank: u32,
     context: u32,
     members: Arc<[Address]>,
-    /// By rank; empty if there is one member only.
+    /// The remote group; of an intracommunicator nobody.
+    remote: Arc<[Address]>,
+    /// By rank; empty if there is one member only, or a remote group.
     lines: Vec<&'static [Line]>,
     /// This rank's lines, to be given back in the end.
     own: Option<Block>,
@@ -62,7 +69,7 @@ pub struct Channel {
     completed_by: Vec<u64>,
     /// Blocks whose readers may not be through.
     blocks: VecDeque<(u64, Block)>,
-    /// Members that have left, this rank included.
+    /// Members of both groups that have left, this rank included.
     departed: usize,
     /// The context for messages that ends with the channel.
     beside: Option<u32>,
@@ -90,6 +97,7 @@ impl Channel {
             context: plan.members[plan.rank as usize].context,
             lines: lines.collect(),
             members: plan.members,
+            remote: plan.remote,
             own,
             segment: job.segment(),
             next: 0,
@@ -113,9 +121,22 @@ impl Channel {
         self.context
     }
 
-    /// Where the members are.
-    pub fn members(&self) -> &Arc<[Address]> {
-        &self.members
+    /// Where a peer is.
+    #[inline]
+    pub(crate) fn address(&self, peer: Peer) -> Address {
+        match peer {
+            Peer::Local(rank) => self.members[rank as usize],
+            Peer::Remote(rank) => self.remote[rank as usize],
+        }
+    }
+
+    /// The source that the messages of this rank to a peer carry.
+    #[inline]
+    pub(crate) fn source_for(&self, peer: Peer) -> i32 {
+        match peer {
+            Peer::Local(_) => source(Peer::Local(self.rank)),
+            Peer::Remote(_) => source(Peer::Remote(self.rank)),
+        }
     }
 
     /// Runs that have begun and are not complete here.
@@ -230,7 +251,7 @@ impl Channel {
         }
     }
 
-    /// Wakes the other members: something was published.
+    /// Wakes the other members of the group: something was published.
     #[inline]
     pub(crate) fn wake_members(&self, p2p: &P2p) {
         if p2p.someone_sleeps() {
@@ -245,6 +266,7 @@ impl Channel {
                 p2p.depart(member);
             }
         }
+        self.remote.iter().for_each(|&member| p2p.depart(member));
         self.note_departure()
     }
 
@@ -259,7 +281,7 @@ impl Channel {
     /// Notes that a member, or this rank, has left; whether all have, so that the memory can be used again.
     pub(crate) fn note_departure(&mut self) -> bool {
         self.departed += 1;
-        self.departed == self.members.len()
+        self.departed == self.members.len() + self.remote.len()
     }
 
     /// Gives the memory back.

@@ -89,7 +89,10 @@ impl Engine {
         let members: Arc<[Address]> =
             (0..self.size() as u32).map(|node_rank| Address { node_rank, context }).collect();
         let lines = (0..self.size()).map(|rank| self.job.first_lines(rank)).collect();
-        self.open_channel(ChannelPlan { rank: self.rank as u32, members, lines }, None)
+        self.open_channel(
+            ChannelPlan { rank: self.rank as u32, members, remote: Arc::default(), lines },
+            None,
+        )
     }
 
     /// Lines for a channel that is to be opened.

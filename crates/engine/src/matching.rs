@@ -11,7 +11,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::mem;
 
+use oxmpi_base::Status;
 use oxmpi_mem::Region;
+use oxmpi_plan::Peer;
 use oxmpi_shm::ring::Header;
 
 use crate::p2p::OpKey;
@@ -24,6 +26,23 @@ pub struct Pattern {
     /// The message's tag.
     pub tag: Option<i32>,
 }
+
+/// The source of a collective's message, seen from its receiver.
+///
+/// Both groups of an intercommunicator count their ranks from 0: those of the remote one are told apart by
+/// being counted down, from the first number that is not [`Status::ANY`].
+#[inline]
+pub(crate) fn source(peer: Peer) -> i32 {
+    match peer {
+        Peer::Local(rank) => rank.cast_signed(),
+        Peer::Remote(rank) => FIRST_REMOTE - rank.cast_signed(),
+    }
+}
+
+const FIRST_REMOTE: i32 = Status::ANY - 1;
+
+/// A source as reports name it.
+pub(crate) struct Source(pub(crate) i32);
 
 /// A message that arrived before anybody asked for it, or that a matched probe has taken.
 #[derive(Debug)]
@@ -58,8 +77,21 @@ impl Pattern {
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let any = |value: Option<i32>| value.map_or_else(|| "any".to_owned(), |value| value.to_string());
-        write!(f, "rank {}, tag {}", any(self.source), any(self.tag))
+        let sender = Source(self.source.unwrap_or(Status::ANY));
+        match self.tag {
+            Some(tag) => write!(f, "{sender}, tag {tag}"),
+            None => write!(f, "{sender}, tag any"),
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Status::ANY => write!(f, "rank any"),
+            rank @ 0.. => write!(f, "rank {rank}"),
+            source => write!(f, "rank {} of the remote group", FIRST_REMOTE - source),
+        }
     }
 }
 
@@ -153,6 +185,16 @@ mod tests {
         assert_eq!(take(Some(1), None), None);
         assert_eq!(take(None, None), Some(1));
         assert_eq!(take(None, None), Some(4));
+    }
+
+    #[test]
+    fn ranks_of_two_groups_are_never_mixed_up() {
+        let local: Vec<i32> = (0..9).map(|rank| source(Peer::Local(rank))).collect();
+        let remote: Vec<i32> = (0..9).map(|rank| source(Peer::Remote(rank))).collect();
+        assert!(local.iter().all(|source| *source != Status::ANY && !remote.contains(source)));
+        assert!(!remote.contains(&Status::ANY));
+        assert_eq!(Source(local[3]).to_string(), "rank 3");
+        assert_eq!(Source(remote[3]).to_string(), "rank 3 of the remote group");
     }
 
     #[test]

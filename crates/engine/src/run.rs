@@ -14,7 +14,7 @@ use oxmpi_plan::{Action, Buf, Line as PlanLine, MAX_LINES, Peer, Plan, Span, Ste
 use oxmpi_shm::{Arena, INLINE_BYTES, Line};
 
 use crate::channel::Channel;
-use crate::matching::Pattern;
+use crate::matching::{Pattern, source};
 use crate::p2p::{Mode, OpKey, Outcome, P2p, Received};
 use crate::program::Program;
 
@@ -379,16 +379,15 @@ impl Run {
 
     fn send(&mut self, to: Peer, from: &Span, means: &mut Means<'_>) {
         let buffer = self.sub_buffer(means.binding, from);
-        let address = means.channel.members()[member(to) as usize];
-        let (rank, tag) = (means.channel.rank() as i32, self.tag());
-        if let Some(key) = means.p2p.send(address, rank, tag, &buffer, Mode::Standard) {
+        let (address, source) = (means.channel.address(to), means.channel.source_for(to));
+        if let Some(key) = means.p2p.send(address, source, self.tag(), &buffer, Mode::Standard) {
             self.under_way.push((self.step as u32, key));
         }
     }
 
     fn receive(&mut self, from: Peer, into: &Span, means: &mut Means<'_>) {
         let buffer = self.sub_buffer(means.binding, into);
-        let pattern = Pattern { source: Some(member(from) as i32), tag: Some(self.tag()) };
+        let pattern = Pattern { source: Some(source(from)), tag: Some(self.tag()) };
         match means.p2p.receive(means.channel.context(), pattern, buffer) {
             Received::Done(Outcome { error, .. }) => error.into_iter().for_each(|error| self.fail(error)),
             Received::Pending(key) => self.under_way.push((self.step as u32, key)),
@@ -474,9 +473,10 @@ fn unreadable(peer: Peer, offset: u64) -> Error {
     Error::new(ErrorClass::Truncate, text)
 }
 
+/// The rank of who posts.
 fn member(peer: Peer) -> u32 {
     match peer {
         Peer::Local(rank) => rank,
-        Peer::Remote(_) => unreachable!("plans for intercommunicators are not made yet"),
+        Peer::Remote(_) => unreachable!("groups exchange messages only"),
     }
 }

@@ -146,7 +146,8 @@ impl State {
             .collect();
         let offsets =
             if lines.is_some() { theirs.iter().map(|other| other.lines).collect() } else { Vec::new() };
-        self.engine.open_channel(ChannelPlan { rank: comm.rank(), members, lines: offsets }, lines)
+        let remote = Arc::default();
+        self.engine.open_channel(ChannelPlan { rank: comm.rank(), members, remote, lines: offsets }, lines)
     }
 }
 

@@ -25,7 +25,7 @@ use oxmpi_mem::{Pool, Region};
 use oxmpi_shm::ring::{Header, Receiver, Sender};
 use oxmpi_shm::{Doorbell, Job, Waker};
 
-use crate::matching::{Context, Message, Pattern};
+use crate::matching::{Context, Message, Pattern, Source};
 use crate::slab::{Key, Slab};
 use outbox::{Outbox, Outgoing};
 use single::Reach;
@@ -497,12 +497,12 @@ impl Op {
 
     fn describe(&self) -> String {
         let any = |value: i32| if value == Status::ANY { "any".to_owned() } else { value.to_string() };
-        let (source, tag, bytes) = (any(self.header.source), any(self.header.tag), self.buffer.bytes());
+        let (sender, tag, bytes) = (Source(self.header.source), any(self.header.tag), self.buffer.bytes());
         match self.state {
-            State::Posted => format!("receive of up to {bytes} bytes from rank {source}, tag {tag}"),
+            State::Posted => format!("receive of up to {bytes} bytes from {sender}, tag {tag}"),
             State::Filling { arrived } => {
                 let total = self.header.bytes;
-                format!("receive from rank {source}, tag {tag}: {arrived} of {total} bytes are here")
+                format!("receive from {sender}, tag {tag}: {arrived} of {total} bytes are here")
             }
             State::Streaming { sent, .. } => {
                 format!("send to node rank {}, tag {tag}: {sent} of {bytes} bytes are sent", self.peer)
@@ -539,9 +539,9 @@ fn judged(header: &Header, capacity: u64) -> Outcome {
 #[cold]
 fn truncated(header: &Header, capacity: u64) -> Error {
     let Header { bytes, source, tag, .. } = header;
-    let text = format!(
-        "a message of {bytes} bytes from rank {source} with tag {tag} does not fit into {capacity} bytes"
-    );
+    let sender = Source(*source);
+    let text =
+        format!("a message of {bytes} bytes from {sender} with tag {tag} does not fit into {capacity} bytes");
     Error::new(ErrorClass::Truncate, text)
 }
 

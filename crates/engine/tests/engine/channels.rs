@@ -33,7 +33,8 @@ impl Offers {
 
     fn open(&self, world: &mut World, rank: usize) -> ChannelKey {
         let lines = self.lines.iter().map(|lines| lines.offset).collect();
-        let plan = ChannelPlan { rank: rank as u32, members: Arc::clone(&self.members), lines };
+        let (rank_in_channel, members) = (rank as u32, Arc::clone(&self.members));
+        let plan = ChannelPlan { rank: rank_in_channel, members, remote: Arc::default(), lines };
         world.engines[rank].open_channel(plan, Some(self.lines[rank]))
     }
 }
