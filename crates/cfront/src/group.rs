@@ -5,7 +5,7 @@
 
 use std::ffi::c_int;
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_base::{Function, Result};
 use oxmpi_core::Group;
 
 use crate::comm::comparison;
@@ -14,7 +14,6 @@ use crate::generated::constants::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_PROC_NULL
 use crate::generated::types::MPI_Group;
 use crate::handle::{Sharing, Table};
 use crate::pointer::{Array, InOut, Out};
-use crate::process;
 
 static GROUPS: Table<MPI_Group, Group> = Table::new(Sharing::ByThreadLevel);
 
@@ -29,7 +28,7 @@ pub fn adopt(group: Group) -> MPI_Group {
 /// `Group` if it names none.
 pub fn find(argument: &str, handle: MPI_Group) -> Result<Group> {
     if handle == MPI_GROUP_EMPTY {
-        return process::current()?.myself().group().include(&[]);
+        return Ok(Group::empty());
     }
     GROUPS.find(argument, handle)
 }
@@ -115,14 +114,12 @@ pub unsafe fn group_translate_ranks(
         let to = find("group2", group2)?;
         // SAFETY: the caller's promise.
         let out = unsafe { Array::new("ranks2", ranks2, n) }?;
-        let real: Vec<c_int> = ranks.iter().filter(|&rank| rank != MPI_PROC_NULL).collect();
-        let mut translated = from.translate(&real, &to)?.into_iter();
-        for index in 0..ranks.len() {
-            if ranks.get(index) == MPI_PROC_NULL {
-                out.set(index, MPI_PROC_NULL);
-            } else {
-                out.set(index, translated.next().flatten().map_or(MPI_UNDEFINED, u32::cast_signed));
-            }
+        let translated = ranks.iter().map(|rank| match rank {
+            MPI_PROC_NULL => Ok(MPI_PROC_NULL),
+            rank => Ok(from.translate(rank, &to)?.map_or(MPI_UNDEFINED, u32::cast_signed)),
+        });
+        for (index, rank) in translated.collect::<Result<Vec<_>>>()?.into_iter().enumerate() {
+            out.set(index, rank);
         }
         Ok(())
     })
@@ -185,7 +182,7 @@ pub unsafe fn group_range_incl(
         let group = find("group", group)?;
         // SAFETY: the caller's promise.
         let ranges = unsafe { Array::new("ranges", ranges, n) }?;
-        group.include(&ranks_of(&ranges, group.size())?)
+        group.include_ranges(&ranges.iter().collect::<Vec<_>>())
     };
     // SAFETY: the caller's promise.
     unsafe { make(function, newgroup, group) }
@@ -206,31 +203,10 @@ pub unsafe fn group_range_excl(
         let group = find("group", group)?;
         // SAFETY: the caller's promise.
         let ranges = unsafe { Array::new("ranges", ranges, n) }?;
-        group.exclude(&ranks_of(&ranges, group.size())?)
+        group.exclude_ranges(&ranges.iter().collect::<Vec<_>>())
     };
     // SAFETY: the caller's promise.
     unsafe { make(function, newgroup, group) }
-}
-
-/// The ranks in triplets `(first, last, stride)`, of a group of `size`.
-fn ranks_of(ranges: &Array<[c_int; 3]>, size: u32) -> Result<Vec<c_int>> {
-    let mut ranks = Vec::new();
-    for [first, last, stride] in ranges.iter() {
-        if stride == 0 {
-            return Err(Error::new(ErrorClass::Arg, "the stride of a range is 0"));
-        }
-        for rank in [first, last] {
-            if u32::try_from(rank).map_or(true, |rank| rank >= size) {
-                let text = format!("rank {rank} is not in the group, whose size is {size}");
-                return Err(Error::new(ErrorClass::Rank, text));
-            }
-        }
-        let distance = last - first;
-        if distance == 0 || (distance < 0) == (stride < 0) {
-            ranks.extend((0..=distance / stride).map(|step| first + step * stride));
-        }
-    }
-    Ok(ranks)
 }
 
 /// `MPI_Group_union`.
@@ -291,32 +267,4 @@ pub unsafe fn group_free(function: Function, group: *mut MPI_Group) -> c_int {
         group.set(MPI_GROUP_NULL);
         Ok(())
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ranks(mut ranges: Vec<[c_int; 3]>) -> Result<Vec<c_int>> {
-        let count = c_int::try_from(ranges.len()).expect("few");
-        // SAFETY: the vector lives until the end of the function, and is used in no other way.
-        let ranges = unsafe { Array::new("ranges", ranges.as_mut_ptr(), count) }?;
-        ranks_of(&ranges, 10)
-    }
-
-    #[test]
-    fn ranges_run_up_and_down_and_end_where_the_stride_says() {
-        assert_eq!(ranks(vec![[0, 9, 4], [7, 5, -1]]).expect("legal"), [0, 4, 8, 7, 6, 5]);
-        assert_eq!(ranks(vec![[3, 3, -9]]).expect("legal"), [3]);
-        assert_eq!(ranks(vec![[5, 3, 1], [5, 3, 4]]).expect("legal, of no ranks"), []);
-    }
-
-    #[test]
-    fn a_range_outside_the_group_or_without_a_stride_is_refused() {
-        for (range, class) in
-            [([0, 10, 1], ErrorClass::Rank), ([-1, 3, 1], ErrorClass::Rank), ([0, 3, 0], ErrorClass::Arg)]
-        {
-            assert_eq!(ranks(vec![range]).expect_err("illegal").class(), class);
-        }
-    }
 }

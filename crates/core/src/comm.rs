@@ -163,7 +163,7 @@ impl Process {
         }
         let rank = group.rank();
         // Groups of one call are disjoint or equal, so the first member names one.
-        let color = rank.and(group.members().first()).map_or(-1, |&first| i64::from(first));
+        let color = rank.map_or(-1, |_| i64::from(group.member(0)));
         self.make_communicator(comm, color, rank.map_or(0, |rank| rank as i32))
     }
 

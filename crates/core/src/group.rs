@@ -1,18 +1,26 @@
 //! Groups: ordered sets of processes.
 //!
+//! The world, and every subgroup whose members are at equal distances, takes constant memory; other groups
+//! hold a list, which their clones share. No operation takes more than O(n log n) for n members, and none
+//! makes a list that the new group does not keep, but for ranks that the program gives as one.
+//!
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Group Management.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+mod progression;
+mod ranges;
+mod sequence;
 
 use oxmpi_base::{Error, ErrorClass, Result};
+
+use sequence::Sequence;
 
 /// An ordered set of processes, each by its rank in the job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    members: Arc<[u32]>,
-    /// This process's rank in the job, whether it is a member or not.
-    me: u32,
+    members: Sequence,
+    /// This process's rank in the job, whether it is a member or not; unknown to [`Group::empty`], where
+    /// nobody asks for it.
+    me: Option<u32>,
 }
 
 /// How two groups or communicators are alike.
@@ -31,54 +39,60 @@ pub enum Comparison {
 impl Group {
     /// The group of `members`, each by its rank in the job; `me` is this process's.
     pub(crate) fn new(members: impl IntoIterator<Item = u32>, me: u32) -> Self {
-        Self { members: members.into_iter().collect(), me }
+        Self { members: members.into_iter().collect(), me: Some(me) }
     }
 
     /// The group of nobody.
     pub fn empty() -> Self {
-        Self { members: Arc::default(), me: u32::MAX }
+        Self { members: Sequence::from_iter([]), me: None }
     }
 
     /// Number of members.
     pub fn size(&self) -> u32 {
-        self.members.len() as u32
+        self.members.len()
     }
 
     /// This process's rank, if it is a member.
     pub fn rank(&self) -> Option<u32> {
-        self.rank_of(self.me)
+        // A list is not sorted for this one look.
+        let me = self.me?;
+        match &self.members {
+            Sequence::List(_) => self.members().position(|member| member == me).map(|rank| rank as u32),
+            Sequence::Progression(members) => members.position(me),
+        }
+    }
+
+    /// The rank in the job of the member with this `rank`.
+    ///
+    /// # Panics
+    /// If `rank` is not one of this group.
+    pub fn member(&self, rank: u32) -> u32 {
+        self.members.at(rank)
     }
 
     /// The members' ranks in the job.
-    pub fn members(&self) -> &[u32] {
-        &self.members
+    pub fn members(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.members.iter()
     }
 
-    fn rank_of(&self, member: u32) -> Option<u32> {
-        self.members.iter().position(|&other| other == member).map(|rank| rank as u32)
-    }
-
-    /// The ranks in `other` of members given by their ranks here; `None` where they are not members there.
+    /// The rank in `other` of the member with this `rank` here; `None` if it is not a member there.
     ///
     /// # Errors
-    /// `Rank` if a rank is not one of this group.
-    pub fn translate(&self, ranks: &[i32], other: &Self) -> Result<Vec<Option<u32>>> {
-        let places: HashMap<u32, u32> =
-            other.members.iter().zip(0..).map(|(&member, rank)| (member, rank)).collect();
-        ranks.iter().map(|&rank| Ok(places.get(&self.member(rank)?).copied())).collect()
+    /// `Rank` if `rank` is not one of this group.
+    pub fn translate(&self, rank: i32, other: &Self) -> Result<Option<u32>> {
+        let rank = checked_rank(rank, self.size())?;
+        Ok(other.members.position(self.member(rank)))
     }
 
     /// How the two are alike.
     pub fn compare(&self, other: &Self) -> Comparison {
         if self.members == other.members {
-            return Comparison::Ident;
+            Comparison::Ident
+        } else if self.members.is_permutation_of(&other.members) {
+            Comparison::Similar
+        } else {
+            Comparison::Unequal
         }
-        let sorted = |group: &Self| {
-            let mut members = group.members.to_vec();
-            members.sort_unstable();
-            members
-        };
-        if sorted(self) == sorted(other) { Comparison::Similar } else { Comparison::Unequal }
     }
 
     /// The members with the given ranks, in that order.
@@ -86,15 +100,15 @@ impl Group {
     /// # Errors
     /// `Rank` if a rank is not one of this group, or is given twice.
     pub fn include(&self, ranks: &[i32]) -> Result<Self> {
-        let mut seen = vec![false; self.members.len()];
-        let members = ranks.iter().map(|&rank| {
-            let member = self.member(rank)?;
-            if std::mem::replace(&mut seen[rank as usize], true) {
-                return Err(Error::new(ErrorClass::Rank, format!("rank {rank} is given twice")));
-            }
-            Ok(member)
-        });
-        Ok(self.with(members.collect::<Result<Vec<_>>>()?))
+        Ok(self.with(self.members.select(&self.ranks(ranks)?)))
+    }
+
+    /// The members with the ranks that triplets `(first, last, stride)` name, in that order.
+    ///
+    /// # Errors
+    /// As [`Group::include`]; `Arg` if a stride is 0 or leads away from the last rank.
+    pub fn include_ranges(&self, ranges: &[[i32; 3]]) -> Result<Self> {
+        Ok(self.with(self.members.select(&ranges::ranks_of(ranges, self.size())?)))
     }
 
     /// The members but those with the given ranks.
@@ -102,71 +116,71 @@ impl Group {
     /// # Errors
     /// As [`Group::include`].
     pub fn exclude(&self, ranks: &[i32]) -> Result<Self> {
-        let without = self.include(ranks)?;
-        Ok(self.difference(&without))
+        Ok(self.without(&self.ranks(ranks)?))
+    }
+
+    /// The members but those with the ranks that triplets `(first, last, stride)` name.
+    ///
+    /// # Errors
+    /// As [`Group::include_ranges`].
+    pub fn exclude_ranges(&self, ranges: &[[i32; 3]]) -> Result<Self> {
+        Ok(self.without(&ranges::ranks_of(ranges, self.size())?))
     }
 
     /// The members of this group, then those of `other` that are not.
     pub fn union(&self, other: &Self) -> Self {
-        let more = other.difference(self);
-        self.with(self.members.iter().chain(more.members.iter()).copied())
+        let more = other.members().filter(|&member| !self.members.contains(member));
+        self.or(other, self.members().chain(more).collect())
     }
 
     /// The members that are members of `other`.
     pub fn intersection(&self, other: &Self) -> Self {
-        self.with(self.members.iter().copied().filter(|&member| other.rank_of(member).is_some()))
+        self.or(other, self.members().filter(|&member| other.members.contains(member)).collect())
     }
 
     /// The members that are not members of `other`.
     pub fn difference(&self, other: &Self) -> Self {
-        self.with(self.members.iter().copied().filter(|&member| other.rank_of(member).is_none()))
+        self.or(other, self.members().filter(|&member| !other.members.contains(member)).collect())
     }
 
-    fn with(&self, members: impl IntoIterator<Item = u32>) -> Self {
-        Self::new(members, self.me)
+    fn with(&self, members: Sequence) -> Self {
+        Self { members, me: self.me }
     }
 
-    fn member(&self, rank: i32) -> Result<u32> {
-        let member = usize::try_from(rank).ok().and_then(|rank| self.members.get(rank));
-        member.copied().ok_or_else(|| {
-            let size = self.size();
-            Error::new(ErrorClass::Rank, format!("rank {rank} is not in the group, whose size is {size}"))
-        })
+    /// A group made of these two; one of them may be the empty group.
+    fn or(&self, other: &Self, members: Sequence) -> Self {
+        Self { members, me: self.me.or(other.me) }
     }
+
+    fn without(&self, ranks: &Sequence) -> Self {
+        let others = (0..self.size()).filter(|&rank| !ranks.contains(rank));
+        self.with(others.map(|rank| self.member(rank)).collect())
+    }
+
+    /// The ranks of members, each of them given once.
+    fn ranks(&self, ranks: &[i32]) -> Result<Sequence> {
+        let size = self.size();
+        distinct(ranks.iter().map(|&rank| checked_rank(rank, size)).collect::<Result<_>>()?)
+    }
+}
+
+/// A rank that the program gives, of a group of `size`.
+fn checked_rank(rank: i32, size: u32) -> Result<u32> {
+    u32::try_from(rank).ok().filter(|&rank| rank < size).ok_or_else(|| {
+        Error::new(ErrorClass::Rank, format!("rank {rank} is not in the group, whose size is {size}"))
+    })
+}
+
+fn distinct(ranks: Sequence) -> Result<Sequence> {
+    match ranks.repeated() {
+        Some(rank) => Err(given_twice(&format!("rank {rank}"))),
+        None => Ok(ranks),
+    }
+}
+
+fn given_twice(what: &str) -> Error {
+    Error::new(ErrorClass::Rank, format!("{what} is given twice"))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn group(members: &[u32]) -> Group {
-        Group::new(members.iter().copied(), 3)
-    }
-
-    #[test]
-    fn set_operations_keep_the_order_of_the_first_group() {
-        let (one, two) = (group(&[4, 3, 1]), group(&[1, 2, 4]));
-        assert_eq!(one.union(&two), group(&[4, 3, 1, 2]));
-        assert_eq!(one.intersection(&two), group(&[4, 1]));
-        assert_eq!(one.difference(&two), group(&[3]));
-        assert_eq!((one.rank(), two.rank()), (Some(1), None));
-    }
-
-    #[test]
-    fn groups_compare_by_members_and_order() {
-        assert_eq!(group(&[1, 2]).compare(&group(&[1, 2])), Comparison::Ident);
-        assert_eq!(group(&[1, 2]).compare(&group(&[2, 1])), Comparison::Similar);
-        assert_eq!(group(&[1, 2]).compare(&group(&[1])), Comparison::Unequal);
-    }
-
-    #[test]
-    fn a_rank_outside_or_given_twice_is_an_error() {
-        let group = group(&[5, 6, 7]);
-        assert_eq!(group.include(&[2, 0]).expect("members"), super::tests::group(&[7, 5]));
-        assert_eq!(group.exclude(&[1]).expect("a member"), super::tests::group(&[5, 7]));
-        for ranks in [[0, 3], [0, -1], [1, 1]] {
-            assert_eq!(group.include(&ranks).expect_err("bad ranks").class(), ErrorClass::Rank);
-        }
-        assert_eq!(group.translate(&[0, 2], &super::tests::group(&[7])).expect("members"), [None, Some(0)]);
-    }
-}
+mod tests;
