@@ -10,6 +10,7 @@ programs! {
     comm_dup;
     comm_errhandler;
     comm_free_pending;
+    comm_hints;
     comm_names;
     comm_split;
     group_sets;

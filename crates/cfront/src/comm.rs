@@ -5,7 +5,7 @@
 
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Communicator, Comparison, Process};
@@ -18,9 +18,12 @@ use crate::generated::constants::{
 };
 use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info};
 use crate::handle::{Found, Sharing, Table, bad_handle};
+use crate::hints::Hints;
 use crate::info::Info;
 use crate::pointer::{InOut, Out, StringOut, string};
-use crate::{attr, errhan, group, info};
+use crate::{attr, errhan, group, info, memory_kinds};
+
+pub use crate::hints::{comm_get_info, comm_set_info};
 
 /// A communicator with what belongs to its handle.
 pub struct Entry {
@@ -28,6 +31,7 @@ pub struct Entry {
     pub core: Arc<Communicator>,
     /// An `MPI_Errhandler`, of which the entry is a user.
     errhandler: AtomicUsize,
+    hints: Mutex<Hints>,
 }
 
 static COMMUNICATORS: Table<MPI_Comm, Arc<Entry>> = Table::new(Sharing::ByThreadLevel);
@@ -35,8 +39,13 @@ static COMMUNICATORS: Table<MPI_Comm, Arc<Entry>> = Table::new(Sharing::ByThread
 static PREDEFINED: OnceLock<[Arc<Entry>; 2]> = OnceLock::new();
 
 impl Entry {
-    fn new(core: Arc<Communicator>, errhandler: MPI_Errhandler) -> Self {
-        Self { core, errhandler: AtomicUsize::new(errhandler.0) }
+    fn new(core: Arc<Communicator>, errhandler: MPI_Errhandler, hints: Hints) -> Self {
+        Self { core, errhandler: AtomicUsize::new(errhandler.0), hints: Mutex::new(hints) }
+    }
+
+    /// The hints.
+    pub fn hints(&self) -> MutexGuard<'_, Hints> {
+        self.hints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The error handler.
@@ -63,7 +72,9 @@ impl Drop for Entry {
 
 /// Makes the predefined communicators known, once.
 pub fn begin(process: &Process) {
-    let entry = |core: &Arc<Communicator>| Arc::new(Entry::new(Arc::clone(core), errhan::initial_handle()));
+    let hints = || Hints::new(memory_kinds::of_world());
+    let entry =
+        |core: &Arc<Communicator>| Arc::new(Entry::new(Arc::clone(core), errhan::initial_handle(), hints()));
     PREDEFINED.get_or_init(|| [entry(process.world()), entry(process.myself())]);
 }
 
@@ -102,7 +113,7 @@ pub fn handle_of(comm: &Arc<Communicator>) -> Option<MPI_Comm> {
 fn adopt(core: Arc<Communicator>, parent: &Entry) -> Result<MPI_Comm> {
     let errhandler = parent.errhandler();
     errhan::retain(errhandler)?;
-    Ok(COMMUNICATORS.insert(Arc::new(Entry::new(core, errhandler))))
+    Ok(COMMUNICATORS.insert(Arc::new(Entry::new(core, errhandler, parent.hints().of_child()))))
 }
 
 fn adopt_any(core: Option<Arc<Communicator>>, parent: &Entry) -> Result<MPI_Comm> {
@@ -186,7 +197,7 @@ pub unsafe fn comm_dup(function: Function, comm: MPI_Comm, newcomm: *mut MPI_Com
     })
 }
 
-/// `MPI_Comm_dup_with_info`; no hint is known.
+/// `MPI_Comm_dup_with_info`.
 ///
 /// # Safety
 /// As the standard says of its arguments.
@@ -197,12 +208,22 @@ pub unsafe fn comm_dup_with_info(
     newcomm: *mut MPI_Comm,
 ) -> c_int {
     on_comm(function, comm, |process, entry| {
-        info::hints("info", hints)?;
+        let hints = info::hints("info", hints)?;
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newcomm", newcomm) }?;
-        out.set(duplicate(process, comm, entry)?);
+        let new = duplicate(process, comm, entry)?;
+        set_hints(new, &hints)?;
+        out.set(new);
         Ok(())
     })
+}
+
+/// Gives a new communicator, if the process has become a member, the hints that it was made with.
+fn set_hints(new: MPI_Comm, hints: &Info) -> Result<()> {
+    if new != MPI_COMM_NULL {
+        find("newcomm", new)?.hints().update(hints);
+    }
+    Ok(())
 }
 
 fn duplicate(process: &Process, old: MPI_Comm, entry: &Entry) -> Result<MPI_Comm> {
@@ -281,7 +302,9 @@ pub unsafe fn comm_split_type(
         };
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newcomm", newcomm) }?;
-        out.set(adopt_any(process.comm_split(&comm.core, color, key)?, comm)?);
+        let new = adopt_any(process.comm_split(&comm.core, color, key)?, comm)?;
+        set_hints(new, &hints)?;
+        out.set(new);
         Ok(())
     })
 }
@@ -336,23 +359,6 @@ pub unsafe fn comm_set_name(function: Function, comm: MPI_Comm, comm_name: *cons
     on_comm(function, comm, |_, comm| {
         // SAFETY: the caller's promise.
         comm.core.set_name(&unsafe { string("comm_name", comm_name) }?);
-        Ok(())
-    })
-}
-
-/// `MPI_Comm_set_info`; no hint is known.
-pub fn comm_set_info(function: Function, comm: MPI_Comm, hints: MPI_Info) -> c_int {
-    on_comm(function, comm, |_, _| info::hints("info", hints).map(drop))
-}
-
-/// `MPI_Comm_get_info`: the hints in use, of which there are none.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_get_info(function: Function, comm: MPI_Comm, info_used: *mut MPI_Info) -> c_int {
-    on_comm(function, comm, |_, _| {
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("info_used", info_used) }?.set(info::insert(Info::default()));
         Ok(())
     })
 }
