@@ -48,13 +48,13 @@ impl Builder {
     }
 
     /// Begins a send once the steps in `after` are complete.
-    pub(crate) fn send(&mut self, to: u32, from: Span, after: &[u32]) -> u32 {
-        self.push(Action::Send { to: Peer::Local(to), from }, after)
+    pub(crate) fn send(&mut self, to: impl Into<Peer>, from: Span, after: &[u32]) -> u32 {
+        self.push(Action::Send { to: to.into(), from }, after)
     }
 
     /// Begins a receive once the steps in `after` are complete.
-    pub(crate) fn receive(&mut self, from: u32, into: Span, after: &[u32]) -> u32 {
-        self.push(Action::Receive { from: Peer::Local(from), into }, after)
+    pub(crate) fn receive(&mut self, from: impl Into<Peer>, into: Span, after: &[u32]) -> u32 {
+        self.push(Action::Receive { from: from.into(), into }, after)
     }
 
     /// Copies once the steps in `after` are complete.

@@ -11,14 +11,14 @@ use crate::build::Builder;
 use crate::{Buf, Plan, Span};
 
 /// Where the block of each rank lies in a buffer of blocks.
-struct Blocks<'a> {
-    buf: Buf,
-    bytes: &'a [u64],
+pub(crate) struct Blocks<'a> {
+    pub(crate) buf: Buf,
+    pub(crate) bytes: &'a [u64],
 }
 
 impl Blocks<'_> {
     /// The blocks that are not empty, with their ranks.
-    fn iter(&self) -> impl Iterator<Item = (u32, Span)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, Span)> {
         let ends = self.bytes.iter().scan(0, |end, bytes| {
             *end += bytes;
             Some(*end)

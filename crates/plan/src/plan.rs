@@ -195,6 +195,13 @@ impl Plan {
     }
 }
 
+/// A rank without a group is one of the local group.
+impl From<u32> for Peer {
+    fn from(rank: u32) -> Self {
+        Self::Local(rank)
+    }
+}
+
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -13,10 +13,16 @@ fn cost_ns(shape: &Shape) -> f64 {
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let mut builder = Builder::new();
+    append(&mut builder, rank, shape.ranks);
+    builder.finish()
+}
+
+/// Appends all rounds. When the returned receive is complete, all ranks have come.
+pub(crate) fn append(builder: &mut Builder, rank: u32, ranks: u32) -> Option<u32> {
     let mut heard = None;
-    for (to, from) in dissemination::rounds(rank, shape.ranks) {
+    for (to, from) in dissemination::rounds(rank, ranks) {
         builder.send(to, Span::EMPTY, heard.as_slice());
         heard = Some(builder.receive(from, Span::EMPTY, &[]));
     }
-    builder.finish()
+    heard
 }

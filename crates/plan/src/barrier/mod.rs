@@ -2,7 +2,7 @@
 //!
 //! MPI-5.0: Collective Communication, Barrier Synchronization.
 
-mod dissemination;
+pub(crate) mod dissemination;
 mod node_flat;
 mod node_tree;
 

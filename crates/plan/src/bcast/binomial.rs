@@ -5,7 +5,7 @@
 use crate::build::Builder;
 use crate::machine::{message_ns, rounds};
 use crate::peers::{ring, tree};
-use crate::{Algorithm, Buf, Plan, Shape, Span};
+use crate::{Algorithm, Buf, Peer, Plan, Shape, Span};
 
 pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "binomial", admits: |_| true, cost_ns, plan };
 
@@ -18,10 +18,20 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let buffer = Span::fixed(Buf::Recv, 0, shape.bytes);
     let (root, ranks) = (shape.root(), shape.ranks);
     let place = ring::before(rank, root, ranks);
-    let rank_at = |place| ring::after(root, place, ranks);
-    let arrived = tree::parent(place, 2).map(|parent| builder.receive(rank_at(parent), buffer, &[]));
-    for child in tree::children(place, 2, ranks).into_iter().rev() {
-        builder.send(rank_at(child), buffer, arrived.as_slice());
-    }
+    append(&mut builder, place, ranks, |place| ring::after(root, place, ranks).into(), buffer);
     builder.finish()
+}
+
+/// Appends what is done at `place` of a tree of `places`: `buffer` comes from above and goes on below.
+pub(crate) fn append(
+    builder: &mut Builder,
+    place: u32,
+    places: u32,
+    peer_at: impl Fn(u32) -> Peer,
+    buffer: Span,
+) {
+    let arrived = tree::parent(place, 2).map(|parent| builder.receive(peer_at(parent), buffer, &[]));
+    for child in tree::children(place, 2, places).into_iter().rev() {
+        builder.send(peer_at(child), buffer, arrived.as_slice());
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! MPI-5.0: Collective Communication, Broadcast.
 
-mod binomial;
+pub(crate) mod binomial;
 mod node_flat;
 
 use crate::Algorithm;

@@ -26,18 +26,11 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let (root, ranks, top) = (shape.root(), shape.ranks, top(shape));
     let place = ring::before(rank, top, ranks);
     let rank_at = |place| ring::after(top, place, ranks);
-    let mut partial = Span::fixed(Buf::Send, 0, shape.bytes);
+    let own = Span::fixed(Buf::Send, 0, shape.bytes);
     let result = Span::fixed(Buf::Recv, 0, shape.bytes);
-    let children = tree::children(place, 2, ranks);
-    if !children.is_empty() {
-        let sum = if rank == top && rank == root { result } else { builder.scratch(shape.bytes) };
-        let operand = builder.scratch(shape.bytes);
-        for child in children {
-            let arrived = builder.receive(rank_at(child), operand, &[]);
-            builder.reduce(partial, operand, sum, &[arrived]);
-            partial = sum;
-        }
-    }
+    let sum = (rank == top && rank == root).then_some(result);
+    let children = tree::children(place, 2, ranks).into_iter().map(rank_at);
+    let partial = combine(&mut builder, children, own, sum);
     match tree::parent(place, 2) {
         Some(parent) => {
             let sent = builder.send(rank_at(parent), partial, &[]);
@@ -51,4 +44,28 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
         None => {}
     }
     builder.finish()
+}
+
+/// Appends: this rank's `own` is combined with what comes from `children`, which is of higher ranks in order.
+///
+/// The result is where the returned span says: in `sum` or, without one, in scratch memory, if there are
+/// children at all.
+pub(crate) fn combine(
+    builder: &mut Builder,
+    children: impl ExactSizeIterator<Item = u32>,
+    own: Span,
+    sum: Option<Span>,
+) -> Span {
+    if children.len() == 0 {
+        return own;
+    }
+    let sum = sum.unwrap_or_else(|| builder.scratch(own.bytes));
+    let operand = builder.scratch(own.bytes);
+    let mut partial = own;
+    for child in children {
+        let arrived = builder.receive(child, operand, &[]);
+        builder.reduce(partial, operand, sum, &[arrived]);
+        partial = sum;
+    }
+    partial
 }

@@ -3,7 +3,7 @@
 //! Operands stay in the order of ranks unless the operation is commutative.
 //! MPI-5.0: Collective Communication, Reduce.
 
-mod binomial;
+pub(crate) mod binomial;
 mod node_flat;
 mod node_sliced;
 
