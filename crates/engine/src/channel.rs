@@ -9,7 +9,8 @@
 //!
 //! What does not fit into a line lies in a block of the rank's arena, which comes back the same way.
 //!
-//! The channel of an intercommunicator has the members of two groups and no lines: its plans consist of messages.
+//! The channel of an intercommunicator has the members of two groups and no lines: its plans consist of
+//! messages.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;

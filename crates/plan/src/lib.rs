@@ -3,7 +3,7 @@
 //! - [`Plan`] is the language: one rank's steps over buffers named by role.
 //! - [`Shape`] is all that may decide a plan, equal on all ranks.
 //! - Each collective has a folder with a file per [`Algorithm`]: a function from shape and rank to plan.
-//!   Collectives with blocks of different lengths are in [`irregular`].
+//!   Collectives with blocks of different lengths are in [`irregular`], those of two groups in [`inter`].
 //! - [`select()`] takes the cheapest admissible algorithm, or the one an [`Overrides`] names; [`compile`]
 //!   makes the plan.
 //! - [`verify`] runs the plans of all ranks symbolically; [`svg()`] draws them.
@@ -27,6 +27,7 @@ mod barrier;
 mod bcast;
 mod build;
 mod gather;
+pub mod inter;
 pub mod irregular;
 mod machine;
 mod peers;

@@ -3,4 +3,5 @@
 pub(crate) mod dissemination;
 pub(crate) mod doubling;
 pub(crate) mod ring;
+pub(crate) mod spread;
 pub(crate) mod tree;

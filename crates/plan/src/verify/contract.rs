@@ -3,19 +3,21 @@
 
 use super::value::{Piece, list};
 use super::{Flaw, FlawKind};
-use crate::{Buf, Collective, Shape};
+use crate::{Buf, Collective, Peer, Shape};
 
 /// A collective's promises.
 pub(super) struct Contract {
-    /// What each rank gives and gets.
+    /// What each rank gives and gets; of two groups, the second one's ranks follow the first one's.
     pub(super) parts: Vec<Part>,
+    /// Ranks of the first group, or of the only one.
+    pub(super) first_group: u32,
     /// Bytes of an element; reductions never cut one.
     pub(super) unit: u64,
     /// Whether contributions may be combined in another order than that of the ranks.
     pub(super) commutative: bool,
     /// See [`Shape::synchronizes`].
     pub(super) synchronizes: bool,
-    /// Whether all ranks must get the same bits, so that brackets must be equal.
+    /// Whether all ranks of a group must get the same bits, so that brackets must be equal.
     pub(super) has_equal_results: bool,
 }
 
@@ -61,11 +63,37 @@ impl Contract {
     pub(super) fn of(shape: &Shape, in_place: &[bool]) -> Self {
         Self {
             parts: (0..shape.ranks).zip(in_place).map(|(rank, &flag)| part(shape, rank, flag)).collect(),
+            first_group: shape.ranks,
             unit: u64::from(shape.unit.max(1)),
             commutative: shape.commutative,
             synchronizes: shape.synchronizes(),
             has_equal_results: shape.collective == Collective::Allreduce,
         }
+    }
+
+    /// The group of a rank: 0 or 1.
+    pub(super) fn group(&self, rank: u32) -> usize {
+        usize::from(rank >= self.first_group)
+    }
+
+    /// Whether there are two groups.
+    pub(super) fn has_remote_group(&self) -> bool {
+        (self.first_group as usize) < self.parts.len()
+    }
+
+    /// Whom `rank` means by `peer`.
+    ///
+    /// # Errors
+    /// [`FlawKind::Malformed`] if there is no such rank.
+    pub(super) fn resolve(&self, rank: u32, peer: Peer) -> Result<u32, Flaw> {
+        let both = [0..self.first_group, self.first_group..self.parts.len() as u32];
+        let own = self.group(rank);
+        let (group, index) = match peer {
+            Peer::Local(index) => (&both[own], index),
+            Peer::Remote(index) => (&both[1 - own], index),
+        };
+        let found = group.clone().nth(index as usize);
+        found.ok_or_else(|| Flaw::new(FlawKind::Malformed, format!("there is no rank {peer}")))
     }
 }
 

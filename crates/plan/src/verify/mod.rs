@@ -15,6 +15,9 @@
 //!   that synchronizes does not;
 //! - [`FlawKind::Leftover`]: a message was never received.
 //!
+//! Of an intercommunicator the plans of both groups are run together, and the ranks of the second one are
+//! counted on from those of the first.
+//!
 //! Order is judged by vector clocks and so does not depend on the interleaving that happened: which post a
 //! pull gets, and which send a receive, is fixed by the plans, hence one run shows the order of all. The
 //! interleavings are varied nevertheless.
@@ -150,6 +153,9 @@ pub fn verify_under(
 /// Verifies the plans of all ranks against `contract`.
 fn verify_contract(contract: &Contract, plans: &[Plan], conditions: Conditions) -> Result<(), Flaw> {
     form::check(plans)?;
+    if contract.has_remote_group() && !plans[0].lines.is_empty() {
+        return Err(Flaw::new(FlawKind::Malformed, "groups that need not share memory have lines"));
+    }
     let Conditions { sends, schedule } = conditions;
     World::new(contract, plans, sends)
         .run(schedule)

@@ -21,8 +21,8 @@ pub(super) struct World<'a> {
     channels: Channels,
     /// For each run, what each rank knew when it had completed it.
     completed: Vec<Vec<Option<Moment>>>,
-    /// For each run, the first result that a rank got, for comparing brackets.
-    results: Vec<Option<Vec<Piece>>>,
+    /// For each run, the first result that a rank of each group got, for comparing brackets.
+    results: Vec<[Option<Vec<Piece>>; 2]>,
 }
 
 /// One rank.
@@ -80,7 +80,7 @@ impl<'a> World<'a> {
             lines: Lines::new(plans),
             channels: Channels::new(plans.len() as u32, sends),
             completed: vec![vec![None; plans.len()]; RUNS as usize],
-            results: vec![None; RUNS as usize],
+            results: vec![[None, None]; RUNS as usize],
         }
     }
 
@@ -141,7 +141,7 @@ impl<'a> World<'a> {
         }
         let run = self.ranks[index].run;
         let result = self.ranks[index].buffers.check(run)?;
-        self.compare(run, result)?;
+        self.compare(rank, run, result)?;
         let state = &mut self.ranks[index];
         state.clock.tick(index);
         let moment = state.clock.moment();
@@ -157,17 +157,16 @@ impl<'a> World<'a> {
         Ok(true)
     }
 
-    /// All ranks must get the same bits from an allreduce.
-    fn compare(&mut self, run: u32, result: Vec<Piece>) -> Result<(), Flaw> {
-        match &self.results[run as usize] {
-            _ if !self.contract.has_equal_results => Ok(()),
-            Some(first) if *first == result => Ok(()),
-            Some(_) => Err(Flaw::new(FlawKind::Wrong, "brackets differ from those of another rank")),
-            None => {
-                self.results[run as usize] = Some(result);
-                Ok(())
-            }
+    /// All ranks of a group must get the same bits from an allreduce.
+    fn compare(&mut self, rank: u32, run: u32, result: Vec<Piece>) -> Result<(), Flaw> {
+        if !self.contract.has_equal_results {
+            return Ok(());
         }
+        let first = &mut self.results[run as usize][self.contract.group(rank)];
+        if *first.get_or_insert_with(|| result.clone()) != result {
+            return Err(Flaw::new(FlawKind::Wrong, "brackets differ from those of another rank"));
+        }
+        Ok(())
     }
 
     /// Nobody may leave a barrier before all have come; see also `Shape::synchronizes`.
@@ -209,7 +208,7 @@ impl<'a> World<'a> {
                 self.lines.post(rank, line, stamp, from.at(segment).1, pieces, &state.clock)?;
             }
             Action::Pull { peer, line, skip, into, take } => {
-                let owner = local(peer)?;
+                let owner = self.contract.resolve(rank, peer)?;
                 let posted = self.pull(rank, owner, line, segment, number, skip, into)?;
                 match take {
                     Take::Copy => self.write(rank, into, segment, &posted)?,
@@ -242,7 +241,8 @@ impl<'a> World<'a> {
                 Ok(true)
             }
             Action::Pull { peer, line, .. } => {
-                Ok(self.lines.posted(local(peer)?, line, (run, segment))?.is_some())
+                let owner = self.contract.resolve(rank, peer)?;
+                Ok(self.lines.posted(owner, line, (run, segment))?.is_some())
             }
             _ => Ok(true),
         }
@@ -273,7 +273,7 @@ impl<'a> World<'a> {
     }
 
     fn send(&mut self, rank: u32, index: usize, to: Peer, from: Span) -> Result<(), Flaw> {
-        let to = local(to)?;
+        let to = self.contract.resolve(rank, to)?;
         let pieces = self.read(rank, from, 0)?;
         let state = &mut self.ranks[rank as usize];
         let (offset, bytes) = from.at(0);
@@ -285,7 +285,7 @@ impl<'a> World<'a> {
     }
 
     fn receive(&mut self, rank: u32, index: usize, from: Peer, into: Span) -> Result<(), Flaw> {
-        let from = local(from)?;
+        let from = self.contract.resolve(rank, from)?;
         self.check_access(rank, into, 0, Access::Write)?;
         let state = &mut self.ranks[rank as usize];
         let (offset, bytes) = into.at(0);
@@ -398,13 +398,5 @@ impl<'a> World<'a> {
             }
         }
         Flaw::new(FlawKind::Deadlock, waits.join("; "))
-    }
-}
-
-/// The rank of a peer in the local group.
-fn local(peer: Peer) -> Result<u32, Flaw> {
-    match peer {
-        Peer::Local(rank) => Ok(rank),
-        Peer::Remote(_) => Err(Flaw::new(FlawKind::Malformed, "no remote group is verified")),
     }
 }

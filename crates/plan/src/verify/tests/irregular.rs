@@ -10,7 +10,8 @@ use crate::{Buf, Plan};
 /// Verifies plans against what each rank has and should get, with both kinds of sends.
 fn verify(parts: Vec<Part>, plans: &[Plan], seed: u64) -> Result<(), Flaw> {
     let (commutative, synchronizes, has_equal_results) = (false, false, false);
-    let contract = Contract { parts, unit: 1, commutative, synchronizes, has_equal_results };
+    let first_group = parts.len() as u32;
+    let contract = Contract { parts, first_group, unit: 1, commutative, synchronizes, has_equal_results };
     for sends in [Sends::Buffered, Sends::Synchronous] {
         verify_contract(&contract, plans, Conditions { sends, schedule: Schedule::Random(seed) })?;
     }
