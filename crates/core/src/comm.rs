@@ -5,7 +5,7 @@
 //!
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Management.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Address, ChannelKey, ChannelPlan, Engine};
@@ -15,6 +15,7 @@ use crate::coll::{Record, exchange};
 use crate::group::{Comparison, Group};
 use crate::offer::check_lines;
 use crate::process::{Process, State};
+use crate::topology::Topology;
 
 /// A communicator within one group.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub struct Communicator {
     pub(crate) addresses: Arc<[Address]>,
     /// The channel of the collectives.
     pub(crate) channel: ChannelKey,
+    /// Set before anybody else sees the communicator, or never; shared by duplicates.
+    pub(crate) topology: OnceLock<Arc<Topology>>,
     name: Mutex<String>,
 }
 
@@ -67,7 +70,8 @@ impl Communicator {
 
     fn new(group: Group, context: u32, addresses: Arc<[Address]>, channel: ChannelKey, name: &str) -> Self {
         let rank = group.rank().expect("a process is a member of its communicators");
-        Self { group, rank, context, addresses, channel, name: Mutex::new(name.to_owned()) }
+        let (topology, name) = (OnceLock::new(), Mutex::new(name.to_owned()));
+        Self { group, rank, context, addresses, channel, topology, name }
     }
 
     /// Number of members.
@@ -110,6 +114,18 @@ impl Communicator {
         }
     }
 
+    /// The only group.
+    ///
+    /// # Errors
+    /// `Comm` for an intercommunicator.
+    pub(crate) fn only_group(&self) -> Result<&Group> {
+        if self.is_inter() {
+            let text = "the communicator is an intercommunicator, which this function does not take";
+            return Err(Error::new(ErrorClass::Comm, text));
+        }
+        Ok(&self.group)
+    }
+
     /// The root of a collective.
     ///
     /// # Errors
@@ -126,13 +142,15 @@ impl Communicator {
 }
 
 impl Process {
-    /// A communicator with the same group and new contexts. Collective.
+    /// A communicator with the same group and topology and new contexts. Collective.
     ///
     /// # Errors
     /// `NoMem` if shared memory is used up.
     pub fn comm_dup(&self, comm: &Arc<Communicator>) -> Result<Arc<Communicator>> {
         let made = self.comm_split(comm, Some(0), 0)?;
-        Ok(made.expect("whoever names a color becomes a member"))
+        let made = made.expect("whoever names a color becomes a member");
+        made.inherit_topology(comm);
+        Ok(made)
     }
 
     /// Communicators of the members that name the same color, in the order of their keys (and of their ranks,

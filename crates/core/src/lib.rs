@@ -8,6 +8,7 @@
 //! | [`process`](Process) | one MPI process: joining the job, leaving it |
 //! | `wait` | the one place where anything waits, and how |
 //! | `group`, `comm`, `offer` | groups and communicators, and how these are made together |
+//! | `topology` | which members of a communicator are neighbours |
 //! | `p2p`, `request` | messages, and operations that are under way |
 //! | `coll` | one description per collective, and its three lifetimes |
 #![forbid(unsafe_code)]
@@ -20,6 +21,7 @@ mod offer;
 mod p2p;
 mod process;
 mod request;
+mod topology;
 mod wait;
 
 pub use clock::{processor_name, wall_tick, wall_time};
@@ -29,3 +31,4 @@ pub use group::{Comparison, Group};
 pub use p2p::{Dest, MessageKey, NULL_SOURCE, SendMode, Source, TagPattern};
 pub use process::{Process, State, ThreadLevel};
 pub use request::{AnyTest, Completion, Request, RequestKey};
+pub use topology::{Axis, Cartesian, DistGraph, Edge, Edges, Graph, Subgrid, Topology, balanced_dims};

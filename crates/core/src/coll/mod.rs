@@ -12,6 +12,7 @@ mod alltoall;
 mod barrier;
 mod bcast;
 mod cache;
+mod deliver;
 mod exchange;
 mod gather;
 mod image;
@@ -42,6 +43,7 @@ use crate::comm::Communicator;
 use crate::process::Process;
 
 pub(crate) use cache::PlanCache;
+pub(crate) use deliver::deliver;
 pub(crate) use exchange::{Record, exchange};
 use image::{Buffers, Which};
 
