@@ -3,13 +3,16 @@
 //! MPI-5.0: MPI Environmental Management, Timers and Synchronization; Implementation Information.
 
 use std::fs;
-use std::sync::OnceLock;
-use std::time::Instant;
 
-/// Seconds since the first call in this process.
+use rustix::time::{ClockId, clock_gettime};
+
+/// Whether all ranks of a job read the same clock: they run on one machine.
+pub const WALL_TIME_IS_GLOBAL: bool = true;
+
+/// Seconds since the machine started, as far as its clock tells.
 pub fn wall_time() -> f64 {
-    static ORIGIN: OnceLock<Instant> = OnceLock::new();
-    ORIGIN.get_or_init(Instant::now).elapsed().as_secs_f64()
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as f64 + now.tv_nsec as f64 * wall_tick()
 }
 
 /// Resolution of [`wall_time`], in seconds.

@@ -24,7 +24,7 @@ mod request;
 mod topology;
 mod wait;
 
-pub use clock::{processor_name, wall_tick, wall_time};
+pub use clock::{WALL_TIME_IS_GLOBAL, processor_name, wall_tick, wall_time};
 pub use coll::Operation;
 pub use comm::Communicator;
 pub use group::{Comparison, Group};

@@ -34,6 +34,10 @@ pub struct RankVariables {
     pub rank: u32,
     /// Size of the world; on one machine also the number of ranks of this node.
     pub size: u32,
+    /// Which of the programs of the command line the rank runs, from 0.
+    pub app_number: u32,
+    /// Ranks that the command line asks for with this program.
+    pub max_procs: u32,
     /// Descriptor of the job's segment.
     pub job_fd: i32,
     /// Descriptor that reads end-of-file once the launcher is gone.
@@ -45,13 +49,15 @@ const FOREIGN: [&str; 2] = ["PMI_FD", "PMI_PORT"];
 
 impl RankVariables {
     /// The variables by name.
-    pub fn list(&self) -> [(&'static str, i64); 10] {
+    pub fn list(&self) -> [(&'static str, i64); 12] {
         let (rank, size) = (i64::from(self.rank), i64::from(self.size));
         [
             ("OXMPI_RANK", rank),
             ("OXMPI_SIZE", size),
             ("OXMPI_LOCAL_RANK", rank),
             ("OXMPI_LOCAL_SIZE", size),
+            ("OXMPI_APPNUM", i64::from(self.app_number)),
+            ("OXMPI_MAXPROCS", i64::from(self.max_procs)),
             ("OXMPI_JOB_FD", i64::from(self.job_fd)),
             ("OXMPI_LIFELINE_FD", i64::from(self.lifeline_fd)),
             ("PMI_RANK", rank),
@@ -82,7 +88,7 @@ pub fn compose(outer: &[Variable], global: &Rules, block: &Rules) -> Vec<Variabl
 }
 
 fn is_reserved(name: &OsStr) -> bool {
-    let none = RankVariables { rank: 0, size: 0, job_fd: 0, lifeline_fd: 0 };
+    let none = RankVariables { rank: 0, size: 0, app_number: 0, max_procs: 0, job_fd: 0, lifeline_fd: 0 };
     FOREIGN.iter().any(|foreign| *foreign == name) || none.list().iter().any(|(own, _)| *own == name)
 }
 

@@ -60,12 +60,21 @@ pub fn start(launcher: &'static str, job: &Job) -> Result<Supervisor> {
     };
     let mut starter = Starter { job, supervisor, open_files, errors: error_writer };
     starter.announce(&cpus);
-    let blocks = job.blocks.iter().zip(&programs);
-    let ranks = blocks.flat_map(|(block, program)| (0..block.count).map(move |_| (block, program)));
-    for ((rank, (block, program)), cpus) in (0..).zip(ranks).zip(&cpus) {
-        starter.start_rank(rank, block, program, cpus)?;
+    let blocks = (0..).zip(&job.blocks).zip(&programs);
+    let ranks = blocks
+        .flat_map(|((number, block), program)| (0..block.count).map(move |_| App { number, block, program }));
+    for ((rank, app), cpus) in (0..).zip(ranks).zip(&cpus) {
+        starter.start_rank(rank, &app, cpus)?;
     }
     Ok(starter.supervisor)
+}
+
+/// What a rank runs.
+struct App<'a> {
+    /// Its place in the command line.
+    number: u32,
+    block: &'a Block,
+    program: &'a Program,
 }
 
 /// A job whose ranks are being started.
@@ -100,7 +109,7 @@ impl Starter<'_> {
         }
     }
 
-    fn start_rank(&mut self, rank: u32, block: &Block, program: &Program, cpus: &[usize]) -> Result<()> {
+    fn start_rank(&mut self, rank: u32, app: &App<'_>, cpus: &[usize]) -> Result<()> {
         let failed = |error| Failure::system(&format!("start rank {rank}"), error);
         let supervisor = &mut self.supervisor;
         let cpus = cpu_set(cpus);
@@ -110,6 +119,8 @@ impl Starter<'_> {
         let variables = RankVariables {
             rank,
             size: self.job.size(),
+            app_number: app.number,
+            max_procs: app.block.count,
             job_fd: spawn::number(&supervisor.segment.file()),
             lifeline_fd: spawn::number(&life_reader),
         };
@@ -128,11 +139,11 @@ impl Starter<'_> {
             open_files: self.open_files,
             errors: self.errors.as_fd(),
         };
-        let pid = spawn::spawn(program, &place, &surroundings).map_err(failed)?;
+        let pid = spawn::spawn(app.program, &place, &surroundings).map_err(failed)?;
         supervisor.guardian.watch(pid).map_err(failed)?;
         let handle =
             rustix::process::pidfd_open(pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
-        let program = block.program.to_string_lossy().into_owned();
+        let program = app.block.program.to_string_lossy().into_owned();
         supervisor.ranks.push(Rank { pid, handle, lifeline: Some(lifeline), program, exit: None });
         Ok(())
     }
