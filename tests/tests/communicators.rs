@@ -4,7 +4,6 @@ use oxmpi_tests::{Program, programs};
 
 programs! {
     bad_input;
-    comm_attributes;
     comm_compare;
     comm_create;
     comm_dup;

@@ -1,20 +1,23 @@
 //! Attributes: values that the program attaches to communicators and datatypes.
 //!
-//! Predefined attributes are found on every communicator. MPI-5.0: Groups, Contexts, Communicators, and Caching,
+//! Predefined attributes are found on every communicator.
+//! MPI-5.0: Groups, Contexts, Communicators, and Caching,
 //! Caching; MPI Environmental Management, Implementation Information.
 
 mod cache;
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
+use std::{env, ptr};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::WALL_TIME_IS_GLOBAL;
 
 use self::cache::{Cache, CopyFunction, DeleteFunction};
 use crate::failure::{at_any_time, on_comm};
 use crate::generated::constants::{
-    MPI_ANY_SOURCE, MPI_APPNUM, MPI_HOST, MPI_IO, MPI_KEYVAL_INVALID, MPI_LASTUSEDCODE, MPI_PROC_NULL,
-    MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
+    MPI_ANY_SOURCE, MPI_APPNUM, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_HOST, MPI_IO, MPI_KEYVAL_INVALID,
+    MPI_LASTUSEDCODE, MPI_PROC_NULL, MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
 };
 use crate::generated::types::{
     MPI_Comm, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function, MPI_Copy_function, MPI_Datatype,
@@ -69,6 +72,15 @@ pub fn delete_all<H: Attributed>(object: H) -> Result<()> {
     H::cache().delete_all(object)
 }
 
+/// Deletes the attributes of the communicators that end with the process: those of `MPI_COMM_SELF` first.
+///
+/// # Errors
+/// What the first delete callback that refused returned; no attribute stays all the same.
+pub fn end() -> Result<()> {
+    let of_self = OF_COMMS.delete_all_forcibly(MPI_COMM_SELF);
+    of_self.and(OF_COMMS.delete_all_forcibly(MPI_COMM_WORLD))
+}
+
 /// # Safety
 /// `keyval` is null or valid for writes.
 unsafe fn create_keyval<H: Attributed>(
@@ -116,11 +128,13 @@ unsafe fn get_attr(found: Option<*mut c_void>, attribute_val: *mut c_void, flag:
 /// Where a program finds the value of a predefined attribute.
 fn predefined(keyval: c_int) -> Option<*const c_int> {
     static ANY_RANK: c_int = MPI_ANY_SOURCE;
-    static FALSE: c_int = 0;
+    static APP_NUMBER: OnceLock<Option<c_int>> = OnceLock::new();
     static GREATEST_TAG: c_int = c_int::MAX;
+    static IS_GLOBAL: c_int = WALL_TIME_IS_GLOBAL as c_int;
     static NO_RANK: c_int = MPI_PROC_NULL;
     static UNIVERSE: OnceLock<c_int> = OnceLock::new();
     match keyval {
+        MPI_APPNUM => APP_NUMBER.get_or_init(app_number).as_ref().map(ptr::from_ref),
         MPI_HOST => Some(&raw const NO_RANK),
         MPI_IO => Some(&raw const ANY_RANK),
         MPI_LASTUSEDCODE => Some(error_codes::last_used()),
@@ -130,9 +144,14 @@ fn predefined(keyval: c_int) -> Option<*const c_int> {
             let size = c_int::try_from(size).expect("ranks are ints");
             Some(UNIVERSE.get_or_init(|| size))
         }
-        MPI_WTIME_IS_GLOBAL => Some(&raw const FALSE),
+        MPI_WTIME_IS_GLOBAL => Some(&raw const IS_GLOBAL),
         _ => None,
     }
+}
+
+/// Which of the programs of the command line this is; `None` if no launcher tells.
+fn app_number() -> Option<c_int> {
+    env::var("OXMPI_APPNUM").ok()?.parse().ok()
 }
 
 /// Refuses to change what the standard defines.
@@ -147,7 +166,7 @@ fn own_keyval(keyval: c_int) -> Result<()> {
 fn find_of_comm(comm: MPI_Comm, keyval: c_int) -> Result<Option<*mut c_void>> {
     match predefined(keyval) {
         Some(value) => Ok(Some(value.cast_mut().cast())),
-        // Unknown: the program has one executable only, or was not started by a launcher that numbers them.
+        // Unknown: the program was not started by a launcher that numbers its programs.
         None if keyval == MPI_APPNUM => Ok(None),
         None => OF_COMMS.get(comm, keyval),
     }

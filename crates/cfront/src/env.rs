@@ -10,8 +10,8 @@ use oxmpi_core::{ThreadLevel, processor_name, wall_tick, wall_time};
 
 use crate::failure::{at_any_time, in_process};
 use crate::generated::constants::{
-    MPI_COMM_SELF, MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION,
-    MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE, MPI_VERSION,
+    MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_THREAD_FUNNELED,
+    MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE, MPI_VERSION,
 };
 use crate::generated::types::{MPI_Aint, MPI_Comm, MPI_Info};
 use crate::info::Info;
@@ -67,8 +67,7 @@ fn begin(level: ThreadLevel) -> Result<()> {
 /// `MPI_Finalize`.
 pub fn finalize(function: Function) -> c_int {
     in_process(function, |process| {
-        attr::delete_all(MPI_COMM_SELF)?;
-        let result = process::leave(process);
+        let result = attr::end().and(process::leave(process));
         comm::end();
         group::end();
         result

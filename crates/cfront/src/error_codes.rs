@@ -39,6 +39,16 @@ pub fn text_of(code: c_int) -> Option<String> {
     registry().get(&code).map(|added| added.text.clone())
 }
 
+/// The error that a callback of the program's has reported by `code`: that code, if it is one.
+#[cold]
+pub fn returned(code: c_int, text: String) -> Error {
+    if ErrorClass::from_code(code).is_some() || class_of(code).is_some() {
+        Error::returned(code, text)
+    } else {
+        Error::new(ErrorClass::Other, text)
+    }
+}
+
 /// Where the greatest code ever used is found, as attributes are: by address.
 pub fn last_used() -> *const c_int {
     LAST_USED.as_ptr()

@@ -1,7 +1,7 @@
 //! What happens to an error: it becomes a code, and an error handler hears of it.
 //!
 //! Bodies are closures, run by one of the first functions here; these differ in what they find for the body,
-//! and in whose error handler they call. The code of an error is its class.
+//! and in whose error handler they call. The code of an error is its class, unless the program chose it.
 //! MPI-5.0: MPI Environmental Management, Error Handling.
 
 use std::ffi::c_int;
@@ -90,7 +90,7 @@ pub fn at_any_time(function: Function, body: impl FnOnce() -> Result<()>) -> c_i
 /// Tells the error handler that `via` names about an error of `function`: the code to return, if it returns.
 #[cold]
 pub fn report(function: Function, via: ErrorVia, error: &Error) -> c_int {
-    let code = error.class().code();
+    let code = error.code();
     match via {
         ErrorVia::None => code,
         ErrorVia::Comm(handle) => match comm::find("comm", handle) {
@@ -113,7 +113,7 @@ fn report_failure(function: Function, failure: &Failure) -> c_int {
 
 /// The handler of errors that belong to no object is that of `MPI_COMM_SELF`.
 fn report_by_default(function: Function, error: &Error) -> c_int {
-    let code = error.class().code();
+    let code = error.code();
     match comm::find("comm", MPI_COMM_SELF) {
         Ok(entry) => call_handler(function, MPI_COMM_SELF, &entry, code, error.text()),
         Err(_) => match errhan::initial() {

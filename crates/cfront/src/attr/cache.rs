@@ -3,13 +3,15 @@
 //! No lock is held while a callback runs: callbacks call MPI.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ffi::{c_int, c_void};
-use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::{mem, ptr};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
+use crate::error_codes;
 use crate::generated::constants::{MPI_COMM_DUP_FN, MPI_SUCCESS};
 use crate::handle::Handle;
 
@@ -55,6 +57,8 @@ struct Word(usize);
 struct Attribute<H> {
     keyval: Arc<Keyval<H>>,
     value: Word,
+    /// Whether its delete callback runs. Until that succeeds the attribute can be read, but not set or deleted.
+    is_leaving: bool,
 }
 
 /// Keyvals of all kinds have numbers of their own, above those of the standard; none is used twice.
@@ -104,36 +108,34 @@ impl<H: Handle> Cache<H> {
     /// `Keyval` if there is no such keyval.
     pub fn get(&self, object: H, number: c_int) -> Result<Option<*mut c_void>> {
         self.keyval(number)?;
-        let attributes = lock(&self.attributes);
-        let list = attributes.get(&object.word());
-        let found = list.and_then(|list| list.iter().find(|attribute| attribute.keyval.number == number));
-        Ok(found.map(|attribute| attribute.value.pointer()))
+        Ok(self.with(object, number, |attribute| attribute.value.pointer()))
     }
 
     /// Sets an attribute; one that is set is deleted first.
     ///
     /// # Errors
-    /// `Keyval` if there is no such keyval; what the delete callback returns.
+    /// `Keyval` if there is no such keyval, or the attribute is being deleted; what the delete callback returns.
     pub fn set(&self, object: H, number: c_int, value: *mut c_void) -> Result<()> {
         let keyval = self.keyval(number)?;
-        if let Some(old) = self.take(object, number) {
-            self.delete_taken(object, old)?;
+        if self.is_set(object, number) {
+            self.delete_one(object, &keyval)?;
         }
-        self.put(object, Attribute { keyval, value: Word::of(value) });
+        self.put(object, keyval, Word::of(value));
         Ok(())
     }
 
     /// Deletes an attribute.
     ///
     /// # Errors
-    /// `Keyval` if there is no such keyval, or the attribute is not set; what the delete callback returns.
+    /// `Keyval` if there is no such keyval, or the attribute is not set or is being deleted; what the delete
+    /// callback returns.
     pub fn delete(&self, object: H, number: c_int) -> Result<()> {
-        self.keyval(number)?;
-        let Some(attribute) = self.take(object, number) else {
-            let text = format!("keyval {number} has no value on this object");
+        let keyval = self.keyval(number)?;
+        if !self.is_set(object, number) {
+            let text = format!("keyval is {number}, which has no value on this object");
             return Err(Error::new(ErrorClass::Keyval, text));
-        };
-        self.delete_taken(object, attribute)
+        }
+        self.delete_one(object, &keyval)
     }
 
     /// Deletes all attributes, the last one set first.
@@ -141,13 +143,26 @@ impl<H: Handle> Cache<H> {
     /// # Errors
     /// What a delete callback returns; its attribute and those set before it stay.
     pub fn delete_all(&self, object: H) -> Result<()> {
-        loop {
-            let last = lock(&self.attributes).get_mut(&object.word()).and_then(Vec::pop);
-            let Some(attribute) = last else { break };
-            self.delete_taken(object, attribute)?;
+        while let Some(keyval) = self.last(object) {
+            self.delete_one(object, &keyval)?;
         }
-        lock(&self.attributes).remove(&object.word());
         Ok(())
+    }
+
+    /// As [`Cache::delete_all`], but a callback that refuses does not keep its attribute.
+    ///
+    /// # Errors
+    /// What the first delete callback that refused returned.
+    pub fn delete_all_forcibly(&self, object: H) -> Result<()> {
+        let mut result = Ok(());
+        while let Some(keyval) = self.last(object) {
+            let deleted = self.delete_one(object, &keyval);
+            if deleted.is_err() {
+                self.forget(object, keyval.number);
+            }
+            result = result.and(deleted);
+        }
+        result
     }
 
     /// Gives `new`, a duplicate of `old`, the attributes that the copy callbacks want it to have.
@@ -162,11 +177,11 @@ impl<H: Handle> Cache<H> {
         };
         for (keyval, value) in keyvals {
             match keyval.copied(old, value) {
-                Ok(Some(value)) => self.put(new, Attribute { keyval, value }),
+                Ok(Some(value)) => self.put(new, keyval, value),
                 Ok(None) => {}
                 Err(error) => {
                     // The first error is the one to report.
-                    let _ = self.delete_all(new);
+                    let _ = self.delete_all_forcibly(new);
                     return Err(error);
                 }
             }
@@ -179,20 +194,56 @@ impl<H: Handle> Cache<H> {
         found.ok_or_else(|| no_keyval(number))
     }
 
-    fn put(&self, object: H, attribute: Attribute<H>) {
+    fn is_set(&self, object: H, number: c_int) -> bool {
+        self.with(object, number, |_| ()).is_some()
+    }
+
+    /// The keyval of the attribute that was set last, apart from one that is being deleted.
+    fn last(&self, object: H) -> Option<Arc<Keyval<H>>> {
+        let attributes = lock(&self.attributes);
+        let last = attributes.get(&object.word())?.iter().rfind(|attribute| !attribute.is_leaving)?;
+        Some(Arc::clone(&last.keyval))
+    }
+
+    fn put(&self, object: H, keyval: Arc<Keyval<H>>, value: Word) {
+        let attribute = Attribute { keyval, value, is_leaving: false };
         lock(&self.attributes).entry(object.word()).or_default().push(attribute);
     }
 
-    fn take(&self, object: H, number: c_int) -> Option<Attribute<H>> {
-        let mut attributes = lock(&self.attributes);
-        let list = attributes.get_mut(&object.word())?;
-        let position = list.iter().position(|attribute| attribute.keyval.number == number)?;
-        Some(list.remove(position))
+    /// Runs the delete callback of an attribute that is set, and takes the attribute away if that agrees.
+    fn delete_one(&self, object: H, keyval: &Keyval<H>) -> Result<()> {
+        let mark = |attribute: &mut Attribute<H>| {
+            (!mem::replace(&mut attribute.is_leaving, true)).then_some(attribute.value)
+        };
+        let Some(value) = self.with(object, keyval.number, mark).flatten() else {
+            let text = format!("keyval is {}, whose value on this object is being deleted", keyval.number);
+            return Err(Error::new(ErrorClass::Keyval, text));
+        };
+        let result = keyval.deleted(object, value);
+        match &result {
+            Ok(()) => self.forget(object, keyval.number),
+            Err(_) => {
+                self.with(object, keyval.number, |attribute| attribute.is_leaving = false);
+            }
+        }
+        result
     }
 
-    /// Runs the delete callback; if it refuses, the attribute is set as before.
-    fn delete_taken(&self, object: H, attribute: Attribute<H>) -> Result<()> {
-        attribute.keyval.deleted(object, attribute.value).inspect_err(|_| self.put(object, attribute))
+    fn forget(&self, object: H, number: c_int) {
+        let mut attributes = lock(&self.attributes);
+        if let Entry::Occupied(mut list) = attributes.entry(object.word()) {
+            list.get_mut().retain(|attribute| attribute.keyval.number != number);
+            if list.get().is_empty() {
+                list.remove();
+            }
+        }
+    }
+
+    /// Lets `visit` see an attribute, if it is set.
+    fn with<T>(&self, object: H, number: c_int, visit: impl FnOnce(&mut Attribute<H>) -> T) -> Option<T> {
+        let mut attributes = lock(&self.attributes);
+        let list = attributes.get_mut(&object.word())?;
+        list.iter_mut().find(|attribute| attribute.keyval.number == number).map(visit)
     }
 }
 
@@ -244,8 +295,7 @@ fn callback_result(which: &str, number: c_int, code: c_int) -> Result<()> {
     if code == MPI_SUCCESS {
         return Ok(());
     }
-    let class = ErrorClass::from_code(code).unwrap_or(ErrorClass::Other);
-    Err(Error::new(class, format!("the {which} callback of keyval {number} returned {code}")))
+    Err(error_codes::returned(code, format!("the {which} callback of keyval {number} returned {code}")))
 }
 
 #[cold]
@@ -283,7 +333,7 @@ mod tests {
         // SAFETY: the tests pass a log that outlives the cache.
         let seen = unsafe { &*seen.cast::<Seen>() };
         lock(seen).push(('d', value.addr()));
-        MPI_SUCCESS
+        if value.addr() == 13 { ErrorClass::Intern.code() } else { MPI_SUCCESS }
     }
 
     fn value(number: usize) -> *mut c_void {
@@ -321,6 +371,23 @@ mod tests {
         assert_eq!(error.class(), ErrorClass::Intern);
         assert_eq!(cache.get(NEW, first).expect("the keyval exists"), None);
         assert_eq!(lock(&seen).last(), Some(&('d', 101)));
+    }
+
+    #[test]
+    fn a_delete_callback_that_refuses_leaves_its_attribute_in_its_place() {
+        let (cache, seen) = (Cache::new(), Seen::default());
+        let state = (&raw const seen).cast_mut().cast();
+        let keyvals = [(); 3].map(|()| cache.create_keyval(None, Some(delete), state));
+        for (keyval, number) in keyvals.into_iter().zip([1, 13, 3]) {
+            cache.set(OLD, keyval, value(number)).expect("the keyval exists");
+        }
+        assert_eq!(cache.delete(OLD, keyvals[1]).expect_err("13 is refused").class(), ErrorClass::Intern);
+        assert_eq!(cache.delete_all(OLD).expect_err("13 is refused").class(), ErrorClass::Intern);
+        assert_eq!(cache.get(OLD, keyvals[1]).expect("the keyval exists"), Some(value(13)));
+        cache.delete_all_forcibly(OLD).expect_err("13 is refused");
+        assert_eq!(cache.get(OLD, keyvals[1]).expect("the keyval exists"), None);
+        assert_eq!(*lock(&seen), [('d', 13), ('d', 3), ('d', 13), ('d', 13), ('d', 1)]);
+        assert!(lock(&cache.attributes).is_empty());
     }
 
     #[test]
