@@ -6,6 +6,7 @@ use oxmpi_tests::{Program, prefix, programs, reductions};
 
 programs! {
     datatype_collectives;
+    datatype_names on 1 2;
     datatype_partial;
     datatype_pt2pt;
     op_local on 1;

@@ -25,8 +25,8 @@ pub enum BasicType {
     Int,
     /// `MPI_LONG`, `long`.
     Long,
-    /// `MPI_LONG_LONG`, `long long`.
-    LongLong,
+    /// `MPI_LONG_LONG_INT`, `long long`.
+    LongLongInt,
     /// `MPI_UNSIGNED_SHORT`, `unsigned short`.
     UnsignedShort,
     /// `MPI_UNSIGNED`, `unsigned int`.
@@ -37,8 +37,8 @@ pub enum BasicType {
     UnsignedLongLong,
     /// `MPI_FLOAT`, `float`.
     Float,
-    /// `MPI_C_FLOAT_COMPLEX`, `float _Complex`.
-    CFloatComplex,
+    /// `MPI_C_COMPLEX`, `float _Complex`.
+    CComplex,
     /// `MPI_CXX_FLOAT_COMPLEX`, `std::complex<float>`.
     CxxFloatComplex,
     /// `MPI_DOUBLE`, `double`.
@@ -163,13 +163,13 @@ impl BasicType {
         Self::Short,
         Self::Int,
         Self::Long,
-        Self::LongLong,
+        Self::LongLongInt,
         Self::UnsignedShort,
         Self::Unsigned,
         Self::UnsignedLong,
         Self::UnsignedLongLong,
         Self::Float,
-        Self::CFloatComplex,
+        Self::CComplex,
         Self::CxxFloatComplex,
         Self::Double,
         Self::CDoubleComplex,
@@ -330,13 +330,13 @@ static ROWS: [Row; 70] = [
     row("MPI_SHORT", 0x208, [2, 2, 2, 0], Some(TypeClass::CInteger), Scalar::I16),
     row("MPI_INT", 0x209, [4, 4, 4, 0], Some(TypeClass::CInteger), Scalar::I32),
     row("MPI_LONG", 0x20a, [8, 8, 8, 0], Some(TypeClass::CInteger), Scalar::I64),
-    row("MPI_LONG_LONG", 0x20b, [8, 8, 8, 0], Some(TypeClass::CInteger), Scalar::I64),
+    row("MPI_LONG_LONG_INT", 0x20b, [8, 8, 8, 0], Some(TypeClass::CInteger), Scalar::I64),
     row("MPI_UNSIGNED_SHORT", 0x20c, [2, 2, 2, 0], Some(TypeClass::CInteger), Scalar::U16),
     row("MPI_UNSIGNED", 0x20d, [4, 4, 4, 0], Some(TypeClass::CInteger), Scalar::U32),
     row("MPI_UNSIGNED_LONG", 0x20e, [8, 8, 8, 0], Some(TypeClass::CInteger), Scalar::U64),
     row("MPI_UNSIGNED_LONG_LONG", 0x20f, [8, 8, 8, 0], Some(TypeClass::CInteger), Scalar::U64),
     row("MPI_FLOAT", 0x210, [4, 4, 4, 0], Some(TypeClass::FloatingPoint), Scalar::F32),
-    row("MPI_C_FLOAT_COMPLEX", 0x212, [8, 8, 4, 0], Some(TypeClass::Complex), Scalar::ComplexF32),
+    row("MPI_C_COMPLEX", 0x212, [8, 8, 4, 0], Some(TypeClass::Complex), Scalar::ComplexF32),
     row("MPI_CXX_FLOAT_COMPLEX", 0x213, [8, 8, 4, 0], Some(TypeClass::Complex), Scalar::ComplexF32),
     row("MPI_DOUBLE", 0x214, [8, 8, 8, 0], Some(TypeClass::FloatingPoint), Scalar::F64),
     row("MPI_C_DOUBLE_COMPLEX", 0x216, [16, 16, 8, 0], Some(TypeClass::Complex), Scalar::ComplexF64),
