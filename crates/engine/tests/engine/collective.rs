@@ -172,7 +172,7 @@ fn expected(shape: &Shape, rank: u32, round: u64) -> Option<Vec<u8>> {
 }
 
 /// The user's operation: composition of functions, or something that commutes.
-fn composition(commutative: bool) -> Reducer {
+pub fn composition(commutative: bool) -> Reducer {
     let function = move |left: &Region, right: &Region, count: u64| {
         assert_eq!((left.len(), right.len()), (count as usize * UNIT_BYTES, count as usize * UNIT_BYTES));
         right.write(&compose(&left.to_vec(), &right.to_vec(), commutative));
@@ -180,7 +180,7 @@ fn composition(commutative: bool) -> Reducer {
     Reducer::user(UNIT_BYTES as u64, commutative, Arc::new(function))
 }
 
-fn compose(left: &[u8], right: &[u8], commutative: bool) -> Vec<u8> {
+pub fn compose(left: &[u8], right: &[u8], commutative: bool) -> Vec<u8> {
     let number = |at: &[u8]| u64::from(u16::from_le_bytes([at[0], at[1]]));
     let mut combined = Vec::with_capacity(left.len());
     for (left, right) in left.chunks_exact(UNIT_BYTES).zip(right.chunks_exact(UNIT_BYTES)) {

@@ -1,0 +1,234 @@
+//! One collective of two groups as the engine sees it: what each rank has, and what it must get.
+//!
+//! The ranks of both groups are counted through, and so are roots.
+
+use std::ops::Range;
+
+use oxmpi_datatype::Buffer;
+use oxmpi_engine::{Binding, Program};
+use oxmpi_plan::Plan;
+use oxmpi_plan::inter::{
+    Groups, Root, allgatherv, allreduce, alltoallv, barrier, bcast, exchange, gatherv, reduce, scatterv,
+};
+
+use crate::collective::{UNIT_BYTES, compose, composition};
+use crate::harness::{Lie, Random, Store};
+
+/// How many ranks two groups have.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    pub first: u32,
+    pub second: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    Allgatherv,
+    Allreduce,
+    Alltoallv,
+    Barrier,
+    Bcast { root: u32 },
+    Exchange,
+    Gatherv { root: u32 },
+    Reduce { root: u32 },
+    Scatterv { root: u32 },
+}
+
+/// A collective of vectors and blocks of about `bytes` bytes, and where all ranks have their data.
+pub struct GroupsCase {
+    pub kind: Kind,
+    sizes: Sizes,
+    bytes: usize,
+    /// What each rank sends from, and receives into.
+    stores: Vec<[Store; 2]>,
+}
+
+impl Sizes {
+    pub fn ranks(self) -> Range<u32> {
+        0..self.first + self.second
+    }
+
+    /// The ranks of the group of `rank`.
+    pub fn fellows(self, rank: u32) -> Range<u32> {
+        if rank < self.first { 0..self.first } else { self.first..self.ranks().end }
+    }
+
+    /// The ranks of the group that `rank` is not in.
+    pub fn others(self, rank: u32) -> Range<u32> {
+        if rank < self.first { self.first..self.ranks().end } else { 0..self.first }
+    }
+
+    fn groups(self, rank: u32) -> Groups {
+        let (fellows, others) = (self.fellows(rank), self.others(rank));
+        Groups { rank: rank - fellows.start, local: fellows.len() as u32, remote: others.len() as u32 }
+    }
+
+    fn root(self, rank: u32, root: u32) -> Root {
+        match self.fellows(rank).contains(&root) {
+            _ if rank == root => Root::Here,
+            true => Root::Beside,
+            false => Root::Remote(root - self.others(rank).start),
+        }
+    }
+}
+
+impl Kind {
+    /// All collectives, with every root.
+    pub fn all(sizes: Sizes) -> Vec<Self> {
+        let mut all = vec![Self::Allgatherv, Self::Allreduce, Self::Alltoallv, Self::Barrier, Self::Exchange];
+        for root in sizes.ranks() {
+            all.push(Self::Bcast { root });
+            all.push(Self::Gatherv { root });
+            all.push(Self::Reduce { root });
+            all.push(Self::Scatterv { root });
+        }
+        all
+    }
+
+    pub fn reduces(self) -> bool {
+        matches!(self, Self::Allreduce | Self::Reduce { .. })
+    }
+}
+
+impl GroupsCase {
+    pub fn new(kind: Kind, sizes: Sizes, bytes: usize, lie: Lie) -> Self {
+        let mut case = Self { kind, sizes, bytes: bytes.next_multiple_of(UNIT_BYTES), stores: Vec::new() };
+        let store = |contents: Vec<u8>| Store::new(contents.len(), lie);
+        case.stores =
+            sizes.ranks().map(|rank| [store(case.sent(rank, 0)), store(case.received(rank, 0))]).collect();
+        case
+    }
+
+    pub fn plan(&self, rank: u32) -> Program {
+        Program::new(self.plan_of(rank))
+    }
+
+    pub fn binding(&self, rank: u32) -> Binding {
+        let [send, recv] = self.stores[rank as usize].each_ref().map(|store| store.buffer().clone());
+        let reducer = self.kind.reduces().then(|| composition(false));
+        match self.role(rank) {
+            // A broadcast has one buffer only.
+            Some(Root::Here) if matches!(self.kind, Kind::Bcast { .. }) => {
+                Binding { send: Buffer::EMPTY, recv: send, reducer, images: None }
+            }
+            // What to combine with is known where there is something to combine.
+            Some(Root::Here | Root::Beside) => Binding { send, recv, reducer: None, images: None },
+            _ => Binding { send, recv, reducer, images: None },
+        }
+    }
+
+    /// What the rank contributes to round `round` is in its memory; what it receives is overwritten.
+    pub fn fill(&self, rank: u32, round: u64) {
+        let [send, recv] = &self.stores[rank as usize];
+        send.put(&self.sent(rank, round));
+        recv.put(&vec![0xdd; recv.buffer().bytes() as usize]);
+    }
+
+    /// Fails unless the rank has what the standard says that it gets.
+    pub fn check(&self, rank: u32, round: u64, note: &str) {
+        let [send, recv] = &self.stores[rank as usize];
+        let (kind, sizes) = (self.kind, self.sizes);
+        assert!(
+            recv.get() == self.received(rank, round),
+            "{note}: {kind:?}, {sizes:?}, rank {rank}, {round}"
+        );
+        assert!(send.get() == self.sent(rank, round), "{note}: {kind:?}, {sizes:?}, rank {rank}: sent data");
+    }
+
+    fn role(&self, rank: u32) -> Option<Root> {
+        match self.kind {
+            Kind::Bcast { root }
+            | Kind::Gatherv { root }
+            | Kind::Reduce { root }
+            | Kind::Scatterv { root } => Some(self.sizes.root(rank, root)),
+            _ => None,
+        }
+    }
+
+    fn plan_of(&self, rank: u32) -> Plan {
+        let (groups, bytes) = (self.sizes.groups(rank), self.bytes as u64);
+        let root = self.role(rank).unwrap_or(Root::Beside);
+        let to = |peer| self.length(rank, peer) as u64;
+        let from = |peer| self.length(peer, rank) as u64;
+        let others = || self.sizes.others(rank);
+        let of_each = |peer| self.length(peer, peer) as u64;
+        let lengths = || -> Vec<u64> {
+            if root == Root::Here { others().map(of_each).collect() } else { vec![of_each(rank)] }
+        };
+        match self.kind {
+            Kind::Allgatherv => {
+                allgatherv(&groups, of_each(rank), &others().map(of_each).collect::<Vec<_>>())
+            }
+            Kind::Allreduce => allreduce(&groups, bytes),
+            Kind::Alltoallv => {
+                let (sent, received): (Vec<_>, Vec<_>) = others().map(|peer| (to(peer), from(peer))).unzip();
+                alltoallv(&groups, &sent, &received)
+            }
+            Kind::Barrier => barrier(&groups),
+            Kind::Bcast { .. } => bcast(&groups, root, bytes),
+            Kind::Exchange => exchange(&groups, bytes),
+            Kind::Gatherv { .. } => gatherv(&groups, root, &lengths()),
+            Kind::Reduce { .. } => reduce(&groups, root, bytes),
+            Kind::Scatterv { .. } => scatterv(&groups, root, &lengths()),
+        }
+    }
+
+    /// What the rank sends.
+    fn sent(&self, rank: u32, round: u64) -> Vec<u8> {
+        let others = self.sizes.others(rank);
+        match (self.kind, self.role(rank)) {
+            (Kind::Barrier, _) | (_, Some(Root::Beside)) => Vec::new(),
+            (Kind::Scatterv { .. }, Some(Root::Here)) => {
+                others.flat_map(|to| self.own_block(to, round)).collect()
+            }
+            (Kind::Bcast { .. }, Some(Root::Here)) => self.vector(rank, round),
+            (_, Some(Root::Here)) | (Kind::Bcast { .. } | Kind::Scatterv { .. }, _) => Vec::new(),
+            (Kind::Allreduce | Kind::Exchange | Kind::Reduce { .. }, _) => self.vector(rank, round),
+            (Kind::Allgatherv | Kind::Gatherv { .. }, _) => self.own_block(rank, round),
+            (Kind::Alltoallv, _) => others.flat_map(|to| self.block(rank, to, round)).collect(),
+        }
+    }
+
+    /// What the rank receives.
+    fn received(&self, rank: u32, round: u64) -> Vec<u8> {
+        let (fellows, others) = (self.sizes.fellows(rank), self.sizes.others(rank));
+        let combined = || {
+            let vectors = self.sizes.others(rank).map(|from| self.vector(from, round));
+            vectors.reduce(|left, right| compose(&left, &right, false)).unwrap_or_default()
+        };
+        match (self.kind, self.role(rank)) {
+            (Kind::Barrier, _) | (_, Some(Root::Beside)) => Vec::new(),
+            (Kind::Allgatherv, _) | (Kind::Gatherv { .. }, Some(Root::Here)) => {
+                others.flat_map(|from| self.own_block(from, round)).collect()
+            }
+            (Kind::Allreduce, _) | (Kind::Reduce { .. }, Some(Root::Here)) => combined(),
+            (Kind::Alltoallv, _) => others.flat_map(|from| self.block(from, rank, round)).collect(),
+            (Kind::Exchange, _) => fellows.chain(others).flat_map(|from| self.vector(from, round)).collect(),
+            (_, Some(Root::Here)) | (Kind::Gatherv { .. } | Kind::Reduce { .. }, _) => Vec::new(),
+            (Kind::Bcast { root }, _) => self.vector(root, round),
+            (Kind::Scatterv { .. }, _) => self.own_block(rank, round),
+        }
+    }
+
+    /// Bytes of the block that `from` has for `to`: some have none.
+    fn length(&self, from: u32, to: u32) -> usize {
+        match (3 * from + 5 * to) % 7 {
+            3 => 0,
+            some => self.bytes + some as usize,
+        }
+    }
+
+    fn block(&self, from: u32, to: u32, round: u64) -> Vec<u8> {
+        let seed = (round * 1000 + u64::from(from)) * 1000 + u64::from(to) + 1;
+        Random::new(seed).bytes(self.length(from, to))
+    }
+
+    /// The block of a rank where each has one.
+    fn own_block(&self, rank: u32, round: u64) -> Vec<u8> {
+        self.block(rank, rank, round)
+    }
+
+    fn vector(&self, rank: u32, round: u64) -> Vec<u8> {
+        Random::new(round * 1000 + u64::from(rank) + 1).bytes(self.bytes)
+    }
+}
