@@ -10,26 +10,68 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// Of what has no bytes.
+    pub const EMPTY: Self = Self { lower: 0, upper: 0 };
+
     /// The smallest interval around `self` moved by each of the `count` multiples, from 0, of `stride`.
     ///
     /// # Errors
     /// [`ErrorClass::Count`] if a bound does not fit `i64`.
     pub fn repeat(self, count: u64, stride: i64) -> Result<Self> {
         let reach = i128::from(count.saturating_sub(1)) * i128::from(stride);
-        let lower = i64::try_from(i128::from(self.lower) + reach.min(0));
-        let upper = i64::try_from(i128::from(self.upper) + reach.max(0));
-        match (lower, upper) {
-            (Ok(lower), Ok(upper)) if upper.checked_sub(lower).is_some() => Ok(Self { lower, upper }),
-            _ => Err(Error::new(
-                ErrorClass::Count,
-                format!("{count} elements {stride} bytes apart reach further than 64 bits can say"),
-            )),
-        }
+        let lower = i128::from(self.lower) + reach.min(0);
+        let upper = i128::from(self.upper) + reach.max(0);
+        Self::narrow(lower, upper).ok_or_else(|| {
+            let text = format!("{count} elements {stride} bytes apart reach further than 64 bits can say");
+            Error::new(ErrorClass::Count, text)
+        })
+    }
+
+    /// The interval `displacement` bytes from `self`.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Count`] if a bound does not fit `i64`.
+    pub fn moved(self, displacement: i128) -> Result<Self> {
+        let (lower, upper) = (i128::from(self.lower), i128::from(self.upper));
+        Self::narrow(lower + displacement, upper + displacement).ok_or_else(|| {
+            let text = format!("a displacement of {displacement} bytes reaches further than 64 bits can say");
+            Error::new(ErrorClass::Count, text)
+        })
+    }
+
+    /// The smallest interval around both.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Count`] if it is longer than `i64` can say.
+    pub fn join(self, other: Self) -> Result<Self> {
+        let (lower, upper) = (self.lower.min(other.lower), self.upper.max(other.upper));
+        Self::narrow(lower.into(), upper.into()).ok_or_else(|| {
+            let text = format!("from byte {lower} to byte {upper} is further than 64 bits can say");
+            Error::new(ErrorClass::Count, text)
+        })
+    }
+
+    /// `self` with the upper bound raised until the extent is a multiple of `align`.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Count`] if the bound does not fit `i64`.
+    pub fn padded(self, align: u32) -> Result<Self> {
+        let extent = self.extent() as u64; // not negative: bytes lie between the bounds
+        let padded = i128::from(extent.next_multiple_of(align.into()));
+        Self::narrow(self.lower.into(), i128::from(self.lower) + padded).ok_or_else(|| {
+            let text = format!("{extent} bytes, padded to a multiple of {align}, are more than 2^63");
+            Error::new(ErrorClass::Count, text)
+        })
     }
 
     /// Distance from the lower to the upper bound.
     pub fn extent(self) -> i64 {
         self.upper - self.lower
+    }
+
+    fn narrow(lower: i128, upper: i128) -> Option<Self> {
+        let (lower, upper) = (i64::try_from(lower).ok()?, i64::try_from(upper).ok()?);
+        upper.checked_sub(lower).map(|_| Self { lower, upper })
     }
 }
 
@@ -44,8 +86,24 @@ mod tests {
     }
 
     #[test]
-    fn a_reach_beyond_64_bits_is_refused() {
-        let error = Bounds { lower: 0, upper: 8 }.repeat(1 << 40, 1 << 40).expect_err("2^80 bytes");
-        assert_eq!(error.class(), ErrorClass::Count);
+    fn what_does_not_fit_64_bits_is_refused() {
+        let word = Bounds { lower: 0, upper: 8 };
+        let far = word.moved(1 << 62).expect("fits");
+        let near = word.moved(-(1 << 62)).expect("fits");
+        let end = Bounds { lower: 0, upper: i64::MAX };
+        for refused in [
+            word.repeat(1 << 40, 1 << 40),
+            word.moved(i128::from(i64::MAX)),
+            near.join(far.moved(8).expect("fits")),
+            end.padded(8),
+        ] {
+            assert_eq!(refused.expect_err("beyond 64 bits").class(), ErrorClass::Count);
+        }
+    }
+
+    #[test]
+    fn padding_rounds_the_extent_and_not_the_bound() {
+        let padded = Bounds { lower: 3, upper: 13 }.padded(4).expect("small numbers");
+        assert_eq!(padded, Bounds { lower: 3, upper: 15 });
     }
 }

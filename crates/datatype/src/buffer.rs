@@ -7,7 +7,7 @@ use oxmpi_mem::Region;
 
 use crate::Datatype;
 use crate::cursor;
-use crate::layout::{Layout, Shape};
+use crate::layout::Layout;
 
 /// `count` elements of a datatype in memory that somebody else owns, seen as the bytes they occupy packed.
 ///
@@ -38,7 +38,7 @@ struct Scattered {
     /// Packed bytes; not 0.
     bytes: u64,
     extent: i64,
-    layout: Arc<Layout>,
+    layout: Layout,
 }
 
 // SAFETY: `origin` is an address, and a promise about it that `Buffer::new` extends to all threads.
@@ -81,19 +81,20 @@ impl Buffer {
         count: u64,
         bytes: u64,
         datatype: &Datatype,
-        layout: &Arc<Layout>,
+        layout: &Layout,
     ) -> Result<Self> {
         if bytes == 0 {
             return Ok(Self::EMPTY);
         }
         let extent = datatype.extent();
         datatype.true_bounds().repeat(count, extent).map_err(|_| too_long(count, datatype))?;
-        if let (Shape::Run { displacement }, 1) = (&layout.shape, count) {
-            let origin = origin.wrapping_offset(*displacement as isize);
-            // SAFETY: the element is exactly these bytes.
+        let follow = if count == 1 { layout.bytes as i64 } else { extent };
+        if let Some(displacement) = layout.dense_at(follow) {
+            let origin = origin.wrapping_offset(displacement as isize);
+            // SAFETY: the elements are exactly these bytes.
             return Ok(Self(Kind::Dense(unsafe { Region::claim(origin, bytes as usize) })));
         }
-        let layout = Arc::clone(layout);
+        let layout = layout.clone();
         Ok(Self(Kind::Scattered(Arc::new(Scattered { origin, skip: 0, bytes, extent, layout }))))
     }
 
@@ -187,6 +188,22 @@ impl Buffer {
             Kind::Scattered(scattered) => scattered.transfer::<false>(offset, *from),
             Kind::Joined(joined) => joined.each(offset, from, |block, at, from| block.write(at, from)),
         }
+    }
+}
+
+impl Buffer {
+    /// Copies the packed bytes from `offset` into all of `into`.
+    pub(crate) fn read_bytes(&self, offset: u64, into: &mut [u8]) {
+        // SAFETY: `into` is an exclusive reference, which is not used before the region's last use.
+        let into = unsafe { Region::claim(into.as_mut_ptr(), into.len()) };
+        self.read(offset, &into);
+    }
+
+    /// Copies all of `from` over the packed bytes from `offset`.
+    pub(crate) fn write_bytes(&self, offset: u64, from: &mut [u8]) {
+        // SAFETY: as in `read_bytes`.
+        let from = unsafe { Region::claim(from.as_mut_ptr(), from.len()) };
+        self.write(offset, &from);
     }
 }
 

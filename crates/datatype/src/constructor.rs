@@ -1,5 +1,7 @@
 //! How a datatype was made: what `MPI_Type_get_envelope` and `MPI_Type_get_contents` tell.
 
+use std::mem;
+
 use oxmpi_base::BasicType;
 
 use crate::Datatype;
@@ -18,9 +20,59 @@ pub enum Constructor {
         /// The datatype repeated.
         old: Datatype,
     },
+    /// `MPI_Type_create_darray`.
+    Darray {
+        /// How the array is distributed.
+        arguments: Box<Darray>,
+        /// The datatype of the array's elements.
+        old: Datatype,
+    },
     /// `MPI_Type_dup`.
     Dup {
         /// The datatype duplicated.
+        old: Datatype,
+    },
+    /// `MPI_Type_create_f90_complex`.
+    F90Complex {
+        /// Decimal digits, if given.
+        precision: Option<i64>,
+        /// Decimal exponents, if given.
+        range: Option<i64>,
+        /// The predefined datatype that has them.
+        basic: BasicType,
+    },
+    /// `MPI_Type_create_f90_integer`.
+    F90Integer {
+        /// Decimal digits.
+        range: i64,
+        /// The predefined datatype that has them.
+        basic: BasicType,
+    },
+    /// `MPI_Type_create_f90_real`.
+    F90Real {
+        /// Decimal digits, if given.
+        precision: Option<i64>,
+        /// Decimal exponents, if given.
+        range: Option<i64>,
+        /// The predefined datatype that has them.
+        basic: BasicType,
+    },
+    /// `MPI_Type_create_hindexed`.
+    Hindexed {
+        /// Elements of `old` in each block.
+        blocklengths: Vec<i64>,
+        /// Bytes to each block.
+        displacements: Vec<i64>,
+        /// The datatype of the elements.
+        old: Datatype,
+    },
+    /// `MPI_Type_create_hindexed_block`.
+    HindexedBlock {
+        /// Elements of `old` in a block.
+        blocklength: i64,
+        /// Bytes to each block.
+        displacements: Vec<i64>,
+        /// The datatype of the elements.
         old: Datatype,
     },
     /// `MPI_Type_create_hvector`.
@@ -34,6 +86,24 @@ pub enum Constructor {
         /// The datatype of the elements.
         old: Datatype,
     },
+    /// `MPI_Type_indexed`.
+    Indexed {
+        /// Elements of `old` in each block.
+        blocklengths: Vec<i64>,
+        /// Extents of `old` to each block.
+        displacements: Vec<i64>,
+        /// The datatype of the elements.
+        old: Datatype,
+    },
+    /// `MPI_Type_create_indexed_block`.
+    IndexedBlock {
+        /// Elements of `old` in a block.
+        blocklength: i64,
+        /// Extents of `old` to each block.
+        displacements: Vec<i64>,
+        /// The datatype of the elements.
+        old: Datatype,
+    },
     /// `MPI_Type_create_resized`.
     Resized {
         /// The new lower bound in bytes.
@@ -41,6 +111,22 @@ pub enum Constructor {
         /// The new extent in bytes.
         extent: i64,
         /// The datatype whose bounds are replaced.
+        old: Datatype,
+    },
+    /// `MPI_Type_create_struct`.
+    Struct {
+        /// Elements in each block.
+        blocklengths: Vec<i64>,
+        /// Bytes to each block.
+        displacements: Vec<i64>,
+        /// The datatype of each block's elements.
+        types: Vec<Datatype>,
+    },
+    /// `MPI_Type_create_subarray`.
+    Subarray {
+        /// Which part of which array.
+        arguments: Box<Subarray>,
+        /// The datatype of the array's elements.
         old: Datatype,
     },
     /// `MPI_Type_vector`.
@@ -54,4 +140,80 @@ pub enum Constructor {
         /// The datatype of the elements.
         old: Datatype,
     },
+}
+
+/// A part of an array of several dimensions; the vectors have an entry for each dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subarray {
+    /// Elements of the array.
+    pub sizes: Vec<i64>,
+    /// Elements of the part.
+    pub subsizes: Vec<i64>,
+    /// Where the part begins, from 0.
+    pub starts: Vec<i64>,
+    /// How the array lies in memory.
+    pub order: Order,
+}
+
+/// What one process has of an array that a grid of processes shares; the vectors have an entry for each
+/// dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Darray {
+    /// Processes of the grid.
+    pub size: i64,
+    /// The process, from 0; the grid is numbered by rows.
+    pub rank: i64,
+    /// Elements of the array.
+    pub gsizes: Vec<i64>,
+    /// How the elements are dealt out.
+    pub distributions: Vec<Distribution>,
+    /// Elements of a block; `None` means the default of the distribution.
+    pub dargs: Vec<Option<i64>>,
+    /// Processes of the grid in this dimension.
+    pub psizes: Vec<i64>,
+    /// How the array lies in memory.
+    pub order: Order,
+}
+
+/// How an array of several dimensions lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The last dimension varies fastest.
+    C,
+    /// The first dimension varies fastest.
+    Fortran,
+}
+
+/// How the elements of one dimension are dealt out to processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distribution {
+    /// One block for each process.
+    Block,
+    /// Blocks in turn.
+    Cyclic,
+    /// All to the only process.
+    None,
+}
+
+impl Constructor {
+    /// Takes the datatypes out, and leaves nothing that was made of others.
+    pub(crate) fn take_old(&mut self) -> Vec<Datatype> {
+        match mem::replace(self, Self::Basic(BasicType::Byte)) {
+            Self::Basic(_) | Self::F90Complex { .. } | Self::F90Integer { .. } | Self::F90Real { .. } => {
+                Vec::new()
+            }
+            Self::Struct { types, .. } => types,
+            Self::Contiguous { old, .. }
+            | Self::Darray { old, .. }
+            | Self::Dup { old }
+            | Self::Hindexed { old, .. }
+            | Self::HindexedBlock { old, .. }
+            | Self::Hvector { old, .. }
+            | Self::Indexed { old, .. }
+            | Self::IndexedBlock { old, .. }
+            | Self::Resized { old, .. }
+            | Self::Subarray { old, .. }
+            | Self::Vector { old, .. } => vec![old],
+        }
+    }
 }

@@ -1,30 +1,58 @@
 //! What a datatype is flattened to: runs of bytes, loops over them, and sequences.
 //!
 //! A layout lists the bytes of one element in the order of the typemap, as displacements from the element's
-//! origin. It is a tree whose leaves are runs; parts are shared, and neighbouring runs are merged where it is
-//! built, so a layout is as small as the datatype is regular. A byte is found in time proportional to the depth
-//! (and to the logarithm of the length of a sequence).
+//! origin. It is a tree whose leaves are runs; parts are shared, and what is regular is found where it is built
+//! (`compose`), so a layout is as small as the datatype is regular: a vector of a million blocks is one loop.
+//! A byte is found in time proportional to the depth (and to the logarithm of the length of a sequence).
+//!
+//! Displacements inside a layout are added modulo 2^64: constructors have checked that every byte of the
+//! typemap has a displacement that fits `i64`, so the sums are right even where a partial sum is not.
 
+mod compose;
+
+use std::ptr;
 use std::sync::Arc;
 
 /// The bytes of one element, in packed order.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Layout {
     /// Bytes of the element when packed.
     pub bytes: u64,
-    /// How they lie in memory.
+    /// Where the origin of the shape lies, from that of the element.
+    pub displacement: i64,
+    /// How the bytes lie in memory.
     pub shape: Shape,
 }
 
-/// How the bytes of a layout lie in memory.
-#[derive(Debug)]
+/// How the bytes of a layout lie in memory, from the shape's origin.
+#[derive(Clone, Debug)]
 pub(crate) enum Shape {
-    /// `count` times `body`, `stride` bytes apart. The body is not empty.
+    /// `count` times `body`, `stride` bytes apart. The body is not empty, and there are at least two.
     Loop { count: u64, stride: i64, body: Arc<Layout> },
+    /// All bytes in one piece.
+    Run,
+    /// Several runs.
+    Runs(Arc<Runs>),
     /// Parts one after the other. None of them is empty.
-    Sequence { parts: Vec<Part> },
-    /// All bytes in one piece, `displacement` bytes from the origin.
-    Run { displacement: i64 },
+    Sequence(Arc<[Part]>),
+}
+
+/// Runs at irregular displacements. None of them is empty.
+#[derive(Debug)]
+pub(crate) struct Runs {
+    pub runs: Box<[Run]>,
+    /// Packed bytes of all.
+    pub bytes: u64,
+    /// The length of each run in bytes, if all have the same.
+    pub block_bytes: Option<u64>,
+}
+
+/// One of several runs; it ends where the next one starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Packed bytes of the runs before.
+    pub start: u64,
+    pub displacement: i64,
 }
 
 /// One part of a sequence.
@@ -32,100 +60,96 @@ pub(crate) enum Shape {
 pub(crate) struct Part {
     /// Packed bytes of the parts before.
     pub start: u64,
-    /// Where the part's origin lies, from that of the whole.
-    pub displacement: i64,
-    /// What lies there.
-    pub layout: Arc<Layout>,
+    pub layout: Layout,
 }
 
 impl Layout {
+    /// No bytes.
+    pub const EMPTY: Self = Self::run(0, 0);
+
     /// `bytes` bytes in one piece.
-    pub fn run(displacement: i64, bytes: u64) -> Arc<Self> {
-        Arc::new(Self { bytes, shape: Shape::Run { displacement } })
+    pub const fn run(displacement: i64, bytes: u64) -> Self {
+        Self { bytes, displacement, shape: Shape::Run }
     }
 
-    /// `count` times `body`, `stride` bytes apart. The caller has checked that no product overflows.
-    pub fn repeat(count: u64, stride: i64, body: &Arc<Self>) -> Arc<Self> {
-        if count == 0 || body.bytes == 0 {
-            return Self::run(0, 0);
-        }
-        if count == 1 {
-            return Arc::clone(body);
-        }
-        let bytes = count * body.bytes;
-        match &body.shape {
-            Shape::Run { displacement } if u64::try_from(stride) == Ok(body.bytes) => {
-                Self::run(*displacement, bytes)
-            }
-            Shape::Loop { count: inner_count, stride: inner_stride, body: inner }
-                if i128::from(*inner_count) * i128::from(*inner_stride) == i128::from(stride) =>
-            {
-                let count = count * inner_count;
-                let shape = Shape::Loop { count, stride: *inner_stride, body: Arc::clone(inner) };
-                Arc::new(Self { bytes, shape })
-            }
-            _ => Arc::new(Self { bytes, shape: Shape::Loop { count, stride, body: Arc::clone(body) } }),
-        }
-    }
-
-    /// `pieces`, each a displacement and what lies there, one after the other.
-    pub fn sequence(pieces: impl IntoIterator<Item = (i64, Arc<Self>)>) -> Arc<Self> {
-        let mut parts = Vec::<Part>::new();
-        let mut bytes = 0;
-        for (displacement, layout) in pieces.into_iter().filter(|(_, layout)| layout.bytes != 0) {
-            let start = bytes;
-            bytes += layout.bytes;
-            parts.push(Part { start, displacement, layout });
-        }
-        Arc::new(Self { bytes, shape: Shape::Sequence { parts } })
+    /// The same bytes, `displacement` bytes further.
+    pub fn moved(mut self, displacement: i64) -> Self {
+        self.displacement = self.displacement.wrapping_add(displacement);
+        self
     }
 
     /// Where packed byte `skip`, which must exist, lies, and how many bytes are left in its run.
     pub fn run_at(&self, skip: u64) -> (i64, u64) {
-        match &self.shape {
-            Shape::Run { displacement } => (displacement + skip as i64, self.bytes - skip),
+        let (displacement, left) = match &self.shape {
+            Shape::Run => (skip as i64, self.bytes - skip),
+            Shape::Runs(runs) => {
+                let index = runs.find(skip);
+                let run = runs.runs[index];
+                let within = skip - run.start;
+                (run.displacement.wrapping_add(within as i64), runs.end(index) - skip)
+            }
             Shape::Loop { stride, body, .. } => {
                 let (displacement, left) = body.run_at(skip % body.bytes);
-                ((skip / body.bytes) as i64 * stride + displacement, left)
+                let index = (skip / body.bytes) as i64;
+                (index.wrapping_mul(*stride).wrapping_add(displacement), left)
             }
-            Shape::Sequence { parts } => {
-                let part = &parts[parts.partition_point(|part| part.start <= skip) - 1];
-                let (displacement, left) = part.layout.run_at(skip - part.start);
-                (part.displacement + displacement, left)
+            Shape::Sequence(parts) => {
+                let part = &parts[find_part(parts, skip)];
+                part.layout.run_at(skip - part.start)
             }
+        };
+        (self.displacement.wrapping_add(displacement), left)
+    }
+
+    /// Where consecutive elements, `extent` bytes apart, begin, if together they are one run.
+    pub fn dense_at(&self, extent: i64) -> Option<i64> {
+        let dense = matches!(self.shape, Shape::Run) && u64::try_from(extent) == Ok(self.bytes);
+        dense.then_some(self.displacement)
+    }
+
+    /// Whether `self` and `other` lie alike, seen from their displacements. May say no where it is so: the
+    /// parts of sequences are not compared.
+    fn is_like(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+            && match (&self.shape, &other.shape) {
+                (Shape::Run, Shape::Run) => true,
+                (Shape::Runs(runs), Shape::Runs(others)) => Arc::ptr_eq(runs, others),
+                (Shape::Sequence(parts), Shape::Sequence(others)) => {
+                    ptr::eq(&raw const **parts, &raw const **others)
+                }
+                (
+                    Shape::Loop { stride, body, .. },
+                    Shape::Loop { stride: other_stride, body: other_body, .. },
+                ) => {
+                    stride == other_stride
+                        && body.displacement == other_body.displacement
+                        && (Arc::ptr_eq(body, other_body) || body.is_like(other_body))
+                }
+                _ => false,
+            }
+    }
+}
+
+impl Runs {
+    /// The run that has packed byte `skip`, which must exist.
+    pub fn find(&self, skip: u64) -> usize {
+        match self.block_bytes {
+            Some(bytes) => (skip / bytes) as usize,
+            None => self.runs.partition_point(|run| run.start <= skip) - 1,
         }
     }
 
-    /// Whether consecutive elements, `extent` bytes apart, are one run from the first one's origin.
-    pub fn is_dense(&self, extent: i64) -> bool {
-        matches!(self.shape, Shape::Run { displacement: 0 }) && u64::try_from(extent) == Ok(self.bytes)
+    /// Packed bytes of the runs up to and including the one with this index.
+    #[inline]
+    pub fn end(&self, index: usize) -> u64 {
+        self.runs.get(index + 1).map_or(self.bytes, |next| next.start)
     }
+}
+
+/// The part that has packed byte `skip`, which must exist.
+pub(crate) fn find_part(parts: &[Part], skip: u64) -> usize {
+    parts.partition_point(|part| part.start <= skip) - 1
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn touching_runs_become_one() {
-        let row = Layout::repeat(10, 8, &Layout::run(4, 8));
-        assert!(matches!(row.shape, Shape::Run { displacement: 4 }));
-        assert_eq!(row.bytes, 80);
-    }
-
-    #[test]
-    fn a_loop_of_loops_with_one_stride_becomes_one_loop() {
-        let inner = Layout::repeat(10, 16, &Layout::run(0, 8));
-        let outer = Layout::repeat(1000, 160, &inner);
-        assert!(matches!(outer.shape, Shape::Loop { count: 10_000, stride: 16, .. }));
-        assert_eq!(outer.bytes, 80_000);
-    }
-
-    #[test]
-    fn what_is_empty_leaves_no_loop() {
-        let none = Layout::repeat(0, 8, &Layout::run(0, 8));
-        let nothing = Layout::repeat(5, 8, &none);
-        assert_eq!((none.bytes, nothing.bytes), (0, 0));
-        assert!(matches!(nothing.shape, Shape::Run { .. }));
-    }
-}
+mod tests;

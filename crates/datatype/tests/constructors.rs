@@ -1,7 +1,7 @@
 //! Bounds, envelopes and refusals of the constructors.
 
 use oxmpi_base::{BasicType, ErrorClass};
-use oxmpi_datatype::{Constructor, Datatype};
+use oxmpi_datatype::{Constructor, Darray, Datatype, Distribution, Order, Subarray};
 
 fn int() -> Datatype {
     Datatype::basic(BasicType::Int)
@@ -63,6 +63,55 @@ fn a_datatype_remembers_the_arguments_it_was_made_with() {
 }
 
 #[test]
+fn a_structure_is_padded_to_the_strictest_alignment() {
+    let types = [BasicType::Double, BasicType::Int].map(Datatype::basic).to_vec();
+    let padded = Datatype::structure(vec![1, 1], vec![0, 8], types).expect("small");
+    assert_eq!((padded.size(), padded.extent(), padded.true_extent()), (12, 16, 12));
+    let odd = Datatype::hvector(2, 1, 5, &int()).expect("small");
+    assert_eq!((odd.extent(), odd.true_extent()), (12, 9), "the definition says so of every typemap");
+}
+
+#[test]
+fn where_there_are_markers_nothing_else_bounds() {
+    let resized = Datatype::resized(0, 5, &int()).expect("small");
+    let types = vec![resized, Datatype::basic(BasicType::Char)];
+    let bounded = Datatype::structure(vec![1, 1], vec![0, 9], types).expect("small");
+    assert_eq!((bounded.lower_bound(), bounded.extent(), bounded.true_extent()), (0, 5, 10));
+}
+
+#[test]
+fn a_part_of_an_array_has_the_extent_of_the_array() {
+    let part = |order| Subarray { sizes: vec![4, 6], subsizes: vec![2, 3], starts: vec![1, 2], order };
+    let rows = Datatype::subarray(part(Order::C), &int()).expect("small");
+    assert_eq!((rows.size(), rows.extent(), rows.true_lower_bound(), rows.true_extent()), (24, 96, 32, 36));
+    let columns = Datatype::subarray(part(Order::Fortran), &int()).expect("small");
+    assert_eq!((columns.extent(), columns.true_lower_bound(), columns.true_extent()), (96, 36, 40));
+}
+
+#[test]
+fn fortran_kinds_are_the_least_that_represent_enough() {
+    let basic = |made: oxmpi_base::Result<Datatype>| {
+        let datatype = made.expect("there is such a kind");
+        assert!(datatype.is_committed());
+        datatype.basic_type()
+    };
+    assert_eq!(basic(Datatype::f90_real(Some(6), None)), Some(BasicType::Real));
+    assert_eq!(basic(Datatype::f90_real(Some(6), Some(38))), Some(BasicType::DoublePrecision));
+    assert_eq!(basic(Datatype::f90_complex(None, Some(308))), Some(BasicType::CLongDoubleComplex));
+    assert_eq!(basic(Datatype::f90_real(Some(33), Some(4931))), Some(BasicType::Real16));
+    assert_eq!(basic(Datatype::f90_integer(10)), Some(BasicType::Integer8));
+}
+
+#[test]
+fn a_datatype_nested_a_million_times_is_dropped_without_overflowing_the_stack() {
+    let mut nested = int();
+    for _ in 0..1_000_000 {
+        nested = nested.dup();
+    }
+    drop(nested);
+}
+
+#[test]
 fn bad_arguments_are_refused_by_name_and_value() {
     let refused = |made: oxmpi_base::Result<Datatype>, class, text: &str| {
         let error = made.expect_err(text);
@@ -75,4 +124,65 @@ fn bad_arguments_are_refused_by_name_and_value() {
     refused(Datatype::vector(2, 1, i64::MAX, &int()), ErrorClass::Count, "stride is 9223372036854775807");
     refused(Datatype::hvector(3, 1, i64::MAX, &int()), ErrorClass::Count, "9223372036854775807 bytes apart");
     refused(Datatype::resized(i64::MAX, 1, &int()), ErrorClass::Arg, "extent 1");
+    let blocks = |lengths: Vec<i64>| Datatype::hindexed(lengths, vec![0, 8], &int());
+    refused(blocks(vec![1, -1]), ErrorClass::Arg, "array_of_blocklengths[1] is -1");
+    refused(blocks(vec![1, i64::MAX]), ErrorClass::Count, "");
+    refused(Datatype::indexed_block(-1, vec![], &int()), ErrorClass::Arg, "blocklength is -1");
+    refused(Datatype::indexed_block(1, vec![i64::MAX], &int()), ErrorClass::Count, "array_of_displacements");
+    let apart = vec![i64::MIN, i64::MAX - 4];
+    refused(Datatype::hindexed_block(1, apart, &int()), ErrorClass::Count, "further than 64 bits");
+    refused(Datatype::f90_real(None, None), ErrorClass::Arg, "MPI_UNDEFINED");
+    refused(Datatype::f90_complex(Some(34), None), ErrorClass::Arg, "p is 34");
+    refused(Datatype::f90_integer(39), ErrorClass::Arg, "r is 39");
+}
+
+#[test]
+fn bad_parts_of_arrays_are_refused_by_name_and_value() {
+    let subarray = |size: i64, subsize: i64, start: i64, text: &str| {
+        let (sizes, subsizes, starts) = (vec![3, size], vec![3, subsize], vec![0, start]);
+        let error = Datatype::subarray(Subarray { sizes, subsizes, starts, order: Order::C }, &int());
+        let error = error.expect_err(text);
+        assert_eq!(error.class(), ErrorClass::Arg);
+        assert!(error.text().contains(text), "{error}");
+    };
+    subarray(0, 1, 0, "array_of_sizes[1] is 0");
+    subarray(4, 0, 0, "array_of_subsizes[1] is 0");
+    subarray(4, 5, 0, "array_of_subsizes[1] is 5");
+    subarray(4, 1, -1, "array_of_starts[1] is -1");
+    subarray(4, 2, 3, "array_of_subsizes[1] is 2: from 3");
+    let none = Subarray { sizes: vec![], subsizes: vec![], starts: vec![], order: Order::C };
+    assert_eq!(Datatype::subarray(none, &int()).expect_err("ndims is 0").class(), ErrorClass::Arg);
+    let sizes = vec![1 << 40, 1 << 40];
+    let huge = Subarray { subsizes: vec![1, 1], starts: vec![0, 0], sizes, order: Order::C };
+    assert_eq!(Datatype::subarray(huge, &int()).expect_err("2^82 bytes").class(), ErrorClass::Count);
+}
+
+#[test]
+fn bad_grids_are_refused_by_name_and_value() {
+    let good = Darray {
+        size: 4,
+        rank: 3,
+        gsizes: vec![8, 9],
+        distributions: vec![Distribution::Block, Distribution::None],
+        dargs: vec![Some(2), None],
+        psizes: vec![4, 1],
+        order: Order::C,
+    };
+    assert_eq!(Datatype::darray(good.clone(), &int()).expect("a good grid").size(), 4 * 2 * 9);
+    let refused = |change: &dyn Fn(&mut Darray), text: &str| {
+        let mut bad = good.clone();
+        change(&mut bad);
+        let error = Datatype::darray(bad, &int()).expect_err(text);
+        assert_eq!(error.class(), ErrorClass::Arg);
+        assert!(error.text().contains(text), "{error}");
+    };
+    refused(&|grid| grid.size = 0, "size is 0");
+    refused(&|grid| grid.size = 5, "size is 5");
+    refused(&|grid| grid.rank = 4, "rank is 4");
+    refused(&|grid| grid.rank = -1, "rank is -1");
+    refused(&|grid| grid.gsizes[1] = 0, "array_of_gsizes[1] is 0");
+    refused(&|grid| grid.psizes[0] = -4, "array_of_psizes[0] is -4");
+    refused(&|grid| grid.dargs[0] = Some(0), "array_of_dargs[0] is 0");
+    refused(&|grid| grid.dargs[0] = Some(1), "array_of_dargs[0] is 1");
+    refused(&|grid| grid.psizes = vec![2, 2], "array_of_psizes[1] is 2");
 }

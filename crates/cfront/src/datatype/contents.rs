@@ -47,6 +47,7 @@ impl Contents {
             Constructor::Vector { count, blocklength, stride, .. } => {
                 (MPI_COMBINER_VECTOR, &[count, blocklength, stride], &[])
             }
+            ref other => unreachable!("no function makes {other:?}"),
         };
         let old = Some(derived.old.clone());
         if derived.large {
