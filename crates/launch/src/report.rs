@@ -114,6 +114,7 @@ fn describe(cause: Cause, states: &[RankState]) -> String {
         Cause::Aborted { rank, code } => format!("{} called MPI_Abort with code {code}", who(rank)),
         Cause::Ended { rank, exit: Exit::Status(status), phase } => {
             let when = match phase {
+                Phase::InSession => format!("{} before MPI_Session_finalize", in_call(rank)),
                 Phase::Running => format!("{} before MPI_Finalize", in_call(rank)),
                 Phase::Finalized => " after MPI_Finalize".to_owned(),
                 Phase::Outside | Phase::Aborted(_) => String::new(),
@@ -160,9 +161,11 @@ impl RankState {
     fn place(&self) -> Place {
         match (self.phase, self.exit, Function::from_index(self.call)) {
             (Phase::Aborted(_), ..) => Place::Aborted,
-            (Phase::Running | Phase::Outside, _, Some(function)) => Place::Call(function.name()),
+            (Phase::InSession | Phase::Running | Phase::Outside, _, Some(function)) => {
+                Place::Call(function.name())
+            }
             (_, Some(_), _) => Place::Gone,
-            (Phase::Running, ..) => Place::Computing,
+            (Phase::InSession | Phase::Running, ..) => Place::Computing,
             (Phase::Finalized, ..) => Place::Finalized,
             (Phase::Outside, ..) => Place::Outside,
         }

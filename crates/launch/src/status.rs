@@ -5,16 +5,16 @@
 //! | every rank leaves with 0 | 0 |
 //! | `MPI_Abort(comm, c)` | the low 8 bits of `c`; 1 if these are 0 and `c` is not; `MPI_Abort(comm, 0)` gives 0 |
 //! | a rank exits with `k` | `k` of the first one |
-//! | a rank exits with 0 between `MPI_Init` and `MPI_Finalize` | 1 |
+//! | a rank exits with 0 between `MPI_Init` and `MPI_Finalize`, or in a session | 1 |
 //! | a rank dies by signal `s` | 128 + `s` |
 //! | the launcher is told to stop by signal `s` | 128 + `s` |
 //! | time limit | 124 |
 //! | the system cannot execute a program | 126; 127 if something it needs does not exist |
 //!
-//! All of these end the job, except an exit or a signal after `MPI_Finalize`: then the others may finish, and the
-//! first such rank still gives the status. A program that never calls `MPI_Init` ends the job by exiting with a status
-//! other than 0, as under Hydra and Open MPI; with 0 it is done, unless other ranks are in MPI: they would wait for it
-//! for ever.
+//! All of these end the job, except an exit or a signal after `MPI_Finalize` and the end of all sessions: then the
+//! others may finish, and the first such rank still gives the status. A program that never initialises MPI ends the
+//! job by exiting with a status other than 0, as under Hydra and Open MPI; with 0 it is done, unless other ranks are in
+//! the world model: they would wait for it for ever.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub enum Cause {
         /// The code it gave.
         code: i32,
     },
-    /// A rank has left without `MPI_Init` while others are in MPI.
+    /// A rank has left without `MPI_Init` while others are in the world model.
     Absent {
         /// The rank.
         rank: u32,
@@ -102,7 +102,7 @@ pub fn judge(rank: u32, exit: Exit, phase: Phase) -> Verdict {
         (Phase::Aborted(code), _) => Verdict::Ends(Cause::Aborted { rank, code }),
         (Phase::Outside | Phase::Finalized, Exit::Status(0)) => Verdict::Done,
         (Phase::Finalized, _) => Verdict::Spoils(cause),
-        (Phase::Outside | Phase::Running, _) => Verdict::Ends(cause),
+        (Phase::InSession | Phase::Outside | Phase::Running, _) => Verdict::Ends(cause),
     }
 }
 
@@ -165,6 +165,13 @@ mod tests {
         assert_eq!(status(Exit::Status(0), Phase::Running), (true, 1));
         assert_eq!(status(Exit::Status(3), Phase::Running), (true, 3));
         assert_eq!(status(Exit::Signal(libc::SIGSEGV), Phase::Running), (true, 139));
+    }
+
+    #[test]
+    fn leaving_with_an_open_session_is_like_leaving_without_finalize() {
+        assert_eq!(status(Exit::Status(0), Phase::InSession), (true, 1));
+        assert_eq!(status(Exit::Status(3), Phase::InSession), (true, 3));
+        assert_eq!(status(Exit::Signal(libc::SIGKILL), Phase::InSession), (true, 137));
     }
 
     #[test]

@@ -334,26 +334,26 @@ impl Supervisor {
         let lives = |(index, rank): (usize, &Rank)| {
             let page = self.segment.state(index);
             let pid = page.pid().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-            let other = pid.filter(|&pid| pid != rank.pid && page.phase() == Phase::Running);
+            let other = pid.filter(|&pid| pid != rank.pid && page.phase().is_in_mpi());
             other.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
         };
         may_end && self.ranks.iter().enumerate().any(lives)
     }
 
-    /// Ranks between `MPI_Init` and `MPI_Finalize`, whose processes live.
+    /// Ranks that use MPI now, whose processes live.
     fn running(&self) -> impl Iterator<Item = usize> {
         let alive = (0..self.ranks.len()).filter(|&index| self.ranks[index].exit.is_none());
-        alive.filter(|&index| self.segment.state(index).phase() == Phase::Running)
+        alive.filter(|&index| self.segment.state(index).phase().is_in_mpi())
     }
 
-    /// A rank that has left without `MPI_Init`, when another one is in MPI.
+    /// A rank that has left without `MPI_Init`, when another one is in the world model. A session needs no others.
     fn absent_rank(&self) -> Option<u32> {
         let is_absent = |index: &usize| {
             self.ranks[*index].exit == Some(Exit::Status(0))
                 && self.segment.state(*index).phase() == Phase::Outside
         };
         let absent = (0..self.ranks.len()).find(is_absent)?;
-        self.running().next()?;
+        self.running().find(|&index| self.segment.state(index).phase() == Phase::Running)?;
         u32::try_from(absent).ok()
     }
 

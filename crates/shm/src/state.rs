@@ -10,14 +10,28 @@ use crate::sync::{AtomicU32, Ordering};
 /// How far a rank has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// It has not called `MPI_Init` yet, and perhaps never will.
+    /// It has not initialised MPI yet, and perhaps never will.
     Outside,
     /// Between `MPI_Init` and `MPI_Finalize`.
     Running,
-    /// After `MPI_Finalize`.
+    /// Outside the world model, in a session.
+    InSession,
+    /// After `MPI_Finalize` and the end of all sessions.
     Finalized,
     /// It has called `MPI_Abort` with this code.
     Aborted(i32),
+}
+
+impl Phase {
+    /// Whether the rank uses MPI now.
+    pub fn is_in_mpi(self) -> bool {
+        matches!(self, Self::Running | Self::InSession)
+    }
+
+    /// Whether the rank has left MPI, so that nothing is to be expected of it unless it comes back.
+    pub fn has_left(self) -> bool {
+        matches!(self, Self::Finalized | Self::Aborted(_))
+    }
 }
 
 const TEXT_BYTES: usize = 3072;
@@ -57,6 +71,7 @@ impl StatePage {
                 self.code.store(code.cast_unsigned(), Ordering::Relaxed);
                 3
             }
+            Phase::InSession => 4,
         };
         self.phase.store(number, Ordering::Release); // pairs with the Acquire in `phase`
     }
@@ -67,6 +82,7 @@ impl StatePage {
             1 => Phase::Running,
             2 => Phase::Finalized,
             3 => Phase::Aborted(self.code.load(Ordering::Relaxed).cast_signed()),
+            4 => Phase::InSession,
             _ => Phase::Outside,
         }
     }
@@ -76,7 +92,7 @@ impl StatePage {
         self.pid.store(pid, Ordering::Release); // pairs with the Acquire in `pid`
     }
 
-    /// The rank's process, once it has called `MPI_Init`.
+    /// The rank's process, once it has initialised MPI.
     pub fn pid(&self) -> Option<u32> {
         Some(self.pid.load(Ordering::Acquire)).filter(|&pid| pid != 0)
     }

@@ -83,6 +83,20 @@ fn a_failure_after_finalize_lets_the_others_finish() {
 }
 
 #[test]
+fn a_rank_that_leaves_with_an_open_session_ends_the_job() {
+    let ended = fake_rank::run(&[], &["session settle exit:0", "session call:MPI_Barrier sleep"]);
+    assert_eq!(ended.status, Some(1));
+    assert!(ended.err.contains("exited with status 0 before MPI_Session_finalize"), "{}", ended.err);
+}
+
+#[test]
+fn a_rank_in_a_session_needs_no_others() {
+    let ended =
+        fake_rank::run(&[], &["session settle finalize", "call:MPI_Wtime exit:0", "session finalize"]);
+    assert_eq!((ended.status, ended.err.as_str()), (Some(0), ""));
+}
+
+#[test]
 fn a_rank_that_never_joins_does_not_leave_the_others_waiting() {
     let ended = fake_rank::run(&[], &["init call:MPI_Init sleep", "exit:0"]);
     assert_eq!(ended.status, Some(1));

@@ -45,6 +45,7 @@ fn rank() {
         let (verb, value) = word.split_once(':').unwrap_or((word, "0"));
         match verb {
             "init" => job.state(rank).set_phase(Phase::Running),
+            "session" => job.state(rank).set_phase(Phase::InSession),
             "finalize" => job.state(rank).set_phase(Phase::Finalized),
             "abort" => {
                 job.state(rank).set_phase(Phase::Aborted(number(value)));
