@@ -29,6 +29,6 @@ pub use coll::Operation;
 pub use comm::Communicator;
 pub use group::{Comparison, Group};
 pub use p2p::{Dest, MessageKey, NULL_SOURCE, SendMode, Source, TagPattern};
-pub use process::{Process, State, ThreadLevel};
+pub use process::{Phase, Process, State, ThreadLevel};
 pub use request::{AnyTest, Completion, Request, RequestKey};
 pub use topology::{Axis, Cartesian, DistGraph, Edge, Edges, Graph, Subgrid, Topology, balanced_dims};

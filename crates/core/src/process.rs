@@ -9,7 +9,9 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Engine, Slab};
 use oxmpi_mem::{Entered, Gate};
 use oxmpi_plan::Overrides;
-use oxmpi_shm::{Doorbell, Job, Phase, StatePage, Waker};
+use oxmpi_shm::{Doorbell, Job, StatePage, Waker};
+
+pub use oxmpi_shm::Phase;
 
 use crate::coll::PlanCache;
 use crate::comm::Communicator;
@@ -107,11 +109,31 @@ impl Process {
     /// Those of a barrier.
     pub fn finalize(&self) -> Result<()> {
         // While the others still poll: once a rank has left, nobody makes room in its rings.
+        self.complete();
+        self.meet()?;
+        self.note_phase(Phase::Finalized);
+        Ok(())
+    }
+
+    /// Waits until nothing that this process has under way needs it any more. What only ranks could complete that
+    /// have left, or this one, is not waited for.
+    pub fn complete(&self) {
         self.wait_for(|state: &mut State| state.engine.is_quiet().then_some(()));
+    }
+
+    /// Waits until all ranks of the world have come here.
+    ///
+    /// # Errors
+    /// Those of a barrier.
+    pub fn meet(&self) -> Result<()> {
         let farewell = crate::coll::barrier(self, &self.world)?;
         self.blocking(&self.world, &farewell)?;
-        self.page.set_phase(Phase::Finalized);
         Ok(())
+    }
+
+    /// Notes how far this process has come, for the launcher and for ranks that wait for its part.
+    pub fn note_phase(&self, phase: Phase) {
+        self.page.set_phase(phase);
     }
 
     /// Ends the job: tells the launcher, and ends this process with `code` as far as a status can hold it.

@@ -437,9 +437,18 @@ impl P2p {
         self.enqueue(from.node_rank, Outgoing::Control(header, 0));
     }
 
-    /// Whether anything that this rank has sent still needs it: finalizing must wait.
+    /// Whether anything that this rank has sent still needs it: finalizing must wait. What waits for a peer that
+    /// has left MPI, or for this rank itself, would wait for ever.
     pub fn is_quiet(&self) -> bool {
-        self.busy_outboxes == 0 && self.ops.iter().all(|op| matches!(op.state, State::Posted | State::Done))
+        let is_done = |op: &Op| matches!(op.state, State::Posted | State::Done);
+        (self.busy_outboxes == 0
+            || self.outboxes.iter().zip(0..).all(|(outbox, peer)| outbox.is_empty() || self.has_left(peer)))
+            && self.ops.iter().all(|op| is_done(op) || self.has_left(op.peer))
+    }
+
+    #[cold]
+    fn has_left(&self, peer: u32) -> bool {
+        peer == self.me || self.job.state(peer as usize).phase().has_left()
     }
 
     /// Wakes a rank for which something was published.
