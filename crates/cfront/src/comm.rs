@@ -4,12 +4,12 @@
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Management.
 
 use std::ffi::{c_char, c_int};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Communicator, Comparison, Process};
 
+use crate::errhan::ErrhandlerCell;
 use crate::failure::{Failure, at_any_time, on_comm, on_object};
 use crate::generated::constants::{
     MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED,
@@ -17,11 +17,12 @@ use crate::generated::constants::{
     MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNDEFINED, MPI_UNEQUAL,
 };
 use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info};
-use crate::handle::{Found, Sharing, Table, bad_handle};
+use crate::handle::{Found, Sharing, Table};
 use crate::hints::Hints;
 use crate::info::Info;
 use crate::pointer::{InOut, Out, StringOut, string};
-use crate::{attr, errhan, group, info, memory_kinds};
+use crate::process::Origin;
+use crate::{attr, errhan, group, info, memory_kinds, process};
 
 pub use crate::hints::{comm_get_info, comm_set_info};
 
@@ -29,58 +30,54 @@ pub use crate::hints::{comm_get_info, comm_set_info};
 pub struct Entry {
     /// The core's object.
     pub core: Arc<Communicator>,
-    /// An `MPI_Errhandler`, of which the entry is a user.
-    errhandler: AtomicUsize,
+    /// The error handler.
+    pub errhandler: ErrhandlerCell,
+    /// What it is derived from.
+    pub origin: Origin,
     hints: Mutex<Hints>,
 }
 
 static COMMUNICATORS: Table<MPI_Comm, Arc<Entry>> = Table::new(Sharing::ByThreadLevel);
-/// `MPI_COMM_WORLD` and `MPI_COMM_SELF`; they keep their error handlers after finalization.
+/// `MPI_COMM_WORLD` and `MPI_COMM_SELF`, which can be used while the world model runs.
 static PREDEFINED: OnceLock<[Arc<Entry>; 2]> = OnceLock::new();
 
 impl Entry {
-    fn new(core: Arc<Communicator>, errhandler: MPI_Errhandler, hints: Hints) -> Self {
-        Self { core, errhandler: AtomicUsize::new(errhandler.0), hints: Mutex::new(hints) }
+    fn new(
+        core: Arc<Communicator>,
+        errhandler: MPI_Errhandler,
+        origin: Origin,
+        hints: Hints,
+    ) -> Result<Self> {
+        Ok(Self { core, errhandler: ErrhandlerCell::new(errhandler)?, origin, hints: Mutex::new(hints) })
     }
 
     /// The hints.
     pub fn hints(&self) -> MutexGuard<'_, Hints> {
         self.hints.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// The error handler.
-    pub fn errhandler(&self) -> MPI_Errhandler {
-        MPI_Errhandler(self.errhandler.load(Ordering::Relaxed))
-    }
-
-    /// Changes the error handler.
-    ///
-    /// # Errors
-    /// `Errhandler` if there is no such handler.
-    pub fn set_errhandler(&self, errhandler: MPI_Errhandler) -> Result<()> {
-        errhan::retain(errhandler)?;
-        errhan::release(MPI_Errhandler(self.errhandler.swap(errhandler.0, Ordering::Relaxed)));
-        Ok(())
-    }
-}
-
-impl Drop for Entry {
-    fn drop(&mut self) {
-        errhan::release(self.errhandler());
-    }
 }
 
 /// Makes the predefined communicators known, once.
 pub fn begin(process: &Process) {
     let hints = || Hints::new(memory_kinds::of_world());
-    let entry =
-        |core: &Arc<Communicator>| Arc::new(Entry::new(Arc::clone(core), errhan::initial_handle(), hints()));
+    let entry = |core: &Arc<Communicator>| {
+        let entry = Entry::new(Arc::clone(core), errhan::initial_handle(), Origin::World, hints());
+        Arc::new(entry.expect("the initial error handler is predefined"))
+    };
     PREDEFINED.get_or_init(|| [entry(process.world()), entry(process.myself())]);
 }
 
-/// Forgets the communicators that the program has not freed.
-pub fn end() {
-    COMMUNICATORS.clear();
+/// Frees the communicators derived from `origin` that the program has not freed.
+pub fn end(process: &Process, origin: Origin) {
+    for entry in COMMUNICATORS.take(|entry| entry.origin == origin) {
+        let core = Arc::clone(&entry.core);
+        drop(entry);
+        process.comm_free(core).expect("what has a dynamic handle is not predefined");
+    }
+}
+
+fn predefined() -> Option<&'static [Arc<Entry>; 2]> {
+    PREDEFINED.get().filter(|_| process::world_runs())
 }
 
 /// The communicator that a handle names.
@@ -90,16 +87,24 @@ pub fn end() {
 #[inline]
 pub fn find(argument: &str, handle: MPI_Comm) -> Result<Found<Arc<Entry>>> {
     let predefined = match handle {
-        MPI_COMM_WORLD => PREDEFINED.get().map(|[world, _]| world),
-        MPI_COMM_SELF => PREDEFINED.get().map(|[_, myself]| myself),
+        MPI_COMM_WORLD => predefined().map(|[world, _]| world),
+        MPI_COMM_SELF => predefined().map(|[_, myself]| myself),
         _ => return COMMUNICATORS.find(argument, handle).map(Found::Dynamic),
     };
-    predefined.map(Found::Predefined).ok_or_else(|| bad_handle(argument, handle))
+    predefined.map(Found::Predefined).ok_or_else(|| outside_world(argument, handle))
+}
+
+/// The error of naming a predefined communicator outside the world model.
+#[cold]
+fn outside_world(argument: &str, handle: MPI_Comm) -> Error {
+    let name = if handle == MPI_COMM_WORLD { "MPI_COMM_WORLD" } else { "MPI_COMM_SELF" };
+    let when = if process::is_finalized() { "after MPI_Finalize" } else { "before MPI_Init" };
+    Error::new(ErrorClass::Comm, format!("{argument} is {name} {when}"))
 }
 
 /// The handle of a communicator, if the program has not freed it.
 pub fn handle_of(comm: &Arc<Communicator>) -> Option<MPI_Comm> {
-    if let Some([world, myself]) = PREDEFINED.get() {
+    if let Some([world, myself]) = predefined() {
         for (entry, handle) in [(world, MPI_COMM_WORLD), (myself, MPI_COMM_SELF)] {
             if Arc::ptr_eq(&entry.core, comm) {
                 return Some(handle);
@@ -109,11 +114,10 @@ pub fn handle_of(comm: &Arc<Communicator>) -> Option<MPI_Comm> {
     COMMUNICATORS.search(|entry| Arc::ptr_eq(&entry.core, comm))
 }
 
-/// Makes a handle of a new communicator, which inherits the error handler of `parent`.
+/// Makes a handle of a new communicator, which inherits error handler and origin of `parent`.
 fn adopt(core: Arc<Communicator>, parent: &Entry) -> Result<MPI_Comm> {
-    let errhandler = parent.errhandler();
-    errhan::retain(errhandler)?;
-    Ok(COMMUNICATORS.insert(Arc::new(Entry::new(core, errhandler, parent.hints().of_child()))))
+    let entry = Entry::new(core, parent.errhandler.get(), parent.origin, parent.hints().of_child())?;
+    Ok(COMMUNICATORS.insert(Arc::new(entry)))
 }
 
 fn adopt_any(core: Option<Arc<Communicator>>, parent: &Entry) -> Result<MPI_Comm> {
@@ -151,7 +155,7 @@ pub unsafe fn comm_rank(function: Function, comm: MPI_Comm, rank: *mut c_int) ->
 pub unsafe fn comm_group(function: Function, comm: MPI_Comm, group: *mut MPI_Group) -> c_int {
     on_comm(function, comm, |_, comm| {
         // SAFETY: the caller's promise.
-        unsafe { Out::new("group", group) }?.set(group::adopt(comm.core.group()));
+        unsafe { Out::new("group", group) }?.set(group::adopt(comm.core.group(), comm.origin));
         Ok(())
     })
 }

@@ -16,7 +16,7 @@ use crate::generated::constants::{
 use crate::generated::types::{MPI_Aint, MPI_Comm, MPI_Info};
 use crate::info::Info;
 use crate::pointer::{Out, StringOut};
-use crate::process::Init;
+use crate::process::{Init, Origin};
 use crate::{attr, comm, group, info, process};
 
 /// Memory of the library is aligned to a line of shared memory.
@@ -24,10 +24,10 @@ const ALIGNMENT: usize = 128;
 
 /// `MPI_Init`; the arguments of the program are of no interest.
 pub fn init(function: Function, _argc: *mut c_int, _argv: *mut *mut *mut c_char) -> c_int {
-    at_any_time(function, || begin(ThreadLevel::Single))
+    at_any_time(function, || begin(ThreadLevel::Single).map(drop))
 }
 
-/// `MPI_Init_thread`: every level is provided as it is asked for.
+/// `MPI_Init_thread`: every level is provided as it is asked for, unless a session has fixed a lower one.
 ///
 /// # Safety
 /// As the standard says of its arguments.
@@ -53,24 +53,30 @@ pub unsafe fn init_thread(
         };
         // SAFETY: the caller's promise.
         let provided = unsafe { Out::new("provided", provided) }?;
-        begin(level)?;
-        provided.set(required);
+        provided.set(constant_of(begin(level)?));
         Ok(())
     })
 }
 
-fn begin(level: ThreadLevel) -> Result<()> {
-    comm::begin(process::join(level)?);
-    Ok(())
+fn begin(required: ThreadLevel) -> Result<ThreadLevel> {
+    let (process, provided) = process::begin_world(required)?;
+    comm::begin(process);
+    process::world_has_begun();
+    Ok(provided)
 }
 
-/// `MPI_Finalize`.
+/// `MPI_Finalize`: ends the world model; sessions go on.
 pub fn finalize(function: Function) -> c_int {
     in_process(function, |process| {
-        let result = attr::end().and(process::leave(process));
-        comm::end();
-        group::end();
-        result
+        if !process::world_runs() {
+            return Err(process::no_world());
+        }
+        let deleted = attr::end();
+        let completed = process::complete_world(process);
+        comm::end(process, Origin::World);
+        group::end(Origin::World);
+        process::end_world(process);
+        deleted.and(completed)
     })
 }
 
@@ -106,12 +112,7 @@ pub unsafe fn query_thread(function: Function, provided: *mut c_int) -> c_int {
     at_any_time(function, || {
         let level = fixed_at_initialisation()?.level;
         // SAFETY: the caller's promise.
-        unsafe { Out::new("provided", provided) }?.set(match level {
-            ThreadLevel::Single => MPI_THREAD_SINGLE,
-            ThreadLevel::Funneled => MPI_THREAD_FUNNELED,
-            ThreadLevel::Serialized => MPI_THREAD_SERIALIZED,
-            ThreadLevel::Multiple => MPI_THREAD_MULTIPLE,
-        });
+        unsafe { Out::new("provided", provided) }?.set(constant_of(level));
         Ok(())
     })
 }
@@ -127,6 +128,15 @@ pub unsafe fn is_thread_main(function: Function, flag: *mut c_int) -> c_int {
         unsafe { Out::new("flag", flag) }?.set((main == thread::current().id()).into());
         Ok(())
     })
+}
+
+fn constant_of(level: ThreadLevel) -> c_int {
+    match level {
+        ThreadLevel::Single => MPI_THREAD_SINGLE,
+        ThreadLevel::Funneled => MPI_THREAD_FUNNELED,
+        ThreadLevel::Serialized => MPI_THREAD_SERIALIZED,
+        ThreadLevel::Multiple => MPI_THREAD_MULTIPLE,
+    }
 }
 
 fn fixed_at_initialisation() -> Result<Init> {

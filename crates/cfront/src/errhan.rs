@@ -95,7 +95,46 @@ pub fn handler(handle: MPI_Errhandler) -> Handler {
     find("errhandler", handle).unwrap_or(Handler::Fatal)
 }
 
-fn find(argument: &str, handle: MPI_Errhandler) -> Result<Handler> {
+/// The error handler of an object, which is a user of it.
+pub struct ErrhandlerCell(AtomicUsize);
+
+impl ErrhandlerCell {
+    /// With a first handler.
+    ///
+    /// # Errors
+    /// `Errhandler` if there is no such handler.
+    pub fn new(errhandler: MPI_Errhandler) -> Result<Self> {
+        retain(errhandler)?;
+        Ok(Self(AtomicUsize::new(errhandler.0)))
+    }
+
+    /// The handler.
+    pub fn get(&self) -> MPI_Errhandler {
+        MPI_Errhandler(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Changes the handler.
+    ///
+    /// # Errors
+    /// `Errhandler` if there is no such handler.
+    pub fn set(&self, errhandler: MPI_Errhandler) -> Result<()> {
+        retain(errhandler)?;
+        release(MPI_Errhandler(self.0.swap(errhandler.0, Ordering::Relaxed)));
+        Ok(())
+    }
+}
+
+impl Drop for ErrhandlerCell {
+    fn drop(&mut self) {
+        release(self.get());
+    }
+}
+
+/// What a handle means.
+///
+/// # Errors
+/// `Errhandler` if it names none.
+pub fn find(argument: &str, handle: MPI_Errhandler) -> Result<Handler> {
     match handle {
         MPI_ERRORS_ABORT => Ok(Handler::Abort),
         MPI_ERRORS_ARE_FATAL => Ok(Handler::Fatal),
@@ -221,7 +260,7 @@ pub fn comm_set_errhandler(function: Function, comm: MPI_Comm, errhandler: MPI_E
                 return Err(Error::new(ErrorClass::Errhandler, text));
             }
         }
-        comm.set_errhandler(errhandler)
+        comm.errhandler.set(errhandler)
     })
 }
 
@@ -237,7 +276,7 @@ pub unsafe fn comm_get_errhandler(
     on_comm(function, comm, |_, comm| {
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("errhandler", errhandler) }?;
-        let handle = comm.errhandler();
+        let handle = comm.errhandler.get();
         retain(handle)?;
         out.set(handle);
         Ok(())

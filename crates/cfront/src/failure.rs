@@ -16,9 +16,10 @@ use crate::boundary::ErrorVia;
 use crate::comm::{self, Entry};
 use crate::errhan::{self, Handler};
 use crate::generated::constants::{MPI_COMM_SELF, MPI_SUCCESS};
-use crate::generated::types::MPI_Comm;
+use crate::generated::types::{MPI_Comm, MPI_Session};
 use crate::last_error;
 use crate::process::{self, Call};
+use crate::session;
 
 /// Runs the body of a function on a communicator; errors go to its error handler.
 #[inline]
@@ -62,6 +63,24 @@ pub fn on_object(function: Function, body: impl FnOnce(&'static Process) -> Outc
     }
 }
 
+/// Runs the body of a function on a session; errors go to its error handler.
+pub fn on_session(
+    function: Function,
+    session: MPI_Session,
+    body: impl FnOnce(&'static Process, &session::Entry) -> Result<()>,
+) -> c_int {
+    let found = session::find("session", session).and_then(|entry| Ok((entry, process::current()?)));
+    let (entry, process) = match found {
+        Ok(found) => found,
+        Err(error) => return report(function, ErrorVia::Default, &error),
+    };
+    let _call = Call::begin(process, function);
+    match body(process, &entry) {
+        Ok(()) => MPI_SUCCESS,
+        Err(error) => report(function, ErrorVia::Session(session), &error),
+    }
+}
+
 /// What bodies return that know on which communicator they failed.
 pub type Outcome<T> = std::result::Result<T, Failure>;
 
@@ -97,9 +116,14 @@ pub fn report(function: Function, via: ErrorVia, error: &Error) -> c_int {
             Ok(entry) => call_handler(function, handle, &entry, code, error.text()),
             Err(_) => report_by_default(function, error),
         },
-        ErrorVia::Default | ErrorVia::File(_) | ErrorVia::Session(_) | ErrorVia::Win(_) => {
-            report_by_default(function, error)
-        }
+        ErrorVia::Session(handle) => match session::find("session", handle) {
+            Ok(entry) => {
+                let handler = errhan::handler(entry.errhandler.get());
+                call_session_handler(function, handle, &handler, code, error.text())
+            }
+            Err(_) => report_by_default(function, error),
+        },
+        ErrorVia::Default | ErrorVia::File(_) | ErrorVia::Win(_) => report_by_default(function, error),
     }
 }
 
@@ -111,7 +135,7 @@ fn report_failure(function: Function, failure: &Failure) -> c_int {
     }
 }
 
-/// The handler of errors that belong to no object is that of `MPI_COMM_SELF`.
+/// The handler of errors that belong to no object is that of `MPI_COMM_SELF`; outside the world model, the initial one.
 fn report_by_default(function: Function, error: &Error) -> c_int {
     let code = error.code();
     match comm::find("comm", MPI_COMM_SELF) {
@@ -127,7 +151,7 @@ fn report_by_default(function: Function, error: &Error) -> c_int {
 #[cold]
 pub fn call_handler(function: Function, mut comm: MPI_Comm, entry: &Entry, code: c_int, text: &str) -> c_int {
     last_error::note(code, format!("{}: {text}", function.name()));
-    match errhan::handler(entry.errhandler()) {
+    match errhan::handler(entry.errhandler.get()) {
         Handler::Return => {}
         Handler::Comm(callback) => {
             let mut told = code;
@@ -135,6 +159,28 @@ pub fn call_handler(function: Function, mut comm: MPI_Comm, entry: &Entry, code:
             unsafe { callback(&raw mut comm, &raw mut told) };
         }
         handler => end(function, &handler, code, text),
+    }
+    code
+}
+
+/// Calls the error handler of a session, or of one that cannot be opened: the code to return, if it returns.
+#[cold]
+pub fn call_session_handler(
+    function: Function,
+    mut session: MPI_Session,
+    handler: &Handler,
+    code: c_int,
+    text: &str,
+) -> c_int {
+    last_error::note(code, format!("{}: {text}", function.name()));
+    match handler {
+        Handler::Return => {}
+        Handler::Session(callback) => {
+            let mut told = code;
+            // SAFETY: the program made an error handler of this function, and promised that it takes these.
+            unsafe { callback(&raw mut session, &raw mut told) };
+        }
+        handler => end(function, handler, code, text),
     }
     code
 }

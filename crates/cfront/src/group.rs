@@ -14,12 +14,29 @@ use crate::generated::constants::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_PROC_NULL
 use crate::generated::types::MPI_Group;
 use crate::handle::{Sharing, Table};
 use crate::pointer::{Array, InOut, Out};
+use crate::process::Origin;
 
-static GROUPS: Table<MPI_Group, Group> = Table::new(Sharing::ByThreadLevel);
+/// A group with what belongs to its handle.
+#[derive(Clone)]
+pub struct Entry {
+    /// The core's object.
+    pub group: Group,
+    /// What it is derived from.
+    pub origin: Origin,
+}
+
+static GROUPS: Table<MPI_Group, Entry> = Table::new(Sharing::ByThreadLevel);
+
+impl Entry {
+    /// A group made of this one.
+    fn derive(&self, group: Group) -> Self {
+        Self { group, origin: self.origin }
+    }
+}
 
 /// Makes a handle of a group.
-pub fn adopt(group: Group) -> MPI_Group {
-    if group.size() == 0 { MPI_GROUP_EMPTY } else { GROUPS.insert(group) }
+pub fn adopt(group: Group, origin: Origin) -> MPI_Group {
+    if group.size() == 0 { MPI_GROUP_EMPTY } else { GROUPS.insert(Entry { group, origin }) }
 }
 
 /// The group that a handle names.
@@ -27,28 +44,48 @@ pub fn adopt(group: Group) -> MPI_Group {
 /// # Errors
 /// `Group` if it names none.
 pub fn find(argument: &str, handle: MPI_Group) -> Result<Group> {
+    Ok(find_entry(argument, handle)?.group)
+}
+
+/// The group that a handle names, and what it is derived from. The empty group is derived from nothing; the world
+/// stands for that.
+///
+/// # Errors
+/// `Group` if it names none.
+pub fn find_entry(argument: &str, handle: MPI_Group) -> Result<Entry> {
     if handle == MPI_GROUP_EMPTY {
-        return Ok(Group::empty());
+        return Ok(Entry { group: Group::empty(), origin: Origin::World });
     }
     GROUPS.find(argument, handle)
 }
 
-/// Forgets the groups that the program has not freed.
-pub fn end() {
-    GROUPS.clear();
+/// Forgets the groups derived from `origin` that the program has not freed.
+pub fn end(origin: Origin) {
+    GROUPS.take(|entry| entry.origin == origin);
 }
 
 /// A function that makes a group.
 ///
 /// # Safety
 /// `newgroup` is null or valid for writes.
-unsafe fn make(function: Function, newgroup: *mut MPI_Group, group: impl FnOnce() -> Result<Group>) -> c_int {
+unsafe fn make(function: Function, newgroup: *mut MPI_Group, made: impl FnOnce() -> Result<Entry>) -> c_int {
     in_process(function, |_| {
-        let group = group()?;
+        let Entry { group, origin } = made()?;
         // SAFETY: the caller's promise.
-        unsafe { Out::new("newgroup", newgroup) }?.set(adopt(group));
+        unsafe { Out::new("newgroup", newgroup) }?.set(adopt(group, origin));
         Ok(())
     })
+}
+
+/// What `combine` makes of two groups; it is derived from what the first is that is not empty.
+fn combined(
+    group1: MPI_Group,
+    group2: MPI_Group,
+    combine: impl FnOnce(&Group, &Group) -> Group,
+) -> Result<Entry> {
+    let (first, second) = (find_entry("group1", group1)?, find_entry("group2", group2)?);
+    let made = combine(&first.group, &second.group);
+    Ok(if group1 == MPI_GROUP_EMPTY { second.derive(made) } else { first.derive(made) })
 }
 
 /// `MPI_Group_size`.
@@ -136,14 +173,14 @@ pub unsafe fn group_incl(
     ranks: *const c_int,
     newgroup: *mut MPI_Group,
 ) -> c_int {
-    let group = || {
-        let group = find("group", group)?;
+    let made = || {
+        let old = find_entry("group", group)?;
         // SAFETY: the caller's promise.
         let ranks = unsafe { Array::new("ranks", ranks.cast_mut(), n) }?;
-        group.include(&ranks.iter().collect::<Vec<_>>())
+        Ok(old.derive(old.group.include(&ranks.iter().collect::<Vec<_>>())?))
     };
     // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, group) }
+    unsafe { make(function, newgroup, made) }
 }
 
 /// `MPI_Group_excl`.
@@ -157,14 +194,14 @@ pub unsafe fn group_excl(
     ranks: *const c_int,
     newgroup: *mut MPI_Group,
 ) -> c_int {
-    let group = || {
-        let group = find("group", group)?;
+    let made = || {
+        let old = find_entry("group", group)?;
         // SAFETY: the caller's promise.
         let ranks = unsafe { Array::new("ranks", ranks.cast_mut(), n) }?;
-        group.exclude(&ranks.iter().collect::<Vec<_>>())
+        Ok(old.derive(old.group.exclude(&ranks.iter().collect::<Vec<_>>())?))
     };
     // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, group) }
+    unsafe { make(function, newgroup, made) }
 }
 
 /// `MPI_Group_range_incl`.
@@ -178,14 +215,14 @@ pub unsafe fn group_range_incl(
     ranges: *mut [c_int; 3],
     newgroup: *mut MPI_Group,
 ) -> c_int {
-    let group = || {
-        let group = find("group", group)?;
+    let made = || {
+        let old = find_entry("group", group)?;
         // SAFETY: the caller's promise.
         let ranges = unsafe { Array::new("ranges", ranges, n) }?;
-        group.include_ranges(&ranges.iter().collect::<Vec<_>>())
+        Ok(old.derive(old.group.include_ranges(&ranges.iter().collect::<Vec<_>>())?))
     };
     // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, group) }
+    unsafe { make(function, newgroup, made) }
 }
 
 /// `MPI_Group_range_excl`.
@@ -199,14 +236,14 @@ pub unsafe fn group_range_excl(
     ranges: *mut [c_int; 3],
     newgroup: *mut MPI_Group,
 ) -> c_int {
-    let group = || {
-        let group = find("group", group)?;
+    let made = || {
+        let old = find_entry("group", group)?;
         // SAFETY: the caller's promise.
         let ranges = unsafe { Array::new("ranges", ranges, n) }?;
-        group.exclude_ranges(&ranges.iter().collect::<Vec<_>>())
+        Ok(old.derive(old.group.exclude_ranges(&ranges.iter().collect::<Vec<_>>())?))
     };
     // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, group) }
+    unsafe { make(function, newgroup, made) }
 }
 
 /// `MPI_Group_union`.
@@ -219,9 +256,9 @@ pub unsafe fn group_union(
     group2: MPI_Group,
     newgroup: *mut MPI_Group,
 ) -> c_int {
-    let group = || Ok(find("group1", group1)?.union(&find("group2", group2)?));
+    let made = || combined(group1, group2, Group::union);
     // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, group) }
+    unsafe { make(function, newgroup, made) }
 }
 
 /// `MPI_Group_intersection`.
@@ -234,9 +271,9 @@ pub unsafe fn group_intersection(
     group2: MPI_Group,
     newgroup: *mut MPI_Group,
 ) -> c_int {
-    let group = || Ok(find("group1", group1)?.intersection(&find("group2", group2)?));
+    let made = || combined(group1, group2, Group::intersection);
     // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, group) }
+    unsafe { make(function, newgroup, made) }
 }
 
 /// `MPI_Group_difference`.
@@ -249,9 +286,9 @@ pub unsafe fn group_difference(
     group2: MPI_Group,
     newgroup: *mut MPI_Group,
 ) -> c_int {
-    let group = || Ok(find("group1", group1)?.difference(&find("group2", group2)?));
+    let made = || combined(group1, group2, Group::difference);
     // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, group) }
+    unsafe { make(function, newgroup, made) }
 }
 
 /// `MPI_Group_free`.

@@ -17,7 +17,6 @@
 //! MPI-5.0: MPI Terms and Conventions, Opaque Objects; Application Binary Interface.
 
 use std::marker::PhantomData;
-use std::mem;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
@@ -243,11 +242,12 @@ impl<H: Handle, T: Clone> Table<H, T> {
         self.enter().remove(key)
     }
 
-    /// Drops all objects.
-    pub fn clear(&self) {
-        // Dropped outside: a destructor may look into the table.
-        let objects = mem::take(&mut *self.enter());
-        drop(objects);
+    /// Takes out all objects that are `is_wanted`.
+    pub fn take(&self, mut is_wanted: impl FnMut(&T) -> bool) -> Vec<T> {
+        let mut objects = self.enter();
+        let wanted = objects.entries().filter(|(_, object)| is_wanted(object)).map(|(key, _)| key);
+        let wanted: Vec<_> = wanted.collect();
+        wanted.into_iter().filter_map(|key| objects.remove(key)).collect()
     }
 
     #[inline]

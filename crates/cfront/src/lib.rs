@@ -44,6 +44,7 @@ pub mod removed;
 pub mod request;
 mod request_status;
 mod requests;
+pub mod session;
 mod status;
 pub mod topo;
 

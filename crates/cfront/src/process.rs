@@ -1,20 +1,31 @@
-//! The one MPI process that the C functions speak for.
+//! The one MPI process that the C functions speak for, and who uses it: the world model, and sessions.
 //!
-//! MPI-5.0: Process Initialization, Creation, and Management, The World Model.
+//! Whoever comes first joins the job, and fixes whether threads may be inside at the same time. The process is in
+//! use while the world model runs or a session is open; when the last of them ends it rests, and a later session
+//! takes it up again as it is. See `docs/decisions/12-sessions.md`.
+//!
+//! MPI-5.0: Process Initialization, Creation, and Management, The World Model; The Sessions Model.
 
 use std::panic;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::{Process, ThreadLevel};
+use oxmpi_core::{Phase, Process, ThreadLevel};
 use oxmpi_mem::Gate;
 
+use crate::generated::types::MPI_Session;
+
 static PROCESS: OnceLock<Process> = OnceLock::new();
+/// Whether threads may be inside at the same time, and what the first to join said; from its start.
+static FIRST: OnceLock<(bool, Init)> = OnceLock::new();
 /// From the start of `MPI_Init` or `MPI_Init_thread`.
-static INIT: OnceLock<Init> = OnceLock::new();
-static RUNNING: AtomicBool = AtomicBool::new(false);
+static WORLD: OnceLock<Init> = OnceLock::new();
+static USERS: Mutex<Users> = Mutex::new(Users { world: false, sessions: 0 });
+/// Whether there are users.
+static IN_USE: AtomicBool = AtomicBool::new(false);
+static WORLD_RUNS: AtomicBool = AtomicBool::new(false);
 static FINALIZED: AtomicBool = AtomicBool::new(false);
 
 /// What initialisation fixed.
@@ -26,43 +37,174 @@ pub struct Init {
     pub thread: ThreadId,
 }
 
-/// The running process.
-///
-/// # Errors
-/// `Other` before initialisation and after finalization.
-#[inline]
-pub fn current() -> Result<&'static Process> {
-    match PROCESS.get() {
-        Some(process) if RUNNING.load(Ordering::Relaxed) => Ok(process),
-        _ => Err(not_running()),
+/// What an object is derived from, and ends with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// This session.
+    Session(MPI_Session),
+    /// The world model.
+    World,
+}
+
+/// Who uses the process.
+struct Users {
+    world: bool,
+    sessions: usize,
+}
+
+impl Users {
+    fn phase(&self) -> Phase {
+        match (self.world, self.sessions) {
+            (true, _) => Phase::Running,
+            (false, 0) => Phase::Finalized,
+            (false, _) => Phase::InSession,
+        }
+    }
+
+    /// Shows to the launcher, and to calls, how the process is used from now on.
+    fn show(&self, process: &Process) {
+        let phase = self.phase();
+        process.note_phase(phase);
+        IN_USE.store(phase != Phase::Finalized, Ordering::Relaxed);
     }
 }
 
-/// The running process, if there is one.
+fn users() -> MutexGuard<'static, Users> {
+    USERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The process, while it is in use.
+///
+/// # Errors
+/// `Other` before the first initialisation and while neither the world model nor a session uses it.
+#[inline]
+pub fn current() -> Result<&'static Process> {
+    match PROCESS.get() {
+        Some(process) if IN_USE.load(Ordering::Relaxed) => Ok(process),
+        _ => Err(not_in_use()),
+    }
+}
+
+/// The process, if it is in use.
 pub fn running() -> Option<&'static Process> {
-    PROCESS.get().filter(|_| RUNNING.load(Ordering::Relaxed))
+    PROCESS.get().filter(|_| IN_USE.load(Ordering::Relaxed))
 }
 
 #[cold]
-fn not_running() -> Error {
+fn not_in_use() -> Error {
+    let text = if is_finalized() {
+        "called after MPI_Finalize"
+    } else if PROCESS.get().is_some() {
+        "called after MPI_Session_finalize, and before MPI_Init"
+    } else {
+        "called before MPI_Init"
+    };
+    Error::new(ErrorClass::Other, text)
+}
+
+/// Whether the world model is initialised and not finalised.
+#[inline]
+pub fn world_runs() -> bool {
+    WORLD_RUNS.load(Ordering::Acquire) // pairs with the Release in `begin_world`
+}
+
+/// The error of needing the world model, which is not there.
+#[cold]
+pub fn no_world() -> Error {
     let text = if is_finalized() { "called after MPI_Finalize" } else { "called before MPI_Init" };
     Error::new(ErrorClass::Other, text)
 }
 
-/// Joins the job.
+/// Begins the world model; the level that is provided may be lower than `required` if a session came first.
 ///
 /// # Errors
-/// `Other` if it was joined before, and those of [`Process::init`].
-pub fn join(level: ThreadLevel) -> Result<&'static Process> {
-    let init = Init { level, thread: thread::current().id() };
-    if INIT.set(init).is_err() {
+/// `Other` if it was begun before, and those of [`Process::init`].
+pub fn begin_world(required: ThreadLevel) -> Result<(&'static Process, ThreadLevel)> {
+    let mut users = users();
+    if WORLD.get().is_some() {
         return Err(Error::new(ErrorClass::Other, "MPI was initialised before, and cannot be twice"));
     }
+    let process = take_up(required, required == ThreadLevel::Multiple)?;
+    let level = provided(required);
+    WORLD.get_or_init(|| Init { level, thread: thread::current().id() });
+    users.world = true;
+    users.show(process);
+    Ok((process, level))
+}
+
+/// Tells that the world's communicators are known.
+pub fn world_has_begun() {
+    WORLD_RUNS.store(true, Ordering::Release); // pairs with the Acquire in `world_runs`
+}
+
+/// Completes the communication of the world model, with all ranks. It runs until [`end_world`].
+///
+/// # Errors
+/// Those of a barrier.
+pub fn complete_world(process: &Process) -> Result<()> {
+    // What sessions have under way may need calls that are yet to come.
+    if users().sessions == 0 {
+        process.complete();
+    }
+    process.meet()
+}
+
+/// Ends the world model.
+pub fn end_world(process: &Process) {
+    WORLD_RUNS.store(false, Ordering::Relaxed);
+    FINALIZED.store(true, Ordering::Release); // pairs with the Acquire in `is_finalized`
+    give_up(process, |users| users.world = false);
+}
+
+/// Opens a session; the level that is provided may be lower than `required` if somebody else came first.
+///
+/// # Errors
+/// Those of [`Process::init`].
+pub fn open_session(required: ThreadLevel) -> Result<(&'static Process, ThreadLevel)> {
+    let mut users = users();
+    // Only who promises that there is one thread speaks for the others too: sessions know nothing of each other.
+    let process = take_up(required, required != ThreadLevel::Single)?;
+    users.sessions += 1;
+    users.show(process);
+    Ok((process, provided(required)))
+}
+
+/// Closes a session.
+pub fn close_session(process: &Process) {
+    give_up(process, |users| users.sessions -= 1);
+}
+
+/// Joins the job, unless that was done before.
+fn take_up(required: ThreadLevel, threaded: bool) -> Result<&'static Process> {
+    if let Some(process) = PROCESS.get() {
+        return Ok(process);
+    }
+    FIRST.get_or_init(|| (threaded, Init { level: required, thread: thread::current().id() }));
     end_on_panic();
     let process = Process::init(gate)?;
-    let process = PROCESS.get_or_init(|| process);
-    RUNNING.store(true, Ordering::Release); // pairs with the Acquire in `is_initialized`
-    Ok(process)
+    Ok(PROCESS.get_or_init(|| process))
+}
+
+/// What can be given to who asks for `required`.
+fn provided(required: ThreadLevel) -> ThreadLevel {
+    match FIRST.get() {
+        Some((false, _)) => required.min(ThreadLevel::Serialized),
+        _ => required,
+    }
+}
+
+/// One user less; the last one completes what the process has under way.
+fn give_up(process: &Process, leave: impl FnOnce(&mut Users)) {
+    let is_last = {
+        let mut users = users();
+        leave(&mut users);
+        users.phase() == Phase::Finalized
+    };
+    // Not inside `USERS`: another thread may open a session meanwhile, which then stays.
+    if is_last {
+        process.complete();
+    }
+    users().show(process);
 }
 
 /// Lets a panic say whose it is and end the process at once, as it must not unwind into C.
@@ -74,38 +216,32 @@ fn end_on_panic() {
     }));
 }
 
-/// Leaves the job.
-///
-/// # Errors
-/// Those of [`Process::finalize`]; the process has left all the same.
-pub fn leave(process: &Process) -> Result<()> {
-    let result = process.finalize();
-    RUNNING.store(false, Ordering::Relaxed);
-    FINALIZED.store(true, Ordering::Release); // pairs with the Acquire in `is_finalized`
-    result
-}
-
-/// What initialisation fixed; `None` before.
+/// What the initialisation of the world model fixed, or that of the first session if there was no other.
 pub fn init() -> Option<Init> {
-    INIT.get().copied().filter(|_| is_initialized())
+    if is_initialized() {
+        return WORLD.get().copied();
+    }
+    running().and(FIRST.get()).map(|&(_, init)| init)
 }
 
-/// Whether initialisation is over, also after finalization.
+/// Whether the world model was initialised, also after its end.
 pub fn is_initialized() -> bool {
-    RUNNING.load(Ordering::Acquire) || is_finalized() // pairs with the Release in `join`
+    world_runs() || is_finalized()
 }
 
-/// Whether finalization is over.
+/// Whether the world model was finalised.
 pub fn is_finalized() -> bool {
-    FINALIZED.load(Ordering::Acquire) // pairs with the Release in `leave`
+    FINALIZED.load(Ordering::Acquire) // pairs with the Release in `end_world`
 }
 
 /// A door into `value`, with a lock if threads may call at the same time.
 pub fn gate<T>(value: T) -> Gate<T> {
-    match INIT.get() {
-        Some(init) if init.level < ThreadLevel::Multiple => {
-            // SAFETY: by asking for this level the program has promised to make one call at a time, each after
-            // the end of the one before; a gate is entered and left inside a call.
+    match FIRST.get() {
+        Some((false, _)) => {
+            // SAFETY: the first to join has promised for the whole program that there is one thread, or (the world
+            // model below MPI_THREAD_MULTIPLE) that calls are made one at a time, each after the end of the one
+            // before; whoever came later was told the same by the level it got. A gate is entered and left inside
+            // a call.
             unsafe { Gate::unthreaded(value) }
         }
         _ => Gate::threaded(value),

@@ -19,13 +19,13 @@ exports! {
         pset_name: *const c_char,
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        unsupported(Function::GroupFromSessionPset, ErrorVia::Session(session))
+        session::group_from_session_pset(Function::GroupFromSessionPset, session, pset_name, newgroup)
     }
     fn MPI_Session_finalize, PMPI_Session_finalize(session: *mut MPI_Session) -> c_int {
-        unsupported(Function::SessionFinalize, ErrorVia::Default)
+        session::session_finalize(Function::SessionFinalize, session)
     }
     fn MPI_Session_get_info, PMPI_Session_get_info(session: MPI_Session, info_used: *mut MPI_Info) -> c_int {
-        unsupported(Function::SessionGetInfo, ErrorVia::Session(session))
+        session::session_get_info(Function::SessionGetInfo, session, info_used)
     }
     fn MPI_Session_get_nth_pset, PMPI_Session_get_nth_pset(
         session: MPI_Session,
@@ -34,27 +34,27 @@ exports! {
         pset_len: *mut c_int,
         pset_name: *mut c_char,
     ) -> c_int {
-        unsupported(Function::SessionGetNthPset, ErrorVia::Session(session))
+        session::session_get_nth_pset(Function::SessionGetNthPset, session, info, n, pset_len, pset_name)
     }
     fn MPI_Session_get_num_psets, PMPI_Session_get_num_psets(
         session: MPI_Session,
         info: MPI_Info,
         npset_names: *mut c_int,
     ) -> c_int {
-        unsupported(Function::SessionGetNumPsets, ErrorVia::Session(session))
+        session::session_get_num_psets(Function::SessionGetNumPsets, session, info, npset_names)
     }
     fn MPI_Session_get_pset_info, PMPI_Session_get_pset_info(
         session: MPI_Session,
         pset_name: *const c_char,
         info: *mut MPI_Info,
     ) -> c_int {
-        unsupported(Function::SessionGetPsetInfo, ErrorVia::Session(session))
+        session::session_get_pset_info(Function::SessionGetPsetInfo, session, pset_name, info)
     }
     fn MPI_Session_init, PMPI_Session_init(
         info: MPI_Info,
         errhandler: MPI_Errhandler,
         session: *mut MPI_Session,
     ) -> c_int {
-        unsupported(Function::SessionInit, ErrorVia::Default)
+        session::session_init(Function::SessionInit, info, errhandler, session)
     }
 }

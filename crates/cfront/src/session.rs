@@ -1,0 +1,258 @@
+//! Sessions: handles on MPI that need no other process to be opened, and know the sets that processes are in.
+//!
+//! A session uses the same process as the world model and other sessions (`process`). What is derived from it, its
+//! groups and their communicators, ends with it. There are two process sets; their names are URIs, of which case
+//! does not matter.
+//!
+//! MPI-5.0: Process Initialization, Creation, and Management, The Sessions Model.
+
+use std::ffi::{c_char, c_int};
+use std::sync::Arc;
+
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::{Group, Process, ThreadLevel};
+
+use crate::errhan::{self, ErrhandlerCell, Handler};
+use crate::failure::{at_any_time, call_session_handler, on_session};
+use crate::generated::constants::{MPI_SESSION_NULL, MPI_SUCCESS};
+use crate::generated::types::{MPI_Errhandler, MPI_Group, MPI_Info, MPI_Session};
+use crate::handle::{Sharing, Table};
+use crate::info::{self, Info};
+use crate::pointer::{InOut, Out, Text, string};
+use crate::process::{self, Origin};
+use crate::{comm, group, memory_kinds};
+
+/// What belongs to a session's handle.
+pub struct Entry {
+    /// The error handler.
+    pub errhandler: ErrhandlerCell,
+    /// What threads may do with what is derived from the session.
+    level: ThreadLevel,
+    /// The kinds of memory that may be used, as the standard writes them.
+    pub memory_kinds: String,
+}
+
+static SESSIONS: Table<MPI_Session, Arc<Entry>> = Table::new(Sharing::Always);
+
+/// The keys that name a thread level: the standard's, and the one that libraries used before it.
+const LEVEL_KEYS: [&str; 2] = ["thread_level", "mpi_thread_support_level"];
+
+const LEVELS: [(&str, ThreadLevel); 4] = [
+    ("MPI_THREAD_SINGLE", ThreadLevel::Single),
+    ("MPI_THREAD_FUNNELED", ThreadLevel::Funneled),
+    ("MPI_THREAD_SERIALIZED", ThreadLevel::Serialized),
+    ("MPI_THREAD_MULTIPLE", ThreadLevel::Multiple),
+];
+
+/// A set of processes that this one is in.
+type ProcessSet = (&'static str, fn(&Process) -> Group);
+
+const PROCESS_SETS: [ProcessSet; 2] =
+    [("mpi://WORLD", |process| process.world().group()), ("mpi://SELF", |process| process.myself().group())];
+
+/// The session that a handle names.
+///
+/// # Errors
+/// `Session` if it names none.
+pub fn find(argument: &str, handle: MPI_Session) -> Result<Arc<Entry>> {
+    SESSIONS.find(argument, handle)
+}
+
+/// `MPI_Session_init`. Its errors go to the error handler that it is given.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn session_init(
+    function: Function,
+    hints: MPI_Info,
+    errhandler: MPI_Errhandler,
+    session: *mut MPI_Session,
+) -> c_int {
+    let handler = match handler_of_sessions(errhandler) {
+        Ok(handler) => handler,
+        Err(error) => return at_any_time(function, || Err(error)),
+    };
+    // SAFETY: the caller's promise.
+    match unsafe { open(hints, errhandler, session) } {
+        Ok(()) => MPI_SUCCESS,
+        Err(error) => {
+            let code = error.class().code();
+            call_session_handler(function, MPI_SESSION_NULL, &handler, code, error.text())
+        }
+    }
+}
+
+/// # Safety
+/// `session` is null or valid for writes.
+unsafe fn open(hints: MPI_Info, errhandler: MPI_Errhandler, session: *mut MPI_Session) -> Result<()> {
+    let hints = info::hints("info", hints)?;
+    let required = level_of(&hints)?;
+    let memory_kinds = memory_kinds::supported(hints.get(memory_kinds::KEY).unwrap_or_default());
+    // SAFETY: the caller's promise.
+    let out = unsafe { Out::new("session", session) }?;
+    let errhandler = ErrhandlerCell::new(errhandler)?;
+    let (_, level) = process::open_session(required)?;
+    out.set(SESSIONS.insert(Arc::new(Entry { errhandler, level, memory_kinds })));
+    Ok(())
+}
+
+fn handler_of_sessions(errhandler: MPI_Errhandler) -> Result<Handler> {
+    match errhan::find("errhandler", errhandler)? {
+        handler @ (Handler::Abort | Handler::Fatal | Handler::Return | Handler::Session(_)) => Ok(handler),
+        Handler::Comm(_) | Handler::File(_) | Handler::Win(_) => {
+            Err(Error::new(ErrorClass::Errhandler, "errhandler was made for objects that are not sessions"))
+        }
+    }
+}
+
+/// The thread level that is asked for; `Multiple` if none is.
+fn level_of(hints: &Info) -> Result<ThreadLevel> {
+    let Some((key, value)) = LEVEL_KEYS.into_iter().find_map(|key| Some((key, hints.get(key)?))) else {
+        return Ok(ThreadLevel::Multiple);
+    };
+    LEVELS.into_iter().find(|(name, _)| *name == value).map(|(_, level)| level).ok_or_else(|| {
+        Error::new(ErrorClass::InfoValue, format!("{key} is \"{value}\", which is no thread level"))
+    })
+}
+
+/// `MPI_Session_finalize`: what is derived from the session ends with it. Other processes are not waited for,
+/// but what they still receive from this one is sent if it was the last to be used.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn session_finalize(function: Function, session: *mut MPI_Session) -> c_int {
+    // SAFETY: the caller's promise.
+    let session = match unsafe { InOut::new("session", session) } {
+        Ok(session) => session,
+        Err(error) => return at_any_time(function, || Err(error)),
+    };
+    let handle = session.get();
+    on_session(function, handle, |process, _| {
+        comm::end(process, Origin::Session(handle));
+        group::end(Origin::Session(handle));
+        // Whoever takes it out closes it, should two threads finalise it.
+        if SESSIONS.remove(handle).is_some() {
+            process::close_session(process);
+        }
+        session.set(MPI_SESSION_NULL);
+        Ok(())
+    })
+}
+
+/// `MPI_Session_get_info`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn session_get_info(function: Function, session: MPI_Session, info_used: *mut MPI_Info) -> c_int {
+    on_session(function, session, |_, session| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new("info_used", info_used) }?;
+        let level = LEVELS.into_iter().find(|(_, level)| *level == session.level);
+        let (name, _) = level.expect("every level has a name");
+        let mut used = Info::default();
+        LEVEL_KEYS.into_iter().for_each(|key| used.set(key, name));
+        used.set(memory_kinds::KEY, &session.memory_kinds);
+        out.set(info::insert(used));
+        Ok(())
+    })
+}
+
+/// `MPI_Session_get_num_psets`; no hint is known.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn session_get_num_psets(
+    function: Function,
+    session: MPI_Session,
+    hints: MPI_Info,
+    npset_names: *mut c_int,
+) -> c_int {
+    on_session(function, session, |_, _| {
+        info::hints("info", hints)?;
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("npset_names", npset_names) }?.set(PROCESS_SETS.len() as c_int);
+        Ok(())
+    })
+}
+
+/// `MPI_Session_get_nth_pset`: cuts the name to `*pset_len` bytes, and says how many it has.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn session_get_nth_pset(
+    function: Function,
+    session: MPI_Session,
+    hints: MPI_Info,
+    n: c_int,
+    pset_len: *mut c_int,
+    pset_name: *mut c_char,
+) -> c_int {
+    on_session(function, session, |_, _| {
+        info::hints("info", hints)?;
+        let Some((name, _)) = usize::try_from(n).ok().and_then(|n| PROCESS_SETS.get(n)) else {
+            let text = format!("n is {n}, and there are {} process sets", PROCESS_SETS.len());
+            return Err(Error::new(ErrorClass::Arg, text));
+        };
+        // SAFETY: the caller's promise.
+        let pset_len = unsafe { InOut::new("pset_len", pset_len) }?;
+        let Ok(room) = usize::try_from(pset_len.get()) else {
+            return Err(Error::new(ErrorClass::Arg, format!("*pset_len is {}", pset_len.get())));
+        };
+        if room != 0 {
+            // SAFETY: the caller has room for `*pset_len` bytes.
+            unsafe { Text::new("pset_name", pset_name, room) }?.set(name);
+        }
+        pset_len.set(name.len() as c_int + 1);
+        Ok(())
+    })
+}
+
+/// `MPI_Session_get_pset_info`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn session_get_pset_info(
+    function: Function,
+    session: MPI_Session,
+    pset_name: *const c_char,
+    hints: *mut MPI_Info,
+) -> c_int {
+    on_session(function, session, |process, _| {
+        // SAFETY: the caller's promise.
+        let group = group_of(process, &unsafe { string("pset_name", pset_name) }?)?;
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new("info", hints) }?;
+        let mut info = Info::default();
+        info.set("mpi_size", &group.size().to_string());
+        out.set(info::insert(info));
+        Ok(())
+    })
+}
+
+/// `MPI_Group_from_session_pset`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn group_from_session_pset(
+    function: Function,
+    session: MPI_Session,
+    pset_name: *const c_char,
+    newgroup: *mut MPI_Group,
+) -> c_int {
+    on_session(function, session, |process, _| {
+        // SAFETY: the caller's promise.
+        let group = group_of(process, &unsafe { string("pset_name", pset_name) }?)?;
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("newgroup", newgroup) }?.set(group::adopt(group, Origin::Session(session)));
+        Ok(())
+    })
+}
+
+/// The members of a process set.
+fn group_of(process: &Process, name: &str) -> Result<Group> {
+    let set = PROCESS_SETS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    let (_, members) = set.ok_or_else(|| {
+        Error::new(ErrorClass::Arg, format!("pset_name is \"{name}\", which names no process set"))
+    })?;
+    Ok(members(process))
+}
