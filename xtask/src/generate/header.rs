@@ -157,9 +157,11 @@ fn declaration(out: &mut String, head: &str, parameters: &[Parameter], variadic:
     out.push('\n');
 }
 
-/// `const int counts[]` for an array, `void *buf` for a pointer, `int (*ranges)[3]` for rows.
+/// `const int counts[]` for an array, `void *buf` for a pointer, `int ranges[][3]` for rows.
+///
+/// Weights are declared as pointers too: compilers warn of `MPI_UNWEIGHTED` where an array is expected.
 fn parameter(parameter: &Parameter) -> String {
-    let Parameter { name, c_type, array } = parameter;
+    let Parameter { name, c_type, array, kind } = parameter;
     if c_type == "..." {
         return c_type.clone();
     }
@@ -167,7 +169,7 @@ fn parameter(parameter: &Parameter) -> String {
         return format!("{row}{name}[]{length}");
     }
     match c_type.strip_suffix('*') {
-        Some(element) if *array => format!("{}{name}[]", spaced(element.trim_end())),
+        Some(element) if *array && kind != "WEIGHT" => format!("{}{name}[]", spaced(element.trim_end())),
         _ => format!("{}{name}", spaced(c_type)),
     }
 }
@@ -212,7 +214,12 @@ mod tests {
     use super::*;
 
     fn declared(name: &str, c_type: &str, array: bool) -> String {
-        parameter(&Parameter { name: name.to_owned(), c_type: c_type.to_owned(), array })
+        declared_as("OTHER", name, c_type, array)
+    }
+
+    fn declared_as(kind: &str, name: &str, c_type: &str, array: bool) -> String {
+        let (name, c_type, kind) = (name.to_owned(), c_type.to_owned(), kind.to_owned());
+        parameter(&Parameter { name, c_type, array, kind })
     }
 
     #[test]
@@ -221,6 +228,7 @@ mod tests {
         assert_eq!(declared("argv", "char **", true), "char *argv[]");
         assert_eq!(declared("ranges", "int (*)[3]", true), "int ranges[][3]");
         assert_eq!(declared("buf", "const void *", false), "const void *buf");
+        assert_eq!(declared_as("WEIGHT", "weights", "const int *", true), "const int *weights");
     }
 
     #[test]
@@ -230,6 +238,7 @@ mod tests {
                 name: format!("argument_{index}"),
                 c_type: "MPI_Datatype".to_owned(),
                 array: false,
+                kind: "DATATYPE".to_owned(),
             })
             .collect();
         let mut out = String::new();

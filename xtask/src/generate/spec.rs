@@ -178,6 +178,9 @@ pub struct Parameter {
     pub c_type: String,
     #[serde(default)]
     pub array: bool,
+    /// The standard's name for what it means.
+    #[serde(default)]
+    pub kind: String,
 }
 
 impl Spec {
