@@ -115,12 +115,19 @@ pub fn handle_of(comm: &Arc<Communicator>) -> Option<MPI_Comm> {
 }
 
 /// Makes a handle of a new communicator, which inherits error handler and origin of `parent`.
-fn adopt(core: Arc<Communicator>, parent: &Entry) -> Result<MPI_Comm> {
+///
+/// # Errors
+/// `Errhandler` if that one is gone.
+pub fn adopt(core: Arc<Communicator>, parent: &Entry) -> Result<MPI_Comm> {
     let entry = Entry::new(core, parent.errhandler.get(), parent.origin, parent.hints().of_child())?;
     Ok(COMMUNICATORS.insert(Arc::new(entry)))
 }
 
-fn adopt_any(core: Option<Arc<Communicator>>, parent: &Entry) -> Result<MPI_Comm> {
+/// As [`adopt`]; `MPI_COMM_NULL` if there is none.
+///
+/// # Errors
+/// As [`adopt`].
+pub fn adopt_any(core: Option<Arc<Communicator>>, parent: &Entry) -> Result<MPI_Comm> {
     core.map_or(Ok(MPI_COMM_NULL), |core| adopt(core, parent))
 }
 

@@ -11,7 +11,7 @@ exports! {
         maxdims: c_int,
         coords: *mut c_int,
     ) -> c_int {
-        unsupported(Function::CartCoords, ErrorVia::Comm(comm))
+        topo::cart_coords(Function::CartCoords, comm, rank, maxdims, coords)
     }
     fn MPI_Cart_create, PMPI_Cart_create(
         comm_old: MPI_Comm,
@@ -21,7 +21,7 @@ exports! {
         reorder: c_int,
         comm_cart: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::CartCreate, ErrorVia::Comm(comm_old))
+        topo::cart_create(Function::CartCreate, comm_old, ndims, dims, periods, reorder, comm_cart)
     }
     fn MPI_Cart_get, PMPI_Cart_get(
         comm: MPI_Comm,
@@ -30,7 +30,7 @@ exports! {
         periods: *mut c_int,
         coords: *mut c_int,
     ) -> c_int {
-        unsupported(Function::CartGet, ErrorVia::Comm(comm))
+        topo::cart_get(Function::CartGet, comm, maxdims, dims, periods, coords)
     }
     fn MPI_Cart_map, PMPI_Cart_map(
         comm: MPI_Comm,
@@ -39,10 +39,10 @@ exports! {
         periods: *const c_int,
         newrank: *mut c_int,
     ) -> c_int {
-        unsupported(Function::CartMap, ErrorVia::Comm(comm))
+        topo::cart_map(Function::CartMap, comm, ndims, dims, periods, newrank)
     }
     fn MPI_Cart_rank, PMPI_Cart_rank(comm: MPI_Comm, coords: *const c_int, rank: *mut c_int) -> c_int {
-        unsupported(Function::CartRank, ErrorVia::Comm(comm))
+        topo::cart_rank(Function::CartRank, comm, coords, rank)
     }
     fn MPI_Cart_shift, PMPI_Cart_shift(
         comm: MPI_Comm,
@@ -51,20 +51,20 @@ exports! {
         rank_source: *mut c_int,
         rank_dest: *mut c_int,
     ) -> c_int {
-        unsupported(Function::CartShift, ErrorVia::Comm(comm))
+        topo::cart_shift(Function::CartShift, comm, direction, disp, rank_source, rank_dest)
     }
     fn MPI_Cart_sub, PMPI_Cart_sub(
         comm: MPI_Comm,
         remain_dims: *const c_int,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::CartSub, ErrorVia::Comm(comm))
+        topo::cart_sub(Function::CartSub, comm, remain_dims, newcomm)
     }
     fn MPI_Cartdim_get, PMPI_Cartdim_get(comm: MPI_Comm, ndims: *mut c_int) -> c_int {
-        unsupported(Function::CartdimGet, ErrorVia::Comm(comm))
+        topo::cartdim_get(Function::CartdimGet, comm, ndims)
     }
     fn MPI_Dims_create, PMPI_Dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) -> c_int {
-        unsupported(Function::DimsCreate, ErrorVia::Default)
+        topo::dims_create(Function::DimsCreate, nnodes, ndims, dims)
     }
     fn MPI_Dist_graph_create, PMPI_Dist_graph_create(
         comm_old: MPI_Comm,
@@ -77,7 +77,18 @@ exports! {
         reorder: c_int,
         comm_dist_graph: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::DistGraphCreate, ErrorVia::Comm(comm_old))
+        topo::dist_graph_create(
+            Function::DistGraphCreate,
+            comm_old,
+            n,
+            sources,
+            degrees,
+            destinations,
+            weights,
+            info,
+            reorder,
+            comm_dist_graph,
+        )
     }
     fn MPI_Dist_graph_create_adjacent, PMPI_Dist_graph_create_adjacent(
         comm_old: MPI_Comm,
@@ -91,7 +102,19 @@ exports! {
         reorder: c_int,
         comm_dist_graph: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::DistGraphCreateAdjacent, ErrorVia::Comm(comm_old))
+        topo::dist_graph_create_adjacent(
+            Function::DistGraphCreateAdjacent,
+            comm_old,
+            indegree,
+            sources,
+            sourceweights,
+            outdegree,
+            destinations,
+            destweights,
+            info,
+            reorder,
+            comm_dist_graph,
+        )
     }
     fn MPI_Dist_graph_neighbors, PMPI_Dist_graph_neighbors(
         comm: MPI_Comm,
@@ -102,7 +125,16 @@ exports! {
         destinations: *mut c_int,
         destweights: *mut c_int,
     ) -> c_int {
-        unsupported(Function::DistGraphNeighbors, ErrorVia::Comm(comm))
+        topo::dist_graph_neighbors(
+            Function::DistGraphNeighbors,
+            comm,
+            maxindegree,
+            sources,
+            sourceweights,
+            maxoutdegree,
+            destinations,
+            destweights,
+        )
     }
     fn MPI_Dist_graph_neighbors_count, PMPI_Dist_graph_neighbors_count(
         comm: MPI_Comm,
@@ -110,7 +142,13 @@ exports! {
         outdegree: *mut c_int,
         weighted: *mut c_int,
     ) -> c_int {
-        unsupported(Function::DistGraphNeighborsCount, ErrorVia::Comm(comm))
+        topo::dist_graph_neighbors_count(
+            Function::DistGraphNeighborsCount,
+            comm,
+            indegree,
+            outdegree,
+            weighted,
+        )
     }
     fn MPI_Graph_create, PMPI_Graph_create(
         comm_old: MPI_Comm,
@@ -120,7 +158,7 @@ exports! {
         reorder: c_int,
         comm_graph: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::GraphCreate, ErrorVia::Comm(comm_old))
+        topo::graph_create(Function::GraphCreate, comm_old, nnodes, indx, edges, reorder, comm_graph)
     }
     fn MPI_Graph_get, PMPI_Graph_get(
         comm: MPI_Comm,
@@ -129,7 +167,7 @@ exports! {
         indx: *mut c_int,
         edges: *mut c_int,
     ) -> c_int {
-        unsupported(Function::GraphGet, ErrorVia::Comm(comm))
+        topo::graph_get(Function::GraphGet, comm, maxindex, maxedges, indx, edges)
     }
     fn MPI_Graph_map, PMPI_Graph_map(
         comm: MPI_Comm,
@@ -138,7 +176,7 @@ exports! {
         edges: *const c_int,
         newrank: *mut c_int,
     ) -> c_int {
-        unsupported(Function::GraphMap, ErrorVia::Comm(comm))
+        topo::graph_map(Function::GraphMap, comm, nnodes, indx, edges, newrank)
     }
     fn MPI_Graph_neighbors, PMPI_Graph_neighbors(
         comm: MPI_Comm,
@@ -146,21 +184,21 @@ exports! {
         maxneighbors: c_int,
         neighbors: *mut c_int,
     ) -> c_int {
-        unsupported(Function::GraphNeighbors, ErrorVia::Comm(comm))
+        topo::graph_neighbors(Function::GraphNeighbors, comm, rank, maxneighbors, neighbors)
     }
     fn MPI_Graph_neighbors_count, PMPI_Graph_neighbors_count(
         comm: MPI_Comm,
         rank: c_int,
         nneighbors: *mut c_int,
     ) -> c_int {
-        unsupported(Function::GraphNeighborsCount, ErrorVia::Comm(comm))
+        topo::graph_neighbors_count(Function::GraphNeighborsCount, comm, rank, nneighbors)
     }
     fn MPI_Graphdims_get, PMPI_Graphdims_get(
         comm: MPI_Comm,
         nnodes: *mut c_int,
         nedges: *mut c_int,
     ) -> c_int {
-        unsupported(Function::GraphdimsGet, ErrorVia::Comm(comm))
+        topo::graphdims_get(Function::GraphdimsGet, comm, nnodes, nedges)
     }
     fn MPI_Topo_test, PMPI_Topo_test(comm: MPI_Comm, status: *mut c_int) -> c_int {
         topo::topo_test(Function::TopoTest, comm, status)

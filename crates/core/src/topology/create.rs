@@ -23,13 +23,8 @@ impl Process {
         comm: &Arc<Communicator>,
         grid: Cartesian,
     ) -> Result<Option<Arc<Communicator>>> {
-        comm.only_group()?;
-        let (places, ranks) = (grid.size(), comm.size());
-        if places > ranks {
-            let text = format!("the grid has {places} places, but the communicator has {ranks} ranks");
-            return Err(Error::new(ErrorClass::Dims, text));
-        }
-        self.first_ranks(comm, places, Topology::Cartesian(grid))
+        let place = comm.cart_map(&grid)?;
+        self.mapped(comm, place, Topology::Cartesian(grid))
     }
 
     /// A communicator of the subgrid of this rank when only those dimensions remain for which `remains` is set.
@@ -50,20 +45,15 @@ impl Process {
     /// `Comm` for an intercommunicator; `Arg` if the graph has more nodes than `comm` has ranks; those of
     /// [`Process::comm_split`].
     pub fn graph_create(&self, comm: &Arc<Communicator>, graph: Graph) -> Result<Option<Arc<Communicator>>> {
-        comm.only_group()?;
-        let (nodes, ranks) = (graph.size(), comm.size());
-        if nodes > ranks {
-            let text = format!("the graph has {nodes} nodes, but the communicator has {ranks} ranks");
-            return Err(Error::new(ErrorClass::Arg, text));
-        }
-        self.first_ranks(comm, nodes, Topology::Graph(graph))
+        let node = comm.graph_map(&graph)?;
+        self.mapped(comm, node, Topology::Graph(graph))
     }
 
     /// A communicator with the same ranks and a graph of which each rank gives its own edges. The arguments of
     /// ranks differ, so an error that one has found in its own is the result on all.
     ///
     /// # Errors
-    /// `Comm` for an intercommunicator; `Arg` if some ranks give weights, and others none; those of
+    /// `Comm` for an intercommunicator; `Arg` if some ranks give weights, and others edges without; those of
     /// [`Process::comm_split`].
     pub fn dist_graph_create_adjacent(
         &self,
@@ -71,8 +61,9 @@ impl Process {
         mine: Result<DistGraph>,
     ) -> Result<Arc<Communicator>> {
         comm.only_group()?;
-        let graph = self.agree(comm, mine, |graph| graph.weighted)?;
-        self.all_ranks(comm, graph)
+        let weights = |graph: &DistGraph| Weights::of(graph.weighted, graph.has_edges());
+        let (graph, weighted) = self.agree(comm, mine, weights)?;
+        self.all_ranks(comm, DistGraph { weighted, ..graph })
     }
 
     /// As [`Process::dist_graph_create_adjacent`], but each rank gives any edges, and whether they have weights.
@@ -91,41 +82,81 @@ impl Process {
             let ends = edges.iter().map(|edge| edge.ends(comm.size())).collect::<Result<Vec<_>>>()?;
             Ok((ends.concat(), weighted))
         });
-        let (ends, weighted) = self.agree(comm, mine, |&(_, weighted)| weighted)?;
+        let weights = |(ends, weighted): &(Vec<_>, bool)| Weights::of(*weighted, !ends.is_empty());
+        let ((ends, _), weighted) = self.agree(comm, mine, weights)?;
         let ends: Vec<End> = deliver(self, comm, ends)?;
         self.all_ranks(comm, DistGraph::of(ends, weighted))
     }
 
-    fn first_ranks(
+    /// A communicator of the ranks that have a rank in the new one.
+    fn mapped(
         &self,
         comm: &Arc<Communicator>,
-        count: u32,
+        rank: Option<u32>,
         topology: Topology,
     ) -> Result<Option<Arc<Communicator>>> {
-        let made = self.comm_split(comm, (comm.rank() < count).then_some(0), 0)?;
+        let made = self.comm_split(comm, rank.map(|_| 0), rank.map_or(0, u32::cast_signed))?;
         Ok(made.inspect(|made| made.attach_topology(Arc::new(topology))))
     }
 
     fn all_ranks(&self, comm: &Arc<Communicator>, graph: DistGraph) -> Result<Arc<Communicator>> {
-        let made = self.first_ranks(comm, comm.size(), Topology::DistGraph(graph))?;
-        Ok(made.expect("every rank is among all"))
+        let made = self.mapped(comm, Some(comm.rank()), Topology::DistGraph(graph))?;
+        Ok(made.expect("every rank has a rank"))
     }
 
-    /// What this rank gives to a graph, if what every rank gives is right.
+    /// What this rank gives to a graph, if what every rank gives is right; and whether the graph has weights.
     fn agree<T>(
         &self,
         comm: &Arc<Communicator>,
         mine: Result<T>,
-        is_weighted: impl Fn(&T) -> bool,
-    ) -> Result<T> {
+        weights: impl Fn(&T) -> Weights,
+    ) -> Result<(T, bool)> {
         let verdict = match &mine {
-            Ok(given) => Verdict { code: 0, weighted: is_weighted(given) },
-            Err(error) => Verdict { code: error.class().code(), weighted: false },
+            Ok(given) => Verdict { code: 0, weights: weights(given) },
+            Err(error) => Verdict { code: error.class().code(), weights: Weights::None },
         };
         let verdicts = exchange(self, comm, &verdict)?;
-        let mine = mine?;
-        verdict.check(&verdicts)?;
-        Ok(mine)
+        Ok((mine?, agreed(&verdicts)?))
+    }
+}
+
+impl Communicator {
+    /// This process's rank in a communicator for `grid`; `None` if it is left over.
+    ///
+    /// # Errors
+    /// `Comm` for an intercommunicator; `Dims` if the grid has more places than this communicator has ranks.
+    pub fn cart_map(&self, grid: &Cartesian) -> Result<Option<u32>> {
+        self.only_group()?;
+        let (places, ranks) = (grid.size(), self.size());
+        if places > ranks {
+            let text = format!("the grid has {places} places, but the communicator has {ranks} ranks");
+            return Err(Error::new(ErrorClass::Dims, text));
+        }
+        Ok(Some(self.rank()).filter(|&rank| rank < places))
+    }
+
+    /// This process's rank in a communicator for `graph`; `None` if it is left over.
+    ///
+    /// # Errors
+    /// As [`Communicator::check_nodes`].
+    pub fn graph_map(&self, graph: &Graph) -> Result<Option<u32>> {
+        let nodes = graph.size();
+        self.check_nodes(nodes)?;
+        Ok(Some(self.rank()).filter(|&rank| rank < nodes))
+    }
+
+    /// Checks whether each of so many nodes of a graph can be a rank.
+    ///
+    /// # Errors
+    /// `Comm` for an intercommunicator; `Arg` if there are more nodes than ranks.
+    pub fn check_nodes(&self, nodes: u32) -> Result<()> {
+        self.only_group()?;
+        let ranks = self.size();
+        if nodes > ranks {
+            let text = format!("the graph has {nodes} nodes, but the communicator has {ranks} ranks");
+            return Err(Error::new(ErrorClass::Arg, text));
+        }
+        Ok(())
     }
 }
 
@@ -134,23 +165,43 @@ impl Process {
 struct Verdict {
     /// That of its error; 0 if there is none.
     code: i32,
-    weighted: bool,
+    weights: Weights,
 }
 
-impl Verdict {
-    /// Compares that of a rank without an error with those of all.
-    fn check(self, all: &[Self]) -> Result<()> {
-        for (rank, other) in all.iter().enumerate() {
-            if let Some(class) = ErrorClass::from_code(other.code).filter(|_| other.code != 0) {
-                return Err(Error::new(class, format!("what rank {rank} gives to the graph is wrong")));
-            }
-            if other.weighted != self.weighted {
-                let text =
-                    format!("MPI_UNWEIGHTED is given by some ranks only; rank {rank} differs from this one");
-                return Err(Error::new(ErrorClass::Arg, text));
-            }
+/// Whether edges have weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Weights {
+    Given,
+    /// There are edges without.
+    Missing,
+    /// There are no edges.
+    None,
+}
+
+impl Weights {
+    fn of(given: bool, has_edges: bool) -> Self {
+        match (given, has_edges) {
+            (true, _) => Self::Given,
+            (false, true) => Self::Missing,
+            (false, false) => Self::None,
         }
-        Ok(())
+    }
+}
+
+/// Whether a graph has weights, of which each rank tells this.
+fn agreed(verdicts: &[Verdict]) -> Result<bool> {
+    let of_weights = |weights| verdicts.iter().position(|verdict| verdict.weights == weights);
+    if let Some(rank) = verdicts.iter().position(|verdict| verdict.code != 0) {
+        let class = ErrorClass::from_code(verdicts[rank].code).unwrap_or(ErrorClass::Other);
+        return Err(Error::new(class, format!("what rank {rank} gives to the graph is wrong")));
+    }
+    match (of_weights(Weights::Given), of_weights(Weights::Missing)) {
+        (Some(one), Some(other)) => {
+            let text = format!("rank {one} gives weights, and rank {other} gives MPI_UNWEIGHTED");
+            Err(Error::new(ErrorClass::Arg, text))
+        }
+        (given, _) => Ok(given.is_some()),
     }
 }
 
@@ -159,12 +210,14 @@ impl Record for Verdict {
 
     fn write(&self, into: &mut Vec<u8>) {
         into.extend_from_slice(&self.code.to_ne_bytes());
-        into.push(u8::from(self.weighted));
+        into.push(self.weights as u8);
     }
 
     fn read(from: &[u8]) -> Self {
         let code = i32::from_ne_bytes(from[..4].try_into().expect("4 bytes"));
-        Self { code, weighted: from[4] != 0 }
+        let weights = [Weights::Given, Weights::Missing, Weights::None];
+        let weights = weights.into_iter().find(|&weights| weights as u8 == from[4]);
+        Self { code, weights: weights.expect("every rank writes one of these") }
     }
 }
 
@@ -172,13 +225,34 @@ impl Record for Verdict {
 mod tests {
     use super::*;
 
+    fn class(verdicts: &[Verdict]) -> ErrorClass {
+        agreed(verdicts).expect_err("they disagree").class()
+    }
+
     #[test]
-    fn one_rank_that_is_wrong_or_differs_is_an_error_of_all() {
-        let right = Verdict { code: 0, weighted: true };
-        right.check(&[right; 3]).expect("all agree");
-        let wrong = Verdict { code: ErrorClass::Rank.code(), weighted: false };
-        assert_eq!(right.check(&[right, wrong]).expect_err("one is wrong").class(), ErrorClass::Rank);
-        let other = Verdict { code: 0, weighted: false };
-        assert_eq!(right.check(&[right, other]).expect_err("one differs").class(), ErrorClass::Arg);
+    fn one_rank_that_is_wrong_is_an_error_of_all() {
+        let right = Verdict { code: 0, weights: Weights::Given };
+        let wrong = Verdict { code: ErrorClass::Rank.code(), weights: Weights::None };
+        assert_eq!(class(&[right, wrong]), ErrorClass::Rank);
+    }
+
+    #[test]
+    fn ranks_without_edges_do_not_decide_whether_there_are_weights() {
+        let [given, missing, none] =
+            [Weights::Given, Weights::Missing, Weights::None].map(|weights| Verdict { code: 0, weights });
+        assert!(agreed(&[none, given]).expect("they agree"));
+        assert!(!agreed(&[none, missing]).expect("they agree"));
+        assert!(!agreed(&[none]).expect("they agree"));
+        assert_eq!(class(&[given, missing]), ErrorClass::Arg);
+    }
+
+    #[test]
+    fn a_verdict_is_read_as_it_was_written() {
+        for weights in [Weights::Given, Weights::Missing, Weights::None] {
+            let mut bytes = Vec::new();
+            Verdict { code: 7, weights }.write(&mut bytes);
+            assert_eq!(bytes.len(), Verdict::BYTES);
+            assert_eq!((Verdict::read(&bytes).code, Verdict::read(&bytes).weights), (7, weights));
+        }
     }
 }

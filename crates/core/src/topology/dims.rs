@@ -75,13 +75,13 @@ impl Search {
             return;
         }
         // The largest factor is not below the mean, and not below the largest prime.
-        let prime = self.primes.iter().rev().copied().find(|prime| rest % prime == 0).unwrap_or(1);
+        let prime = self.primes.iter().rev().copied().find(|&prime| rest.is_multiple_of(prime)).unwrap_or(1);
         for index in 0..self.divisors.len() {
             let factor = self.divisors[index];
             if factor > limit {
                 break;
             }
-            if factor < prime || rest % factor != 0 || power(factor, parts) < u64::from(rest) {
+            if factor < prime || !rest.is_multiple_of(factor) || power(factor, parts) < u64::from(rest) {
                 continue;
             }
             self.chosen.push(factor);
@@ -110,15 +110,17 @@ fn power(base: u32, exponent: usize) -> u64 {
 
 /// The divisors, ascending.
 fn divisors(count: u32) -> Vec<u32> {
-    let small: Vec<u32> = (1..).take_while(|&divisor| power(divisor, 2) <= u64::from(count)).collect();
-    let small: Vec<u32> = small.into_iter().filter(|divisor| count % divisor == 0).collect();
+    let up_to_root = (1..).take_while(|&divisor| power(divisor, 2) <= u64::from(count));
+    let small: Vec<u32> = up_to_root.filter(|&divisor| count.is_multiple_of(divisor)).collect();
     let large = small.iter().rev().map(|divisor| count / divisor);
     let large: Vec<u32> = large.filter(|large| !small.contains(large)).collect();
     [small, large].concat()
 }
 
 fn is_prime(number: u32) -> bool {
-    (2..).take_while(|&divisor| power(divisor, 2) <= u64::from(number)).all(|divisor| number % divisor != 0)
+    (2..)
+        .take_while(|&divisor| power(divisor, 2) <= u64::from(number))
+        .all(|divisor| !number.is_multiple_of(divisor))
 }
 
 #[cfg(test)]
@@ -134,7 +136,7 @@ mod tests {
         if parts == 1 {
             return if count <= limit { vec![vec![count]] } else { Vec::new() };
         }
-        let first = (1..=count.min(limit)).filter(|factor| count % factor == 0);
+        let first = (1..=count.min(limit)).filter(|&factor| count.is_multiple_of(factor));
         let with = |factor: u32| {
             let others = all(count / factor, parts - 1, factor).into_iter();
             others.map(move |others| [vec![factor], others].concat())

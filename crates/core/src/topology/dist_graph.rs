@@ -82,6 +82,11 @@ impl Edge {
 }
 
 impl DistGraph {
+    /// Whether this process has a neighbour.
+    pub(super) fn has_edges(&self) -> bool {
+        !self.incoming.ranks.is_empty() || !self.outgoing.ranks.is_empty()
+    }
+
     /// The graph of which this process is told these ends.
     pub(super) fn of(ends: Vec<End>, weighted: bool) -> Self {
         let mut graph = Self { incoming: Edges::default(), outgoing: Edges::default(), weighted };
