@@ -33,6 +33,13 @@ impl Error {
         Self(Box::new(Inner { class, code, text: text.into() }))
     }
 
+    /// The same error, found where nobody knew what it is `about`: an argument by its name.
+    #[cold]
+    #[must_use]
+    pub fn about(self, about: impl fmt::Display) -> Self {
+        Self::new(self.class(), format!("{about}: {}", self.text()))
+    }
+
     /// The class the standard gives this failure.
     pub fn class(&self) -> ErrorClass {
         self.0.class

@@ -164,7 +164,7 @@ impl Arguments {
         self.check_address(datatype)?;
         let address = self.address.wrapping_byte_offset(displacement as isize);
         // SAFETY: the caller's promise; at null there is nothing, or a datatype of absolute addresses.
-        unsafe { Buffer::new(address.cast(), count, datatype) }
+        unsafe { Buffer::new(address.cast(), count, datatype) }.map_err(|error| self.blame(&error, 1))
     }
 
     /// The number of elements.
@@ -195,6 +195,7 @@ impl Arguments {
         let Some(count) = count.checked_mul(blocks.into()) else { return Err(self.too_many(blocks)) };
         // SAFETY: the caller's promise; at null there is nothing, or a datatype of absolute addresses.
         unsafe { Buffer::new(self.address.cast(), count, datatype) }
+            .map_err(|error| self.blame(&error, blocks))
     }
 
     /// What C names first is checked first.
@@ -218,6 +219,18 @@ impl Arguments {
         Ok(())
     }
 
+    /// The error of a buffer that cannot be, of these arguments.
+    #[cold]
+    fn blame(&self, error: &Error, blocks: u32) -> Error {
+        match error.class() {
+            ErrorClass::Count => self.too_many(blocks),
+            class => {
+                let text = format!("{} is {:#x}: {}", self.names.datatype, self.datatype.0, error.text());
+                Error::new(class, text)
+            }
+        }
+    }
+
     #[cold]
     fn misplaced(&self) -> Error {
         let text = format!("{} is MPI_IN_PLACE, which is not allowed here", self.names.address);
@@ -239,7 +252,8 @@ impl Arguments {
     #[cold]
     fn too_many(&self, blocks: u32) -> Error {
         let (name, count) = (self.names.count, self.count);
-        let text = format!("{name} is {count}: so many elements for each of {blocks} ranks fit no memory");
+        let each = if blocks == 1 { String::new() } else { format!(" for each of {blocks} ranks") };
+        let text = format!("{name} is {count}: so many elements{each} fit no memory");
         Error::new(ErrorClass::Count, text)
     }
 }

@@ -10,7 +10,7 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Communicator, Comparison, Process};
 
 use crate::errhan::ErrhandlerCell;
-use crate::failure::{Failure, at_any_time, on_comm, on_object};
+use crate::failure::{Failure, at_any_time, on_comm, on_comm_called, on_object};
 use crate::generated::constants::{
     MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED,
     MPI_COMM_TYPE_RESOURCE_GUIDED, MPI_COMM_TYPE_SHARED, MPI_COMM_WORLD, MPI_CONGRUENT, MPI_IDENT,
@@ -177,7 +177,7 @@ pub unsafe fn comm_compare(
     comm2: MPI_Comm,
     result: *mut c_int,
 ) -> c_int {
-    on_comm(function, comm1, |_, first| {
+    on_comm_called("comm1", function, comm1, |_, first| {
         let second = find("comm2", comm2)?;
         // SAFETY: the caller's promise.
         unsafe { Out::new("result", result) }?.set(comparison(first.core.compare(&second.core)));

@@ -28,12 +28,23 @@ pub fn on_comm(
     comm: MPI_Comm,
     body: impl FnOnce(&'static Process, &Arc<Entry>) -> Result<()>,
 ) -> c_int {
+    on_comm_called("comm", function, comm, body)
+}
+
+/// As [`on_comm`], where C calls the communicator `argument`.
+#[inline]
+pub fn on_comm_called(
+    argument: &str,
+    function: Function,
+    comm: MPI_Comm,
+    body: impl FnOnce(&'static Process, &Arc<Entry>) -> Result<()>,
+) -> c_int {
     let process = match process::current() {
         Ok(process) => process,
         Err(error) => return report(function, ErrorVia::Default, &error),
     };
     let _call = Call::begin(process, function);
-    let entry = match comm::find("comm", comm) {
+    let entry = match comm::find(argument, comm) {
         Ok(entry) => entry,
         Err(error) => return report(function, ErrorVia::Default, &error),
     };

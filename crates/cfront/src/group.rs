@@ -147,15 +147,16 @@ pub unsafe fn group_translate_ranks(
     in_process(function, |_| {
         let from = find("group1", group1)?;
         // SAFETY: the caller's promise.
-        let ranks = unsafe { Array::new("ranks1", ranks1.cast_mut(), n) }?;
+        let ranks = unsafe { Array::counted("ranks1", ranks1.cast_mut(), ("n", n)) }?;
         let to = find("group2", group2)?;
         // SAFETY: the caller's promise.
-        let out = unsafe { Array::new("ranks2", ranks2, n) }?;
+        let out = unsafe { Array::counted("ranks2", ranks2, ("n", n)) }?;
         let translated = ranks.iter().map(|rank| match rank {
             MPI_PROC_NULL => Ok(MPI_PROC_NULL),
             rank => Ok(from.translate(rank, &to)?.map_or(MPI_UNDEFINED, u32::cast_signed)),
         });
-        for (index, rank) in translated.collect::<Result<Vec<_>>>()?.into_iter().enumerate() {
+        let translated = translated.collect::<Result<Vec<_>>>().map_err(|error| error.about("ranks1"))?;
+        for (index, rank) in translated.into_iter().enumerate() {
             out.set(index, rank);
         }
         Ok(())
@@ -176,8 +177,10 @@ pub unsafe fn group_incl(
     let made = || {
         let old = find_entry("group", group)?;
         // SAFETY: the caller's promise.
-        let ranks = unsafe { Array::new("ranks", ranks.cast_mut(), n) }?;
-        Ok(old.derive(old.group.include(&ranks.iter().collect::<Vec<_>>())?))
+        let ranks = unsafe { Array::counted("ranks", ranks.cast_mut(), ("n", n)) }?;
+        Ok(old.derive(
+            old.group.include(&ranks.iter().collect::<Vec<_>>()).map_err(|error| error.about("ranks"))?,
+        ))
     };
     // SAFETY: the caller's promise.
     unsafe { make(function, newgroup, made) }
@@ -197,8 +200,10 @@ pub unsafe fn group_excl(
     let made = || {
         let old = find_entry("group", group)?;
         // SAFETY: the caller's promise.
-        let ranks = unsafe { Array::new("ranks", ranks.cast_mut(), n) }?;
-        Ok(old.derive(old.group.exclude(&ranks.iter().collect::<Vec<_>>())?))
+        let ranks = unsafe { Array::counted("ranks", ranks.cast_mut(), ("n", n)) }?;
+        Ok(old.derive(
+            old.group.exclude(&ranks.iter().collect::<Vec<_>>()).map_err(|error| error.about("ranks"))?,
+        ))
     };
     // SAFETY: the caller's promise.
     unsafe { make(function, newgroup, made) }
@@ -218,8 +223,12 @@ pub unsafe fn group_range_incl(
     let made = || {
         let old = find_entry("group", group)?;
         // SAFETY: the caller's promise.
-        let ranges = unsafe { Array::new("ranges", ranges, n) }?;
-        Ok(old.derive(old.group.include_ranges(&ranges.iter().collect::<Vec<_>>())?))
+        let ranges = unsafe { Array::counted("ranges", ranges, ("n", n)) }?;
+        Ok(old.derive(
+            old.group
+                .include_ranges(&ranges.iter().collect::<Vec<_>>())
+                .map_err(|error| error.about("ranges"))?,
+        ))
     };
     // SAFETY: the caller's promise.
     unsafe { make(function, newgroup, made) }
@@ -239,8 +248,12 @@ pub unsafe fn group_range_excl(
     let made = || {
         let old = find_entry("group", group)?;
         // SAFETY: the caller's promise.
-        let ranges = unsafe { Array::new("ranges", ranges, n) }?;
-        Ok(old.derive(old.group.exclude_ranges(&ranges.iter().collect::<Vec<_>>())?))
+        let ranges = unsafe { Array::counted("ranges", ranges, ("n", n)) }?;
+        Ok(old.derive(
+            old.group
+                .exclude_ranges(&ranges.iter().collect::<Vec<_>>())
+                .map_err(|error| error.about("ranges"))?,
+        ))
     };
     // SAFETY: the caller's promise.
     unsafe { make(function, newgroup, made) }

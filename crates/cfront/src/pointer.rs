@@ -90,6 +90,23 @@ impl<T: Copy> Array<T> {
         Ok(Self { base, len })
     }
 
+    /// As [`Array::new`], where C calls the number of items `length.0`.
+    ///
+    /// # Errors
+    /// As [`Array::new`].
+    ///
+    /// # Safety
+    /// As [`Array::new`].
+    #[inline]
+    pub unsafe fn counted(argument: &str, base: *mut T, length: (&str, c_int)) -> Result<Self> {
+        let (name, count) = length;
+        if count < 0 {
+            return Err(Error::new(ErrorClass::Arg, format!("{name} is {count}")));
+        }
+        // SAFETY: the caller's promise.
+        unsafe { Self::new(argument, base, count) }
+    }
+
     /// Number of items.
     #[inline]
     pub fn len(&self) -> usize {

@@ -76,7 +76,7 @@ impl Communicator {
             Dest::Null => Ok(None),
             Dest::Rank(rank) => match usize::try_from(rank).ok().and_then(|rank| self.addresses.get(rank)) {
                 Some(&address) => Ok(Some(address)),
-                None => Err(self.no_such_rank(rank)),
+                None => Err(self.no_such_rank("dest", rank)),
             },
         }
     }
@@ -86,7 +86,7 @@ impl Communicator {
     pub(crate) fn pattern(&self, source: Source, tag: TagPattern) -> Result<Option<Pattern>> {
         let tag = match tag {
             TagPattern::Any => None,
-            TagPattern::Tag(tag) => Some(checked_tag(tag)?),
+            TagPattern::Tag(tag) => Some(checked_tag("tag", tag)?),
         };
         match source {
             Source::Any => Ok(Some(Pattern { source: None, tag })),
@@ -94,14 +94,15 @@ impl Communicator {
             Source::Rank(rank) if (0..self.size().cast_signed()).contains(&rank) => {
                 Ok(Some(Pattern { source: Some(rank), tag }))
             }
-            Source::Rank(rank) => Err(self.no_such_rank(rank)),
+            Source::Rank(rank) => Err(self.no_such_rank("source", rank)),
         }
     }
 
     #[cold]
-    fn no_such_rank(&self, rank: i32) -> Error {
+    fn no_such_rank(&self, argument: &str, rank: i32) -> Error {
         let size = self.size();
-        Error::new(ErrorClass::Rank, format!("rank {rank} is not in the communicator, whose size is {size}"))
+        let text = format!("{argument} is {rank}, which is not in the communicator, whose size is {size}");
+        Error::new(ErrorClass::Rank, text)
     }
 }
 
@@ -120,7 +121,7 @@ impl Process {
         mode: SendMode,
     ) -> Result<()> {
         let to = comm.destination(dest)?;
-        let tag = checked_tag(tag)?;
+        let tag = checked_tag("tag", tag)?;
         let Some(to) = to else { return Ok(()) };
         let pending = self.enter().begin_send(comm, buffer, to, tag, mode);
         match pending {
@@ -142,7 +143,7 @@ impl Process {
         mode: SendMode,
     ) -> Result<RequestKey> {
         let to = comm.destination(dest)?;
-        let tag = checked_tag(tag)?;
+        let tag = checked_tag("tag", tag)?;
         let mut state = self.enter();
         let pending = to.and_then(|to| state.begin_send(comm, &buffer, to, tag, mode));
         let kind = pending.map_or(Kind::Complete(Status::EMPTY), Kind::Message);
@@ -214,7 +215,10 @@ impl Process {
         recv_tag: TagPattern,
     ) -> Result<Status> {
         let to = comm.destination(dest)?;
-        let send_tag = checked_tag(send_tag)?;
+        let send_tag = checked_tag("sendtag", send_tag)?;
+        if let TagPattern::Tag(tag) = recv_tag {
+            checked_tag("recvtag", tag)?;
+        }
         let pattern = comm.pattern(source, recv_tag)?;
         let mut state = self.enter();
         let received = pattern.map(|pattern| state.engine.p2p.receive(comm.context, pattern, recv));
@@ -467,9 +471,9 @@ pub(crate) fn begin_send(
 
 /// A tag that a message may carry.
 #[inline]
-pub(crate) fn checked_tag(tag: i32) -> Result<i32> {
+pub(crate) fn checked_tag(argument: &str, tag: i32) -> Result<i32> {
     if tag < 0 {
-        return Err(Error::new(ErrorClass::Tag, format!("tag {tag} is negative")));
+        return Err(Error::new(ErrorClass::Tag, format!("{argument} is {tag}, which is negative")));
     }
     Ok(tag)
 }

@@ -132,8 +132,12 @@ impl Process {
         tag: i32,
         mode: SendMode,
     ) -> Result<RequestKey> {
-        let message =
-            PersistentMessage::Send { to: comm.destination(dest)?, tag: checked_tag(tag)?, buffer, mode };
+        let message = PersistentMessage::Send {
+            to: comm.destination(dest)?,
+            tag: checked_tag("tag", tag)?,
+            buffer,
+            mode,
+        };
         Ok(self.persistent_message(comm, message))
     }
 
