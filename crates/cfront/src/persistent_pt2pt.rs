@@ -5,16 +5,17 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use oxmpi_base::{Error, Function};
-use oxmpi_core::{Process, RequestKey, SendMode};
+use oxmpi_base::Function;
+use oxmpi_core::{Process, SendMode};
 
 use crate::buffer::{Arguments, PLAIN};
 use crate::comm::Entry;
-use crate::failure::{Failure, Outcome, on_object};
+use crate::failure::on_object;
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Request};
 use crate::handle::{bad_handle, decode};
-use crate::pointer::{Array, InOut};
+use crate::pointer::InOut;
 use crate::pt2pt::{destination, make_request, origin, pattern};
+use crate::requests::{Requests, misused};
 
 macro_rules! sends {
     ($($body:ident $c_name:literal $mode:ident;)*) => {$(
@@ -80,35 +81,19 @@ pub unsafe fn start(function: Function, request: *mut MPI_Request) -> c_int {
         // SAFETY: the caller's promise.
         let handle = unsafe { InOut::new("request", request) }?.get();
         let Some(key) = decode(handle) else { return Err(bad_handle("request", handle).into()) };
-        start_one(process, key)
+        process.start(key).map_err(|error| misused(process, "request", handle, error))
     })
 }
 
-/// `MPI_Startall`: one after the other.
+/// `MPI_Startall`: all, or none if one cannot be started.
 ///
 /// # Safety
 /// As the standard says of its arguments.
 pub unsafe fn startall(function: Function, count: c_int, array_of_requests: *mut MPI_Request) -> c_int {
     on_object(function, |process| {
         // SAFETY: the caller's promise.
-        let requests = unsafe { Array::new("array_of_requests", array_of_requests, count) }?;
-        for (index, handle) in requests.iter().enumerate() {
-            let Some(key) = decode(handle) else {
-                return Err(bad_handle(&format!("array_of_requests[{index}]"), handle).into());
-            };
-            start_one(process, key)?;
-        }
-        Ok(())
+        let requests = unsafe { Requests::new(array_of_requests, ("count", count)) }?;
+        let started = process.start_all(requests.keys());
+        started.map_err(|(index, error)| requests.misused(process, index, error))
     })
-}
-
-#[inline]
-fn start_one(process: &Process, key: RequestKey) -> Outcome<()> {
-    process.start(key).map_err(|error| of_request(process, key, error))
-}
-
-/// The error of misusing a request; its communicator's handler hears of it.
-#[cold]
-pub(crate) fn of_request(process: &Process, key: RequestKey, error: Error) -> Failure {
-    Failure { error, comm: process.request_comm(key) }
 }

@@ -13,9 +13,8 @@ use crate::generated::constants::{MPI_REQUEST_NULL, MPI_UNDEFINED};
 use crate::generated::types::{MPI_Request, MPI_Status};
 use crate::handle::{bad_handle, decode};
 use crate::last_error;
-use crate::persistent_pt2pt::of_request;
 use crate::pointer::{Array, InOut, Out};
-use crate::requests::Requests;
+use crate::requests::{Requests, misused};
 use crate::status::StatusOut;
 
 pub use crate::request_status::{
@@ -61,7 +60,7 @@ pub unsafe fn wait(function: Function, request: *mut MPI_Request, status: *mut M
         let status = unsafe { StatusOut::new(status) };
         let completion = match key_of("request", request.get())? {
             None => Completion::EMPTY,
-            Some(key) => process.wait(key)?,
+            Some(key) => process.wait(key).map_err(|_| bad_handle("request", request.get()))?,
         };
         deliver(completion, request, status)
     })
@@ -86,7 +85,7 @@ pub unsafe fn test(
         let status = unsafe { StatusOut::new(status) };
         let completion = match key_of("request", request.get())? {
             None => Some(Completion::EMPTY),
-            Some(key) => process.test(key)?,
+            Some(key) => process.test(key).map_err(|_| bad_handle("request", request.get()))?,
         };
         flag.set(completion.is_some().into());
         completion.map_or(Ok(()), |completion| deliver(completion, request, status))
@@ -105,10 +104,12 @@ pub unsafe fn waitall(
 ) -> c_int {
     on_object(function, |process| {
         // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests, count) }?;
+        let requests = unsafe { Requests::new(array_of_requests, ("count", count)) }?;
         // SAFETY: the caller's promise.
         let mut several = Several::new(&requests, unsafe { StatusOut::new(array_of_statuses) });
-        process.wait_all(requests.keys(), |index, completion| several.deliver(index, index, completion))?;
+        process
+            .wait_all(requests.keys(), |index, completion| several.deliver(index, index, completion))
+            .map_err(|error| requests.stale(process, error))?;
         several.result()
     })
 }
@@ -126,13 +127,14 @@ pub unsafe fn testall(
 ) -> c_int {
     on_object(function, |process| {
         // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests, count) }?;
+        let requests = unsafe { Requests::new(array_of_requests, ("count", count)) }?;
         // SAFETY: the caller's promise.
         let flag = unsafe { Out::new("flag", flag) }?;
         // SAFETY: the caller's promise.
         let mut several = Several::new(&requests, unsafe { StatusOut::new(array_of_statuses) });
         let over = process
-            .test_all(requests.keys(), |index, completion| several.deliver(index, index, completion))?;
+            .test_all(requests.keys(), |index, completion| several.deliver(index, index, completion))
+            .map_err(|error| requests.stale(process, error))?;
         flag.set(over.into());
         several.result()
     })
@@ -151,12 +153,12 @@ pub unsafe fn waitany(
 ) -> c_int {
     on_object(function, |process| {
         // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests, count) }?;
+        let requests = unsafe { Requests::new(array_of_requests, ("count", count)) }?;
         // SAFETY: the caller's promise.
         let indx = unsafe { Out::new("indx", indx) }?;
         // SAFETY: the caller's promise.
         let status = unsafe { StatusOut::new(status) };
-        let done = process.wait_any(requests.keys())?;
+        let done = process.wait_any(requests.keys()).map_err(|error| requests.stale(process, error))?;
         deliver_any(&requests, done, indx, status)
     })
 }
@@ -175,14 +177,15 @@ pub unsafe fn testany(
 ) -> c_int {
     on_object(function, |process| {
         // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests, count) }?;
+        let requests = unsafe { Requests::new(array_of_requests, ("count", count)) }?;
         // SAFETY: the caller's promise.
         let indx = unsafe { Out::new("indx", indx) }?;
         // SAFETY: the caller's promise.
         let flag = unsafe { Out::new("flag", flag) }?;
         // SAFETY: the caller's promise.
         let status = unsafe { StatusOut::new(status) };
-        let done = match process.test_any(requests.keys())? {
+        let tested = process.test_any(requests.keys());
+        let done = match tested.map_err(|error| requests.stale(process, error))? {
             AnyTest::Done(index, completion) => Some((index, completion)),
             AnyTest::Undefined => None,
             AnyTest::NotYet => {
@@ -276,7 +279,7 @@ unsafe fn some(
 ) -> c_int {
     on_object(function, |process| {
         // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests, incount) }?;
+        let requests = unsafe { Requests::new(array_of_requests, ("incount", incount)) }?;
         // SAFETY: the caller's promise.
         let outcount = unsafe { Out::new("outcount", outputs.outcount) }?;
         // SAFETY: the caller's promise: there is room for as many indices as requests.
@@ -288,7 +291,8 @@ unsafe fn some(
             indices.set(next, place(index));
             several.deliver(next, index, completion);
             next += 1;
-        })?;
+        })
+        .map_err(|error| requests.stale(process, error))?;
         outcount.set(count.map_or(MPI_UNDEFINED, place));
         several.result()
     })
@@ -353,7 +357,7 @@ pub unsafe fn request_free(function: Function, request: *mut MPI_Request) -> c_i
         let request = unsafe { InOut::new("request", request) }?;
         let handle = request.get();
         let key = decode(handle).ok_or_else(|| bad_handle("request", handle))?;
-        process.request_free(key).map_err(|error| of_request(process, key, error))?;
+        process.request_free(key).map_err(|error| misused(process, "request", handle, error))?;
         request.set(MPI_REQUEST_NULL);
         Ok(())
     })
@@ -368,6 +372,6 @@ pub unsafe fn cancel(function: Function, request: *mut MPI_Request) -> c_int {
         // SAFETY: the caller's promise.
         let handle = unsafe { InOut::new("request", request) }?.get();
         let key = decode(handle).ok_or_else(|| bad_handle("request", handle))?;
-        process.cancel(key).map_err(|error| of_request(process, key, error))
+        process.cancel(key).map_err(|error| misused(process, "request", handle, error))
     })
 }

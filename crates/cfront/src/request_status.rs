@@ -4,27 +4,25 @@
 
 use std::ffi::c_int;
 
-use oxmpi_base::{ErrorClass, Function, Status};
+use oxmpi_base::{ErrorClass, Function, Result, Status};
 use oxmpi_core::{Process, RequestKey};
 
-use crate::failure::{Outcome, on_object};
+use crate::failure::on_object;
 use crate::generated::constants::MPI_UNDEFINED;
 use crate::generated::types::{MPI_Request, MPI_Status};
-use crate::persistent_pt2pt::of_request;
+use crate::handle::bad_handle;
 use crate::pointer::{Array, Out};
 use crate::request::key_of;
 use crate::requests::Requests;
 use crate::status::StatusOut;
 
 /// The status of a request that is over, or null, or inactive.
-fn status_of(process: &Process, key: Option<RequestKey>) -> Outcome<Option<Status>> {
-    let Some(key) = key else { return Ok(Some(Status::EMPTY)) };
-    process.request_status(key).map_err(|error| of_request(process, key, error))
+fn status_of(process: &Process, key: Option<RequestKey>) -> Result<Option<Status>> {
+    key.map_or(Ok(Some(Status::EMPTY)), |key| process.request_status(key))
 }
 
-fn is_active(process: &Process, key: Option<RequestKey>) -> Outcome<bool> {
-    let Some(key) = key else { return Ok(false) };
-    process.is_active(key).map_err(|error| of_request(process, key, error))
+fn is_active(process: &Process, key: Option<RequestKey>) -> Result<bool> {
+    key.map_or(Ok(false), |key| process.is_active(key))
 }
 
 /// `MPI_Request_get_status`.
@@ -41,7 +39,7 @@ pub unsafe fn request_get_status(
         let key = key_of("request", request)?;
         // SAFETY: the caller's promise.
         let flag = unsafe { Out::new("flag", flag) }?;
-        let over = status_of(process, key)?;
+        let over = status_of(process, key).map_err(|_| bad_handle("request", request))?;
         flag.set(over.is_some().into());
         if let Some(over) = over {
             // SAFETY: the caller's promise.
@@ -64,14 +62,14 @@ pub unsafe fn request_get_status_all(
 ) -> c_int {
     on_object(function, |process| {
         // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests.cast_mut(), count) }?;
+        let requests = unsafe { Requests::new(array_of_requests.cast_mut(), ("count", count)) }?;
         // SAFETY: the caller's promise.
         let flag = unsafe { Out::new("flag", flag) }?;
         // SAFETY: the caller's promise.
         let out = unsafe { StatusOut::new(array_of_statuses) };
         let mut statuses = Vec::with_capacity(requests.keys().len());
         for &key in requests.keys() {
-            statuses.extend(status_of(process, key)?);
+            statuses.extend(status_of(process, key).map_err(|error| requests.stale(process, error))?);
         }
         let all = statuses.len() == requests.keys().len();
         flag.set(all.into());
@@ -98,7 +96,7 @@ pub unsafe fn request_get_status_any(
 ) -> c_int {
     on_object(function, |process| {
         // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests.cast_mut(), count) }?;
+        let requests = unsafe { Requests::new(array_of_requests.cast_mut(), ("count", count)) }?;
         // SAFETY: the caller's promise.
         let indx = unsafe { Out::new("indx", indx) }?;
         // SAFETY: the caller's promise.
@@ -136,7 +134,7 @@ pub unsafe fn request_get_status_some(
 ) -> c_int {
     on_object(function, |process| {
         // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests.cast_mut(), incount) }?;
+        let requests = unsafe { Requests::new(array_of_requests.cast_mut(), ("incount", incount)) }?;
         // SAFETY: the caller's promise.
         let outcount = unsafe { Out::new("outcount", outcount) }?;
         // SAFETY: the caller's promise: there is room for as many indices as requests.
@@ -157,12 +155,13 @@ pub unsafe fn request_get_status_some(
 }
 
 /// The active requests that are over, by index; `None` if none is active.
-fn over(process: &Process, requests: &Requests) -> Outcome<Option<Vec<(c_int, Status)>>> {
+fn over(process: &Process, requests: &Requests) -> Result<Option<Vec<(c_int, Status)>>> {
+    let stale = |error| requests.stale(process, error);
     let (mut found, mut any_active) = (Vec::new(), false);
     for (index, &key) in (0..).zip(requests.keys()) {
-        if is_active(process, key)? {
+        if is_active(process, key).map_err(stale)? {
             any_active = true;
-            found.extend(status_of(process, key)?.map(|status| (index, status)));
+            found.extend(status_of(process, key).map_err(stale)?.map(|status| (index, status)));
         }
     }
     Ok(any_active.then_some(found))

@@ -1,13 +1,14 @@
-//! Arrays of requests: what the functions that complete several at a time are given.
+//! Requests that the program names: one, or an array of them.
 
 use std::ffi::c_int;
 
 use oxmpi_base::{Error, Result};
-use oxmpi_core::RequestKey;
+use oxmpi_core::{Process, RequestKey};
 
+use crate::failure::Failure;
 use crate::generated::constants::MPI_REQUEST_NULL;
 use crate::generated::types::MPI_Request;
-use crate::handle::{bad_handle, decode};
+use crate::handle::{Handle, bad_handle, decode};
 use crate::pointer::{Array, InOut};
 
 /// So many requests are looked at without allocating memory.
@@ -25,7 +26,7 @@ enum Keys {
 }
 
 impl Requests {
-    /// The argument `array_of_requests` with its length.
+    /// The argument `array_of_requests`, and the one that says how many there are.
     ///
     /// # Errors
     /// `Arg` if the length is negative or the array null, `Request` if a handle names no request.
@@ -33,9 +34,9 @@ impl Requests {
     /// # Safety
     /// Until the last use, an array that is not null is valid for reads, and for the writes that are made.
     #[inline]
-    pub unsafe fn new(array: *mut MPI_Request, count: c_int) -> Result<Self> {
+    pub unsafe fn new(array: *mut MPI_Request, length: (&str, c_int)) -> Result<Self> {
         // SAFETY: the caller's promise.
-        let handles = unsafe { Array::new("array_of_requests", array, count) }?;
+        let handles = unsafe { Array::counted("array_of_requests", array, length) }?;
         let mut keys =
             if handles.len() <= FEW { Keys::Few([None; FEW]) } else { Keys::Many(vec![None; handles.len()]) };
         let places: &mut [Option<RequestKey>] = match &mut keys {
@@ -68,9 +69,41 @@ impl Requests {
     pub fn handle(&self, index: usize) -> InOut<MPI_Request> {
         self.handles.item(index)
     }
+
+    /// [`misused`], of the request at `index`.
+    #[cold]
+    pub fn misused(&self, process: &Process, index: usize, error: Error) -> Failure {
+        misused(process, &place(index), self.handles.get(index), error)
+    }
+
+    /// The error of naming a request that is none any more, which `error` says less exactly.
+    #[cold]
+    pub fn stale(&self, process: &Process, error: Error) -> Error {
+        let is_stale = |key: &Option<RequestKey>| key.is_some_and(|key| process.is_active(key).is_err());
+        match self.keys().iter().position(is_stale) {
+            Some(index) => no_request(index, self.handles.get(index)),
+            None => error,
+        }
+    }
+}
+
+/// The error of doing with the request that `argument` names what cannot be done with it. Its communicator's
+/// handler hears of it.
+#[cold]
+pub fn misused(process: &Process, argument: &str, handle: MPI_Request, error: Error) -> Failure {
+    let comm = decode(handle).and_then(|key| process.request_comm(key));
+    let error = match comm {
+        Some(_) => error.about(format_args!("{argument} is {:#x}", handle.word())),
+        None => bad_handle(argument, handle),
+    };
+    Failure { error, comm }
 }
 
 #[cold]
 fn no_request(index: usize, handle: MPI_Request) -> Error {
-    bad_handle(&format!("array_of_requests[{index}]"), handle)
+    bad_handle(&place(index), handle)
+}
+
+fn place(index: usize) -> String {
+    format!("array_of_requests[{index}]")
 }

@@ -93,6 +93,17 @@ impl Request {
             _ => true,
         }
     }
+
+    fn may_start(&self) -> Result<()> {
+        match &self.kind {
+            Kind::PersistentCollective { active: false, .. } => Ok(()),
+            Kind::PersistentMessage { active: None, .. } => Ok(()),
+            Kind::PersistentCollective { .. } | Kind::PersistentMessage { .. } => {
+                Err(misuse("an active request is started"))
+            }
+            _ => Err(misuse("a request that is not persistent is started")),
+        }
+    }
 }
 
 impl Kind {
@@ -168,6 +179,21 @@ impl Process {
     #[inline]
     pub fn start(&self, key: RequestKey) -> Result<()> {
         self.enter().start(key)
+    }
+
+    /// Starts several, or none if one cannot be started.
+    ///
+    /// # Errors
+    /// The index of that one, and what [`Process::start`] would say.
+    pub fn start_all(&self, keys: &[Option<RequestKey>]) -> std::result::Result<(), (usize, Error)> {
+        let mut state = self.enter();
+        for (index, key) in keys.iter().enumerate() {
+            let request = key.and_then(|key| state.requests.get(key)).ok_or_else(no_request);
+            request.and_then(Request::may_start).map_err(|error| (index, error))?;
+        }
+        // Only a request that is there twice is refused now.
+        let mut started = keys.iter().flatten().map(|&key| state.start(key)).enumerate();
+        started.try_for_each(|(index, outcome)| outcome.map_err(|error| (index, error)))
     }
 
     /// Waits for an operation and completes it.
@@ -392,10 +418,7 @@ impl State {
                 self.start_message(key);
                 Ok(())
             }
-            Kind::PersistentCollective { .. } | Kind::PersistentMessage { .. } => {
-                Err(misuse("an active request is started"))
-            }
-            _ => Err(misuse("a request that is not persistent is started")),
+            _ => request.may_start(),
         }
     }
 
