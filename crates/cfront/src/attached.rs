@@ -29,6 +29,9 @@ fn attached() -> MutexGuard<'static, Option<HashMap<Option<usize>, Attached>>> {
 }
 
 fn attach(owner: Option<usize>, buffer: *mut c_void, bytes: MPI_Count) -> Result<()> {
+    if buffer.is_null() && bytes != 0 {
+        return Err(Error::new(ErrorClass::Buffer, "buffer is a null pointer"));
+    }
     if bytes < 0 {
         return Err(Error::new(ErrorClass::Arg, format!("size is {bytes}")));
     }

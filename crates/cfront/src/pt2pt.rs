@@ -330,15 +330,17 @@ fn taken(handle: MPI_Message) -> Result<Option<MessageKey>> {
     decode(handle).map(Some).ok_or_else(|| bad_handle("message", handle))
 }
 
-/// Runs the body of a function that receives a taken message; the handle names none afterwards.
+/// Runs the body of a function that receives a taken message, with the last argument, which `output` checks. The
+/// handle names no message afterwards.
 ///
 /// # Safety
 /// The buffer is as [`Arguments::buffer`] says; `message` is null or valid for reads and writes.
-unsafe fn receive_taken(
+unsafe fn receive_taken<O>(
     function: Function,
     arguments: Arguments,
     message: *mut MPI_Message,
-    receive: impl FnOnce(&Process, Option<MessageKey>, Buffer) -> Result<()>,
+    output: impl FnOnce() -> Result<O>,
+    receive: impl FnOnce(&Process, Option<MessageKey>, Buffer, O) -> Result<()>,
 ) -> c_int {
     on_object(function, |process| {
         // SAFETY: the caller's promise.
@@ -350,8 +352,9 @@ unsafe fn receive_taken(
         if key.is_some() && comm.is_none() {
             return Err(bad_handle("message", message.get()).into());
         }
+        let output = output()?;
         message.set(MPI_MESSAGE_NULL);
-        receive(process, key, buffer).map_err(|error| Failure { error, comm })
+        receive(process, key, buffer, output).map_err(|error| Failure { error, comm })
     })
 }
 
@@ -368,14 +371,14 @@ pub unsafe fn mrecv(
     status: *mut MPI_Status,
 ) -> c_int {
     let arguments = Arguments::new(&PLAIN, buf, count, datatype);
-    let receive = |process: &Process, key, buffer| {
-        let received = process.mrecv(key, buffer)?;
-        // SAFETY: the caller's promise.
-        unsafe { StatusOut::new(status) }.set(&received);
+    // SAFETY: the caller's promise.
+    let output = || Ok(unsafe { StatusOut::new(status) });
+    let receive = |process: &Process, key, buffer, status: StatusOut| {
+        status.set(&process.mrecv(key, buffer)?);
         Ok(())
     };
     // SAFETY: the caller's promise.
-    unsafe { receive_taken(function, arguments, message, receive) }
+    unsafe { receive_taken(function, arguments, message, output, receive) }
 }
 
 /// `MPI_Imrecv`.
@@ -391,12 +394,12 @@ pub unsafe fn imrecv(
     request: *mut MPI_Request,
 ) -> c_int {
     let arguments = Arguments::new(&PLAIN, buf, count, datatype);
-    let receive = |process: &Process, key, buffer| {
-        // SAFETY: the caller's promise.
-        let request = unsafe { Out::new("request", request) }?;
+    // SAFETY: the caller's promise.
+    let output = || unsafe { Out::new("request", request) };
+    let receive = |process: &Process, key, buffer, request: Out<MPI_Request>| {
         request.set(encode(process.imrecv(key, buffer)?));
         Ok(())
     };
     // SAFETY: the caller's promise.
-    unsafe { receive_taken(function, arguments, message, receive) }
+    unsafe { receive_taken(function, arguments, message, output, receive) }
 }
