@@ -12,6 +12,7 @@ programs! {
     comm_hints;
     comm_names;
     comm_split;
+    group_ranges;
     group_sets;
 }
 
