@@ -1,8 +1,8 @@
 //! Balanced grids: `MPI_Dims_create`.
 //!
 //! Of all ways to write the number of nodes as a product, the one is taken whose largest and smallest factor
-//! differ least; of several such, the one with the smallest largest factor. The search goes over divisors only,
-//! and leaves whatever can no longer be better than what it has found.
+//! differ least; of several such, the one whose smallest factor is largest, then its second smallest, and so on. The
+//! search goes over divisors only, and leaves whatever can no longer be better than what it has found.
 //! MPI-5.0: Virtual Topologies for MPI Processes, Cartesian Convenience Function.
 
 use oxmpi_base::{Error, ErrorClass, Result};
@@ -67,7 +67,7 @@ impl Search {
         if parts == 1 {
             if rest <= limit {
                 self.chosen.push(rest);
-                if spread(&self.chosen) < spread(&self.best) {
+                if is_better(&self.chosen, &self.best) {
                     self.best.clone_from(&self.chosen);
                 }
                 self.chosen.pop();
@@ -92,11 +92,19 @@ impl Search {
         }
     }
 
-    /// Whether `parts` more factors with the product `rest` can all be so large that the spread is the least.
+    /// Whether `parts` more factors with the product `rest` can all be so large that the choice is the best.
     fn can_improve(&self, rest: u32, parts: usize) -> bool {
-        let least = self.chosen[0].saturating_sub(spread(&self.best)) + 1;
-        power(least, parts) <= u64::from(rest)
+        let first = self.chosen[0];
+        // Of equal spreads, one that begins with less also ends with less.
+        let allowed = spread(&self.best).checked_sub(u32::from(first < self.best[0]));
+        allowed.is_some_and(|allowed| power(first.saturating_sub(allowed), parts) <= u64::from(rest))
     }
+}
+
+/// Whether these factors, which do not increase, are more balanced than others.
+fn is_better(factors: &[u32], others: &[u32]) -> bool {
+    let tails = factors.iter().rev().cmp(others.iter().rev());
+    spread(factors).cmp(&spread(others)).then(tails.reverse()).is_lt()
 }
 
 /// How much the largest and the smallest of factors that do not increase differ.
@@ -148,15 +156,9 @@ mod tests {
     fn no_product_is_more_balanced() {
         for count in 1..=360 {
             for parts in 1..=4 {
-                let best =
-                    all(count, parts, count).into_iter().min_by_key(|factors| (spread(factors), factors[0]));
                 let found = factors(count, parts);
-                let best = best.expect("there is one");
-                assert_eq!(
-                    (spread(&found), found[0]),
-                    (spread(&best), best[0]),
-                    "{count} as {parts}: {found:?}"
-                );
+                let better = all(count, parts, count).into_iter().find(|other| is_better(other, &found));
+                assert_eq!(better, None, "{count} as {parts}: {found:?}");
                 assert_eq!(found.iter().product::<u32>(), count);
                 assert!(found.is_sorted_by(|one, two| one >= two), "{found:?}");
             }
@@ -169,6 +171,12 @@ mod tests {
         assert_eq!(dims(7, &[0, 0]), [7, 1]);
         assert_eq!(dims(6, &[0, 3, 0]), [2, 3, 1]);
         assert_eq!(balanced_dims(7, &[0, 3, 0]).expect_err("not a multiple").class(), ErrorClass::Dims);
+    }
+
+    #[test]
+    fn of_equally_spread_factors_the_smaller_ones_are_as_large_as_can_be() {
+        assert_eq!(dims(5040, &[0; 3]), [21, 16, 15], "and not 20, 18, 14");
+        assert_eq!(dims(98784, &[0; 5]), [14, 14, 9, 8, 7], "and not 14, 12, 12, 7, 7");
     }
 
     #[test]
