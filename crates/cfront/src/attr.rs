@@ -14,7 +14,7 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::WALL_TIME_IS_GLOBAL;
 
 use self::cache::{Cache, CopyFunction, DeleteFunction};
-use crate::failure::{at_any_time, on_comm};
+use crate::failure::{at_any_time, on_comm, on_win};
 use crate::generated::constants::{
     MPI_ANY_SOURCE, MPI_APPNUM, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_HOST, MPI_IO, MPI_KEYVAL_INVALID,
     MPI_LASTUSEDCODE, MPI_PROC_NULL, MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
@@ -316,6 +316,34 @@ pub unsafe fn win_create_keyval(
 pub unsafe fn win_free_keyval(function: Function, keyval: *mut c_int) -> c_int {
     // SAFETY: the caller's promise.
     unsafe { free_keyval::<MPI_Win>(function, keyval) }
+}
+
+/// `MPI_Win_get_attr`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn win_get_attr(
+    function: Function,
+    win: MPI_Win,
+    keyval: c_int,
+    attribute_val: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    on_win(function, win, |_| {
+        let found = OF_WINS.get(win, keyval)?;
+        // SAFETY: the caller's promise.
+        unsafe { get_attr(found, attribute_val, flag) }
+    })
+}
+
+/// `MPI_Win_set_attr`.
+pub fn win_set_attr(function: Function, win: MPI_Win, keyval: c_int, attribute_val: *mut c_void) -> c_int {
+    on_win(function, win, |_| OF_WINS.set(win, keyval, attribute_val))
+}
+
+/// `MPI_Win_delete_attr`.
+pub fn win_delete_attr(function: Function, win: MPI_Win, keyval: c_int) -> c_int {
+    on_win(function, win, |_| OF_WINS.delete(win, keyval))
 }
 
 /// `MPI_Keyval_create`: `MPI_Comm_create_keyval` under its first name.

@@ -42,13 +42,8 @@ static COMMUNICATORS: Table<MPI_Comm, Arc<Entry>> = Table::new(Sharing::ByThread
 static PREDEFINED: OnceLock<[Arc<Entry>; 2]> = OnceLock::new();
 
 impl Entry {
-    fn new(
-        core: Arc<Communicator>,
-        errhandler: MPI_Errhandler,
-        origin: Origin,
-        hints: Hints,
-    ) -> Result<Self> {
-        Ok(Self { core, errhandler: ErrhandlerCell::new(errhandler)?, origin, hints: Mutex::new(hints) })
+    fn new(core: Arc<Communicator>, errhandler: MPI_Errhandler, origin: Origin, hints: Hints) -> Self {
+        Self { core, errhandler: ErrhandlerCell::new(errhandler), origin, hints: Mutex::new(hints) }
     }
 
     /// The hints.
@@ -61,8 +56,7 @@ impl Entry {
 pub fn begin(process: &Process) {
     let hints = || Hints::new(memory_kinds::of_world());
     let entry = |core: &Arc<Communicator>| {
-        let entry = Entry::new(Arc::clone(core), errhan::initial_handle(), Origin::World, hints());
-        Arc::new(entry.expect("the initial error handler is predefined"))
+        Arc::new(Entry::new(Arc::clone(core), errhan::initial_handle(), Origin::World, hints()))
     };
     PREDEFINED.get_or_init(|| [entry(process.world()), entry(process.myself())]);
 }
@@ -115,20 +109,14 @@ pub fn handle_of(comm: &Arc<Communicator>) -> Option<MPI_Comm> {
 }
 
 /// Makes a handle of a new communicator, which inherits error handler and origin of `parent`.
-///
-/// # Errors
-/// `Errhandler` if that one is gone.
-pub fn adopt(core: Arc<Communicator>, parent: &Entry) -> Result<MPI_Comm> {
-    let entry = Entry::new(core, parent.errhandler.get(), parent.origin, parent.hints().of_child())?;
-    Ok(COMMUNICATORS.insert(Arc::new(entry)))
+pub fn adopt(core: Arc<Communicator>, parent: &Entry) -> MPI_Comm {
+    let entry = Entry::new(core, parent.errhandler.get(), parent.origin, parent.hints().of_child());
+    COMMUNICATORS.insert(Arc::new(entry))
 }
 
 /// As [`adopt`]; `MPI_COMM_NULL` if there is none.
-///
-/// # Errors
-/// As [`adopt`].
-pub fn adopt_any(core: Option<Arc<Communicator>>, parent: &Entry) -> Result<MPI_Comm> {
-    core.map_or(Ok(MPI_COMM_NULL), |core| adopt(core, parent))
+pub fn adopt_any(core: Option<Arc<Communicator>>, parent: &Entry) -> MPI_Comm {
+    core.map_or(MPI_COMM_NULL, |core| adopt(core, parent))
 }
 
 /// `MPI_Comm_size`.
@@ -238,7 +226,7 @@ fn set_hints(new: MPI_Comm, hints: &Info) -> Result<()> {
 }
 
 fn duplicate(process: &Process, old: MPI_Comm, entry: &Entry) -> Result<MPI_Comm> {
-    let new = adopt(process.comm_dup(&entry.core)?, entry)?;
+    let new = adopt(process.comm_dup(&entry.core)?, entry);
     match attr::copy_all(old, new) {
         Ok(()) => Ok(new),
         Err(error) => {
@@ -264,7 +252,7 @@ pub unsafe fn comm_create(
         let group = group::find("group", group)?;
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newcomm", newcomm) }?;
-        out.set(adopt_any(process.comm_create(&comm.core, &group)?, comm)?);
+        out.set(adopt_any(process.comm_create(&comm.core, &group)?, comm));
         Ok(())
     })
 }
@@ -284,7 +272,7 @@ pub unsafe fn comm_split(
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newcomm", newcomm) }?;
         let color = (color != MPI_UNDEFINED).then_some(color);
-        out.set(adopt_any(process.comm_split(&comm.core, color, key)?, comm)?);
+        out.set(adopt_any(process.comm_split(&comm.core, color, key)?, comm));
         Ok(())
     })
 }
@@ -313,7 +301,7 @@ pub unsafe fn comm_split_type(
         };
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newcomm", newcomm) }?;
-        let new = adopt_any(process.comm_split(&comm.core, color, key)?, comm)?;
+        let new = adopt_any(process.comm_split(&comm.core, color, key)?, comm);
         set_hints(new, &hints)?;
         out.set(new);
         Ok(())

@@ -8,7 +8,8 @@ use std::thread;
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{ThreadLevel, processor_name, wall_tick, wall_time};
 
-use crate::failure::{at_any_time, in_process};
+use crate::boundary::ErrorVia;
+use crate::failure::{at_any_time, in_process, report};
 use crate::generated::constants::{
     MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_THREAD_FUNNELED,
     MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE, MPI_VERSION,
@@ -67,17 +68,21 @@ fn begin(required: ThreadLevel) -> Result<ThreadLevel> {
 
 /// `MPI_Finalize`: ends the world model; sessions go on.
 pub fn finalize(function: Function) -> c_int {
-    in_process(function, |process| {
+    let code = in_process(function, |process| {
         if !process::world_runs() {
             return Err(process::no_world());
         }
         let deleted = attr::end();
         let completed = process::complete_world(process);
+        deleted.and(completed)
+    });
+    // The error handler of MPI_COMM_SELF has heard what went wrong; from here on it is no more.
+    if let Some(process) = process::running().filter(|_| process::world_runs()) {
         comm::end(process, Origin::World);
         group::end(Origin::World);
         process::end_world(process);
-        deleted.and(completed)
-    })
+    }
+    code
 }
 
 /// `MPI_Initialized`.
@@ -144,12 +149,13 @@ fn fixed_at_initialisation() -> Result<Init> {
 }
 
 /// `MPI_Abort`: ends the whole job, whatever the communicator.
-pub fn abort(_function: Function, _comm: MPI_Comm, errorcode: c_int) -> c_int {
-    match process::running() {
-        Some(process) => process.abort(errorcode),
-        None => {
-            std::process::exit(if errorcode != 0 && errorcode & 0xff == 0 { 1 } else { errorcode & 0xff })
-        }
+pub fn abort(function: Function, comm: MPI_Comm, errorcode: c_int) -> c_int {
+    let Some(process) = process::running() else {
+        std::process::exit(if errorcode != 0 && errorcode & 0xff == 0 { 1 } else { errorcode & 0xff })
+    };
+    match comm::find("comm", comm) {
+        Ok(_) => process.abort(errorcode),
+        Err(error) => report(function, ErrorVia::Default, &error),
     }
 }
 

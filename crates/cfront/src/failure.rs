@@ -14,12 +14,12 @@ use oxmpi_core::{Communicator, Process, processor_name};
 
 use crate::boundary::ErrorVia;
 use crate::comm::{self, Entry};
-use crate::errhan::{self, Handler};
-use crate::generated::constants::{MPI_COMM_SELF, MPI_SUCCESS};
-use crate::generated::types::{MPI_Comm, MPI_Session};
+use crate::errhan::{self, ErrhandlerCell, Handled, Handler};
+use crate::generated::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_FILE_NULL, MPI_SUCCESS};
+use crate::generated::types::{MPI_Comm, MPI_File, MPI_Session, MPI_Win};
 use crate::last_error;
 use crate::process::{self, Call};
-use crate::session;
+use crate::{file, session, win};
 
 /// Runs the body of a function on a communicator; errors go to its error handler.
 #[inline]
@@ -92,6 +92,37 @@ pub fn on_session(
     }
 }
 
+/// Runs the body of a function on a file or the null file; errors go to its error handler.
+pub fn on_file(
+    function: Function,
+    file: MPI_File,
+    body: impl FnOnce(&ErrhandlerCell) -> Result<()>,
+) -> c_int {
+    on_cell(function, ErrorVia::File(file), || file::find("file", file), body)
+}
+
+/// Runs the body of a function on a window; errors go to its error handler.
+pub fn on_win(function: Function, win: MPI_Win, body: impl FnOnce(&ErrhandlerCell) -> Result<()>) -> c_int {
+    on_cell(function, ErrorVia::Win(win), || win::find("win", win), body)
+}
+
+fn on_cell(
+    function: Function,
+    via: ErrorVia,
+    find: impl FnOnce() -> Result<Arc<ErrhandlerCell>>,
+    body: impl FnOnce(&ErrhandlerCell) -> Result<()>,
+) -> c_int {
+    let process = match process::current() {
+        Ok(process) => process,
+        Err(error) => return report(function, ErrorVia::Default, &error),
+    };
+    let _call = Call::begin(process, function);
+    match find().and_then(|cell| body(&cell)) {
+        Ok(()) => MPI_SUCCESS,
+        Err(error) => report(function, via, &error),
+    }
+}
+
 /// What bodies return that know on which communicator they failed.
 pub type Outcome<T> = std::result::Result<T, Failure>;
 
@@ -120,21 +151,25 @@ pub fn at_any_time(function: Function, body: impl FnOnce() -> Result<()>) -> c_i
 /// Tells the error handler that `via` names about an error of `function`: the code to return, if it returns.
 #[cold]
 pub fn report(function: Function, via: ErrorVia, error: &Error) -> c_int {
-    let code = error.code();
     match via {
-        ErrorVia::None => code,
+        ErrorVia::None => error.code(),
         ErrorVia::Comm(handle) => match comm::find("comm", handle) {
-            Ok(entry) => call_handler(function, handle, &entry, code, error.text()),
+            Ok(entry) => tell(function, handle, &entry.errhandler, error),
+            Err(_) => report_by_default(function, error),
+        },
+        ErrorVia::File(handle) => match file::find("file", handle) {
+            Ok(errhandler) => tell(function, handle, &errhandler, error),
+            Err(_) => tell(function, MPI_FILE_NULL, &file::default_errhandler(), error),
+        },
+        ErrorVia::Win(handle) => match win::find("win", handle) {
+            Ok(errhandler) => tell(function, handle, &errhandler, error),
             Err(_) => report_by_default(function, error),
         },
         ErrorVia::Session(handle) => match session::find("session", handle) {
-            Ok(entry) => {
-                let handler = errhan::handler(entry.errhandler.get());
-                call_session_handler(function, handle, &handler, code, error.text())
-            }
+            Ok(entry) => tell(function, handle, &entry.errhandler, error),
             Err(_) => report_by_default(function, error),
         },
-        ErrorVia::Default | ErrorVia::File(_) | ErrorVia::Win(_) => report_by_default(function, error),
+        ErrorVia::Default => report_by_default(function, error),
     }
 }
 
@@ -148,50 +183,32 @@ fn report_failure(function: Function, failure: &Failure) -> c_int {
 
 /// The handler of errors that belong to no object is that of `MPI_COMM_SELF`; outside the world model, the initial one.
 fn report_by_default(function: Function, error: &Error) -> c_int {
-    let code = error.code();
     match comm::find("comm", MPI_COMM_SELF) {
-        Ok(entry) => call_handler(function, MPI_COMM_SELF, &entry, code, error.text()),
-        Err(_) => match errhan::initial() {
-            Handler::Return => code,
-            handler => end(function, &handler, code, error.text()),
-        },
+        Ok(entry) => tell(function, MPI_COMM_SELF, &entry.errhandler, error),
+        Err(_) => call_handler(function, MPI_COMM_NULL, errhan::initial(), error.code(), error.text()),
     }
 }
 
-/// Calls the error handler of a communicator: the code to return, if it returns.
-#[cold]
-pub fn call_handler(function: Function, mut comm: MPI_Comm, entry: &Entry, code: c_int, text: &str) -> c_int {
-    last_error::note(code, format!("{}: {text}", function.name()));
-    match errhan::handler(entry.errhandler.get()) {
-        Handler::Return => {}
-        Handler::Comm(callback) => {
-            let mut told = code;
-            // SAFETY: the program made an error handler of this function, and promised that it takes these.
-            unsafe { callback(&raw mut comm, &raw mut told) };
-        }
-        handler => end(function, &handler, code, text),
-    }
-    code
+fn tell<H: Handled>(function: Function, object: H, errhandler: &ErrhandlerCell, error: &Error) -> c_int {
+    call_handler(function, object, errhan::handler(errhandler.get()), error.code(), error.text())
 }
 
-/// Calls the error handler of a session, or of one that cannot be opened: the code to return, if it returns.
+/// Calls an error handler of `object`: the code to return, if it returns.
 #[cold]
-pub fn call_session_handler(
+pub fn call_handler<H: Handled>(
     function: Function,
-    mut session: MPI_Session,
-    handler: &Handler,
+    mut object: H,
+    handler: Handler,
     code: c_int,
     text: &str,
 ) -> c_int {
     last_error::note(code, format!("{}: {text}", function.name()));
-    match handler {
-        Handler::Return => {}
-        Handler::Session(callback) => {
-            let mut told = code;
-            // SAFETY: the program made an error handler of this function, and promised that it takes these.
-            unsafe { callback(&raw mut session, &raw mut told) };
-        }
-        handler => end(function, handler, code, text),
+    let mut told = code;
+    match (handler, H::callback(&handler)) {
+        (Handler::Return, _) => {}
+        // SAFETY: the program made an error handler of this function, and promised that it takes these.
+        (_, Some(callback)) => unsafe { callback(&raw mut object, &raw mut told) },
+        (handler, None) => end(function, &handler, code, text),
     }
     code
 }

@@ -15,9 +15,10 @@ use crate::generated::constants::{MPI_INFO_ENV, MPI_INFO_NULL, MPI_MAX_INFO_KEY,
 use crate::generated::types::MPI_Info;
 use crate::handle::{Sharing, Table, bad_handle};
 use crate::pointer::{InOut, Out, Text, string};
+use crate::{errhan, memory_kinds};
 
-/// The variable by which the launcher tells the size of the world.
-const SIZE: &str = "OXMPI_SIZE";
+/// The variable by which the launcher tells how many ranks it was asked for with this program.
+const MAX_PROCS: &str = "OXMPI_MAXPROCS";
 
 static INFOS: Table<MPI_Info, Arc<Mutex<Info>>> = Table::new(Sharing::Always);
 
@@ -35,12 +36,14 @@ impl Info {
         }
         info.set("argv", &arguments.collect::<Vec<_>>().join(" "));
         // A program that was not started by the launcher is a world of its own.
-        info.set("maxprocs", &env::var(SIZE).unwrap_or_else(|_| "1".to_owned()));
+        info.set("maxprocs", &env::var(MAX_PROCS).unwrap_or_else(|_| "1".to_owned()));
         info.set("host", &processor_name());
         info.set("arch", env::consts::ARCH);
         if let Ok(folder) = env::current_dir() {
             info.set("wdir", &folder.to_string_lossy());
         }
+        info.set("mpi_initial_errhandler", &errhan::initial().name().to_lowercase());
+        info.set(memory_kinds::KEY, &memory_kinds::of_world());
         info
     }
 

@@ -23,6 +23,7 @@ pub mod env;
 pub mod errhan;
 mod error_codes;
 mod failure;
+mod file;
 pub mod generated;
 pub mod group;
 mod handle;
@@ -47,6 +48,7 @@ mod requests;
 pub mod session;
 mod status;
 pub mod topo;
+mod win;
 
 pub use boundary::{ErrorVia, IntegerOut, Integers};
 pub use failure::{unsupported, unsupported_value};

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Group, Process, ThreadLevel};
 
-use crate::errhan::{self, ErrhandlerCell, Handler};
-use crate::failure::{at_any_time, call_session_handler, on_session};
+use crate::errhan::{self, ErrhandlerCell};
+use crate::failure::{at_any_time, call_handler, on_session};
 use crate::generated::constants::{MPI_SESSION_NULL, MPI_SUCCESS};
 use crate::generated::types::{MPI_Errhandler, MPI_Group, MPI_Info, MPI_Session};
 use crate::handle::{Sharing, Table};
@@ -68,17 +68,14 @@ pub unsafe fn session_init(
     errhandler: MPI_Errhandler,
     session: *mut MPI_Session,
 ) -> c_int {
-    let handler = match handler_of_sessions(errhandler) {
+    let handler = match errhan::find::<MPI_Session>("errhandler", errhandler) {
         Ok(handler) => handler,
         Err(error) => return at_any_time(function, || Err(error)),
     };
     // SAFETY: the caller's promise.
     match unsafe { open(hints, errhandler, session) } {
         Ok(()) => MPI_SUCCESS,
-        Err(error) => {
-            let code = error.class().code();
-            call_session_handler(function, MPI_SESSION_NULL, &handler, code, error.text())
-        }
+        Err(error) => call_handler(function, MPI_SESSION_NULL, handler, error.code(), error.text()),
     }
 }
 
@@ -90,19 +87,10 @@ unsafe fn open(hints: MPI_Info, errhandler: MPI_Errhandler, session: *mut MPI_Se
     let memory_kinds = memory_kinds::supported(hints.get(memory_kinds::KEY).unwrap_or_default());
     // SAFETY: the caller's promise.
     let out = unsafe { Out::new("session", session) }?;
-    let errhandler = ErrhandlerCell::new(errhandler)?;
     let (_, level) = process::open_session(required)?;
+    let errhandler = ErrhandlerCell::new(errhandler);
     out.set(SESSIONS.insert(Arc::new(Entry { errhandler, level, memory_kinds })));
     Ok(())
-}
-
-fn handler_of_sessions(errhandler: MPI_Errhandler) -> Result<Handler> {
-    match errhan::find("errhandler", errhandler)? {
-        handler @ (Handler::Abort | Handler::Fatal | Handler::Return | Handler::Session(_)) => Ok(handler),
-        Handler::Comm(_) | Handler::File(_) | Handler::Win(_) => {
-            Err(Error::new(ErrorClass::Errhandler, "errhandler was made for objects that are not sessions"))
-        }
-    }
 }
 
 /// The thread level that is asked for; `Multiple` if none is.

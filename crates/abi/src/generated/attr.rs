@@ -115,7 +115,7 @@ exports! {
         )
     }
     fn MPI_Win_delete_attr, PMPI_Win_delete_attr(win: MPI_Win, win_keyval: c_int) -> c_int {
-        unsupported(Function::WinDeleteAttr, ErrorVia::Win(win))
+        attr::win_delete_attr(Function::WinDeleteAttr, win, win_keyval)
     }
     fn MPI_Win_free_keyval, PMPI_Win_free_keyval(win_keyval: *mut c_int) -> c_int {
         attr::win_free_keyval(Function::WinFreeKeyval, win_keyval)
@@ -126,13 +126,13 @@ exports! {
         attribute_val: *mut c_void,
         flag: *mut c_int,
     ) -> c_int {
-        unsupported(Function::WinGetAttr, ErrorVia::Win(win))
+        attr::win_get_attr(Function::WinGetAttr, win, win_keyval, attribute_val, flag)
     }
     fn MPI_Win_set_attr, PMPI_Win_set_attr(
         win: MPI_Win,
         win_keyval: c_int,
         attribute_val: *mut c_void,
     ) -> c_int {
-        unsupported(Function::WinSetAttr, ErrorVia::Win(win))
+        attr::win_set_attr(Function::WinSetAttr, win, win_keyval, attribute_val)
     }
 }

@@ -49,7 +49,7 @@ exports! {
         errhan::error_string(Function::ErrorString, errorcode, string, resultlen)
     }
     fn MPI_File_call_errhandler, PMPI_File_call_errhandler(fh: MPI_File, errorcode: c_int) -> c_int {
-        unsupported(Function::FileCallErrhandler, ErrorVia::File(fh))
+        errhan::file_call_errhandler(Function::FileCallErrhandler, fh, errorcode)
     }
     fn MPI_File_create_errhandler, PMPI_File_create_errhandler(
         file_errhandler_fn: MPI_File_errhandler_function,
@@ -61,13 +61,13 @@ exports! {
         file: MPI_File,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        unsupported(Function::FileGetErrhandler, ErrorVia::File(file))
+        errhan::file_get_errhandler(Function::FileGetErrhandler, file, errhandler)
     }
     fn MPI_File_set_errhandler, PMPI_File_set_errhandler(
         file: MPI_File,
         errhandler: MPI_Errhandler,
     ) -> c_int {
-        unsupported(Function::FileSetErrhandler, ErrorVia::File(file))
+        errhan::file_set_errhandler(Function::FileSetErrhandler, file, errhandler)
     }
     fn MPI_Remove_error_class, PMPI_Remove_error_class(errorclass: c_int) -> c_int {
         errhan::remove_error_class(Function::RemoveErrorClass, errorclass)
@@ -82,7 +82,7 @@ exports! {
         session: MPI_Session,
         errorcode: c_int,
     ) -> c_int {
-        unsupported(Function::SessionCallErrhandler, ErrorVia::Session(session))
+        errhan::session_call_errhandler(Function::SessionCallErrhandler, session, errorcode)
     }
     fn MPI_Session_create_errhandler, PMPI_Session_create_errhandler(
         session_errhandler_fn: MPI_Session_errhandler_function,
@@ -98,16 +98,16 @@ exports! {
         session: MPI_Session,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        unsupported(Function::SessionGetErrhandler, ErrorVia::Session(session))
+        errhan::session_get_errhandler(Function::SessionGetErrhandler, session, errhandler)
     }
     fn MPI_Session_set_errhandler, PMPI_Session_set_errhandler(
         session: MPI_Session,
         errhandler: MPI_Errhandler,
     ) -> c_int {
-        unsupported(Function::SessionSetErrhandler, ErrorVia::Session(session))
+        errhan::session_set_errhandler(Function::SessionSetErrhandler, session, errhandler)
     }
     fn MPI_Win_call_errhandler, PMPI_Win_call_errhandler(win: MPI_Win, errorcode: c_int) -> c_int {
-        unsupported(Function::WinCallErrhandler, ErrorVia::Win(win))
+        errhan::win_call_errhandler(Function::WinCallErrhandler, win, errorcode)
     }
     fn MPI_Win_create_errhandler, PMPI_Win_create_errhandler(
         win_errhandler_fn: MPI_Win_errhandler_function,
@@ -119,9 +119,9 @@ exports! {
         win: MPI_Win,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        unsupported(Function::WinGetErrhandler, ErrorVia::Win(win))
+        errhan::win_get_errhandler(Function::WinGetErrhandler, win, errhandler)
     }
     fn MPI_Win_set_errhandler, PMPI_Win_set_errhandler(win: MPI_Win, errhandler: MPI_Errhandler) -> c_int {
-        unsupported(Function::WinSetErrhandler, ErrorVia::Win(win))
+        errhan::win_set_errhandler(Function::WinSetErrhandler, win, errhandler)
     }
 }

@@ -65,7 +65,7 @@ pub unsafe fn cart_create(
         let grid = unsafe { grid(ndims, dims, periods) }?;
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("comm_cart", comm_cart) }?;
-        out.set(adopt_any(process.cart_create(&comm.core, grid)?, comm)?);
+        out.set(adopt_any(process.cart_create(&comm.core, grid)?, comm));
         Ok(())
     })
 }
@@ -108,7 +108,7 @@ pub unsafe fn cart_sub(
         let remains = unsafe { Array::new("remain_dims", remain_dims.cast_mut(), ndims(grid)) }?;
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newcomm", newcomm) }?;
-        out.set(adopt(process.cart_sub(&comm.core, &logicals(remains))?, comm)?);
+        out.set(adopt(process.cart_sub(&comm.core, &logicals(remains))?, comm));
         Ok(())
     })
 }

@@ -100,7 +100,7 @@ pub unsafe fn dist_graph_create_adjacent(
         };
         let (graph, out) = halves(read());
         let made = process.dist_graph_create_adjacent(&comm.core, graph)?;
-        out.expect("it was read with the graph").set(adopt(made, comm)?);
+        out.expect("it was read with the graph").set(adopt(made, comm));
         Ok(())
     })
 }
@@ -147,7 +147,7 @@ pub unsafe fn dist_graph_create(
         };
         let (graph, out) = halves(read());
         let made = process.dist_graph_create(&comm.core, graph)?;
-        out.expect("it was read with the graph").set(adopt(made, comm)?);
+        out.expect("it was read with the graph").set(adopt(made, comm));
         Ok(())
     })
 }

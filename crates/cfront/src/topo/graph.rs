@@ -52,7 +52,7 @@ pub unsafe fn graph_create(
         let graph = unsafe { graph(&comm.core, nnodes, indx, edges) }?;
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("comm_graph", comm_graph) }?;
-        out.set(adopt_any(process.graph_create(&comm.core, graph)?, comm)?);
+        out.set(adopt_any(process.graph_create(&comm.core, graph)?, comm));
         Ok(())
     })
 }

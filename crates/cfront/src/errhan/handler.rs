@@ -1,0 +1,259 @@
+//! What is done about errors: the predefined error handlers, and those that the program makes.
+//!
+//! A handler of the program's is kept while the program has a reference to it or an object uses it.
+//! MPI-5.0: MPI Environmental Management, Error Handling.
+
+use std::env;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use oxmpi_base::{Error, ErrorClass, Result};
+
+use crate::generated::constants::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
+use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_File, MPI_Session, MPI_Win};
+use crate::handle::{Handle, Sharing, Table, bad_handle};
+
+/// A function of the program's that hears of errors on objects that handles of type `H` name.
+pub type Callback<H> = unsafe extern "C" fn(*mut H, *mut c_int, ...);
+
+/// What is done about an error.
+#[derive(Clone, Copy, Debug)]
+pub enum Handler {
+    /// `MPI_ERRORS_ABORT`: end the processes of the communicator.
+    Abort,
+    /// The program's, for communicators.
+    Comm(Callback<MPI_Comm>),
+    /// `MPI_ERRORS_ARE_FATAL`: end the job.
+    Fatal,
+    /// The program's, for files.
+    File(Callback<MPI_File>),
+    /// `MPI_ERRORS_RETURN`: let the call return the code.
+    Return,
+    /// The program's, for sessions.
+    Session(Callback<MPI_Session>),
+    /// The program's, for windows.
+    Win(Callback<MPI_Win>),
+}
+
+/// A C type of the objects that have error handlers.
+pub trait Handled: Handle {
+    /// The program's function in `handler`, if it is one for these objects.
+    fn callback(handler: &Handler) -> Option<Callback<Self>>;
+}
+
+macro_rules! handled {
+    ($($object:ident $variant:ident;)*) => {$(
+        impl Handled for $object {
+            fn callback(handler: &Handler) -> Option<Callback<Self>> {
+                match handler {
+                    Handler::$variant(callback) => Some(*callback),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+handled! {
+    MPI_Comm Comm;
+    MPI_File File;
+    MPI_Session Session;
+    MPI_Win Win;
+}
+
+impl Handler {
+    /// What the program calls it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Abort => "MPI_ERRORS_ABORT",
+            Self::Fatal => "MPI_ERRORS_ARE_FATAL",
+            Self::Return => "MPI_ERRORS_RETURN",
+            Self::Comm(_) | Self::File(_) | Self::Session(_) | Self::Win(_) => "the program's own",
+        }
+    }
+}
+
+/// A handler of the program's.
+struct Errhandler {
+    handler: Handler,
+    users: Mutex<Users>,
+}
+
+/// Who needs a handler.
+#[derive(Clone, Copy)]
+struct Users {
+    /// References that the program has to free.
+    references: usize,
+    objects: usize,
+}
+
+static ERRHANDLERS: Table<MPI_Errhandler, Arc<Errhandler>> = Table::new(Sharing::Always);
+
+/// The environment variable in which `mpiexec` passes the initial error handler.
+const INITIAL: &str = "OXMPI_INITIAL_ERRHANDLER";
+
+/// The error handler that `mpiexec` was told to begin with.
+pub fn initial_handle() -> MPI_Errhandler {
+    match env::var(INITIAL).as_deref() {
+        Ok("mpi_errors_abort") => MPI_ERRORS_ABORT,
+        Ok("mpi_errors_return") => MPI_ERRORS_RETURN,
+        _ => MPI_ERRORS_ARE_FATAL,
+    }
+}
+
+/// As [`initial_handle`].
+pub fn initial() -> Handler {
+    handler(initial_handle())
+}
+
+/// What a handle that an object has means; a handler that is gone is fatal.
+pub fn handler(handle: MPI_Errhandler) -> Handler {
+    predefined(handle).or_else(|| Some(ERRHANDLERS.get(handle)?.handler)).unwrap_or(Handler::Fatal)
+}
+
+/// What a handle that the program passes means, for an object of type `H`.
+///
+/// # Errors
+/// `Errhandler` if it names none, was freed, or is for other objects.
+pub fn find<H: Handled>(argument: &str, handle: MPI_Errhandler) -> Result<Handler> {
+    if let Some(handler) = predefined(handle) {
+        return Ok(handler);
+    }
+    let found = ERRHANDLERS.find(argument, handle)?;
+    if found.users().references == 0 {
+        return Err(bad_handle(argument, handle));
+    }
+    if H::callback(&found.handler).is_none() {
+        let text = format!("{argument} was made for other objects than an {}", H::TYPE_NAME);
+        return Err(Error::new(ErrorClass::Errhandler, text));
+    }
+    Ok(found.handler)
+}
+
+/// A handle of a new handler, to which the program has a reference.
+pub fn insert(handler: Handler) -> MPI_Errhandler {
+    let users = Mutex::new(Users { references: 1, objects: 0 });
+    ERRHANDLERS.insert(Arc::new(Errhandler { handler, users }))
+}
+
+/// Takes one of the program's references to a handler away.
+///
+/// # Errors
+/// `Errhandler` if it has none.
+pub fn free(handle: MPI_Errhandler) -> Result<()> {
+    if predefined(handle).is_some() {
+        return Ok(());
+    }
+    if ERRHANDLERS.find("errhandler", handle)?.users().references == 0 {
+        return Err(bad_handle("errhandler", handle));
+    }
+    change_users(handle, |users| users.references -= 1);
+    Ok(())
+}
+
+/// The error handler of an object.
+pub struct ErrhandlerCell(AtomicUsize);
+
+impl ErrhandlerCell {
+    /// With a first handler.
+    pub fn new(errhandler: MPI_Errhandler) -> Self {
+        change_users(errhandler, |users| users.objects += 1);
+        Self(AtomicUsize::new(errhandler.0))
+    }
+
+    /// The handler.
+    pub fn get(&self) -> MPI_Errhandler {
+        MPI_Errhandler(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Changes the handler.
+    pub fn set(&self, errhandler: MPI_Errhandler) {
+        change_users(errhandler, |users| users.objects += 1);
+        let old = MPI_Errhandler(self.0.swap(errhandler.0, Ordering::Relaxed));
+        change_users(old, |users| users.objects -= 1);
+    }
+
+    /// The handler, to which the program gets one more reference.
+    pub fn share(&self) -> MPI_Errhandler {
+        let errhandler = self.get();
+        change_users(errhandler, |users| users.references += 1);
+        errhandler
+    }
+}
+
+impl Drop for ErrhandlerCell {
+    fn drop(&mut self) {
+        change_users(self.get(), |users| users.objects -= 1);
+    }
+}
+
+impl Errhandler {
+    fn users(&self) -> Users {
+        *self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn predefined(handle: MPI_Errhandler) -> Option<Handler> {
+    match handle {
+        MPI_ERRORS_ABORT => Some(Handler::Abort),
+        MPI_ERRORS_ARE_FATAL => Some(Handler::Fatal),
+        MPI_ERRORS_RETURN => Some(Handler::Return),
+        _ => None,
+    }
+}
+
+/// Counts the users of a handler of the program's, and takes it away when there are none.
+fn change_users(handle: MPI_Errhandler, change: impl FnOnce(&mut Users)) {
+    let Some(errhandler) = ERRHANDLERS.get(handle) else { return };
+    let mut users = errhandler.users.lock().unwrap_or_else(PoisonError::into_inner);
+    change(&mut users);
+    if users.references == 0 && users.objects == 0 {
+        ERRHANDLERS.remove(handle);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem;
+
+    use super::*;
+    use crate::generated::constants::{MPI_COMM_WORLD, MPI_ERRHANDLER_NULL};
+
+    /// A handler for communicators; its function is not called.
+    fn own() -> MPI_Errhandler {
+        type Ignoring = unsafe extern "C" fn(*mut MPI_Comm, *mut c_int);
+        unsafe extern "C" fn ignore(_: *mut MPI_Comm, _: *mut c_int) {}
+        // SAFETY: both are addresses of functions.
+        insert(Handler::Comm(unsafe { mem::transmute::<Ignoring, Callback<MPI_Comm>>(ignore) }))
+    }
+
+    #[test]
+    fn a_handler_lives_until_its_last_user_lets_go() {
+        let handle = own();
+        let cell = ErrhandlerCell::new(handle);
+        free(handle).expect("the program has a reference");
+        assert_eq!(free(handle).expect_err("it has none left").class(), ErrorClass::Errhandler);
+        find::<MPI_Comm>("errhandler", handle).expect_err("the program may not use it");
+        assert!(matches!(handler(handle), Handler::Comm(_)), "an object still uses it");
+        assert_eq!(cell.share(), handle);
+        cell.set(MPI_ERRORS_RETURN);
+        find::<MPI_Comm>("errhandler", handle).expect("the program got a new reference");
+        free(handle).expect("the program has a reference");
+        assert!(ERRHANDLERS.get(handle).is_none(), "nobody uses it");
+    }
+
+    #[test]
+    fn a_handler_serves_one_kind_of_objects() {
+        let handle = own();
+        assert!(matches!(find::<MPI_Comm>("errhandler", handle), Ok(Handler::Comm(_))));
+        let error = find::<MPI_Win>("errhandler", handle).expect_err("it is for communicators");
+        assert_eq!(error.class(), ErrorClass::Errhandler);
+        for handle in [MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN] {
+            find::<MPI_Win>("errhandler", handle).expect("it is for all");
+        }
+        for word in [MPI_ERRHANDLER_NULL.0, MPI_COMM_WORLD.0, 0] {
+            find::<MPI_Comm>("errhandler", MPI_Errhandler(word)).expect_err("it is no handler");
+        }
+    }
+}
