@@ -44,13 +44,37 @@ impl<T> Slab<T> {
 
     /// Puts an object in.
     pub fn insert(&mut self, value: T) -> Key<T> {
+        let key = self.reserve();
+        self.places[key.index as usize].value = Some(value);
+        key
+    }
+
+    /// A number for an object that is not there yet.
+    pub fn reserve(&mut self) -> Key<T> {
         let index = self.free.pop().unwrap_or_else(|| {
             self.places.push(Place { generation: 0, value: None });
             u32::try_from(self.places.len() - 1).expect("fewer than 2^32 objects")
         });
-        let place = &mut self.places[index as usize];
+        Key { index, generation: self.places[index as usize].generation, of: PhantomData }
+    }
+
+    /// Puts the object in for which a number was reserved.
+    ///
+    /// # Panics
+    /// If the number is not reserved.
+    pub fn fill(&mut self, key: Key<T>, value: T) {
+        let place = &mut self.places[key.index as usize];
+        assert!(place.generation == key.generation && place.value.is_none(), "the number is reserved");
         place.value = Some(value);
-        Key { index, generation: place.generation, of: PhantomData }
+    }
+
+    /// Takes a reserved number back, unless the object was put in.
+    pub fn give_up(&mut self, key: Key<T>) {
+        let place = &mut self.places[key.index as usize];
+        if place.generation == key.generation && place.value.is_none() {
+            place.generation = place.generation.wrapping_add(1);
+            self.free.push(key.index);
+        }
     }
 
     /// Takes an object out; its number is not given out again.
