@@ -124,7 +124,7 @@ impl Channel {
 
     /// Where a peer is.
     #[inline]
-    pub(crate) fn address(&self, peer: Peer) -> Address {
+    pub fn address(&self, peer: Peer) -> Address {
         match peer {
             Peer::Local(rank) => self.members[rank as usize],
             Peer::Remote(rank) => self.remote[rank as usize],

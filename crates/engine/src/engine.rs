@@ -134,6 +134,8 @@ impl Engine {
         if channel.depart(&mut self.p2p) {
             self.dissolve(key);
         }
+        // Whoever makes and frees communicators in a loop may never poll otherwise.
+        self.p2p.poll();
         self.note_departures();
     }
 
