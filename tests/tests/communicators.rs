@@ -10,10 +10,15 @@ programs! {
     comm_errhandler;
     comm_free_pending;
     comm_hints;
+    comm_idup;
     comm_names;
+    comm_recycled;
     comm_split;
     group_ranges;
     group_sets;
+    intercomm_collectives;
+    intercomm_create;
+    intercomm_from_groups;
 }
 
 #[test]

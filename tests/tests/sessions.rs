@@ -4,6 +4,7 @@ use oxmpi_tests::{Program, RANKS, programs};
 
 programs! {
     session_alone;
+    session_comms;
     session_groups;
     session_psets;
     session_threads;

@@ -80,7 +80,7 @@ impl Blocks {
     /// # Safety
     /// Arrays that are not null have an element for each rank, and each block is as [`Buffer::new`] demands.
     pub unsafe fn buffers(&self, comm: &Communicator) -> Result<Vec<Buffer>> {
-        let ranks = comm.size();
+        let ranks = comm.peers();
         // SAFETY: the caller's promise.
         let counts = unsafe { self.counts.array(self.names.buffer.count, ranks) }?;
         // SAFETY: the caller's promise.

@@ -78,7 +78,7 @@ impl Arguments {
         unsafe { self.blocks(1) }
     }
 
-    /// As [`Arguments::buffer`], with a block of `count` elements for each member of the communicator.
+    /// As [`Arguments::buffer`], with a block of `count` elements for each rank that blocks are counted by.
     ///
     /// # Errors
     /// As [`Arguments::buffer`].
@@ -88,7 +88,7 @@ impl Arguments {
     #[inline]
     pub unsafe fn block_per_rank(&self, comm: &Communicator) -> Result<Buffer> {
         // SAFETY: the caller's promise.
-        unsafe { self.blocks(comm.size()) }
+        unsafe { self.blocks(comm.peers()) }
     }
 
     /// As [`Arguments::buffer`], where `MPI_IN_PLACE` is allowed.
@@ -120,7 +120,7 @@ impl Arguments {
             return Ok(Side::InPlace);
         }
         // SAFETY: the caller's promise.
-        unsafe { self.blocks(comm.size()) }.map(Side::Buffer)
+        unsafe { self.blocks(comm.peers()) }.map(Side::Buffer)
     }
 
     /// As [`Arguments::buffer`], of the datatype that was found for the handle.

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use oxmpi_base::{Function, Result};
-use oxmpi_core::coll::{self, Side};
+use oxmpi_core::coll::{self, Root};
 use oxmpi_core::{Communicator, Operation, Process};
 use oxmpi_datatype::Buffer;
 
@@ -21,6 +21,7 @@ use crate::failure::on_comm;
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
 use crate::handle::encode;
 use crate::pointer::Out;
+use crate::root::Part;
 use crate::{datatype, info, op};
 
 /// How a collective is called, with the arguments that only this form has.
@@ -200,9 +201,14 @@ collectives! {
     bcast ibcast bcast_init "Bcast" (
         buffer: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, root: c_int
     ) |process: &Process, comm: &Arc<Communicator>| {
-        // SAFETY: the caller's promise.
-        let buffer = unsafe { Arguments::new(&ROOTED, buffer, count, datatype).buffer() }?;
-        coll::bcast(process, comm, buffer, root)
+        let part = Part::of(comm, root);
+        let buffer = if part.root == Root::Beside {
+            Buffer::EMPTY
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { Arguments::new(&ROOTED, buffer, count, datatype).buffer() }?
+        };
+        coll::bcast(process, comm, buffer, part.root)
     };
 
     gather igather gather_init "Gather" (
@@ -210,17 +216,17 @@ collectives! {
         recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int
     ) |process: &Process, comm: &Arc<Communicator>| {
         let send = Arguments::new(&SEND, sendbuf, sendcount, sendtype);
-        if !is_root(comm, root) {
-            // SAFETY: the caller's promise.
-            let own = unsafe { send.buffer() }?;
-            return coll::gather(process, comm, Side::Buffer(own), Buffer::EMPTY, root);
-        }
         let recv = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
+        let part = Part::of(comm, root);
         // SAFETY: the caller's promise.
-        let from = unsafe { send.side() }?;
-        // SAFETY: the caller's promise.
-        let to = unsafe { recv.block_per_rank(comm) }?;
-        coll::gather(process, comm, from, to, root)
+        let from = unsafe { part.contribution(&send) }?;
+        let to = if part.is_root() {
+            // SAFETY: the caller's promise.
+            unsafe { recv.block_per_rank(comm) }?
+        } else {
+            Buffer::EMPTY
+        };
+        coll::gather(process, comm, from, to, part.root)
     };
 
     gatherv igatherv gatherv_init "Gatherv" (
@@ -228,17 +234,17 @@ collectives! {
         recvbuf: *mut c_void, recvcounts: Integers, displs: Integers, recvtype: MPI_Datatype, root: c_int
     ) |process: &Process, comm: &Arc<Communicator>| {
         let send = Arguments::new(&SEND, sendbuf, sendcount, sendtype);
-        if !is_root(comm, root) {
-            // SAFETY: the caller's promise.
-            let own = unsafe { send.buffer() }?;
-            return coll::gatherv(process, comm, Side::Buffer(own), Vec::new(), root);
-        }
-        // SAFETY: the caller's promise.
-        let from = unsafe { send.side() }?;
         let recv = blocks(&RECV_AT_ROOT, recvbuf, recvcounts, displs, Datatypes::Same(recvtype));
+        let part = Part::of(comm, root);
         // SAFETY: the caller's promise.
-        let to = unsafe { recv.buffers(comm) }?;
-        coll::gatherv(process, comm, from, to, root)
+        let from = unsafe { part.contribution(&send) }?;
+        let to = if part.is_root() {
+            // SAFETY: the caller's promise.
+            unsafe { recv.buffers(comm) }?
+        } else {
+            Vec::new()
+        };
+        coll::gatherv(process, comm, from, to, part.root)
     };
 
     reduce ireduce reduce_init "Reduce" (
@@ -248,53 +254,53 @@ collectives! {
         let send = Arguments::new(&OPERAND, sendbuf, count, datatype);
         let recv = Arguments::new(&RESULT, recvbuf, count, datatype);
         let elements = datatype::find("datatype", datatype)?;
-        let (from, to) = if is_root(comm, root) {
+        let part = Part::of(comm, root);
+        // SAFETY: the caller's promise.
+        let from = unsafe { part.operand(&send, &elements) }?;
+        let to = if part.is_root() {
             // SAFETY: the caller's promise.
-            let from = unsafe { send.side_of(&elements) }?;
-            // SAFETY: the caller's promise.
-            (from, unsafe { recv.buffer_of(&elements) }?)
+            unsafe { recv.buffer_of(&elements) }?
         } else {
-            // SAFETY: the caller's promise.
-            (Side::Buffer(unsafe { send.buffer_of(&elements) }?), Buffer::EMPTY)
+            Buffer::EMPTY
         };
         let reducer = op::reducer(op, datatype, &elements)?;
-        coll::reduce(process, comm, from, to, reducer, root)
+        coll::reduce(process, comm, from, to, reducer, part.root)
     };
 
     scatter iscatter scatter_init "Scatter" (
         sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int
     ) |process: &Process, comm: &Arc<Communicator>| {
-        let recv = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
-        if !is_root(comm, root) {
-            // SAFETY: the caller's promise.
-            let own = unsafe { recv.buffer() }?;
-            return coll::scatter(process, comm, Buffer::EMPTY, Side::Buffer(own), root);
-        }
         let send = Arguments::new(&SEND, sendbuf, sendcount, sendtype);
+        let recv = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
+        let part = Part::of(comm, root);
+        let from = if part.is_root() {
+            // SAFETY: the caller's promise.
+            unsafe { send.block_per_rank(comm) }?
+        } else {
+            Buffer::EMPTY
+        };
         // SAFETY: the caller's promise.
-        let from = unsafe { send.block_per_rank(comm) }?;
-        // SAFETY: the caller's promise.
-        let to = unsafe { recv.side() }?;
-        coll::scatter(process, comm, from, to, root)
+        let to = unsafe { part.contribution(&recv) }?;
+        coll::scatter(process, comm, from, to, part.root)
     };
 
     scatterv iscatterv scatterv_init "Scatterv" (
         sendbuf: *const c_void, sendcounts: Integers, displs: Integers, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int
     ) |process: &Process, comm: &Arc<Communicator>| {
-        let recv = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
-        if !is_root(comm, root) {
-            // SAFETY: the caller's promise.
-            let own = unsafe { recv.buffer() }?;
-            return coll::scatterv(process, comm, Vec::new(), Side::Buffer(own), root);
-        }
         let send = blocks(&SEND_AT_ROOT, sendbuf, sendcounts, displs, Datatypes::Same(sendtype));
+        let recv = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
+        let part = Part::of(comm, root);
+        let from = if part.is_root() {
+            // SAFETY: the caller's promise.
+            unsafe { send.buffers(comm) }?
+        } else {
+            Vec::new()
+        };
         // SAFETY: the caller's promise.
-        let from = unsafe { send.buffers(comm) }?;
-        // SAFETY: the caller's promise.
-        let to = unsafe { recv.side() }?;
-        coll::scatterv(process, comm, from, to, root)
+        let to = unsafe { part.contribution(&recv) }?;
+        coll::scatterv(process, comm, from, to, part.root)
     };
 }
 
@@ -322,8 +328,4 @@ fn blocks(
     datatypes: Datatypes,
 ) -> Blocks {
     Blocks { names, address: address.cast_mut(), counts, displacements, datatypes }
-}
-
-fn is_root(comm: &Communicator, root: c_int) -> bool {
-    root == comm.rank().cast_signed()
 }

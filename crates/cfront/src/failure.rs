@@ -16,7 +16,7 @@ use crate::boundary::ErrorVia;
 use crate::comm::{self, Entry};
 use crate::errhan::{self, ErrhandlerCell, Handled, Handler};
 use crate::generated::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_FILE_NULL, MPI_SUCCESS};
-use crate::generated::types::{MPI_Comm, MPI_File, MPI_Session, MPI_Win};
+use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_File, MPI_Session, MPI_Win};
 use crate::last_error;
 use crate::process::{self, Call};
 use crate::{file, session, win};
@@ -89,6 +89,25 @@ pub fn on_session(
     match body(process, &entry) {
         Ok(()) => MPI_SUCCESS,
         Err(error) => report(function, ErrorVia::Session(session), &error),
+    }
+}
+
+/// Runs the body of a function that makes a communicator out of none; its errors go to the handler that the
+/// communicator is to have.
+pub fn by_argument(
+    function: Function,
+    errhandler: MPI_Errhandler,
+    body: impl FnOnce(&'static Process) -> Result<()>,
+) -> c_int {
+    let handler = errhan::find::<MPI_Comm>("errhandler", errhandler);
+    let (handler, process) = match handler.and_then(|handler| Ok((handler, process::current()?))) {
+        Ok(found) => found,
+        Err(error) => return report(function, ErrorVia::Default, &error),
+    };
+    let _call = Call::begin(process, function);
+    match body(process) {
+        Ok(()) => MPI_SUCCESS,
+        Err(error) => call_handler(function, MPI_COMM_NULL, handler, error.code(), error.text()),
     }
 }
 

@@ -215,6 +215,25 @@ impl<H: Handle, T: Clone> Table<H, T> {
         encode(self.enter().insert(object))
     }
 
+    /// Makes a handle that names nothing yet.
+    pub fn reserve(&self) -> H {
+        encode(self.enter().reserve())
+    }
+
+    /// Lets a reserved handle name `object`.
+    pub fn fill(&self, handle: H, object: T) {
+        if let Some(key) = decode(handle) {
+            self.enter().fill(key, object);
+        }
+    }
+
+    /// Takes a reserved handle back that names nothing yet.
+    pub fn give_up(&self, handle: H) {
+        if let Some(key) = decode(handle) {
+            self.enter().give_up(key);
+        }
+    }
+
     /// The object that `handle` names.
     #[inline]
     pub fn get(&self, handle: H) -> Option<T> {

@@ -1,14 +1,18 @@
-//! Questions about inter-communicators. There are none yet: every communicator has one group.
+//! Intercommunicators.
 //!
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Inter-Communication.
 
-use std::ffi::c_int;
+use std::ffi::{c_char, c_int};
+use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, Function};
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::{Group, Party, RemoteLeader};
 
-use crate::failure::on_comm;
-use crate::generated::types::{MPI_Comm, MPI_Group};
-use crate::pointer::Out;
+use crate::comm::{self, Reserved, adopt};
+use crate::failure::{by_argument, on_comm};
+use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info};
+use crate::pointer::{Out, string};
+use crate::{group, info};
 
 /// `MPI_Comm_test_inter`.
 ///
@@ -23,16 +27,110 @@ pub unsafe fn comm_test_inter(function: Function, comm: MPI_Comm, flag: *mut c_i
 }
 
 /// `MPI_Comm_remote_size`.
-pub fn comm_remote_size(function: Function, comm: MPI_Comm, _size: *mut c_int) -> c_int {
-    on_comm(function, comm, |_, _| Err(intra()))
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_remote_size(function: Function, comm: MPI_Comm, size: *mut c_int) -> c_int {
+    on_comm(function, comm, |_, comm| {
+        let group = remote_group(comm)?;
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("size", size) }?.set(group.size().cast_signed());
+        Ok(())
+    })
 }
 
 /// `MPI_Comm_remote_group`.
-pub fn comm_remote_group(function: Function, comm: MPI_Comm, _group: *mut MPI_Group) -> c_int {
-    on_comm(function, comm, |_, _| Err(intra()))
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_remote_group(function: Function, comm: MPI_Comm, group: *mut MPI_Group) -> c_int {
+    on_comm(function, comm, |_, comm| {
+        let remote = remote_group(comm)?;
+        // SAFETY: the caller's promise.
+        unsafe { Out::new("group", group) }?.set(group::adopt(remote, comm.origin));
+        Ok(())
+    })
 }
 
-#[cold]
-fn intra() -> Error {
-    Error::new(ErrorClass::Comm, "comm is an intra-communicator, which has no remote group")
+fn remote_group(comm: &comm::Entry) -> Result<Group> {
+    let intra = || Error::new(ErrorClass::Comm, "comm is an intra-communicator, which has no remote group");
+    comm.core.remote_group().ok_or_else(intra)
+}
+
+/// `MPI_Intercomm_create`: `peer_comm`, `remote_leader` and `tag` count at the local leader only.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn intercomm_create(
+    function: Function,
+    local_comm: MPI_Comm,
+    local_leader: c_int,
+    peer_comm: MPI_Comm,
+    remote_leader: c_int,
+    tag: c_int,
+    newintercomm: *mut MPI_Comm,
+) -> c_int {
+    on_comm(function, local_comm, |process, local| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new("newintercomm", newintercomm) }?;
+        let remote = comm::find("peer_comm", peer_comm).map(|peer| RemoteLeader {
+            peer_comm: Arc::clone(&peer.core),
+            rank: remote_leader,
+            tag,
+        });
+        let made = process.intercomm_create(&local.core, local_leader, remote)?;
+        out.set(adopt(made, local));
+        Ok(())
+    })
+}
+
+/// `MPI_Intercomm_create_from_groups`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+#[expect(clippy::too_many_arguments, reason = "the arguments of the standard")]
+pub unsafe fn intercomm_create_from_groups(
+    function: Function,
+    local_group: MPI_Group,
+    local_leader: c_int,
+    remote_group: MPI_Group,
+    remote_leader: c_int,
+    stringtag: *const c_char,
+    hints: MPI_Info,
+    errhandler: MPI_Errhandler,
+    newintercomm: *mut MPI_Comm,
+) -> c_int {
+    by_argument(function, errhandler, |process| {
+        let group::Entry { group: local, origin } = group::find_entry("local_group", local_group)?;
+        let remote = group::find("remote_group", remote_group)?;
+        // SAFETY: the caller's promise.
+        let tag = unsafe { string("stringtag", stringtag) }?;
+        let hints = info::hints("info", hints)?;
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new("newintercomm", newintercomm) }?;
+        let reserved = Reserved::orphan(errhandler, origin, &hints);
+        let local = Party { group: &local, leader: local_leader };
+        let remote = Party { group: &remote, leader: remote_leader };
+        out.set(reserved.name(process.intercomm_create_from_groups(local, remote, &tag)?));
+        Ok(())
+    })
+}
+
+/// `MPI_Intercomm_merge`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn intercomm_merge(
+    function: Function,
+    intercomm: MPI_Comm,
+    high: c_int,
+    newintracomm: *mut MPI_Comm,
+) -> c_int {
+    on_comm(function, intercomm, |process, comm| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new("newintracomm", newintracomm) }?;
+        let made = process.intercomm_merge(&comm.core, high != 0)?;
+        out.set(adopt(made, comm));
+        Ok(())
+    })
 }

@@ -45,6 +45,7 @@ pub mod removed;
 pub mod request;
 mod request_status;
 mod requests;
+mod root;
 pub mod session;
 mod status;
 pub mod topo;

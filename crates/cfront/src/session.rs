@@ -22,6 +22,8 @@ use crate::pointer::{InOut, Out, Text, string};
 use crate::process::{self, Origin};
 use crate::{comm, group, memory_kinds};
 
+pub use crate::comm::comm_create_from_group;
+
 /// What belongs to a session's handle.
 pub struct Entry {
     /// The error handler.

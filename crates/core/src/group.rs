@@ -36,6 +36,18 @@ pub enum Comparison {
     Unequal,
 }
 
+impl Comparison {
+    /// How two pairs are alike whose parts are alike like this.
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Unequal, _) | (_, Self::Unequal) => Self::Unequal,
+            (Self::Similar, _) | (_, Self::Similar) => Self::Similar,
+            (Self::Congruent, _) | (_, Self::Congruent) => Self::Congruent,
+            (Self::Ident, Self::Ident) => Self::Ident,
+        }
+    }
+}
+
 impl Group {
     /// The group of `members`, each by its rank in the job; `me` is this process's.
     pub(crate) fn new(members: impl IntoIterator<Item = u32>, me: u32) -> Self {

@@ -26,7 +26,7 @@ mod wait;
 
 pub use clock::{WALL_TIME_IS_GLOBAL, processor_name, wall_tick, wall_time};
 pub use coll::Operation;
-pub use comm::Communicator;
+pub use comm::{Communicator, Party, RemoteLeader};
 pub use group::{Comparison, Group};
 pub use p2p::{Dest, MessageKey, NULL_SOURCE, SendMode, Source, TagPattern};
 pub use process::{Phase, Process, State, ThreadLevel};

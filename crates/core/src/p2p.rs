@@ -91,7 +91,7 @@ impl Communicator {
         match source {
             Source::Any => Ok(Some(Pattern { source: None, tag })),
             Source::Null => Ok(None),
-            Source::Rank(rank) if (0..self.size().cast_signed()).contains(&rank) => {
+            Source::Rank(rank) if (0..self.peers().cast_signed()).contains(&rank) => {
                 Ok(Some(Pattern { source: Some(rank), tag }))
             }
             Source::Rank(rank) => Err(self.no_such_rank("source", rank)),
@@ -100,8 +100,9 @@ impl Communicator {
 
     #[cold]
     fn no_such_rank(&self, argument: &str, rank: i32) -> Error {
-        let size = self.size();
-        let text = format!("{argument} is {rank}, which is not in the communicator, whose size is {size}");
+        let size = self.peers();
+        let whole = if self.is_inter() { "remote group" } else { "communicator" };
+        let text = format!("{argument} is {rank}, which is not in the {whole}, whose size is {size}");
         Error::new(ErrorClass::Rank, text)
     }
 }

@@ -50,6 +50,8 @@ pub struct State {
     pub(crate) plans: PlanCache,
     /// Communicators that were freed while operations on them were under way.
     pub(crate) leaving: Vec<Arc<Communicator>>,
+    /// Where processes meet that share no communicator: the same context in all.
+    pub(crate) meeting_context: u32,
     world: Arc<Communicator>,
     myself: Arc<Communicator>,
 }
@@ -76,6 +78,7 @@ impl Process {
         let mut engine = Engine::new(job, rank);
         let world = Arc::new(Communicator::world(&mut engine));
         let myself = Arc::new(Communicator::myself(&mut engine));
+        let meeting_context = engine.p2p.open_context();
         let (page, bed) = (engine.state(), engine.bed());
         page.set_pid(process::id());
         page.set_phase(Phase::Running);
@@ -85,6 +88,7 @@ impl Process {
             messages: Slab::new(),
             plans: PlanCache::new(overrides),
             leaving: Vec::new(),
+            meeting_context,
             world: Arc::clone(&world),
             myself: Arc::clone(&myself),
         };

@@ -11,7 +11,7 @@ use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Address, Awaits, ChannelKey, Key, OpKey, Outcome, Pattern, Received, RunKey};
 
-use crate::comm::Communicator;
+use crate::comm::{Communicator, Duplication};
 use crate::p2p::{Dest, FROM_NOBODY, SendMode, Source, TagPattern, checked_tag};
 use crate::process::{Process, State};
 use crate::wait::Awaited;
@@ -37,6 +37,8 @@ pub(crate) enum Kind {
     Message(OpKey),
     /// A nonblocking collective.
     Collective(RunKey),
+    /// A communicator that is duplicated.
+    Duplication(Box<Duplication>),
     /// A persistent collective: whether it is active, its run, and the channel of its own.
     PersistentCollective { active: bool, run: RunKey, channel: ChannelKey },
     /// A persistent send or receive, and its message while it is active.
@@ -333,7 +335,7 @@ impl Process {
             Kind::PersistentMessage { active: None, .. } => {
                 return Err(misuse("an inactive request is cancelled"));
             }
-            Kind::Collective(_) | Kind::PersistentCollective { .. } => {
+            Kind::Collective(_) | Kind::Duplication(_) | Kind::PersistentCollective { .. } => {
                 return Err(misuse("a collective operation is cancelled"));
             }
             Kind::Complete(_) | Kind::Failed(_) | Kind::PersistentMessage { .. } => None,
@@ -401,6 +403,7 @@ impl State {
     fn awaits(&self, key: RequestKey) -> Option<Awaits> {
         match self.requests.get(key)?.kind {
             Kind::Collective(run) | Kind::PersistentCollective { run, .. } => self.engine.awaits(run),
+            Kind::Duplication(ref duplication) => self.engine.awaits(duplication.run()),
             _ => None,
         }
     }
@@ -490,6 +493,10 @@ impl State {
                 self.remove(key);
                 Some(completion)
             }
+            Kind::Duplication(duplication) => {
+                let run = duplication.run();
+                if self.engine.drive(run) { self.complete_duplication(key, run) } else { None }
+            }
             Kind::Complete(status) => {
                 let status = *status;
                 self.remove(key);
@@ -501,6 +508,15 @@ impl State {
                 Some(Completion::of(*outcome, &comm, true))
             }
         }
+    }
+
+    fn complete_duplication(&mut self, key: RequestKey, run: RunKey) -> Option<Completion> {
+        let result = self.engine.outcome(run);
+        self.engine.forget(run);
+        let comm = Arc::clone(&self.requests.get(key)?.comm);
+        let Some(Kind::Duplication(duplication)) = self.remove(key) else { return None };
+        let error = duplication.finish(self, &comm, result).err();
+        Some(Completion::new(Status::EMPTY, error, &comm, true))
     }
 
     fn remove(&mut self, key: RequestKey) -> Option<Kind> {
@@ -518,6 +534,7 @@ impl State {
         match &request.kind {
             Kind::PersistentCollective { active, run, .. } => !active || self.engine.is_idle(*run),
             Kind::Collective(run) => self.engine.is_idle(*run),
+            Kind::Duplication(duplication) => self.engine.is_idle(duplication.run()),
             Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
                 self.engine.p2p.is_done(*op)
             }
@@ -578,7 +595,9 @@ impl State {
 
     fn free(&mut self, key: RequestKey) -> Result<()> {
         let request = self.requests.get(key).ok_or_else(no_request)?;
-        if let Kind::Collective(_) | Kind::PersistentCollective { active: true, .. } = request.kind {
+        if let Kind::Collective(_) | Kind::Duplication(_) | Kind::PersistentCollective { active: true, .. } =
+            request.kind
+        {
             return Err(misuse("an active collective operation is freed"));
         }
         match self.remove(key) {

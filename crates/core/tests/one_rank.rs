@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{ErrorClass, Result};
-use oxmpi_core::coll::{self, Side};
+use oxmpi_core::coll::{self, Root, Side};
 use oxmpi_core::{Communicator, Dest, Operation, Process, SendMode, Source, TagPattern};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::{Gate, Pool, Region};
@@ -29,12 +29,16 @@ fn blocks_to_and_from_oneself_that_differ_are_errors_that_name_both_lengths() {
     let collectives: [Collective; 8] = [
         |process, comm, send, recv| coll::allgather(process, comm, Side::Buffer(send), recv),
         |process, comm, send, recv| coll::alltoall(process, comm, Side::Buffer(send), recv),
-        |process, comm, send, recv| coll::gather(process, comm, Side::Buffer(send), recv, 0),
-        |process, comm, send, recv| coll::scatter(process, comm, send, Side::Buffer(recv), 0),
+        |process, comm, send, recv| coll::gather(process, comm, Side::Buffer(send), recv, Root::Rank(0)),
+        |process, comm, send, recv| coll::scatter(process, comm, send, Side::Buffer(recv), Root::Rank(0)),
         |process, comm, send, recv| coll::allgatherv(process, comm, Side::Buffer(send), vec![recv]),
         |process, comm, send, recv| coll::alltoallv(process, comm, "Alltoallv", Some(vec![send]), vec![recv]),
-        |process, comm, send, recv| coll::gatherv(process, comm, Side::Buffer(send), vec![recv], 0),
-        |process, comm, send, recv| coll::scatterv(process, comm, vec![send], Side::Buffer(recv), 0),
+        |process, comm, send, recv| {
+            coll::gatherv(process, comm, Side::Buffer(send), vec![recv], Root::Rank(0))
+        },
+        |process, comm, send, recv| {
+            coll::scatterv(process, comm, vec![send], Side::Buffer(recv), Root::Rank(0))
+        },
     ];
     let process = process();
     let comm = process.world();

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::coll::{self, Side};
+use oxmpi_core::coll::{self, Root, Side};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
 use oxmpi_op::Reducer;
@@ -159,8 +159,8 @@ impl<'b> Collective<'b> {
     }
 }
 
-fn checked_root(root: usize) -> Result<i32> {
-    rank_to_core(ErrorClass::Root, "root", root)
+fn checked_root(root: usize) -> Result<Root> {
+    rank_to_core(ErrorClass::Root, "root", root).map(Root::Rank)
 }
 
 fn check_equal(send: usize, recv: usize) -> Result<()> {

@@ -17,7 +17,7 @@ exports! {
         tag: c_int,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::CommCreateGroup, ErrorVia::Comm(comm))
+        comm::comm_create_group(Function::CommCreateGroup, comm, group, tag, newcomm)
     }
     fn MPI_Comm_dup, PMPI_Comm_dup(comm: MPI_Comm, newcomm: *mut MPI_Comm) -> c_int {
         comm::comm_dup(Function::CommDup, comm, newcomm)
@@ -50,7 +50,7 @@ exports! {
         newcomm: *mut MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::CommIdup, ErrorVia::Comm(comm))
+        comm::comm_idup(Function::CommIdup, comm, newcomm, request)
     }
     fn MPI_Comm_idup_with_info, PMPI_Comm_idup_with_info(
         comm: MPI_Comm,
@@ -58,7 +58,7 @@ exports! {
         newcomm: *mut MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::CommIdupWithInfo, ErrorVia::Comm(comm))
+        comm::comm_idup_with_info(Function::CommIdupWithInfo, comm, info, newcomm, request)
     }
     fn MPI_Comm_rank, PMPI_Comm_rank(comm: MPI_Comm, rank: *mut c_int) -> c_int {
         comm::comm_rank(Function::CommRank, comm, rank)

@@ -22,7 +22,15 @@ exports! {
         tag: c_int,
         newintercomm: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::IntercommCreate, ErrorVia::Comm(local_comm))
+        intercomm::intercomm_create(
+            Function::IntercommCreate,
+            local_comm,
+            local_leader,
+            peer_comm,
+            remote_leader,
+            tag,
+            newintercomm,
+        )
     }
     fn MPI_Intercomm_create_from_groups, PMPI_Intercomm_create_from_groups(
         local_group: MPI_Group,
@@ -34,13 +42,23 @@ exports! {
         errhandler: MPI_Errhandler,
         newintercomm: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::IntercommCreateFromGroups, ErrorVia::Default)
+        intercomm::intercomm_create_from_groups(
+            Function::IntercommCreateFromGroups,
+            local_group,
+            local_leader,
+            remote_group,
+            remote_leader,
+            stringtag,
+            info,
+            errhandler,
+            newintercomm,
+        )
     }
     fn MPI_Intercomm_merge, PMPI_Intercomm_merge(
         intercomm: MPI_Comm,
         high: c_int,
         newintracomm: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::IntercommMerge, ErrorVia::Comm(intercomm))
+        intercomm::intercomm_merge(Function::IntercommMerge, intercomm, high, newintracomm)
     }
 }

@@ -12,7 +12,14 @@ exports! {
         errhandler: MPI_Errhandler,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::CommCreateFromGroup, ErrorVia::Default)
+        session::comm_create_from_group(
+            Function::CommCreateFromGroup,
+            group,
+            stringtag,
+            info,
+            errhandler,
+            newcomm,
+        )
     }
     fn MPI_Group_from_session_pset, PMPI_Group_from_session_pset(
         session: MPI_Session,

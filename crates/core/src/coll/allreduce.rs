@@ -8,7 +8,7 @@ use oxmpi_op::Reducer;
 use oxmpi_plan::Collective;
 
 use super::image::Which;
-use super::{Operation, Side, shape_of_reducing};
+use super::{Operation, Side, inter, shape_of_reducing};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -24,6 +24,9 @@ pub fn allreduce(
     recv: Buffer,
     reducer: Reducer,
 ) -> Result<Operation> {
+    if comm.is_inter() {
+        return inter::allreduce(process, comm, send, recv, reducer);
+    }
     let shape = shape_of_reducing(comm, Collective::Allreduce, recv.bytes(), &reducer)?;
     Ok(Operation::reducing(process, shape, send, recv, reducer, Which::BOTH))
 }

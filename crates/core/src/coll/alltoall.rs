@@ -6,7 +6,7 @@ use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::Collective;
 
-use super::{Operation, Side, check_own, shape_of_moving};
+use super::{Operation, Side, check_own, inter, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -17,6 +17,9 @@ use crate::process::Process;
 /// `Truncate`, `Count` if a rank's blocks to and from itself differ in length.
 #[inline]
 pub fn alltoall(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Buffer) -> Result<Operation> {
+    if comm.is_inter() {
+        return inter::alltoall(comm, send, recv);
+    }
     let in_place = matches!(send, Side::InPlace);
     let send = if let Side::Buffer(send) = send { send } else { recv.clone() };
     check_own(comm, send.bytes() / u64::from(comm.size()), recv.bytes() / u64::from(comm.size()))?;

@@ -6,7 +6,7 @@ use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::Collective;
 
-use super::{Operation, shape_of_moving};
+use super::{Operation, inter, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -16,6 +16,9 @@ use crate::process::Process;
 /// None yet.
 #[inline(always)] // as in allreduce
 pub fn barrier(_: &Process, comm: &Arc<Communicator>) -> Result<Operation> {
+    if comm.is_inter() {
+        return Ok(inter::barrier(comm));
+    }
     let shape = shape_of_moving(comm, Collective::Barrier, 0);
     Ok(Operation::moving(shape, Buffer::EMPTY, Buffer::EMPTY, false))
 }

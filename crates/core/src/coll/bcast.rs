@@ -6,7 +6,7 @@ use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::Collective;
 
-use super::{Operation, shape_of_moving};
+use super::{Operation, Root, inter, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -15,7 +15,10 @@ use crate::process::Process;
 /// # Errors
 /// `Root` if `root` is not a rank of the communicator.
 #[inline(always)] // as in allreduce
-pub fn bcast(_: &Process, comm: &Arc<Communicator>, buffer: Buffer, root: i32) -> Result<Operation> {
+pub fn bcast(_: &Process, comm: &Arc<Communicator>, buffer: Buffer, root: Root) -> Result<Operation> {
+    if comm.is_inter() {
+        return inter::bcast(comm, buffer, root);
+    }
     let root = comm.root(root)?;
     let shape = shape_of_moving(comm, Collective::Bcast { root }, buffer.bytes());
     Ok(Operation::moving(shape, Buffer::EMPTY, buffer, false))

@@ -6,7 +6,7 @@ use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::Collective;
 
-use super::{Operation, Side, block, check_own, shape_of_moving};
+use super::{Operation, Root, Side, block, check_own, inter, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -22,8 +22,11 @@ pub fn gather(
     comm: &Arc<Communicator>,
     send: Side,
     recv: Buffer,
-    root: i32,
+    root: Root,
 ) -> Result<Operation> {
+    if comm.is_inter() {
+        return inter::gather(comm, send, recv, root);
+    }
     let root = comm.root(root)?;
     let in_place = matches!(send, Side::InPlace);
     let send = match send {

@@ -11,7 +11,7 @@ use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Binding, Program};
 use oxmpi_plan::{Collective, Plan, irregular};
 
-use super::{Irregular, Operation, Side, check_own, shape_of_moving};
+use super::{Irregular, Operation, Root, Side, check_own, inter, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -25,8 +25,11 @@ pub fn gatherv(
     comm: &Arc<Communicator>,
     send: Side,
     recv: Vec<Buffer>,
-    root: i32,
+    root: Root,
 ) -> Result<Operation> {
+    if comm.is_inter() {
+        return inter::gatherv(comm, send, recv, root);
+    }
     let root = comm.root(root)?;
     let (in_place, send) = own_block(comm, send, &recv);
     let bytes = if comm.rank() == root { lengths(&recv) } else { vec![send.bytes()] };
@@ -47,8 +50,11 @@ pub fn scatterv(
     comm: &Arc<Communicator>,
     send: Vec<Buffer>,
     recv: Side,
-    root: i32,
+    root: Root,
 ) -> Result<Operation> {
+    if comm.is_inter() {
+        return inter::scatterv(comm, send, recv, root);
+    }
     let root = comm.root(root)?;
     let (in_place, recv) = own_block(comm, recv, &send);
     let bytes = if comm.rank() == root { lengths(&send) } else { vec![recv.bytes()] };
@@ -64,6 +70,9 @@ pub fn scatterv(
 /// # Errors
 /// `Truncate`, `Count` if a rank's blocks to and from itself differ in length.
 pub fn allgatherv(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Vec<Buffer>) -> Result<Operation> {
+    if comm.is_inter() {
+        return inter::allgatherv(comm, send, recv);
+    }
     let (in_place, send) = own_block(comm, send, &recv);
     let bytes = lengths(&recv);
     check_own(comm, send.bytes(), bytes[comm.rank() as usize])?;
@@ -83,6 +92,9 @@ pub fn alltoallv(
     send: Option<Vec<Buffer>>,
     recv: Vec<Buffer>,
 ) -> Result<Operation> {
+    if comm.is_inter() {
+        return inter::alltoallv(comm, name, send, recv);
+    }
     let received = lengths(&recv);
     let sent = send.as_ref().map_or_else(|| received.clone(), |send| lengths(send));
     let rank = comm.rank() as usize;

@@ -8,9 +8,11 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Address, ChannelKey, ChannelPlan, Program, Run};
+use oxmpi_engine::{Address, ChannelKey, ChannelPlan, Program, Run, RunKey};
+use oxmpi_plan::Peer;
 use oxmpi_shm::Block;
 
+use super::exchange::Records;
 use super::{Operation, Record, exchange};
 use crate::comm::Communicator;
 use crate::offer::check_lines;
@@ -37,9 +39,7 @@ impl Process {
     /// None yet; what goes wrong is in the completion.
     pub fn nonblocking(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<RequestKey> {
         let mut state = self.enter();
-        let plan = state.share_plan(comm, &operation);
-        let run = state.engine.keep(comm.channel, plan, operation.binding);
-        state.engine.start(run);
+        let run = state.begin(comm, operation);
         Ok(state.requests.insert(Request::new(Kind::Collective(run), comm)))
     }
 
@@ -126,8 +126,18 @@ impl State {
         }
     }
 
+    /// Begins a collective that the engine keeps.
+    pub(crate) fn begin(&mut self, comm: &Communicator, operation: Operation) -> RunKey {
+        let plan = self.share_plan(comm, &operation);
+        let run = self.engine.keep(comm.channel, plan, operation.binding);
+        self.engine.start(run);
+        run
+    }
+
     fn prepare(&mut self, comm: &Communicator, operation: &Operation) -> (Preparation, Option<Block>) {
-        let (offset, lines) = self.offer_lines(comm.size());
+        // Between groups there are messages only.
+        let members = if comm.is_inter() { 1 } else { comm.size() };
+        let (offset, lines) = self.offer_lines(members);
         let context = self.engine.p2p.open_context();
         (Preparation { lines: offset, context, call: Call::of(operation) }, lines)
     }
@@ -135,18 +145,20 @@ impl State {
     fn open_channel(
         &mut self,
         comm: &Communicator,
-        theirs: &[Preparation],
+        theirs: &Records<Preparation>,
         lines: Option<Block>,
     ) -> ChannelKey {
-        let members: Arc<[Address]> = comm
-            .addresses
-            .iter()
-            .zip(theirs)
-            .map(|(address, other)| Address { node_rank: address.node_rank, context: other.context })
-            .collect();
+        let channel = self.engine.channel(comm.channel);
+        let beside = |peer, other: &Preparation| Address {
+            node_rank: channel.address(peer).node_rank,
+            context: other.context,
+        };
+        let members =
+            (0..).zip(&theirs.local).map(|(rank, other)| beside(Peer::Local(rank), other)).collect();
+        let remote =
+            (0..).zip(&theirs.remote).map(|(rank, other)| beside(Peer::Remote(rank), other)).collect();
         let offsets =
-            if lines.is_some() { theirs.iter().map(|other| other.lines).collect() } else { Vec::new() };
-        let remote = Arc::default();
+            if lines.is_some() { theirs.local.iter().map(|other| other.lines).collect() } else { Vec::new() };
         self.engine.open_channel(ChannelPlan { rank: comm.rank(), members, remote, lines: offsets }, lines)
     }
 }
@@ -218,20 +230,20 @@ impl Call {
 }
 
 /// What all ranks tell, if they prepare the same and have the memory for it.
-fn agreed(rank: u32, mine: &Preparation, theirs: Vec<Preparation>) -> Result<Vec<Preparation>> {
-    if let Some(other) = theirs.iter().position(|other| other.call != mine.call) {
-        return Err(mismatch(rank, &mine.call, other, &theirs[other].call));
+fn agreed(rank: u32, mine: &Preparation, theirs: Records<Preparation>) -> Result<Records<Preparation>> {
+    for (group, whose) in [(&theirs.local, "rank"), (&theirs.remote, "remote rank")] {
+        if let Some(other) = group.iter().position(|other| other.call != mine.call) {
+            return Err(mismatch(rank, &mine.call, &format!("{whose} {other}"), &group[other].call));
+        }
     }
-    check_lines(theirs.iter().map(|other| other.lines))?;
+    check_lines(theirs.local.iter().map(|other| other.lines))?;
     Ok(theirs)
 }
 
 #[cold]
-fn mismatch(rank: u32, mine: &Call, other_rank: usize, other: &Call) -> Error {
+fn mismatch(rank: u32, mine: &Call, who: &str, other: &Call) -> Error {
     let (mine, other) = (mine.describe(), other.describe());
-    let text = format!(
-        "ranks prepare different collectives: rank {rank} calls {mine}, rank {other_rank} calls {other}"
-    );
+    let text = format!("ranks prepare different collectives: rank {rank} calls {mine}, {who} calls {other}");
     Error::new(ErrorClass::Other, text)
 }
 

@@ -16,6 +16,7 @@ mod deliver;
 mod exchange;
 mod gather;
 mod image;
+mod inter;
 mod irregular;
 mod lifetime;
 mod reduce;
@@ -44,7 +45,7 @@ use crate::process::Process;
 
 pub(crate) use cache::PlanCache;
 pub(crate) use deliver::deliver;
-pub(crate) use exchange::{Record, exchange};
+pub(crate) use exchange::{Exchange, Record, exchange};
 use image::{Buffers, Which};
 
 /// A collective with checked arguments, ready for any lifetime.
@@ -74,6 +75,17 @@ pub enum Side {
     InPlace,
 }
 
+/// The root of a collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// This rank, on an intercommunicator: of the remote group.
+    Rank(i32),
+    /// This process: `MPI_ROOT` of an intercommunicator.
+    Here,
+    /// Another process of this group: `MPI_PROC_NULL` of an intercommunicator.
+    Beside,
+}
+
 impl Operation {
     /// An operation that moves data.
     #[inline(always)]
@@ -98,6 +110,32 @@ impl Operation {
         };
         let binding = image::bind(process, which, Buffers { send, recv, in_place }, reducer);
         Self { shape, in_place, irregular: None, binding }
+    }
+}
+
+impl Communicator {
+    /// The root of a collective within one group.
+    ///
+    /// # Errors
+    /// `Root` if it is not a rank of the communicator.
+    #[inline]
+    fn root(&self, root: Root) -> Result<u32> {
+        match root {
+            Root::Rank(rank) if (0..self.size().cast_signed()).contains(&rank) => Ok(rank.cast_unsigned()),
+            root => Err(self.no_such_root(root)),
+        }
+    }
+
+    #[cold]
+    fn no_such_root(&self, root: Root) -> Error {
+        let size = self.size();
+        let root = match root {
+            Root::Rank(rank) => rank.to_string(),
+            Root::Here => "MPI_ROOT".to_owned(),
+            Root::Beside => "MPI_PROC_NULL".to_owned(),
+        };
+        let text = format!("root {root} is not a rank of the communicator, whose size is {size}");
+        Error::new(ErrorClass::Root, text)
     }
 }
 

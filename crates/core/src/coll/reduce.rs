@@ -8,7 +8,7 @@ use oxmpi_op::Reducer;
 use oxmpi_plan::Collective;
 
 use super::image::Which;
-use super::{Operation, Side, shape_of_reducing};
+use super::{Operation, Root, Side, inter, shape_of_reducing};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -24,8 +24,11 @@ pub fn reduce(
     send: Side,
     recv: Buffer,
     reducer: Reducer,
-    root: i32,
+    root: Root,
 ) -> Result<Operation> {
+    if comm.is_inter() {
+        return inter::reduce(process, comm, send, recv, reducer, root);
+    }
     let root = comm.root(root)?;
     let bytes = if let Side::Buffer(send) = &send { send.bytes() } else { recv.bytes() };
     let shape = shape_of_reducing(comm, Collective::Reduce { root }, bytes, &reducer)?;

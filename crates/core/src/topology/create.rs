@@ -116,7 +116,7 @@ impl Process {
             Err(error) => Verdict { code: error.class().code(), weights: Weights::None },
         };
         let verdicts = exchange(self, comm, &verdict)?;
-        Ok((mine?, agreed(&verdicts)?))
+        Ok((mine?, agreed(&verdicts.local)?))
     }
 }
 

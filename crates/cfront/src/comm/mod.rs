@@ -3,6 +3,8 @@
 //! `MPI_COMM_WORLD` and `MPI_COMM_SELF` are found without a look into a table.
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Management.
 
+mod create;
+
 use std::ffi::{c_char, c_int};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -10,20 +12,23 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Communicator, Comparison, Process};
 
 use crate::errhan::ErrhandlerCell;
-use crate::failure::{Failure, at_any_time, on_comm, on_comm_called, on_object};
+use crate::failure::{at_any_time, on_comm, on_comm_called};
 use crate::generated::constants::{
-    MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED,
-    MPI_COMM_TYPE_RESOURCE_GUIDED, MPI_COMM_TYPE_SHARED, MPI_COMM_WORLD, MPI_CONGRUENT, MPI_IDENT,
-    MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNDEFINED, MPI_UNEQUAL,
+    MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR,
+    MPI_UNEQUAL,
 };
-use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info};
+use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group};
 use crate::handle::{Found, Sharing, Table};
 use crate::hints::Hints;
 use crate::info::Info;
-use crate::pointer::{InOut, Out, StringOut, string};
+use crate::pointer::{Out, StringOut, string};
 use crate::process::Origin;
-use crate::{attr, errhan, group, info, memory_kinds, process};
+use crate::{errhan, group, memory_kinds, process};
 
+pub use self::create::{
+    comm_create, comm_create_from_group, comm_create_group, comm_dup, comm_dup_with_info, comm_free,
+    comm_idup, comm_idup_with_info, comm_split, comm_split_type,
+};
 pub use crate::hints::{comm_get_info, comm_set_info};
 
 /// A communicator with what belongs to its handle.
@@ -108,10 +113,56 @@ pub fn handle_of(comm: &Arc<Communicator>) -> Option<MPI_Comm> {
     COMMUNICATORS.search(|entry| Arc::ptr_eq(&entry.core, comm))
 }
 
+/// A handle of a communicator that is being made: it names nothing yet.
+pub struct Reserved {
+    place: Place,
+    errhandler: ErrhandlerCell,
+    origin: Origin,
+    hints: Hints,
+}
+
+/// A handle that is given up when it is dropped, if it names nothing by then.
+struct Place(MPI_Comm);
+
+impl Reserved {
+    /// Of a communicator that inherits error handler and origin of `parent`, and takes hints from `info`.
+    pub fn child(parent: &Entry, info: &Info) -> Self {
+        Self::new(parent.errhandler.get(), parent.origin, parent.hints().of_child(), info)
+    }
+
+    /// Of a communicator without a parent, with an error handler that is one.
+    pub fn orphan(errhandler: MPI_Errhandler, origin: Origin, info: &Info) -> Self {
+        Self::new(errhandler, origin, Hints::new(memory_kinds::of_world()), info)
+    }
+
+    fn new(errhandler: MPI_Errhandler, origin: Origin, mut hints: Hints, info: &Info) -> Self {
+        let errhandler = ErrhandlerCell::new(errhandler);
+        hints.update(info);
+        Self { place: Place(COMMUNICATORS.reserve()), errhandler, origin, hints }
+    }
+
+    /// The handle.
+    pub fn handle(&self) -> MPI_Comm {
+        self.place.0
+    }
+
+    /// Lets the handle name the communicator, now that it is made.
+    pub fn name(self, core: Arc<Communicator>) -> MPI_Comm {
+        let Self { place, errhandler, origin, hints } = self;
+        COMMUNICATORS.fill(place.0, Arc::new(Entry { core, errhandler, origin, hints: Mutex::new(hints) }));
+        place.0
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        COMMUNICATORS.give_up(self.0);
+    }
+}
+
 /// Makes a handle of a new communicator, which inherits error handler and origin of `parent`.
 pub fn adopt(core: Arc<Communicator>, parent: &Entry) -> MPI_Comm {
-    let entry = Entry::new(core, parent.errhandler.get(), parent.origin, parent.hints().of_child());
-    COMMUNICATORS.insert(Arc::new(entry))
+    Reserved::child(parent, &Info::default()).name(core)
 }
 
 /// As [`adopt`]; `MPI_COMM_NULL` if there is none.
@@ -181,152 +232,6 @@ pub fn comparison(comparison: Comparison) -> c_int {
         Comparison::Similar => MPI_SIMILAR,
         Comparison::Unequal => MPI_UNEQUAL,
     }
-}
-
-/// `MPI_Comm_dup`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_dup(function: Function, comm: MPI_Comm, newcomm: *mut MPI_Comm) -> c_int {
-    on_comm(function, comm, |process, entry| {
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("newcomm", newcomm) }?;
-        out.set(duplicate(process, comm, entry)?);
-        Ok(())
-    })
-}
-
-/// `MPI_Comm_dup_with_info`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_dup_with_info(
-    function: Function,
-    comm: MPI_Comm,
-    hints: MPI_Info,
-    newcomm: *mut MPI_Comm,
-) -> c_int {
-    on_comm(function, comm, |process, entry| {
-        let hints = info::hints("info", hints)?;
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("newcomm", newcomm) }?;
-        let new = duplicate(process, comm, entry)?;
-        set_hints(new, &hints)?;
-        out.set(new);
-        Ok(())
-    })
-}
-
-/// Gives a new communicator, if the process has become a member, the hints that it was made with.
-fn set_hints(new: MPI_Comm, hints: &Info) -> Result<()> {
-    if new != MPI_COMM_NULL {
-        find("newcomm", new)?.hints().update(hints);
-    }
-    Ok(())
-}
-
-fn duplicate(process: &Process, old: MPI_Comm, entry: &Entry) -> Result<MPI_Comm> {
-    let new = adopt(process.comm_dup(&entry.core)?, entry);
-    match attr::copy_all(old, new) {
-        Ok(()) => Ok(new),
-        Err(error) => {
-            // Everybody frees it here or by `MPI_Comm_free`.
-            let core = COMMUNICATORS.remove(new).map(|entry| Arc::clone(&entry.core));
-            core.map_or(Ok(()), |core| process.comm_free(core))?;
-            Err(error)
-        }
-    }
-}
-
-/// `MPI_Comm_create`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_create(
-    function: Function,
-    comm: MPI_Comm,
-    group: MPI_Group,
-    newcomm: *mut MPI_Comm,
-) -> c_int {
-    on_comm(function, comm, |process, comm| {
-        let group = group::find("group", group)?;
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("newcomm", newcomm) }?;
-        out.set(adopt_any(process.comm_create(&comm.core, &group)?, comm));
-        Ok(())
-    })
-}
-
-/// `MPI_Comm_split`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_split(
-    function: Function,
-    comm: MPI_Comm,
-    color: c_int,
-    key: c_int,
-    newcomm: *mut MPI_Comm,
-) -> c_int {
-    on_comm(function, comm, |process, comm| {
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("newcomm", newcomm) }?;
-        let color = (color != MPI_UNDEFINED).then_some(color);
-        out.set(adopt_any(process.comm_split(&comm.core, color, key)?, comm));
-        Ok(())
-    })
-}
-
-/// `MPI_Comm_split_type`: all ranks share the memory of one node. No other kind of hardware is told apart.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_split_type(
-    function: Function,
-    comm: MPI_Comm,
-    split_type: c_int,
-    key: c_int,
-    hints: MPI_Info,
-    newcomm: *mut MPI_Comm,
-) -> c_int {
-    on_comm(function, comm, |process, comm| {
-        let hints = info::hints("info", hints)?;
-        let color = match split_type {
-            MPI_COMM_TYPE_SHARED => Some(0),
-            MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED => {
-                (hints.get("mpi_hw_resource_type") == Some("mpi_shared_memory")).then_some(0)
-            }
-            MPI_COMM_TYPE_HW_UNGUIDED | MPI_UNDEFINED => None,
-            _ => return Err(Error::new(ErrorClass::Arg, format!("split_type {split_type} is none"))),
-        };
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("newcomm", newcomm) }?;
-        let new = adopt_any(process.comm_split(&comm.core, color, key)?, comm);
-        set_hints(new, &hints)?;
-        out.set(new);
-        Ok(())
-    })
-}
-
-/// `MPI_Comm_free`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_free(function: Function, comm: *mut MPI_Comm) -> c_int {
-    on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let comm = unsafe { InOut::new("comm", comm) }?;
-        let handle = comm.get();
-        let core = Arc::clone(&find("comm", handle)?.core);
-        if handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF {
-            let refused = process.comm_free(Arc::clone(&core));
-            return refused.map_err(|error| Failure { error, comm: Some(core) });
-        }
-        attr::delete_all(handle).map_err(|error| Failure { error, comm: Some(Arc::clone(&core)) })?;
-        comm.set(MPI_COMM_NULL);
-        COMMUNICATORS.remove(handle);
-        Ok(process.comm_free(core)?)
-    })
 }
 
 /// `MPI_Comm_get_name`.

@@ -1,0 +1,146 @@
+//! New communicators of the members of one that exists. All are collective over it, but for
+//! [`Process::comm_create_group`], in which the new members alone take part.
+//!
+//! MPI-5.0: Communicator Constructors; Communicator Destructors.
+
+use std::sync::Arc;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+
+use super::Communicator;
+use super::meeting::Meeting;
+use super::offer::{Form, NO_COLOR, members};
+use crate::coll::exchange;
+use crate::group::Group;
+use crate::process::{Process, State};
+
+impl Process {
+    /// A communicator with the same groups and topology and new contexts. Collective.
+    ///
+    /// # Errors
+    /// `NoMem` if shared memory is used up.
+    pub fn comm_dup(&self, comm: &Arc<Communicator>) -> Result<Arc<Communicator>> {
+        let made = self.comm_split(comm, Some(0), 0)?;
+        let made = made.expect("whoever names a color becomes a member");
+        made.inherit_topology(comm);
+        Ok(made)
+    }
+
+    /// Communicators of the members that name the same color, in the order of their keys (and of their ranks,
+    /// where keys are equal); none for those that name none. Of an intercommunicator each group is split, and
+    /// there is none for a color that one group alone names. Collective.
+    ///
+    /// # Errors
+    /// `Arg` if the color is negative; `NoMem` if shared memory is used up.
+    pub fn comm_split(
+        &self,
+        comm: &Arc<Communicator>,
+        color: Option<i32>,
+        key: i32,
+    ) -> Result<Option<Arc<Communicator>>> {
+        if let Some(color) = color.filter(|&color| color < 0) {
+            return Err(Error::new(ErrorClass::Arg, format!("color {color} is negative")));
+        }
+        self.comm_of_color(comm, color.map_or(NO_COLOR, i64::from), key)
+    }
+
+    /// A communicator of the members of `group`, in its order; none for the others. Of an intercommunicator
+    /// `group` is a part of the local group. Collective over `comm`.
+    ///
+    /// # Errors
+    /// `Group` if a member of `group` is not one of `comm`; `NoMem` if shared memory is used up.
+    pub fn comm_create(&self, comm: &Arc<Communicator>, group: &Group) -> Result<Option<Arc<Communicator>>> {
+        check_members(group, comm)?;
+        let rank = group.rank();
+        // Groups of one call are disjoint or equal, so the first member names one. The two groups of an
+        // intercommunicator have no member in common, and name none.
+        let first = if comm.is_inter() { Some(0) } else { group.members().next() };
+        let color = rank.and(first).map_or(NO_COLOR, i64::from);
+        self.comm_of_color(comm, color, rank.map_or(0, |rank| rank as i32))
+    }
+
+    /// A communicator of the members of `group`, in its order. Collective over `group`: the other members of
+    /// `comm` do not take part. Calls of different threads differ in `tag`.
+    ///
+    /// # Errors
+    /// `Comm` if `comm` is an intercommunicator; `Group` if a member of `group` is not one of `comm`; `Tag` if
+    /// `tag` is negative; `NoMem` if shared memory is used up.
+    pub fn comm_create_group(
+        &self,
+        comm: &Arc<Communicator>,
+        group: &Group,
+        tag: i32,
+    ) -> Result<Option<Arc<Communicator>>> {
+        comm.only_group()?;
+        check_members(group, comm)?;
+        let tag = crate::p2p::checked_tag("tag", tag)?;
+        if group.rank().is_none() {
+            return Ok(None);
+        }
+        let meeting = Meeting::inside(&self.enter(), comm, group, tag);
+        let offer = self.enter().offer(Form::Intra(group.size()), 0, 0);
+        let proposals = meeting.exchange(self, &offer.proposal)?;
+        let made = self.enter().settle(offer, &proposals, None)?;
+        Ok(Some(Arc::new(made)))
+    }
+
+    fn comm_of_color(
+        &self,
+        parent: &Arc<Communicator>,
+        color: i64,
+        key: i32,
+    ) -> Result<Option<Arc<Communicator>>> {
+        let offer = self.enter().offer(parent.form(), color, key);
+        let proposals = exchange(self, parent, &offer.proposal)?;
+        let local = members(&proposals.local, color);
+        let remote = parent.is_inter().then(|| members(&proposals.remote, color));
+        let mut state = self.enter();
+        if color == NO_COLOR || remote.as_ref().is_some_and(Vec::is_empty) {
+            state.decline(offer);
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(state.settle(offer, &local, remote.as_deref())?)))
+    }
+
+    /// Frees a communicator: it ends when what is under way on it is over. Collective.
+    ///
+    /// # Errors
+    /// `Comm` for those that exist from the start.
+    pub fn comm_free(&self, comm: Arc<Communicator>) -> Result<()> {
+        let mut state = self.enter();
+        if state.is_predefined(&comm) {
+            return Err(Error::new(ErrorClass::Comm, format!("{} cannot be freed", comm.name())));
+        }
+        state.leaving.push(comm);
+        state.leave_communicators();
+        Ok(())
+    }
+}
+
+impl Communicator {
+    /// What is made of its members.
+    pub(super) fn form(&self) -> Form {
+        if self.is_inter() { Form::Inter } else { Form::Intra(self.size) }
+    }
+}
+
+fn check_members(group: &Group, comm: &Communicator) -> Result<()> {
+    if group.difference(&comm.group).size() != 0 {
+        let text = "the group has members that the communicator has not";
+        return Err(Error::new(ErrorClass::Group, text));
+    }
+    Ok(())
+}
+
+impl State {
+    /// Leaves those freed communicators that no operation needs any more.
+    pub(crate) fn leave_communicators(&mut self) {
+        let (over, still): (Vec<_>, Vec<_>) =
+            self.leaving.drain(..).partition(|comm| Arc::strong_count(comm) == 1);
+        self.leaving = still;
+        for comm in over {
+            self.plans.forget(comm.channel);
+            self.engine.leave_channel(comm.channel, Some(comm.context));
+        }
+    }
+}

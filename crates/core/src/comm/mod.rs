@@ -1,0 +1,162 @@
+//! Communicators: one group or two, and contexts that keep their messages apart from all others.
+//!
+//! A process numbers its contexts itself and tells the members of a new communicator its numbers, so nothing
+//! has to be agreed on. A communicator has two: for messages, and (its channel's) for collectives.
+//!
+//! | module | what |
+//! |---|---|
+//! | `offer` | what a process offers to a communicator that is made, and how offers become one |
+//! | `create` | new communicators of the members of one that exists |
+//! | `meeting` | how processes find each other that share no communicator yet |
+//! | `from_group` | new communicators of groups |
+//! | `inter` | intercommunicators: made of two groups, and merged into one |
+//! | `duplication` | duplicating without waiting |
+//!
+//! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Management; Inter-Communication.
+
+mod create;
+mod duplication;
+mod from_group;
+mod inter;
+mod meeting;
+mod offer;
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_engine::{Address, ChannelKey, ChannelPlan, Engine};
+
+use crate::group::{Comparison, Group};
+use crate::topology::Topology;
+
+pub(crate) use duplication::Duplication;
+pub use inter::{Party, RemoteLeader};
+
+/// A communicator within one group, or between two.
+#[derive(Debug)]
+pub struct Communicator {
+    /// The group that this process is a member of: the local one.
+    group: Group,
+    /// The other group of an intercommunicator.
+    remote_group: Option<Group>,
+    rank: u32,
+    size: u32,
+    /// The context for messages, in this process.
+    pub(crate) context: u32,
+    /// Where messages to a rank go: to members of the remote group, if there is one. The process and its
+    /// context for messages.
+    pub(crate) addresses: Arc<[Address]>,
+    /// The channel of the collectives.
+    pub(crate) channel: ChannelKey,
+    /// Set before anybody else sees the communicator, or never; shared by duplicates.
+    pub(crate) topology: OnceLock<Arc<Topology>>,
+    name: Mutex<String>,
+}
+
+impl Communicator {
+    /// The communicator of all ranks: contexts and lines are where they are by convention.
+    pub(crate) fn world(engine: &mut Engine) -> Self {
+        let context = engine.p2p.open_context();
+        let size = engine.size() as u32;
+        let group = Group::new(0..size, engine.rank() as u32);
+        let addresses = (0..size).map(|node_rank| Address { node_rank, context }).collect();
+        let channel = engine.open_first_channel();
+        Self::new(group, None, context, addresses, channel, "MPI_COMM_WORLD")
+    }
+
+    /// The communicator of this rank alone.
+    pub(crate) fn myself(engine: &mut Engine) -> Self {
+        let me = engine.rank() as u32;
+        let context = engine.p2p.open_context();
+        let channel_context = engine.p2p.open_context();
+        let at = |context| Arc::from([Address { node_rank: me, context }]);
+        let plan =
+            ChannelPlan { rank: 0, members: at(channel_context), remote: Arc::default(), lines: Vec::new() };
+        let channel = engine.open_channel(plan, None);
+        Self::new(Group::new([me], me), None, context, at(context), channel, "MPI_COMM_SELF")
+    }
+
+    fn new(
+        group: Group,
+        remote_group: Option<Group>,
+        context: u32,
+        addresses: Arc<[Address]>,
+        channel: ChannelKey,
+        name: &str,
+    ) -> Self {
+        let rank = group.rank().expect("a process is a member of its communicators");
+        let (size, name) = (group.size(), Mutex::new(name.to_owned()));
+        let topology = OnceLock::new();
+        Self { group, remote_group, rank, size, context, addresses, channel, topology, name }
+    }
+
+    /// Number of members of this process's group.
+    #[inline]
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// This process's rank in its group.
+    #[inline]
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// This process's group.
+    pub fn group(&self) -> Group {
+        self.group.clone()
+    }
+
+    /// The other group, of an intercommunicator.
+    pub fn remote_group(&self) -> Option<Group> {
+        self.remote_group.clone()
+    }
+
+    /// Whether there is a remote group.
+    #[inline]
+    pub fn is_inter(&self) -> bool {
+        self.remote_group.is_some()
+    }
+
+    /// Number of ranks that messages go to and that blocks of collectives are counted by: those of the remote
+    /// group, if there is one.
+    #[inline]
+    pub fn peers(&self) -> u32 {
+        self.addresses.len() as u32
+    }
+
+    /// The name.
+    pub fn name(&self) -> String {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Changes the name.
+    pub fn set_name(&self, name: &str) {
+        name.clone_into(&mut self.name.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// How the two are alike.
+    pub fn compare(&self, other: &Self) -> Comparison {
+        let groups = match (&self.remote_group, &other.remote_group) {
+            (None, None) => self.group.compare(&other.group),
+            (Some(mine), Some(theirs)) => self.group.compare(&other.group).and(mine.compare(theirs)),
+            _ => Comparison::Unequal,
+        };
+        match groups {
+            Comparison::Ident if self.channel != other.channel => Comparison::Congruent,
+            comparison => comparison,
+        }
+    }
+
+    /// The only group.
+    ///
+    /// # Errors
+    /// `Comm` for an intercommunicator.
+    pub(crate) fn only_group(&self) -> Result<&Group> {
+        if self.is_inter() {
+            let text = "the communicator is an intercommunicator, which this function does not take";
+            return Err(Error::new(ErrorClass::Comm, text));
+        }
+        Ok(&self.group)
+    }
+}

@@ -1,0 +1,176 @@
+//! What a process offers to a communicator that is made together with others, and how the offers of all become
+//! the communicator.
+//!
+//! Whatever way the members find each other, each tells all others one [`Proposal`]; from these alone everybody
+//! makes the same communicator.
+
+use std::sync::Arc;
+
+use oxmpi_base::Result;
+use oxmpi_engine::{Address, ChannelPlan};
+use oxmpi_shm::Block;
+
+use super::Communicator;
+use crate::coll::Record;
+use crate::group::Group;
+use crate::offer::check_lines;
+use crate::process::State;
+
+/// What a process tells the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Proposal {
+    /// Which of several new communicators; [`NO_COLOR`] is none.
+    pub color: i64,
+    /// What the order of the members follows.
+    pub key: i32,
+    pub node_rank: u32,
+    /// The context for messages, in this process.
+    pub context: u32,
+    /// That of the channel.
+    pub channel_context: u32,
+    /// Offset of this process's lines.
+    pub lines: u64,
+}
+
+/// The color of a process that becomes a member of nothing.
+pub(crate) const NO_COLOR: i64 = -1;
+
+/// A proposal and what it names, to be taken back if nothing comes of it.
+#[derive(Debug)]
+pub(crate) struct Offer {
+    pub proposal: Proposal,
+    lines: Option<Block>,
+}
+
+/// What is going to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A communicator within one group, of at most so many members.
+    Intra(u32),
+    /// A communicator between two groups. Its collectives are messages only: they need no lines.
+    Inter,
+}
+
+impl State {
+    /// Contexts and lines for a communicator that is to be made; none without a color.
+    pub(super) fn offer(&mut self, form: Form, color: i64, key: i32) -> Offer {
+        let node_rank = self.engine.rank() as u32;
+        if color == NO_COLOR {
+            return Offer { proposal: Proposal { color, node_rank, ..Proposal::default() }, lines: None };
+        }
+        let (offset, lines) = match form {
+            Form::Intra(members) => self.offer_lines(members),
+            Form::Inter => (0, None),
+        };
+        let context = self.engine.p2p.open_context();
+        let channel_context = self.engine.p2p.open_context();
+        let proposal = Proposal { color, key, node_rank, context, channel_context, lines: offset };
+        Offer { proposal, lines }
+    }
+
+    /// Takes an offer back of which no communicator is made.
+    pub(super) fn decline(&mut self, offer: Offer) {
+        if offer.proposal.color != NO_COLOR {
+            self.withdraw(&[offer.proposal.context, offer.proposal.channel_context], offer.lines);
+        }
+    }
+
+    /// The communicator of those that made the proposals `local`, in that order, and with the group of `remote`
+    /// on the other side, if given. This process is one of `local`.
+    ///
+    /// # Errors
+    /// `NoMem` if a member has no shared memory left; the same for all.
+    pub(super) fn settle(
+        &mut self,
+        offer: Offer,
+        local: &[Proposal],
+        remote: Option<&[Proposal]>,
+    ) -> Result<Communicator> {
+        if remote.is_none()
+            && let Err(error) = check_lines(local.iter().map(|member| member.lines))
+        {
+            self.decline(offer);
+            return Err(error);
+        }
+        let group = self.group_of(local);
+        let rank = group.rank().expect("a process that names a color becomes a member");
+        let shares_lines = remote.is_none() && local.len() > 1;
+        let plan = ChannelPlan {
+            rank,
+            members: addresses(local, |member| member.channel_context),
+            remote: addresses(remote.unwrap_or_default(), |member| member.channel_context),
+            lines: if shares_lines { local.iter().map(|member| member.lines).collect() } else { Vec::new() },
+        };
+        let channel = self.engine.open_channel(plan, offer.lines);
+        let peers = addresses(remote.unwrap_or(local), |member| member.context);
+        let remote_group = remote.map(|remote| self.group_of(remote));
+        Ok(Communicator::new(group, remote_group, offer.proposal.context, peers, channel, ""))
+    }
+
+    fn group_of(&self, members: &[Proposal]) -> Group {
+        Group::new(members.iter().map(|member| member.node_rank), self.engine.rank() as u32)
+    }
+}
+
+fn addresses(members: &[Proposal], context: impl Fn(&Proposal) -> u32) -> Arc<[Address]> {
+    members.iter().map(|member| Address { node_rank: member.node_rank, context: context(member) }).collect()
+}
+
+/// Those of `proposals` that name `color`, in the order of their keys, and as given where keys are equal.
+pub(super) fn members(proposals: &[Proposal], color: i64) -> Vec<Proposal> {
+    let mut members: Vec<_> = proposals.iter().filter(|proposal| proposal.color == color).copied().collect();
+    members.sort_by_key(|member| member.key);
+    members
+}
+
+impl Record for Proposal {
+    const BYTES: usize = 32;
+
+    fn write(&self, into: &mut Vec<u8>) {
+        into.extend_from_slice(&self.color.to_ne_bytes());
+        into.extend_from_slice(&self.lines.to_ne_bytes());
+        into.extend_from_slice(&self.key.to_ne_bytes());
+        into.extend_from_slice(&self.node_rank.to_ne_bytes());
+        into.extend_from_slice(&self.context.to_ne_bytes());
+        into.extend_from_slice(&self.channel_context.to_ne_bytes());
+    }
+
+    fn read(from: &[u8]) -> Self {
+        let word = |at: usize| u64::from_ne_bytes(from[at..at + 8].try_into().expect("8 bytes"));
+        let half = |at: usize| u32::from_ne_bytes(from[at..at + 4].try_into().expect("4 bytes"));
+        Self {
+            color: word(0).cast_signed(),
+            lines: word(8),
+            key: half(16).cast_signed(),
+            node_rank: half(20),
+            context: half(24),
+            channel_context: half(28),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proposal(color: i64, key: i32, node_rank: u32) -> Proposal {
+        Proposal { color, key, node_rank, ..Proposal::default() }
+    }
+
+    #[test]
+    fn members_are_those_of_the_color_in_the_order_of_keys_then_ranks() {
+        let all = [proposal(1, 5, 0), proposal(2, 0, 1), proposal(1, -3, 2), proposal(1, 5, 3)];
+        let ranks: Vec<_> = members(&all, 1).iter().map(|member| member.node_rank).collect();
+        assert_eq!(ranks, [2, 0, 3]);
+    }
+
+    #[test]
+    fn a_proposal_survives_its_record() {
+        let all =
+            Proposal { color: -1, key: -7, node_rank: 3, context: 9, channel_context: 10, lines: 1 << 40 };
+        let mut bytes = Vec::new();
+        all.write(&mut bytes);
+        assert_eq!(bytes.len(), Proposal::BYTES);
+        assert_eq!(Proposal::read(&bytes), all);
+    }
+}

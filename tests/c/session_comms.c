@@ -1,0 +1,66 @@
+/* Communicators of groups that sessions give, before, without and beside the world model.
+   MPI-5.0: Groups, Contexts, Communicators, MPI_COMM_CREATE_FROM_GROUP. */
+#include "check.h"
+
+static MPI_Session session;
+
+static MPI_Comm comm_of(const char *set, const char *tag) {
+    MPI_Group group;
+    MPI_Comm comm = MPI_COMM_NULL;
+    OK(MPI_Group_from_session_pset(session, set, &group));
+    OK(MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    OK(MPI_Group_free(&group));
+    return comm;
+}
+
+static void check_sum(MPI_Comm comm) {
+    int me, count, sum;
+    OK(MPI_Comm_rank(comm, &me));
+    OK(MPI_Comm_size(comm, &count));
+    OK(MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, comm));
+    EQUAL(sum, count * (count - 1) / 2);
+}
+
+static void check_two(void) {
+    int result;
+    MPI_Comm first = comm_of("mpi://WORLD", "first"), second = comm_of("mpi://WORLD", "");
+    OK(MPI_Comm_rank(first, &rank));
+    OK(MPI_Comm_size(first, &size));
+    OK(MPI_Comm_compare(first, second, &result));
+    EQUAL(result, MPI_CONGRUENT);
+    check_sum(second);
+    check_sum(first);
+    GIVES(MPI_ERR_RANK, MPI_Send(&rank, 1, MPI_INT, size, 0, first)); /* to the handler it was made with */
+    MPI_Comm self = comm_of("mpi://SELF", "self");
+    check_sum(self);
+    OK(MPI_Comm_free(&self));
+    OK(MPI_Comm_free(&first));
+    check_sum(second);
+    OK(MPI_Comm_free(&second));
+}
+
+static void check_errors(void) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    OK(MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    CHECK(comm == MPI_COMM_NULL, "nobody is a member");
+    GIVES(MPI_ERR_GROUP,
+          MPI_Comm_create_from_group(MPI_GROUP_NULL, "", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+}
+
+int main(int argc, char **argv) {
+    for (int round = 0; round < 3; round++) {
+        OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+        check_two();
+        check_errors();
+        OK(MPI_Session_finalize(&session));
+    }
+    OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    begin(&argc, &argv);
+    check_two();
+    MPI_Comm kept = comm_of("mpi://WORLD", "kept");
+    end();
+    check_sum(kept);
+    OK(MPI_Comm_free(&kept));
+    OK(MPI_Session_finalize(&session));
+    return 0;
+}
