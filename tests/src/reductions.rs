@@ -22,8 +22,10 @@ pub fn header(datatypes: &str) -> String {
         let name = datatype["name"].as_str().expect("a datatype has a name");
         let legal: Vec<&str> =
             datatype["ops"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        // What we take beyond the standard, as MPICH does.
+        let is_beyond = |op: &str| datatype["class"] == "multi_language" && LOGICAL.contains(&op);
         for op in &operations {
-            if !legal.contains(op) || is_accumulate(op) {
+            if is_accumulate(op) || !legal.contains(op) && !is_beyond(op) {
                 writeln!(text, "ILLEGAL({op}, {name});")
             } else if let Some((value, index)) = pair(name) {
                 writeln!(text, "LEGAL_PAIR({op}, {name}, {value}, {index});")
@@ -35,6 +37,9 @@ pub fn header(datatypes: &str) -> String {
     }
     text
 }
+
+/// The operations on truth values.
+const LOGICAL: [&str; 3] = ["MPI_LAND", "MPI_LOR", "MPI_LXOR"];
 
 /// The C types of a value and its index.
 fn pair(datatype: &str) -> Option<(&'static str, &'static str)> {

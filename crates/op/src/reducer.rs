@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use oxmpi_base::{BasicType, Error, ErrorClass, ReduceOp, Result};
+use oxmpi_base::{BasicType, Error, ErrorClass, ReduceOp, Result, TypeClass};
 use oxmpi_mem::Region;
 
 use crate::kernel::Kernel;
@@ -29,12 +29,14 @@ enum Apply {
 }
 
 impl Reducer {
-    /// A predefined operation.
+    /// A predefined operation. Logical ones are taken on addresses, counts and offsets too, which the standard
+    /// does not define, but programs written for MPICH use.
     ///
     /// # Errors
-    /// [`ErrorClass::Op`] if the standard does not define `op` on `basic`.
+    /// [`ErrorClass::Op`] if `op` is not defined on `basic`.
     pub fn predefined(op: ReduceOp, basic: BasicType) -> Result<Self> {
-        let legal = basic.allows(op).then(|| table::kernel(op, basic.scalar())).flatten();
+        let beyond = basic.class() == Some(TypeClass::MultiLanguage) && TypeClass::CInteger.allows(op);
+        let legal = (basic.allows(op) || beyond).then(|| table::kernel(op, basic.scalar())).flatten();
         let Some(kernel) = legal else {
             let text = format!("op {} is not defined on datatype {}", op.name(), basic.name());
             return Err(Error::new(ErrorClass::Op, text));
