@@ -1,6 +1,6 @@
 //! How a datatype was made: what `MPI_Type_get_envelope` and `MPI_Type_get_contents` tell.
 
-use std::mem;
+use std::slice;
 
 use oxmpi_base::BasicType;
 
@@ -196,12 +196,10 @@ pub enum Distribution {
 }
 
 impl Constructor {
-    /// Takes the datatypes out, and leaves nothing that was made of others.
-    pub(crate) fn take_old(&mut self) -> Vec<Datatype> {
-        match mem::replace(self, Self::Basic(BasicType::Byte)) {
-            Self::Basic(_) | Self::F90Complex { .. } | Self::F90Integer { .. } | Self::F90Real { .. } => {
-                Vec::new()
-            }
+    /// The datatypes that it was given.
+    pub fn olds(&self) -> &[Datatype] {
+        match self {
+            Self::Basic(_) | Self::F90Complex { .. } | Self::F90Integer { .. } | Self::F90Real { .. } => &[],
             Self::Struct { types, .. } => types,
             Self::Contiguous { old, .. }
             | Self::Darray { old, .. }
@@ -213,7 +211,14 @@ impl Constructor {
             | Self::IndexedBlock { old, .. }
             | Self::Resized { old, .. }
             | Self::Subarray { old, .. }
-            | Self::Vector { old, .. } => vec![old],
+            | Self::Vector { old, .. } => slice::from_ref(old),
         }
+    }
+
+    /// Takes the datatypes out, and leaves nothing that was made of others.
+    pub(crate) fn take_olds(&mut self) -> Vec<Datatype> {
+        let olds = self.olds().to_vec();
+        *self = Self::Basic(BasicType::Byte);
+        olds
     }
 }

@@ -19,6 +19,8 @@ pub struct Datatype(Arc<Inner>);
 
 struct Inner {
     constructor: Constructor,
+    /// See [`Datatype::has_large_counts`].
+    large_counts: bool,
     data: Typemap,
     /// Set when the datatype is committed.
     flat: OnceLock<Flat>,
@@ -131,6 +133,30 @@ impl Datatype {
         &self.0.constructor
     }
 
+    /// The datatype, said to be made by the large-count form of its constructor.
+    ///
+    /// # Panics
+    /// If it is not new: there are clones.
+    #[must_use]
+    pub fn with_large_counts(mut self) -> Self {
+        Arc::get_mut(&mut self.0).expect("a new datatype has no clones").large_counts = true;
+        self
+    }
+
+    /// Whether the large-count form of its constructor made it.
+    pub fn has_large_counts(&self) -> bool {
+        self.0.large_counts
+    }
+
+    /// A datatype that was made in the same way, with a name of its own and not committed.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        let Inner { constructor, large_counts, data, .. } = &*self.0;
+        let (constructor, data) = (constructor.clone(), data.clone());
+        let (flat, name) = (OnceLock::new(), Mutex::default());
+        Self(Arc::new(Inner { constructor, large_counts: *large_counts, data, flat, name }))
+    }
+
     /// The name; empty unless predefined or set.
     pub fn name(&self) -> String {
         self.0.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -148,7 +174,7 @@ impl Datatype {
 
     pub(crate) fn build(constructor: Constructor, data: Typemap) -> Self {
         let (flat, name) = (OnceLock::new(), Mutex::default());
-        Self(Arc::new(Inner { constructor, data, flat, name }))
+        Self(Arc::new(Inner { constructor, large_counts: false, data, flat, name }))
     }
 
     /// What new datatypes are composed of.
@@ -170,10 +196,10 @@ impl Datatype {
 impl Drop for Inner {
     /// Datatypes made of datatypes a million times over would overflow the stack if each dropped the next.
     fn drop(&mut self) {
-        let mut orphans = self.constructor.take_old();
+        let mut orphans = self.constructor.take_olds();
         while let Some(orphan) = orphans.pop() {
             if let Some(mut inner) = Arc::into_inner(orphan.0) {
-                orphans.append(&mut inner.constructor.take_old());
+                orphans.append(&mut inner.constructor.take_olds());
             }
         }
     }

@@ -158,6 +158,18 @@ fn bad_parts_of_arrays_are_refused_by_name_and_value() {
 }
 
 #[test]
+fn a_datatype_made_anew_has_the_same_contents_and_a_name_of_its_own() {
+    let pair = Datatype::contiguous(2, &int()).expect("small").with_large_counts();
+    pair.set_name("pair");
+    pair.commit();
+    let again = pair.anew();
+    assert!(again.has_large_counts() && !again.is_committed() && !again.is_same(&pair));
+    assert!(again.constructor().olds()[0].basic_type() == Some(BasicType::Int));
+    assert_eq!((again.name(), again.extent()), (String::new(), 8));
+    assert!(!int().has_large_counts() && int().constructor().olds().is_empty());
+}
+
+#[test]
 fn bad_grids_are_refused_by_name_and_value() {
     let good = Darray {
         size: 4,
