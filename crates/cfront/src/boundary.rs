@@ -21,12 +21,11 @@ impl Integers {
     /// The `len` integers.
     ///
     /// # Errors
-    /// `Arg`, naming `argument`, if they should be at the null pointer.
+    /// `Arg`, naming `argument`, if `len` is negative, or they should be at the null pointer.
     ///
     /// # Safety
     /// Until the last use, an array that is not null holds `len` initialised integers.
-    pub unsafe fn array(self, argument: &str, len: u32) -> Result<IntegerArray> {
-        let len = len.cast_signed();
+    pub unsafe fn array(self, argument: &str, len: impl Into<i64>) -> Result<IntegerArray> {
         Ok(match self {
             // SAFETY: the caller's promise; nothing is written.
             Self::Int(base) => IntegerArray::Int(unsafe { Array::new(argument, base.cast_mut(), len) }?),
@@ -54,6 +53,14 @@ impl IntegerArray {
         match self {
             Self::Int(array) => array.get(index).into(),
             Self::Large(array) => array.get(index),
+        }
+    }
+
+    /// All integers, copied.
+    pub fn to_vec(self) -> Vec<i64> {
+        match self {
+            Self::Int(array) => array.iter().map(i64::from).collect(),
+            Self::Large(array) => array.iter().collect(),
         }
     }
 }

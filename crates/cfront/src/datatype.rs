@@ -2,63 +2,44 @@
 //!
 //! MPI-5.0: Datatypes, Derived Datatypes; Language Bindings, Support for Size-Specific MPI Datatypes.
 
+mod arrays;
 mod contents;
 mod derive;
+mod f90;
+mod indexed;
 mod match_size;
 
 use std::ffi::{c_char, c_int, c_void};
-use std::ops::Deref;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use oxmpi_base::{BasicType, Error, ErrorClass, Function, Result};
+use oxmpi_base::{BasicType, Function, Result};
 use oxmpi_datatype::Datatype;
 
+pub use self::arrays::{type_create_darray, type_create_subarray};
 pub use self::contents::{type_get_contents, type_get_contents_c, type_get_envelope, type_get_envelope_c};
 pub use self::derive::{
     type_contiguous, type_create_hvector, type_create_resized, type_dup, type_free, type_vector,
+};
+pub use self::f90::{type_create_f90_complex, type_create_f90_integer, type_create_f90_real};
+pub use self::indexed::{
+    type_create_hindexed, type_create_hindexed_block, type_create_indexed_block, type_create_struct,
+    type_indexed,
 };
 pub use self::match_size::{type_get_value_index, type_match_size};
 use crate::boundary::IntegerOut;
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_DATATYPE_NULL, MPI_MAX_OBJECT_NAME};
 use crate::generated::types::{MPI_Aint, MPI_Count, MPI_Datatype};
-use crate::handle::{Sharing, Table, bad_handle};
+use crate::handle::{self, Sharing, Table, bad_handle};
 use crate::pointer::{InOut, Out, StringOut, string};
 
-static DERIVED: Table<MPI_Datatype, Arc<Derived>> = Table::new(Sharing::ByThreadLevel);
+static DERIVED: Table<MPI_Datatype, Datatype> = Table::new(Sharing::ByThreadLevel);
 
 /// In the order of [`BasicType::ALL`].
 static PREDEFINED: LazyLock<Vec<Datatype>> = LazyLock::new(|| BasicType::ALL.map(Datatype::basic).into());
 
-/// A datatype that a constructor made.
-pub struct Derived {
-    datatype: Datatype,
-    /// Whether the large-count form of the constructor was called.
-    large: bool,
-    /// The one it was made of.
-    old: Found,
-}
-
 /// A datatype that was looked up.
-#[derive(Clone)]
-pub enum Found {
-    /// One of those that the standard defines.
-    Basic(&'static Datatype),
-    /// One that the program made.
-    Derived(Arc<Derived>),
-}
-
-impl Deref for Found {
-    type Target = Datatype;
-
-    #[inline]
-    fn deref(&self) -> &Datatype {
-        match self {
-            Self::Basic(datatype) => datatype,
-            Self::Derived(derived) => &derived.datatype,
-        }
-    }
-}
+pub type Found = handle::Found<Datatype>;
 
 /// The datatype that `handle` names.
 ///
@@ -67,10 +48,10 @@ impl Deref for Found {
 #[inline]
 pub fn find(argument: &str, handle: MPI_Datatype) -> Result<Found> {
     if let Some(basic) = u32::try_from(handle.0).ok().and_then(BasicType::from_abi) {
-        return Ok(Found::Basic(&PREDEFINED[basic as usize]));
+        return Ok(Found::Predefined(&PREDEFINED[basic as usize]));
     }
     match DERIVED.get(handle) {
-        Some(derived) => Ok(Found::Derived(derived)),
+        Some(datatype) => Ok(Found::Dynamic(datatype)),
         None => Err(bad_handle(argument, handle)),
     }
 }
@@ -233,15 +214,4 @@ pub fn aint_add(_: Function, base: MPI_Aint, disp: MPI_Aint) -> MPI_Aint {
 /// `MPI_Aint_diff`.
 pub fn aint_diff(_: Function, addr1: MPI_Aint, addr2: MPI_Aint) -> MPI_Aint {
     addr1.wrapping_sub(addr2)
-}
-
-/// Refuses the handles that a program cannot free or decode.
-fn derived(argument: &str, handle: MPI_Datatype, what: &str) -> Result<Arc<Derived>> {
-    match find(argument, handle)? {
-        Found::Derived(derived) => Ok(derived),
-        Found::Basic(basic) => {
-            let text = format!("{argument} is {}, which is predefined and {what}", basic.name());
-            Err(Error::new(ErrorClass::Type, text))
-        }
-    }
 }

@@ -3,12 +3,15 @@
 //! Packed data are the bytes of the elements without gaps, as the datatype orders them.
 //! MPI-5.0: Datatypes, Pack and Unpack.
 
+mod external;
+
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_mem::Region;
 
+pub use self::external::{pack_external, pack_external_size, unpack_external};
 use crate::boundary::IntegerOut;
 use crate::buffer::{Arguments, Names};
 use crate::datatype;

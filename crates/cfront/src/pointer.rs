@@ -82,7 +82,8 @@ impl<T: Copy> Array<T> {
     /// Until the last use, an array that is not null is valid for `count` items: for reads of initialised items
     /// before [`Array::get`], for writes before [`Array::set`].
     #[inline]
-    pub unsafe fn new(argument: &str, base: *mut T, count: c_int) -> Result<Self> {
+    pub unsafe fn new(argument: &str, base: *mut T, count: impl Into<i64>) -> Result<Self> {
+        let count = count.into();
         let Ok(len) = usize::try_from(count) else { return Err(negative(argument, count)) };
         if base.is_null() && len != 0 {
             return Err(null(argument));
@@ -247,7 +248,7 @@ pub fn null(argument: &str) -> Error {
 }
 
 #[cold]
-fn negative(argument: &str, count: c_int) -> Error {
+fn negative(argument: &str, count: i64) -> Error {
     Error::new(ErrorClass::Arg, format!("the length of {argument} is {count}"))
 }
 

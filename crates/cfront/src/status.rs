@@ -8,7 +8,7 @@ use std::ffi::c_int;
 use std::mem::offset_of;
 use std::ptr::NonNull;
 
-use oxmpi_base::{BasicType, Error, ErrorClass, Function, Pair, Result, Scalar, Status};
+use oxmpi_base::{Error, ErrorClass, Function, Result, Status};
 use oxmpi_core::NULL_SOURCE;
 
 use crate::boundary::IntegerOut;
@@ -162,13 +162,10 @@ pub unsafe fn get_elements(
     at_any_time(function, || {
         // SAFETY: the caller's promise.
         let bytes = unsafe { Words::new(status) }?.bytes();
-        let datatype = datatype::find("datatype", datatype)?;
-        let elements = match datatype.element() {
-            Some(basic) => basic_elements(bytes, basic),
-            None => quotient(bytes, datatype.size()),
-        };
+        let elements = datatype::find("datatype", datatype)?.elements_in(bytes);
+        let elements = elements.and_then(|elements| i64::try_from(elements).ok());
         // SAFETY: the caller's promise.
-        unsafe { count.write("count", elements) }
+        unsafe { count.write("count", elements.unwrap_or(MPI_UNDEFINED.into())) }
     })
 }
 
@@ -196,27 +193,6 @@ fn quotient(bytes: u64, size: u64) -> i64 {
     }
 }
 
-/// The elements of a basic type in so many bytes; a pair is two.
-fn basic_elements(bytes: u64, basic: BasicType) -> i64 {
-    let size = basic.size() as u64;
-    let Some(value) = value_bytes(basic) else { return quotient(bytes, size) };
-    let pairs = i64::try_from(bytes / size).unwrap_or(i64::MAX / 2);
-    match bytes % size {
-        0 => 2 * pairs,
-        rest if rest == value => 2 * pairs + 1,
-        _ => MPI_UNDEFINED.into(),
-    }
-}
-
-/// Packed bytes of the first element of a pair.
-fn value_bytes(basic: BasicType) -> Option<u64> {
-    match basic.scalar() {
-        Scalar::Pair(Pair::I16I32) => Some(2),
-        Scalar::Pair(_) => Some(basic.index_offset() as u64),
-        _ => None,
-    }
-}
-
 /// `MPI_Status_set_elements`.
 ///
 /// # Safety
@@ -234,11 +210,11 @@ pub unsafe fn status_set_elements(
         let Ok(elements) = u64::try_from(count) else {
             return Err(Error::new(ErrorClass::Count, format!("count is {count}")));
         };
-        words.set_bytes(match datatype.element().map(|basic| (basic, value_bytes(basic))) {
-            Some((basic, Some(value))) => elements / 2 * basic.size() as u64 + elements % 2 * value,
-            Some((basic, None)) => elements * basic.size() as u64,
-            None => elements * datatype.size(),
-        });
+        let Some(bytes) = datatype.bytes_of_elements(elements) else {
+            let text = format!("count is {count}: so many elements are no whole number of bytes below 2^64");
+            return Err(Error::new(ErrorClass::Count, text));
+        };
+        words.set_bytes(bytes);
         Ok(())
     })
 }
@@ -360,8 +336,5 @@ mod tests {
     fn counts_are_undefined_unless_whole() {
         assert_eq!((quotient(12, 4), quotient(0, 0), quotient(0, 4)), (3, 0, 0));
         assert_eq!((quotient(13, 4), quotient(4, 0)), (MPI_UNDEFINED.into(), MPI_UNDEFINED.into()));
-        assert_eq!(basic_elements(12 * 2 + 8, BasicType::DoubleInt), 5);
-        assert_eq!(basic_elements(6 + 2, BasicType::ShortInt), 3);
-        assert_eq!(basic_elements(6 + 3, BasicType::ShortInt), MPI_UNDEFINED.into());
     }
 }

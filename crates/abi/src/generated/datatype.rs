@@ -37,7 +37,19 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateDarray, ErrorVia::Default)
+        datatype::type_create_darray(
+            Function::TypeCreateDarray,
+            size,
+            rank,
+            ndims,
+            Integers::Int(array_of_gsizes),
+            array_of_distribs,
+            array_of_dargs,
+            array_of_psizes,
+            order,
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_create_darray_c, PMPI_Type_create_darray_c(
         size: c_int,
@@ -51,27 +63,39 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateDarrayC, ErrorVia::Default)
+        datatype::type_create_darray(
+            Function::TypeCreateDarrayC,
+            size,
+            rank,
+            ndims,
+            Integers::Large(array_of_gsizes.cast()),
+            array_of_distribs,
+            array_of_dargs,
+            array_of_psizes,
+            order,
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_create_f90_complex, PMPI_Type_create_f90_complex(
         p: c_int,
         r: c_int,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateF90Complex, ErrorVia::Default)
+        datatype::type_create_f90_complex(Function::TypeCreateF90Complex, p, r, newtype)
     }
     fn MPI_Type_create_f90_integer, PMPI_Type_create_f90_integer(
         r: c_int,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateF90Integer, ErrorVia::Default)
+        datatype::type_create_f90_integer(Function::TypeCreateF90Integer, r, newtype)
     }
     fn MPI_Type_create_f90_real, PMPI_Type_create_f90_real(
         p: c_int,
         r: c_int,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateF90Real, ErrorVia::Default)
+        datatype::type_create_f90_real(Function::TypeCreateF90Real, p, r, newtype)
     }
     fn MPI_Type_create_hindexed, PMPI_Type_create_hindexed(
         count: c_int,
@@ -80,7 +104,14 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateHindexed, ErrorVia::Default)
+        datatype::type_create_hindexed(
+            Function::TypeCreateHindexed,
+            MPI_Count::from(count),
+            Integers::Int(array_of_blocklengths),
+            Integers::Large(array_of_displacements.cast()),
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_create_hindexed_c, PMPI_Type_create_hindexed_c(
         count: MPI_Count,
@@ -89,7 +120,14 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateHindexedC, ErrorVia::Default)
+        datatype::type_create_hindexed(
+            Function::TypeCreateHindexedC,
+            count,
+            Integers::Large(array_of_blocklengths.cast()),
+            Integers::Large(array_of_displacements.cast()),
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_create_hindexed_block, PMPI_Type_create_hindexed_block(
         count: c_int,
@@ -98,7 +136,14 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateHindexedBlock, ErrorVia::Default)
+        datatype::type_create_hindexed_block(
+            Function::TypeCreateHindexedBlock,
+            MPI_Count::from(count),
+            MPI_Count::from(blocklength),
+            Integers::Large(array_of_displacements.cast()),
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_create_hindexed_block_c, PMPI_Type_create_hindexed_block_c(
         count: MPI_Count,
@@ -107,7 +152,14 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateHindexedBlockC, ErrorVia::Default)
+        datatype::type_create_hindexed_block(
+            Function::TypeCreateHindexedBlockC,
+            count,
+            blocklength,
+            Integers::Large(array_of_displacements.cast()),
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_create_hvector, PMPI_Type_create_hvector(
         count: c_int,
@@ -148,7 +200,14 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateIndexedBlock, ErrorVia::Default)
+        datatype::type_create_indexed_block(
+            Function::TypeCreateIndexedBlock,
+            MPI_Count::from(count),
+            MPI_Count::from(blocklength),
+            Integers::Int(array_of_displacements),
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_create_indexed_block_c, PMPI_Type_create_indexed_block_c(
         count: MPI_Count,
@@ -157,7 +216,14 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateIndexedBlockC, ErrorVia::Default)
+        datatype::type_create_indexed_block(
+            Function::TypeCreateIndexedBlockC,
+            count,
+            blocklength,
+            Integers::Large(array_of_displacements.cast()),
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_create_resized, PMPI_Type_create_resized(
         oldtype: MPI_Datatype,
@@ -188,7 +254,14 @@ exports! {
         array_of_types: *const MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateStruct, ErrorVia::Default)
+        datatype::type_create_struct(
+            Function::TypeCreateStruct,
+            MPI_Count::from(count),
+            Integers::Int(array_of_blocklengths),
+            Integers::Large(array_of_displacements.cast()),
+            array_of_types,
+            newtype,
+        )
     }
     fn MPI_Type_create_struct_c, PMPI_Type_create_struct_c(
         count: MPI_Count,
@@ -197,7 +270,14 @@ exports! {
         array_of_types: *const MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateStructC, ErrorVia::Default)
+        datatype::type_create_struct(
+            Function::TypeCreateStructC,
+            count,
+            Integers::Large(array_of_blocklengths.cast()),
+            Integers::Large(array_of_displacements.cast()),
+            array_of_types,
+            newtype,
+        )
     }
     fn MPI_Type_create_subarray, PMPI_Type_create_subarray(
         ndims: c_int,
@@ -208,7 +288,16 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateSubarray, ErrorVia::Default)
+        datatype::type_create_subarray(
+            Function::TypeCreateSubarray,
+            ndims,
+            Integers::Int(array_of_sizes),
+            Integers::Int(array_of_subsizes),
+            Integers::Int(array_of_starts),
+            order,
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_create_subarray_c, PMPI_Type_create_subarray_c(
         ndims: c_int,
@@ -219,7 +308,16 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeCreateSubarrayC, ErrorVia::Default)
+        datatype::type_create_subarray(
+            Function::TypeCreateSubarrayC,
+            ndims,
+            Integers::Large(array_of_sizes.cast()),
+            Integers::Large(array_of_subsizes.cast()),
+            Integers::Large(array_of_starts.cast()),
+            order,
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_dup, PMPI_Type_dup(oldtype: MPI_Datatype, newtype: *mut MPI_Datatype) -> c_int {
         datatype::type_dup(Function::TypeDup, oldtype, newtype)
@@ -388,7 +486,14 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeIndexed, ErrorVia::Default)
+        datatype::type_indexed(
+            Function::TypeIndexed,
+            MPI_Count::from(count),
+            Integers::Int(array_of_blocklengths),
+            Integers::Int(array_of_displacements),
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_indexed_c, PMPI_Type_indexed_c(
         count: MPI_Count,
@@ -397,7 +502,14 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeIndexedC, ErrorVia::Default)
+        datatype::type_indexed(
+            Function::TypeIndexedC,
+            count,
+            Integers::Large(array_of_blocklengths.cast()),
+            Integers::Large(array_of_displacements.cast()),
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_match_size, PMPI_Type_match_size(
         typeclass: c_int,

@@ -54,7 +54,16 @@ exports! {
         outsize: MPI_Aint,
         position: *mut MPI_Aint,
     ) -> c_int {
-        unsupported(Function::PackExternal, ErrorVia::Default)
+        pack::pack_external(
+            Function::PackExternal,
+            datarep,
+            inbuf,
+            MPI_Count::from(incount),
+            datatype,
+            outbuf,
+            outsize as MPI_Count,
+            IntegerOut::Large(position.cast()),
+        )
     }
     fn MPI_Pack_external_c, PMPI_Pack_external_c(
         datarep: *const c_char,
@@ -65,7 +74,16 @@ exports! {
         outsize: MPI_Count,
         position: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::PackExternalC, ErrorVia::Default)
+        pack::pack_external(
+            Function::PackExternalC,
+            datarep,
+            inbuf,
+            incount,
+            datatype,
+            outbuf,
+            outsize,
+            IntegerOut::Large(position.cast()),
+        )
     }
     fn MPI_Pack_external_size, PMPI_Pack_external_size(
         datarep: *const c_char,
@@ -73,7 +91,13 @@ exports! {
         datatype: MPI_Datatype,
         size: *mut MPI_Aint,
     ) -> c_int {
-        unsupported(Function::PackExternalSize, ErrorVia::Default)
+        pack::pack_external_size(
+            Function::PackExternalSize,
+            datarep,
+            MPI_Count::from(incount),
+            datatype,
+            IntegerOut::Large(size.cast()),
+        )
     }
     fn MPI_Pack_external_size_c, PMPI_Pack_external_size_c(
         datarep: *const c_char,
@@ -81,7 +105,13 @@ exports! {
         datatype: MPI_Datatype,
         size: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::PackExternalSizeC, ErrorVia::Default)
+        pack::pack_external_size(
+            Function::PackExternalSizeC,
+            datarep,
+            incount,
+            datatype,
+            IntegerOut::Large(size.cast()),
+        )
     }
     fn MPI_Pack_size, PMPI_Pack_size(
         incount: c_int,
@@ -148,7 +178,16 @@ exports! {
         outcount: c_int,
         datatype: MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::UnpackExternal, ErrorVia::Default)
+        pack::unpack_external(
+            Function::UnpackExternal,
+            datarep,
+            inbuf,
+            insize as MPI_Count,
+            IntegerOut::Large(position.cast()),
+            outbuf,
+            MPI_Count::from(outcount),
+            datatype,
+        )
     }
     fn MPI_Unpack_external_c, PMPI_Unpack_external_c(
         datarep: *const c_char,
@@ -159,6 +198,15 @@ exports! {
         outcount: MPI_Count,
         datatype: MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::UnpackExternalC, ErrorVia::Default)
+        pack::unpack_external(
+            Function::UnpackExternalC,
+            datarep,
+            inbuf,
+            insize,
+            IntegerOut::Large(position.cast()),
+            outbuf,
+            outcount,
+            datatype,
+        )
     }
 }

@@ -30,7 +30,14 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeHindexed, ErrorVia::Default)
+        datatype::type_create_hindexed(
+            Function::TypeHindexed,
+            MPI_Count::from(count),
+            Integers::Int(array_of_blocklengths),
+            Integers::Large(array_of_displacements.cast()),
+            oldtype,
+            newtype,
+        )
     }
     fn MPI_Type_hvector, PMPI_Type_hvector(
         count: c_int,
@@ -58,7 +65,14 @@ exports! {
         array_of_types: *const MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::TypeStruct, ErrorVia::Default)
+        datatype::type_create_struct(
+            Function::TypeStruct,
+            MPI_Count::from(count),
+            Integers::Int(array_of_blocklengths),
+            Integers::Large(array_of_displacements.cast()),
+            array_of_types,
+            newtype,
+        )
     }
     fn MPI_Type_ub, PMPI_Type_ub(datatype: MPI_Datatype, displacement: *mut MPI_Aint) -> c_int {
         removed::type_ub(Function::TypeUb, datatype, displacement)

@@ -6,61 +6,163 @@
 use std::ffi::c_int;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_datatype::Constructor;
+use oxmpi_datatype::{Constructor, Darray, Datatype, Subarray};
 
-use super::{DERIVED, Found, derived, find};
+use super::arrays::{distribution_constant, order_constant};
+use super::{DERIVED, f90, find};
 use crate::failure::at_any_time;
 use crate::generated::constants::{
-    MPI_COMBINER_CONTIGUOUS, MPI_COMBINER_DUP, MPI_COMBINER_HVECTOR, MPI_COMBINER_NAMED,
-    MPI_COMBINER_RESIZED, MPI_COMBINER_VECTOR,
+    MPI_COMBINER_CONTIGUOUS, MPI_COMBINER_DARRAY, MPI_COMBINER_DUP, MPI_COMBINER_F90_COMPLEX,
+    MPI_COMBINER_F90_INTEGER, MPI_COMBINER_F90_REAL, MPI_COMBINER_HINDEXED, MPI_COMBINER_HINDEXED_BLOCK,
+    MPI_COMBINER_HVECTOR, MPI_COMBINER_INDEXED, MPI_COMBINER_INDEXED_BLOCK, MPI_COMBINER_NAMED,
+    MPI_COMBINER_RESIZED, MPI_COMBINER_STRUCT, MPI_COMBINER_SUBARRAY, MPI_COMBINER_VECTOR,
+    MPI_DISTRIBUTE_DFLT_DARG, MPI_UNDEFINED,
 };
 use crate::generated::types::{MPI_Aint, MPI_Count, MPI_Datatype};
 use crate::handle::Handle as _;
 use crate::pointer::{Array, Out};
 
-/// The arguments of a constructor, without its datatype.
+/// The arguments of a constructor.
 #[derive(Default)]
 struct Contents {
     combiner: c_int,
+    /// Whether the constructor took large counts.
+    large: bool,
     integers: Vec<i64>,
     addresses: Vec<i64>,
     large_counts: Vec<i64>,
-    /// The old datatype, if there is one.
-    old: Option<Found>,
+    olds: Vec<Datatype>,
 }
 
 impl Contents {
-    fn of(found: &Found) -> Self {
-        let Found::Derived(derived) = found else {
-            return Self { combiner: MPI_COMBINER_NAMED, ..Self::default() };
-        };
-        let (combiner, integers, addresses): (_, &[i64], &[i64]) = match *derived.datatype.constructor() {
-            Constructor::Basic(_) => (MPI_COMBINER_NAMED, &[], &[]),
-            Constructor::Contiguous { count, .. } => (MPI_COMBINER_CONTIGUOUS, &[count], &[]),
-            Constructor::Dup { .. } => (MPI_COMBINER_DUP, &[], &[]),
-            Constructor::Hvector { count, blocklength, stride_bytes, .. } => {
-                (MPI_COMBINER_HVECTOR, &[count, blocklength], &[stride_bytes])
+    fn of(datatype: &Datatype) -> Self {
+        let constructor = datatype.constructor();
+        let (large, olds) = (datatype.has_large_counts(), constructor.olds().to_vec());
+        let mut contents = Self { large, olds, ..Self::default() };
+        contents.combiner = contents.add_arguments(constructor);
+        contents
+    }
+
+    /// Adds the arguments of a constructor in their order; gives its combiner.
+    fn add_arguments(&mut self, constructor: &Constructor) -> c_int {
+        match constructor {
+            Constructor::Basic(_) => MPI_COMBINER_NAMED,
+            Constructor::Contiguous { count, .. } => {
+                self.add_counts(&[*count]);
+                MPI_COMBINER_CONTIGUOUS
+            }
+            Constructor::Darray { arguments, .. } => {
+                self.add_darray(arguments);
+                MPI_COMBINER_DARRAY
+            }
+            Constructor::Dup { .. } => MPI_COMBINER_DUP,
+            Constructor::F90Complex { precision, range, .. } => {
+                self.add_integers([*precision, *range].map(or_undefined));
+                MPI_COMBINER_F90_COMPLEX
+            }
+            Constructor::F90Integer { range, .. } => {
+                self.add_integers([*range]);
+                MPI_COMBINER_F90_INTEGER
+            }
+            Constructor::F90Real { precision, range, .. } => {
+                self.add_integers([*precision, *range].map(or_undefined));
+                MPI_COMBINER_F90_REAL
             }
             Constructor::Resized { lower_bound, extent, .. } => {
-                (MPI_COMBINER_RESIZED, &[], &[lower_bound, extent])
+                self.add_addresses(&[*lower_bound, *extent]);
+                MPI_COMBINER_RESIZED
+            }
+            Constructor::Subarray { arguments, .. } => {
+                self.add_subarray(arguments);
+                MPI_COMBINER_SUBARRAY
+            }
+            blocks => self.add_blocks(blocks),
+        }
+    }
+
+    /// As [`Contents::add_arguments`], of the constructors of several blocks.
+    fn add_blocks(&mut self, constructor: &Constructor) -> c_int {
+        match constructor {
+            Constructor::Hindexed { blocklengths, displacements, .. } => {
+                self.add_counts(&[items(blocklengths)]);
+                self.add_counts(blocklengths);
+                self.add_addresses(displacements);
+                MPI_COMBINER_HINDEXED
+            }
+            Constructor::HindexedBlock { blocklength, displacements, .. } => {
+                self.add_counts(&[items(displacements), *blocklength]);
+                self.add_addresses(displacements);
+                MPI_COMBINER_HINDEXED_BLOCK
+            }
+            Constructor::Hvector { count, blocklength, stride_bytes, .. } => {
+                self.add_counts(&[*count, *blocklength]);
+                self.add_addresses(&[*stride_bytes]);
+                MPI_COMBINER_HVECTOR
+            }
+            Constructor::Indexed { blocklengths, displacements, .. } => {
+                self.add_counts(&[items(blocklengths)]);
+                self.add_counts(blocklengths);
+                self.add_counts(displacements);
+                MPI_COMBINER_INDEXED
+            }
+            Constructor::IndexedBlock { blocklength, displacements, .. } => {
+                self.add_counts(&[items(displacements), *blocklength]);
+                self.add_counts(displacements);
+                MPI_COMBINER_INDEXED_BLOCK
+            }
+            Constructor::Struct { blocklengths, displacements, .. } => {
+                self.add_counts(&[items(blocklengths)]);
+                self.add_counts(blocklengths);
+                self.add_addresses(displacements);
+                MPI_COMBINER_STRUCT
             }
             Constructor::Vector { count, blocklength, stride, .. } => {
-                (MPI_COMBINER_VECTOR, &[count, blocklength, stride], &[])
+                self.add_counts(&[*count, *blocklength, *stride]);
+                MPI_COMBINER_VECTOR
             }
-            ref other => unreachable!("no function makes {other:?}"),
-        };
-        let old = Some(derived.old.clone());
-        if derived.large {
-            let large_counts = [integers, addresses].concat();
-            return Self { combiner, large_counts, old, ..Self::default() };
+            other => unreachable!("{other:?} has no blocks"),
         }
-        let (integers, addresses) = (integers.to_vec(), addresses.to_vec());
-        Self { combiner, integers, addresses, large_counts: Vec::new(), old }
+    }
+
+    fn add_darray(&mut self, arguments: &Darray) {
+        let Darray { size, rank, gsizes, distributions, dargs, psizes, order } = arguments;
+        self.add_integers([*size, *rank, items(gsizes)]);
+        self.add_counts(gsizes);
+        self.add_integers(distributions.iter().map(|each| distribution_constant(*each).into()));
+        self.add_integers(dargs.iter().map(|darg| darg.unwrap_or(MPI_DISTRIBUTE_DFLT_DARG.into())));
+        self.add_integers(psizes.iter().copied());
+        self.add_integers([order_constant(*order).into()]);
+    }
+
+    fn add_subarray(&mut self, arguments: &Subarray) {
+        let Subarray { sizes, subsizes, starts, order } = arguments;
+        self.add_integers([items(sizes)]);
+        for counts in [sizes, subsizes, starts] {
+            self.add_counts(counts);
+        }
+        self.add_integers([order_constant(*order).into()]);
+    }
+
+    /// Arguments that are integers in both forms of a constructor.
+    fn add_integers(&mut self, values: impl IntoIterator<Item = i64>) {
+        self.integers.extend(values);
+    }
+
+    /// Arguments that are integers, or large counts.
+    fn add_counts(&mut self, values: &[i64]) {
+        let into = if self.large { &mut self.large_counts } else { &mut self.integers };
+        into.extend(values);
+    }
+
+    /// Arguments that are addresses, or large counts.
+    fn add_addresses(&mut self, values: &[i64]) {
+        let into = if self.large { &mut self.large_counts } else { &mut self.addresses };
+        into.extend(values);
     }
 
     /// Refuses what the functions without large counts cannot tell.
     fn small(self) -> Result<Self> {
-        if self.large_counts.is_empty() {
+        if !self.large {
             return Ok(self);
         }
         let text =
@@ -68,16 +170,34 @@ impl Contents {
         Err(Error::new(ErrorClass::Type, text))
     }
 
-    /// The handle of the old datatype; of a derived one a new handle, which the program frees.
-    fn old_handle(&self) -> Option<MPI_Datatype> {
-        match self.old.as_ref()? {
-            Found::Basic(datatype) => {
-                let basic = datatype.basic_type().expect("a predefined datatype is basic");
-                Some(MPI_Datatype::from_word(basic.abi() as usize))
-            }
-            Found::Derived(old) => Some(DERIVED.insert(old.clone())),
-        }
+    /// The handles of the old datatypes; of those that are not predefined new handles, which the program frees.
+    fn old_handles(&self) -> impl Iterator<Item = MPI_Datatype> {
+        self.olds.iter().map(|old| match old.constructor() {
+            Constructor::Basic(basic) => MPI_Datatype::from_word(basic.abi() as usize),
+            _ => f90::existing(old).unwrap_or_else(|| DERIVED.insert(old.anew())),
+        })
     }
+}
+
+fn items<T>(array: &[T]) -> i64 {
+    i64::try_from(array.len()).expect("arrays fit memory")
+}
+
+fn or_undefined(value: Option<i64>) -> i64 {
+    value.unwrap_or(MPI_UNDEFINED.into())
+}
+
+/// The contents of a datatype that has some.
+///
+/// # Errors
+/// `Type` if the handle names no datatype, or one that has a name in the standard.
+fn contents(handle: MPI_Datatype) -> Result<Contents> {
+    let found = find("datatype", handle)?;
+    if let Constructor::Basic(basic) = found.constructor() {
+        let text = format!("datatype is {}, which is predefined and has no contents", basic.name());
+        return Err(Error::new(ErrorClass::Type, text));
+    }
+    Ok(Contents::of(&found))
 }
 
 /// `MPI_Type_get_envelope`.
@@ -93,11 +213,11 @@ pub unsafe fn type_get_envelope(
     combiner: *mut c_int,
 ) -> c_int {
     at_any_time(function, || {
-        let contents = Contents::of(&find("datatype", datatype)?).small()?;
+        let contents = Contents::of(&*find("datatype", datatype)?).small()?;
         let outputs = [
             ("num_integers", num_integers, contents.integers.len() as c_int),
             ("num_addresses", num_addresses, contents.addresses.len() as c_int),
-            ("num_datatypes", num_datatypes, contents.old.iter().len() as c_int),
+            ("num_datatypes", num_datatypes, contents.olds.len() as c_int),
             ("combiner", combiner, contents.combiner),
         ];
         for (argument, output, value) in outputs {
@@ -122,14 +242,14 @@ pub unsafe fn type_get_envelope_c(
     combiner: *mut c_int,
 ) -> c_int {
     at_any_time(function, || {
-        let contents = Contents::of(&find("datatype", datatype)?);
+        let contents = Contents::of(&*find("datatype", datatype)?);
         // SAFETY: the caller's promise.
         let combiner = unsafe { Out::new("combiner", combiner) }?;
         let outputs = [
             ("num_integers", num_integers, contents.integers.len()),
             ("num_addresses", num_addresses, contents.addresses.len()),
             ("num_large_counts", num_large_counts, contents.large_counts.len()),
-            ("num_datatypes", num_datatypes, contents.old.iter().len()),
+            ("num_datatypes", num_datatypes, contents.olds.len()),
         ];
         for (argument, output, count) in outputs {
             // SAFETY: the caller's promise.
@@ -155,8 +275,7 @@ pub unsafe fn type_get_contents(
     array_of_datatypes: *mut MPI_Datatype,
 ) -> c_int {
     at_any_time(function, || {
-        let contents =
-            Contents::of(&Found::Derived(derived("datatype", datatype, "has no contents")?)).small()?;
+        let contents = contents(datatype)?.small()?;
         // SAFETY: the caller's promise.
         let integers = unsafe { Array::new("array_of_integers", array_of_integers, max_integers) }?;
         // SAFETY: the caller's promise.
@@ -165,10 +284,10 @@ pub unsafe fn type_get_contents(
         let datatypes = unsafe { Array::new("array_of_datatypes", array_of_datatypes, max_datatypes) }?;
         fits("max_integers", &integers, contents.integers.len())?;
         fits("max_addresses", &addresses, contents.addresses.len())?;
-        fits("max_datatypes", &datatypes, contents.old.iter().len())?;
+        fits("max_datatypes", &datatypes, contents.olds.len())?;
         fill(&integers, contents.integers.iter().map(|value| *value as c_int));
         fill(&addresses, contents.addresses.iter().map(|value| *value as MPI_Aint));
-        fill(&datatypes, contents.old_handle().into_iter());
+        fill(&datatypes, contents.old_handles());
         Ok(())
     })
 }
@@ -190,26 +309,24 @@ pub unsafe fn type_get_contents_c(
     array_of_datatypes: *mut MPI_Datatype,
 ) -> c_int {
     at_any_time(function, || {
-        let contents = Contents::of(&Found::Derived(derived("datatype", datatype, "has no contents")?));
-        // An array is at most as long as there are values for it, however long the program's is.
-        let room = |max: MPI_Count| c_int::try_from(max).unwrap_or(c_int::MAX);
+        let contents = contents(datatype)?;
         // SAFETY: the caller's promise.
-        let integers = unsafe { Array::new("array_of_integers", array_of_integers, room(max_integers)) }?;
+        let integers = unsafe { Array::new("array_of_integers", array_of_integers, max_integers) }?;
         // SAFETY: the caller's promise.
-        let addresses = unsafe { Array::new("array_of_addresses", array_of_addresses, room(max_addresses)) }?;
-        let (large, max_large) = (array_of_large_counts, room(max_large_counts));
+        let addresses = unsafe { Array::new("array_of_addresses", array_of_addresses, max_addresses) }?;
+        let (large, max_large) = (array_of_large_counts, max_large_counts);
         // SAFETY: the caller's promise.
         let large_counts = unsafe { Array::new("array_of_large_counts", large, max_large) }?;
         // SAFETY: the caller's promise.
-        let datatypes = unsafe { Array::new("array_of_datatypes", array_of_datatypes, room(max_datatypes)) }?;
+        let datatypes = unsafe { Array::new("array_of_datatypes", array_of_datatypes, max_datatypes) }?;
         fits("max_integers", &integers, contents.integers.len())?;
         fits("max_addresses", &addresses, contents.addresses.len())?;
         fits("max_large_counts", &large_counts, contents.large_counts.len())?;
-        fits("max_datatypes", &datatypes, contents.old.iter().len())?;
+        fits("max_datatypes", &datatypes, contents.olds.len())?;
         fill(&integers, contents.integers.iter().map(|value| *value as c_int));
         fill(&addresses, contents.addresses.iter().map(|value| *value as MPI_Aint));
         fill(&large_counts, contents.large_counts.iter().copied());
-        fill(&datatypes, contents.old_handle().into_iter());
+        fill(&datatypes, contents.old_handles());
         Ok(())
     })
 }

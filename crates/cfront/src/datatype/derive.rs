@@ -1,14 +1,13 @@
-//! The constructors.
+//! Making datatypes and freeing them; the constructors of repetition.
 //!
 //! MPI-5.0: Datatypes, Datatype Constructors; Duplicating a Datatype.
 
 use std::ffi::c_int;
-use std::sync::Arc;
 
-use oxmpi_base::{Function, Result};
-use oxmpi_datatype::Datatype;
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_datatype::{Constructor, Datatype};
 
-use super::{DERIVED, Derived, Found, derived, find};
+use super::{DERIVED, find};
 use crate::failure::at_any_time;
 use crate::generated::constants::MPI_DATATYPE_NULL;
 use crate::generated::types::{MPI_Count, MPI_Datatype};
@@ -19,29 +18,44 @@ use crate::{attr, process};
 ///
 /// # Safety
 /// `newtype` is null or valid for writes.
-unsafe fn derive(
+pub(super) unsafe fn derive(
     function: Function,
     oldtype: MPI_Datatype,
     newtype: *mut MPI_Datatype,
     constructor: impl FnOnce(&Datatype) -> Result<Datatype>,
 ) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { create(function, newtype, || constructor(&*find("oldtype", oldtype)?)) }
+}
+
+/// Makes a handle of what `constructor` makes.
+///
+/// # Safety
+/// `newtype` is null or valid for writes.
+pub(super) unsafe fn create(
+    function: Function,
+    newtype: *mut MPI_Datatype,
+    constructor: impl FnOnce() -> Result<Datatype>,
+) -> c_int {
     at_any_time(function, || {
         process::current()?;
-        let old = find("oldtype", oldtype)?;
-        let datatype = constructor(&old)?;
+        let mut datatype = constructor()?;
         // SAFETY: the caller's promise.
         let newtype = unsafe { Out::new("newtype", newtype) }?;
-        newtype.set(insert(datatype, is_large(function), old));
+        if function.name().ends_with("_c") {
+            datatype = datatype.with_large_counts();
+        }
+        newtype.set(DERIVED.insert(datatype));
         Ok(())
     })
 }
 
-fn insert(datatype: Datatype, large: bool, old: Found) -> MPI_Datatype {
-    DERIVED.insert(Arc::new(Derived { datatype, large, old }))
-}
-
-fn is_large(function: Function) -> bool {
-    function.name().ends_with("_c")
+/// The number of items of an array argument.
+///
+/// # Errors
+/// `Count` if it is negative.
+pub(super) fn items(count: MPI_Count) -> Result<MPI_Count> {
+    if count < 0 { Err(Error::new(ErrorClass::Count, format!("count is {count}"))) } else { Ok(count) }
 }
 
 /// `MPI_Type_contiguous` and its large-count form.
@@ -117,7 +131,7 @@ pub unsafe fn type_dup(function: Function, oldtype: MPI_Datatype, newtype: *mut 
         let old = find("oldtype", oldtype)?;
         // SAFETY: the caller's promise.
         let newtype = unsafe { Out::new("newtype", newtype) }?;
-        let duplicate = insert(old.dup(), false, old);
+        let duplicate = DERIVED.insert(old.dup());
         if let Err(error) = attr::copy_all(oldtype, duplicate) {
             DERIVED.remove(duplicate);
             return Err(error);
@@ -136,10 +150,22 @@ pub unsafe fn type_free(function: Function, datatype: *mut MPI_Datatype) -> c_in
         process::current()?;
         // SAFETY: the caller's promise.
         let datatype = unsafe { InOut::new("datatype", datatype) }?;
-        derived("datatype", datatype.get(), "cannot be freed")?;
+        check_free(&*find("datatype", datatype.get())?)?;
         attr::delete_all(datatype.get())?;
         DERIVED.remove(datatype.get());
         datatype.set(MPI_DATATYPE_NULL);
         Ok(())
     })
+}
+
+fn check_free(datatype: &Datatype) -> Result<()> {
+    let name = match datatype.constructor() {
+        Constructor::Basic(basic) => basic.name(),
+        Constructor::F90Complex { .. } => "a COMPLEX of Fortran",
+        Constructor::F90Integer { .. } => "an INTEGER of Fortran",
+        Constructor::F90Real { .. } => "a REAL of Fortran",
+        _ => return Ok(()),
+    };
+    let text = format!("datatype is {name}, which is predefined and cannot be freed");
+    Err(Error::new(ErrorClass::Type, text))
 }
