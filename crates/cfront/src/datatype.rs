@@ -56,6 +56,17 @@ pub fn find(argument: &str, handle: MPI_Datatype) -> Result<Found> {
     }
 }
 
+/// Calls back into the program with a handle of `datatype`: with `handle`, or with one that lasts as long as
+/// the call if the program has freed that one meanwhile.
+pub fn lend(handle: MPI_Datatype, datatype: &Datatype, call: impl FnOnce(MPI_Datatype)) {
+    if find("datatype", handle).is_ok() {
+        return call(handle);
+    }
+    let lent = DERIVED.insert(datatype.clone());
+    call(lent);
+    DERIVED.remove(lent);
+}
+
 /// `MPI_Type_commit`.
 ///
 /// # Safety

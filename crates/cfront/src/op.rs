@@ -73,27 +73,39 @@ fn not_predefined(op: ReduceOp, datatype: &Datatype) -> Error {
 
 fn of_user(op: UserOp, handle: MPI_Datatype, datatype: &Datatype) -> Reducer {
     let (function, commutative) = (op.function, op.commutative);
-    let (size, extent) = (datatype.size(), datatype.extent());
-    if datatype.is_dense() {
-        let run = move |left: &Region, inout: &Region, count: u64| {
-            // SAFETY: both regions hold `count` elements, which lie in memory as they lie packed.
-            unsafe { function.call(left.as_ptr(), inout.as_ptr(), count, extent, handle) }
-        };
-        return Reducer::user(size, commutative, Arc::new(run));
-    }
-    let datatype = datatype.clone();
+    let (size, is_dense, datatype) = (datatype.size(), datatype.is_dense(), datatype.clone());
     let run = move |left: &Region, inout: &Region, count: u64| {
-        let unpacked = |packed: &Region| {
-            let image = Image::new(count, &datatype).expect("the program's buffer has as many elements");
-            image.buffer().write(0, packed);
-            image
-        };
-        let (left, result) = (unpacked(left), unpacked(inout));
-        // SAFETY: both images hold `count` elements around their origins.
-        unsafe { function.call(left.origin(), result.origin(), count, extent, handle) };
-        result.buffer().read(0, inout);
+        datatype::lend(handle, &datatype, |handle| {
+            let call = |left: *mut u8, inout: *mut u8| {
+                // SAFETY: both callers below pass the origins of `count` elements.
+                unsafe { function.call(left, inout, count, datatype.extent(), handle) };
+            };
+            if is_dense {
+                call(left.as_ptr(), inout.as_ptr());
+            } else {
+                with_images(&datatype, count, (left, inout), call);
+            }
+        });
     };
     Reducer::user(size, commutative, Arc::new(run))
+}
+
+/// Passes to `call` where `count` elements lie as in the program's memory, of which `left` and `inout` are the
+/// packed bytes; those of `inout` are what it leaves.
+fn with_images(
+    datatype: &Datatype,
+    count: u64,
+    (left, inout): (&Region, &Region),
+    call: impl FnOnce(*mut u8, *mut u8),
+) {
+    let unpacked = |packed: &Region| {
+        let image = Image::new(count, datatype).expect("the program's buffer has as many elements");
+        image.buffer().write(0, packed);
+        image
+    };
+    let (left, result) = (unpacked(left), unpacked(inout));
+    call(left.origin(), result.origin());
+    result.buffer().read(0, inout);
 }
 
 impl UserFunction {
