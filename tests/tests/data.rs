@@ -5,10 +5,21 @@ use std::fs;
 use oxmpi_tests::{Program, prefix, programs, reductions};
 
 programs! {
+    datatype_bottom;
     datatype_collectives;
+    datatype_contents on 1 2;
+    datatype_elements;
+    datatype_extents on 1;
+    datatype_f90 on 1 3;
+    datatype_freed on 1 2 3;
+    datatype_match on 1;
     datatype_names on 1 2;
+    datatype_pack;
     datatype_partial;
     datatype_pt2pt;
+    datatype_refused on 1 2;
+    datatype_signatures;
+    op_gaps;
     op_local on 1;
     op_user;
 }
