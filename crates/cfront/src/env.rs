@@ -20,7 +20,7 @@ use crate::pointer::{Out, StringOut};
 use crate::process::{Init, Origin};
 use crate::{attr, comm, group, info, process};
 
-/// Memory of the library is aligned to a line of shared memory.
+/// Memory of the library is aligned to a line of shared memory, if the program does not ask for more.
 const ALIGNMENT: usize = 128;
 
 /// `MPI_Init`; the arguments of the program are of no interest.
@@ -211,7 +211,7 @@ pub unsafe fn get_library_version(function: Function, version: *mut c_char, resu
     })
 }
 
-/// `MPI_Alloc_mem`; no hint is known.
+/// `MPI_Alloc_mem`.
 ///
 /// # Safety
 /// As the standard says of its arguments.
@@ -220,17 +220,25 @@ pub unsafe fn alloc_mem(function: Function, size: MPI_Aint, hints: MPI_Info, bas
         let Ok(bytes) = usize::try_from(size) else {
             return Err(Error::new(ErrorClass::Arg, format!("size is {size}")));
         };
-        info::hints("info", hints)?;
+        let alignment = alignment(&info::hints("info", hints)?);
         // SAFETY: the caller's promise: the argument is the address of a pointer.
         let out = unsafe { Out::new("baseptr", baseptr.cast::<*mut c_void>()) }?;
+        let none = || Error::new(ErrorClass::NoMem, format!("there are no {size} bytes of memory"));
+        let bytes = bytes.max(1).checked_next_multiple_of(alignment).ok_or_else(none)?;
         // SAFETY: the alignment is a power of two, and a multiple of it is asked for.
-        let base = unsafe { libc::aligned_alloc(ALIGNMENT, bytes.max(1).next_multiple_of(ALIGNMENT)) };
+        let base = unsafe { libc::aligned_alloc(alignment, bytes) };
         if base.is_null() {
-            return Err(Error::new(ErrorClass::NoMem, format!("there are no {size} bytes of memory")));
+            return Err(none());
         }
         out.set(base);
         Ok(())
     })
+}
+
+/// What memory is aligned to; a hint that is no power of two is ignored.
+fn alignment(hints: &Info) -> usize {
+    let asked = hints.get("mpi_minimum_memory_alignment").and_then(|bytes| bytes.parse().ok());
+    asked.filter(|bytes: &usize| bytes.is_power_of_two()).map_or(ALIGNMENT, |bytes| bytes.max(ALIGNMENT))
 }
 
 /// `MPI_Free_mem`.
