@@ -42,18 +42,23 @@ pub unsafe fn topo_test(function: Function, comm: MPI_Comm, status: *mut c_int) 
     })
 }
 
-/// The result array of this name, which the program says has room for `room` items, as far as it is filled.
+/// The result array of this name, with room for `room` items, as C calls that.
 ///
 /// # Errors
 /// `Arg` if there is less room than `needed`, or the array is null but should have items.
 ///
 /// # Safety
-/// Until the last use, an array that is not null is valid for writes of `room` items.
-unsafe fn result(argument: &str, base: *mut c_int, room: c_int, needed: usize) -> Result<Array<c_int>> {
+/// Until the last use, an array that is not null is valid for writes of so many items.
+unsafe fn result(
+    argument: &str,
+    base: *mut c_int,
+    room: (&str, c_int),
+    needed: usize,
+) -> Result<Array<c_int>> {
     // SAFETY: the caller's promise.
-    let array = unsafe { Array::new(argument, base, room) }?;
+    let array = unsafe { Array::counted(argument, base, room) }?;
     if array.len() < needed {
-        let text = format!("there is room for {room} items in {argument}, but it gets {needed}");
+        let text = format!("{} is {}, but {argument} gets {needed} items", room.0, room.1);
         return Err(Error::new(ErrorClass::Arg, text));
     }
     Ok(array)

@@ -1,7 +1,7 @@
 //! Process topologies: which members of a communicator are neighbours.
 //!
 //! Each kind is plain data with the questions that can be asked of it; `create` makes communicators that have
-//! one. Ranks are never reordered (docs/decisions/12-topologies-keep-ranks.md).
+//! one. Ranks are never reordered (docs/decisions/13-topologies-keep-ranks.md).
 //!
 //! MPI-5.0: Virtual Topologies for MPI Processes.
 

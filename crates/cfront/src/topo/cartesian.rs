@@ -142,11 +142,11 @@ pub unsafe fn cart_get(
         let grid = comm.core.cartesian()?;
         let axes = grid.axes();
         // SAFETY: the caller's promise.
-        let dims = unsafe { result("dims", dims, maxdims, axes.len()) }?;
+        let dims = unsafe { result("dims", dims, ("maxdims", maxdims), axes.len()) }?;
         // SAFETY: the caller's promise.
-        let periods = unsafe { result("periods", periods, maxdims, axes.len()) }?;
+        let periods = unsafe { result("periods", periods, ("maxdims", maxdims), axes.len()) }?;
         // SAFETY: the caller's promise.
-        let coords = unsafe { result("coords", coords, maxdims, axes.len()) }?;
+        let coords = unsafe { result("coords", coords, ("maxdims", maxdims), axes.len()) }?;
         fill(dims, axes.iter().map(|axis| axis.size.cast_signed()));
         fill(periods, axes.iter().map(|axis| c_int::from(axis.periodic)));
         let coordinates = grid.coordinates(comm.core.rank().cast_signed())?;
@@ -186,7 +186,7 @@ pub unsafe fn cart_coords(
         let grid = comm.core.cartesian()?;
         let coordinates = grid.coordinates(rank)?;
         // SAFETY: the caller's promise.
-        let coords = unsafe { result("coords", coords, maxdims, grid.axes().len()) }?;
+        let coords = unsafe { result("coords", coords, ("maxdims", maxdims), grid.axes().len()) }?;
         fill(coords, coordinates.map(u32::cast_signed));
         Ok(())
     })

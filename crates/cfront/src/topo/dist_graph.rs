@@ -17,14 +17,14 @@ use crate::generated::types::{MPI_Comm, MPI_Info};
 use crate::info;
 use crate::pointer::{Array, Out};
 
-/// The weights of `count` edges; `None` is `MPI_UNWEIGHTED`.
+/// An array of the weights of `count` edges; `None` is `MPI_UNWEIGHTED`.
 ///
 /// # Errors
 /// `Arg` if there should be weights, but none are given.
 ///
 /// # Safety
 /// An array is valid for `count` items, as for [`Array::new`].
-unsafe fn weights(argument: &str, base: *const c_int, count: c_int) -> Result<Option<Array<c_int>>> {
+unsafe fn array_of_weights(argument: &str, base: *const c_int, count: c_int) -> Result<Option<Array<c_int>>> {
     match base.cast_mut() {
         MPI_UNWEIGHTED => Ok(None),
         MPI_WEIGHTS_EMPTY if count != 0 => {
@@ -36,23 +36,41 @@ unsafe fn weights(argument: &str, base: *const c_int, count: c_int) -> Result<Op
     }
 }
 
-/// The edges in one direction of a rank of a communicator of `size`, and whether they have weights.
+/// The weights of `count` edges; `None` is `MPI_UNWEIGHTED`.
+///
+/// # Errors
+/// `Arg` if there should be weights, but none are given, or one is negative.
+///
+/// # Safety
+/// An array is valid for reads of `count` items.
+unsafe fn weights(argument: &str, base: *const c_int, count: c_int) -> Result<Option<Vec<c_int>>> {
+    // SAFETY: the caller's promise.
+    let Some(weights) = unsafe { array_of_weights(argument, base, count) }? else { return Ok(None) };
+    let weights: Vec<c_int> = weights.iter().collect();
+    if let Some(index) = weights.iter().position(|&weight| weight < 0) {
+        return Err(Error::new(ErrorClass::Arg, format!("{argument}[{index}] is {}", weights[index])));
+    }
+    Ok(Some(weights))
+}
+
+/// The edges in one direction of a rank of a communicator of `size`, and whether they have weights. The arguments
+/// are called `names`, in the order that they have here.
 ///
 /// # Safety
 /// Arrays that are not null are valid for reads of `degree` items.
 unsafe fn edges(
-    arguments: [&str; 2],
+    names: [&str; 3],
     degree: c_int,
     ranks: *const c_int,
     of_edges: *const c_int,
     size: u32,
 ) -> Result<(Edges, bool)> {
     // SAFETY: the caller's promise.
-    let ranks = unsafe { Array::new(arguments[0], ranks.cast_mut(), degree) }?;
+    let ranks = unsafe { Array::counted(names[1], ranks.cast_mut(), (names[0], degree)) }?;
+    let ranks: Vec<c_int> = ranks.iter().collect();
     // SAFETY: the caller's promise.
-    let weights = unsafe { weights(arguments[1], of_edges, degree) }?;
-    let weights = weights.map(|weights| weights.iter().collect::<Vec<_>>());
-    let edges = Edges::new(&ranks.iter().collect::<Vec<_>>(), weights.as_deref(), size)?;
+    let weights = unsafe { weights(names[2], of_edges, degree) }?;
+    let edges = Edges::new(&ranks, weights.as_deref(), size).map_err(|error| error.about(names[1]))?;
     Ok((edges, weights.is_some()))
 }
 
@@ -87,10 +105,10 @@ pub unsafe fn dist_graph_create_adjacent(
     on_comm(function, comm_old, |process, comm| {
         let size = comm.core.size();
         let read = || {
-            let names = ["sources", "sourceweights"];
+            let names = ["indegree", "sources", "sourceweights"];
             // SAFETY: the caller's promise.
             let incoming = unsafe { edges(names, indegree, sources, sourceweights, size) }?;
-            let names = ["destinations", "destweights"];
+            let names = ["outdegree", "destinations", "destweights"];
             // SAFETY: the caller's promise.
             let outgoing = unsafe { edges(names, outdegree, destinations, destweights, size) }?;
             let graph = both(incoming, outgoing)?;
@@ -132,9 +150,9 @@ pub unsafe fn dist_graph_create(
     on_comm(function, comm_old, |process, comm| {
         let read = || {
             // SAFETY: the caller's promise.
-            let sources = unsafe { Array::new("sources", sources.cast_mut(), n) }?;
+            let sources = unsafe { Array::counted("sources", sources.cast_mut(), ("n", n)) }?;
             // SAFETY: the caller's promise.
-            let degrees = unsafe { Array::new("degrees", degrees.cast_mut(), n) }?;
+            let degrees = unsafe { Array::counted("degrees", degrees.cast_mut(), ("n", n)) }?;
             let count = total(degrees)?;
             // SAFETY: the caller's promise.
             let destinations = unsafe { Array::new("destinations", destinations.cast_mut(), count) }?;
@@ -143,7 +161,7 @@ pub unsafe fn dist_graph_create(
             info::hints("info", hints)?;
             // SAFETY: the caller's promise.
             let out = unsafe { Out::new("comm_dist_graph", comm_dist_graph) }?;
-            Ok(((listed(sources, degrees, destinations, weights), weights.is_some()), out))
+            Ok(((listed(sources, degrees, destinations, weights.as_deref()), weights.is_some()), out))
         };
         let (graph, out) = halves(read());
         let made = process.dist_graph_create(&comm.core, graph)?;
@@ -154,10 +172,10 @@ pub unsafe fn dist_graph_create(
 
 /// Number of edges of all sources.
 fn total(degrees: Array<c_int>) -> Result<c_int> {
-    degrees.iter().try_fold(0, |total: c_int, degree| {
-        let total = total.checked_add(degree).filter(|_| degree >= 0);
-        total.ok_or_else(|| {
-            Error::new(ErrorClass::Arg, format!("there are {degree} more edges of one source"))
+    degrees.iter().enumerate().try_fold(0, |total: c_int, (index, degree)| {
+        let sum = total.checked_add(degree).filter(|_| degree >= 0);
+        sum.ok_or_else(|| {
+            Error::new(ErrorClass::Arg, format!("degrees[{index}] is {degree}, after {total} other edges"))
         })
     })
 }
@@ -167,14 +185,14 @@ fn listed(
     sources: Array<c_int>,
     degrees: Array<c_int>,
     destinations: Array<c_int>,
-    weights: Option<Array<c_int>>,
+    weights: Option<&[c_int]>,
 ) -> Vec<Edge> {
     let of_source = |(source, degree): (c_int, c_int)| (0..degree).map(move |_| source);
     let sources = sources.iter().zip(degrees.iter()).flat_map(of_source);
     let edge = |(index, source)| Edge {
         source,
         destination: destinations.get(index),
-        weight: weights.map_or(1, |weights| weights.get(index)),
+        weight: weights.map_or(1, |weights| weights[index]),
     };
     sources.enumerate().map(edge).collect()
 }
@@ -221,11 +239,12 @@ pub unsafe fn dist_graph_neighbors(
     on_comm(function, comm, |_, comm| {
         let graph = comm.core.dist_graph()?;
         // SAFETY: the caller's promise.
-        let sources = unsafe { Array::new("sources", sources, maxindegree) }?;
+        let sources = unsafe { Array::counted("sources", sources, ("maxindegree", maxindegree)) }?;
         // SAFETY: the caller's promise.
         let sourceweights = unsafe { told("sourceweights", sourceweights, maxindegree, graph) }?;
         // SAFETY: the caller's promise.
-        let destinations = unsafe { Array::new("destinations", destinations, maxoutdegree) }?;
+        let destinations =
+            unsafe { Array::counted("destinations", destinations, ("maxoutdegree", maxoutdegree)) }?;
         // SAFETY: the caller's promise.
         let destweights = unsafe { told("destweights", destweights, maxoutdegree, graph) }?;
         tell(&graph.incoming, sources, sourceweights);
@@ -245,7 +264,7 @@ unsafe fn told(
     graph: &DistGraph,
 ) -> Result<Option<Array<c_int>>> {
     // SAFETY: the caller's promise.
-    if graph.weighted { unsafe { weights(argument, base, room) } } else { Ok(None) }
+    if graph.weighted { unsafe { array_of_weights(argument, base, room) } } else { Ok(None) }
 }
 
 /// Tells the program of the first neighbours, as many as there is room for.

@@ -27,7 +27,7 @@ unsafe fn graph(
 ) -> Result<Graph> {
     comm.check_nodes(u32::try_from(nnodes).unwrap_or(0))?;
     // SAFETY: the caller's promise.
-    let index = unsafe { Array::new("indx", indx.cast_mut(), nnodes) }?;
+    let index = unsafe { Array::counted("indx", indx.cast_mut(), ("nnodes", nnodes)) }?;
     let index: Vec<c_int> = index.iter().collect();
     // SAFETY: the caller's promise.
     let edges = unsafe { Array::new("edges", edges.cast_mut(), index.last().copied().unwrap_or(0)) }?;
@@ -115,9 +115,9 @@ pub unsafe fn graph_get(
     on_comm(function, comm, |_, comm| {
         let graph = comm.core.graph()?;
         // SAFETY: the caller's promise.
-        let index = unsafe { result("indx", indx, maxindex, graph.index().len()) }?;
+        let index = unsafe { result("indx", indx, ("maxindex", maxindex), graph.index().len()) }?;
         // SAFETY: the caller's promise.
-        let edges = unsafe { result("edges", edges, maxedges, graph.edges().len()) }?;
+        let edges = unsafe { result("edges", edges, ("maxedges", maxedges), graph.edges().len()) }?;
         fill(index, graph.index().iter().copied());
         fill(edges, graph.edges().iter().copied());
         Ok(())
@@ -156,7 +156,8 @@ pub unsafe fn graph_neighbors(
     on_comm(function, comm, |_, comm| {
         let found = comm.core.graph()?.neighbors(rank)?;
         // SAFETY: the caller's promise.
-        let neighbors = unsafe { result("neighbors", neighbors, maxneighbors, found.len()) }?;
+        let neighbors =
+            unsafe { result("neighbors", neighbors, ("maxneighbors", maxneighbors), found.len()) }?;
         fill(neighbors, found.iter().copied());
         Ok(())
     })

@@ -150,7 +150,8 @@ proptest! {
     fn ranks_are_chosen_as_from_a_list(one in some_members(), ranks in vec(-1..24i32, 0..6)) {
         let group = group(&one);
         let found = group.include(&ranks).ok().zip(group.exclude(&ranks).ok());
-        prop_assert_eq!(found.map(|(with, without)| [members(&with), members(&without)]), chosen(&one, &ranks));
+        let found = found.map(|(with, without)| [members(&with), members(&without)]);
+        prop_assert_eq!(found, chosen(&one, &ranks));
     }
 
     #[test]
@@ -159,7 +160,9 @@ proptest! {
         ends in vec((0..24i32, 0..24i32, 1..5i32), 0..4),
     ) {
         let group = group(&one);
-        let towards = |(first, last, step): (i32, i32, i32)| [first, last, if last < first { -step } else { step }];
+        let towards = |(first, last, step): (i32, i32, i32)| {
+            [first, last, if last < first { -step } else { step }]
+        };
         let ranges: Vec<[i32; 3]> = ends.into_iter().map(towards).collect();
         let ranks: Vec<i32> = ranges.iter().flat_map(|&range| spelled_out(range)).collect();
         let found = group.include_ranges(&ranges).ok().zip(group.exclude_ranges(&ranges).ok());

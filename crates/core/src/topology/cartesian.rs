@@ -54,11 +54,11 @@ impl Cartesian {
     /// # Errors
     /// `Dims` if a dimension is not positive, or there are more places than a communicator can have ranks.
     pub fn new(dims: &[i32], periodic: &[bool]) -> Result<Self> {
-        let axes = dims.iter().zip(periodic).map(|(&dim, &periodic)| match u32::try_from(dim) {
+        let axis = |(index, (&dim, &periodic)): (usize, (&i32, &bool))| match u32::try_from(dim) {
             Ok(size @ 1..) => Ok(Axis { size, periodic, stride: 1 }),
-            _ => Err(Error::new(ErrorClass::Dims, format!("a dimension is {dim}"))),
-        });
-        Self::of(axes.collect::<Result<_>>()?)
+            _ => Err(Error::new(ErrorClass::Dims, format!("dims[{index}] is {dim}"))),
+        };
+        Self::of(dims.iter().zip(periodic).enumerate().map(axis).collect::<Result<_>>()?)
     }
 
     /// The grid of `axes`, whose strides are not known yet.
@@ -68,7 +68,10 @@ impl Cartesian {
             axis.stride = size;
             size =
                 size.checked_mul(axis.size).filter(|&size| i32::try_from(size).is_ok()).ok_or_else(|| {
-                    Error::new(ErrorClass::Dims, "the grid has more places than any communicator has ranks")
+                    Error::new(
+                        ErrorClass::Dims,
+                        "dims: the grid has more places than any communicator has ranks",
+                    )
                 })?;
         }
         Ok(Self { axes, size })
@@ -101,10 +104,12 @@ impl Cartesian {
     /// # Errors
     /// `Arg` if one is outside a dimension that is not periodic.
     pub fn rank(&self, coordinates: &[i32]) -> Result<u32> {
-        let places = self.axes.iter().zip(coordinates).map(|(axis, &coordinate)| {
+        let axes = self.axes.iter().zip(coordinates).enumerate();
+        let places = axes.map(|(index, (axis, &coordinate))| {
             axis.wrap(i64::from(coordinate)).map(|inside| inside * axis.stride).ok_or_else(|| {
                 let size = axis.size;
-                let text = format!("coordinate {coordinate} is outside a dimension of {size}, not periodic");
+                let text =
+                    format!("coords[{index}] is {coordinate}, outside a dimension of {size}, not periodic");
                 Error::new(ErrorClass::Arg, text)
             })
         });
@@ -120,7 +125,10 @@ impl Cartesian {
         let axis = usize::try_from(direction).ok().and_then(|direction| self.axes.get(direction));
         let axis = axis.ok_or_else(|| {
             let dims = self.axes.len();
-            Error::new(ErrorClass::Arg, format!("direction {direction} is none of the {dims} of the grid"))
+            Error::new(
+                ErrorClass::Arg,
+                format!("direction is {direction}, but the grid has {dims} dimensions"),
+            )
         })?;
         let (here, displacement) = (axis.coordinate(rank), i64::from(displacement));
         let base = rank - here * axis.stride;

@@ -70,8 +70,7 @@ impl Process {
     /// Each process has its edges in the order of the ranks that gave them, and then as they were given.
     ///
     /// # Errors
-    /// As [`Process::dist_graph_create_adjacent`]; `Rank` if an edge names a stranger; `Arg` if a weight is
-    /// negative.
+    /// As [`Process::dist_graph_create_adjacent`]; `Rank` if an edge names a stranger.
     pub fn dist_graph_create(
         &self,
         comm: &Arc<Communicator>,
@@ -129,7 +128,7 @@ impl Communicator {
         self.only_group()?;
         let (places, ranks) = (grid.size(), self.size());
         if places > ranks {
-            let text = format!("the grid has {places} places, but the communicator has {ranks} ranks");
+            let text = format!("dims: the grid has {places} places, but the communicator {ranks} ranks");
             return Err(Error::new(ErrorClass::Dims, text));
         }
         Ok(Some(self.rank()).filter(|&rank| rank < places))
@@ -153,7 +152,7 @@ impl Communicator {
         self.only_group()?;
         let ranks = self.size();
         if nodes > ranks {
-            let text = format!("the graph has {nodes} nodes, but the communicator has {ranks} ranks");
+            let text = format!("nnodes is {nodes}, but the communicator has {ranks} ranks");
             return Err(Error::new(ErrorClass::Arg, text));
         }
         Ok(())

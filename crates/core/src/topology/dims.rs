@@ -15,15 +15,16 @@ use oxmpi_base::{Error, ErrorClass, Result};
 pub fn balanced_dims(nodes: i32, dims: &[i32]) -> Result<Vec<i32>> {
     let count = u32::try_from(nodes).ok().filter(|&count| count > 0);
     let count = count.ok_or_else(|| Error::new(ErrorClass::Arg, format!("nnodes is {nodes}")))?;
-    if let Some(dim) = dims.iter().find(|&&dim| dim < 0) {
-        return Err(Error::new(ErrorClass::Dims, format!("a dimension is {dim}")));
+    if let Some(index) = dims.iter().position(|&dim| dim < 0) {
+        return Err(Error::new(ErrorClass::Dims, format!("dims[{index}] is {}", dims[index])));
     }
     let fixed = dims.iter().filter(|&&dim| dim != 0);
     let fixed = fixed.fold(1_u64, |product, &dim| product.saturating_mul(dim as u64));
     let free = dims.iter().filter(|&&dim| dim == 0).count();
     let rest = u64::from(count) / fixed;
     if rest * fixed != u64::from(count) || (free == 0 && rest != 1) {
-        let text = format!("{nodes} nodes do not fill a grid whose given dimensions have {fixed} places");
+        let text =
+            format!("nnodes is {nodes}, which do not fill a grid whose given dimensions have {fixed} places");
         return Err(Error::new(ErrorClass::Dims, text));
     }
     let mut found = factors(rest as u32, free).into_iter().map(u32::cast_signed);

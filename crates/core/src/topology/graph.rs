@@ -27,16 +27,16 @@ impl Graph {
         let mut last = 0;
         for (node, &end) in index.iter().enumerate() {
             if end < last {
-                let text = format!("the neighbours of node {node} end at {end}, and begin at {last}");
+                let text = format!("indx[{node}] is {end}, but the edges of that node begin at {last}");
                 return Err(Error::new(ErrorClass::Arg, text));
             }
             last = end;
         }
         assert_eq!(last as usize, edges.len(), "the index says how many edges there are");
         let nodes = index.len();
-        let stranger = |node: &&i32| usize::try_from(**node).map_or(true, |node| node >= nodes);
-        if let Some(node) = edges.iter().find(stranger) {
-            let text = format!("an edge leads to node {node}, but the graph has {nodes} nodes");
+        let is_stranger = |node: &i32| usize::try_from(*node).map_or(true, |node| node >= nodes);
+        if let Some(index) = edges.iter().position(is_stranger) {
+            let text = format!("edges[{index}] is {}, but the graph has {nodes} nodes", edges[index]);
             return Err(Error::new(ErrorClass::Arg, text));
         }
         Ok(Self { ends: index.into(), edges: edges.into() })
