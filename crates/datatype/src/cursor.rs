@@ -57,6 +57,10 @@ pub(crate) unsafe fn transfer_loop<const PACK: bool>(
     skip: u64,
     packed: Region,
 ) {
+    if skip == 0 && packed.len() as u64 == body.bytes {
+        // SAFETY: the range is the first element.
+        return unsafe { transfer::<PACK>(body, origin, 0, packed) };
+    }
     let element = |index: u64| at(origin, (index as i64).wrapping_mul(stride));
     let (mut index, within) = (skip / body.bytes, skip % body.bytes);
     let mut left = packed;

@@ -37,21 +37,39 @@ impl Blocks {
     /// # Safety
     /// These blocks are valid for reads where they come from and for writes where they go to.
     pub unsafe fn transfer<const PACK: bool>(self, block_bytes: u64, count: u64) {
-        macro_rules! by_size {
-            ($($bytes:literal)*) => {
-                match block_bytes {
-                    $(
-                        // SAFETY: the caller's promise; the array is as long as a block.
-                        $bytes => unsafe { self.words::<PACK, [u8; $bytes]>(count) },
-                    )*
-                    _ => {
-                        // SAFETY: the caller's promise.
-                        unsafe { self.any::<PACK>(block_bytes as usize, count) }
-                    }
-                }
-            };
+        let bytes = block_bytes as usize;
+        match block_bytes {
+            // SAFETY: the caller's promise; here and below the words make up one block.
+            1 => unsafe { self.words::<PACK, u8>(count) },
+            // SAFETY: as above.
+            2 => unsafe { self.words::<PACK, u16>(count) },
+            // SAFETY: as above.
+            3 => unsafe { self.overlapping::<PACK, u16>(bytes, count) },
+            // SAFETY: as above.
+            4 => unsafe { self.words::<PACK, u32>(count) },
+            // SAFETY: as above.
+            5..8 => unsafe { self.overlapping::<PACK, u32>(bytes, count) },
+            // SAFETY: as above.
+            8 => unsafe { self.words::<PACK, u64>(count) },
+            // SAFETY: as above.
+            12 => unsafe { self.words::<PACK, [u32; 3]>(count) },
+            // SAFETY: as above.
+            9..16 => unsafe { self.overlapping::<PACK, u64>(bytes, count) },
+            // SAFETY: as above.
+            16 => unsafe { self.words::<PACK, u128>(count) },
+            // SAFETY: as above.
+            24 => unsafe { self.words::<PACK, [u64; 3]>(count) },
+            // SAFETY: as above.
+            32 => unsafe { self.words::<PACK, [u128; 2]>(count) },
+            // SAFETY: as above.
+            17..32 => unsafe { self.overlapping::<PACK, u128>(bytes, count) },
+            // SAFETY: as above.
+            33..=64 => unsafe { self.overlapping::<PACK, [u128; 2]>(bytes, count) },
+            // SAFETY: as above.
+            65..=128 => unsafe { self.overlapping::<PACK, [u128; 4]>(bytes, count) },
+            // SAFETY: as above.
+            _ => unsafe { self.any::<PACK>(bytes, count) },
         }
-        by_size!(1 2 3 4 5 6 7 8 9 10 11 12 14 16 20 24 28 32 40 48 56 64 80 96 112 128);
     }
 
     /// # Safety
@@ -80,12 +98,25 @@ impl Blocks {
     /// As [`Blocks::words`].
     #[inline(always)]
     unsafe fn word<const PACK: bool, Word>(&mut self) {
-        let (from, into) = if PACK { (self.memory, self.packed) } else { (self.packed, self.memory) };
         // SAFETY: the caller's promise.
-        let word = unsafe { from.cast::<Word>().read_unaligned() };
-        // SAFETY: as above.
-        unsafe { into.cast::<Word>().write_unaligned(word) };
+        unsafe { move_word::<PACK, Word>(self.memory, self.packed) };
         (self.memory, self.packed) = (at(self.memory, self.stride), at(self.packed, self.packed_stride));
+    }
+
+    /// Moves blocks as two words, the first and the last one, which have bytes in common.
+    ///
+    /// # Safety
+    /// As [`Blocks::transfer`], for blocks of one to two sizes of `Word`.
+    #[inline]
+    unsafe fn overlapping<const PACK: bool, Word>(mut self, block_bytes: usize, count: u64) {
+        let last = (block_bytes - size_of::<Word>()) as i64;
+        for _ in 0..count {
+            // SAFETY: the caller's promise.
+            unsafe { move_word::<PACK, Word>(self.memory, self.packed) };
+            // SAFETY: as above.
+            unsafe { move_word::<PACK, Word>(at(self.memory, last), at(self.packed, last)) };
+            (self.memory, self.packed) = (at(self.memory, self.stride), at(self.packed, self.packed_stride));
+        }
     }
 
     /// # Safety
@@ -109,38 +140,32 @@ pub(super) unsafe fn gather<const PACK: bool>(
     origin: *mut u8,
     packed: *mut u8,
 ) {
-    macro_rules! by_size {
-        ($($bytes:literal)*) => {
-            match block_bytes {
-                $(
-                    // SAFETY: the caller's promise; the array is as long as a block.
-                    $bytes => unsafe { gather_words::<PACK, [u8; $bytes]>(runs, origin, packed) },
-                )*
-                _ => {
-                    let mut packed = packed;
-                    for run in runs {
-                        let memory = at(origin, run.displacement);
-                        // SAFETY: the caller's promise.
-                        unsafe { move_block::<PACK>(memory, packed, block_bytes as usize) };
-                        packed = at(packed, block_bytes as i64);
-                    }
-                }
+    match block_bytes {
+        // SAFETY: the caller's promise; here and below the word is as long as a block.
+        4 => unsafe { gather_words::<PACK, u32>(runs, origin, packed) },
+        // SAFETY: as above.
+        8 => unsafe { gather_words::<PACK, u64>(runs, origin, packed) },
+        // SAFETY: as above.
+        16 => unsafe { gather_words::<PACK, u128>(runs, origin, packed) },
+        // SAFETY: as above.
+        24 => unsafe { gather_words::<PACK, [u64; 3]>(runs, origin, packed) },
+        _ => {
+            for (index, run) in runs.iter().enumerate() {
+                let packed = at(packed, (index as u64 * block_bytes) as i64);
+                // SAFETY: the caller's promise.
+                unsafe { move_block::<PACK>(at(origin, run.displacement), packed, block_bytes as usize) };
             }
-        };
+        }
     }
-    by_size!(1 2 4 8 12 16 24 32 48 64);
 }
 
 /// # Safety
 /// As [`gather`], for blocks of the size of `Word`.
 unsafe fn gather_words<const PACK: bool, Word>(runs: &[Run], origin: *mut u8, packed: *mut u8) {
-    let mut packed = packed;
-    for run in runs {
-        let memory = at(origin, run.displacement);
-        let mut block = Blocks { memory, stride: 0, packed, packed_stride: size_of::<Word>() as i64 };
+    for (index, run) in runs.iter().enumerate() {
+        let packed = packed.wrapping_add(index * size_of::<Word>());
         // SAFETY: the caller's promise.
-        unsafe { block.word::<PACK, Word>() };
-        packed = block.packed;
+        unsafe { move_word::<PACK, Word>(at(origin, run.displacement), packed) };
     }
 }
 
@@ -153,4 +178,17 @@ pub(super) unsafe fn move_block<const PACK: bool>(memory: *mut u8, packed: *mut 
     let (from, into) = if PACK { (memory, packed) } else { (packed, memory) };
     // SAFETY: the caller's promise.
     unsafe { ptr::copy(from, into, bytes) };
+}
+
+/// Packs or unpacks a block of the size of `Word`.
+///
+/// # Safety
+/// As [`Blocks::transfer`].
+#[inline(always)]
+unsafe fn move_word<const PACK: bool, Word>(memory: *mut u8, packed: *mut u8) {
+    let (from, into) = if PACK { (memory, packed) } else { (packed, memory) };
+    // SAFETY: the caller's promise.
+    let word = unsafe { from.cast::<Word>().read_unaligned() };
+    // SAFETY: as above.
+    unsafe { into.cast::<Word>().write_unaligned(word) };
 }
