@@ -32,9 +32,10 @@ proptest! {
 
     #[test]
     fn dense_means_one_run_for_any_count(datatype in any_datatype()) {
-        prop_assume!(datatype.size() != 0);
-        let one_run = naive::bytes(&datatype, 3).into_iter().eq(0..3 * datatype.size() as i64);
-        prop_assert_eq!(datatype.is_dense(), one_run);
+        if datatype.size() != 0 {
+            let one_run = naive::bytes(&datatype, 3).into_iter().eq(0..3 * datatype.size() as i64);
+            prop_assert_eq!(datatype.is_dense(), one_run);
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Random datatypes.
 
+use std::iter;
+
 use oxmpi_base::BasicType;
 use oxmpi_datatype::{Darray, Datatype, Distribution, Order, Subarray};
 use proptest::collection::vec;
@@ -41,31 +43,38 @@ fn datatypes<S: Strategy<Value = i64> + 'static>(
     leaf().prop_recursive(4, 16, 3, move |inner| {
         prop_oneof![
             1 => inner.clone().prop_map(|old| old.dup()),
-            2 => (0..4i64, inner.clone())
+            2 => (few(), inner.clone())
                 .prop_map(|(count, old)| Datatype::contiguous(count, &old).expect("small")),
             2 => (-9..9i64, 0..24i64, inner.clone()).prop_map(|(lower, more, old)| {
                 let span = old.true_extent().max(old.extent());
                 Datatype::resized(lower, span + more, &old).expect("small")
             }),
-            2 => (0..4i64, 0..3i64, spread(), inner.clone()).prop_map(|(count, length, spread, old)| {
+            2 => (few(), few(), spread(), inner.clone()).prop_map(|(count, length, spread, old)| {
                 Datatype::vector(count, length, spread * length.max(1), &old).expect("small")
             }),
-            2 => (0..4i64, 0..3i64, (spread(), 0..7i64), inner.clone()).prop_map(|(count, length, far, old)| {
+            2 => (few(), few(), (spread(), 0..7i64), inner.clone()).prop_map(|(count, length, far, old)| {
                 let (spread, odd) = far;
                 let stride = spread * (old.extent() * length.max(1) + odd);
                 Datatype::hvector(count, length, stride, &old).expect("small")
             }),
-            2 => (vec((0..3i64, spread()), 0..5), any::<bool>(), inner.clone())
+            2 => (vec((few(), spread()), 1..5), any::<bool>(), inner.clone())
                 .prop_map(|(blocks, in_bytes, old)| indexed(&blocks, in_bytes, &old)),
-            2 => (0..3i64, vec(spread(), 0..20), any::<bool>(), inner.clone())
-                .prop_map(|(length, spreads, in_bytes, old)| indexed_block(length, &spreads, in_bytes, &old)),
-            3 => vec((0..3i64, spread(), inner.clone()), 0..4).prop_map(|blocks| structure(&blocks)),
+            2 => (few(), vec((spread(), 1..40usize), 1..4), any::<bool>(), inner.clone())
+                .prop_map(|(length, stretches, in_bytes, old)| {
+                    indexed_block(length, &stretches, in_bytes, &old)
+                }),
+            3 => vec((few(), spread(), inner.clone()), 1..4).prop_map(|blocks| structure(&blocks)),
             2 => (vec((1..4i64, 0..3i64, 0..3i64), 1..4), order(), inner.clone())
                 .prop_map(|(dimensions, order, old)| subarray(&dimensions, order, &old)),
             2 => (vec(shared_dimension(), 1..4), 0..60i64, order(), inner)
                 .prop_map(|(dimensions, rank, order, old)| darray(&dimensions, rank, order, &old)),
         ]
     })
+}
+
+/// Counts and lengths, seldom 0.
+fn few() -> impl Strategy<Value = i64> {
+    prop_oneof![1 => Just(0), 12 => 1..4i64]
 }
 
 fn order() -> impl Strategy<Value = Order> {
@@ -106,9 +115,11 @@ fn indexed(blocks: &[(i64, i64)], in_bytes: bool, old: &Datatype) -> Datatype {
     made(lengths, displacements, old).expect("small")
 }
 
-fn indexed_block(length: i64, spreads: &[i64], in_bytes: bool, old: &Datatype) -> Datatype {
+/// Stretches of blocks: how far apart, and how many.
+fn indexed_block(length: i64, stretches: &[(i64, usize)], in_bytes: bool, old: &Datatype) -> Datatype {
     let extent = if in_bytes { old.extent().max(old.true_extent()) } else { 1 };
-    let displacements = places(spreads.iter().map(|spread| (length * extent, *spread)));
+    let spreads = stretches.iter().flat_map(|(spread, blocks)| iter::repeat_n(*spread, *blocks));
+    let displacements = places(spreads.map(|spread| (length * extent, spread)));
     let made = if in_bytes { Datatype::hindexed_block } else { Datatype::indexed_block };
     made(length, displacements, old).expect("small")
 }
