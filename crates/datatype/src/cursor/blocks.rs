@@ -40,6 +40,10 @@ impl Blocks {
         let bytes = block_bytes as usize;
         match block_bytes {
             // SAFETY: the caller's promise; here and below the words make up one block.
+            8 if !PACK && self.crowds_cache() => unsafe { self.overlapping::<PACK, u32>(bytes, count) },
+            // SAFETY: as above.
+            16 if !PACK && self.crowds_cache() => unsafe { self.overlapping::<PACK, u64>(bytes, count) },
+            // SAFETY: as above.
             1 => unsafe { self.words::<PACK, u8>(count) },
             // SAFETY: as above.
             2 => unsafe { self.words::<PACK, u16>(count) },
@@ -70,6 +74,12 @@ impl Blocks {
             // SAFETY: as above.
             _ => unsafe { self.any::<PACK>(bytes, count) },
         }
+    }
+
+    /// Whether the blocks in memory share few sets of the first cache, as the faces of a cube of 64 doubles do.
+    /// Two stores of half a block each then take half the time of one (and elsewhere a quarter more).
+    fn crowds_cache(&self) -> bool {
+        self.stride % 512 == 0
     }
 
     /// # Safety
@@ -107,7 +117,7 @@ impl Blocks {
     ///
     /// # Safety
     /// As [`Blocks::transfer`], for blocks of one to two sizes of `Word`.
-    #[inline]
+    #[inline(never)] // with a constant size, two halves would be made one again
     unsafe fn overlapping<const PACK: bool, Word>(mut self, block_bytes: usize, count: u64) {
         let last = (block_bytes - size_of::<Word>()) as i64;
         for _ in 0..count {
