@@ -28,9 +28,9 @@ use crate::handle::Handle;
 use crate::pointer::{InOut, Out};
 use crate::{datatype, error_codes, process};
 
-static OF_COMMS: Cache<MPI_Comm> = Cache::new();
-static OF_DATATYPES: Cache<MPI_Datatype> = Cache::new();
-static OF_WINS: Cache<MPI_Win> = Cache::new();
+static OF_COMMS: Cache<MPI_Comm> = Cache::new("comm_keyval");
+static OF_DATATYPES: Cache<MPI_Datatype> = Cache::new("type_keyval");
+static OF_WINS: Cache<MPI_Win> = Cache::new("win_keyval");
 
 /// A kind of object that has attributes.
 pub trait Attributed: Handle + 'static {
@@ -92,7 +92,11 @@ unsafe fn create_keyval<H: Attributed>(
 ) -> c_int {
     at_any_time(function, || {
         // SAFETY: the caller's promise.
-        unsafe { Out::new("keyval", keyval) }?.set(H::cache().create_keyval(copy, delete, extra_state));
+        unsafe { Out::new(H::cache().argument, keyval) }?.set(H::cache().create_keyval(
+            copy,
+            delete,
+            extra_state,
+        ));
         Ok(())
     })
 }
@@ -102,7 +106,7 @@ unsafe fn create_keyval<H: Attributed>(
 unsafe fn free_keyval<H: Attributed>(function: Function, keyval: *mut c_int) -> c_int {
     at_any_time(function, || {
         // SAFETY: the caller's promise.
-        let keyval = unsafe { InOut::new("keyval", keyval) }?;
+        let keyval = unsafe { InOut::new(H::cache().argument, keyval) }?;
         H::cache().free_keyval(keyval.get())?;
         keyval.set(MPI_KEYVAL_INVALID);
         Ok(())
@@ -157,7 +161,8 @@ fn app_number() -> Option<c_int> {
 /// Refuses to change what the standard defines.
 fn own_keyval(keyval: c_int) -> Result<()> {
     if keyval == MPI_APPNUM || predefined(keyval).is_some() {
-        let text = format!("keyval is {keyval}, that of a predefined attribute, which cannot be changed");
+        let text =
+            format!("comm_keyval is {keyval}, that of a predefined attribute, which cannot be changed");
         return Err(Error::new(ErrorClass::Keyval, text));
     }
     Ok(())

@@ -16,7 +16,7 @@ use crate::generated::types::{
     MPI_Session, MPI_Session_errhandler_function, MPI_Win, MPI_Win_errhandler_function,
 };
 use crate::last_error;
-use crate::pointer::{InOut, Out, StringOut};
+use crate::pointer::{InOut, Out, StringOut, null};
 
 pub use self::handler::{ErrhandlerCell, Handled, Handler, find, handler, initial, initial_handle};
 pub use crate::error_codes::{
@@ -24,14 +24,18 @@ pub use crate::error_codes::{
     remove_error_string,
 };
 
-/// Makes a handle of a handler.
+/// Makes a handle of a handler, which C calls `argument`.
 ///
 /// # Safety
 /// `errhandler` is null or valid for writes.
-unsafe fn create(function: Function, handler: Option<Handler>, errhandler: *mut MPI_Errhandler) -> c_int {
+unsafe fn create(
+    function: Function,
+    argument: &str,
+    handler: Option<Handler>,
+    errhandler: *mut MPI_Errhandler,
+) -> c_int {
     at_any_time(function, || {
-        let no_function = || Error::new(ErrorClass::Arg, "the error handler function is a null pointer");
-        let handler = handler.ok_or_else(no_function)?;
+        let handler = handler.ok_or_else(|| null(argument))?;
         // SAFETY: the caller's promise.
         unsafe { Out::new("errhandler", errhandler) }?.set(handler::insert(handler));
         Ok(())
@@ -72,7 +76,7 @@ pub unsafe fn comm_create_errhandler(
     errhandler: *mut MPI_Errhandler,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { create(function, callback.map(Handler::Comm), errhandler) }
+    unsafe { create(function, "comm_errhandler_fn", callback.map(Handler::Comm), errhandler) }
 }
 
 /// `MPI_File_create_errhandler`.
@@ -85,7 +89,7 @@ pub unsafe fn file_create_errhandler(
     errhandler: *mut MPI_Errhandler,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { create(function, callback.map(Handler::File), errhandler) }
+    unsafe { create(function, "file_errhandler_fn", callback.map(Handler::File), errhandler) }
 }
 
 /// `MPI_Session_create_errhandler`.
@@ -98,7 +102,7 @@ pub unsafe fn session_create_errhandler(
     errhandler: *mut MPI_Errhandler,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { create(function, callback.map(Handler::Session), errhandler) }
+    unsafe { create(function, "session_errhandler_fn", callback.map(Handler::Session), errhandler) }
 }
 
 /// `MPI_Win_create_errhandler`.
@@ -111,7 +115,7 @@ pub unsafe fn win_create_errhandler(
     errhandler: *mut MPI_Errhandler,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { create(function, callback.map(Handler::Win), errhandler) }
+    unsafe { create(function, "win_errhandler_fn", callback.map(Handler::Win), errhandler) }
 }
 
 /// `MPI_Errhandler_free`.

@@ -24,6 +24,8 @@ pub type DeleteFunction<H> = unsafe extern "C" fn(H, c_int, *mut c_void, *mut c_
 
 /// All keyvals and attributes of objects that handles of type `H` name.
 pub struct Cache<H> {
+    /// What C calls a keyval of this kind, for error texts.
+    pub argument: &'static str,
     keyvals: Mutex<BTreeMap<c_int, Known<H>>>,
     /// By handle, in the order in which they were set.
     attributes: Mutex<BTreeMap<usize, Vec<Attribute<H>>>>,
@@ -66,8 +68,8 @@ static NEXT: AtomicI32 = AtomicI32::new(0x400);
 
 impl<H: Handle> Cache<H> {
     /// No keyvals.
-    pub const fn new() -> Self {
-        Self { keyvals: Mutex::new(BTreeMap::new()), attributes: Mutex::new(BTreeMap::new()) }
+    pub const fn new(argument: &'static str) -> Self {
+        Self { argument, keyvals: Mutex::new(BTreeMap::new()), attributes: Mutex::new(BTreeMap::new()) }
     }
 
     /// A new keyval.
@@ -97,7 +99,7 @@ impl<H: Handle> Cache<H> {
     pub fn free_keyval(&self, number: c_int) -> Result<()> {
         let mut keyvals = lock(&self.keyvals);
         let named = keyvals.get_mut(&number).filter(|known| known.is_alive());
-        named.ok_or_else(|| no_keyval(number))?.owned = None;
+        named.ok_or_else(|| self.no_keyval(number))?.owned = None;
         keyvals.retain(|_, known| known.is_alive());
         Ok(())
     }
@@ -132,7 +134,7 @@ impl<H: Handle> Cache<H> {
     pub fn delete(&self, object: H, number: c_int) -> Result<()> {
         let keyval = self.keyval(number)?;
         if !self.is_set(object, number) {
-            let text = format!("keyval is {number}, which has no value on this object");
+            let text = format!("{} is {number}, which has no value on this object", self.argument);
             return Err(Error::new(ErrorClass::Keyval, text));
         }
         self.delete_one(object, &keyval)
@@ -191,7 +193,13 @@ impl<H: Handle> Cache<H> {
 
     fn keyval(&self, number: c_int) -> Result<Arc<Keyval<H>>> {
         let found = lock(&self.keyvals).get(&number).and_then(|known| known.keyval.upgrade());
-        found.ok_or_else(|| no_keyval(number))
+        found.ok_or_else(|| self.no_keyval(number))
+    }
+
+    #[cold]
+    fn no_keyval(&self, number: c_int) -> Error {
+        let text = format!("{} is {number}, which is none for this kind of object", self.argument);
+        Error::new(ErrorClass::Keyval, text)
     }
 
     fn is_set(&self, object: H, number: c_int) -> bool {
@@ -216,7 +224,8 @@ impl<H: Handle> Cache<H> {
             (!mem::replace(&mut attribute.is_leaving, true)).then_some(attribute.value)
         };
         let Some(value) = self.with(object, keyval.number, mark).flatten() else {
-            let text = format!("keyval is {}, whose value on this object is being deleted", keyval.number);
+            let (argument, number) = (self.argument, keyval.number);
+            let text = format!("{argument} is {number}, whose value on this object is being deleted");
             return Err(Error::new(ErrorClass::Keyval, text));
         };
         let result = keyval.deleted(object, value);
@@ -298,11 +307,6 @@ fn callback_result(which: &str, number: c_int, code: c_int) -> Result<()> {
     Err(error_codes::returned(code, format!("the {which} callback of keyval {number} returned {code}")))
 }
 
-#[cold]
-fn no_keyval(number: c_int) -> Error {
-    Error::new(ErrorClass::Keyval, format!("keyval is {number}, which is none for this kind of object"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -345,7 +349,7 @@ mod tests {
 
     #[test]
     fn attributes_are_copied_in_order_and_deleted_in_reverse() {
-        let (cache, seen) = (Cache::new(), Seen::default());
+        let (cache, seen) = (Cache::new("keyval"), Seen::default());
         let state = (&raw const seen).cast_mut().cast();
         let [first, second] = [(); 2].map(|()| cache.create_keyval(Some(copy), Some(delete), state));
         let silent = cache.create_keyval(None, None, ptr::null_mut());
@@ -362,7 +366,7 @@ mod tests {
 
     #[test]
     fn a_copy_callback_that_fails_leaves_the_new_object_without_attributes() {
-        let (cache, seen) = (Cache::new(), Seen::default());
+        let (cache, seen) = (Cache::new("keyval"), Seen::default());
         let state = (&raw const seen).cast_mut().cast();
         let [first, second] = [(); 2].map(|()| cache.create_keyval(Some(copy), Some(delete), state));
         cache.set(OLD, first, value(1)).expect("the keyval exists");
@@ -375,7 +379,7 @@ mod tests {
 
     #[test]
     fn a_delete_callback_that_refuses_leaves_its_attribute_in_its_place() {
-        let (cache, seen) = (Cache::new(), Seen::default());
+        let (cache, seen) = (Cache::new("keyval"), Seen::default());
         let state = (&raw const seen).cast_mut().cast();
         let keyvals = [(); 3].map(|()| cache.create_keyval(None, Some(delete), state));
         for (keyval, number) in keyvals.into_iter().zip([1, 13, 3]) {
@@ -392,7 +396,7 @@ mod tests {
 
     #[test]
     fn setting_a_set_attribute_deletes_the_old_value() {
-        let (cache, seen) = (Cache::new(), Seen::default());
+        let (cache, seen) = (Cache::new("keyval"), Seen::default());
         let keyval = cache.create_keyval(None, Some(delete), (&raw const seen).cast_mut().cast());
         cache.set(OLD, keyval, value(1)).expect("the keyval exists");
         cache.set(OLD, keyval, value(2)).expect("the keyval exists");
@@ -404,7 +408,7 @@ mod tests {
 
     #[test]
     fn a_freed_keyval_names_its_attributes_until_the_last_is_deleted() {
-        let cache = Cache::new();
+        let cache = Cache::new("keyval");
         let keyval = cache.create_keyval(None, None, ptr::null_mut());
         cache.set(OLD, keyval, value(1)).expect("the keyval exists");
         for _ in 0..2 {

@@ -125,7 +125,8 @@ pub fn find<H: Handled>(argument: &str, handle: MPI_Errhandler) -> Result<Handle
         return Err(bad_handle(argument, handle));
     }
     if H::callback(&found.handler).is_none() {
-        let text = format!("{argument} was made for other objects than an {}", H::TYPE_NAME);
+        let (word, own) = (handle.word(), H::TYPE_NAME);
+        let text = format!("{argument} is {word:#x}, which was made for other objects than an {own}");
         return Err(Error::new(ErrorClass::Errhandler, text));
     }
     Ok(found.handler)
