@@ -10,6 +10,7 @@ programs! {
     datatype_contents on 1 2;
     datatype_elements;
     datatype_extents on 1;
+    datatype_external on 1 2;
     datatype_f90 on 1 3;
     datatype_freed on 1 2 3;
     datatype_match on 1;
@@ -18,7 +19,7 @@ programs! {
     datatype_partial;
     datatype_pt2pt;
     datatype_refused on 1 2;
-    datatype_signatures;
+    datatype_signatures on 1 2 3 5;
     op_gaps;
     op_local on 1;
     op_user;
