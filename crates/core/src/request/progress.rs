@@ -1,0 +1,259 @@
+//! How far requests have come: starting, completing and freeing them, inside the gate.
+
+use std::sync::Arc;
+
+use oxmpi_base::{Result, Status};
+use oxmpi_engine::{Awaits, Outcome, Received, RunKey};
+
+use super::{
+    Activity, AnyTest, Completion, Kind, PersistentMessage, Request, RequestKey, misuse, no_request,
+};
+use crate::p2p::FROM_NOBODY;
+use crate::process::State;
+use crate::wait::Awaited;
+
+/// A request that is waited for.
+pub(super) struct OneRequest {
+    key: RequestKey,
+    /// What its run waits for: as long as that has not come, to look at it is enough.
+    awaits: Option<Awaits>,
+}
+
+impl OneRequest {
+    #[inline]
+    pub(super) fn new(key: RequestKey) -> Self {
+        Self { key, awaits: None }
+    }
+}
+
+impl Awaited for OneRequest {
+    type Outcome = Completion;
+
+    #[inline]
+    fn look(&mut self, state: &mut State) -> Option<Completion> {
+        if self.awaits.is_some_and(|awaits| !awaits.has_come()) {
+            return None;
+        }
+        let completion = state.complete(self.key);
+        if completion.is_none() {
+            self.awaits = state.awaits(self.key);
+        }
+        completion
+    }
+}
+
+impl State {
+    fn awaits(&self, key: RequestKey) -> Option<Awaits> {
+        match self.requests.get(key)?.kind {
+            Kind::Collective(run) | Kind::PersistentCollective { run, .. } => self.engine.awaits(run),
+            Kind::Duplication(ref duplication) => self.engine.awaits(duplication.run()),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn start(&mut self, key: RequestKey) -> Result<()> {
+        let request = self.requests.get_mut(key).ok_or_else(no_request)?;
+        match &mut request.kind {
+            Kind::PersistentCollective { active: active @ false, run, .. } => {
+                *active = true;
+                self.engine.start(*run);
+                Ok(())
+            }
+            Kind::PersistentMessage { active: None, .. } => {
+                self.start_message(key);
+                Ok(())
+            }
+            _ => request.may_start(),
+        }
+    }
+
+    fn start_message(&mut self, key: RequestKey) {
+        let Some(request) = self.requests.get_mut(key) else { return };
+        let comm = Arc::clone(&request.comm);
+        let Kind::PersistentMessage { message, active } = &mut request.kind else { return };
+        let over = |status| Activity::Over(Outcome { status, error: None });
+        *active = Some(match &**message {
+            PersistentMessage::Send { to: None, .. } => over(Status::EMPTY),
+            PersistentMessage::Receive { pattern: None, .. } => over(FROM_NOBODY),
+            PersistentMessage::Receive { pattern: Some(pattern), buffer } => {
+                match self.engine.p2p.receive(comm.context, *pattern, buffer.clone()) {
+                    Received::Done(outcome) => Activity::Over(outcome),
+                    Received::Pending(op) => Activity::UnderWay(op),
+                }
+            }
+            PersistentMessage::Send { to: Some(to), tag, buffer, mode } => {
+                let sent = crate::p2p::begin_send(&mut self.engine.p2p, &comm, buffer, *to, *tag, *mode);
+                sent.map_or_else(|| over(Status::EMPTY), Activity::UnderWay)
+            }
+        });
+    }
+
+    /// Completes the operation of a request if it is over.
+    #[inline]
+    pub(super) fn complete(&mut self, key: RequestKey) -> Option<Completion> {
+        let Some(request) = self.requests.get_mut(key) else { return Some(Completion::EMPTY) };
+        match &mut request.kind {
+            Kind::PersistentCollective { active, run, .. } => {
+                if !*active {
+                    return Some(Completion::EMPTY);
+                }
+                if !self.engine.drive(*run) {
+                    return None;
+                }
+                *active = false;
+                let error = self.engine.outcome(*run).err();
+                Some(Completion::new(Status::EMPTY, error, &request.comm, false))
+            }
+            Kind::PersistentMessage { active, .. } => match active {
+                None => Some(Completion::EMPTY),
+                Some(Activity::Over(_)) => {
+                    let Some(Activity::Over(outcome)) = active.take() else { return None };
+                    Some(Completion::of(outcome, &request.comm, false))
+                }
+                Some(Activity::UnderWay(op)) => {
+                    self.engine.p2p.poll();
+                    let outcome = self.engine.p2p.take_outcome(*op)?;
+                    *active = None;
+                    Some(Completion::of(outcome, &request.comm, false))
+                }
+            },
+            Kind::Message(op) => {
+                self.engine.p2p.poll();
+                let outcome = self.engine.p2p.take_outcome(*op)?;
+                let completion = Completion::of(outcome, &request.comm, true);
+                self.remove(key);
+                Some(completion)
+            }
+            Kind::Collective(run) => {
+                let run = *run;
+                if !self.engine.drive(run) {
+                    return None;
+                }
+                let error = self.engine.outcome(run).err();
+                let completion = Completion::new(Status::EMPTY, error, &request.comm, true);
+                self.engine.forget(run);
+                self.remove(key);
+                Some(completion)
+            }
+            Kind::Duplication(duplication) => {
+                let run = duplication.run();
+                if self.engine.drive(run) { self.complete_duplication(key, run) } else { None }
+            }
+            Kind::Complete(status) => {
+                let status = *status;
+                self.remove(key);
+                Some(Completion { status, freed: true, ..Completion::EMPTY })
+            }
+            Kind::Failed(_) => {
+                let comm = Arc::clone(&request.comm);
+                let Some(Kind::Failed(outcome)) = self.remove(key) else { return None };
+                Some(Completion::of(*outcome, &comm, true))
+            }
+        }
+    }
+
+    fn complete_duplication(&mut self, key: RequestKey, run: RunKey) -> Option<Completion> {
+        let result = self.engine.outcome(run);
+        self.engine.forget(run);
+        let comm = Arc::clone(&self.requests.get(key)?.comm);
+        let Some(Kind::Duplication(duplication)) = self.remove(key) else { return None };
+        let error = duplication.finish(self, &comm, result).err();
+        Some(Completion::new(Status::EMPTY, error, &comm, true))
+    }
+
+    fn remove(&mut self, key: RequestKey) -> Option<Kind> {
+        let request = self.requests.remove(key)?;
+        if !self.leaving.is_empty() {
+            drop(request.comm);
+            self.leave_communicators();
+        }
+        Some(request.kind)
+    }
+
+    /// Whether [`State::complete`] would complete something.
+    pub(super) fn is_over(&mut self, key: RequestKey) -> bool {
+        let Some(request) = self.requests.get(key) else { return true };
+        match &request.kind {
+            Kind::PersistentCollective { active, run, .. } => !active || self.engine.is_idle(*run),
+            Kind::Collective(run) => self.engine.is_idle(*run),
+            Kind::Duplication(duplication) => self.engine.is_idle(duplication.run()),
+            Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
+                self.engine.p2p.is_done(*op)
+            }
+            Kind::Complete(_) | Kind::Failed(_) | Kind::PersistentMessage { .. } => true,
+        }
+    }
+
+    /// The status of an operation that is over.
+    pub(super) fn status(&self, key: RequestKey) -> Status {
+        let Some(request) = self.requests.get(key) else { return Status::EMPTY };
+        match &request.kind {
+            Kind::Complete(status) => *status,
+            Kind::Failed(outcome) => outcome.status,
+            Kind::PersistentMessage { active: Some(Activity::Over(outcome)), .. } => outcome.status,
+            Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
+                self.engine.p2p.peek_status(*op).unwrap_or(Status::EMPTY)
+            }
+            _ => Status::EMPTY,
+        }
+    }
+
+    pub(super) fn test_any(&mut self, keys: &[Option<RequestKey>]) -> AnyTest {
+        self.engine.poll();
+        let mut any_active = false;
+        for (index, key) in keys.iter().enumerate() {
+            let Some(key) = *key else { continue };
+            if !self.requests.get(key).is_some_and(Request::is_active) {
+                continue;
+            }
+            any_active = true;
+            if let Some(completion) = self.complete(key) {
+                return AnyTest::Done(index, completion);
+            }
+        }
+        if any_active { AnyTest::NotYet } else { AnyTest::Undefined }
+    }
+
+    pub(super) fn test_some(
+        &mut self,
+        keys: &[Option<RequestKey>],
+        each: &mut impl FnMut(usize, Completion),
+    ) -> Option<usize> {
+        self.engine.poll();
+        let (mut any_active, mut count) = (false, 0);
+        for (index, key) in keys.iter().enumerate() {
+            let Some(key) = *key else { continue };
+            if !self.requests.get(key).is_some_and(Request::is_active) {
+                continue;
+            }
+            any_active = true;
+            if let Some(completion) = self.complete(key) {
+                each(index, completion);
+                count += 1;
+            }
+        }
+        any_active.then_some(count)
+    }
+
+    pub(super) fn free(&mut self, key: RequestKey) -> Result<()> {
+        let request = self.requests.get(key).ok_or_else(no_request)?;
+        if let Kind::Collective(_) | Kind::Duplication(_) | Kind::PersistentCollective { active: true, .. } =
+            request.kind
+        {
+            return Err(misuse("an active collective operation is freed"));
+        }
+        match self.remove(key) {
+            Some(Kind::Message(op)) => self.engine.p2p.detach(op),
+            Some(Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. }) => {
+                self.engine.p2p.detach(op);
+            }
+            Some(Kind::PersistentCollective { run, channel, .. }) => {
+                self.engine.forget(run);
+                self.engine.leave_channel(channel, None);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
