@@ -14,6 +14,7 @@ programs! {
     comm_names;
     comm_recycled;
     comm_split;
+    comm_split_type;
     group_ranges;
     group_sets;
     intercomm_collectives;
@@ -30,4 +31,11 @@ fn an_error_that_nobody_handles_ends_the_job_and_says_why() {
         assert!(ended.err.contains("MPI_Send"), "{}", ended.err);
         assert!(ended.err.contains("MPI_ERR_RANK"), "{}", ended.err);
     }
+}
+
+#[test]
+fn ranks_bound_to_cores_are_split_by_them() {
+    let program = Program::compile("comm_split_type");
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u32;
+    program.on(cpus.min(4)).option("--bind-to").option("core").argument("bound").passes();
 }

@@ -20,6 +20,8 @@ use crate::pointer::{Out, StringOut};
 use crate::process::{Init, Origin};
 use crate::{attr, comm, group, info, process};
 
+pub use crate::comm::get_hw_resource_info;
+
 /// Memory of the library is aligned to a line of shared memory, if the program does not ask for more.
 const ALIGNMENT: usize = 128;
 
@@ -252,18 +254,6 @@ pub unsafe fn free_mem(function: Function, base: *mut c_void) -> c_int {
         }
         // SAFETY: the program promises that `MPI_Alloc_mem` gave this memory, and that it is used no more.
         unsafe { libc::free(base) };
-        Ok(())
-    })
-}
-
-/// `MPI_Get_hw_resource_info`: no kind of hardware is told apart.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn get_hw_resource_info(function: Function, hw_info: *mut MPI_Info) -> c_int {
-    in_process(function, |_| {
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("hw_info", hw_info) }?.set(info::insert(Info::default()));
         Ok(())
     })
 }

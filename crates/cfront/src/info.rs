@@ -79,6 +79,13 @@ pub fn hints(argument: &str, handle: MPI_Info) -> Result<Info> {
     if handle == MPI_INFO_NULL { Ok(Info::default()) } else { read(argument, handle) }
 }
 
+/// Writes a value into the info that the program has passed, unless that is `MPI_INFO_NULL`.
+pub fn tell(handle: MPI_Info, key: &str, value: &str) {
+    if let Some(info) = INFOS.get(handle) {
+        info.lock().unwrap_or_else(PoisonError::into_inner).set(key, value);
+    }
+}
+
 /// `MPI_Info_create`.
 ///
 /// # Safety

@@ -9,6 +9,7 @@
 //! | `wait` | the one place where anything waits, and how |
 //! | `group`, `comm`, `offer` | groups and communicators, and how these are made together |
 //! | `topology` | which members of a communicator are neighbours |
+//! | `hardware` | the parts of the machine that processes are bound to |
 //! | `p2p`, `request` | messages, and operations that are under way |
 //! | `coll` | one description per collective, and its three lifetimes |
 #![forbid(unsafe_code)]
@@ -17,6 +18,7 @@ mod clock;
 pub mod coll;
 mod comm;
 mod group;
+mod hardware;
 mod offer;
 mod p2p;
 mod process;
@@ -28,6 +30,7 @@ pub use clock::{WALL_TIME_IS_GLOBAL, processor_name, wall_tick, wall_time};
 pub use coll::Operation;
 pub use comm::{Communicator, Party, RemoteLeader};
 pub use group::{Comparison, Group};
+pub use hardware::{Confinement, ResourceType, SplitType};
 pub use p2p::{Dest, MessageKey, NULL_SOURCE, SendMode, Source, TagPattern};
 pub use process::{Phase, Process, State, ThreadLevel};
 pub use request::{AnyTest, Completion, Request, RequestKey};

@@ -1,7 +1,9 @@
 //! Which CPUs each rank may use.
 //!
 //! The default gives each rank its share of the CPUs the launcher itself may use, and binds nobody when there are
-//! more ranks than CPUs. Pure: the machine is found out in `topology`.
+//! more ranks than CPUs.
+
+use oxmpi_shm::Cpu;
 
 /// How ranks are bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,19 +21,6 @@ pub enum Policy {
     Share,
     /// Each rank to the CPUs of one processor package.
     Socket,
-}
-
-/// A CPU (hardware thread) and where it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cpu {
-    /// Its package.
-    pub package: usize,
-    /// Its NUMA node.
-    pub node: usize,
-    /// Its core, by the number of the core's first CPU.
-    pub core: usize,
-    /// Its own number.
-    pub id: usize,
 }
 
 impl Policy {

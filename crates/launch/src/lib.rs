@@ -4,7 +4,7 @@
 //! |---|---|
 //! | what the user wants | `command_line` (words to a description), `job` (the description) |
 //! | decisions, pure | `bind`, `environment`, `output`, `report`, `status` |
-//! | the machine | `program`, `topology`, `start`, `spawn`, `signals` |
+//! | the machine | `program`, `start`, `spawn`, `signals` |
 //! | the running job | `supervise` (the loop), `streams`, `feed`, `guardian`, `orphans` |
 //!
 //! Nothing is left behind however the job ends. Ranks share one anonymous segment, which has no name. Each rank has a
@@ -37,7 +37,6 @@ mod start;
 mod status;
 mod streams;
 mod supervise;
-mod topology;
 
 use std::ffi::OsString;
 use std::fs;

@@ -21,7 +21,7 @@ use crate::signals::Signals;
 use crate::spawn::{self, Place, Program, Surroundings};
 use crate::streams::Streams;
 use crate::supervise::{Progress, Rank, Supervisor};
-use crate::{orphans, program, topology};
+use crate::{orphans, program};
 
 /// Descriptors the launcher holds for each rank: output, error, process, lifeline, input; one to spare.
 const DESCRIPTORS_PER_RANK: u64 = 6;
@@ -197,7 +197,7 @@ fn bindings(job: &Job) -> Result<Vec<Vec<usize>>> {
     if job.bind == Policy::None {
         return Ok(vec![Vec::new(); ranks]);
     }
-    let cpus = topology::allowed_cpus().map_err(|error| Failure::system("ask for my CPUs", error))?;
+    let cpus = oxmpi_shm::allowed_cpus().map_err(|error| Failure::system("ask for my CPUs", error))?;
     Ok(job.bind.bind(&cpus, ranks))
 }
 

@@ -15,6 +15,7 @@
 //! The mapping stays until the process ends, so views of it are `'static`.
 
 mod arena;
+mod cpus;
 mod doorbell;
 mod job;
 mod layout;
@@ -28,6 +29,7 @@ mod state;
 mod sync;
 
 pub use arena::{Arena, Block};
+pub use cpus::{Cpu, allowed_cpus};
 pub use doorbell::{Doorbell, Sleepers, Waker};
 pub use job::{Job, Member};
 pub use layout::FIRST_LINES;

@@ -5,14 +5,13 @@
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_base::{Function, Result};
 use oxmpi_core::{Communicator, Process};
 
 use super::{COMMUNICATORS, Entry, Reserved, find};
 use crate::failure::{Failure, by_argument, on_comm, on_object};
 use crate::generated::constants::{
-    MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED,
-    MPI_COMM_TYPE_RESOURCE_GUIDED, MPI_COMM_TYPE_SHARED, MPI_COMM_WORLD, MPI_INFO_NULL, MPI_UNDEFINED,
+    MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_INFO_NULL, MPI_UNDEFINED,
 };
 use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request};
 use crate::handle::encode;
@@ -103,7 +102,7 @@ pub unsafe fn comm_idup_with_info(
 ///
 /// # Safety
 /// `newcomm` is null or valid for writes.
-unsafe fn make(
+pub(super) unsafe fn make(
     function: Function,
     comm: MPI_Comm,
     newcomm: *mut MPI_Comm,
@@ -172,34 +171,6 @@ pub unsafe fn comm_split(
     let construct = |process: &Process, parent: &Arc<Entry>| {
         let color = (color != MPI_UNDEFINED).then_some(color);
         Ok((process.comm_split(&parent.core, color, key)?, Info::default()))
-    };
-    // SAFETY: the caller's promise.
-    unsafe { make(function, comm, newcomm, construct) }
-}
-
-/// `MPI_Comm_split_type`: all ranks share the memory of one node. No other kind of hardware is told apart.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_split_type(
-    function: Function,
-    comm: MPI_Comm,
-    split_type: c_int,
-    key: c_int,
-    hints: MPI_Info,
-    newcomm: *mut MPI_Comm,
-) -> c_int {
-    let construct = |process: &Process, parent: &Arc<Entry>| {
-        let hints = info::hints("info", hints)?;
-        let color = match split_type {
-            MPI_COMM_TYPE_SHARED => Some(0),
-            MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED => {
-                (hints.get("mpi_hw_resource_type") == Some("mpi_shared_memory")).then_some(0)
-            }
-            MPI_COMM_TYPE_HW_UNGUIDED | MPI_UNDEFINED => None,
-            _ => return Err(Error::new(ErrorClass::Arg, format!("split_type {split_type} is none"))),
-        };
-        Ok((process.comm_split(&parent.core, color, key)?, hints))
     };
     // SAFETY: the caller's promise.
     unsafe { make(function, comm, newcomm, construct) }

@@ -4,6 +4,7 @@
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Management.
 
 mod create;
+mod split_type;
 
 use std::ffi::{c_char, c_int};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -27,8 +28,9 @@ use crate::{errhan, group, memory_kinds, process};
 
 pub use self::create::{
     comm_create, comm_create_from_group, comm_create_group, comm_dup, comm_dup_with_info, comm_free,
-    comm_idup, comm_idup_with_info, comm_split, comm_split_type,
+    comm_idup, comm_idup_with_info, comm_split,
 };
+pub use self::split_type::{comm_split_type, get_hw_resource_info};
 pub use crate::hints::{comm_get_info, comm_set_info};
 
 /// A communicator with what belongs to its handle.

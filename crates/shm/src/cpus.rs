@@ -1,13 +1,24 @@
 //! The CPUs this process may use, and where they are, as the kernel tells it.
 //!
-//! Costs two small files per CPU; asked only when ranks are to be bound. What cannot be read is taken to be alike
+//! Costs two small files per CPU; asked only when ranks are bound, or split by the hardware that they are bound to. What cannot be read is taken to be alike
 //! for all CPUs.
 
 use std::fs;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-use crate::bind::Cpu;
+/// A CPU (hardware thread) and where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cpu {
+    /// Its package.
+    pub package: usize,
+    /// Its NUMA node.
+    pub node: usize,
+    /// Its core, by the number of the core's first CPU.
+    pub core: usize,
+    /// Its own number.
+    pub id: usize,
+}
 
 /// The CPUs that this process may use.
 ///
