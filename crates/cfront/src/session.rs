@@ -246,3 +246,34 @@ fn group_of(process: &Process, name: &str) -> Result<Group> {
     })?;
     Ok(members(process))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level_of_pairs(pairs: &[(&str, &str)]) -> Result<ThreadLevel> {
+        let mut hints = Info::default();
+        pairs.iter().for_each(|(key, value)| hints.set(key, value));
+        level_of(&hints)
+    }
+
+    #[test]
+    fn a_thread_level_is_read_from_either_key_the_standards_first() {
+        assert_eq!(level_of_pairs(&[]).expect("the default"), ThreadLevel::Multiple);
+        for (name, level) in LEVELS {
+            for key in LEVEL_KEYS {
+                assert_eq!(level_of_pairs(&[(key, name)]).expect("a level"), level);
+            }
+        }
+        let both =
+            [("mpi_thread_support_level", "MPI_THREAD_SINGLE"), ("thread_level", "MPI_THREAD_FUNNELED")];
+        assert_eq!(level_of_pairs(&both).expect("a level"), ThreadLevel::Funneled);
+    }
+
+    #[test]
+    fn what_is_no_thread_level_is_an_error() {
+        let error = level_of_pairs(&[("thread_level", "mpi_thread_multiple")]).expect_err("levels have case");
+        assert_eq!(error.class(), ErrorClass::InfoValue);
+        assert!(error.text().contains("thread_level is \"mpi_thread_multiple\""), "{error}");
+    }
+}

@@ -5,6 +5,7 @@
 use std::process;
 
 use oxmpi_engine::{Address, Mode, Pattern, Received};
+use oxmpi_shm::Phase;
 
 use crate::harness::{Lie, Store, World};
 use crate::messages::{SIZES, contents};
@@ -230,4 +231,23 @@ fn what_is_read_out_of_the_senders_memory_is_what_was_sent() {
         assert!(into.get() == from.get()[..room], "message {number}");
         world.finish_send(0, key);
     }
+}
+
+/// Session Creation and Destruction: ranks may end their sessions while others go on.
+#[test]
+fn nothing_is_expected_of_a_rank_that_has_left() {
+    let mut world = World::new(3, 1);
+    let from = Store::of(&contents(0, 0, 8), Lie::Dense);
+    // The ring is full, and the last message waits for room.
+    let queued = std::iter::repeat_with(|| world.send(0, 1, 0, &from, Mode::Standard)).find_map(|key| key);
+    assert!(queued.is_some() && !world.engines[0].is_quiet());
+    world.engines[2].state().set_phase(Phase::Finalized);
+    assert!(!world.engines[0].is_quiet(), "another rank has left");
+    world.engines[1].state().set_phase(Phase::Finalized);
+    assert!(world.engines[0].is_quiet());
+    // It is back.
+    world.engines[1].state().set_phase(Phase::InSession);
+    assert!(!world.engines[0].is_quiet());
+    world.settle();
+    assert!(world.engines[0].is_quiet());
 }
