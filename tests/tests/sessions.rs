@@ -3,11 +3,16 @@
 use oxmpi_tests::{Program, RANKS, programs};
 
 programs! {
+    session_again;
     session_alone;
+    session_beyond_world;
     session_comms;
+    session_early;
+    session_families;
     session_groups;
     session_psets;
     session_threads;
+    session_threads_comm on 1 2 4;
 }
 
 #[test]
@@ -23,6 +28,14 @@ fn the_world_model_and_sessions_begin_and_end_in_any_order() {
 #[test]
 fn the_worlds_communicators_end_with_the_world_model() {
     let program = Program::compile("session_world_ended");
+    for ranks in RANKS {
+        program.on(ranks).option("--initial-errhandler=mpi_errors_return").passes();
+    }
+}
+
+#[test]
+fn what_is_left_over_ends_with_its_session() {
+    let program = Program::compile("session_left_over");
     for ranks in RANKS {
         program.on(ranks).option("--initial-errhandler=mpi_errors_return").passes();
     }
