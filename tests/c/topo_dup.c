@@ -9,11 +9,14 @@ static int kind_of(MPI_Comm comm) {
 }
 
 static void check(MPI_Comm comm, int kind) {
-    MPI_Comm duplicates[2], part;
+    MPI_Comm duplicates[3], part;
+    MPI_Request request;
     OK(MPI_Comm_dup(comm, &duplicates[0]));
     OK(MPI_Comm_dup_with_info(comm, MPI_INFO_NULL, &duplicates[1]));
+    OK(MPI_Comm_idup(comm, &duplicates[2], &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     OK(MPI_Comm_free(&comm));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         EQUAL(kind_of(duplicates[i]), kind);
         OK(MPI_Comm_split(duplicates[i], 0, rank, &part));
         EQUAL(kind_of(part), MPI_UNDEFINED);

@@ -60,12 +60,34 @@ static void check_questions(MPI_Comm grid) {
     GIVES(MPI_ERR_ARG, MPI_Cart_sub(grid, NULL, &grid));
 }
 
+/* An intercommunicator has no topology and gets none. */
+static void check_inter(void) {
+    MPI_Comm half, inter, made = MPI_COMM_WORLD;
+    int odd = rank % 2, dims = 1, none = 0;
+    OK(MPI_Comm_split(MPI_COMM_WORLD, odd, rank, &half));
+    OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, !odd, 5, &inter));
+    OK(MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN));
+    OK(MPI_Topo_test(inter, &one));
+    EQUAL(one, MPI_UNDEFINED);
+    GIVES(MPI_ERR_COMM, MPI_Cart_create(inter, 1, &dims, &none, 0, &made));
+    GIVES(MPI_ERR_COMM, MPI_Cart_map(inter, 1, &dims, &none, &one));
+    GIVES(MPI_ERR_COMM, MPI_Graph_create(inter, 1, &dims, &none, 0, &made));
+    GIVES(MPI_ERR_COMM, MPI_Dist_graph_create(inter, 1, &none, &dims, &none, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made));
+    GIVES(MPI_ERR_COMM, MPI_Dist_graph_create_adjacent(inter, 1, &none, MPI_UNWEIGHTED, 1, &none, MPI_UNWEIGHTED,
+                                                       MPI_INFO_NULL, 0, &made));
+    CHECK(made == MPI_COMM_WORLD, "a call that fails sets nothing");
+    OK(MPI_Comm_free(&inter));
+    OK(MPI_Comm_free(&half));
+}
+
 int main(int argc, char **argv) {
     MPI_Comm comm;
     int period = 0, degree = 1;
     begin(&argc, &argv);
     check_kinds(MPI_COMM_WORLD, MPI_UNDEFINED);
     check_grids();
+    if (size > 1)
+        check_inter();
     OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &period, 0, &comm));
     check_kinds(comm, MPI_CART);
     check_questions(comm);
