@@ -2,7 +2,7 @@
 //!
 //! Whoever comes first joins the job, and fixes whether threads may be inside at the same time. The process is in
 //! use while the world model runs or a session is open; when the last of them ends it rests, and a later session
-//! takes it up again as it is. See `docs/decisions/13-sessions.md`.
+//! takes it up again as it is. See `docs/decisions/12-sessions.md`.
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, The World Model; The Sessions Model.
 

@@ -1,7 +1,7 @@
 //! The CPUs this process may use, and where they are, as the kernel tells it.
 //!
-//! Costs two small files per CPU; asked only when ranks are bound, or split by the hardware that they are bound to. What cannot be read is taken to be alike
-//! for all CPUs.
+//! Costs two small files per CPU; asked only when ranks are bound, or split by the hardware that they are bound to.
+//! What cannot be read is taken to be alike for all CPUs.
 
 use std::fs;
 
