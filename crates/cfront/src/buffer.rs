@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_core::Communicator;
 use oxmpi_core::coll::Side;
-use oxmpi_datatype::{Buffer, Datatype};
+use oxmpi_datatype::{Buffer, Datatype, Elements};
 
 use crate::datatype;
 use crate::generated::constants::MPI_IN_PLACE;
@@ -136,6 +136,20 @@ impl Arguments {
         unsafe { self.blocks_of(1, datatype) }
     }
 
+    /// As [`Arguments::buffer_of`], for use in this call only.
+    ///
+    /// # Errors
+    /// As [`Arguments::buffer`].
+    ///
+    /// # Safety
+    /// As [`Arguments::buffer`].
+    pub unsafe fn elements_of<'a>(&self, datatype: &'a Datatype) -> Result<Elements<'a>> {
+        let count = self.check_before_datatype()?;
+        self.check_address(datatype)?;
+        // SAFETY: the caller's promise; at null there is nothing, or a datatype of absolute addresses.
+        unsafe { Elements::new(self.address.cast(), count, datatype) }.map_err(|error| self.blame(&error, 1))
+    }
+
     /// As [`Arguments::side`], of the datatype that was found for the handle.
     ///
     /// # Errors
@@ -165,6 +179,15 @@ impl Arguments {
         let address = self.address.wrapping_byte_offset(displacement as isize);
         // SAFETY: the caller's promise; at null there is nothing, or a datatype of absolute addresses.
         unsafe { Buffer::new(address.cast(), count, datatype) }.map_err(|error| self.blame(&error, 1))
+    }
+
+    /// The datatype, found after what C names before it was checked.
+    ///
+    /// # Errors
+    /// As [`Arguments::buffer`].
+    pub fn datatype(&self) -> Result<datatype::Found> {
+        self.check_before_datatype()?;
+        datatype::find(self.names.datatype, self.datatype)
     }
 
     /// The number of elements.

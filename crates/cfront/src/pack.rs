@@ -37,11 +37,12 @@ pub unsafe fn pack(
 ) -> c_int {
     on_comm(function, comm, |_, _| {
         let input = Arguments { names: &INPUT, address: inbuf.cast_mut(), count: incount, datatype };
+        let found = input.datatype()?;
         // SAFETY: the caller's promise.
-        let input = unsafe { input.buffer() }?;
+        let input = unsafe { input.elements_of(&found) }?;
         // SAFETY: the caller's promise.
         let packed = unsafe { Packed::new(("outbuf", outbuf), ("outsize", outsize), position) }?;
-        input.read(0, &packed.next(input.bytes())?);
+        input.read(&packed.next(input.bytes())?);
         // SAFETY: the caller's promise.
         unsafe { packed.advance(input.bytes()) }
     })
@@ -65,9 +66,10 @@ pub unsafe fn unpack(
         // SAFETY: the caller's promise; only read.
         let packed = unsafe { Packed::new(("inbuf", inbuf.cast_mut()), ("insize", insize), position) }?;
         let output = Arguments { names: &OUTPUT, address: outbuf, count: outcount, datatype };
+        let found = output.datatype()?;
         // SAFETY: the caller's promise.
-        let output = unsafe { output.buffer() }?;
-        output.write(0, &packed.next(output.bytes())?);
+        let output = unsafe { output.elements_of(&found) }?;
+        output.write(&packed.next(output.bytes())?);
         // SAFETY: the caller's promise.
         unsafe { packed.advance(output.bytes()) }
     })

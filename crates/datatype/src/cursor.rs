@@ -1,6 +1,6 @@
 //! Moving a range of packed bytes between an element's scattered memory and one piece.
 //!
-//! With [`Buffer`](crate::Buffer), which makes the promises, the only module of this crate that touches memory.
+//! With [`Buffer`](crate::Buffer) and [`Elements`](crate::Elements), which make the promises, the only module of this crate that touches memory.
 //! It walks a layout from the byte asked for. Elements that are one run, or a few, are moved many at a time
 //! (`blocks`): there strided data and arrays of structures spend their time.
 
@@ -97,6 +97,10 @@ unsafe fn transfer_whole<const PACK: bool>(
     let mut blocks =
         Blocks { memory: at(origin, body.displacement), stride, packed: packed.as_ptr(), packed_stride };
     match &body.shape {
+        Shape::Run if stride == packed_stride => {
+            // SAFETY: the range covers these elements, which together are one run.
+            unsafe { move_block::<PACK>(blocks.memory, blocks.packed, packed.len()) };
+        }
         Shape::Run => {
             // SAFETY: the range covers these elements, and each is one run.
             unsafe { blocks.transfer::<PACK>(body.bytes, count) };

@@ -20,6 +20,9 @@ proptest! {
         prop_assert_eq!(buffer.bytes(), expected.len() as u64);
         let mut packed = vec![0; expected.len()];
         buffer.read(0, &claim(&mut packed));
+        prop_assert_eq!(&packed, &expected);
+        packed.fill(0);
+        memory.elements(count, &datatype).read(&claim(&mut packed));
         prop_assert_eq!(packed, expected);
     }
 
@@ -65,6 +68,17 @@ proptest! {
         }
         memory.buffer(count, &datatype).write(begin as u64, &claim(&mut packed));
         prop_assert_eq!(memory.bytes, expected);
+    }
+
+    #[test]
+    fn elements_for_one_call_are_unpacked_like_a_buffer(datatype in receivable(), count in 0..4u64) {
+        datatype.commit();
+        let bytes = naive::bytes(&datatype, count);
+        let mut packed: Vec<u8> = (0..bytes.len()).map(|index| 255 - index as u8).collect();
+        let (mut memory, mut other) = (Memory::around(&bytes), Memory::around(&bytes));
+        memory.buffer(count, &datatype).write(0, &claim(&mut packed));
+        other.elements(count, &datatype).write(&claim(&mut packed));
+        prop_assert_eq!(memory.bytes, other.bytes);
     }
 
     #[test]

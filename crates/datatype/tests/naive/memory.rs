@@ -1,6 +1,6 @@
 //! Memory that a typemap fits into.
 
-use oxmpi_datatype::{Buffer, Datatype};
+use oxmpi_datatype::{Buffer, Datatype, Elements};
 use oxmpi_mem::Region;
 
 /// Memory around an origin, each byte with a value of its own kind.
@@ -33,6 +33,12 @@ impl Memory {
         // SAFETY: `around` has made room for the whole typemap, and the tests look at the bytes only between
         // two uses of the buffer.
         unsafe { Buffer::new(origin, count, datatype) }.expect("the datatype is committed and small")
+    }
+
+    pub fn elements<'a>(&mut self, count: u64, datatype: &'a Datatype) -> Elements<'a> {
+        let origin = self.bytes.as_mut_ptr().wrapping_add(self.origin);
+        // SAFETY: as in `buffer`.
+        unsafe { Elements::new(origin, count, datatype) }.expect("the datatype is committed and small")
     }
 }
 
