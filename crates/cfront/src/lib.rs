@@ -46,6 +46,7 @@ pub mod request;
 mod request_status;
 mod requests;
 mod root;
+mod sendrecv;
 pub mod session;
 mod status;
 pub mod topo;

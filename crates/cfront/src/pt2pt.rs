@@ -9,7 +9,7 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::{Dest, MessageKey, Process, RequestKey, SendMode, Source, TagPattern};
 use oxmpi_datatype::Buffer;
 
-use crate::buffer::{Arguments, PLAIN, RECV, SEND};
+use crate::buffer::{Arguments, PLAIN};
 use crate::comm::Entry;
 use crate::failure::{Failure, on_comm, on_object};
 use crate::generated::constants::{
@@ -23,6 +23,7 @@ use crate::status::StatusOut;
 pub use crate::attached::{
     buffer_attach, buffer_detach, buffer_flush, comm_attach_buffer, comm_detach_buffer, comm_flush_buffer,
 };
+pub use crate::sendrecv::{isendrecv, isendrecv_replace, sendrecv, sendrecv_replace};
 
 #[inline]
 pub(crate) fn destination(dest: c_int) -> Dest {
@@ -163,67 +164,6 @@ pub unsafe fn irecv(
     };
     // SAFETY: the caller's promise.
     unsafe { make_request(function, arguments, comm, request, begin) }
-}
-
-/// `MPI_Sendrecv`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn sendrecv(
-    function: Function,
-    sendbuf: *const c_void,
-    sendcount: MPI_Count,
-    sendtype: MPI_Datatype,
-    dest: c_int,
-    sendtag: c_int,
-    recvbuf: *mut c_void,
-    recvcount: MPI_Count,
-    recvtype: MPI_Datatype,
-    source: c_int,
-    recvtag: c_int,
-    comm: MPI_Comm,
-    status: *mut MPI_Status,
-) -> c_int {
-    on_comm(function, comm, |process, comm| {
-        let arguments = Arguments::new(&SEND, sendbuf, sendcount, sendtype);
-        // SAFETY: the caller's promise.
-        let send = unsafe { arguments.buffer() }?;
-        let arguments = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
-        // SAFETY: the caller's promise.
-        let recv = unsafe { arguments.buffer() }?;
-        let (to, from) = (destination(dest), origin(source));
-        let received = process.sendrecv(&comm.core, &send, to, sendtag, recv, from, pattern(recvtag))?;
-        // SAFETY: the caller's promise.
-        unsafe { StatusOut::new(status) }.set(&received);
-        Ok(())
-    })
-}
-
-/// `MPI_Sendrecv_replace`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn sendrecv_replace(
-    function: Function,
-    buf: *mut c_void,
-    count: MPI_Count,
-    datatype: MPI_Datatype,
-    dest: c_int,
-    sendtag: c_int,
-    source: c_int,
-    recvtag: c_int,
-    comm: MPI_Comm,
-    status: *mut MPI_Status,
-) -> c_int {
-    on_comm(function, comm, |process, comm| {
-        // SAFETY: the caller's promise.
-        let buffer = unsafe { Arguments::new(&PLAIN, buf, count, datatype).buffer() }?;
-        let (to, from) = (destination(dest), origin(source));
-        let received = process.sendrecv_replace(&comm.core, buffer, to, sendtag, from, pattern(recvtag))?;
-        // SAFETY: the caller's promise.
-        unsafe { StatusOut::new(status) }.set(&received);
-        Ok(())
-    })
 }
 
 /// `MPI_Probe`.

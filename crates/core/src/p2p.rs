@@ -10,7 +10,7 @@ use oxmpi_engine::{Address, AtOnce, Key, Message, Mode, OpKey, Outcome, P2p, Pat
 
 use crate::comm::Communicator;
 use crate::process::{Process, State};
-use crate::request::{Kind, Request, RequestKey};
+use crate::request::{Activity, Kind, Request, RequestKey};
 use crate::wait::Awaited;
 
 /// Whom a message goes to.
@@ -96,6 +96,14 @@ impl Communicator {
             }
             Source::Rank(rank) => Err(self.no_such_rank("source", rank)),
         }
+    }
+
+    /// As [`Communicator::pattern`], of the receive of a send-receive.
+    pub(crate) fn recv_pattern(&self, source: Source, tag: TagPattern) -> Result<Option<Pattern>> {
+        if let TagPattern::Tag(tag) = tag {
+            checked_tag("recvtag", tag)?;
+        }
+        self.pattern(source, tag)
     }
 
     #[cold]
@@ -193,10 +201,7 @@ impl Process {
     ) -> Result<RequestKey> {
         let pattern = comm.pattern(source, tag)?;
         let mut state = self.enter();
-        let kind = match pattern {
-            None => Kind::Complete(FROM_NOBODY),
-            Some(pattern) => Kind::received(state.engine.p2p.receive(comm.context, pattern, buffer)),
-        };
+        let kind = Kind::message(state.begin_receive(comm, pattern, buffer));
         Ok(state.requests.insert(Request::new(kind, comm)))
     }
 
@@ -217,10 +222,7 @@ impl Process {
     ) -> Result<Status> {
         let to = comm.destination(dest)?;
         let send_tag = checked_tag("sendtag", send_tag)?;
-        if let TagPattern::Tag(tag) = recv_tag {
-            checked_tag("recvtag", tag)?;
-        }
-        let pattern = comm.pattern(source, recv_tag)?;
+        let pattern = comm.recv_pattern(source, recv_tag)?;
         let mut state = self.enter();
         let received = pattern.map(|pattern| state.engine.p2p.receive(comm.context, pattern, recv));
         let sent = to.and_then(|to| state.begin_send(comm, send, to, send_tag, SendMode::Standard));
@@ -328,7 +330,7 @@ impl Process {
             None => (Kind::Complete(FROM_NOBODY), Arc::clone(self.world())),
             Some(message) => {
                 let (received, comm) = state.receive_kept(message, buffer)?;
-                (Kind::received(received), comm)
+                (Kind::message(received.into()), comm)
             }
         };
         Ok(state.requests.insert(Request::new(kind, &comm)))
@@ -405,8 +407,22 @@ impl Awaited for Receive {
 }
 
 impl State {
+    /// Begins to receive, if there is somebody to receive from.
     #[inline]
-    fn begin_send(
+    pub(crate) fn begin_receive(
+        &mut self,
+        comm: &Communicator,
+        pattern: Option<Pattern>,
+        buffer: Buffer,
+    ) -> Activity {
+        match pattern {
+            None => Activity::Over(Outcome { status: FROM_NOBODY, error: None }),
+            Some(pattern) => self.engine.p2p.receive(comm.context, pattern, buffer).into(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn begin_send(
         &mut self,
         comm: &Communicator,
         buffer: &Buffer,

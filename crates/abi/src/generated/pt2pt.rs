@@ -221,7 +221,21 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Isendrecv, ErrorVia::Comm(comm))
+        pt2pt::isendrecv(
+            Function::Isendrecv,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            dest,
+            sendtag,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            source,
+            recvtag,
+            comm,
+            request,
+        )
     }
     fn MPI_Isendrecv_c, PMPI_Isendrecv_c(
         sendbuf: *const c_void,
@@ -237,7 +251,21 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IsendrecvC, ErrorVia::Comm(comm))
+        pt2pt::isendrecv(
+            Function::IsendrecvC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            dest,
+            sendtag,
+            recvbuf,
+            recvcount,
+            recvtype,
+            source,
+            recvtag,
+            comm,
+            request,
+        )
     }
     fn MPI_Isendrecv_replace, PMPI_Isendrecv_replace(
         buf: *mut c_void,
@@ -250,7 +278,18 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IsendrecvReplace, ErrorVia::Comm(comm))
+        pt2pt::isendrecv_replace(
+            Function::IsendrecvReplace,
+            buf,
+            MPI_Count::from(count),
+            datatype,
+            dest,
+            sendtag,
+            source,
+            recvtag,
+            comm,
+            request,
+        )
     }
     fn MPI_Isendrecv_replace_c, PMPI_Isendrecv_replace_c(
         buf: *mut c_void,
@@ -263,7 +302,18 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IsendrecvReplaceC, ErrorVia::Comm(comm))
+        pt2pt::isendrecv_replace(
+            Function::IsendrecvReplaceC,
+            buf,
+            count,
+            datatype,
+            dest,
+            sendtag,
+            source,
+            recvtag,
+            comm,
+            request,
+        )
     }
     fn MPI_Issend, PMPI_Issend(
         buf: *const c_void,

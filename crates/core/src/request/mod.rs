@@ -6,6 +6,7 @@
 //! MPI-5.0: Point-to-Point Communication, Communication Completion; Persistent Communication Requests.
 
 mod progress;
+mod sendrecv;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use crate::p2p::{Dest, SendMode, Source, TagPattern, checked_tag};
 use crate::process::{Process, State};
 
 use self::progress::OneRequest;
+use self::sendrecv::SendReceive;
 
 /// The number of a request.
 pub type RequestKey = Key<Request>;
@@ -46,6 +48,8 @@ pub(crate) enum Kind {
     PersistentCollective { active: bool, run: RunKey, channel: ChannelKey },
     /// A persistent send or receive, and its message while it is active.
     PersistentMessage { message: Box<PersistentMessage>, active: Option<Activity> },
+    /// A message to somebody, and one from somebody.
+    SendReceive(Box<SendReceive>),
 }
 
 /// The arguments of a persistent send or receive.
@@ -55,7 +59,7 @@ pub(crate) enum PersistentMessage {
     Send { to: Option<Address>, tag: i32, buffer: Buffer, mode: SendMode },
 }
 
-/// The message of a persistent request that is active.
+/// A message that a request stands for.
 #[derive(Debug)]
 pub(crate) enum Activity {
     Over(Outcome),
@@ -112,11 +116,21 @@ impl Request {
 }
 
 impl Kind {
-    pub(crate) fn received(received: Received) -> Self {
+    pub(crate) fn message(activity: Activity) -> Self {
+        match activity {
+            Activity::Over(outcome) if outcome.error.is_none() => Self::Complete(outcome.status),
+            Activity::Over(outcome) => Self::Failed(Box::new(outcome)),
+            Activity::UnderWay(op) => Self::Message(op),
+        }
+    }
+}
+
+impl From<Received> for Activity {
+    #[inline]
+    fn from(received: Received) -> Self {
         match received {
-            Received::Done(outcome) if outcome.error.is_none() => Self::Complete(outcome.status),
-            Received::Done(outcome) => Self::Failed(Box::new(outcome)),
-            Received::Pending(key) => Self::Message(key),
+            Received::Done(outcome) => Self::Over(outcome),
+            Received::Pending(op) => Self::UnderWay(op),
         }
     }
 }
@@ -325,7 +339,8 @@ impl Process {
         Ok(if state.is_over(key) { Some(state.status(key)) } else { None })
     }
 
-    /// Marks a message for cancellation: it ends cancelled if it has not been matched yet.
+    /// Marks a message for cancellation: it ends cancelled if it has not been matched yet. Of a send-receive
+    /// that is what is received.
     ///
     /// # Errors
     /// `Request` for collectives, inactive requests, and none.
@@ -334,6 +349,7 @@ impl Process {
         let kind = state.requests.get(key).map(|request| &request.kind);
         let op = match kind.ok_or_else(no_request)? {
             Kind::Message(op) => Some(*op),
+            Kind::SendReceive(messages) => messages.under_way()[1],
             Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => Some(*op),
             Kind::PersistentMessage { active: None, .. } => {
                 return Err(misuse("an inactive request is cancelled"));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Result, Status};
-use oxmpi_engine::{Awaits, Outcome, Received, RunKey};
+use oxmpi_engine::{Awaits, Outcome, RunKey};
 
 use super::{
     Activity, AnyTest, Completion, Kind, PersistentMessage, Request, RequestKey, misuse, no_request,
@@ -77,10 +77,7 @@ impl State {
             PersistentMessage::Send { to: None, .. } => over(Status::EMPTY),
             PersistentMessage::Receive { pattern: None, .. } => over(FROM_NOBODY),
             PersistentMessage::Receive { pattern: Some(pattern), buffer } => {
-                match self.engine.p2p.receive(comm.context, *pattern, buffer.clone()) {
-                    Received::Done(outcome) => Activity::Over(outcome),
-                    Received::Pending(op) => Activity::UnderWay(op),
-                }
+                self.engine.p2p.receive(comm.context, *pattern, buffer.clone()).into()
             }
             PersistentMessage::Send { to: Some(to), tag, buffer, mode } => {
                 let sent = crate::p2p::begin_send(&mut self.engine.p2p, &comm, buffer, *to, *tag, *mode);
@@ -140,6 +137,15 @@ impl State {
                 let run = duplication.run();
                 if self.engine.drive(run) { self.complete_duplication(key, run) } else { None }
             }
+            Kind::SendReceive(messages) => {
+                self.engine.p2p.poll();
+                if !messages.advance(&mut self.engine.p2p) {
+                    return None;
+                }
+                let comm = Arc::clone(&request.comm);
+                let Some(Kind::SendReceive(messages)) = self.remove(key) else { return None };
+                Some(Completion::of(messages.into_outcome(), &comm, true))
+            }
             Kind::Complete(status) => {
                 let status = *status;
                 self.remove(key);
@@ -181,6 +187,7 @@ impl State {
             Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
                 self.engine.p2p.is_done(*op)
             }
+            Kind::SendReceive(messages) => messages.is_over(&self.engine.p2p),
             Kind::Complete(_) | Kind::Failed(_) | Kind::PersistentMessage { .. } => true,
         }
     }
@@ -195,6 +202,7 @@ impl State {
             Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
                 self.engine.p2p.peek_status(*op).unwrap_or(Status::EMPTY)
             }
+            Kind::SendReceive(messages) => messages.status(&self.engine.p2p),
             _ => Status::EMPTY,
         }
     }
@@ -247,6 +255,9 @@ impl State {
             Some(Kind::Message(op)) => self.engine.p2p.detach(op),
             Some(Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. }) => {
                 self.engine.p2p.detach(op);
+            }
+            Some(Kind::SendReceive(messages)) => {
+                messages.under_way().into_iter().flatten().for_each(|op| self.engine.p2p.detach(op));
             }
             Some(Kind::PersistentCollective { run, channel, .. }) => {
                 self.engine.forget(run);
