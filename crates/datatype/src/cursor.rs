@@ -1,6 +1,7 @@
 //! Moving a range of packed bytes between an element's scattered memory and one piece.
 //!
-//! With [`Buffer`](crate::Buffer) and [`Elements`](crate::Elements), which make the promises, the only module of this crate that touches memory.
+//! With [`Buffer`](crate::Buffer) and [`Elements`](crate::Elements), which make the promises, the only module of
+//! this crate that touches memory.
 //! It walks a layout from the byte asked for. Elements that are one run, or a few, are moved many at a time
 //! (`blocks`): there strided data and arrays of structures spend their time.
 
