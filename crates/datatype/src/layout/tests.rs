@@ -63,3 +63,12 @@ fn sequences_nested_deeply_stay_flat() {
     assert_eq!(nested.bytes, 40_004);
     assert_eq!(nested.run_at(40_000), (50_000, 4));
 }
+
+#[test]
+fn a_loop_is_continued_by_one_of_the_same_stride_only() {
+    let row = |count: u64, stride: i64| Layout::run(0, 8).repeat(count, stride);
+    let continued = Layout::sequence([row(20, 16), row(5, 16).moved(320)]);
+    assert!(matches!(continued.shape, Shape::Loop { count: 25, stride: 16, .. }), "{continued:?}");
+    let other = Layout::sequence([row(20, 16), row(20, 24).moved(320)]);
+    assert_eq!((other.bytes, other.run_at(21 * 8)), (320, (320 + 24, 8)));
+}
