@@ -212,6 +212,21 @@ static void check_order(void) {
     OK(MPI_Type_free(&map));
 }
 
+/* Who is beside the root says so; no other argument of his counts. */
+static void check_bystanders(void) {
+    int is_beside = root == MPI_PROC_NULL, counted = is_beside ? -1 : 1;
+    MPI_Datatype type = is_beside ? MPI_DATATYPE_NULL : MPI_INT;
+    MPI_Op op = is_beside ? MPI_OP_NULL : MPI_SUM;
+    int *from = is_beside ? NULL : sent, *to = is_beside ? NULL : received;
+    fill(remotes, 0);
+    OK(MPI_Bcast(from, counted, type, root, inter));
+    OK(MPI_Gather(from, counted, type, to, counted, type, root, inter));
+    OK(MPI_Scatter(from, counted, type, to, counted, type, root, inter));
+    OK(MPI_Gatherv(from, counted, type, to, is_beside ? NULL : counts, is_beside ? NULL : places, type, root, inter));
+    OK(MPI_Scatterv(from, is_beside ? NULL : counts, is_beside ? NULL : places, type, to, counted, type, root, inter));
+    OK(MPI_Reduce(from, to, counted, type, op, root, inter));
+}
+
 static void check_errors(void) {
     int number = 0;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -238,6 +253,9 @@ int main(int argc, char **argv) {
                 check_vectors();
         }
     }
+    for (int peer = 0; peer < remotes; peer++)
+        counts[peer] = 1, places[peer] = peer;
+    check_bystanders();
     check_order();
     check_errors();
     disconnect_groups();

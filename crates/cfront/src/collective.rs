@@ -18,6 +18,7 @@ use crate::blocks::{
 use crate::boundary::Integers;
 use crate::buffer::{Arguments, OPERAND, RECV, RESULT, ROOTED, SEND};
 use crate::failure::on_comm;
+use crate::generated::constants::{MPI_INT, MPI_SUM};
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
 use crate::handle::encode;
 use crate::pointer::Out;
@@ -251,10 +252,12 @@ collectives! {
         sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, op: MPI_Op,
         root: c_int
     ) |process: &Process, comm: &Arc<Communicator>| {
+        let part = Part::of(comm, root);
+        // What stands in for arguments that do not count.
+        let (datatype, op) = if part.root == Root::Beside { (MPI_INT, MPI_SUM) } else { (datatype, op) };
         let send = Arguments::new(&OPERAND, sendbuf, count, datatype);
         let recv = Arguments::new(&RESULT, recvbuf, count, datatype);
         let elements = datatype::find("datatype", datatype)?;
-        let part = Part::of(comm, root);
         // SAFETY: the caller's promise.
         let from = unsafe { part.operand(&send, &elements) }?;
         let to = if part.is_root() {
