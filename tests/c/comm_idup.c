@@ -65,6 +65,23 @@ static void check_what_is_inherited(void) {
     OK(MPI_Comm_free(&child));
 }
 
+/* The standard has programs wait before they use the new communicator; mpi4py, among others, sets its error handler
+   at once, and nobody refuses that. */
+static void check_early_error_handler(void) {
+    MPI_Comm child;
+    MPI_Request request;
+    MPI_Errhandler found;
+    OK(MPI_Comm_idup(MPI_COMM_WORLD, &child, &request));
+    OK(MPI_Comm_set_errhandler(child, MPI_ERRORS_ABORT));
+    OK(MPI_Comm_get_errhandler(child, &found));
+    CHECK(found == MPI_ERRORS_ABORT, "it is set before the communicator is made");
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Comm_get_errhandler(child, &found));
+    CHECK(found == MPI_ERRORS_ABORT, "and kept");
+    OK(MPI_Comm_free(&child));
+    GIVES(MPI_ERR_COMM, MPI_Comm_set_errhandler(child, MPI_ERRORS_RETURN));
+}
+
 int main(int argc, char **argv) {
     MPI_Comm child = MPI_COMM_NULL;
     MPI_Request request;
@@ -72,6 +89,7 @@ int main(int argc, char **argv) {
     for (int round = 0; round < 20; round++)
         check_several();
     check_what_is_inherited();
+    check_early_error_handler();
     GIVES(MPI_ERR_COMM, MPI_Comm_idup(MPI_COMM_NULL, &child, &request));
     OK(MPI_Comm_idup(MPI_COMM_WORLD, &child, &request));
     if (size == 1) /* the others might be through already */

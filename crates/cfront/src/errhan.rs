@@ -8,6 +8,7 @@ use std::ffi::{c_char, c_int};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 
+use crate::comm::announced_errhandler;
 use crate::error_codes;
 use crate::failure::{at_any_time, call_handler, on_comm, on_file, on_session, on_win};
 use crate::generated::constants::{MPI_ERRHANDLER_NULL, MPI_MAX_ERROR_STRING};
@@ -134,7 +135,7 @@ pub unsafe fn errhandler_free(function: Function, errhandler: *mut MPI_Errhandle
 
 /// `MPI_Comm_set_errhandler`.
 pub fn comm_set_errhandler(function: Function, comm: MPI_Comm, errhandler: MPI_Errhandler) -> c_int {
-    on_comm(function, comm, |_, entry| set::<MPI_Comm>(&entry.errhandler, errhandler))
+    on_comm_cell(function, comm, |cell| set::<MPI_Comm>(cell, errhandler))
 }
 
 /// `MPI_Comm_get_errhandler`.
@@ -147,7 +148,19 @@ pub unsafe fn comm_get_errhandler(
     errhandler: *mut MPI_Errhandler,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    on_comm(function, comm, |_, entry| unsafe { get(&entry.errhandler, errhandler) })
+    on_comm_cell(function, comm, |cell| unsafe { get(cell, errhandler) })
+}
+
+/// Runs the body of a function of the error handler of a communicator, which need not be made yet.
+fn on_comm_cell(
+    function: Function,
+    comm: MPI_Comm,
+    body: impl FnOnce(&ErrhandlerCell) -> Result<()>,
+) -> c_int {
+    match announced_errhandler(comm) {
+        Some(cell) => at_any_time(function, || body(&cell)),
+        None => on_comm(function, comm, |_, entry| body(&entry.errhandler)),
+    }
 }
 
 /// `MPI_Comm_call_errhandler`.

@@ -68,8 +68,8 @@ pub unsafe fn comm_idup(
     unsafe { comm_idup_with_info(function, comm, MPI_INFO_NULL, newcomm, request) }
 }
 
-/// `MPI_Comm_idup_with_info`: attributes are copied now, and the handle names nothing before the request is
-/// completed.
+/// `MPI_Comm_idup_with_info`: attributes are copied now, and the handle names nothing but an error handler before
+/// the request is completed.
 ///
 /// # Safety
 /// As the standard says of its arguments.
@@ -87,7 +87,7 @@ pub unsafe fn comm_idup_with_info(
         // SAFETY: the caller's promise.
         let request = unsafe { Out::new("request", request) }?;
         let reserved = Reserved::child(entry, &hints);
-        let handle = reserved.handle();
+        let handle = reserved.announce();
         attr::copy_all(comm, handle)?;
         let key = process.comm_idup(&entry.core, move |core| {
             reserved.name(core);

@@ -38,7 +38,7 @@ pub struct Entry {
     /// The core's object.
     pub core: Arc<Communicator>,
     /// The error handler.
-    pub errhandler: ErrhandlerCell,
+    pub errhandler: Arc<ErrhandlerCell>,
     /// What it is derived from.
     pub origin: Origin,
     hints: Mutex<Hints>,
@@ -47,10 +47,13 @@ pub struct Entry {
 static COMMUNICATORS: Table<MPI_Comm, Arc<Entry>> = Table::new(Sharing::ByThreadLevel);
 /// `MPI_COMM_WORLD` and `MPI_COMM_SELF`, which can be used while the world model runs.
 static PREDEFINED: OnceLock<[Arc<Entry>; 2]> = OnceLock::new();
+/// The error handlers of communicators whose handles the program has already, and nothing else of them.
+static ANNOUNCED: Mutex<Vec<(MPI_Comm, Arc<ErrhandlerCell>)>> = Mutex::new(Vec::new());
 
 impl Entry {
     fn new(core: Arc<Communicator>, errhandler: MPI_Errhandler, origin: Origin, hints: Hints) -> Self {
-        Self { core, errhandler: ErrhandlerCell::new(errhandler), origin, hints: Mutex::new(hints) }
+        let errhandler = Arc::new(ErrhandlerCell::new(errhandler));
+        Self { core, errhandler, origin, hints: Mutex::new(hints) }
     }
 
     /// The hints.
@@ -118,7 +121,7 @@ pub fn handle_of(comm: &Arc<Communicator>) -> Option<MPI_Comm> {
 /// A handle of a communicator that is being made: it names nothing yet.
 pub struct Reserved {
     place: Place,
-    errhandler: ErrhandlerCell,
+    errhandler: Arc<ErrhandlerCell>,
     origin: Origin,
     hints: Hints,
 }
@@ -138,13 +141,14 @@ impl Reserved {
     }
 
     fn new(errhandler: MPI_Errhandler, origin: Origin, mut hints: Hints, info: &Info) -> Self {
-        let errhandler = ErrhandlerCell::new(errhandler);
+        let errhandler = Arc::new(ErrhandlerCell::new(errhandler));
         hints.update(info);
         Self { place: Place(COMMUNICATORS.reserve()), errhandler, origin, hints }
     }
 
-    /// The handle.
-    pub fn handle(&self) -> MPI_Comm {
+    /// The handle, which the program gets before the communicator is made: see [`announced_errhandler`].
+    pub fn announce(&self) -> MPI_Comm {
+        announced().push((self.place.0, Arc::clone(&self.errhandler)));
         self.place.0
     }
 
@@ -159,7 +163,19 @@ impl Reserved {
 impl Drop for Place {
     fn drop(&mut self) {
         COMMUNICATORS.give_up(self.0);
+        announced().retain(|(comm, _)| *comm != self.0);
     }
+}
+
+/// The error handler of a communicator that `MPI_Comm_idup` is still making.
+///
+/// Programs set it at once, although the standard has them wait; other implementations let them.
+pub fn announced_errhandler(comm: MPI_Comm) -> Option<Arc<ErrhandlerCell>> {
+    announced().iter().find(|(announced, _)| *announced == comm).map(|(_, errhandler)| Arc::clone(errhandler))
+}
+
+fn announced() -> MutexGuard<'static, Vec<(MPI_Comm, Arc<ErrhandlerCell>)>> {
+    ANNOUNCED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes a handle of a new communicator, which inherits error handler and origin of `parent`.
