@@ -170,7 +170,7 @@ pub fn comm_call_errhandler(function: Function, comm: MPI_Comm, errorcode: c_int
 
 /// `MPI_File_set_errhandler`: of `MPI_FILE_NULL`, the handler that files have at first.
 pub fn file_set_errhandler(function: Function, file: MPI_File, errhandler: MPI_Errhandler) -> c_int {
-    on_file(function, file, |cell| set::<MPI_File>(cell, errhandler))
+    on_file(function, ("file", file), |cell| set::<MPI_File>(cell, errhandler))
 }
 
 /// `MPI_File_get_errhandler`.
@@ -183,12 +183,12 @@ pub unsafe fn file_get_errhandler(
     errhandler: *mut MPI_Errhandler,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    on_file(function, file, |cell| unsafe { get(cell, errhandler) })
+    on_file(function, ("file", file), |cell| unsafe { get(cell, errhandler) })
 }
 
 /// `MPI_File_call_errhandler`.
 pub fn file_call_errhandler(function: Function, file: MPI_File, errorcode: c_int) -> c_int {
-    on_file(function, file, |cell| call(function, file, cell, errorcode))
+    on_file(function, ("fh", file), |cell| call(function, file, cell, errorcode))
 }
 
 /// `MPI_Session_set_errhandler`.

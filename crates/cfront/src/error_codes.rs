@@ -13,7 +13,7 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_ERR_LASTCODE, MPI_MAX_ERROR_STRING};
-use crate::pointer::{Out, string};
+use crate::pointer::{Out, short_string};
 
 /// What the program has added and not removed again, by number.
 static ADDED: Mutex<BTreeMap<c_int, Added>> = Mutex::new(BTreeMap::new());
@@ -91,11 +91,7 @@ pub unsafe fn add_error_code(function: Function, errorclass: c_int, errorcode: *
 pub unsafe fn add_error_string(function: Function, errorcode: c_int, text: *const c_char) -> c_int {
     at_any_time(function, || {
         // SAFETY: the caller's promise.
-        let text = unsafe { string("string", text) }?;
-        if text.len() >= MPI_MAX_ERROR_STRING as usize {
-            let (bytes, most) = (text.len(), MPI_MAX_ERROR_STRING - 1);
-            return Err(Error::new(ErrorClass::Arg, format!("string has {bytes} bytes, more than {most}")));
-        }
+        let text = unsafe { short_string("string", text, MPI_MAX_ERROR_STRING) }?;
         change(errorcode, |added| {
             added.text = text;
             Ok(())

@@ -111,13 +111,13 @@ pub fn by_argument(
     }
 }
 
-/// Runs the body of a function on a file or the null file; errors go to its error handler.
+/// Runs the body of a function on a file or the null file, which C calls `argument`; errors go to its error handler.
 pub fn on_file(
     function: Function,
-    file: MPI_File,
+    (argument, file): (&str, MPI_File),
     body: impl FnOnce(&ErrhandlerCell) -> Result<()>,
 ) -> c_int {
-    on_cell(function, ErrorVia::File(file), || file::find("file", file), body)
+    on_cell(function, ErrorVia::File(file), || file::find(argument, file), body)
 }
 
 /// Runs the body of a function on a window; errors go to its error handler.

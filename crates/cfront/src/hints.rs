@@ -9,7 +9,9 @@ use std::ffi::c_int;
 use oxmpi_base::Function;
 
 use crate::failure::on_comm;
+use crate::generated::constants::MPI_INFO_NULL;
 use crate::generated::types::{MPI_Comm, MPI_Info};
+use crate::handle::bad_handle;
 use crate::info::Info;
 use crate::pointer::Out;
 use crate::{info, memory_kinds};
@@ -79,6 +81,9 @@ impl Hints {
 /// `MPI_Comm_set_info`: hints that are not known are ignored.
 pub fn comm_set_info(function: Function, comm: MPI_Comm, hints: MPI_Info) -> c_int {
     on_comm(function, comm, |_, comm| {
+        if hints == MPI_INFO_NULL {
+            return Err(bad_handle("info", hints));
+        }
         comm.hints().update(&info::hints("info", hints)?);
         Ok(())
     })

@@ -9,9 +9,10 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Group, Party, RemoteLeader};
 
 use crate::comm::{self, Reserved, adopt};
-use crate::failure::{by_argument, on_comm};
+use crate::failure::{by_argument, on_comm, on_comm_called};
+use crate::generated::constants::MPI_MAX_STRINGTAG_LEN;
 use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info};
-use crate::pointer::{Out, string};
+use crate::pointer::{Out, short_string};
 use crate::{group, info};
 
 /// `MPI_Comm_test_inter`.
@@ -70,7 +71,7 @@ pub unsafe fn intercomm_create(
     tag: c_int,
     newintercomm: *mut MPI_Comm,
 ) -> c_int {
-    on_comm(function, local_comm, |process, local| {
+    on_comm_called("local_comm", function, local_comm, |process, local| {
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newintercomm", newintercomm) }?;
         let remote = comm::find("peer_comm", peer_comm).map(|peer| RemoteLeader {
@@ -78,6 +79,9 @@ pub unsafe fn intercomm_create(
             rank: remote_leader,
             tag,
         });
+        if local.core.is_inter() {
+            return Err(Error::new(ErrorClass::Comm, "local_comm is an intercommunicator"));
+        }
         let made = process.intercomm_create(&local.core, local_leader, remote)?;
         out.set(adopt(made, local));
         Ok(())
@@ -104,7 +108,7 @@ pub unsafe fn intercomm_create_from_groups(
         let group::Entry { group: local, origin } = group::find_entry("local_group", local_group)?;
         let remote = group::find("remote_group", remote_group)?;
         // SAFETY: the caller's promise.
-        let tag = unsafe { string("stringtag", stringtag) }?;
+        let tag = unsafe { short_string("stringtag", stringtag, MPI_MAX_STRINGTAG_LEN) }?;
         let hints = info::hints("info", hints)?;
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newintercomm", newintercomm) }?;
@@ -126,7 +130,7 @@ pub unsafe fn intercomm_merge(
     high: c_int,
     newintracomm: *mut MPI_Comm,
 ) -> c_int {
-    on_comm(function, intercomm, |process, comm| {
+    on_comm_called("intercomm", function, intercomm, |process, comm| {
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newintracomm", newintracomm) }?;
         let made = process.intercomm_merge(&comm.core, high != 0)?;

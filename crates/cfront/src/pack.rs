@@ -16,6 +16,7 @@ use crate::boundary::IntegerOut;
 use crate::buffer::{Arguments, Names};
 use crate::datatype;
 use crate::failure::on_comm;
+use crate::generated::constants::MPI_IN_PLACE;
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype};
 
 const INPUT: Names = Names { address: "inbuf", count: "incount", datatype: "datatype" };
@@ -124,6 +125,10 @@ impl Packed {
         let used = bytes("*position", unsafe { position.read("position") }?)?;
         if base.is_null() && size != 0 {
             return Err(Error::new(ErrorClass::Buffer, format!("{argument} is a null pointer")));
+        }
+        if base == MPI_IN_PLACE {
+            let text = format!("{argument} is MPI_IN_PLACE, which is not allowed here");
+            return Err(Error::new(ErrorClass::Buffer, text));
         }
         // SAFETY: the caller's promise.
         let all = unsafe { Region::claim(base.cast(), size) };

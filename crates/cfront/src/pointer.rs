@@ -99,8 +99,8 @@ impl<T: Copy> Array<T> {
     /// # Safety
     /// As [`Array::new`].
     #[inline]
-    pub unsafe fn counted(argument: &str, base: *mut T, length: (&str, c_int)) -> Result<Self> {
-        let (name, count) = length;
+    pub unsafe fn counted(argument: &str, base: *mut T, length: (&str, impl Into<i64>)) -> Result<Self> {
+        let (name, count) = (length.0, length.1.into());
         if count < 0 {
             return Err(Error::new(ErrorClass::Arg, format!("{name} is {count}")));
         }
@@ -169,6 +169,23 @@ pub unsafe fn string(argument: &str, pointer: *const c_char) -> Result<String> {
     // SAFETY: the caller promises that a string is there.
     let text = unsafe { CStr::from_ptr(pointer) };
     Ok(text.to_string_lossy().into_owned())
+}
+
+/// A string that the program gives, of fewer than `capacity` bytes.
+///
+/// # Errors
+/// [`ErrorClass::Arg`] if it is null or too long.
+///
+/// # Safety
+/// As for [`string`].
+pub unsafe fn short_string(argument: &str, pointer: *const c_char, capacity: c_int) -> Result<String> {
+    // SAFETY: the caller's promise.
+    let text = unsafe { string(argument, pointer) }?;
+    if text.len() >= capacity as usize {
+        let (bytes, most) = (text.len(), capacity - 1);
+        return Err(Error::new(ErrorClass::Arg, format!("{argument} has {bytes} bytes, more than {most}")));
+    }
+    Ok(text)
 }
 
 /// Where a function writes a string.

@@ -93,8 +93,5 @@ fn unlike(wanted: &str, found: Option<&Topology>) -> Error {
         Some(Topology::DistGraph(_)) => "a distributed graph",
         Some(Topology::Graph(_)) => "a graph",
     };
-    Error::new(
-        ErrorClass::Topology,
-        format!("the communicator should have {wanted} topology, but has {found}"),
-    )
+    Error::new(ErrorClass::Topology, format!("comm should have {wanted} topology, but has {found}"))
 }

@@ -11,12 +11,12 @@ use oxmpi_core::{Communicator, Process};
 use super::{COMMUNICATORS, Entry, Reserved, find};
 use crate::failure::{Failure, by_argument, on_comm, on_object};
 use crate::generated::constants::{
-    MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_INFO_NULL, MPI_UNDEFINED,
+    MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_INFO_NULL, MPI_MAX_STRINGTAG_LEN, MPI_UNDEFINED,
 };
 use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request};
 use crate::handle::encode;
 use crate::info::Info;
-use crate::pointer::{InOut, Out, string};
+use crate::pointer::{InOut, Out, short_string};
 use crate::{attr, group, info};
 
 /// `MPI_Comm_dup`.
@@ -191,7 +191,7 @@ pub unsafe fn comm_create_from_group(
     by_argument(function, errhandler, |process| {
         let group::Entry { group, origin } = group::find_entry("group", group)?;
         // SAFETY: the caller's promise.
-        let tag = unsafe { string("stringtag", stringtag) }?;
+        let tag = unsafe { short_string("stringtag", stringtag, MPI_MAX_STRINGTAG_LEN) }?;
         let hints = info::hints("info", hints)?;
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newcomm", newcomm) }?;

@@ -220,12 +220,21 @@ pub unsafe fn type_get_envelope(
             ("num_datatypes", num_datatypes, contents.olds.len() as c_int),
             ("combiner", combiner, contents.combiner),
         ];
-        for (argument, output, value) in outputs {
-            // SAFETY: the caller's promise.
-            unsafe { Out::new(argument, output) }?.set(value);
-        }
-        Ok(())
+        // SAFETY: the caller's promise.
+        unsafe { tell_all(&outputs) }
     })
+}
+
+/// Writes each value to where its argument points, or none if a pointer is null.
+///
+/// # Safety
+/// Pointers that are not null are valid for writes.
+unsafe fn tell_all<T: Copy>(outputs: &[(&str, *mut T, T)]) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let checked = outputs.iter().map(|&(argument, output, _)| unsafe { Out::new(argument, output) });
+    let checked = checked.collect::<Result<Vec<_>>>()?;
+    checked.iter().zip(outputs).for_each(|(output, &(_, _, value))| output.set(value));
+    Ok(())
 }
 
 /// `MPI_Type_get_envelope_c`.
@@ -246,15 +255,13 @@ pub unsafe fn type_get_envelope_c(
         // SAFETY: the caller's promise.
         let combiner = unsafe { Out::new("combiner", combiner) }?;
         let outputs = [
-            ("num_integers", num_integers, contents.integers.len()),
-            ("num_addresses", num_addresses, contents.addresses.len()),
-            ("num_large_counts", num_large_counts, contents.large_counts.len()),
-            ("num_datatypes", num_datatypes, contents.olds.len()),
+            ("num_integers", num_integers, contents.integers.len() as MPI_Count),
+            ("num_addresses", num_addresses, contents.addresses.len() as MPI_Count),
+            ("num_large_counts", num_large_counts, contents.large_counts.len() as MPI_Count),
+            ("num_datatypes", num_datatypes, contents.olds.len() as MPI_Count),
         ];
-        for (argument, output, count) in outputs {
-            // SAFETY: the caller's promise.
-            unsafe { Out::new(argument, output) }?.set(count as MPI_Count);
-        }
+        // SAFETY: the caller's promise.
+        unsafe { tell_all(&outputs) }?;
         combiner.set(contents.combiner);
         Ok(())
     })
@@ -277,11 +284,17 @@ pub unsafe fn type_get_contents(
     at_any_time(function, || {
         let contents = contents(datatype)?.small()?;
         // SAFETY: the caller's promise.
-        let integers = unsafe { Array::new("array_of_integers", array_of_integers, max_integers) }?;
+        let integers = unsafe {
+            Array::counted("array_of_integers", array_of_integers, ("max_integers", max_integers))
+        }?;
         // SAFETY: the caller's promise.
-        let addresses = unsafe { Array::new("array_of_addresses", array_of_addresses, max_addresses) }?;
+        let addresses = unsafe {
+            Array::counted("array_of_addresses", array_of_addresses, ("max_addresses", max_addresses))
+        }?;
         // SAFETY: the caller's promise.
-        let datatypes = unsafe { Array::new("array_of_datatypes", array_of_datatypes, max_datatypes) }?;
+        let datatypes = unsafe {
+            Array::counted("array_of_datatypes", array_of_datatypes, ("max_datatypes", max_datatypes))
+        }?;
         fits("max_integers", &integers, contents.integers.len())?;
         fits("max_addresses", &addresses, contents.addresses.len())?;
         fits("max_datatypes", &datatypes, contents.olds.len())?;
@@ -311,14 +324,21 @@ pub unsafe fn type_get_contents_c(
     at_any_time(function, || {
         let contents = contents(datatype)?;
         // SAFETY: the caller's promise.
-        let integers = unsafe { Array::new("array_of_integers", array_of_integers, max_integers) }?;
+        let integers = unsafe {
+            Array::counted("array_of_integers", array_of_integers, ("max_integers", max_integers))
+        }?;
         // SAFETY: the caller's promise.
-        let addresses = unsafe { Array::new("array_of_addresses", array_of_addresses, max_addresses) }?;
+        let addresses = unsafe {
+            Array::counted("array_of_addresses", array_of_addresses, ("max_addresses", max_addresses))
+        }?;
         let (large, max_large) = (array_of_large_counts, max_large_counts);
         // SAFETY: the caller's promise.
-        let large_counts = unsafe { Array::new("array_of_large_counts", large, max_large) }?;
+        let large_counts =
+            unsafe { Array::counted("array_of_large_counts", large, ("max_large_counts", max_large)) }?;
         // SAFETY: the caller's promise.
-        let datatypes = unsafe { Array::new("array_of_datatypes", array_of_datatypes, max_datatypes) }?;
+        let datatypes = unsafe {
+            Array::counted("array_of_datatypes", array_of_datatypes, ("max_datatypes", max_datatypes))
+        }?;
         fits("max_integers", &integers, contents.integers.len())?;
         fits("max_addresses", &addresses, contents.addresses.len())?;
         fits("max_large_counts", &large_counts, contents.large_counts.len())?;

@@ -9,7 +9,7 @@ use oxmpi_core::{Cartesian, balanced_dims};
 
 use super::{fill, result};
 use crate::comm::{adopt, adopt_any};
-use crate::failure::{in_process, on_comm};
+use crate::failure::{in_process, on_comm, on_comm_called};
 use crate::generated::constants::{MPI_PROC_NULL, MPI_UNDEFINED};
 use crate::generated::types::MPI_Comm;
 use crate::pointer::{Array, Out};
@@ -60,7 +60,7 @@ pub unsafe fn cart_create(
     _reorder: c_int,
     comm_cart: *mut MPI_Comm,
 ) -> c_int {
-    on_comm(function, comm_old, |process, comm| {
+    on_comm_called("comm_old", function, comm_old, |process, comm| {
         // SAFETY: the caller's promise.
         let grid = unsafe { grid(ndims, dims, periods) }?;
         // SAFETY: the caller's promise.

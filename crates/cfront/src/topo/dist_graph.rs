@@ -11,7 +11,7 @@ use oxmpi_core::{DistGraph, Edge, Edges};
 
 use super::fill;
 use crate::comm::adopt;
-use crate::failure::on_comm;
+use crate::failure::{on_comm, on_comm_called};
 use crate::generated::constants::{MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::generated::types::{MPI_Comm, MPI_Info};
 use crate::info;
@@ -102,7 +102,7 @@ pub unsafe fn dist_graph_create_adjacent(
     _reorder: c_int,
     comm_dist_graph: *mut MPI_Comm,
 ) -> c_int {
-    on_comm(function, comm_old, |process, comm| {
+    on_comm_called("comm_old", function, comm_old, |process, comm| {
         let size = comm.core.size();
         let read = || {
             let names = ["indegree", "sources", "sourceweights"];
@@ -147,7 +147,7 @@ pub unsafe fn dist_graph_create(
     _reorder: c_int,
     comm_dist_graph: *mut MPI_Comm,
 ) -> c_int {
-    on_comm(function, comm_old, |process, comm| {
+    on_comm_called("comm_old", function, comm_old, |process, comm| {
         let read = || {
             // SAFETY: the caller's promise.
             let sources = unsafe { Array::counted("sources", sources.cast_mut(), ("n", n)) }?;

@@ -9,7 +9,7 @@ use oxmpi_core::{Communicator, Graph};
 
 use super::{fill, result};
 use crate::comm::adopt_any;
-use crate::failure::on_comm;
+use crate::failure::{on_comm, on_comm_called};
 use crate::generated::constants::MPI_UNDEFINED;
 use crate::generated::types::MPI_Comm;
 use crate::pointer::{Array, Out};
@@ -29,8 +29,9 @@ unsafe fn graph(
     // SAFETY: the caller's promise.
     let index = unsafe { Array::counted("indx", indx.cast_mut(), ("nnodes", nnodes)) }?;
     let index: Vec<c_int> = index.iter().collect();
+    let edge_count = index.last().copied().unwrap_or(0);
     // SAFETY: the caller's promise.
-    let edges = unsafe { Array::new("edges", edges.cast_mut(), index.last().copied().unwrap_or(0)) }?;
+    let edges = unsafe { Array::counted("edges", edges.cast_mut(), ("the last of indx", edge_count)) }?;
     Graph::new(&index, &edges.iter().collect::<Vec<_>>())
 }
 
@@ -47,7 +48,7 @@ pub unsafe fn graph_create(
     _reorder: c_int,
     comm_graph: *mut MPI_Comm,
 ) -> c_int {
-    on_comm(function, comm_old, |process, comm| {
+    on_comm_called("comm_old", function, comm_old, |process, comm| {
         // SAFETY: the caller's promise.
         let graph = unsafe { graph(&comm.core, nnodes, indx, edges) }?;
         // SAFETY: the caller's promise.

@@ -109,7 +109,10 @@ impl Process {
     pub fn comm_free(&self, comm: Arc<Communicator>) -> Result<()> {
         let mut state = self.enter();
         if state.is_predefined(&comm) {
-            return Err(Error::new(ErrorClass::Comm, format!("{} cannot be freed", comm.name())));
+            return Err(Error::new(
+                ErrorClass::Comm,
+                format!("comm is {}, which cannot be freed", comm.name()),
+            ));
         }
         state.leaving.push(comm);
         state.leave_communicators();

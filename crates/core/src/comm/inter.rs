@@ -88,7 +88,7 @@ impl Process {
     /// shared memory is used up.
     pub fn intercomm_merge(&self, comm: &Arc<Communicator>, high: bool) -> Result<Arc<Communicator>> {
         let Some(remote_group) = &comm.remote_group else {
-            let text = "the communicator is an intracommunicator, which has no remote group";
+            let text = "intercomm is an intracommunicator, which has no remote group";
             return Err(Error::new(ErrorClass::Comm, text));
         };
         let form = Form::Intra(comm.size + remote_group.size());

@@ -24,7 +24,7 @@ pub fn balanced_dims(nodes: i32, dims: &[i32]) -> Result<Vec<i32>> {
     let rest = u64::from(count) / fixed;
     if rest * fixed != u64::from(count) || (free == 0 && rest != 1) {
         let text =
-            format!("nnodes is {nodes}, which do not fill a grid whose given dimensions have {fixed} places");
+            format!("nnodes is {nodes}, which do not fill a grid whose given dims have {fixed} places");
         return Err(Error::new(ErrorClass::Dims, text));
     }
     let mut found = factors(rest as u32, free).into_iter().map(u32::cast_signed);
