@@ -103,7 +103,8 @@ pub unsafe fn pack_size(
 
 /// The program's buffer of packed data, and how far it is used.
 struct Packed {
-    argument: &'static str,
+    /// What C calls its size.
+    size_argument: &'static str,
     all: Region,
     used: usize,
     position: IntegerOut,
@@ -113,7 +114,7 @@ impl Packed {
     /// # Safety
     /// `base` is valid for what is done with `size` bytes, `position` for reads and writes.
     unsafe fn new(
-        (argument, base): (&'static str, *mut c_void),
+        (argument, base): (&str, *mut c_void),
         (size_argument, size): (&'static str, MPI_Count),
         position: IntegerOut,
     ) -> Result<Self> {
@@ -132,7 +133,7 @@ impl Packed {
         }
         // SAFETY: the caller's promise.
         let all = unsafe { Region::claim(base.cast(), size) };
-        Ok(Self { argument, all, used, position })
+        Ok(Self { size_argument, all, used, position })
     }
 
     /// The `bytes` bytes from the position.
@@ -141,8 +142,8 @@ impl Packed {
         match usize::try_from(bytes) {
             Ok(bytes) if bytes <= left => Ok(self.all.part(self.used.min(self.all.len()), bytes)),
             _ => {
-                let (argument, size, used) = (self.argument, self.all.len(), self.used);
-                let text = format!("{argument} has {size} bytes, too few for {bytes} at position {used}");
+                let (argument, size, used) = (self.size_argument, self.all.len(), self.used);
+                let text = format!("{argument} is {size}, too little for {bytes} bytes at position {used}");
                 Err(Error::new(ErrorClass::Truncate, text))
             }
         }
