@@ -1,157 +1,154 @@
-/* Wrong arguments of every kind give the class of error that the standard names, through the error handler,
-   and leave the program able to go on. MPI-5.0: MPI Environmental Management, Error Codes and Classes. */
-#include "check.h"
-#include <stdint.h>
+/* Every argument of every function, wrong in every way that its kind allows, gives the class of error that the
+   standard names, with a text that names function, argument and value, through the right error handler, once; and
+   changes nothing. The cases are made from spec/ by tests/src/bad_input. `bad_input NAME` runs those of the
+   function or of the chapters that contain NAME. MPI-5.0: MPI Environmental Management, Error Handling. */
+#include "bad_input.h"
+#include <ctype.h>
+#include <signal.h>
+#include <unistd.h>
 
-static int value[4], flag, number;
-static MPI_Request request;
-static MPI_Status status;
-static MPI_Comm comm, made;
-static MPI_Group group;
-static MPI_Datatype type;
-static MPI_Op op;
-static MPI_Message message;
+enum { ROOMS = 16, ROOM_BYTES = 2048 };
 
-#define NO_COMM ((MPI_Comm)(uintptr_t)0xdeadbeef0)
-#define NO_TYPE ((MPI_Datatype)(uintptr_t)0xdeadbeef0)
-#define NO_OP ((MPI_Op)(uintptr_t)0xdeadbeef0)
-#define NO_REQUEST ((MPI_Request)(uintptr_t)0xdeadbeef0)
+/* All that pointer arguments point at. */
+static _Alignas(64) unsigned char memory[ROOMS * ROOM_BYTES], before[sizeof memory];
 
-/* The faults that calls with a buffer, a peer and a tag share; `more` ends the argument list. */
-#define WRONG_MESSAGE(call, peer_tag, ...)                                                          \
+struct function {
+    const char *name, *chapter;
+    const char *via; /* the communicator argument whose handler hears of errors */
+    void (*try)(void);
+};
+
+/* The case at hand. */
+static struct {
+    const struct function *function;
+    const char *place, *value;
+    intptr_t number;
+    MPI_Comm comm; /* whose handler hears of errors */
+    char state[1024];
+} now;
+static int cases, failures;
+
+static void *room(int index) {
+    return memset(memory + index * ROOM_BYTES, 0xa5, ROOM_BYTES);
+}
+
+#define FILL(array, type, ...) memcpy(array, (type[]){__VA_ARGS__}, sizeof(type[]){__VA_ARGS__})
+
+/* Errors of the function go to the handler of this communicator. */
+#define VIA(communicator) now.comm = communicator
+
+/* The call must succeed. */
+#define VALID() valid(CALL)
+
+/* With the value in its place the call must give the class; afterwards the old value is back. */
+#define WRONG(where, what, class)                                                                   \
     do {                                                                                            \
-        GIVES(MPI_ERR_COMM, call(value, 1, MPI_INT, peer_tag, MPI_COMM_NULL __VA_ARGS__));          \
-        GIVES(MPI_ERR_COMM, call(value, 1, MPI_INT, peer_tag, NO_COMM __VA_ARGS__));                \
-        GIVES(MPI_ERR_COUNT, call(value, -1, MPI_INT, peer_tag, comm __VA_ARGS__));                 \
-        GIVES(MPI_ERR_TYPE, call(value, 1, MPI_DATATYPE_NULL, peer_tag, comm __VA_ARGS__));         \
-        GIVES(MPI_ERR_TYPE, call(value, 1, NO_TYPE, peer_tag, comm __VA_ARGS__));                   \
-        GIVES(MPI_ERR_BUFFER, call(NULL, 1, MPI_INT, peer_tag, comm __VA_ARGS__));                  \
-        GIVES(MPI_ERR_RANK, call(value, 1, MPI_INT, size, 0, comm __VA_ARGS__));                    \
-        GIVES(MPI_ERR_RANK, call(value, 1, MPI_INT, -77, 0, comm __VA_ARGS__));                     \
-        GIVES(MPI_ERR_TAG, call(value, 1, MPI_INT, 0, -77, comm __VA_ARGS__));                      \
+        __typeof__(where) kept_ = where;                                                            \
+        where = what;                                                                               \
+        begin_case(#where, #what, (intptr_t)where);                                                 \
+        end_case(CALL, class, #class);                                                              \
+        where = kept_;                                                                              \
     } while (0)
 
-#define TO_FIRST 0, 0
-#define AND_REQUEST , &request
-#define AND_NO_REQUEST , NULL
-#define AND_STATUS , &status
-#define AND_NOTHING
-
-static void messages(void) {
-    WRONG_MESSAGE(MPI_Send, TO_FIRST, AND_NOTHING);
-    WRONG_MESSAGE(MPI_Ssend, TO_FIRST, AND_NOTHING);
-    WRONG_MESSAGE(MPI_Rsend, TO_FIRST, AND_NOTHING);
-    WRONG_MESSAGE(MPI_Bsend, TO_FIRST, AND_NOTHING);
-    WRONG_MESSAGE(MPI_Send_c, TO_FIRST, AND_NOTHING);
-    WRONG_MESSAGE(MPI_Recv, TO_FIRST, AND_STATUS);
-    WRONG_MESSAGE(MPI_Recv_c, TO_FIRST, AND_STATUS);
-    WRONG_MESSAGE(MPI_Isend, TO_FIRST, AND_REQUEST);
-    WRONG_MESSAGE(MPI_Issend, TO_FIRST, AND_REQUEST);
-    WRONG_MESSAGE(MPI_Irsend, TO_FIRST, AND_REQUEST);
-    WRONG_MESSAGE(MPI_Irecv, TO_FIRST, AND_REQUEST);
-    WRONG_MESSAGE(MPI_Send_init, TO_FIRST, AND_REQUEST);
-    WRONG_MESSAGE(MPI_Ssend_init, TO_FIRST, AND_REQUEST);
-    WRONG_MESSAGE(MPI_Rsend_init, TO_FIRST, AND_REQUEST);
-    WRONG_MESSAGE(MPI_Bsend_init, TO_FIRST, AND_REQUEST);
-    WRONG_MESSAGE(MPI_Recv_init, TO_FIRST, AND_REQUEST);
-    GIVES(MPI_ERR_ARG, MPI_Isend(value, 1, MPI_INT, TO_FIRST, comm AND_NO_REQUEST));
-    GIVES(MPI_ERR_ARG, MPI_Recv_init(value, 1, MPI_INT, TO_FIRST, comm AND_NO_REQUEST));
-    GIVES(MPI_ERR_RANK, MPI_Send(value, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm));
-    GIVES(MPI_ERR_TAG, MPI_Send(value, 1, MPI_INT, 0, MPI_ANY_TAG, comm));
-    GIVES(MPI_ERR_RANK, MPI_Probe(size, 0, comm, &status));
-    GIVES(MPI_ERR_TAG, MPI_Iprobe(0, -77, comm, &flag, &status));
-    GIVES(MPI_ERR_COMM, MPI_Mprobe(0, 0, MPI_COMM_NULL, &message, &status));
-    GIVES(MPI_ERR_ARG, MPI_Iprobe(0, 0, comm, NULL, &status));
-    GIVES(MPI_ERR_RANK, MPI_Sendrecv(value, 1, MPI_INT, size, 0, value + 1, 1, MPI_INT, 0, 0, comm, &status));
-    GIVES(MPI_ERR_COUNT, MPI_Sendrecv(value, 1, MPI_INT, 0, 0, value + 1, -1, MPI_INT, 0, 0, comm, &status));
-    GIVES(MPI_ERR_TYPE, MPI_Sendrecv_replace(value, 1, MPI_DATATYPE_NULL, 0, 0, 0, 0, comm, &status));
+static void fail(const char *expected, const char *found) {
+    fprintf(stderr, "rank %d: %s, %s = %s: expected %s, got %s\n", rank, now.function->name, now.place, now.value,
+            expected, found);
+    failures++;
 }
 
-static void requests(void) {
-    MPI_Request wrong = NO_REQUEST;
-    GIVES(MPI_ERR_REQUEST, MPI_Wait(&wrong, &status));
-    GIVES(MPI_ERR_REQUEST, MPI_Test(&wrong, &flag, &status));
-    GIVES(MPI_ERR_REQUEST, MPI_Start(&wrong));
-    GIVES(MPI_ERR_REQUEST, MPI_Cancel(&wrong));
-    GIVES(MPI_ERR_REQUEST, MPI_Request_free(&wrong));
-    GIVES(MPI_ERR_REQUEST, MPI_Waitall(1, &wrong, MPI_STATUSES_IGNORE));
-    GIVES(MPI_ERR_REQUEST, MPI_Waitany(1, &wrong, &number, &status));
-    GIVES(MPI_ERR_REQUEST, MPI_Startall(1, &wrong));
-    GIVES(MPI_ERR_REQUEST, MPI_Request_get_status(wrong, &flag, &status));
-    GIVES(MPI_ERR_ARG, MPI_Waitall(-1, &request, MPI_STATUSES_IGNORE));
-    CHECK(wrong == NO_REQUEST, "a failed call sets no output");
-    flag = class_of(MPI_Wait(NULL, &status));
-    CHECK(flag == MPI_ERR_REQUEST || flag == MPI_ERR_ARG, "class %d", flag);
+static void valid(int code) {
+    now.place = "the arguments", now.value = "valid";
+    if (code != MPI_SUCCESS)
+        fail("success", text_of(code));
 }
 
-/* Arguments that only this rank gets wrong: the check comes before any communication. */
-static void collectives(void) {
-    int *in = value, *out = value + 1;
-    GIVES(MPI_ERR_COMM, MPI_Barrier(MPI_COMM_NULL));
-    GIVES(MPI_ERR_COMM, MPI_Barrier(NO_COMM));
-    GIVES(MPI_ERR_ARG, MPI_Ibarrier(comm, NULL));
-    GIVES(MPI_ERR_ROOT, MPI_Bcast(in, 1, MPI_INT, size, comm));
-    GIVES(MPI_ERR_ROOT, MPI_Bcast(in, 1, MPI_INT, -1, comm));
-    GIVES(MPI_ERR_COUNT, MPI_Bcast_c(in, -1, MPI_INT, 0, comm));
-    GIVES(MPI_ERR_TYPE, MPI_Ibcast(in, 1, NO_TYPE, 0, comm, &request));
-    GIVES(MPI_ERR_BUFFER, MPI_Bcast(NULL, 1, MPI_INT, 0, comm));
-    GIVES(MPI_ERR_COUNT, MPI_Allreduce(in, out, -1, MPI_INT, MPI_SUM, comm));
-    GIVES(MPI_ERR_TYPE, MPI_Allreduce(in, out, 1, MPI_DATATYPE_NULL, MPI_SUM, comm));
-    GIVES(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_INT, MPI_OP_NULL, comm));
-    GIVES(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_INT, NO_OP, comm));
-    GIVES(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_BAND, comm));
-    GIVES(MPI_ERR_OP, MPI_Iallreduce(in, out, 1, MPI_INT, MPI_REPLACE, comm, &request));
-    GIVES(MPI_ERR_BUFFER, MPI_Allreduce(NULL, out, 1, MPI_INT, MPI_SUM, comm));
-    GIVES(MPI_ERR_ROOT, MPI_Reduce_init(in, out, 1, MPI_INT, MPI_SUM, size, comm, MPI_INFO_NULL, &request));
-    GIVES(MPI_ERR_COUNT, MPI_Gather(in, -1, MPI_INT, out, 1, MPI_INT, 0, comm));
-    GIVES(MPI_ERR_ROOT, MPI_Gather(in, 1, MPI_INT, out, 1, MPI_INT, size, comm));
-    GIVES(MPI_ERR_ROOT, MPI_Scatter(in, 1, MPI_INT, out, 1, MPI_INT, -3, comm));
-    GIVES(MPI_ERR_TYPE, MPI_Allgather(in, 1, MPI_DATATYPE_NULL, out, 1, MPI_INT, comm));
-    GIVES(MPI_ERR_COUNT, MPI_Alltoall(in, 1, MPI_INT, out, -1, MPI_INT, comm));
-    GIVES(MPI_ERR_INFO, MPI_Barrier_init(comm, (MPI_Info)(uintptr_t)0xdeadbeef0, &request));
+static void begin_case(const char *place, const char *value, intptr_t number) {
+    now.place = place, now.value = value, now.number = number;
+    cases++;
+    heard = 0;
+    memcpy(before, memory, sizeof memory);
 }
 
-static void communicators(void) {
-    GIVES(MPI_ERR_COMM, MPI_Comm_size(MPI_COMM_NULL, &number));
-    GIVES(MPI_ERR_COMM, MPI_Comm_rank(NO_COMM, &number));
-    GIVES(MPI_ERR_ARG, MPI_Comm_rank(comm, NULL));
-    GIVES(MPI_ERR_COMM, MPI_Comm_dup(MPI_COMM_NULL, &made));
-    GIVES(MPI_ERR_COMM, MPI_Comm_free(&(MPI_Comm){MPI_COMM_WORLD}));
-    GIVES(MPI_ERR_COMM, MPI_Comm_free(&(MPI_Comm){MPI_COMM_NULL}));
-    GIVES(MPI_ERR_ARG, MPI_Comm_split(comm, -5, 0, &made));
-    GIVES(MPI_ERR_GROUP, MPI_Group_size(MPI_GROUP_NULL, &number));
-    GIVES(MPI_ERR_GROUP, MPI_Comm_create(comm, MPI_GROUP_NULL, &made));
-    GIVES(MPI_ERR_ARG, MPI_Comm_group(comm, NULL));
-    OK(MPI_Comm_group(comm, &group));
-    GIVES(MPI_ERR_RANK, MPI_Group_incl(group, 1, &(int){-1}, &group));
-    OK(MPI_Group_free(&group));
+/* Whether the text names the argument, as a word: the place without what C needs to reach it. */
+static int names_argument(const char *text) {
+    char name[64];
+    snprintf(name, sizeof name, "%s", now.place + strspn(now.place, "*"));
+    name[strcspn(name, "[")] = 0;
+    for (const char *found = text; (found = strstr(found, name)); found++)
+        if (!isalnum(found[-1]) && !isalnum(found[strlen(name)]))
+            return 1;
+    return 0;
 }
 
-static void types_and_operations(void) {
-    GIVES(MPI_ERR_TYPE, MPI_Type_size(MPI_DATATYPE_NULL, &number));
-    GIVES(MPI_ERR_COUNT, MPI_Type_contiguous(-1, MPI_INT, &type));
-    GIVES(MPI_ERR_TYPE, MPI_Type_vector(1, 1, 1, NO_TYPE, &type));
-    GIVES(MPI_ERR_TYPE, MPI_Type_free(&(MPI_Datatype){MPI_INT}));
-    GIVES(MPI_ERR_OP, MPI_Op_free(&(MPI_Op){MPI_SUM}));
-    GIVES(MPI_ERR_OP, MPI_Op_free(&(MPI_Op){MPI_OP_NULL}));
-    OK(MPI_Type_contiguous(2, MPI_INT, &type));
-    GIVES(MPI_ERR_TYPE, MPI_Send(value, 1, type, 0, 0, comm));
-    OK(MPI_Type_free(&type));
-    GIVES(MPI_ERR_ARG, MPI_Op_create(NULL, 1, &op));
-    GIVES(MPI_ERR_TYPE, MPI_Get_count(&status, MPI_DATATYPE_NULL, &number));
+/* Whether the text names the value in one of the ways to write it. */
+static int names_value(const char *text) {
+    char decimal[32], hexadecimal[32];
+    if (now.number == (intptr_t)a_long_string)
+        return strstr(text, "4095") != NULL;
+    if (!strcmp(now.value, "\"\"") && strstr(text, "empty"))
+        return 1;
+    /* Of a communicator that is one, what it should be is told instead. */
+    if (heard_on == (MPI_Comm)now.number)
+        return 1;
+    snprintf(decimal, sizeof decimal, "%lld", (long long)now.number);
+    snprintf(hexadecimal, sizeof hexadecimal, "%#llx", (long long)now.number);
+    return strstr(text, now.value) || strstr(text, decimal) || strstr(text, hexadecimal) ||
+           (now.number == 0 && strstr(text, "null"));
+}
+
+/* Whether the error handler of the right communicator was called: if the argument is none, that of MPI_COMM_SELF. */
+static int is_heard_right(void) {
+    if (strcmp(now.place, now.function->via))
+        return heard_on == now.comm;
+    return heard_on == MPI_COMM_SELF || heard_on == (MPI_Comm)now.number;
+}
+
+static void end_case(int code, int class, const char *class_name) {
+    const char *text = text_of(code);
+    if (code == MPI_SUCCESS)
+        return fail(class_name, "success");
+    if (class_of(code) != class)
+        return fail(class_name, text);
+    if (memcmp(before, memory, sizeof memory))
+        fail("no change", "changed memory");
+    if (heard != 1)
+        fail("one call of an error handler", heard ? "several" : "none");
+    if (*now.function->via && !is_heard_right())
+        fail("a call of the handler of another communicator", "this one");
+    if (!strstr(text, now.function->name))
+        fail("a text with the function's name", text);
+    if (!names_argument(text))
+        fail("a text with the argument's name", text);
+    if (!names_value(text))
+        fail("a text with the value", text);
+    if (strcmp(now.state, state())) {
+        fail(now.state, state());
+        snprintf(now.state, sizeof now.state, "%s", state());
+    }
+}
+
+#include "bad_input_cases.h"
+
+/* Says in which case the program ends. */
+static void on_signal(int signal) {
+    fprintf(stderr, "rank %d: %s, %s = %s: signal %d\n", rank, now.function->name, now.place, now.value, signal);
+    _exit(1);
 }
 
 int main(int argc, char **argv) {
-    int sum;
+    int all_failures;
     begin(&argc, &argv);
-    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-    messages();
-    requests();
-    collectives();
-    communicators();
-    types_and_operations();
-    OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm));
-    EQUAL(sum, size * (size - 1) / 2);
-    OK(MPI_Comm_free(&comm));
+    make_objects();
+    for (int index = 0; index < 3; index++)
+        signal((int[]){SIGABRT, SIGSEGV, SIGTERM}[index], on_signal);
+    snprintf(now.state, sizeof now.state, "%s", state());
+    for (size_t index = 0; index < sizeof functions / sizeof *functions; index++) {
+        now.function = &functions[index];
+        if (argc < 2 || !strcmp(now.function->name, argv[1]) || strstr(now.function->chapter, argv[1]))
+            now.function->try();
+    }
+    free_objects();
+    OK(MPI_Allreduce(&failures, &all_failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    CHECK(all_failures == 0, "%d failures in %d cases", failures, cases);
     return end();
 }

@@ -4,6 +4,7 @@
 //! `tests/c/<area>_<what>.c`; [`programs!`] makes a test of it on several numbers of ranks. A program that
 //! hangs is ended by the time limit of `mpiexec`, which prints every rank's call and pending requests.
 
+pub mod bad_input;
 mod job;
 mod prefix;
 pub mod reductions;

@@ -3,7 +3,6 @@
 use oxmpi_tests::{Program, programs};
 
 programs! {
-    bad_input;
     comm_compare;
     comm_create;
     comm_dup;
