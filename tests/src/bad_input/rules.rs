@@ -186,7 +186,8 @@ mod tests {
         let rules =
             "RANK wrong -1 => A\nroot class B\nMPI_X.RANK wrong size => C\n*.root legal size: a reason";
         let rules = Rules::parse(rules).expect("these are rules");
-        let spec = r#"{"functions": [{"name": "MPI_X", "abi": "standard", "returns": "error-code", "chapter": "c",
+        let spec = r#"{"functions": [{
+            "name": "MPI_X", "abi": "standard", "returns": "error-code", "chapter": "c",
             "params": [{"name": "root", "kind": "RANK", "dir": "IN", "type": "int"}]}]}"#;
         let functions = Function::all(spec, &["c"]);
         let argument = rules.argument(&functions[0], &functions[0].parameters[0]);
