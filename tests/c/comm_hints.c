@@ -57,7 +57,6 @@ int main(int argc, char **argv) {
     check(MPI_COMM_WORLD, "mpi_assert_no_any_source", "true");
     set(MPI_COMM_WORLD, "mpi_assert_memory_alloc_kinds", "system");
     check(MPI_COMM_WORLD, "mpi_assert_memory_alloc_kinds", "system");
-    OK(MPI_Comm_set_info(MPI_COMM_WORLD, MPI_INFO_NULL));
 
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
     check_defaults(copy);
