@@ -163,6 +163,27 @@ pub unsafe fn group_translate_ranks(
     })
 }
 
+/// What a method of the group makes of the ranks that an argument lists.
+///
+/// # Safety
+/// `newgroup` is null or valid for writes.
+unsafe fn part<T: Copy>(
+    function: Function,
+    group: MPI_Group,
+    argument: &str,
+    listed: impl FnOnce() -> Result<Array<T>>,
+    method: impl FnOnce(&Group, &[T]) -> Result<Group>,
+    newgroup: *mut MPI_Group,
+) -> c_int {
+    let made = || {
+        let old = find_entry("group", group)?;
+        let listed: Vec<_> = listed()?.iter().collect();
+        Ok(old.derive(method(&old.group, &listed).map_err(|error| error.about(argument))?))
+    };
+    // SAFETY: the caller's promise.
+    unsafe { make(function, newgroup, made) }
+}
+
 /// `MPI_Group_incl`.
 ///
 /// # Safety
@@ -174,16 +195,10 @@ pub unsafe fn group_incl(
     ranks: *const c_int,
     newgroup: *mut MPI_Group,
 ) -> c_int {
-    let made = || {
-        let old = find_entry("group", group)?;
-        // SAFETY: the caller's promise.
-        let ranks = unsafe { Array::counted("ranks", ranks.cast_mut(), ("n", n)) }?;
-        Ok(old.derive(
-            old.group.include(&ranks.iter().collect::<Vec<_>>()).map_err(|error| error.about("ranks"))?,
-        ))
-    };
     // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, made) }
+    let ranks = || unsafe { Array::counted("ranks", ranks.cast_mut(), ("n", n)) };
+    // SAFETY: the caller's promise.
+    unsafe { part(function, group, "ranks", ranks, Group::include, newgroup) }
 }
 
 /// `MPI_Group_excl`.
@@ -197,16 +212,10 @@ pub unsafe fn group_excl(
     ranks: *const c_int,
     newgroup: *mut MPI_Group,
 ) -> c_int {
-    let made = || {
-        let old = find_entry("group", group)?;
-        // SAFETY: the caller's promise.
-        let ranks = unsafe { Array::counted("ranks", ranks.cast_mut(), ("n", n)) }?;
-        Ok(old.derive(
-            old.group.exclude(&ranks.iter().collect::<Vec<_>>()).map_err(|error| error.about("ranks"))?,
-        ))
-    };
     // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, made) }
+    let ranks = || unsafe { Array::counted("ranks", ranks.cast_mut(), ("n", n)) };
+    // SAFETY: the caller's promise.
+    unsafe { part(function, group, "ranks", ranks, Group::exclude, newgroup) }
 }
 
 /// `MPI_Group_range_incl`.
@@ -220,18 +229,10 @@ pub unsafe fn group_range_incl(
     ranges: *mut [c_int; 3],
     newgroup: *mut MPI_Group,
 ) -> c_int {
-    let made = || {
-        let old = find_entry("group", group)?;
-        // SAFETY: the caller's promise.
-        let ranges = unsafe { Array::counted("ranges", ranges, ("n", n)) }?;
-        Ok(old.derive(
-            old.group
-                .include_ranges(&ranges.iter().collect::<Vec<_>>())
-                .map_err(|error| error.about("ranges"))?,
-        ))
-    };
     // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, made) }
+    let ranges = || unsafe { Array::counted("ranges", ranges, ("n", n)) };
+    // SAFETY: the caller's promise.
+    unsafe { part(function, group, "ranges", ranges, Group::include_ranges, newgroup) }
 }
 
 /// `MPI_Group_range_excl`.
@@ -245,18 +246,10 @@ pub unsafe fn group_range_excl(
     ranges: *mut [c_int; 3],
     newgroup: *mut MPI_Group,
 ) -> c_int {
-    let made = || {
-        let old = find_entry("group", group)?;
-        // SAFETY: the caller's promise.
-        let ranges = unsafe { Array::counted("ranges", ranges, ("n", n)) }?;
-        Ok(old.derive(
-            old.group
-                .exclude_ranges(&ranges.iter().collect::<Vec<_>>())
-                .map_err(|error| error.about("ranges"))?,
-        ))
-    };
     // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, made) }
+    let ranges = || unsafe { Array::counted("ranges", ranges, ("n", n)) };
+    // SAFETY: the caller's promise.
+    unsafe { part(function, group, "ranges", ranges, Group::exclude_ranges, newgroup) }
 }
 
 /// `MPI_Group_union`.
