@@ -13,13 +13,14 @@ pub use program::header;
 pub use rules::{Argument, Rules};
 
 /// The parts of the standard whose functions are tested.
-pub const CHAPTERS: [&str; 17] = [
+pub const CHAPTERS: [&str; 18] = [
     "attr",
     "collective-blocking",
     "collective-nonblocking",
     "collective-persistent",
     "comm",
     "datatype",
+    "dynamic",
     "errhan",
     "group",
     "info",

@@ -5,6 +5,7 @@ use oxmpi_tests::{Program, programs};
 programs! {
     comm_compare;
     comm_create;
+    comm_disconnect;
     comm_dup;
     comm_errhandler;
     comm_free_pending;

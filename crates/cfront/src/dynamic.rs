@@ -11,6 +11,8 @@ use crate::generated::constants::MPI_COMM_NULL;
 use crate::generated::types::MPI_Comm;
 use crate::pointer::Out;
 
+pub use crate::comm::comm_disconnect;
+
 /// `MPI_Comm_get_parent`: no program is started by another.
 ///
 /// # Safety

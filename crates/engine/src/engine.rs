@@ -308,6 +308,11 @@ impl Engine {
         self.active.is_empty() && self.p2p.is_quiet()
     }
 
+    /// Whether no run of a channel is under way.
+    pub fn is_idle_channel(&self, key: ChannelKey) -> bool {
+        self.channel(key).under_way() == 0
+    }
+
     /// Where a run stands, for reports.
     pub fn describe_run(&self, channel: ChannelKey, run: &Run, plan: &Program) -> String {
         format!("collective {}", run.describe(plan, self.channel(channel)))

@@ -27,7 +27,7 @@ exports! {
         unsupported(Function::CommConnect, ErrorVia::Comm(comm))
     }
     fn MPI_Comm_disconnect, PMPI_Comm_disconnect(comm: *mut MPI_Comm) -> c_int {
-        unsupported(Function::CommDisconnect, ErrorVia::Default)
+        dynamic::comm_disconnect(Function::CommDisconnect, comm)
     }
     fn MPI_Comm_get_parent, PMPI_Comm_get_parent(parent: *mut MPI_Comm) -> c_int {
         dynamic::comm_get_parent(Function::CommGetParent, parent)

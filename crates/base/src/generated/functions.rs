@@ -1579,7 +1579,7 @@ static ROWS: [(Function, &str, Chapter, bool); 672] = [
     (Function::CommDeleteAttr, "MPI_Comm_delete_attr", Chapter::Attr, true),
     (Function::CommDetachBuffer, "MPI_Comm_detach_buffer", Chapter::Pt2pt, true),
     (Function::CommDetachBufferC, "MPI_Comm_detach_buffer_c", Chapter::Pt2pt, true),
-    (Function::CommDisconnect, "MPI_Comm_disconnect", Chapter::Dynamic, false),
+    (Function::CommDisconnect, "MPI_Comm_disconnect", Chapter::Dynamic, true),
     (Function::CommDup, "MPI_Comm_dup", Chapter::Comm, true),
     (Function::CommDupWithInfo, "MPI_Comm_dup_with_info", Chapter::Comm, true),
     (Function::CommFlushBuffer, "MPI_Comm_flush_buffer", Chapter::Pt2pt, true),

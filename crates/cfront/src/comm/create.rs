@@ -210,6 +210,28 @@ pub unsafe fn comm_create_from_group(
 /// # Safety
 /// As the standard says of its arguments.
 pub unsafe fn comm_free(function: Function, comm: *mut MPI_Comm) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { free_after(function, comm, |_, _| {}) }
+}
+
+/// `MPI_Comm_disconnect`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_disconnect(function: Function, comm: *mut MPI_Comm) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { free_after(function, comm, Process::comm_complete) }
+}
+
+/// Frees a communicator that may be freed, when it is `settled`.
+///
+/// # Safety
+/// `comm` is null or valid for reads and writes.
+unsafe fn free_after(
+    function: Function,
+    comm: *mut MPI_Comm,
+    settled: impl FnOnce(&Process, &Arc<Communicator>),
+) -> c_int {
     on_object(function, |process| {
         // SAFETY: the caller's promise.
         let comm = unsafe { InOut::new("comm", comm) }?;
@@ -219,6 +241,7 @@ pub unsafe fn comm_free(function: Function, comm: *mut MPI_Comm) -> c_int {
             let refused = process.comm_free(Arc::clone(&core));
             return refused.map_err(|error| Failure { error, comm: Some(core) });
         }
+        settled(process, &core);
         attr::delete_all(handle).map_err(|error| Failure { error, comm: Some(Arc::clone(&core)) })?;
         comm.set(MPI_COMM_NULL);
         COMMUNICATORS.remove(handle);

@@ -27,8 +27,8 @@ use crate::process::Origin;
 use crate::{errhan, group, memory_kinds, process};
 
 pub use self::create::{
-    comm_create, comm_create_from_group, comm_create_group, comm_dup, comm_dup_with_info, comm_free,
-    comm_idup, comm_idup_with_info, comm_split,
+    comm_create, comm_create_from_group, comm_create_group, comm_disconnect, comm_dup, comm_dup_with_info,
+    comm_free, comm_idup, comm_idup_with_info, comm_split,
 };
 pub use self::split_type::{comm_split_type, get_hw_resource_info};
 pub use crate::hints::{comm_get_info, comm_set_info};

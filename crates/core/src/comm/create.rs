@@ -102,6 +102,12 @@ impl Process {
         Ok(Some(Arc::new(state.settle(offer, &local, remote.as_deref())?)))
     }
 
+    /// Waits until nothing is under way on a communicator, as disconnecting it demands. What only ranks could
+    /// complete that have left, or this one, is not waited for.
+    pub fn comm_complete(&self, comm: &Arc<Communicator>) {
+        self.wait_for(|state: &mut State| state.is_idle_on(comm).then_some(()));
+    }
+
     /// Frees a communicator: it ends when what is under way on it is over. Collective.
     ///
     /// # Errors
@@ -136,6 +142,12 @@ fn check_members(group: &Group, comm: &Communicator) -> Result<()> {
 }
 
 impl State {
+    fn is_idle_on(&self, comm: &Arc<Communicator>) -> bool {
+        self.engine.p2p.is_idle_on(comm.context, &comm.addresses)
+            && self.engine.is_idle_channel(comm.channel)
+            && self.requests.iter().all(|request| !request.is_collective_on(comm, &self.engine))
+    }
+
     /// Leaves those freed communicators that no operation needs any more.
     pub(crate) fn leave_communicators(&mut self) {
         let (over, still): (Vec<_>, Vec<_>) =

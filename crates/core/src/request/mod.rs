@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Address, ChannelKey, Key, OpKey, Outcome, Pattern, Received, RunKey};
+use oxmpi_engine::{Address, ChannelKey, Engine, Key, OpKey, Outcome, Pattern, Received, RunKey};
 
 use crate::comm::{Communicator, Duplication};
 use crate::p2p::{Dest, SendMode, Source, TagPattern, checked_tag};
@@ -100,6 +100,14 @@ impl Request {
             Kind::PersistentCollective { active, .. } => *active,
             Kind::PersistentMessage { active, .. } => active.is_some(),
             _ => true,
+        }
+    }
+
+    /// Whether this is a persistent collective of a communicator, and under way.
+    pub(crate) fn is_collective_on(&self, comm: &Arc<Communicator>, engine: &Engine) -> bool {
+        match self.kind {
+            Kind::PersistentCollective { run, .. } => Arc::ptr_eq(&self.comm, comm) && !engine.is_idle(run),
+            _ => false,
         }
     }
 

@@ -446,6 +446,19 @@ impl P2p {
             && self.ops.iter().all(|op| is_done(op) || self.has_left(op.peer))
     }
 
+    /// Whether no receive of a context and no send to one of `peers` is under way. What waits for a peer that has
+    /// left MPI, or for this rank itself, would wait for ever.
+    pub fn is_idle_on(&self, context: u32, peers: &[Address]) -> bool {
+        self.ops.iter().all(|op| match op.state {
+            State::Done => true,
+            State::Filling { .. } | State::Posted => op.context != context,
+            State::Announced | State::Queued | State::Streaming { .. } => {
+                let to = Address { node_rank: op.peer, context: op.context };
+                !peers.contains(&to) || self.has_left(op.peer)
+            }
+        })
+    }
+
     #[cold]
     fn has_left(&self, peer: u32) -> bool {
         peer == self.me || self.job.state(peer as usize).phase().has_left()
