@@ -6,6 +6,7 @@ programs! {
     request_all;
     request_any;
     request_errors;
+    request_generalized;
     request_misuse;
     request_some;
     request_status;

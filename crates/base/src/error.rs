@@ -37,7 +37,8 @@ impl Error {
     #[cold]
     #[must_use]
     pub fn about(self, about: impl fmt::Display) -> Self {
-        Self::new(self.class(), format!("{about}: {}", self.text()))
+        let text = format!("{about}: {}", self.text());
+        Self(Box::new(Inner { text, ..*self.0 }))
     }
 
     /// The class the standard gives this failure.

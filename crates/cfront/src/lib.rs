@@ -24,6 +24,7 @@ pub mod errhan;
 mod error_codes;
 mod failure;
 mod file;
+mod generalized;
 pub mod generated;
 pub mod group;
 mod handle;

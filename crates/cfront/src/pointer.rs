@@ -3,8 +3,8 @@
 //! A value of these types is made at the boundary, where the program's promise is taken over once; from then
 //! on reading and writing through it is safe. None of them is a Rust reference.
 
-use std::ffi::{CStr, c_char, c_int};
-use std::ptr::NonNull;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr::{self, NonNull};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
@@ -62,6 +62,22 @@ impl<T: Copy> InOut<T> {
     pub fn set(self, value: T) {
         // SAFETY: `new` was promised that it is valid for writes.
         unsafe { self.0.as_ptr().write(value) };
+    }
+}
+
+/// A pointer of the program's that is only kept and handed back: what it means is the program's affair.
+#[derive(Clone, Copy, Debug)]
+pub struct Word(usize);
+
+impl Word {
+    /// The pointer as a number.
+    pub fn of(pointer: *mut c_void) -> Self {
+        Self(pointer.expose_provenance())
+    }
+
+    /// The same pointer.
+    pub fn pointer(self) -> *mut c_void {
+        ptr::with_exposed_provenance_mut(self.0)
     }
 }
 

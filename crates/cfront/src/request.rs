@@ -9,7 +9,7 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{AnyTest, Completion, Process, RequestKey};
 
 use crate::failure::{Failure, Outcome, on_object};
-use crate::generated::constants::{MPI_REQUEST_NULL, MPI_UNDEFINED};
+use crate::generated::constants::{MPI_REQUEST_NULL, MPI_SUCCESS, MPI_UNDEFINED};
 use crate::generated::types::{MPI_Request, MPI_Status};
 use crate::handle::{bad_handle, decode};
 use crate::last_error;
@@ -17,6 +17,7 @@ use crate::pointer::{Array, InOut, Out};
 use crate::requests::{Requests, misused};
 use crate::status::StatusOut;
 
+pub use crate::generalized::{grequest_complete, grequest_start};
 pub use crate::request_status::{
     request_get_status, request_get_status_all, request_get_status_any, request_get_status_some,
 };
@@ -321,11 +322,11 @@ impl<'a> Several<'a> {
         if completion.freed {
             self.requests.handle(index).set(MPI_REQUEST_NULL);
         }
-        let class = completion.error.as_ref().map_or(ErrorClass::Success, Error::class);
-        self.statuses.at(at).set_with_error(&completion.status, class);
+        let code = completion.error.as_ref().map_or(MPI_SUCCESS, Error::code);
+        self.statuses.at(at).set_with_error(&completion.status, code);
         if let Some(error) = completion.error {
             self.failures += 1;
-            last_error::note(class.code(), error.text().to_owned());
+            last_error::note(code, error.text().to_owned());
             self.first.get_or_insert((index, Failure { error, comm: completion.comm }));
         }
     }
@@ -357,9 +358,9 @@ pub unsafe fn request_free(function: Function, request: *mut MPI_Request) -> c_i
         let request = unsafe { InOut::new("request", request) }?;
         let handle = request.get();
         let key = decode(handle).ok_or_else(|| bad_handle("request", handle))?;
-        process.request_free(key).map_err(|error| misused(process, "request", handle, error))?;
+        let freed = process.request_free(key).map_err(|error| misused(process, "request", handle, error))?;
         request.set(MPI_REQUEST_NULL);
-        Ok(())
+        freed.map_or(Ok(()), |error| Err(error.into()))
     })
 }
 

@@ -4,11 +4,11 @@
 
 use std::ffi::c_int;
 
-use oxmpi_base::{ErrorClass, Function, Result, Status};
+use oxmpi_base::{Error, Function, Result, Status};
 use oxmpi_core::{Process, RequestKey};
 
 use crate::failure::on_object;
-use crate::generated::constants::MPI_UNDEFINED;
+use crate::generated::constants::{MPI_SUCCESS, MPI_UNDEFINED};
 use crate::generated::types::{MPI_Request, MPI_Status};
 use crate::handle::bad_handle;
 use crate::pointer::{Array, Out};
@@ -19,6 +19,12 @@ use crate::status::StatusOut;
 /// The status of a request that is over, or null, or inactive.
 fn status_of(process: &Process, key: Option<RequestKey>) -> Result<Option<Status>> {
     key.map_or(Ok(Some(Status::EMPTY)), |key| process.request_status(key))
+}
+
+/// What to say of a request whose status could not be found: it is none any more, or a generalized one.
+#[cold]
+fn stale(process: &Process, key: Option<RequestKey>, request: MPI_Request, error: Error) -> Error {
+    if is_active(process, key).is_err() { bad_handle("request", request) } else { error }
 }
 
 fn is_active(process: &Process, key: Option<RequestKey>) -> Result<bool> {
@@ -39,7 +45,7 @@ pub unsafe fn request_get_status(
         let key = key_of("request", request)?;
         // SAFETY: the caller's promise.
         let flag = unsafe { Out::new("flag", flag) }?;
-        let over = status_of(process, key).map_err(|_| bad_handle("request", request))?;
+        let over = status_of(process, key).map_err(|error| stale(process, key, request, error))?;
         flag.set(over.is_some().into());
         if let Some(over) = over {
             // SAFETY: the caller's promise.
@@ -75,7 +81,7 @@ pub unsafe fn request_get_status_all(
         flag.set(all.into());
         if all {
             for (index, status) in statuses.iter().enumerate() {
-                out.at(index).set_with_error(status, ErrorClass::Success);
+                out.at(index).set_with_error(status, MPI_SUCCESS);
             }
         }
         Ok(())
@@ -147,7 +153,7 @@ pub unsafe fn request_get_status_some(
         };
         for (place, (index, status)) in found.iter().enumerate() {
             indices.set(place, *index);
-            out.at(place).set_with_error(status, ErrorClass::Success);
+            out.at(place).set_with_error(status, MPI_SUCCESS);
         }
         outcount.set(c_int::try_from(found.len()).expect("an array has an int of items"));
         Ok(())

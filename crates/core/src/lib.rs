@@ -33,5 +33,5 @@ pub use group::{Comparison, Group};
 pub use hardware::{Confinement, ResourceType, SplitType};
 pub use p2p::{Dest, MessageKey, NULL_SOURCE, SendMode, Source, TagPattern};
 pub use process::{Phase, Process, State, ThreadLevel};
-pub use request::{AnyTest, Completion, Request, RequestKey};
+pub use request::{AnyTest, Completion, GeneralizedCallbacks, Request, RequestKey};
 pub use topology::{Axis, Cartesian, DistGraph, Edge, Edges, Graph, Subgrid, Topology, balanced_dims};

@@ -159,6 +159,14 @@ impl Process {
         self.gate.is_threaded()
     }
 
+    /// Wakes a thread of this process that sleeps: another one has done what it may wait for.
+    pub(crate) fn ring_own_bell(&self) {
+        let (doorbell, waker) = &self.bed;
+        if waker.needed() {
+            doorbell.ring();
+        }
+    }
+
     #[inline]
     pub(crate) fn enter(&self) -> Entered<'_, State> {
         self.gate.enter()

@@ -44,7 +44,7 @@ exports! {
         request::get_elements_x(Function::GetElementsX, status, datatype, count)
     }
     fn MPI_Grequest_complete, PMPI_Grequest_complete(request: MPI_Request) -> c_int {
-        unsupported(Function::GrequestComplete, ErrorVia::Default)
+        request::grequest_complete(Function::GrequestComplete, request)
     }
     fn MPI_Grequest_start, PMPI_Grequest_start(
         query_fn: MPI_Grequest_query_function,
@@ -53,7 +53,7 @@ exports! {
         extra_state: *mut c_void,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::GrequestStart, ErrorVia::Default)
+        request::grequest_start(Function::GrequestStart, query_fn, free_fn, cancel_fn, extra_state, request)
     }
     fn MPI_Request_free, PMPI_Request_free(request: *mut MPI_Request) -> c_int {
         request::request_free(Function::RequestFree, request)

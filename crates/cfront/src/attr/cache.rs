@@ -14,6 +14,7 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use crate::error_codes;
 use crate::generated::constants::{MPI_COMM_DUP_FN, MPI_SUCCESS};
 use crate::handle::Handle;
+use crate::pointer::Word;
 
 /// The program's function that copies an attribute: object, keyval, extra state, value, new value, flag.
 pub type CopyFunction<H> =
@@ -51,10 +52,6 @@ enum Copier<H> {
     Dup,
     Never,
 }
-
-/// What the program means by a pointer is its own affair.
-#[derive(Clone, Copy)]
-struct Word(usize);
 
 struct Attribute<H> {
     keyval: Arc<Keyval<H>>,
@@ -283,16 +280,6 @@ impl<H: Handle> Keyval<H> {
         // SAFETY: as above.
         let code = unsafe { delete(object, self.number, value.pointer(), self.extra_state.pointer()) };
         callback_result("delete", self.number, code)
-    }
-}
-
-impl Word {
-    fn of(pointer: *mut c_void) -> Self {
-        Self(pointer.expose_provenance())
-    }
-
-    fn pointer(self) -> *mut c_void {
-        ptr::with_exposed_provenance_mut(self.0)
     }
 }
 

@@ -5,6 +5,7 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Communication Completion; Persistent Communication Requests.
 
+mod generalized;
 mod progress;
 mod sendrecv;
 
@@ -18,6 +19,8 @@ use crate::comm::{Communicator, Duplication};
 use crate::p2p::{Dest, SendMode, Source, TagPattern, checked_tag};
 use crate::process::{Process, State};
 
+pub use self::generalized::GeneralizedCallbacks;
+use self::generalized::{Found, Generalized};
 use self::progress::OneRequest;
 use self::sendrecv::SendReceive;
 
@@ -44,6 +47,8 @@ pub(crate) enum Kind {
     Collective(RunKey),
     /// A communicator that is duplicated.
     Duplication(Box<Duplication>),
+    /// Something that the program does.
+    Generalized(Generalized),
     /// A persistent collective: whether it is active, its run, and the channel of its own.
     PersistentCollective { active: bool, run: RunKey, channel: ChannelKey },
     /// A persistent send or receive, and its message while it is active.
@@ -77,6 +82,8 @@ pub struct Completion {
     pub comm: Option<Arc<Communicator>>,
     /// Whether the request is no more: it was not persistent.
     pub freed: bool,
+    /// Whether the request is generalized and still to be concluded; the rest means nothing then.
+    pub(crate) is_generalized: bool,
 }
 
 /// What [`Process::test_any`] found.
@@ -99,6 +106,7 @@ impl Request {
         match &self.kind {
             Kind::PersistentCollective { active, .. } => *active,
             Kind::PersistentMessage { active, .. } => active.is_some(),
+            Kind::Generalized(generalized) => generalized.is_active(),
             _ => true,
         }
     }
@@ -145,7 +153,8 @@ impl From<Received> for Activity {
 
 impl Completion {
     /// Of a null or inactive request.
-    pub const EMPTY: Self = Self { status: Status::EMPTY, error: None, comm: None, freed: false };
+    pub const EMPTY: Self =
+        Self { status: Status::EMPTY, error: None, comm: None, freed: false, is_generalized: false };
 
     fn of(outcome: Outcome, comm: &Arc<Communicator>, freed: bool) -> Self {
         Self::new(outcome.status, outcome.error, comm, freed)
@@ -153,7 +162,7 @@ impl Completion {
 
     fn new(status: Status, error: Option<Error>, comm: &Arc<Communicator>, freed: bool) -> Self {
         let comm = error.is_some().then(|| Arc::clone(comm));
-        Self { status, error, comm, freed }
+        Self { status, error, comm, freed, is_generalized: false }
     }
 }
 
@@ -230,7 +239,8 @@ impl Process {
     #[inline]
     pub fn wait(&self, key: RequestKey) -> Result<Completion> {
         self.check(key)?;
-        Ok(self.wait_for(OneRequest::new(key)))
+        let completion = self.wait_for(OneRequest::new(key));
+        Ok(self.concluded(key, completion))
     }
 
     /// Completes an operation if it is over.
@@ -241,7 +251,9 @@ impl Process {
         self.check(key)?;
         let mut state = self.enter();
         state.engine.poll();
-        Ok(state.complete(key))
+        let completion = state.complete(key);
+        drop(state);
+        Ok(completion.map(|completion| self.concluded(key, completion)))
     }
 
     /// Waits for all operations; `each` is told how each ended, null requests (`None`) too.
@@ -255,8 +267,10 @@ impl Process {
     ) -> Result<()> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
         for (index, key) in keys.iter().enumerate() {
-            let completion =
-                key.map_or(Completion::EMPTY, |key| self.wait_for(|state: &mut State| state.complete(key)));
+            let completion = key.map_or(Completion::EMPTY, |key| {
+                let completion = self.wait_for(|state: &mut State| state.complete(key));
+                self.concluded(key, completion)
+            });
             each(index, completion);
         }
         Ok(())
@@ -266,21 +280,19 @@ impl Process {
     ///
     /// # Errors
     /// As [`Process::wait`].
-    pub fn test_all(
-        &self,
-        keys: &[Option<RequestKey>],
-        mut each: impl FnMut(usize, Completion),
-    ) -> Result<bool> {
+    pub fn test_all(&self, keys: &[Option<RequestKey>], each: impl FnMut(usize, Completion)) -> Result<bool> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
         let mut state = self.enter();
         state.engine.poll();
         if !keys.iter().flatten().all(|&key| state.is_over(key)) {
             return Ok(false);
         }
+        let mut found = Found::new(each);
         for (index, key) in keys.iter().enumerate() {
-            let completion = key.and_then(|key| state.complete(key)).unwrap_or(Completion::EMPTY);
-            each(index, completion);
+            found.take(index, key.and_then(|key| state.complete(key)).unwrap_or(Completion::EMPTY));
         }
+        drop(state);
+        found.conclude(self, keys);
         Ok(true)
     }
 
@@ -290,11 +302,12 @@ impl Process {
     /// As [`Process::wait`].
     pub fn wait_any(&self, keys: &[Option<RequestKey>]) -> Result<Option<(usize, Completion)>> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
-        Ok(self.wait_for(|state: &mut State| match state.test_any(keys) {
+        let done = self.wait_for(|state: &mut State| match state.test_any(keys) {
             AnyTest::Done(index, completion) => Some(Some((index, completion))),
             AnyTest::NotYet => None,
             AnyTest::Undefined => Some(None),
-        }))
+        });
+        Ok(done.map(|(index, completion)| (index, self.concluded_at(keys, index, completion))))
     }
 
     /// Completes one of the operations, if one is over.
@@ -303,7 +316,13 @@ impl Process {
     /// As [`Process::wait`].
     pub fn test_any(&self, keys: &[Option<RequestKey>]) -> Result<AnyTest> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
-        Ok(self.enter().test_any(keys))
+        let tested = self.enter().test_any(keys);
+        Ok(match tested {
+            AnyTest::Done(index, completion) => {
+                AnyTest::Done(index, self.concluded_at(keys, index, completion))
+            }
+            other => other,
+        })
     }
 
     /// Waits until at least one of the operations is over and completes those that are: how many, or `None` if
@@ -314,13 +333,16 @@ impl Process {
     pub fn wait_some(
         &self,
         keys: &[Option<RequestKey>],
-        mut each: impl FnMut(usize, Completion),
+        each: impl FnMut(usize, Completion),
     ) -> Result<Option<usize>> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
-        Ok(self.wait_for(|state: &mut State| match state.test_some(keys, &mut each) {
+        let mut found = Found::new(each);
+        let count = self.wait_for(|state: &mut State| match state.test_some(keys, &mut found) {
             Some(0) => None,
             count => Some(count),
-        }))
+        });
+        found.conclude(self, keys);
+        Ok(count)
     }
 
     /// Completes those of the operations that are over: how many, or `None` if none is active.
@@ -330,32 +352,45 @@ impl Process {
     pub fn test_some(
         &self,
         keys: &[Option<RequestKey>],
-        mut each: impl FnMut(usize, Completion),
+        each: impl FnMut(usize, Completion),
     ) -> Result<Option<usize>> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
-        Ok(self.enter().test_some(keys, &mut each))
+        let mut found = Found::new(each);
+        let count = self.enter().test_some(keys, &mut found);
+        found.conclude(self, keys);
+        Ok(count)
     }
 
     /// What an operation that is over says about itself; it is not completed.
     ///
     /// # Errors
-    /// As [`Process::wait`].
+    /// As [`Process::wait`]; of a generalized request, what the program's function says.
     pub fn request_status(&self, key: RequestKey) -> Result<Option<Status>> {
         self.check(key)?;
         let mut state = self.enter();
         state.engine.poll();
+        if let Some(callbacks) = state.to_query(key) {
+            drop(state);
+            let (status, queried) = callbacks.query();
+            return queried.map(|()| Some(status));
+        }
         Ok(if state.is_over(key) { Some(state.status(key)) } else { None })
     }
 
     /// Marks a message for cancellation: it ends cancelled if it has not been matched yet. Of a send-receive
-    /// that is what is received.
+    /// that is what is received. A generalized request is cancelled by the program.
     ///
     /// # Errors
-    /// `Request` for collectives, inactive requests, and none.
+    /// `Request` for collectives, inactive requests, and none; what the program says to a generalized one.
     pub fn cancel(&self, key: RequestKey) -> Result<()> {
         let mut state = self.enter();
         let kind = state.requests.get(key).map(|request| &request.kind);
         let op = match kind.ok_or_else(no_request)? {
+            Kind::Generalized(generalized) => {
+                let (callbacks, complete) = generalized.cancellation();
+                drop(state);
+                return callbacks.cancel(complete);
+            }
             Kind::Message(op) => Some(*op),
             Kind::SendReceive(messages) => messages.under_way()[1],
             Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => Some(*op),
@@ -373,12 +408,14 @@ impl Process {
         Ok(())
     }
 
-    /// Frees a request. A message that is under way goes on.
+    /// Frees a request. A message that is under way goes on; so does the operation of a generalized request, which
+    /// ends when it is complete. If it is already, what the program's function said to the end is returned.
     ///
     /// # Errors
     /// `Request` for an active collective, and none.
-    pub fn request_free(&self, key: RequestKey) -> Result<()> {
-        self.enter().free(key)
+    pub fn request_free(&self, key: RequestKey) -> Result<Option<Error>> {
+        let to_free = self.enter().free(key)?;
+        Ok(to_free.and_then(|callbacks| self.end_generalized(key, &*callbacks).err()))
     }
 
     /// The communicator of a request, whose error handler is called.
@@ -392,6 +429,14 @@ impl Process {
     /// `Request` if there is no such request.
     pub fn is_active(&self, key: RequestKey) -> Result<bool> {
         self.enter().requests.get(key).map(Request::is_active).ok_or_else(no_request)
+    }
+
+    #[inline]
+    fn concluded_at(&self, keys: &[Option<RequestKey>], index: usize, completion: Completion) -> Completion {
+        match keys[index] {
+            None => completion,
+            Some(key) => self.concluded(key, completion),
+        }
     }
 
     #[inline]

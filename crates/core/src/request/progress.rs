@@ -6,7 +6,8 @@ use oxmpi_base::{Result, Status};
 use oxmpi_engine::{Awaits, Outcome, RunKey};
 
 use super::{
-    Activity, AnyTest, Completion, Kind, PersistentMessage, Request, RequestKey, misuse, no_request,
+    Activity, AnyTest, Completion, Found, GeneralizedCallbacks, Kind, PersistentMessage, Request, RequestKey,
+    misuse, no_request,
 };
 use crate::p2p::FROM_NOBODY;
 use crate::process::State;
@@ -39,6 +40,11 @@ impl Awaited for OneRequest {
             self.awaits = state.awaits(self.key);
         }
         completion
+    }
+
+    fn describe(&self, state: &State) -> Option<String> {
+        let is_generalized = matches!(state.requests.get(self.key)?.kind, Kind::Generalized(_));
+        is_generalized.then(|| "generalized request: the program has not completed it".to_owned())
     }
 }
 
@@ -137,6 +143,7 @@ impl State {
                 let run = duplication.run();
                 if self.engine.drive(run) { self.complete_duplication(key, run) } else { None }
             }
+            Kind::Generalized(generalized) => generalized.end(),
             Kind::SendReceive(messages) => {
                 self.engine.p2p.poll();
                 if !messages.advance(&mut self.engine.p2p) {
@@ -168,7 +175,7 @@ impl State {
         Some(Completion::new(Status::EMPTY, error, &comm, true))
     }
 
-    fn remove(&mut self, key: RequestKey) -> Option<Kind> {
+    pub(super) fn remove(&mut self, key: RequestKey) -> Option<Kind> {
         let request = self.requests.remove(key)?;
         if !self.leaving.is_empty() {
             drop(request.comm);
@@ -187,6 +194,7 @@ impl State {
             Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
                 self.engine.p2p.is_done(*op)
             }
+            Kind::Generalized(generalized) => generalized.is_over(),
             Kind::SendReceive(messages) => messages.is_over(&self.engine.p2p),
             Kind::Complete(_) | Kind::Failed(_) | Kind::PersistentMessage { .. } => true,
         }
@@ -226,7 +234,7 @@ impl State {
     pub(super) fn test_some(
         &mut self,
         keys: &[Option<RequestKey>],
-        each: &mut impl FnMut(usize, Completion),
+        found: &mut Found<impl FnMut(usize, Completion)>,
     ) -> Option<usize> {
         self.engine.poll();
         let (mut any_active, mut count) = (false, 0);
@@ -237,19 +245,22 @@ impl State {
             }
             any_active = true;
             if let Some(completion) = self.complete(key) {
-                each(index, completion);
+                found.take(index, completion);
                 count += 1;
             }
         }
         any_active.then_some(count)
     }
 
-    pub(super) fn free(&mut self, key: RequestKey) -> Result<()> {
-        let request = self.requests.get(key).ok_or_else(no_request)?;
-        if let Kind::Collective(_) | Kind::Duplication(_) | Kind::PersistentCollective { active: true, .. } =
-            request.kind
-        {
-            return Err(misuse("an active collective operation is freed"));
+    /// Frees a request, or says what has to be called outside of the gate before it can be.
+    pub(super) fn free(&mut self, key: RequestKey) -> Result<Option<Arc<dyn GeneralizedCallbacks>>> {
+        let request = self.requests.get_mut(key).ok_or_else(no_request)?;
+        match &mut request.kind {
+            Kind::Collective(_) | Kind::Duplication(_) | Kind::PersistentCollective { active: true, .. } => {
+                return Err(misuse("an active collective operation is freed"));
+            }
+            Kind::Generalized(generalized) => return generalized.abandon(),
+            _ => {}
         }
         match self.remove(key) {
             Some(Kind::Message(op)) => self.engine.p2p.detach(op),
@@ -265,6 +276,6 @@ impl State {
             }
             _ => {}
         }
-        Ok(())
+        Ok(None)
     }
 }
