@@ -110,9 +110,14 @@ int main(int argc, char **argv) {
     }
     check_ranges(world, 1, even);
     check_ranges(world, 1, down);
+    int beyond[2][3] = {{0, size, size + 1}, {last, -size, -2 * size}};
+    check_ranges(world, 1, beyond); /* what is computed must be ranks: the last one of a triplet need not be one */
+    check_ranges(world, 1, beyond + 1);
     check_ranges(world, 0, NULL);
     refuses(MPI_ERR_ARG, 0, last, 0);
     refuses(MPI_ERR_RANK, 0, size, 1);
+    refuses(MPI_ERR_RANK, last, size + 5, 1);
+    refuses(MPI_ERR_RANK, last, -1, -size);
     refuses(MPI_ERR_RANK, -1, last, 1);
     GIVES(MPI_ERR_RANK, MPI_Group_range_incl(world, 2, twice, &empty));
     GIVES(MPI_ERR_RANK, MPI_Group_range_excl(world, 2, twice, &empty));

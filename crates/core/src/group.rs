@@ -92,7 +92,7 @@ impl Group {
     /// # Errors
     /// `Rank` if `rank` is not one of this group.
     pub fn translate(&self, rank: i32, other: &Self) -> Result<Option<u32>> {
-        let rank = checked_rank(rank, self.size())?;
+        let rank = checked_rank(rank.into(), self.size())?;
         Ok(other.members.position(self.member(rank)))
     }
 
@@ -172,12 +172,12 @@ impl Group {
     /// The ranks of members, each of them given once.
     fn ranks(&self, ranks: &[i32]) -> Result<Sequence> {
         let size = self.size();
-        distinct(ranks.iter().map(|&rank| checked_rank(rank, size)).collect::<Result<_>>()?)
+        distinct(ranks.iter().map(|&rank| checked_rank(rank.into(), size)).collect::<Result<_>>()?)
     }
 }
 
 /// A rank that the program gives, of a group of `size`.
-fn checked_rank(rank: i32, size: u32) -> Result<u32> {
+fn checked_rank(rank: i64, size: u32) -> Result<u32> {
     u32::try_from(rank).ok().filter(|&rank| rank < size).ok_or_else(|| {
         Error::new(ErrorClass::Rank, format!("rank {rank} is not in the group, whose size is {size}"))
     })

@@ -22,17 +22,18 @@ pub fn ranks_of(ranges: &[[i32; 3]], size: u32) -> Result<Sequence> {
     distinct(runs.iter().flat_map(|run| run.iter()).collect())
 }
 
-/// The ranks of one triplet.
+/// The ranks of one triplet. `last` need not be a rank, if the stride leads past it.
 fn run([first, last, stride]: [i32; 3], size: u32) -> Result<Progression> {
-    let begin = checked_rank(first, size)?;
-    checked_rank(last, size)?;
+    let begin = checked_rank(first.into(), size)?;
     let distance = i64::from(last) - i64::from(first);
     let stride = i64::from(stride);
     if stride == 0 || distance.signum() == -stride.signum() {
         let text = format!("the stride {stride} does not lead from {first} to {last}");
         return Err(Error::new(ErrorClass::Arg, text));
     }
-    let steps = u32::try_from(distance / stride).expect("not more than ranks of the group");
+    let steps = distance / stride;
+    checked_rank(i64::from(first) + steps * stride, size)?;
+    let steps = u32::try_from(steps).expect("not more than ranks of the group");
     Ok(Progression::new(begin, stride, steps + 1))
 }
 
@@ -49,6 +50,10 @@ mod tests {
         assert_eq!(ranks(&[[0, 9, 4], [7, 5, -1]]).expect("legal"), [0, 4, 8, 7, 6, 5]);
         assert_eq!(ranks(&[[3, 3, -9]]).expect("legal"), [3]);
         assert_eq!(ranks(&[[0, 9, i32::MAX], [9, 1, i32::MIN]]).expect("legal"), [0, 9]);
+        assert_eq!(
+            ranks(&[[0, 10, 4], [9, -1, -6], [5, i32::MAX, i32::MAX]]).expect("legal"),
+            [0, 4, 8, 9, 3, 5]
+        );
         assert_eq!(ranks(&[]).expect("legal"), []);
     }
 
@@ -57,6 +62,9 @@ mod tests {
         let wrong = [
             (&[[0, 10, 1]][..], ErrorClass::Rank),
             (&[[-1, 3, 1]], ErrorClass::Rank),
+            (&[[0, 12, 6]], ErrorClass::Rank),
+            (&[[2, -5, -3]], ErrorClass::Rank),
+            (&[[i32::MIN, i32::MAX, 1]], ErrorClass::Rank),
             (&[[0, 3, 0]], ErrorClass::Arg),
             (&[[3, 3, 0]], ErrorClass::Arg),
             (&[[5, 3, 1]], ErrorClass::Arg),
