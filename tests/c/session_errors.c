@@ -74,7 +74,9 @@ static void bad_arguments(void) {
     HEARD(MPI_ERR_ARG, session, MPI_Session_get_pset_info(session, "mpi://NOBODY", &info));
     HEARD(MPI_ERR_ARG, session, MPI_Session_get_pset_info(session, NULL, &info));
     HEARD(MPI_ERR_ARG, session, MPI_Session_get_pset_info(session, "mpi://SELF", NULL));
+    group = MPI_GROUP_EMPTY;
     HEARD(MPI_ERR_ARG, session, MPI_Group_from_session_pset(session, "", &group));
+    CHECK(group == MPI_GROUP_NULL, "what is not the name of a process set gives the null group");
     HEARD(MPI_ERR_ARG, session, MPI_Group_from_session_pset(session, NULL, &group));
     HEARD(MPI_ERR_ARG, session, MPI_Group_from_session_pset(session, "mpi://SELF", NULL));
     CHECK(group == MPI_GROUP_NULL && info == MPI_INFO_NULL && number == -7 && length == sizeof name,

@@ -14,7 +14,7 @@ use oxmpi_core::{Group, Process, ThreadLevel};
 
 use crate::errhan::{self, ErrhandlerCell};
 use crate::failure::{at_any_time, call_handler, on_session};
-use crate::generated::constants::{MPI_SESSION_NULL, MPI_SUCCESS};
+use crate::generated::constants::{MPI_GROUP_NULL, MPI_SESSION_NULL, MPI_SUCCESS};
 use crate::generated::types::{MPI_Errhandler, MPI_Group, MPI_Info, MPI_Session};
 use crate::handle::{Sharing, Table};
 use crate::info::{self, Info};
@@ -219,7 +219,7 @@ pub unsafe fn session_get_pset_info(
     })
 }
 
-/// `MPI_Group_from_session_pset`.
+/// `MPI_Group_from_session_pset`. A name of no process set is an error, and gives the null group.
 ///
 /// # Safety
 /// As the standard says of its arguments.
@@ -231,10 +231,16 @@ pub unsafe fn group_from_session_pset(
 ) -> c_int {
     on_session(function, session, |process, _| {
         // SAFETY: the caller's promise.
-        let group = group_of(process, &unsafe { string("pset_name", pset_name) }?)?;
+        let name = unsafe { string("pset_name", pset_name) }?;
         // SAFETY: the caller's promise.
-        unsafe { Out::new("newgroup", newgroup) }?.set(group::adopt(group, Origin::Session(session)));
-        Ok(())
+        let out = unsafe { Out::new("newgroup", newgroup) }?;
+        let found = group_of(process, &name);
+        out.set(
+            found
+                .as_ref()
+                .map_or(MPI_GROUP_NULL, |group| group::adopt(group.clone(), Origin::Session(session))),
+        );
+        found.map(drop)
     })
 }
 
