@@ -20,6 +20,8 @@ pub(crate) struct Layout {
     pub bytes: u64,
     /// Where the origin of the shape lies, from that of the element.
     pub displacement: i64,
+    /// Loops and sequences inside each other.
+    pub depth: u32,
     /// How the bytes lie in memory.
     pub shape: Shape,
 }
@@ -69,7 +71,7 @@ impl Layout {
 
     /// `bytes` bytes in one piece.
     pub const fn run(displacement: i64, bytes: u64) -> Self {
-        Self { bytes, displacement, shape: Shape::Run }
+        Self { bytes, displacement, depth: 0, shape: Shape::Run }
     }
 
     /// The same bytes, `displacement` bytes further.

@@ -19,6 +19,8 @@ pub(crate) struct Signature {
     pub elements: u64,
     /// Bytes in the representation `external32`.
     pub external32_bytes: u64,
+    /// Repetitions and sequences inside each other.
+    pub depth: u32,
     shape: Shape,
 }
 
@@ -48,22 +50,25 @@ impl Signature {
             bytes: basic.size() as u64,
             elements: if value_bytes(basic).is_some() { 2 } else { 1 },
             external32_bytes: external32::size(basic),
+            depth: 0,
             shape: Shape::Run(basic),
         }
     }
 
     /// `count` times `self`. The caller has checked that the bytes are less than 2^63.
     pub fn repeat(&self, count: u64) -> Self {
-        let shape = match &self.shape {
-            Shape::Repeat(body) => Shape::Repeat(Arc::clone(body)),
-            Shape::Sequence(_) if count > 1 && self.bytes != 0 => Shape::Repeat(Arc::new(self.clone())),
-            shape => shape.clone(),
+        let (depth, shape) = match &self.shape {
+            Shape::Sequence(_) if count > 1 && self.bytes != 0 => {
+                (self.depth + 1, Shape::Repeat(Arc::new(self.clone())))
+            }
+            shape => (self.depth, shape.clone()),
         };
         let times = |each: u64| each * count;
         Self {
             bytes: times(self.bytes),
             elements: times(self.elements),
             external32_bytes: times(self.external32_bytes),
+            depth,
             shape,
         }
     }
@@ -84,6 +89,7 @@ impl Signature {
         if merged.len() == 1 {
             return merged.remove(0);
         }
+        let depth = 1 + merged.iter().map(|piece| piece.depth).max().unwrap_or(0);
         let (mut bytes, mut elements, mut external32_bytes) = (0, 0, 0);
         let parts = merged.into_iter().map(|signature| {
             let part = Part { start: bytes, start_element: elements, signature };
@@ -93,7 +99,7 @@ impl Signature {
             part
         });
         let parts = parts.collect();
-        Self { bytes, elements, external32_bytes, shape: Shape::Sequence(parts) }
+        Self { bytes, elements, external32_bytes, depth, shape: Shape::Sequence(parts) }
     }
 
     /// The type of all elements, if there is only one.

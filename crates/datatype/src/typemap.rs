@@ -29,6 +29,9 @@ pub(crate) struct Typemap {
     align: u32,
 }
 
+/// Layouts and signatures are trees, gone through and dropped recursively on the program's stacks.
+const MOST_DEPTH: u32 = 1000;
+
 /// Bounds under construction.
 #[derive(Default)]
 struct Span {
@@ -62,7 +65,7 @@ impl Typemap {
     /// `count` times `self`, `stride` bytes apart.
     ///
     /// # Errors
-    /// [`ErrorClass::Count`] if size or bounds fit no 64 bits.
+    /// [`ErrorClass::Count`] if size or bounds fit no 64 bits; [`ErrorClass::Type`] if it is nested too deeply.
     pub fn repeat(&self, count: u64, stride: i64) -> Result<Self> {
         let signature = self.repeated_signature(count)?;
         let mut span = Span::default();
@@ -127,6 +130,10 @@ impl Typemap {
     }
 
     fn new(layout: Layout, signature: Signature, span: &Span, align: u32) -> Result<Self> {
+        if layout.depth.max(signature.depth) > MOST_DEPTH {
+            let text = format!("irregular datatypes are nested more than {MOST_DEPTH} deep");
+            return Err(Error::new(ErrorClass::Type, text));
+        }
         let bounds = match (span.markers, span.bytes) {
             (Some(markers), _) => markers,
             (None, Some(bytes)) => bytes.padded(align)?,

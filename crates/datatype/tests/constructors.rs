@@ -112,6 +112,24 @@ fn a_datatype_nested_a_million_times_is_dropped_without_overflowing_the_stack() 
 }
 
 #[test]
+fn structures_are_nested_as_deep_as_the_stack_allows_and_no_deeper() {
+    let kinds = [BasicType::Char, BasicType::Double].map(Datatype::basic);
+    let around = |level: usize, old: &Datatype| {
+        Datatype::structure(vec![1, 1], vec![0, 16], vec![kinds[level % 2].clone(), old.clone()])
+    };
+    let mut nested = int();
+    for level in 0..1000 {
+        nested = around(level, &nested).expect("not too deep");
+    }
+    nested.commit();
+    assert_eq!(nested.elements_in(nested.size()), Some(1001));
+    assert_eq!(nested.typemap().last(), Some((BasicType::Int, 16_000)));
+    let error = around(0, &nested).expect_err("too deep");
+    assert_eq!(error.class(), ErrorClass::Type);
+    assert!(error.text().contains("1000 deep"), "{error}");
+}
+
+#[test]
 fn bad_arguments_are_refused_by_name_and_value() {
     let refused = |made: oxmpi_base::Result<Datatype>, class, text: &str| {
         let error = made.expect_err(text);

@@ -33,12 +33,18 @@ impl Layout {
             {
                 let count = count * inner_count;
                 let shape = Shape::Loop { count, stride: *inner_stride, body: Arc::clone(body) };
-                Self { bytes, displacement: self.displacement, shape }
+                Self { bytes, shape, ..*self }
             }
             _ => {
                 let mut body = self.unrolled();
                 let displacement = std::mem::take(&mut body.displacement);
-                Self { bytes, displacement, shape: Shape::Loop { count, stride, body: Arc::new(body) } }
+                let depth = body.depth + 1;
+                Self {
+                    bytes,
+                    displacement,
+                    depth,
+                    shape: Shape::Loop { count, stride, body: Arc::new(body) },
+                }
             }
         }
     }
@@ -99,6 +105,7 @@ impl Layout {
     /// Several pieces, none of them empty, one after the other.
     fn of_pieces(pieces: Vec<Self>) -> Self {
         let bytes = pieces.iter().map(|piece| piece.bytes).sum();
+        let depth = 1 + pieces.iter().map(|piece| piece.depth).max().unwrap_or(0);
         let starts = pieces.iter().scan(0, |end, piece| {
             let start = *end;
             *end += piece.bytes;
@@ -116,7 +123,7 @@ impl Layout {
             let parts = starts.into_iter().zip(pieces).map(|(start, layout)| Part { start, layout });
             Shape::Sequence(parts.collect())
         };
-        Self { bytes, displacement: 0, shape }
+        Self { bytes, displacement: 0, depth, shape }
     }
 }
 
