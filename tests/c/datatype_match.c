@@ -36,7 +36,7 @@ static void check_pairs(void) {
         {MPI_LONG, MPI_INT, MPI_LONG_INT}, {MPI_INT, MPI_INT, MPI_2INT}, {MPI_SHORT, MPI_INT, MPI_SHORT_INT},
         {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT}, {MPI_REAL, MPI_REAL, MPI_2REAL},
         {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER}, {MPI_DOUBLE, MPI_DOUBLE, MPI_DATATYPE_NULL},
-        {MPI_CHAR, MPI_INT, MPI_DATATYPE_NULL}};
+        {MPI_BYTE, MPI_INT, MPI_DATATYPE_NULL}};
     MPI_Datatype found;
     for (int i = 0; i < 10; i++) {
         OK(MPI_Type_get_value_index(pairs[i][0], pairs[i][1], &found));

@@ -23,6 +23,7 @@ programs! {
     op_gaps;
     op_local on 1;
     op_user;
+    op_value_index on 1 2 3 5;
 }
 
 #[test]

@@ -232,11 +232,7 @@ impl Arguments {
 
     #[inline]
     fn check_address(&self, datatype: &Datatype) -> Result<()> {
-        if self.address.is_null()
-            && self.count != 0
-            && datatype.size() != 0
-            && datatype.basic_type().is_some()
-        {
+        if self.address.is_null() && self.count != 0 && datatype.size() != 0 && datatype.is_predefined() {
             return Err(self.null(datatype));
         }
         Ok(())

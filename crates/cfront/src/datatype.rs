@@ -8,6 +8,8 @@ mod derive;
 mod f90;
 mod indexed;
 mod match_size;
+mod unnamed;
+mod value_index;
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::LazyLock;
@@ -25,7 +27,8 @@ pub use self::indexed::{
     type_create_hindexed, type_create_hindexed_block, type_create_indexed_block, type_create_struct,
     type_indexed,
 };
-pub use self::match_size::{type_get_value_index, type_match_size};
+pub use self::match_size::type_match_size;
+pub use self::value_index::type_get_value_index;
 use crate::boundary::IntegerOut;
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_DATATYPE_NULL, MPI_MAX_OBJECT_NAME};

@@ -60,15 +60,19 @@ fn predefined(op: MPI_Op) -> Option<ReduceOp> {
 fn of_predefined(op: ReduceOp, datatype: &Datatype) -> Result<Reducer> {
     match datatype.basic_type() {
         Some(basic) => Reducer::predefined(op, basic),
-        None => Err(not_predefined(op, datatype)),
+        None => of_pairs(op, datatype),
     }
 }
 
+/// Of datatypes that have no name in the standard, only pairs of value and index are predefined.
 #[cold]
-fn not_predefined(op: ReduceOp, datatype: &Datatype) -> Error {
+fn of_pairs(op: ReduceOp, datatype: &Datatype) -> Result<Reducer> {
+    if let Some(types) = datatype.value_and_index() {
+        return Reducer::on_pairs(op, types);
+    }
     let name = datatype.name();
     let what = if name.is_empty() { "a derived datatype".to_owned() } else { format!("datatype {name}") };
-    Error::new(ErrorClass::Op, format!("op is {}, which is not defined on {what}", op.name()))
+    Err(Error::new(ErrorClass::Op, format!("op is {}, which is not defined on {what}", op.name())))
 }
 
 fn of_user(op: UserOp, handle: MPI_Datatype, datatype: &Datatype) -> Reducer {

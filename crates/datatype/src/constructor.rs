@@ -129,6 +129,11 @@ pub enum Constructor {
         /// The datatype of the array's elements.
         old: Datatype,
     },
+    /// `MPI_Type_get_value_index`, of pairs that have no name in the standard.
+    ValueIndex {
+        /// The predefined datatypes of value and index.
+        types: [Datatype; 2],
+    },
     /// `MPI_Type_vector`.
     Vector {
         /// Blocks.
@@ -201,6 +206,7 @@ impl Constructor {
         match self {
             Self::Basic(_) | Self::F90Complex { .. } | Self::F90Integer { .. } | Self::F90Real { .. } => &[],
             Self::Struct { types, .. } => types,
+            Self::ValueIndex { types } => types,
             Self::Contiguous { old, .. }
             | Self::Darray { old, .. }
             | Self::Dup { old }

@@ -90,6 +90,17 @@ impl Datatype {
         }
     }
 
+    /// What a pair without a name in the standard consists of: value and index.
+    pub fn value_and_index(&self) -> Option<[BasicType; 2]> {
+        let Constructor::ValueIndex { types: [value, index] } = &self.0.constructor else { return None };
+        Some([value.basic_type()?, index.basic_type()?])
+    }
+
+    /// Whether MPI provides the datatype, with or without a name: a program cannot free it.
+    pub fn is_predefined(&self) -> bool {
+        self.basic_type().is_some() || self.value_and_index().is_some()
+    }
+
     /// The basic type that all elements of the typemap have, if there is only one.
     pub fn element(&self) -> Option<BasicType> {
         self.0.data.signature.element()

@@ -2,7 +2,7 @@
 //!
 //! MPI-5.0: Datatypes, Datatype Constructors.
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{BasicType, Error, ErrorClass, Result};
 
 use crate::bounds::Bounds;
 use crate::typemap::Typemap;
@@ -109,6 +109,17 @@ impl Datatype {
         if self.is_committed() {
             datatype.commit();
         }
+        datatype
+    }
+
+    /// Pairs of a value and an index as they lie in a C structure; committed.
+    pub fn value_index(value: BasicType, index: BasicType) -> Self {
+        let types = [value, index].map(Self::basic);
+        let place = value.extent().next_multiple_of(index.align()) as i64;
+        let pieces = [(0, types[0].data().clone()), (place, types[1].data().clone())];
+        let typemap = Typemap::sequence(&pieces).expect("two numbers are not too much");
+        let datatype = Self::build(Constructor::ValueIndex { types }, typemap);
+        datatype.commit();
         datatype
     }
 

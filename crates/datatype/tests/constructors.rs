@@ -103,6 +103,23 @@ fn fortran_kinds_are_the_least_that_represent_enough() {
 }
 
 #[test]
+fn pairs_without_a_name_lie_as_in_a_structure_of_c() {
+    let bounds = |value, index| {
+        let pair = Datatype::value_index(value, index);
+        assert!(pair.is_committed() && pair.is_predefined() && pair.basic_type().is_none());
+        assert_eq!(pair.value_and_index(), Some([value, index]));
+        assert_eq!((pair.lower_bound(), pair.true_lower_bound()), (0, 0));
+        (pair.size(), pair.extent(), pair.true_extent(), pair.typemap().last())
+    };
+    let (short, double, char_, count) =
+        (BasicType::Short, BasicType::Double, BasicType::SignedChar, BasicType::Count);
+    assert_eq!(bounds(double, count), (16, 16, 16, Some((count, 8))));
+    assert_eq!(bounds(short, count), (10, 16, 16, Some((count, 8))));
+    assert_eq!(bounds(double, short), (10, 16, 10, Some((short, 8))));
+    assert_eq!(bounds(char_, short), (3, 4, 4, Some((short, 2))));
+}
+
+#[test]
 fn a_datatype_nested_a_million_times_is_dropped_without_overflowing_the_stack() {
     let mut nested = int();
     for _ in 0..1_000_000 {

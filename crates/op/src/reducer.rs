@@ -44,6 +44,23 @@ impl Reducer {
         Ok(Self { unit_bytes: basic.size() as u64, commutative: true, apply: Apply::Kernel(kernel) })
     }
 
+    /// A predefined operation on pairs that have no name in the standard. A value is a number that can be
+    /// compared, an index an integer of at most 64 bits.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Op`] if `op` is not defined on such pairs.
+    pub fn on_pairs(op: ReduceOp, [value, index]: [BasicType; 2]) -> Result<Self> {
+        let is_pair = value.allows(ReduceOp::Max) && index.allows(ReduceOp::Max);
+        let kernel = is_pair.then(|| table::pair_kernel(op, value.scalar(), index.scalar())).flatten();
+        let Some(kernel) = kernel else {
+            let (op, value, index) = (op.name(), value.name(), index.name());
+            let text = format!("op {op} is not defined on pairs of {value} and {index}");
+            return Err(Error::new(ErrorClass::Op, text));
+        };
+        let unit_bytes = (value.size() + index.size()) as u64;
+        Ok(Self { unit_bytes, commutative: true, apply: Apply::Kernel(kernel) })
+    }
+
     /// An operation of the user's, on elements of `unit_bytes` packed bytes each. `function` is given regions
     /// whose length is that of the elements to combine.
     pub fn user(unit_bytes: u64, commutative: bool, function: Arc<UserFunction>) -> Self {

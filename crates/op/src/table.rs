@@ -90,6 +90,41 @@ fn logical<T: Truth, const LANES: usize>(op: ReduceOp) -> Option<Kernel> {
     }
 }
 
+/// The kernel of `op` on pairs whose parts are these to the processor; `None` if there is none.
+pub(crate) fn pair_kernel(op: ReduceOp, value: Scalar, index: Scalar) -> Option<Kernel> {
+    match value {
+        Scalar::I8 => indexed::<i8>(op, index),
+        Scalar::I16 => indexed::<i16>(op, index),
+        Scalar::I32 => indexed::<i32>(op, index),
+        Scalar::I64 => indexed::<i64>(op, index),
+        Scalar::I128 => indexed::<i128>(op, index),
+        Scalar::U8 => indexed::<u8>(op, index),
+        Scalar::U16 => indexed::<u16>(op, index),
+        Scalar::U32 => indexed::<u32>(op, index),
+        Scalar::U64 => indexed::<u64>(op, index),
+        Scalar::F16 => indexed::<Half>(op, index),
+        Scalar::F32 => indexed::<f32>(op, index),
+        Scalar::F64 => indexed::<f64>(op, index),
+        Scalar::F128 => indexed::<Quad>(op, index),
+        Scalar::LongDouble => indexed::<LongDouble>(op, index),
+        _ => None,
+    }
+}
+
+fn indexed<V: Ordered>(op: ReduceOp, index: Scalar) -> Option<Kernel> {
+    match index {
+        Scalar::I8 => location::<V, i8>(op),
+        Scalar::I16 => location::<V, i16>(op),
+        Scalar::I32 => location::<V, i32>(op),
+        Scalar::I64 => location::<V, i64>(op),
+        Scalar::U8 => location::<V, u8>(op),
+        Scalar::U16 => location::<V, u16>(op),
+        Scalar::U32 => location::<V, u32>(op),
+        Scalar::U64 => location::<V, u64>(op),
+        _ => None,
+    }
+}
+
 fn location<V: Ordered, I: Ordered>(op: ReduceOp) -> Option<Kernel> {
     match op {
         ReduceOp::Maxloc => Some(select::<Pair<V, I>, Maxloc, 1>()),

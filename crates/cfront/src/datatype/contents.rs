@@ -9,14 +9,14 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_datatype::{Constructor, Darray, Datatype, Subarray};
 
 use super::arrays::{distribution_constant, order_constant};
-use super::{DERIVED, f90, find};
+use super::{DERIVED, find, unnamed};
 use crate::failure::at_any_time;
 use crate::generated::constants::{
     MPI_COMBINER_CONTIGUOUS, MPI_COMBINER_DARRAY, MPI_COMBINER_DUP, MPI_COMBINER_F90_COMPLEX,
     MPI_COMBINER_F90_INTEGER, MPI_COMBINER_F90_REAL, MPI_COMBINER_HINDEXED, MPI_COMBINER_HINDEXED_BLOCK,
     MPI_COMBINER_HVECTOR, MPI_COMBINER_INDEXED, MPI_COMBINER_INDEXED_BLOCK, MPI_COMBINER_NAMED,
-    MPI_COMBINER_RESIZED, MPI_COMBINER_STRUCT, MPI_COMBINER_SUBARRAY, MPI_COMBINER_VECTOR,
-    MPI_DISTRIBUTE_DFLT_DARG, MPI_UNDEFINED,
+    MPI_COMBINER_RESIZED, MPI_COMBINER_STRUCT, MPI_COMBINER_SUBARRAY, MPI_COMBINER_VALUE_INDEX,
+    MPI_COMBINER_VECTOR, MPI_DISTRIBUTE_DFLT_DARG, MPI_UNDEFINED,
 };
 use crate::generated::types::{MPI_Aint, MPI_Count, MPI_Datatype};
 use crate::handle::Handle as _;
@@ -76,6 +76,7 @@ impl Contents {
                 self.add_subarray(arguments);
                 MPI_COMBINER_SUBARRAY
             }
+            Constructor::ValueIndex { .. } => MPI_COMBINER_VALUE_INDEX,
             blocks => self.add_blocks(blocks),
         }
     }
@@ -174,7 +175,7 @@ impl Contents {
     fn old_handles(&self) -> impl Iterator<Item = MPI_Datatype> {
         self.olds.iter().map(|old| match old.constructor() {
             Constructor::Basic(basic) => MPI_Datatype::from_word(basic.abi() as usize),
-            _ => f90::existing(old).unwrap_or_else(|| DERIVED.insert(old.anew())),
+            _ => unnamed::existing(old).unwrap_or_else(|| DERIVED.insert(old.anew())),
         })
     }
 }

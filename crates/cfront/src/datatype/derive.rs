@@ -164,6 +164,7 @@ fn check_free(datatype: &Datatype) -> Result<()> {
         Constructor::F90Complex { .. } => "a COMPLEX of Fortran",
         Constructor::F90Integer { .. } => "an INTEGER of Fortran",
         Constructor::F90Real { .. } => "a REAL of Fortran",
+        Constructor::ValueIndex { .. } => "a pair of value and index",
         _ => return Ok(()),
     };
     let text = format!("datatype is {name}, which is predefined and cannot be freed");

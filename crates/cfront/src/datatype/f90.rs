@@ -1,15 +1,13 @@
 //! Fortran's numbers by their precision and range.
 //!
-//! What is made is predefined, though it has no name: committed, never freed, and the same handle each time. It is
-//! looked for among all datatypes of the program; programs ask once for each of their kinds.
 //! MPI-5.0: Language Bindings, Support for Size-Specific MPI Datatypes.
 
 use std::ffi::c_int;
 
 use oxmpi_base::{Function, Result};
-use oxmpi_datatype::{Constructor, Datatype};
+use oxmpi_datatype::Datatype;
 
-use super::DERIVED;
+use super::unnamed;
 use crate::failure::at_any_time;
 use crate::generated::constants::MPI_UNDEFINED;
 use crate::generated::types::MPI_Datatype;
@@ -27,30 +25,9 @@ unsafe fn create(
         process::current()?;
         let datatype = constructor()?;
         // SAFETY: the caller's promise.
-        unsafe { Out::new("newtype", newtype) }?.set(handle_of(datatype));
+        unsafe { Out::new("newtype", newtype) }?.set(unnamed::handle_of(datatype));
         Ok(())
     })
-}
-
-/// The handle that was made for the same arguments, or a new one.
-fn handle_of(datatype: Datatype) -> MPI_Datatype {
-    existing(&datatype).unwrap_or_else(|| DERIVED.insert(datatype))
-}
-
-/// The handle that was made for the arguments of `datatype`; `None` if it is no number of Fortran.
-pub(super) fn existing(datatype: &Datatype) -> Option<MPI_Datatype> {
-    let wanted = Some(arguments(datatype)?);
-    DERIVED.search(|datatype| arguments(datatype) == wanted)
-}
-
-/// The combiner's number among those of Fortran, precision and range; `None` of other datatypes.
-fn arguments(datatype: &Datatype) -> Option<(u8, Option<i64>, Option<i64>)> {
-    match *datatype.constructor() {
-        Constructor::F90Complex { precision, range, .. } => Some((0, precision, range)),
-        Constructor::F90Integer { range, .. } => Some((1, None, Some(range))),
-        Constructor::F90Real { precision, range, .. } => Some((2, precision, range)),
-        _ => None,
-    }
 }
 
 fn defined(value: c_int) -> Option<i64> {

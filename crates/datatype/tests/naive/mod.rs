@@ -62,6 +62,11 @@ pub fn typemap(datatype: &Datatype) -> Vec<Entry> {
             let displaced = blocklengths.iter().zip(displacements).zip(types);
             blocks(displaced.map(|((length, displacement), datatype)| (*length, *displacement, datatype)))
         }
+        Constructor::ValueIndex { types: [value, index] } => {
+            let aligned = |at: &i64| at % extent(index) == 0;
+            let place = (extent(value)..).find(aligned).expect("multiples never end");
+            blocks([(1, 0, value), (1, place, index)])
+        }
         Constructor::Subarray { arguments, old } => subarray(arguments, old),
         Constructor::Darray { arguments, old } => darray(arguments, old),
     }
