@@ -50,22 +50,37 @@ static void check_create_group(void) {
     OK(MPI_Group_free(&all));
 }
 
+/* What a leader does wrong, its whole group hears of; the other group passes the same, for it would wait. */
+static void check_wrong_groups(MPI_Group own, MPI_Group other, int is_leader) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Errhandler handler = MPI_ERRORS_RETURN;
+    GIVES(MPI_ERR_GROUP, MPI_Intercomm_create_from_groups(other, 0, own, 0, "", info, handler, &comm));
+    GIVES(MPI_ERR_RANK, MPI_Intercomm_create_from_groups(own, -1, other, 0, "", info, handler, &comm));
+    int leaders = is_leader ? MPI_ERR_GROUP : MPI_ERR_OTHER;
+    GIVES(leaders, MPI_Intercomm_create_from_groups(own, 0, own, 0, "", info, handler, &comm));
+    GIVES(leaders, MPI_Intercomm_create_from_groups(own, 0, MPI_GROUP_NULL, 0, "", info, handler, &comm));
+    leaders = is_leader ? MPI_ERR_RANK : MPI_ERR_OTHER;
+    GIVES(leaders, MPI_Intercomm_create_from_groups(own, 0, other, size, "", info, handler, &comm));
+    CHECK(comm == MPI_COMM_NULL, "failures make nothing");
+}
+
 static void check_from_groups(void) {
     int lows = size / 2, is_high = rank >= lows;
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Group low = group_of_world(0, 1, lows), high = group_of_world(lows, 1, size - lows);
     MPI_Group own = is_high ? high : low, other = is_high ? low : high;
     side = is_high;
-    OK(MPI_Intercomm_create_from_groups(own, 0, other, 0, "halves", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    /* The first of the lower ranks, the last of the higher ones; the arguments of others are not looked at. */
+    int leader = is_high ? size - lows - 1 : 0, remote_leader = is_high ? 0 : size - lows - 1;
+    int is_leader = rank == 0 || rank == size - 1;
+    OK(MPI_Intercomm_create_from_groups(own, leader, is_leader ? other : MPI_GROUP_NULL,
+                                        is_leader ? remote_leader : -7, "halves", MPI_INFO_NULL,
+                                        MPI_ERRORS_RETURN, &comm));
     check_connected(comm, is_high ? size - lows : lows, is_high ? lows : size - lows);
     GIVES(MPI_ERR_RANK, MPI_Send(&side, 1, MPI_INT, size, 0, comm));
     OK(MPI_Comm_free(&comm));
-    GIVES(MPI_ERR_GROUP, MPI_Intercomm_create_from_groups(own, 0, own, 0, "", MPI_INFO_NULL,
-                                                          MPI_ERRORS_RETURN, &comm));
-    GIVES(MPI_ERR_GROUP, MPI_Intercomm_create_from_groups(other, 0, own, 0, "", MPI_INFO_NULL,
-                                                          MPI_ERRORS_RETURN, &comm));
-    GIVES(MPI_ERR_RANK, MPI_Intercomm_create_from_groups(own, -1, other, 0, "", MPI_INFO_NULL,
-                                                         MPI_ERRORS_RETURN, &comm));
+    check_wrong_groups(own, other, rank == 0 || rank == lows);
     OK(MPI_Group_free(&low));
     OK(MPI_Group_free(&high));
 }

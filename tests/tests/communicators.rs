@@ -4,6 +4,7 @@ use oxmpi_tests::{Program, programs};
 
 programs! {
     comm_compare;
+    comm_concurrent;
     comm_create;
     comm_disconnect;
     comm_dup;

@@ -88,7 +88,7 @@ pub unsafe fn intercomm_create(
     })
 }
 
-/// `MPI_Intercomm_create_from_groups`.
+/// `MPI_Intercomm_create_from_groups`: `remote_group` and `remote_leader` count at the local leader only.
 ///
 /// # Safety
 /// As the standard says of its arguments.
@@ -106,16 +106,16 @@ pub unsafe fn intercomm_create_from_groups(
 ) -> c_int {
     by_argument(function, errhandler, |process| {
         let group::Entry { group: local, origin } = group::find_entry("local_group", local_group)?;
-        let remote = group::find("remote_group", remote_group)?;
+        let remote = group::find("remote_group", remote_group);
         // SAFETY: the caller's promise.
         let tag = unsafe { short_string("stringtag", stringtag, MPI_MAX_STRINGTAG_LEN) }?;
         let hints = info::hints("info", hints)?;
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newintercomm", newintercomm) }?;
         let reserved = Reserved::orphan(errhandler, origin, &hints);
-        let local = Party { group: &local, leader: local_leader };
-        let remote = Party { group: &remote, leader: remote_leader };
-        out.set(reserved.name(process.intercomm_create_from_groups(local, remote, &tag)?));
+        let local = Party { group: local, leader: local_leader };
+        let remote = remote.map(|group| Party { group, leader: remote_leader });
+        out.set(reserved.name(process.intercomm_create_from_groups(&local, remote, &tag)?));
         Ok(())
     })
 }

@@ -14,7 +14,7 @@ use oxmpi_shm::{Doorbell, Job, StatePage, Waker};
 pub use oxmpi_shm::Phase;
 
 use crate::coll::PlanCache;
-use crate::comm::Communicator;
+use crate::comm::{Communicator, Letter};
 use crate::p2p::KeptMessage;
 use crate::request::Request;
 use crate::wait::{Awaited, Policy};
@@ -52,6 +52,8 @@ pub struct State {
     pub(crate) leaving: Vec<Arc<Communicator>>,
     /// Where processes meet that share no communicator: the same context in all.
     pub(crate) meeting_context: u32,
+    /// In the order in which they came.
+    pub(crate) letters: Vec<Letter>,
     world: Arc<Communicator>,
     myself: Arc<Communicator>,
 }
@@ -89,6 +91,7 @@ impl Process {
             plans: PlanCache::new(overrides),
             leaving: Vec::new(),
             meeting_context,
+            letters: Vec::new(),
             world: Arc::clone(&world),
             myself: Arc::clone(&myself),
         };

@@ -1,5 +1,4 @@
-//! New communicators of the members of one that exists. All are collective over it, but for
-//! [`Process::comm_create_group`], in which the new members alone take part.
+//! New communicators of the members of one that exists, who all take part.
 //!
 //! MPI-5.0: Communicator Constructors; Communicator Destructors.
 
@@ -8,7 +7,6 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Result};
 
 use super::Communicator;
-use super::meeting::Meeting;
 use super::offer::{Form, NO_COLOR, members};
 use crate::coll::exchange;
 use crate::group::Group;
@@ -57,31 +55,6 @@ impl Process {
         let first = if comm.is_inter() { Some(0) } else { group.members().next() };
         let color = rank.and(first).map_or(NO_COLOR, i64::from);
         self.comm_of_color(comm, color, rank.map_or(0, |rank| rank as i32))
-    }
-
-    /// A communicator of the members of `group`, in its order. Collective over `group`: the other members of
-    /// `comm` do not take part. Calls of different threads differ in `tag`.
-    ///
-    /// # Errors
-    /// `Comm` if `comm` is an intercommunicator; `Group` if a member of `group` is not one of `comm`; `Tag` if
-    /// `tag` is negative; `NoMem` if shared memory is used up.
-    pub fn comm_create_group(
-        &self,
-        comm: &Arc<Communicator>,
-        group: &Group,
-        tag: i32,
-    ) -> Result<Option<Arc<Communicator>>> {
-        comm.only_group()?;
-        check_members(group, comm)?;
-        let tag = crate::p2p::checked_tag("tag", tag)?;
-        if group.rank().is_none() {
-            return Ok(None);
-        }
-        let meeting = Meeting::inside(&self.enter(), comm, group, tag);
-        let offer = self.enter().offer(Form::Intra(group.size()), 0, 0);
-        let proposals = meeting.exchange(self, &offer.proposal)?;
-        let made = self.enter().settle(offer, &proposals, None)?;
-        Ok(Some(Arc::new(made)))
     }
 
     fn comm_of_color(
@@ -133,7 +106,9 @@ impl Communicator {
     }
 }
 
-fn check_members(group: &Group, comm: &Communicator) -> Result<()> {
+/// # Errors
+/// `Group` if a member of `group` is not one of `comm`.
+pub(super) fn check_members(group: &Group, comm: &Communicator) -> Result<()> {
     if group.difference(&comm.group).size() != 0 {
         let text = "the group has members that the communicator has not";
         return Err(Error::new(ErrorClass::Group, text));

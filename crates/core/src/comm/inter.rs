@@ -2,35 +2,30 @@
 //!
 //! MPI-5.0: Inter-Communication, Inter-Communicator Operations.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_datatype::Buffer;
 use oxmpi_engine::Address;
 use oxmpi_plan::Peer;
 
 use super::Communicator;
-use super::meeting::PrivateLine;
+use super::from_group::check_membership;
+use super::letters::{Correspondence, Purpose, Subject};
+use super::meeting::Meeting;
 use super::offer::{Form, Proposal, members};
-use crate::coll::{self, Record, Root, exchange};
+use crate::coll::{Record, exchange};
 use crate::group::Group;
+use crate::p2p::checked_tag;
 use crate::process::Process;
 
 /// One of the two groups that an intercommunicator is made of.
-#[derive(Clone, Copy, Debug)]
-pub struct Party<'a> {
+#[derive(Clone, Debug)]
+pub struct Party {
     /// The group.
-    pub group: &'a Group,
+    pub group: Group,
     /// The rank in it of its leader.
     pub leader: i32,
-}
-
-impl Party<'_> {
-    /// # Errors
-    /// `Rank` if the leader, which the function calls `argument`, is no rank of the group.
-    pub(super) fn check_leader(&self, argument: &str) -> Result<()> {
-        check_rank(argument, self.leader, self.group.size()).map(drop)
-    }
 }
 
 /// How a leader reaches the other one.
@@ -42,6 +37,12 @@ pub struct RemoteLeader {
     pub rank: i32,
     /// What keeps calls of different threads apart.
     pub tag: i32,
+}
+
+/// The other leader, and how the two correspond.
+struct Counterpart {
+    address: Address,
+    letters: Correspondence,
 }
 
 impl Process {
@@ -59,16 +60,49 @@ impl Process {
     ) -> Result<Arc<Communicator>> {
         local.only_group()?;
         let leader = check_rank("local_leader", local_leader, local.size)?;
+        let subject = Subject { purpose: Purpose::IntercommCreate, tag: &[] };
+        let meeting = Meeting::inside(&self.enter(), local, &local.group, subject);
+        self.comm_between(&meeting, leader, remote.and_then(|remote| self.across_peer_comm(&remote)))
+    }
+
+    /// A communicator between two groups, this process being a member of `local`. Collective over both; `remote`
+    /// counts at the leader only: an error in place of it reaches the whole group. Calls of different threads
+    /// differ in `tag`.
+    ///
+    /// # Errors
+    /// `Rank` if a leader is no rank of its group; `Group` if this process is not a member of the local group,
+    /// or the groups have members in common; `Other` where the leader has failed.
+    pub fn intercomm_create_from_groups(
+        &self,
+        local: &Party,
+        remote: Result<Party>,
+        tag: &str,
+    ) -> Result<Arc<Communicator>> {
+        check_membership(&local.group)?;
+        let leader = check_rank("local_leader", local.leader, local.group.size())?;
+        let subject = Subject { purpose: Purpose::IntercommCreateFromGroups, tag: tag.as_bytes() };
+        let meeting = Meeting::in_job(&self.enter(), &local.group, subject);
+        let remote = remote.and_then(|remote| {
+            if local.group.intersection(&remote.group).size() != 0 {
+                return Err(Error::new(ErrorClass::Group, "the groups have members in common"));
+            }
+            self.across_job(&remote, subject)
+        });
+        self.comm_between(&meeting, leader, remote)
+    }
+
+    /// The communicator between the group of those who meet and that of the leader's counterpart.
+    fn comm_between(
+        &self,
+        meeting: &Meeting,
+        leader: u32,
+        counterpart: Result<Counterpart>,
+    ) -> Result<Arc<Communicator>> {
         let offer = self.enter().offer(Form::Inter, 0, 0);
-        let introduction = exchange(self, local, &offer.proposal).and_then(|mine| {
-            let theirs = if leader == local.rank {
-                let theirs = remote.and_then(|remote| self.swap_proposals(&remote, &mine.local));
-                self.tell_group(local, leader, theirs)?
-            } else {
-                self.hear_from_leader(local, leader)?
-            };
-            check_disjoint(&mine.local, &theirs)?;
-            Ok((mine.local, theirs))
+        let introduction = meeting.exchange(self, &offer.proposal).and_then(|mine| {
+            let theirs = self.introduce(meeting, leader, counterpart, &mine)?;
+            check_disjoint(&mine, &theirs)?;
+            Ok((mine, theirs))
         });
         let mut state = self.enter();
         match introduction {
@@ -78,6 +112,50 @@ impl Process {
                 Err(error)
             }
         }
+    }
+
+    /// The proposals of the remote group: the leaders tell each other, and then their groups.
+    fn introduce(
+        &self,
+        meeting: &Meeting,
+        leader: u32,
+        counterpart: Result<Counterpart>,
+        mine: &[Proposal],
+    ) -> Result<Vec<Proposal>> {
+        if meeting.rank() != leader {
+            let theirs = read_table(&meeting.spread(self, leader, None));
+            if theirs.is_empty() {
+                let text = format!("the local leader, rank {leader}, cannot reach the remote one");
+                return Err(Error::new(ErrorClass::Other, text));
+            }
+            return Ok(theirs);
+        }
+        let theirs = counterpart.map(|Counterpart { address, letters }| {
+            letters.write(self, address, &table(mine));
+            letters.read(self, address.node_rank)
+        });
+        // An empty table tells the group that there is no other.
+        meeting.spread(self, leader, Some(theirs.as_deref().unwrap_or_default().to_vec()));
+        theirs.map(|theirs| read_table(&theirs))
+    }
+
+    fn across_peer_comm(&self, remote: &RemoteLeader) -> Result<Counterpart> {
+        let RemoteLeader { peer_comm, rank, tag } = remote;
+        let rank = check_rank("remote_leader", *rank, peer_comm.peers())?;
+        let tag = checked_tag("tag", *tag)?.to_ne_bytes();
+        let state = self.enter();
+        let channel = state.engine.channel(peer_comm.channel);
+        let peer = if peer_comm.is_inter() { Peer::Remote(rank) } else { Peer::Local(rank) };
+        let subject = Subject { purpose: Purpose::IntercommCreate, tag: &tag };
+        let letters = Correspondence::new(channel.context(), subject);
+        Ok(Counterpart { address: channel.address(peer), letters })
+    }
+
+    fn across_job(&self, remote: &Party, subject: Subject<'_>) -> Result<Counterpart> {
+        let leader = check_rank("remote_leader", remote.leader, remote.group.size())?;
+        let context = self.enter().meeting_context;
+        let address = Address { node_rank: remote.group.member(leader), context };
+        Ok(Counterpart { address, letters: Correspondence::new(context, subject) })
     }
 
     /// A communicator of both groups of an intercommunicator. The members of one group agree on `high`: the
@@ -106,79 +184,7 @@ impl Process {
         let merged = members(&groups.concat(), 0);
         Ok(Arc::new(state.settle(offer, &merged, None)?))
     }
-
-    /// The leaders tell each other the proposals of their groups.
-    fn swap_proposals(&self, remote: &RemoteLeader, mine: &[Proposal]) -> Result<Vec<Proposal>> {
-        let RemoteLeader { peer_comm, rank, tag } = remote;
-        let rank = check_rank("remote_leader", *rank, peer_comm.peers())?;
-        let tag = crate::p2p::checked_tag("tag", *tag)?;
-        let (address, line) = {
-            let state = self.enter();
-            let channel = state.engine.channel(peer_comm.channel);
-            let peer = if peer_comm.is_inter() { Peer::Remote(rank) } else { Peer::Local(rank) };
-            (channel.address(peer), PrivateLine::numbered(channel.context(), tag))
-        };
-        let swap = |sent: &[u8], expected: usize| self.swap_bytes(address, line, sent, expected);
-        let count = swap(&(mine.len() as u64).to_ne_bytes(), size_of::<u64>())?;
-        let count = u64::from_ne_bytes(count.try_into().expect("8 bytes were received"));
-        let theirs = swap(&table(mine), count as usize * Proposal::BYTES)?;
-        Ok(read_table(&theirs))
-    }
-
-    /// Sends some bytes to a process and receives others from it.
-    fn swap_bytes(&self, peer: Address, line: PrivateLine, sent: &[u8], expected: usize) -> Result<Vec<u8>> {
-        let (send, recv) = {
-            let pool = &mut self.enter().engine.p2p.pool;
-            (pool.take(sent.len()), pool.take(expected))
-        };
-        send.write(sent);
-        let result = self.swap(peer, peer, line, send, recv);
-        let received = recv.to_vec();
-        let pool = &mut self.enter().engine.p2p.pool;
-        pool.give(send);
-        pool.give(recv);
-        result.map(|()| received)
-    }
-
-    /// As the leader: tells the group what the other group's leader has said, or that it could not be reached.
-    fn tell_group(
-        &self,
-        comm: &Arc<Communicator>,
-        leader: u32,
-        theirs: Result<Vec<Proposal>>,
-    ) -> Result<Vec<Proposal>> {
-        let count = theirs.as_ref().map_or(NOT_REACHED, |theirs| theirs.len() as u64);
-        self.bcast_bytes(comm, leader, &count.to_ne_bytes())?;
-        let theirs = theirs?;
-        self.bcast_bytes(comm, leader, &table(&theirs))?;
-        Ok(theirs)
-    }
-
-    fn hear_from_leader(&self, comm: &Arc<Communicator>, leader: u32) -> Result<Vec<Proposal>> {
-        let count = self.bcast_bytes(comm, leader, &[0; size_of::<u64>()])?;
-        let count = u64::from_ne_bytes(count.try_into().expect("8 bytes were sent"));
-        if count == NOT_REACHED {
-            let text = format!("the local leader, rank {leader}, cannot reach the remote one");
-            return Err(Error::new(ErrorClass::Other, text));
-        }
-        let theirs = self.bcast_bytes(comm, leader, &vec![0; count as usize * Proposal::BYTES])?;
-        Ok(read_table(&theirs))
-    }
-
-    /// Broadcasts the root's bytes; the others pass as many.
-    fn bcast_bytes(&self, comm: &Arc<Communicator>, root: u32, bytes: &[u8]) -> Result<Vec<u8>> {
-        let region = self.enter().engine.p2p.pool.take(bytes.len());
-        region.write(bytes);
-        let operation = coll::bcast(self, comm, Buffer::dense(region), Root::Rank(root.cast_signed()))?;
-        let result = self.blocking(comm, &operation);
-        let bytes = region.to_vec();
-        self.enter().engine.p2p.pool.give(region);
-        result.map(|()| bytes)
-    }
 }
-
-/// The number of proposals that a leader tells its group if it has none.
-const NOT_REACHED: u64 = u64::MAX;
 
 fn table(proposals: &[Proposal]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(proposals.len() * Proposal::BYTES);
@@ -195,7 +201,8 @@ fn agree(group: &[Proposal]) -> bool {
 }
 
 fn check_disjoint(mine: &[Proposal], theirs: &[Proposal]) -> Result<()> {
-    let common = mine.iter().find(|one| theirs.iter().any(|other| other.node_rank == one.node_rank));
+    let mine: HashSet<u32> = mine.iter().map(|member| member.node_rank).collect();
+    let common = theirs.iter().find(|member| mine.contains(&member.node_rank));
     common.map_or(Ok(()), |common| {
         let text = format!("both groups have rank {} of MPI_COMM_WORLD as a member", common.node_rank);
         Err(Error::new(ErrorClass::Comm, text))

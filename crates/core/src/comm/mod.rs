@@ -7,10 +7,10 @@
 //! |---|---|
 //! | `offer` | what a process offers to a communicator that is made, and how offers become one |
 //! | `create` | new communicators of the members of one that exists |
-//! | `meeting` | how processes find each other that share no communicator yet |
-//! | `from_group` | new communicators of groups |
-//! | `inter` | intercommunicators: made of two groups, and merged into one |
 //! | `duplication` | duplicating without waiting |
+//! | `from_group` | new communicators of groups, whose members alone take part |
+//! | `inter` | intercommunicators: made of two groups, and merged into one |
+//! | `meeting`, `letters` | how processes tell each other offers that share no communicator yet |
 //!
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Management; Inter-Communication.
 
@@ -18,6 +18,7 @@ mod create;
 mod duplication;
 mod from_group;
 mod inter;
+mod letters;
 mod meeting;
 mod offer;
 
@@ -31,6 +32,7 @@ use crate::topology::Topology;
 
 pub(crate) use duplication::Duplication;
 pub use inter::{Party, RemoteLeader};
+pub(crate) use letters::Letter;
 
 /// A communicator within one group, or between two.
 #[derive(Debug)]
