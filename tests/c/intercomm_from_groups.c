@@ -65,6 +65,16 @@ static void check_wrong_groups(MPI_Group own, MPI_Group other, int is_leader) {
     CHECK(comm == MPI_COMM_NULL, "failures make nothing");
 }
 
+/* The call is local, and makes nothing. */
+static void check_empty_groups(MPI_Group own) {
+    MPI_Comm comm = MPI_COMM_WORLD;
+    OK(MPI_Intercomm_create_from_groups(own, 0, MPI_GROUP_EMPTY, 0, "", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    CHECK(comm == MPI_COMM_NULL, "there is no remote group");
+    comm = MPI_COMM_WORLD;
+    OK(MPI_Intercomm_create_from_groups(MPI_GROUP_EMPTY, 0, own, 0, "", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    CHECK(comm == MPI_COMM_NULL, "there is no local group");
+}
+
 static void check_from_groups(void) {
     int lows = size / 2, is_high = rank >= lows;
     MPI_Comm comm = MPI_COMM_NULL;
@@ -81,6 +91,7 @@ static void check_from_groups(void) {
     GIVES(MPI_ERR_RANK, MPI_Send(&side, 1, MPI_INT, size, 0, comm));
     OK(MPI_Comm_free(&comm));
     check_wrong_groups(own, other, rank == 0 || rank == lows);
+    check_empty_groups(own);
     OK(MPI_Group_free(&low));
     OK(MPI_Group_free(&high));
 }

@@ -10,7 +10,7 @@ use oxmpi_core::{Group, Party, RemoteLeader};
 
 use crate::comm::{self, Reserved, adopt};
 use crate::failure::{by_argument, on_comm, on_comm_called};
-use crate::generated::constants::MPI_MAX_STRINGTAG_LEN;
+use crate::generated::constants::{MPI_COMM_NULL, MPI_GROUP_EMPTY, MPI_MAX_STRINGTAG_LEN};
 use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info};
 use crate::pointer::{Out, short_string};
 use crate::{group, info};
@@ -88,7 +88,8 @@ pub unsafe fn intercomm_create(
     })
 }
 
-/// `MPI_Intercomm_create_from_groups`: `remote_group` and `remote_leader` count at the local leader only.
+/// `MPI_Intercomm_create_from_groups`: `remote_group` and `remote_leader` count at the local leader only. But the empty
+/// group, wherever it is passed, makes the call a local one that makes nothing.
 ///
 /// # Safety
 /// As the standard says of its arguments.
@@ -112,6 +113,10 @@ pub unsafe fn intercomm_create_from_groups(
         let hints = info::hints("info", hints)?;
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newintercomm", newintercomm) }?;
+        if local_group == MPI_GROUP_EMPTY || remote_group == MPI_GROUP_EMPTY {
+            out.set(MPI_COMM_NULL);
+            return Ok(());
+        }
         let reserved = Reserved::orphan(errhandler, origin, &hints);
         let local = Party { group: local, leader: local_leader };
         let remote = remote.map(|group| Party { group, leader: remote_leader });
