@@ -5,6 +5,7 @@ use oxmpi_tests::{Program, programs};
 programs! {
     attr_comm;
     attr_finalize;
+    attr_threads on 1 2;
     attr_type;
 }
 

@@ -1,13 +1,15 @@
 //! Attributes of one kind of object: keyvals, values, and the callbacks that copy and delete them.
 //!
-//! No lock is held while a callback runs: callbacks call MPI.
+//! No lock is held while a callback runs: callbacks call MPI. So an attribute stays in its place while its delete
+//! callback runs: that callback can read it, but not set or delete it; for other threads it is gone already.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ffi::{c_int, c_void};
+use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::{mem, ptr};
+use std::thread::{self, ThreadId};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
@@ -56,8 +58,8 @@ enum Copier<H> {
 struct Attribute<H> {
     keyval: Arc<Keyval<H>>,
     value: Word,
-    /// Whether its delete callback runs. Until that succeeds the attribute can be read, but not set or deleted.
-    is_leaving: bool,
+    /// The thread that runs the delete callback; until that succeeds the attribute stays.
+    deleted_by: Option<ThreadId>,
 }
 
 /// Keyvals of all kinds have numbers of their own, above those of the standard; none is used twice.
@@ -106,35 +108,37 @@ impl<H: Handle> Cache<H> {
     /// # Errors
     /// `Keyval` if there is no such keyval.
     pub fn get(&self, object: H, number: c_int) -> Result<Option<*mut c_void>> {
-        self.keyval(number)?;
-        Ok(self.with(object, number, |attribute| attribute.value.pointer()))
+        let keyval = self.keyval(number)?;
+        let attributes = lock(&self.attributes);
+        let list = attributes.get(&object.word()).map_or(&[][..], Vec::as_slice);
+        Ok(list.iter().rfind(|attribute| attribute.has(&keyval)).map(|attribute| attribute.value.pointer()))
     }
 
     /// Sets an attribute; one that is set is deleted first.
     ///
     /// # Errors
-    /// `Keyval` if there is no such keyval, or the attribute is being deleted; what the delete callback returns.
+    /// `Keyval` if there is no such keyval, or this thread is deleting the attribute; what the delete callback
+    /// returns.
     pub fn set(&self, object: H, number: c_int, value: *mut c_void) -> Result<()> {
         let keyval = self.keyval(number)?;
-        if self.is_set(object, number) {
+        while !self.put(object, &keyval, Word::of(value))? {
             self.delete_one(object, &keyval)?;
         }
-        self.put(object, keyval, Word::of(value));
         Ok(())
     }
 
     /// Deletes an attribute.
     ///
     /// # Errors
-    /// `Keyval` if there is no such keyval, or the attribute is not set or is being deleted; what the delete
-    /// callback returns.
+    /// `Keyval` if there is no such keyval, or the attribute is not set, or this thread is deleting it already;
+    /// what the delete callback returns.
     pub fn delete(&self, object: H, number: c_int) -> Result<()> {
         let keyval = self.keyval(number)?;
-        if !self.is_set(object, number) {
-            let text = format!("{} is {number}, which has no value on this object", self.argument);
-            return Err(Error::new(ErrorClass::Keyval, text));
+        if self.delete_one(object, &keyval)? {
+            return Ok(());
         }
-        self.delete_one(object, &keyval)
+        let text = format!("{} is {number}, which has no value on this object", self.argument);
+        Err(Error::new(ErrorClass::Keyval, text))
     }
 
     /// Deletes all attributes, the last one set first.
@@ -157,9 +161,9 @@ impl<H: Handle> Cache<H> {
         while let Some(keyval) = self.last(object) {
             let deleted = self.delete_one(object, &keyval);
             if deleted.is_err() {
-                self.forget(object, keyval.number);
+                self.forget(object, &keyval);
             }
-            result = result.and(deleted);
+            result = result.and(deleted.map(drop));
         }
         result
     }
@@ -172,17 +176,16 @@ impl<H: Handle> Cache<H> {
         let keyvals: Vec<_> = {
             let attributes = lock(&self.attributes);
             let Some(list) = attributes.get(&old.word()) else { return Ok(()) };
-            list.iter().map(|attribute| (Arc::clone(&attribute.keyval), attribute.value)).collect()
+            let set = list.iter().filter(|attribute| attribute.deleted_by.is_none());
+            set.map(|attribute| (Arc::clone(&attribute.keyval), attribute.value)).collect()
         };
         for (keyval, value) in keyvals {
-            match keyval.copied(old, value) {
-                Ok(Some(value)) => self.put(new, keyval, value),
-                Ok(None) => {}
-                Err(error) => {
-                    // The first error is the one to report.
-                    let _ = self.delete_all_forcibly(new);
-                    return Err(error);
-                }
+            let put = |copy| self.put(new, &keyval, copy).map(drop);
+            let copied = keyval.copied(old, value).and_then(|copy| copy.map_or(Ok(()), put));
+            if copied.is_err() {
+                // The first error is the one to report.
+                let _ = self.delete_all_forcibly(new);
+                return copied;
             }
         }
         Ok(())
@@ -199,57 +202,97 @@ impl<H: Handle> Cache<H> {
         Error::new(ErrorClass::Keyval, text)
     }
 
-    fn is_set(&self, object: H, number: c_int) -> bool {
-        self.with(object, number, |_| ()).is_some()
-    }
-
-    /// The keyval of the attribute that was set last, apart from one that is being deleted.
+    /// The keyval of the attribute that was set last, apart from those that are being deleted.
     fn last(&self, object: H) -> Option<Arc<Keyval<H>>> {
         let attributes = lock(&self.attributes);
-        let last = attributes.get(&object.word())?.iter().rfind(|attribute| !attribute.is_leaving)?;
+        let last =
+            attributes.get(&object.word())?.iter().rfind(|attribute| attribute.deleted_by.is_none())?;
         Some(Arc::clone(&last.keyval))
     }
 
-    fn put(&self, object: H, keyval: Arc<Keyval<H>>, value: Word) {
-        let attribute = Attribute { keyval, value, is_leaving: false };
-        lock(&self.attributes).entry(object.word()).or_default().push(attribute);
-    }
-
-    /// Runs the delete callback of an attribute that is set, and takes the attribute away if that agrees.
-    fn delete_one(&self, object: H, keyval: &Keyval<H>) -> Result<()> {
-        let mark = |attribute: &mut Attribute<H>| {
-            (!mem::replace(&mut attribute.is_leaving, true)).then_some(attribute.value)
-        };
-        let Some(value) = self.with(object, keyval.number, mark).flatten() else {
-            let (argument, number) = (self.argument, keyval.number);
-            let text = format!("{argument} is {number}, whose value on this object is being deleted");
-            return Err(Error::new(ErrorClass::Keyval, text));
-        };
-        let result = keyval.deleted(object, value);
-        match &result {
-            Ok(()) => self.forget(object, keyval.number),
-            Err(_) => {
-                self.with(object, keyval.number, |attribute| attribute.is_leaving = false);
-            }
+    /// Adds an attribute, unless one with this keyval is set; tells whether it did.
+    ///
+    /// # Errors
+    /// As [`Cache::position`].
+    fn put(&self, object: H, keyval: &Arc<Keyval<H>>, value: Word) -> Result<bool> {
+        let mut attributes = lock(&self.attributes);
+        let list = attributes.entry(object.word()).or_default();
+        let is_new = self.position(list, keyval)?.is_none();
+        if is_new {
+            list.push(Attribute { keyval: Arc::clone(keyval), value, deleted_by: None });
         }
-        result
+        Ok(is_new)
     }
 
-    fn forget(&self, object: H, number: c_int) {
+    /// Runs the delete callback of an attribute and takes it away if that agrees; tells whether it was set.
+    ///
+    /// # Errors
+    /// As [`Cache::position`]; what the callback returns.
+    fn delete_one(&self, object: H, keyval: &Keyval<H>) -> Result<bool> {
+        let Some(value) = self.begin_deletion(object, keyval)? else { return Ok(false) };
+        let deleted = keyval.deleted(object, value);
+        self.end_deletion(object, keyval, deleted.is_err());
+        deleted.map(|()| true)
+    }
+
+    /// Marks an attribute as being deleted by this thread; its value, if it is set.
+    fn begin_deletion(&self, object: H, keyval: &Keyval<H>) -> Result<Option<Word>> {
+        let mut attributes = lock(&self.attributes);
+        let Some(list) = attributes.get_mut(&object.word()) else { return Ok(None) };
+        let Some(index) = self.position(list, keyval)? else { return Ok(None) };
+        list[index].deleted_by = Some(thread::current().id());
+        Ok(Some(list[index].value))
+    }
+
+    /// Takes away the attribute that this thread deletes. If the callback has `refused` it stays instead, but not
+    /// beside a value that another thread has set meanwhile.
+    fn end_deletion(&self, object: H, keyval: &Keyval<H>, refused: bool) {
+        let deleted_here = Some(thread::current().id());
+        self.keep(object, |list| {
+            let is_set = list.iter().any(|attribute| attribute.has(keyval) && attribute.deleted_by.is_none());
+            list.retain_mut(|attribute| {
+                let is_it = attribute.has(keyval) && attribute.deleted_by == deleted_here;
+                if is_it {
+                    attribute.deleted_by = None;
+                }
+                !is_it || refused && !is_set
+            });
+        });
+    }
+
+    fn forget(&self, object: H, keyval: &Keyval<H>) {
+        self.keep(object, |list| list.retain(|attribute| !attribute.has(keyval)));
+    }
+
+    /// Lets `choose` take attributes of an object away.
+    fn keep(&self, object: H, choose: impl FnOnce(&mut Vec<Attribute<H>>)) {
         let mut attributes = lock(&self.attributes);
         if let Entry::Occupied(mut list) = attributes.entry(object.word()) {
-            list.get_mut().retain(|attribute| attribute.keyval.number != number);
+            choose(list.get_mut());
             if list.get().is_empty() {
                 list.remove();
             }
         }
     }
 
-    /// Lets `visit` see an attribute, if it is set.
-    fn with<T>(&self, object: H, number: c_int, visit: impl FnOnce(&mut Attribute<H>) -> T) -> Option<T> {
-        let mut attributes = lock(&self.attributes);
-        let list = attributes.get_mut(&object.word())?;
-        list.iter_mut().find(|attribute| attribute.keyval.number == number).map(visit)
+    /// Where among the attributes of an object the one with this keyval is, if it is set.
+    ///
+    /// # Errors
+    /// `Keyval` if this thread is deleting it: its delete callback asks.
+    fn position(&self, list: &[Attribute<H>], keyval: &Keyval<H>) -> Result<Option<usize>> {
+        let deleted_here = Some(thread::current().id());
+        if list.iter().any(|attribute| attribute.has(keyval) && attribute.deleted_by == deleted_here) {
+            let (argument, number) = (self.argument, keyval.number);
+            let text = format!("{argument} is {number}, whose value on this object is being deleted");
+            return Err(Error::new(ErrorClass::Keyval, text));
+        }
+        Ok(list.iter().position(|attribute| attribute.has(keyval) && attribute.deleted_by.is_none()))
+    }
+}
+
+impl<H> Attribute<H> {
+    fn has(&self, keyval: &Keyval<H>) -> bool {
+        self.keyval.number == keyval.number
     }
 }
 
@@ -295,115 +338,4 @@ fn callback_result(which: &str, number: c_int, code: c_int) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::generated::types::MPI_Group;
-
-    /// What the callbacks saw, by way of their extra state.
-    type Seen = Mutex<Vec<(char, usize)>>;
-
-    unsafe extern "C" fn copy(
-        _: MPI_Group,
-        _: c_int,
-        seen: *mut c_void,
-        value: *mut c_void,
-        new_value: *mut c_void,
-        flag: *mut c_int,
-    ) -> c_int {
-        // SAFETY: the tests pass a log that outlives the cache.
-        let seen = unsafe { &*seen.cast::<Seen>() };
-        lock(seen).push(('c', value.addr()));
-        // SAFETY: the cache passes the place of a value.
-        unsafe { new_value.cast::<*mut c_void>().write(value.wrapping_byte_add(100)) };
-        // SAFETY: the cache passes the place of a flag.
-        unsafe { flag.write(1) };
-        if value.addr() == 13 { ErrorClass::Intern.code() } else { MPI_SUCCESS }
-    }
-
-    unsafe extern "C" fn delete(_: MPI_Group, _: c_int, value: *mut c_void, seen: *mut c_void) -> c_int {
-        // SAFETY: the tests pass a log that outlives the cache.
-        let seen = unsafe { &*seen.cast::<Seen>() };
-        lock(seen).push(('d', value.addr()));
-        if value.addr() == 13 { ErrorClass::Intern.code() } else { MPI_SUCCESS }
-    }
-
-    fn value(number: usize) -> *mut c_void {
-        ptr::without_provenance_mut(number)
-    }
-
-    const OLD: MPI_Group = MPI_Group(0x2000);
-    const NEW: MPI_Group = MPI_Group(0x2001);
-
-    #[test]
-    fn attributes_are_copied_in_order_and_deleted_in_reverse() {
-        let (cache, seen) = (Cache::new("keyval"), Seen::default());
-        let state = (&raw const seen).cast_mut().cast();
-        let [first, second] = [(); 2].map(|()| cache.create_keyval(Some(copy), Some(delete), state));
-        let silent = cache.create_keyval(None, None, ptr::null_mut());
-        for (keyval, number) in [(first, 1), (silent, 2), (second, 3)] {
-            cache.set(OLD, keyval, value(number)).expect("the keyval exists");
-        }
-        cache.copy_all(OLD, NEW).expect("the callbacks succeed");
-        assert_eq!(cache.get(NEW, first).expect("the keyval exists"), Some(value(101)));
-        assert_eq!(cache.get(NEW, silent).expect("the keyval exists"), None);
-        cache.free_keyval(first).expect("the keyval exists");
-        cache.delete_all(NEW).expect("the callbacks succeed");
-        assert_eq!(*lock(&seen), [('c', 1), ('c', 3), ('d', 103), ('d', 101)]);
-    }
-
-    #[test]
-    fn a_copy_callback_that_fails_leaves_the_new_object_without_attributes() {
-        let (cache, seen) = (Cache::new("keyval"), Seen::default());
-        let state = (&raw const seen).cast_mut().cast();
-        let [first, second] = [(); 2].map(|()| cache.create_keyval(Some(copy), Some(delete), state));
-        cache.set(OLD, first, value(1)).expect("the keyval exists");
-        cache.set(OLD, second, value(13)).expect("the keyval exists");
-        let error = cache.copy_all(OLD, NEW).expect_err("13 is refused");
-        assert_eq!(error.class(), ErrorClass::Intern);
-        assert_eq!(cache.get(NEW, first).expect("the keyval exists"), None);
-        assert_eq!(lock(&seen).last(), Some(&('d', 101)));
-    }
-
-    #[test]
-    fn a_delete_callback_that_refuses_leaves_its_attribute_in_its_place() {
-        let (cache, seen) = (Cache::new("keyval"), Seen::default());
-        let state = (&raw const seen).cast_mut().cast();
-        let keyvals = [(); 3].map(|()| cache.create_keyval(None, Some(delete), state));
-        for (keyval, number) in keyvals.into_iter().zip([1, 13, 3]) {
-            cache.set(OLD, keyval, value(number)).expect("the keyval exists");
-        }
-        assert_eq!(cache.delete(OLD, keyvals[1]).expect_err("13 is refused").class(), ErrorClass::Intern);
-        assert_eq!(cache.delete_all(OLD).expect_err("13 is refused").class(), ErrorClass::Intern);
-        assert_eq!(cache.get(OLD, keyvals[1]).expect("the keyval exists"), Some(value(13)));
-        cache.delete_all_forcibly(OLD).expect_err("13 is refused");
-        assert_eq!(cache.get(OLD, keyvals[1]).expect("the keyval exists"), None);
-        assert_eq!(*lock(&seen), [('d', 13), ('d', 3), ('d', 13), ('d', 13), ('d', 1)]);
-        assert!(lock(&cache.attributes).is_empty());
-    }
-
-    #[test]
-    fn setting_a_set_attribute_deletes_the_old_value() {
-        let (cache, seen) = (Cache::new("keyval"), Seen::default());
-        let keyval = cache.create_keyval(None, Some(delete), (&raw const seen).cast_mut().cast());
-        cache.set(OLD, keyval, value(1)).expect("the keyval exists");
-        cache.set(OLD, keyval, value(2)).expect("the keyval exists");
-        assert_eq!(*lock(&seen), [('d', 1)]);
-        assert_eq!(cache.get(OLD, keyval).expect("the keyval exists"), Some(value(2)));
-        cache.delete(OLD, keyval).expect("it is set");
-        assert_eq!(cache.delete(OLD, keyval).expect_err("it is gone").class(), ErrorClass::Keyval);
-    }
-
-    #[test]
-    fn a_freed_keyval_names_its_attributes_until_the_last_is_deleted() {
-        let cache = Cache::new("keyval");
-        let keyval = cache.create_keyval(None, None, ptr::null_mut());
-        cache.set(OLD, keyval, value(1)).expect("the keyval exists");
-        for _ in 0..2 {
-            cache.free_keyval(keyval).expect("an attribute has the keyval");
-        }
-        assert_eq!(cache.get(OLD, keyval).expect("an attribute has the keyval"), Some(value(1)));
-        cache.delete(OLD, keyval).expect("it is set");
-        assert_eq!(cache.get(OLD, keyval).expect_err("it is gone").class(), ErrorClass::Keyval);
-        assert_eq!(cache.free_keyval(keyval).expect_err("it is gone").class(), ErrorClass::Keyval);
-    }
-}
+mod tests;
