@@ -93,6 +93,32 @@ static void refusing(int keys[]) {
     SAW(-1);
 }
 
+/* A callback that refuses on one rank fails the call there, and keeps nobody waiting. */
+static void refusing_on_one_rank(void) {
+    MPI_Comm twins[2] = {MPI_COMM_NULL, MPI_COMM_NULL}, third;
+    MPI_Request request;
+    int refuses = rank == size / 2, sum;
+    refused = refuses ? 3 : 0, refusal = MPI_ERR_INTERN;
+    GIVES(refuses ? MPI_ERR_INTERN : MPI_SUCCESS, MPI_Comm_dup(MPI_COMM_WORLD, &twins[0]));
+    refused = refuses ? 1 : 0;
+    GIVES(refuses ? MPI_ERR_INTERN : MPI_SUCCESS, MPI_Comm_idup(MPI_COMM_WORLD, &twins[1], &request));
+    if (refuses)
+        SAW(1, 2, 3, -1, 1);
+    else
+        OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    refused = 0;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &third));
+    OK(MPI_Allreduce(&(int){1}, &sum, 1, MPI_INT, MPI_SUM, third));
+    EQUAL(sum, size);
+    OK(MPI_Comm_free(&third));
+    for (int i = 0; i < 2; i++) {
+        EQUAL(twins[i] == MPI_COMM_NULL, refuses);
+        if (!refuses)
+            OK(MPI_Comm_free(&twins[i]));
+    }
+    count = 0;
+}
+
 static void freed_in_use(int keys[]) {
     int kept, flag, *found;
     kept = keys[3];
@@ -146,6 +172,7 @@ int main(int argc, char **argv) {
     }
     in_order(keys);
     refusing(keys);
+    refusing_on_one_rank();
     freed_in_use(keys);
     calling_mpi(keys);
     wrong(keys);

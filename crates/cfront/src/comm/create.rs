@@ -88,10 +88,16 @@ pub unsafe fn comm_idup_with_info(
         let request = unsafe { Out::new("request", request) }?;
         let reserved = Reserved::child(entry, &hints);
         let handle = reserved.announce();
-        attr::copy_all(comm, handle)?;
-        let key = process.comm_idup(&entry.core, move |core| {
-            reserved.name(core);
+        let copied = attr::copy_all(comm, handle);
+        // The others need what this process contributes even if one of its callbacks has refused; its own part is
+        // not completed then.
+        let wanted = copied.is_ok().then_some(reserved);
+        let key = process.comm_idup(&entry.core, |core| {
+            if let Some(reserved) = wanted {
+                reserved.name(core);
+            }
         })?;
+        copied?;
         out.set(handle);
         request.set(encode(key));
         Ok(())
