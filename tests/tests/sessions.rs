@@ -6,6 +6,7 @@ programs! {
     session_again;
     session_alone;
     session_beyond_world;
+    session_buffers;
     session_comms;
     session_early;
     session_families;

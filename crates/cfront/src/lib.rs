@@ -10,11 +10,11 @@
 #![allow(clippy::too_many_arguments, reason = "as the standard has them")]
 
 pub mod abi;
-mod attached;
 pub mod attr;
 mod blocks;
 mod boundary;
 mod buffer;
+mod buffered;
 pub mod collective;
 pub mod comm;
 pub mod datatype;

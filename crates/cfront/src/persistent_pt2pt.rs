@@ -17,6 +17,8 @@ use crate::pointer::InOut;
 use crate::pt2pt::{destination, make_request, origin, pattern};
 use crate::requests::{Requests, misused};
 
+pub use crate::buffered::bsend_init;
+
 macro_rules! sends {
     ($($body:ident $c_name:literal $mode:ident;)*) => {$(
         #[doc = concat!("`", $c_name, "`.")]
@@ -44,7 +46,6 @@ macro_rules! sends {
 }
 
 sends! {
-    bsend_init "MPI_Bsend_init" Buffered;
     rsend_init "MPI_Rsend_init" Ready;
     send_init "MPI_Send_init" Standard;
     ssend_init "MPI_Ssend_init" Synchronous;

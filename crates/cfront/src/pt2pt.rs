@@ -20,8 +20,10 @@ use crate::handle::{bad_handle, decode, encode};
 use crate::pointer::{InOut, Out};
 use crate::status::StatusOut;
 
-pub use crate::attached::{
-    buffer_attach, buffer_detach, buffer_flush, comm_attach_buffer, comm_detach_buffer, comm_flush_buffer,
+pub use crate::buffered::{
+    bsend, buffer_attach, buffer_detach, buffer_flush, buffer_iflush, comm_attach_buffer, comm_detach_buffer,
+    comm_flush_buffer, comm_iflush_buffer, ibsend, session_attach_buffer, session_detach_buffer,
+    session_flush_buffer, session_iflush_buffer,
 };
 pub use crate::sendrecv::{isendrecv, isendrecv_replace, sendrecv, sendrecv_replace};
 
@@ -114,7 +116,6 @@ macro_rules! sends {
 }
 
 sends! {
-    bsend ibsend "MPI_Bsend" "MPI_Ibsend" Buffered;
     rsend irsend "MPI_Rsend" "MPI_Irsend" Ready;
     send isend "MPI_Send" "MPI_Isend" Standard;
     ssend issend "MPI_Ssend" "MPI_Issend" Synchronous;

@@ -20,7 +20,7 @@ use crate::handle::{Sharing, Table};
 use crate::info::{self, Info};
 use crate::pointer::{InOut, Out, Text, string};
 use crate::process::{self, Origin};
-use crate::{comm, group, memory_kinds};
+use crate::{buffered, comm, group, memory_kinds};
 
 pub use crate::comm::comm_create_from_group;
 
@@ -118,6 +118,7 @@ pub unsafe fn session_finalize(function: Function, session: *mut MPI_Session) ->
     };
     let handle = session.get();
     on_session(function, handle, |process, _| {
+        process.drop_buffer(buffered::owner_of(handle));
         comm::end(process, Origin::Session(handle));
         group::end(Origin::Session(handle));
         // Whoever takes it out closes it, should two threads finalise it.

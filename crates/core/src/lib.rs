@@ -11,6 +11,7 @@
 //! | `topology` | which members of a communicator are neighbours |
 //! | `hardware` | the parts of the machine that processes are bound to |
 //! | `p2p`, `request` | messages, and operations that are under way |
+//! | `send_buffer` | buffered sends, and the buffers attached for them |
 //! | `coll` | one description per collective, and its three lifetimes |
 #![forbid(unsafe_code)]
 
@@ -23,6 +24,7 @@ mod offer;
 mod p2p;
 mod process;
 mod request;
+mod send_buffer;
 mod topology;
 mod wait;
 
@@ -34,4 +36,5 @@ pub use hardware::{Confinement, ResourceType, SplitType};
 pub use p2p::{Dest, MessageKey, NULL_SOURCE, SendMode, Source, TagPattern};
 pub use process::{Phase, Process, State, ThreadLevel};
 pub use request::{AnyTest, Completion, GeneralizedCallbacks, Request, RequestKey};
+pub use send_buffer::{AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner};
 pub use topology::{Axis, Cartesian, DistGraph, Edge, Edges, Graph, Subgrid, Topology, balanced_dims};

@@ -42,11 +42,10 @@ pub enum TagPattern {
     Tag(i32),
 }
 
-/// The communication modes.
+/// The communication modes, but for the buffered one: see [`Process::bsend`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the variants are the standard's names")]
 pub enum SendMode {
-    Buffered,
     Ready,
     Standard,
     Synchronous,
@@ -479,10 +478,6 @@ pub(crate) fn begin_send(
     match mode {
         SendMode::Standard | SendMode::Ready => p2p.send(to, source, tag, buffer, Mode::Standard),
         SendMode::Synchronous => p2p.send(to, source, tag, buffer, Mode::Synchronous),
-        SendMode::Buffered => {
-            p2p.send_copy(to, source, tag, buffer);
-            None
-        }
     }
 }
 

@@ -17,6 +17,7 @@ use crate::coll::PlanCache;
 use crate::comm::{Communicator, Letter};
 use crate::p2p::KeptMessage;
 use crate::request::Request;
+use crate::send_buffer::SendBuffers;
 use crate::wait::{Awaited, Policy};
 
 /// How the threads of a program use MPI.
@@ -47,6 +48,7 @@ pub struct State {
     pub(crate) engine: Engine,
     pub(crate) requests: Slab<Request>,
     pub(crate) messages: Slab<KeptMessage>,
+    pub(crate) buffers: SendBuffers,
     pub(crate) plans: PlanCache,
     /// Communicators that were freed while operations on them were under way.
     pub(crate) leaving: Vec<Arc<Communicator>>,
@@ -88,6 +90,7 @@ impl Process {
             engine,
             requests: Slab::new(),
             messages: Slab::new(),
+            buffers: SendBuffers::default(),
             plans: PlanCache::new(overrides),
             leaving: Vec::new(),
             meeting_context,

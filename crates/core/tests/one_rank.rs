@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use oxmpi_base::{ErrorClass, Result};
 use oxmpi_core::coll::{self, Root, Side};
-use oxmpi_core::{Communicator, Dest, Operation, Process, SendMode, Source, TagPattern};
+use oxmpi_core::{
+    AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner, Communicator, Dest, Operation, Process, SendMode,
+    Source, TagPattern,
+};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::{Gate, Pool, Region};
 
@@ -91,4 +94,42 @@ fn a_thread_that_waits_for_a_message_gets_it_from_another_thread_of_its_rank() {
         process.send(comm, &buffer(8), Dest::Rank(0), 1, SendMode::Standard).expect("good arguments");
     });
     assert_eq!(into.to_vec(), [7; 8]);
+}
+
+/// Buffer Allocation and Usage: a buffered send is refused where there is no room for its message.
+#[test]
+fn a_buffer_holds_messages_to_the_last_byte_until_they_are_received() {
+    let process = process();
+    let comm = process.world();
+    let send = |bytes| process.bsend(comm, None, &buffer(bytes), Dest::Rank(0), 1);
+    let class = |result: Result<()>| result.map_err(|error| error.class());
+    assert_eq!(class(send(0)), Err(ErrorClass::Buffer), "none is attached");
+    let room = AttachedBuffer { address: 0x1000, bytes: Some(100 + 2 * BUFFERED_OVERHEAD_BYTES) };
+    process.attach_buffer(BufferOwner::Process, room).expect("none is attached");
+    send(60).expect("there is room for more");
+    assert_eq!(class(send(41)), Err(ErrorClass::Buffer), "one byte too few");
+    send(40).expect("there is just enough room");
+    assert_eq!(class(send(0)), Err(ErrorClass::Buffer), "not a byte is left");
+    for bytes in [60, 40] {
+        let into = Buffer::dense(memory(&[0; 60]));
+        let status = process.recv(comm, into, Source::Rank(0), TagPattern::Any).expect("it was sent");
+        assert_eq!(status.bytes, bytes);
+    }
+    assert_eq!(process.detach_buffer(BufferOwner::Process).expect("it is attached"), room);
+}
+
+#[test]
+fn a_buffer_without_a_limit_takes_any_number_of_messages() {
+    let process = process();
+    let comm = process.world();
+    let owner = comm.buffer_owner();
+    process.attach_buffer(owner, AttachedBuffer { address: 2, bytes: None }).expect("none is attached");
+    for _ in 0..1000 {
+        process.bsend(comm, None, &buffer(8), Dest::Rank(0), 1).expect("there is no limit");
+        let into = Buffer::dense(memory(&[0; 8]));
+        process.recv(comm, into, Source::Rank(0), TagPattern::Tag(1)).expect("it was sent");
+    }
+    process.flush_buffer(owner);
+    process.drop_buffer(owner);
+    assert_eq!(process.detach_buffer(owner).expect_err("its owner has ended").class(), ErrorClass::Buffer);
 }

@@ -41,7 +41,7 @@ exports! {
         pt2pt::buffer_flush(Function::BufferFlush)
     }
     fn MPI_Buffer_iflush, PMPI_Buffer_iflush(request: *mut MPI_Request) -> c_int {
-        unsupported(Function::BufferIflush, ErrorVia::Default)
+        pt2pt::buffer_iflush(Function::BufferIflush, request)
     }
     fn MPI_Comm_attach_buffer, PMPI_Comm_attach_buffer(
         comm: MPI_Comm,
@@ -80,7 +80,7 @@ exports! {
         pt2pt::comm_flush_buffer(Function::CommFlushBuffer, comm)
     }
     fn MPI_Comm_iflush_buffer, PMPI_Comm_iflush_buffer(comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
-        unsupported(Function::CommIflushBuffer, ErrorVia::Comm(comm))
+        pt2pt::comm_iflush_buffer(Function::CommIflushBuffer, comm, request)
     }
     fn MPI_Ibsend, PMPI_Ibsend(
         buf: *const c_void,
@@ -542,37 +542,47 @@ exports! {
         buffer: *mut c_void,
         size: c_int,
     ) -> c_int {
-        unsupported(Function::SessionAttachBuffer, ErrorVia::Session(session))
+        pt2pt::session_attach_buffer(Function::SessionAttachBuffer, session, buffer, MPI_Count::from(size))
     }
     fn MPI_Session_attach_buffer_c, PMPI_Session_attach_buffer_c(
         session: MPI_Session,
         buffer: *mut c_void,
         size: MPI_Count,
     ) -> c_int {
-        unsupported(Function::SessionAttachBufferC, ErrorVia::Session(session))
+        pt2pt::session_attach_buffer(Function::SessionAttachBufferC, session, buffer, size)
     }
     fn MPI_Session_detach_buffer, PMPI_Session_detach_buffer(
         session: MPI_Session,
         buffer_addr: *mut c_void,
         size: *mut c_int,
     ) -> c_int {
-        unsupported(Function::SessionDetachBuffer, ErrorVia::Session(session))
+        pt2pt::session_detach_buffer(
+            Function::SessionDetachBuffer,
+            session,
+            buffer_addr,
+            IntegerOut::Int(size),
+        )
     }
     fn MPI_Session_detach_buffer_c, PMPI_Session_detach_buffer_c(
         session: MPI_Session,
         buffer_addr: *mut c_void,
         size: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::SessionDetachBufferC, ErrorVia::Session(session))
+        pt2pt::session_detach_buffer(
+            Function::SessionDetachBufferC,
+            session,
+            buffer_addr,
+            IntegerOut::Large(size.cast()),
+        )
     }
     fn MPI_Session_flush_buffer, PMPI_Session_flush_buffer(session: MPI_Session) -> c_int {
-        unsupported(Function::SessionFlushBuffer, ErrorVia::Session(session))
+        pt2pt::session_flush_buffer(Function::SessionFlushBuffer, session)
     }
     fn MPI_Session_iflush_buffer, PMPI_Session_iflush_buffer(
         session: MPI_Session,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::SessionIflushBuffer, ErrorVia::Session(session))
+        pt2pt::session_iflush_buffer(Function::SessionIflushBuffer, session, request)
     }
     fn MPI_Ssend, PMPI_Ssend(
         buf: *const c_void,

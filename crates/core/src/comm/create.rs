@@ -130,6 +130,7 @@ impl State {
         self.leaving = still;
         for comm in over {
             self.plans.forget(comm.channel);
+            self.buffers.leave(&comm);
             self.engine.leave_channel(comm.channel, Some(comm.context));
         }
     }

@@ -18,6 +18,7 @@ use oxmpi_engine::{Address, ChannelKey, Engine, Key, OpKey, Outcome, Pattern, Re
 use crate::comm::{Communicator, Duplication};
 use crate::p2p::{Dest, SendMode, Source, TagPattern, checked_tag};
 use crate::process::{Process, State};
+use crate::send_buffer::BufferedRoute;
 
 pub use self::generalized::GeneralizedCallbacks;
 use self::generalized::{Found, Generalized};
@@ -47,6 +48,8 @@ pub(crate) enum Kind {
     Collective(RunKey),
     /// A communicator that is duplicated.
     Duplication(Box<Duplication>),
+    /// Until these buffered messages have been sent.
+    Flush(Vec<OpKey>),
     /// Something that the program does.
     Generalized(Generalized),
     /// A persistent collective: whether it is active, its run, and the channel of its own.
@@ -60,6 +63,7 @@ pub(crate) enum Kind {
 /// The arguments of a persistent send or receive.
 #[derive(Debug)]
 pub(crate) enum PersistentMessage {
+    BufferedSend { route: Option<BufferedRoute>, buffer: Buffer },
     Receive { pattern: Option<Pattern>, buffer: Buffer },
     Send { to: Option<Address>, tag: i32, buffer: Buffer, mode: SendMode },
 }
@@ -203,7 +207,11 @@ impl Process {
         Ok(self.persistent_message(comm, message))
     }
 
-    fn persistent_message(&self, comm: &Arc<Communicator>, message: PersistentMessage) -> RequestKey {
+    pub(crate) fn persistent_message(
+        &self,
+        comm: &Arc<Communicator>,
+        message: PersistentMessage,
+    ) -> RequestKey {
         let kind = Kind::PersistentMessage { message: Box::new(message), active: None };
         self.enter().requests.insert(Request::new(kind, comm))
     }
@@ -211,7 +219,7 @@ impl Process {
     /// Starts a persistent operation.
     ///
     /// # Errors
-    /// `Request` if the request is active, not persistent, or none.
+    /// `Request` if the request is active, not persistent, or none; of a buffered send, as [`Process::bsend`].
     #[inline]
     pub fn start(&self, key: RequestKey) -> Result<()> {
         self.enter().start(key)
@@ -227,7 +235,7 @@ impl Process {
             let request = key.and_then(|key| state.requests.get(key)).ok_or_else(no_request);
             request.and_then(Request::may_start).map_err(|error| (index, error))?;
         }
-        // Only a request that is there twice is refused now.
+        // Only a request that is there twice is refused now, or a buffered send that there is no room for.
         let mut started = keys.iter().flatten().map(|&key| state.start(key)).enumerate();
         started.try_for_each(|(index, outcome)| outcome.map_err(|error| (index, error)))
     }
@@ -386,6 +394,7 @@ impl Process {
         let mut state = self.enter();
         let kind = state.requests.get(key).map(|request| &request.kind);
         let op = match kind.ok_or_else(no_request)? {
+            Kind::Flush(_) => return Err(misuse("the flush of a buffer is cancelled")),
             Kind::Generalized(generalized) => {
                 let (callbacks, complete) = generalized.cancellation();
                 drop(state);

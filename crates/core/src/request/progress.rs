@@ -66,21 +66,23 @@ impl State {
                 self.engine.start(*run);
                 Ok(())
             }
-            Kind::PersistentMessage { active: None, .. } => {
-                self.start_message(key);
-                Ok(())
-            }
+            Kind::PersistentMessage { active: None, .. } => self.start_message(key),
             _ => request.may_start(),
         }
     }
 
-    fn start_message(&mut self, key: RequestKey) {
-        let Some(request) = self.requests.get_mut(key) else { return };
+    fn start_message(&mut self, key: RequestKey) -> Result<()> {
+        let request = self.requests.get_mut(key).ok_or_else(no_request)?;
         let comm = Arc::clone(&request.comm);
-        let Kind::PersistentMessage { message, active } = &mut request.kind else { return };
+        let Kind::PersistentMessage { message, active } = &mut request.kind else { return Ok(()) };
         let over = |status| Activity::Over(Outcome { status, error: None });
         *active = Some(match &**message {
-            PersistentMessage::Send { to: None, .. } => over(Status::EMPTY),
+            PersistentMessage::BufferedSend { route: None, .. }
+            | PersistentMessage::Send { to: None, .. } => over(Status::EMPTY),
+            PersistentMessage::BufferedSend { route: Some(route), buffer } => {
+                self.buffers.send(&mut self.engine.p2p, &comm, *route, buffer)?;
+                over(Status::EMPTY)
+            }
             PersistentMessage::Receive { pattern: None, .. } => over(FROM_NOBODY),
             PersistentMessage::Receive { pattern: Some(pattern), buffer } => {
                 self.engine.p2p.receive(comm.context, *pattern, buffer.clone()).into()
@@ -90,6 +92,7 @@ impl State {
                 sent.map_or_else(|| over(Status::EMPTY), Activity::UnderWay)
             }
         });
+        Ok(())
     }
 
     /// Completes the operation of a request if it is over.
@@ -143,15 +146,11 @@ impl State {
                 let run = duplication.run();
                 if self.engine.drive(run) { self.complete_duplication(key, run) } else { None }
             }
+            Kind::Flush(_) => self.complete_flush(key),
             Kind::Generalized(generalized) => generalized.end(),
             Kind::SendReceive(messages) => {
                 self.engine.p2p.poll();
-                if !messages.advance(&mut self.engine.p2p) {
-                    return None;
-                }
-                let comm = Arc::clone(&request.comm);
-                let Some(Kind::SendReceive(messages)) = self.remove(key) else { return None };
-                Some(Completion::of(messages.into_outcome(), &comm, true))
+                if messages.advance(&mut self.engine.p2p) { self.complete_send_receive(key) } else { None }
             }
             Kind::Complete(status) => {
                 let status = *status;
@@ -164,6 +163,21 @@ impl State {
                 Some(Completion::of(*outcome, &comm, true))
             }
         }
+    }
+
+    fn complete_send_receive(&mut self, key: RequestKey) -> Option<Completion> {
+        let comm = Arc::clone(&self.requests.get(key)?.comm);
+        let Some(Kind::SendReceive(messages)) = self.remove(key) else { return None };
+        Some(Completion::of(messages.into_outcome(), &comm, true))
+    }
+
+    fn complete_flush(&mut self, key: RequestKey) -> Option<Completion> {
+        self.engine.p2p.poll();
+        if !self.is_over(key) {
+            return None;
+        }
+        self.remove(key);
+        Some(Completion { freed: true, ..Completion::EMPTY })
     }
 
     fn complete_duplication(&mut self, key: RequestKey, run: RunKey) -> Option<Completion> {
@@ -194,6 +208,7 @@ impl State {
             Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
                 self.engine.p2p.is_done(*op)
             }
+            Kind::Flush(messages) => messages.iter().all(|&message| self.engine.p2p.is_done(message)),
             Kind::Generalized(generalized) => generalized.is_over(),
             Kind::SendReceive(messages) => messages.is_over(&self.engine.p2p),
             Kind::Complete(_) | Kind::Failed(_) | Kind::PersistentMessage { .. } => true,

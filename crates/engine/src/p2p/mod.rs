@@ -227,18 +227,26 @@ impl P2p {
         self.send_slowly(to, header, buffer, mode)
     }
 
-    /// Sends a copy of the data, so that the send is complete at once whatever the receiver does.
-    pub fn send_copy(&mut self, to: Address, source: i32, tag: i32, buffer: &Buffer) {
+    /// Sends a copy of the data, so that the send is complete at once whatever the receiver does. While the copy is
+    /// kept here, the operation that is returned is not [done](P2p::is_done); nobody is to ask for its outcome.
+    pub fn send_copy(&mut self, to: Address, source: i32, tag: i32, buffer: &Buffer) -> Option<OpKey> {
+        if to.node_rank == self.me {
+            // Such a message is always copied. It is kept here until a receive takes it.
+            let key = self.send(to, source, tag, buffer, Mode::Synchronous)?;
+            self.detach(key);
+            return Some(key);
+        }
         let copy = self.pool.take(buffer.bytes() as usize);
         buffer.read(0, &copy);
-        match self.send(to, source, tag, &Buffer::dense(copy), Mode::Standard) {
+        let sent = self.send(to, source, tag, &Buffer::dense(copy), Mode::Standard);
+        match sent.and_then(|key| self.ops.get_mut(key)) {
             None => self.pool.give(copy),
-            Some(key) => {
-                let op = self.ops.get_mut(key).expect("just begun");
+            Some(op) => {
                 op.detached = true;
                 op.copy = Some(copy);
             }
         }
+        sent
     }
 
     fn send_slowly(&mut self, to: Address, mut header: Header, buffer: &Buffer, mode: Mode) -> Option<OpKey> {
@@ -457,6 +465,11 @@ impl P2p {
                 !peers.contains(&to) || self.has_left(op.peer)
             }
         })
+    }
+
+    /// Whether an operation is over or would never be: it needs a peer that has left MPI, or this rank itself.
+    pub fn is_settled(&self, key: OpKey) -> bool {
+        self.ops.get(key).is_none_or(|op| op.state == State::Done || self.has_left(op.peer))
     }
 
     #[cold]

@@ -1,0 +1,269 @@
+//! Buffered sends, and the buffers that a program attaches to communicators, sessions and the process.
+//!
+//! MPI-5.0: Point-to-Point Communication, Communication Modes; Buffer Allocation and Usage.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::{AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner, Communicator, Process};
+
+use crate::boundary::IntegerOut;
+use crate::buffer::{Arguments, PLAIN};
+use crate::comm::Entry;
+use crate::failure::{in_process, on_comm, on_session};
+use crate::generated::constants::{MPI_BSEND_OVERHEAD, MPI_BUFFER_AUTOMATIC};
+use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Request, MPI_Session};
+use crate::handle::{Handle, encode};
+use crate::pointer::Out;
+use crate::process::Origin;
+use crate::pt2pt::{destination, make_request};
+
+const _: () = assert!(BUFFERED_OVERHEAD_BYTES <= MPI_BSEND_OVERHEAD as u64);
+
+/// `MPI_Bsend`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn bsend(
+    function: Function,
+    buf: *const c_void,
+    count: MPI_Count,
+    datatype: MPI_Datatype,
+    dest: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        // SAFETY: the caller's promise.
+        let buffer = unsafe { Arguments::new(&PLAIN, buf, count, datatype).buffer() }?;
+        process.bsend(&comm.core, session_of(comm), &buffer, destination(dest), tag)
+    })
+}
+
+/// `MPI_Ibsend`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn ibsend(
+    function: Function,
+    buf: *const c_void,
+    count: MPI_Count,
+    datatype: MPI_Datatype,
+    dest: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    request: *mut MPI_Request,
+) -> c_int {
+    let arguments = Arguments::new(&PLAIN, buf, count, datatype);
+    let begin = |process: &Process, comm: &Arc<Entry>, buffer| {
+        process.ibsend(&comm.core, session_of(comm), &buffer, destination(dest), tag)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { make_request(function, arguments, comm, request, begin) }
+}
+
+/// `MPI_Bsend_init`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn bsend_init(
+    function: Function,
+    buf: *const c_void,
+    count: MPI_Count,
+    datatype: MPI_Datatype,
+    dest: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    request: *mut MPI_Request,
+) -> c_int {
+    let arguments = Arguments::new(&PLAIN, buf, count, datatype);
+    let prepare = |process: &Process, comm: &Arc<Entry>, buffer| {
+        process.bsend_init(&comm.core, session_of(comm), buffer, destination(dest), tag)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { make_request(function, arguments, comm, request, prepare) }
+}
+
+/// The session that a communicator comes from, as the core knows it.
+fn session_of(comm: &Entry) -> Option<u64> {
+    match comm.origin {
+        Origin::Session(session) => Some(number(session)),
+        Origin::World => None,
+    }
+}
+
+fn number(session: MPI_Session) -> u64 {
+    session.word() as u64
+}
+
+/// What a session's buffer is attached to.
+pub fn owner_of(session: MPI_Session) -> BufferOwner {
+    BufferOwner::Session(number(session))
+}
+
+fn attach(process: &Process, owner: BufferOwner, buffer: *mut c_void, size: MPI_Count) -> Result<()> {
+    let bytes = if buffer == MPI_BUFFER_AUTOMATIC { None } else { Some(checked_size(buffer, size)?) };
+    process.attach_buffer(owner, AttachedBuffer { address: buffer.expose_provenance(), bytes })
+}
+
+fn checked_size(buffer: *mut c_void, size: MPI_Count) -> Result<u64> {
+    if buffer.is_null() && size != 0 {
+        return Err(Error::new(ErrorClass::Buffer, "buffer is a null pointer"));
+    }
+    u64::try_from(size).map_err(|_| Error::new(ErrorClass::Arg, format!("size is {size}")))
+}
+
+/// # Safety
+/// The pointers are null or valid for writes.
+unsafe fn detach(
+    process: &Process,
+    owner: BufferOwner,
+    buffer_addr: *mut c_void,
+    size: IntegerOut,
+) -> Result<()> {
+    // SAFETY: the caller's promise: the argument is the address of a pointer.
+    let address = unsafe { Out::new("buffer_addr", buffer_addr.cast::<*mut c_void>()) }?;
+    size.check("size")?;
+    let buffer = process.detach_buffer(owner)?;
+    address.set(ptr::with_exposed_provenance_mut(buffer.address));
+    let bytes = buffer.bytes.map_or(0, |bytes| MPI_Count::try_from(bytes).expect("it was one"));
+    // SAFETY: the caller's promise.
+    unsafe { size.write("size", bytes) }
+}
+
+/// # Safety
+/// `request` is null or valid for writes.
+unsafe fn iflush(
+    process: &Process,
+    comm: &Arc<Communicator>,
+    owner: BufferOwner,
+    request: *mut MPI_Request,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { Out::new("request", request) }?.set(encode(process.iflush_buffer(comm, owner)));
+    Ok(())
+}
+
+/// `MPI_Buffer_attach`.
+pub fn buffer_attach(function: Function, buffer: *mut c_void, size: MPI_Count) -> c_int {
+    in_process(function, |process| attach(process, BufferOwner::Process, buffer, size))
+}
+
+/// `MPI_Buffer_detach`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn buffer_detach(function: Function, buffer_addr: *mut c_void, size: IntegerOut) -> c_int {
+    // SAFETY: the caller's promise.
+    in_process(function, |process| unsafe { detach(process, BufferOwner::Process, buffer_addr, size) })
+}
+
+/// `MPI_Buffer_flush`.
+pub fn buffer_flush(function: Function) -> c_int {
+    in_process(function, |process| {
+        process.flush_buffer(BufferOwner::Process);
+        Ok(())
+    })
+}
+
+/// `MPI_Buffer_iflush`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn buffer_iflush(function: Function, request: *mut MPI_Request) -> c_int {
+    // SAFETY: the caller's promise.
+    in_process(function, |process| unsafe {
+        iflush(process, process.myself(), BufferOwner::Process, request)
+    })
+}
+
+/// `MPI_Comm_attach_buffer`.
+pub fn comm_attach_buffer(function: Function, comm: MPI_Comm, buffer: *mut c_void, size: MPI_Count) -> c_int {
+    on_comm(function, comm, |process, comm| attach(process, comm.core.buffer_owner(), buffer, size))
+}
+
+/// `MPI_Comm_detach_buffer`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_detach_buffer(
+    function: Function,
+    comm: MPI_Comm,
+    buffer_addr: *mut c_void,
+    size: IntegerOut,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        // SAFETY: the caller's promise.
+        unsafe { detach(process, comm.core.buffer_owner(), buffer_addr, size) }
+    })
+}
+
+/// `MPI_Comm_flush_buffer`.
+pub fn comm_flush_buffer(function: Function, comm: MPI_Comm) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        process.flush_buffer(comm.core.buffer_owner());
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_iflush_buffer`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn comm_iflush_buffer(function: Function, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        // SAFETY: the caller's promise.
+        unsafe { iflush(process, &comm.core, comm.core.buffer_owner(), request) }
+    })
+}
+
+/// `MPI_Session_attach_buffer`.
+pub fn session_attach_buffer(
+    function: Function,
+    session: MPI_Session,
+    buffer: *mut c_void,
+    size: MPI_Count,
+) -> c_int {
+    on_session(function, session, |process, _| attach(process, owner_of(session), buffer, size))
+}
+
+/// `MPI_Session_detach_buffer`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn session_detach_buffer(
+    function: Function,
+    session: MPI_Session,
+    buffer_addr: *mut c_void,
+    size: IntegerOut,
+) -> c_int {
+    on_session(function, session, |process, _| {
+        // SAFETY: the caller's promise.
+        unsafe { detach(process, owner_of(session), buffer_addr, size) }
+    })
+}
+
+/// `MPI_Session_flush_buffer`.
+pub fn session_flush_buffer(function: Function, session: MPI_Session) -> c_int {
+    on_session(function, session, |process, _| {
+        process.flush_buffer(owner_of(session));
+        Ok(())
+    })
+}
+
+/// `MPI_Session_iflush_buffer`.
+///
+/// # Safety
+/// As the standard says of its arguments.
+pub unsafe fn session_iflush_buffer(
+    function: Function,
+    session: MPI_Session,
+    request: *mut MPI_Request,
+) -> c_int {
+    on_session(function, session, |process, _| {
+        // SAFETY: the caller's promise.
+        unsafe { iflush(process, process.myself(), owner_of(session), request) }
+    })
+}
