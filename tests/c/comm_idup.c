@@ -82,6 +82,21 @@ static void check_early_error_handler(void) {
     GIVES(MPI_ERR_COMM, MPI_Comm_set_errhandler(child, MPI_ERRORS_RETURN));
 }
 
+/* What is known to be complete can be used, whether the request is completed or not. */
+static void check_use_before_wait(void) {
+    MPI_Comm child;
+    MPI_Request request;
+    int sum, flag = 0;
+    OK(MPI_Comm_idup(MPI_COMM_WORLD, &child, &request));
+    while (!flag)
+        OK(MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE));
+    OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, child));
+    EQUAL(sum, size * (size - 1) / 2);
+    OK(MPI_Comm_free(&child));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(request == MPI_REQUEST_NULL, "it is completed once");
+}
+
 int main(int argc, char **argv) {
     MPI_Comm child = MPI_COMM_NULL;
     MPI_Request request;
@@ -90,6 +105,7 @@ int main(int argc, char **argv) {
         check_several();
     check_what_is_inherited();
     check_early_error_handler();
+    check_use_before_wait();
     GIVES(MPI_ERR_COMM, MPI_Comm_idup(MPI_COMM_NULL, &child, &request));
     OK(MPI_Comm_idup(MPI_COMM_WORLD, &child, &request));
     if (size == 1) /* the others might be through already */

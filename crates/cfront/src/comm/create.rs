@@ -69,7 +69,7 @@ pub unsafe fn comm_idup(
 }
 
 /// `MPI_Comm_idup_with_info`: attributes are copied now, and the handle names nothing but an error handler before
-/// the request is completed.
+/// the communicator is made.
 ///
 /// # Safety
 /// As the standard says of its arguments.

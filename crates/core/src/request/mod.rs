@@ -382,7 +382,11 @@ impl Process {
             let (status, queried) = callbacks.query();
             return queried.map(|()| Some(status));
         }
-        Ok(if state.is_over(key) { Some(state.status(key)) } else { None })
+        if !state.is_over(key) {
+            return Ok(None);
+        }
+        state.end_duplication(key);
+        Ok(Some(state.status(key)))
     }
 
     /// Marks a message for cancellation: it ends cancelled if it has not been matched yet. Of a send-receive

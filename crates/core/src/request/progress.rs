@@ -1,9 +1,10 @@
 //! How far requests have come: starting, completing and freeing them, inside the gate.
 
+use std::mem;
 use std::sync::Arc;
 
 use oxmpi_base::{Result, Status};
-use oxmpi_engine::{Awaits, Outcome, RunKey};
+use oxmpi_engine::{Awaits, Outcome};
 
 use super::{
     Activity, AnyTest, Completion, Found, GeneralizedCallbacks, Kind, PersistentMessage, Request, RequestKey,
@@ -143,8 +144,11 @@ impl State {
                 Some(completion)
             }
             Kind::Duplication(duplication) => {
-                let run = duplication.run();
-                if self.engine.drive(run) { self.complete_duplication(key, run) } else { None }
+                if !self.engine.drive(duplication.run()) {
+                    return None;
+                }
+                self.end_duplication(key);
+                self.complete(key)
             }
             Kind::Flush(_) => self.complete_flush(key),
             Kind::Generalized(generalized) => generalized.end(),
@@ -180,13 +184,25 @@ impl State {
         Some(Completion { freed: true, ..Completion::EMPTY })
     }
 
-    fn complete_duplication(&mut self, key: RequestKey, run: RunKey) -> Option<Completion> {
+    /// Hands the new communicator over if the request is one of a duplication, which is over: the program may use
+    /// it from when it knows that, whether the request is completed or not.
+    pub(super) fn end_duplication(&mut self, key: RequestKey) {
+        let Some(request) = self.requests.get_mut(key) else { return };
+        if !matches!(request.kind, Kind::Duplication(_)) {
+            return;
+        }
+        let comm = Arc::clone(&request.comm);
+        let over = mem::replace(&mut request.kind, Kind::Complete(Status::EMPTY));
+        let Kind::Duplication(duplication) = over else { unreachable!("just seen") };
+        let run = duplication.run();
         let result = self.engine.outcome(run);
         self.engine.forget(run);
-        let comm = Arc::clone(&self.requests.get(key)?.comm);
-        let Some(Kind::Duplication(duplication)) = self.remove(key) else { return None };
-        let error = duplication.finish(self, &comm, result).err();
-        Some(Completion::new(Status::EMPTY, error, &comm, true))
+        if let Err(error) = duplication.finish(self, &comm, result)
+            && let Some(request) = self.requests.get_mut(key)
+        {
+            let outcome = Outcome { status: Status::EMPTY, error: Some(error) };
+            request.kind = Kind::Failed(Box::new(outcome));
+        }
     }
 
     pub(super) fn remove(&mut self, key: RequestKey) -> Option<Kind> {
