@@ -72,6 +72,14 @@ pub fn delete_all<H: Attributed>(object: H) -> Result<()> {
     H::cache().delete_all(object)
 }
 
+/// As [`delete_all`], but a callback that refuses does not keep its attribute.
+///
+/// # Errors
+/// What the first delete callback that refused returned.
+pub fn delete_all_forcibly<H: Attributed>(object: H) -> Result<()> {
+    H::cache().delete_all_forcibly(object)
+}
+
 /// Deletes the attributes of the communicators that end with the process: those of `MPI_COMM_SELF` first.
 ///
 /// # Errors

@@ -194,6 +194,7 @@ pub fn report(function: Function, via: ErrorVia, error: &Error) -> c_int {
 
 #[cold]
 fn report_failure(function: Function, failure: &Failure) -> c_int {
+    comm::clear_failed();
     match failure.comm.as_ref().and_then(comm::handle_of) {
         Some(handle) => report(function, ErrorVia::Comm(handle), &failure.error),
         None => report_by_default(function, &failure.error),

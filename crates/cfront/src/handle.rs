@@ -227,11 +227,9 @@ impl<H: Handle, T: Clone> Table<H, T> {
         }
     }
 
-    /// Takes a reserved handle back that names nothing yet.
-    pub fn give_up(&self, handle: H) {
-        if let Some(key) = decode(handle) {
-            self.enter().give_up(key);
-        }
+    /// Takes a reserved handle back, unless it names an object by now; whether it was taken back.
+    pub fn give_up(&self, handle: H) -> bool {
+        decode(handle).is_some_and(|key| self.enter().give_up(key))
     }
 
     /// The object that `handle` names.

@@ -68,13 +68,15 @@ impl<T> Slab<T> {
         place.value = Some(value);
     }
 
-    /// Takes a reserved number back, unless the object was put in.
-    pub fn give_up(&mut self, key: Key<T>) {
+    /// Takes a reserved number back, unless the object was put in; whether it was taken back.
+    pub fn give_up(&mut self, key: Key<T>) -> bool {
         let place = &mut self.places[key.index as usize];
-        if place.generation == key.generation && place.value.is_none() {
+        let is_reserved = place.generation == key.generation && place.value.is_none();
+        if is_reserved {
             place.generation = place.generation.wrapping_add(1);
             self.free.push(key.index);
         }
+        is_reserved
     }
 
     /// Takes an object out; its number is not given out again.

@@ -4,6 +4,7 @@
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Management.
 
 mod create;
+mod reserved;
 mod split_type;
 
 use std::ffi::{c_char, c_int};
@@ -30,6 +31,7 @@ pub use self::create::{
     comm_create, comm_create_from_group, comm_create_group, comm_disconnect, comm_dup, comm_dup_with_info,
     comm_free, comm_idup, comm_idup_with_info, comm_split,
 };
+pub use self::reserved::{Reserved, announced_errhandler, clear_failed};
 pub use self::split_type::{comm_split_type, get_hw_resource_info};
 pub use crate::hints::{comm_get_info, comm_set_info};
 
@@ -47,8 +49,6 @@ pub struct Entry {
 static COMMUNICATORS: Table<MPI_Comm, Arc<Entry>> = Table::new(Sharing::ByThreadLevel);
 /// `MPI_COMM_WORLD` and `MPI_COMM_SELF`, which can be used while the world model runs.
 static PREDEFINED: OnceLock<[Arc<Entry>; 2]> = OnceLock::new();
-/// The error handlers of communicators whose handles the program has already, and nothing else of them.
-static ANNOUNCED: Mutex<Vec<(MPI_Comm, Arc<ErrhandlerCell>)>> = Mutex::new(Vec::new());
 
 impl Entry {
     fn new(core: Arc<Communicator>, errhandler: MPI_Errhandler, origin: Origin, hints: Hints) -> Self {
@@ -116,66 +116,6 @@ pub fn handle_of(comm: &Arc<Communicator>) -> Option<MPI_Comm> {
         }
     }
     COMMUNICATORS.search(|entry| Arc::ptr_eq(&entry.core, comm))
-}
-
-/// A handle of a communicator that is being made: it names nothing yet.
-pub struct Reserved {
-    place: Place,
-    errhandler: Arc<ErrhandlerCell>,
-    origin: Origin,
-    hints: Hints,
-}
-
-/// A handle that is given up when it is dropped, if it names nothing by then.
-struct Place(MPI_Comm);
-
-impl Reserved {
-    /// Of a communicator that inherits error handler and origin of `parent`, and takes hints from `info`.
-    pub fn child(parent: &Entry, info: &Info) -> Self {
-        Self::new(parent.errhandler.get(), parent.origin, parent.hints().of_child(), info)
-    }
-
-    /// Of a communicator without a parent, with an error handler that is one.
-    pub fn orphan(errhandler: MPI_Errhandler, origin: Origin, info: &Info) -> Self {
-        Self::new(errhandler, origin, Hints::new(memory_kinds::of_world()), info)
-    }
-
-    fn new(errhandler: MPI_Errhandler, origin: Origin, mut hints: Hints, info: &Info) -> Self {
-        let errhandler = Arc::new(ErrhandlerCell::new(errhandler));
-        hints.update(info);
-        Self { place: Place(COMMUNICATORS.reserve()), errhandler, origin, hints }
-    }
-
-    /// The handle, which the program gets before the communicator is made: see [`announced_errhandler`].
-    pub fn announce(&self) -> MPI_Comm {
-        announced().push((self.place.0, Arc::clone(&self.errhandler)));
-        self.place.0
-    }
-
-    /// Lets the handle name the communicator, now that it is made.
-    pub fn name(self, core: Arc<Communicator>) -> MPI_Comm {
-        let Self { place, errhandler, origin, hints } = self;
-        COMMUNICATORS.fill(place.0, Arc::new(Entry { core, errhandler, origin, hints: Mutex::new(hints) }));
-        place.0
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        COMMUNICATORS.give_up(self.0);
-        announced().retain(|(comm, _)| *comm != self.0);
-    }
-}
-
-/// The error handler of a communicator that `MPI_Comm_idup` is still making.
-///
-/// Programs set it at once, although the standard has them wait; other implementations let them.
-pub fn announced_errhandler(comm: MPI_Comm) -> Option<Arc<ErrhandlerCell>> {
-    announced().iter().find(|(announced, _)| *announced == comm).map(|(_, errhandler)| Arc::clone(errhandler))
-}
-
-fn announced() -> MutexGuard<'static, Vec<(MPI_Comm, Arc<ErrhandlerCell>)>> {
-    ANNOUNCED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes a handle of a new communicator, which inherits error handler and origin of `parent`.
