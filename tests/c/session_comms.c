@@ -1,6 +1,6 @@
 /* Communicators of groups that sessions give, before, without and beside the world model.
    MPI-5.0: Groups, Contexts, Communicators, MPI_COMM_CREATE_FROM_GROUP. */
-#include "check.h"
+#include "session.h"
 
 static MPI_Session session;
 
@@ -47,7 +47,23 @@ static void check_errors(void) {
           MPI_Comm_create_from_group(MPI_GROUP_NULL, "", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
 }
 
+/* The kinds of memory that the session has are those of its communicators. */
+static void check_memory_kinds(void) {
+    MPI_Info info;
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "mpi_memory_alloc_kinds", "mpi:alloc_mem"));
+    OK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session));
+    OK(MPI_Info_free(&info));
+    MPI_Comm comm = comm_of("mpi://SELF", "kinds");
+    OK(MPI_Comm_get_info(comm, &info));
+    CHECK(strcmp(value_of(info, "mpi_memory_alloc_kinds"), "mpi,system,mpi:alloc_mem") == 0, "as asked for");
+    OK(MPI_Info_free(&info));
+    OK(MPI_Comm_free(&comm));
+    OK(MPI_Session_finalize(&session));
+}
+
 int main(int argc, char **argv) {
+    check_memory_kinds();
     for (int round = 0; round < 3; round++) {
         OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
         check_two();

@@ -17,7 +17,7 @@ use crate::generated::types::{MPI_Comm, MPI_Errhandler};
 use crate::hints::Hints;
 use crate::info::Info;
 use crate::process::Origin;
-use crate::{attr, memory_kinds};
+use crate::{attr, memory_kinds, session};
 
 /// A handle of a communicator that is being made.
 pub struct Reserved {
@@ -48,7 +48,7 @@ impl Reserved {
 
     /// Of a communicator without a parent, with an error handler that is one.
     pub fn orphan(errhandler: MPI_Errhandler, origin: Origin, info: &Info) -> Self {
-        Self::new(errhandler, origin, Hints::new(memory_kinds::of_world()), info)
+        Self::new(errhandler, origin, Hints::new(memory_kinds_of(origin)), info)
     }
 
     fn new(errhandler: MPI_Errhandler, origin: Origin, mut hints: Hints, info: &Info) -> Self {
@@ -103,6 +103,16 @@ pub fn clear_failed() {
 
 fn nameless() -> MutexGuard<'static, Nameless> {
     NAMELESS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn memory_kinds_of(origin: Origin) -> String {
+    match origin {
+        Origin::Session(session) => {
+            session::find("session", session).map(|session| session.memory_kinds.clone())
+        }
+        Origin::World => Ok(memory_kinds::of_world()),
+    }
+    .unwrap_or_else(|_| memory_kinds::of_world())
 }
 
 #[cfg(test)]
