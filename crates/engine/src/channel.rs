@@ -9,8 +9,8 @@
 //!
 //! What does not fit into a line lies in a block of the rank's arena, which comes back the same way.
 //!
-//! The channel of an intercommunicator has the members of two groups and no lines: its plans consist of
-//! messages.
+//! The channel of an intercommunicator has the members of two groups. Lines and credit are those of all members:
+//! a member has a *place*, that of its rank in this rank's group, or behind that group in the order of the other.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -42,7 +42,8 @@ pub struct ChannelPlan {
     pub members: Arc<[Address]>,
     /// The same of an intercommunicator's remote group; else nobody.
     pub remote: Arc<[Address]>,
-    /// Offset of the lines of each member; none where members do not share memory, or there is one only.
+    /// Offset of the lines of each member, those of the remote group last; none where members do not share
+    /// memory, or there is one only.
     pub lines: Vec<u64>,
 }
 
@@ -54,7 +55,7 @@ pub struct Channel {
     members: Arc<[Address]>,
     /// The remote group; of an intracommunicator nobody.
     remote: Arc<[Address]>,
-    /// By rank; empty if there is one member only, or a remote group.
+    /// By place; empty if there are none.
     lines: Vec<&'static [Line]>,
     /// This rank's lines, to be given back in the end.
     own: Option<Block>,
@@ -66,7 +67,7 @@ pub struct Channel {
     completed_ahead: BTreeSet<u64>,
     /// Runs that all ranks are known to have completed: all below this number.
     completed_by_all: u64,
-    /// The same by rank: what its posts have said.
+    /// The same by place: what the member's posts have said.
     completed_by: Vec<u64>,
     /// Blocks whose readers may not be through.
     blocks: VecDeque<(u64, Block)>,
@@ -92,7 +93,7 @@ impl Channel {
         let lines = plan.lines.iter().map(|&offset| {
             job.segment().lines(offset, LINES).expect("peers tell offsets of lines that lie in the segment")
         });
-        let completed_by = vec![0; plan.members.len()];
+        let completed_by = vec![0; plan.members.len() + plan.remote.len()];
         Self {
             rank: plan.rank,
             context: plan.members[plan.rank as usize].context,
@@ -128,6 +129,15 @@ impl Channel {
         match peer {
             Peer::Local(rank) => self.members[rank as usize],
             Peer::Remote(rank) => self.remote[rank as usize],
+        }
+    }
+
+    /// The place of a peer.
+    #[inline]
+    fn place(&self, peer: Peer) -> usize {
+        match peer {
+            Peer::Local(rank) => rank as usize,
+            Peer::Remote(rank) => self.members.len() + rank as usize,
         }
     }
 
@@ -180,8 +190,9 @@ impl Channel {
 
     /// Takes in what a member has said with a post.
     #[inline]
-    pub(crate) fn note_completed(&mut self, member: u32, completed: u64) {
-        let known = &mut self.completed_by[member as usize];
+    pub(crate) fn note_completed(&mut self, member: Peer, completed: u64) {
+        let place = self.place(member);
+        let known = &mut self.completed_by[place];
         *known = completed.max(*known);
     }
 
@@ -201,8 +212,8 @@ impl Channel {
 
     /// A line of a member, in a run.
     #[inline]
-    pub(crate) fn line(&self, member: u32, run: u64, line: u8) -> &'static Line {
-        &self.lines[member as usize][1 + (run % DEPTH) as usize * MAX_LINES + usize::from(line)]
+    pub(crate) fn line(&self, member: Peer, run: u64, line: u8) -> &'static Line {
+        &self.lines[self.place(member)][1 + (run % DEPTH) as usize * MAX_LINES + usize::from(line)]
     }
 
     /// Shared memory for what this rank posts in a run. It comes back when all ranks have completed the run.
@@ -252,11 +263,11 @@ impl Channel {
         }
     }
 
-    /// Wakes the other members of the group: something was published.
+    /// Wakes the other members: something was published.
     #[inline]
     pub(crate) fn wake_members(&self, p2p: &P2p) {
         if p2p.someone_sleeps() {
-            self.members.iter().for_each(|member| p2p.wake(member.node_rank));
+            self.members.iter().chain(&*self.remote).for_each(|member| p2p.wake(member.node_rank));
         }
     }
 

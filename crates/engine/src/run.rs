@@ -263,7 +263,7 @@ impl Run {
         if !means.channel.has_credit(self.number) {
             return false;
         }
-        let own = means.channel.line(means.channel.rank(), self.number, line);
+        let own = means.channel.line(Peer::Local(means.channel.rank()), self.number, line);
         let (sequence, completed) = (self.sequence(segment), means.channel.completed());
         let (offset, bytes) = from.at(segment);
         let shape = means.plan.lines[usize::from(line)];
@@ -319,13 +319,13 @@ impl Run {
         segment: u64,
         means: &mut Means<'_>,
     ) -> bool {
-        let theirs = means.channel.line(member(peer), self.number, line);
+        let theirs = means.channel.line(peer, self.number, line);
         let sequence = self.sequence(segment);
         if !theirs.reached(sequence) {
             self.awaits = Some(Awaits { line: theirs, sequence });
             return false;
         }
-        means.channel.note_completed(member(peer), theirs.completed());
+        means.channel.note_completed(peer, theirs.completed());
         let (offset, bytes) = into.at(segment);
         if bytes == 0 {
             return true;
@@ -471,12 +471,4 @@ fn unreadable(peer: Peer, offset: u64) -> Error {
     }
     let text = format!("rank {peer} posted something else than is expected: do the lengths agree?");
     Error::new(ErrorClass::Truncate, text)
-}
-
-/// The rank of who posts.
-fn member(peer: Peer) -> u32 {
-    match peer {
-        Peer::Local(rank) => rank,
-        Peer::Remote(_) => unreachable!("groups exchange messages only"),
-    }
 }
