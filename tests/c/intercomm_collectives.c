@@ -3,7 +3,7 @@
 #include "intercomm.h"
 #include "lifetimes.h"
 
-enum { LONG_BLOCK = 20000, MEMBERS = 8 };
+enum { LONG_BLOCK = 150001, MEMBERS = 8 };
 
 static int count;
 static int sent[LONG_BLOCK * MEMBERS], received[LONG_BLOCK * MEMBERS];

@@ -11,15 +11,15 @@ use crate::process::State;
 /// The offset that a rank tells when it found no shared memory for its lines.
 const NO_LINES: u64 = u64::MAX;
 
-/// Fails if a rank has no lines; `offsets` are what the ranks tell, by rank.
+/// Fails if a rank has no lines; `offsets` are what the ranks of `group` tell, by rank.
 ///
 /// # Errors
 /// `NoMem`.
-pub(crate) fn check_lines(offsets: impl IntoIterator<Item = u64>) -> Result<()> {
+pub(crate) fn check_lines(group: &str, offsets: impl IntoIterator<Item = u64>) -> Result<()> {
     match offsets.into_iter().position(|offset| offset == NO_LINES) {
         None => Ok(()),
         Some(rank) => {
-            let text = format!("rank {rank} of the group has no shared memory left for its collectives");
+            let text = format!("rank {rank} of the {group} has no shared memory left for its collectives");
             Err(Error::new(ErrorClass::NoMem, text))
         }
     }
@@ -50,8 +50,8 @@ mod tests {
 
     #[test]
     fn a_rank_without_lines_fails_all_and_is_named() {
-        assert!(check_lines([0, 4096]).is_ok());
-        let error = check_lines([0, NO_LINES, NO_LINES]).expect_err("two have none");
+        assert!(check_lines("group", [0, 4096]).is_ok());
+        let error = check_lines("group", [0, NO_LINES, NO_LINES]).expect_err("two have none");
         assert_eq!(error.class(), ErrorClass::NoMem);
         assert!(error.text().contains("rank 1 "), "{error:?}");
     }

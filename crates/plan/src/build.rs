@@ -73,17 +73,17 @@ impl Builder {
     }
 
     /// Copies the bytes behind the first `skip` that `peer` posted on `line`.
-    pub(crate) fn pull(&mut self, peer: u32, line: u8, skip: u64, into: Span) {
-        self.push(Action::Pull { peer: Peer::Local(peer), line, skip, into, take: Take::Copy }, &[]);
+    pub(crate) fn pull(&mut self, peer: impl Into<Peer>, line: u8, skip: u64, into: Span) {
+        self.push(Action::Pull { peer: peer.into(), line, skip, into, take: Take::Copy }, &[]);
     }
 
     /// Reduces with the bytes behind the first `skip` that `peer` posted on `line`.
-    pub(crate) fn pull_reduce(&mut self, peer: u32, line: u8, skip: u64, into: Span, take: Take) {
-        self.push(Action::Pull { peer: Peer::Local(peer), line, skip, into, take }, &[]);
+    pub(crate) fn pull_reduce(&mut self, peer: impl Into<Peer>, line: u8, skip: u64, into: Span, take: Take) {
+        self.push(Action::Pull { peer: peer.into(), line, skip, into, take }, &[]);
     }
 
     /// Waits for `peer` to post on `line`.
-    pub(crate) fn wait(&mut self, peer: u32, line: u8) {
+    pub(crate) fn wait(&mut self, peer: impl Into<Peer>, line: u8) {
         self.pull(peer, line, 0, Span::EMPTY);
     }
 

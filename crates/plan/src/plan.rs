@@ -29,8 +29,8 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Segments that the steps are repeated for; at least 1.
     pub segments: u64,
-    /// The lines that this rank posts on, at most [`MAX_LINES`]. All ranks of a collective have the same
-    /// lines.
+    /// The lines that this rank posts on, at most [`MAX_LINES`]. All ranks of a collective that post or pull
+    /// have the same lines.
     pub lines: Vec<Line>,
     /// Bytes of [`Buf::Scratch`].
     pub scratch_bytes: u64,
@@ -92,7 +92,7 @@ pub enum Action {
         /// Where the result goes.
         into: Span,
     },
-    /// Makes `from` readable by all ranks of the node on this rank's line `line`; `from` may be empty.
+    /// Makes `from` readable by all ranks of the node, of both groups, on this rank's line `line`; `from` may be empty.
     Post {
         /// Index into [`Plan::lines`].
         line: u8,
@@ -189,6 +189,12 @@ impl Span {
 }
 
 impl Plan {
+    /// Whether this rank posts or pulls.
+    pub fn uses_lines(&self) -> bool {
+        let is_line = |step: &Step| matches!(step.action, Action::Post { .. } | Action::Pull { .. });
+        self.steps.iter().any(is_line)
+    }
+
     /// Iterations of the loop: segments, and those that the most delayed step needs to catch up.
     pub fn iterations(&self) -> u64 {
         self.segments + u64::from(self.steps.iter().map(|step| step.delay).max().unwrap_or(0))

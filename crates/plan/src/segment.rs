@@ -5,7 +5,7 @@
 //! budget, measured at 2 to 8 ranks on two cores, 64 to 256 KiB are better than anything shorter.
 
 use crate::build::Builder;
-use crate::{Buf, Span};
+use crate::{Buf, Peer, Span};
 
 /// A vector cut into segments of equal length but the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +42,19 @@ impl Segments {
         (target >= SEGMENT_MIN_BYTES).then(|| Self::cut(block, 1, target))
     }
 
+    /// Bytes of the vector.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
     /// The segments of the vector that begins at `offset` in `buf`.
     pub(crate) fn span(&self, buf: Buf, offset: u64) -> Span {
-        Span { buf, offset, bytes: self.bytes, stride: self.bytes, end: offset + self.total }
+        self.part(buf, offset, self.total)
+    }
+
+    /// The same of a vector that is only `bytes` bytes long, and has nothing in the last segments.
+    pub(crate) fn part(&self, buf: Buf, offset: u64, bytes: u64) -> Span {
+        Span { buf, offset, bytes: self.bytes, stride: self.bytes, end: offset + bytes }
     }
 }
 
@@ -112,7 +122,7 @@ impl Stream {
         &self,
         builder: &mut Builder,
         lines: StreamLines,
-        readers: impl Iterator<Item = u32>,
+        readers: impl Iterator<Item = impl Into<Peer>>,
     ) {
         if let Some(credit) = lines.credit {
             builder.delay(Self::LAG);

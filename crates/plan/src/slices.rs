@@ -8,17 +8,18 @@ use std::ops::Range;
 
 use crate::build::Builder;
 use crate::machine::{POST_BYTE_NS, POST_NS, PULL_NS, REDUCE_BYTE_NS};
-use crate::segment::{SLOT_BUDGET_BYTES, grain_bytes};
+use crate::segment::{SLOT_BUDGET_BYTES, Segments, grain_bytes};
 use crate::{Buf, Shape, Span};
 
 /// How a vector is cut into segments and slices.
 pub(crate) struct Slices {
     /// Number of segments; at least 1.
     pub(crate) segments: u64,
-    /// Bytes of a slice; the last segment has shorter and empty ones.
+    /// Bytes of a slice; the last ones of a segment, and those of the last segment, may be shorter and empty.
     pub(crate) slice_bytes: u64,
     /// Slots of each line.
     pub(crate) depth: u32,
+    segment_bytes: u64,
     total: u64,
     ranks: u32,
 }
@@ -39,7 +40,23 @@ impl Slices {
         let slice_bytes = shape.bytes.div_ceil(ranks * segments).max(1).next_multiple_of(grain);
         let segments = shape.bytes.div_ceil(ranks * slice_bytes).max(1);
         let depth = u32::try_from(segments).map_or(depth, |segments| segments.min(depth));
-        Some(Self { segments, slice_bytes, depth, total: shape.bytes, ranks: shape.ranks })
+        let (total, segment_bytes) = (shape.bytes, ranks * slice_bytes);
+        Some(Self { segments, slice_bytes, depth, segment_bytes, total, ranks: shape.ranks })
+    }
+
+    /// Cuts each of `segments` into slices for `ranks` ranks, for lines of at most `depth` slots.
+    pub(crate) fn of_segments(segments: Segments, unit: u32, ranks: u32, depth: u32) -> Self {
+        let slice_bytes =
+            segments.bytes.div_ceil(u64::from(ranks)).max(1).next_multiple_of(grain_bytes(unit));
+        let depth = u32::try_from(segments.count).map_or(depth, |segments| segments.min(depth));
+        Self {
+            segments: segments.count,
+            slice_bytes,
+            depth,
+            segment_bytes: segments.bytes,
+            total: segments.total(),
+            ranks,
+        }
     }
 
     /// The slice that `owner` combines.
@@ -49,17 +66,26 @@ impl Slices {
 
     /// Scratch memory for the result of `rank`, where there is no receive buffer.
     pub(crate) fn scratch(&self, builder: &mut Builder, rank: u32) -> Span {
-        let (_, last) = self.of(Buf::Recv, rank).at(self.segments - 1);
-        let memory = builder.scratch((self.segments - 1) * self.slice_bytes + last);
-        Span { bytes: self.slice_bytes, stride: self.slice_bytes, ..memory }
+        let slice = self.of(Buf::Recv, rank);
+        let (_, last) = slice.at(self.segments - 1);
+        let memory = builder.scratch((self.segments - 1) * slice.bytes + last);
+        Span { bytes: slice.bytes, stride: slice.bytes, ..memory }
     }
 
-    /// Declares two lines, posts what the peers of `rank` combine, and one segment later combines its own
-    /// slice into `result`.
-    pub(crate) fn combine(&self, builder: &mut Builder, rank: u32, result: Span) {
-        let all_but_one = self.of_all(Buf::Send, 0..self.ranks - 1).bytes;
-        let below = builder.line(all_but_one, self.depth);
-        let above = builder.line(all_but_one, self.depth);
+    /// Declares two lines and combines on them.
+    pub(crate) fn declare_and_combine(&self, builder: &mut Builder, rank: u32, result: Span) {
+        let lines = SliceLines::declare(builder, self.posted_bytes(), self.depth);
+        self.combine(builder, lines, rank, result);
+    }
+
+    /// The most that a rank posts of a segment on a line that it combines on.
+    pub(crate) fn posted_bytes(&self) -> u64 {
+        self.of_all(Buf::Send, 0..self.ranks - 1).bytes
+    }
+
+    /// Posts what the peers of `rank` combine, and one segment later combines its own slice into `result`.
+    pub(crate) fn combine(&self, builder: &mut Builder, lines: SliceLines, rank: u32, result: Span) {
+        let SliceLines { below, above } = lines;
         if rank > 0 {
             builder.post(below, self.of_all(Buf::Send, 0..rank));
         }
@@ -86,13 +112,23 @@ impl Slices {
 
     /// The slices that consecutive ranks combine.
     fn of_all(&self, buf: Buf, owners: Range<u32>) -> Span {
-        Span {
-            buf,
-            offset: u64::from(owners.start) * self.slice_bytes,
-            bytes: u64::from(owners.end - owners.start) * self.slice_bytes,
-            stride: u64::from(self.ranks) * self.slice_bytes,
-            end: self.total,
-        }
+        let place = |owner| (u64::from(owner) * self.slice_bytes).min(self.segment_bytes);
+        let (begin, end) = (place(owners.start), place(owners.end));
+        Span { buf, offset: begin, bytes: end - begin, stride: self.segment_bytes, end: self.total }
+    }
+}
+
+/// The lines that slices are combined on: for the ranks below the one that posts, and for those above.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SliceLines {
+    below: u8,
+    above: u8,
+}
+
+impl SliceLines {
+    /// Declares lines of `depth` slots for what [`Slices::posted_bytes`] says.
+    pub(crate) fn declare(builder: &mut Builder, posted_bytes: u64, depth: u32) -> Self {
+        Self { below: builder.line(posted_bytes, depth), above: builder.line(posted_bytes, depth) }
     }
 }
 

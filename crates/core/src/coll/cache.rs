@@ -1,13 +1,16 @@
 //! The plans of a process's communicators, so that a collective called again is not compiled again.
 //!
-//! A few places per communicator, each for any shape: a shape goes to the place that its hash names, and
-//! drives out what was there. Looking up costs a hash of 40 bytes and a comparison.
+//! A few places per communicator, each for any case: a case goes to the place that its hash names, and drives
+//! out what was there. Looking up costs a short hash and a comparison of some 40 bytes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use oxmpi_engine::{ChannelKey, Program};
-use oxmpi_plan::{Collective, Overrides, Shape, compile};
+use oxmpi_plan::inter::{self, Root};
+use oxmpi_plan::{Collective, Overrides, Plan, compile};
+
+use super::Case;
 
 /// See the module.
 #[derive(Debug)]
@@ -20,8 +23,7 @@ pub(crate) struct PlanCache {
 
 #[derive(Debug)]
 struct Entry {
-    shape: Shape,
-    in_place: bool,
+    case: Case,
     /// `None` while it is lent.
     plan: Option<Arc<Program>>,
 }
@@ -33,56 +35,43 @@ impl PlanCache {
         Self { overrides, places: HashMap::new(), recent: None }
     }
 
-    /// The plan of `rank` for a shape, to be given back: that costs less than sharing it.
+    /// The plan of `rank` for a case, to be given back: that costs less than sharing it.
     #[inline]
-    pub(crate) fn lend(
-        &mut self,
-        channel: ChannelKey,
-        shape: &Shape,
-        rank: u32,
-        in_place: bool,
-    ) -> Arc<Program> {
-        let place = &mut self.places_of(channel)[place_of(shape)];
+    pub(crate) fn lend(&mut self, channel: ChannelKey, case: &Case, rank: u32) -> Arc<Program> {
+        let place = &mut self.places_of(channel)[place_of(case)];
         match place {
-            Some(Entry { shape: cached, in_place: cached_in_place, plan: plan @ Some(_) })
-                if *cached == *shape && *cached_in_place == in_place =>
-            {
+            Some(Entry { case: cached, plan: plan @ Some(_) }) if *cached == *case => {
                 plan.take().expect("just seen")
             }
             _ => {
-                *place = Some(Entry { shape: *shape, in_place, plan: None });
-                Arc::new(Program::new(compile(shape, rank, in_place, &self.overrides)))
+                *place = Some(Entry { case: *case, plan: None });
+                Arc::new(Program::new(self.compile(case, rank)))
             }
         }
     }
 
-    /// Takes back a plan that was lent for a shape.
+    #[cold]
+    fn compile(&self, case: &Case, rank: u32) -> Plan {
+        match case {
+            Case::Between(shape) => inter::compile(shape),
+            Case::Within { shape, in_place } => compile(shape, rank, *in_place, &self.overrides),
+        }
+    }
+
+    /// Takes back a plan that was lent for a case.
     #[inline]
-    pub(crate) fn give_back(
-        &mut self,
-        channel: ChannelKey,
-        shape: &Shape,
-        in_place: bool,
-        plan: Arc<Program>,
-    ) {
-        if let Some(entry) = &mut self.places_of(channel)[place_of(shape)]
-            && entry.shape == *shape
-            && entry.in_place == in_place
+    pub(crate) fn give_back(&mut self, channel: ChannelKey, case: &Case, plan: Arc<Program>) {
+        if let Some(entry) = &mut self.places_of(channel)[place_of(case)]
+            && entry.case == *case
         {
             entry.plan = Some(plan);
         }
     }
 
-    /// The plan of `rank` for a shape, shared.
-    pub(crate) fn share(
-        &mut self,
-        channel: ChannelKey,
-        shape: &Shape,
-        rank: u32,
-        in_place: bool,
-    ) -> Arc<Program> {
-        let plan = self.lend(channel, shape, rank, in_place);
-        self.give_back(channel, shape, in_place, Arc::clone(&plan));
+    /// The plan of `rank` for a case, shared.
+    pub(crate) fn share(&mut self, channel: ChannelKey, case: &Case, rank: u32) -> Arc<Program> {
+        let plan = self.lend(channel, case, rank);
+        self.give_back(channel, case, Arc::clone(&plan));
         plan
     }
 
@@ -110,18 +99,45 @@ impl PlanCache {
 }
 
 #[inline]
-fn place_of(shape: &Shape) -> usize {
-    let (kind, root) = match shape.collective {
-        Collective::Allgather => (0, 0),
-        Collective::Allreduce => (1, 0),
-        Collective::Alltoall => (2, 0),
-        Collective::Barrier => (3, 0),
-        Collective::Bcast { root } => (4, root),
-        Collective::Gather { root } => (5, root),
-        Collective::Reduce { root } => (6, root),
-        Collective::Scatter { root } => (7, root),
+fn place_of(case: &Case) -> usize {
+    let (kind, root, bytes) = match case {
+        Case::Between(shape) => number_between(shape),
+        Case::Within { shape, .. } => {
+            let (kind, root) = match shape.collective {
+                Collective::Allgather => (0, 0),
+                Collective::Allreduce => (1, 0),
+                Collective::Alltoall => (2, 0),
+                Collective::Barrier => (3, 0),
+                Collective::Bcast { root } => (4, root),
+                Collective::Gather { root } => (5, root),
+                Collective::Reduce { root } => (6, root),
+                Collective::Scatter { root } => (7, root),
+            };
+            (kind, root, shape.bytes)
+        }
     };
-    let word = shape.bytes << 3 ^ kind ^ u64::from(root) << 40;
+    let word = bytes << 3 ^ kind ^ u64::from(root) << 40;
     (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize
 }
 const _: () = assert!(PLACES == 1 << (64 - 58));
+
+/// Numbers for the collective and for who its root is, and the bytes.
+#[inline]
+fn number_between(shape: &inter::Shape) -> (u64, u32, u64) {
+    let number = |root| match root {
+        Root::Here => 0,
+        Root::Beside => 1,
+        Root::Remote(root) => root + 2,
+    };
+    let (kind, root) = match shape.collective {
+        inter::Collective::Allgather => (0, 0),
+        inter::Collective::Allreduce => (1, 0),
+        inter::Collective::Alltoall => (2, 0),
+        inter::Collective::Barrier => (3, 0),
+        inter::Collective::Bcast { root } => (4, number(root)),
+        inter::Collective::Gather { root } => (5, number(root)),
+        inter::Collective::Reduce { root } => (6, number(root)),
+        inter::Collective::Scatter { root } => (7, number(root)),
+    };
+    (kind, root, shape.bytes)
+}

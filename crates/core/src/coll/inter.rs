@@ -4,30 +4,28 @@
 //! may carry other lengths than the opposite one, or nothing. Nothing works in place.
 //! MPI-5.0: Collective Communication, Applying Collective Operations to Inter-Communicators.
 
-use std::sync::Arc;
-
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Binding, Program};
+use oxmpi_engine::Binding;
 use oxmpi_op::Reducer;
-use oxmpi_plan::inter::{self, Groups};
-use oxmpi_plan::{Collective, Plan};
+use oxmpi_plan::Plan;
+use oxmpi_plan::inter::{self, Collective, Groups, Shape};
 
 use super::image::{self, Buffers, Which};
-use super::{Irregular, Operation, Root, Side, shape_of_moving, shape_of_reducing};
+use super::{Case, Operation, Root, Side, unit_of};
 use crate::comm::Communicator;
 use crate::process::Process;
 
 pub(super) fn allgather(comm: &Communicator, send: Side, recv: Buffer) -> Result<Operation> {
     let send = not_in_place(send)?;
-    let plan = inter::allgatherv(&groups(comm), send.bytes(), &equal_blocks(comm, &recv));
-    Ok(moving(comm, "Allgather", plan, send, recv))
+    let shape = Shape { received: block(comm, &recv), ..shape(comm, Collective::Allgather, send.bytes()) };
+    Ok(moving(shape, send, recv))
 }
 
 pub(super) fn allgatherv(comm: &Communicator, send: Side, recv: Vec<Buffer>) -> Result<Operation> {
     let send = not_in_place(send)?;
     let plan = inter::allgatherv(&groups(comm), send.bytes(), &lengths(&recv));
-    Ok(moving(comm, "Allgatherv", plan, send, Buffer::joined(recv)))
+    Ok(planned("Allgatherv", plan, send, Buffer::joined(recv)))
 }
 
 pub(super) fn allreduce(
@@ -38,16 +36,15 @@ pub(super) fn allreduce(
     reducer: Reducer,
 ) -> Result<Operation> {
     let send = not_in_place(send)?;
-    let shape = shape_of_reducing(comm, Collective::Allreduce, recv.bytes(), &reducer)?;
-    let plan = inter::allreduce(&groups(comm), shape.bytes);
-    Ok(reducing(process, comm, "Allreduce", plan, Buffers { send, recv, in_place: false }, reducer))
+    let shape = shape(comm, Collective::Allreduce, recv.bytes());
+    reducing(process, shape, send, recv, reducer)
 }
 
 pub(super) fn alltoall(comm: &Communicator, send: Side, recv: Buffer) -> Result<Operation> {
     let send = not_in_place(send)?;
-    let (sent, received) = (equal_blocks(comm, &send), equal_blocks(comm, &recv));
-    let plan = inter::alltoallv(&groups(comm), &sent, &received);
-    Ok(moving(comm, "Alltoall", plan, send, recv))
+    let sent = block(comm, &send);
+    let shape = Shape { received: block(comm, &recv), ..shape(comm, Collective::Alltoall, sent) };
+    Ok(moving(shape, send, recv))
 }
 
 pub(super) fn alltoallv(
@@ -58,30 +55,30 @@ pub(super) fn alltoallv(
 ) -> Result<Operation> {
     let send = send.ok_or_else(in_place)?;
     let plan = inter::alltoallv(&groups(comm), &lengths(&send), &lengths(&recv));
-    Ok(moving(comm, name, plan, Buffer::joined(send), Buffer::joined(recv)))
+    Ok(planned(name, plan, Buffer::joined(send), Buffer::joined(recv)))
 }
 
 pub(super) fn barrier(comm: &Communicator) -> Operation {
-    moving(comm, "Barrier", inter::barrier(&groups(comm)), Buffer::EMPTY, Buffer::EMPTY)
+    moving(shape(comm, Collective::Barrier, 0), Buffer::EMPTY, Buffer::EMPTY)
 }
 
 pub(super) fn bcast(comm: &Communicator, buffer: Buffer, root: Root) -> Result<Operation> {
-    let plan = inter::bcast(&groups(comm), root_of(comm, root)?, buffer.bytes());
-    Ok(moving(comm, "Bcast", plan, Buffer::EMPTY, buffer))
+    let root = root_of(comm, root)?;
+    let shape = shape(comm, Collective::Bcast { root }, buffer.bytes());
+    Ok(moving(shape, Buffer::EMPTY, buffer))
 }
 
 /// Everybody's block of equal length, to everybody of both groups: the local group's first.
 pub(super) fn exchange(comm: &Communicator, send: Buffer, recv: Buffer) -> Operation {
     let plan = inter::exchange(&groups(comm), send.bytes());
-    moving(comm, "Allgather", plan, send, recv)
+    planned("Allgather", plan, send, recv)
 }
 
 pub(super) fn gather(comm: &Communicator, send: Side, recv: Buffer, root: Root) -> Result<Operation> {
     let send = not_in_place(send)?;
     let root = root_of(comm, root)?;
-    let bytes = if root == inter::Root::Here { equal_blocks(comm, &recv) } else { vec![send.bytes()] };
-    let plan = inter::gatherv(&groups(comm), root, &bytes);
-    Ok(moving(comm, "Gather", plan, send, recv))
+    let bytes = if root == inter::Root::Here { block(comm, &recv) } else { send.bytes() };
+    Ok(moving(shape(comm, Collective::Gather { root }, bytes), send, recv))
 }
 
 pub(super) fn gatherv(comm: &Communicator, send: Side, recv: Vec<Buffer>, root: Root) -> Result<Operation> {
@@ -89,7 +86,7 @@ pub(super) fn gatherv(comm: &Communicator, send: Side, recv: Vec<Buffer>, root: 
     let root = root_of(comm, root)?;
     let bytes = if root == inter::Root::Here { lengths(&recv) } else { vec![send.bytes()] };
     let plan = inter::gatherv(&groups(comm), root, &bytes);
-    Ok(moving(comm, "Gatherv", plan, send, Buffer::joined(recv)))
+    Ok(planned("Gatherv", plan, send, Buffer::joined(recv)))
 }
 
 pub(super) fn reduce(
@@ -103,17 +100,14 @@ pub(super) fn reduce(
     let send = not_in_place(send)?;
     let root = root_of(comm, root)?;
     let bytes = send.bytes().max(recv.bytes());
-    let shape = shape_of_reducing(comm, Collective::Allreduce, bytes, &reducer)?;
-    let plan = inter::reduce(&groups(comm), root, shape.bytes);
-    Ok(reducing(process, comm, "Reduce", plan, Buffers { send, recv, in_place: false }, reducer))
+    reducing(process, shape(comm, Collective::Reduce { root }, bytes), send, recv, reducer)
 }
 
 pub(super) fn scatter(comm: &Communicator, send: Buffer, recv: Side, root: Root) -> Result<Operation> {
     let recv = not_in_place(recv)?;
     let root = root_of(comm, root)?;
-    let bytes = if root == inter::Root::Here { equal_blocks(comm, &send) } else { vec![recv.bytes()] };
-    let plan = inter::scatterv(&groups(comm), root, &bytes);
-    Ok(moving(comm, "Scatter", plan, send, recv))
+    let bytes = if root == inter::Root::Here { block(comm, &send) } else { recv.bytes() };
+    Ok(moving(shape(comm, Collective::Scatter { root }, bytes), send, recv))
 }
 
 pub(super) fn scatterv(comm: &Communicator, send: Vec<Buffer>, recv: Side, root: Root) -> Result<Operation> {
@@ -121,7 +115,7 @@ pub(super) fn scatterv(comm: &Communicator, send: Vec<Buffer>, recv: Side, root:
     let root = root_of(comm, root)?;
     let bytes = if root == inter::Root::Here { lengths(&send) } else { vec![recv.bytes()] };
     let plan = inter::scatterv(&groups(comm), root, &bytes);
-    Ok(moving(comm, "Scatterv", plan, Buffer::joined(send), recv))
+    Ok(planned("Scatterv", plan, Buffer::joined(send), recv))
 }
 
 fn groups(comm: &Communicator) -> Groups {
@@ -157,35 +151,41 @@ fn in_place() -> Error {
     Error::new(ErrorClass::Buffer, "MPI_IN_PLACE is not allowed on an intercommunicator")
 }
 
-/// The length of each block of a buffer that holds one for each rank of the remote group.
-fn equal_blocks(comm: &Communicator, whole: &Buffer) -> Vec<u64> {
-    let peers = comm.peers();
-    vec![whole.bytes() / u64::from(peers); peers as usize]
+/// The length of a block of a buffer that holds one for each rank of the remote group.
+fn block(comm: &Communicator, whole: &Buffer) -> u64 {
+    whole.bytes() / u64::from(comm.peers())
 }
 
 fn lengths(blocks: &[Buffer]) -> Vec<u64> {
     blocks.iter().map(Buffer::bytes).collect()
 }
 
-fn moving(comm: &Communicator, name: &'static str, plan: Plan, send: Buffer, recv: Buffer) -> Operation {
-    let binding = Binding { send, recv, reducer: None, images: None };
-    operation(comm, name, plan, binding)
+/// The shape of a collective that moves `bytes` bytes; beside the root, lengths say nothing.
+fn shape(comm: &Communicator, collective: Collective, bytes: u64) -> Shape {
+    let bytes = if collective.root() == Some(inter::Root::Beside) { 0 } else { bytes };
+    Shape { collective, groups: groups(comm), bytes, received: bytes, unit: 1, node: true }
 }
 
+fn moving(shape: Shape, send: Buffer, recv: Buffer) -> Operation {
+    let binding = Binding { send, recv, reducer: None, images: None };
+    Operation { case: Case::Between(shape), irregular: None, binding }
+}
+
+/// # Errors
+/// `Type` if a single element is too long to combine.
 fn reducing(
     process: &Process,
-    comm: &Communicator,
-    name: &'static str,
-    plan: Plan,
-    buffers: Buffers,
+    shape: Shape,
+    send: Buffer,
+    recv: Buffer,
     reducer: Reducer,
-) -> Operation {
-    operation(comm, name, plan, image::bind(process, Which::BOTH, buffers, reducer))
+) -> Result<Operation> {
+    let shape = Shape { unit: unit_of(&reducer)?, ..shape };
+    let binding = image::bind(process, Which::BOTH, Buffers { send, recv, in_place: false }, reducer);
+    Ok(Operation { case: Case::Between(shape), irregular: None, binding })
 }
 
 /// Roots are told differently by the two groups, so the operation names none.
-fn operation(comm: &Communicator, name: &'static str, plan: Plan, binding: Binding) -> Operation {
-    let irregular = Irregular { plan: Arc::new(Program::new(plan)), name, root: None };
-    let shape = shape_of_moving(comm, Collective::Barrier, 0);
-    Operation { shape, in_place: false, irregular: Some(Box::new(irregular)), binding }
+fn planned(name: &'static str, plan: Plan, send: Buffer, recv: Buffer) -> Operation {
+    Operation::planned(plan, name, None, Binding { send, recv, reducer: None, images: None })
 }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Binding, Program};
-use oxmpi_plan::{Collective, Plan, irregular};
+use oxmpi_engine::Binding;
+use oxmpi_plan::{Plan, irregular};
 
-use super::{Irregular, Operation, Root, Side, check_own, inter, shape_of_moving};
+use super::{Operation, Root, Side, check_own, inter};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -37,7 +37,7 @@ pub fn gatherv(
         check_own(comm, send.bytes(), bytes[root as usize])?;
     }
     let plan = irregular::gatherv(&bytes, comm.rank(), root, in_place);
-    Ok(operation(comm, "Gatherv", Some(root), plan, send, Buffer::joined(recv)))
+    Ok(operation("Gatherv", Some(root), plan, send, Buffer::joined(recv)))
 }
 
 /// Rank `i` gets what the root has in `send[i]`. `send` counts at the root only.
@@ -62,7 +62,7 @@ pub fn scatterv(
         check_own(comm, bytes[root as usize], recv.bytes())?;
     }
     let plan = irregular::scatterv(&bytes, comm.rank(), root, in_place);
-    Ok(operation(comm, "Scatterv", Some(root), plan, Buffer::joined(send), recv))
+    Ok(operation("Scatterv", Some(root), plan, Buffer::joined(send), recv))
 }
 
 /// What everybody has in `send`, everybody gets: the block of rank `i` in `recv[i]`.
@@ -77,7 +77,7 @@ pub fn allgatherv(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Vec<B
     let bytes = lengths(&recv);
     check_own(comm, send.bytes(), bytes[comm.rank() as usize])?;
     let plan = irregular::allgatherv(&bytes, comm.rank(), in_place);
-    Ok(operation(comm, "Allgatherv", None, plan, send, Buffer::joined(recv)))
+    Ok(operation("Allgatherv", None, plan, send, Buffer::joined(recv)))
 }
 
 /// `send[i]` goes to rank `i`, which gets it in its block of this rank. `None` is in place. Serves the w form
@@ -101,7 +101,7 @@ pub fn alltoallv(
     check_own(comm, sent[rank], received[rank])?;
     let plan = irregular::alltoallv(&sent, &received, comm.rank(), send.is_none());
     let recv = Buffer::joined(recv);
-    Ok(operation(comm, name, None, plan, send.map_or_else(|| recv.clone(), Buffer::joined), recv))
+    Ok(operation(name, None, plan, send.map_or_else(|| recv.clone(), Buffer::joined), recv))
 }
 
 /// This rank's own block, which in place is the one among `blocks`.
@@ -116,16 +116,7 @@ fn lengths(blocks: &[Buffer]) -> Vec<u64> {
     blocks.iter().map(Buffer::bytes).collect()
 }
 
-fn operation(
-    comm: &Communicator,
-    name: &'static str,
-    root: Option<u32>,
-    plan: Plan,
-    send: Buffer,
-    recv: Buffer,
-) -> Operation {
+fn operation(name: &'static str, root: Option<u32>, plan: Plan, send: Buffer, recv: Buffer) -> Operation {
     let binding = Binding { send, recv, reducer: None, images: None };
-    let irregular = Irregular { plan: Arc::new(Program::new(plan)), name, root };
-    let shape = shape_of_moving(comm, Collective::Barrier, 0);
-    Operation { shape, in_place: false, irregular: Some(Box::new(irregular)), binding }
+    Operation::planned(plan, name, root, binding)
 }

@@ -13,7 +13,7 @@ use oxmpi_plan::Peer;
 use oxmpi_shm::Block;
 
 use super::exchange::Records;
-use super::{Operation, Record, exchange};
+use super::{Case, Operation, Record, exchange};
 use crate::comm::Communicator;
 use crate::offer::check_lines;
 use crate::process::{Process, State};
@@ -108,21 +108,21 @@ impl State {
     fn lend_plan(&mut self, comm: &Communicator, operation: &Operation) -> Arc<Program> {
         match &operation.irregular {
             Some(irregular) => Arc::clone(&irregular.plan),
-            None => self.plans.lend(comm.channel, &operation.shape, comm.rank(), operation.in_place),
+            None => self.plans.lend(comm.channel, &operation.case, comm.rank()),
         }
     }
 
     #[inline]
     fn give_plan_back(&mut self, comm: &Communicator, operation: &Operation, plan: Arc<Program>) {
         if operation.irregular.is_none() {
-            self.plans.give_back(comm.channel, &operation.shape, operation.in_place, plan);
+            self.plans.give_back(comm.channel, &operation.case, plan);
         }
     }
 
     fn share_plan(&mut self, comm: &Communicator, operation: &Operation) -> Arc<Program> {
         match &operation.irregular {
             Some(irregular) => Arc::clone(&irregular.plan),
-            None => self.plans.share(comm.channel, &operation.shape, comm.rank(), operation.in_place),
+            None => self.plans.share(comm.channel, &operation.case, comm.rank()),
         }
     }
 
@@ -135,9 +135,8 @@ impl State {
     }
 
     fn prepare(&mut self, comm: &Communicator, operation: &Operation) -> (Preparation, Option<Block>) {
-        // Between groups there are messages only.
-        let members = if comm.is_inter() { 1 } else { comm.size() };
-        let (offset, lines) = self.offer_lines(members);
+        let remote = if comm.is_inter() { comm.peers() } else { 0 };
+        let (offset, lines) = self.offer_lines(comm.size() + remote);
         let context = self.engine.p2p.open_context();
         (Preparation { lines: offset, context, call: Call::of(operation) }, lines)
     }
@@ -157,8 +156,8 @@ impl State {
             (0..).zip(&theirs.local).map(|(rank, other)| beside(Peer::Local(rank), other)).collect();
         let remote =
             (0..).zip(&theirs.remote).map(|(rank, other)| beside(Peer::Remote(rank), other)).collect();
-        let offsets =
-            if lines.is_some() { theirs.local.iter().map(|other| other.lines).collect() } else { Vec::new() };
+        let everybody = theirs.local.iter().chain(&theirs.remote);
+        let offsets = if lines.is_some() { everybody.map(|other| other.lines).collect() } else { Vec::new() };
         self.engine.open_channel(ChannelPlan { rank: comm.rank(), members, remote, lines: offsets }, lines)
     }
 }
@@ -203,21 +202,18 @@ const NAMES: [&str; 13] = [
 
 impl Call {
     fn of(operation: &Operation) -> Self {
-        let shape = &operation.shape;
-        let (name, root) = match &operation.irregular {
-            Some(irregular) => (irregular.name, irregular.root),
-            None => (shape.collective.name(), shape.collective.root()),
-        };
-        let index = NAMES
-            .iter()
-            .position(|known| known.eq_ignore_ascii_case(name))
-            .expect("every collective has a name");
-        Self {
-            name: index as u8,
-            commutative: shape.commutative,
-            root: root.unwrap_or(NO_ROOT),
-            unit: shape.unit,
-            bytes: shape.bytes,
+        let alike = |name| Self { name: index_of(name), commutative: true, root: NO_ROOT, unit: 1, bytes: 0 };
+        match (&operation.irregular, &operation.case) {
+            (Some(irregular), _) => Self { root: irregular.root.unwrap_or(NO_ROOT), ..alike(irregular.name) },
+            // The groups need not see the same lengths, and are told differently who the root is.
+            (None, Case::Between(shape)) => alike(shape.collective.name()),
+            (None, Case::Within { shape, .. }) => Self {
+                name: index_of(shape.collective.name()),
+                commutative: shape.commutative,
+                root: shape.collective.root().unwrap_or(NO_ROOT),
+                unit: shape.unit,
+                bytes: shape.bytes,
+            },
         }
     }
 
@@ -229,6 +225,12 @@ impl Call {
     }
 }
 
+/// The place of a collective in [`NAMES`].
+fn index_of(name: &str) -> u8 {
+    let known = NAMES.iter().position(|known| known.eq_ignore_ascii_case(name));
+    known.expect("every collective has a name") as u8
+}
+
 /// What all ranks tell, if they prepare the same and have the memory for it.
 fn agreed(rank: u32, mine: &Preparation, theirs: Records<Preparation>) -> Result<Records<Preparation>> {
     for (group, whose) in [(&theirs.local, "rank"), (&theirs.remote, "remote rank")] {
@@ -236,7 +238,8 @@ fn agreed(rank: u32, mine: &Preparation, theirs: Records<Preparation>) -> Result
             return Err(mismatch(rank, &mine.call, &format!("{whose} {other}"), &group[other].call));
         }
     }
-    check_lines(theirs.local.iter().map(|other| other.lines))?;
+    check_lines("group", theirs.local.iter().map(|other| other.lines))?;
+    check_lines("remote group", theirs.remote.iter().map(|other| other.lines))?;
     Ok(theirs)
 }
 

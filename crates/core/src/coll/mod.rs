@@ -38,7 +38,7 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Binding, Program};
 use oxmpi_op::Reducer;
-use oxmpi_plan::{Collective, Shape};
+use oxmpi_plan::{Collective, Plan, Shape};
 
 use crate::comm::Communicator;
 use crate::process::Process;
@@ -51,11 +51,28 @@ use image::{Buffers, Which};
 /// A collective with checked arguments, ready for any lifetime.
 #[derive(Debug)]
 pub struct Operation {
-    /// What the plan is compiled for, unless there are blocks of different lengths.
-    shape: Shape,
-    in_place: bool,
+    /// What the plan is compiled for, unless the description has made it.
+    case: Case,
     irregular: Option<Box<Irregular>>,
     binding: Binding,
+}
+
+/// All that decides a plan on this rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// Between two groups.
+    Between(oxmpi_plan::inter::Shape),
+    /// Within one group.
+    Within { shape: Shape, in_place: bool },
+}
+
+impl Case {
+    /// Where there are no plans to choose from.
+    const NONE: Self = {
+        let collective = Collective::Barrier;
+        let shape = Shape { collective, ranks: 1, bytes: 0, unit: 1, commutative: true, node: true };
+        Self::Within { shape, in_place: false }
+    };
 }
 
 /// A plan that the description has made itself, for blocks of different lengths.
@@ -91,7 +108,7 @@ impl Operation {
     #[inline(always)]
     fn moving(shape: Shape, send: Buffer, recv: Buffer, in_place: bool) -> Self {
         let binding = Binding { send, recv, reducer: None, images: None };
-        Self { shape, in_place, irregular: None, binding }
+        Self { case: Case::Within { shape, in_place }, irregular: None, binding }
     }
 
     /// An operation that combines data.
@@ -109,7 +126,13 @@ impl Operation {
             Side::InPlace => (recv.clone(), true),
         };
         let binding = image::bind(process, which, Buffers { send, recv, in_place }, reducer);
-        Self { shape, in_place, irregular: None, binding }
+        Self { case: Case::Within { shape, in_place }, irregular: None, binding }
+    }
+
+    /// An operation whose plan the description has made.
+    fn planned(plan: Plan, name: &'static str, root: Option<u32>, binding: Binding) -> Self {
+        let irregular = Irregular { plan: Arc::new(Program::new(plan)), name, root };
+        Self { case: Case::NONE, irregular: Some(Box::new(irregular)), binding }
     }
 }
 
@@ -156,9 +179,18 @@ fn shape_of_reducing(
     bytes: u64,
     reducer: &Reducer,
 ) -> Result<Shape> {
-    let Ok(unit) = u32::try_from(reducer.unit_bytes().max(1)) else { return Err(too_long(reducer)) };
+    let unit = unit_of(reducer)?;
     let commutative = reducer.is_commutative();
     Ok(Shape { collective, ranks: comm.size(), bytes, unit, commutative, node: true })
+}
+
+/// Bytes of an element.
+///
+/// # Errors
+/// `Type` if it is too long.
+#[inline]
+fn unit_of(reducer: &Reducer) -> Result<u32> {
+    u32::try_from(reducer.unit_bytes().max(1)).map_err(|_| too_long(reducer))
 }
 
 #[cold]

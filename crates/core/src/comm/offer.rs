@@ -47,7 +47,7 @@ pub(crate) struct Offer {
 pub(crate) enum Form {
     /// A communicator within one group, of at most so many members.
     Intra(u32),
-    /// A communicator between two groups. Its collectives are messages only: they need no lines.
+    /// A communicator between two groups.
     Inter,
 }
 
@@ -58,10 +58,10 @@ impl State {
         if color == NO_COLOR {
             return Offer { proposal: Proposal { color, node_rank, ..Proposal::default() }, lines: None };
         }
-        let (offset, lines) = match form {
-            Form::Intra(members) => self.offer_lines(members),
-            Form::Inter => (0, None),
-        };
+        let (offset, lines) = self.offer_lines(match form {
+            Form::Intra(members) => members,
+            Form::Inter => 2, // at least
+        });
         let context = self.engine.p2p.open_context();
         let channel_context = self.engine.p2p.open_context();
         let proposal = Proposal { color, key, node_rank, context, channel_context, lines: offset };
@@ -86,20 +86,22 @@ impl State {
         local: &[Proposal],
         remote: Option<&[Proposal]>,
     ) -> Result<Communicator> {
-        if remote.is_none()
-            && let Err(error) = check_lines(local.iter().map(|member| member.lines))
+        let theirs = remote.unwrap_or_default();
+        let lines_of = |members: &[Proposal]| members.iter().map(|member| member.lines).collect::<Vec<_>>();
+        if let Err(error) =
+            check_lines("group", lines_of(local)).and_then(|()| check_lines("remote group", lines_of(theirs)))
         {
             self.decline(offer);
             return Err(error);
         }
         let group = self.group_of(local);
         let rank = group.rank().expect("a process that names a color becomes a member");
-        let shares_lines = remote.is_none() && local.len() > 1;
+        let shares_lines = local.len() + theirs.len() > 1;
         let plan = ChannelPlan {
             rank,
             members: addresses(local, |member| member.channel_context),
-            remote: addresses(remote.unwrap_or_default(), |member| member.channel_context),
-            lines: if shares_lines { local.iter().map(|member| member.lines).collect() } else { Vec::new() },
+            remote: addresses(theirs, |member| member.channel_context),
+            lines: if shares_lines { [lines_of(local), lines_of(theirs)].concat() } else { Vec::new() },
         };
         let channel = self.engine.open_channel(plan, offer.lines);
         let peers = addresses(remote.unwrap_or(local), |member| member.context);

@@ -6,10 +6,9 @@ use std::ops::Range;
 
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Binding, Program};
-use oxmpi_plan::Plan;
-use oxmpi_plan::inter::{
-    Groups, Root, allgatherv, allreduce, alltoallv, barrier, bcast, exchange, gatherv, reduce, scatterv,
-};
+use oxmpi_plan::inter::{Groups, Overview, Root};
+use oxmpi_plan::inter::{allgatherv, alltoallv, compile, exchange, gatherv, scatterv};
+use oxmpi_plan::{Collective, Plan};
 
 use crate::collective::{UNIT_BYTES, compose, composition};
 use crate::harness::{Lie, Random, Store};
@@ -23,15 +22,22 @@ pub struct Sizes {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    Allgatherv,
+    Allgather(Lengths),
     Allreduce,
-    Alltoallv,
+    Alltoall(Lengths),
     Barrier,
     Bcast { root: u32 },
     Exchange,
-    Gatherv { root: u32 },
+    Gather { root: u32, lengths: Lengths },
     Reduce { root: u32 },
-    Scatterv { root: u32 },
+    Scatter { root: u32, lengths: Lengths },
+}
+
+/// Whether blocks are equally long, or each is as long as it likes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lengths {
+    Equal,
+    Own,
 }
 
 /// A collective of vectors and blocks of about `bytes` bytes, and where all ranks have their data.
@@ -75,12 +81,16 @@ impl Sizes {
 impl Kind {
     /// All collectives, with every root.
     pub fn all(sizes: Sizes) -> Vec<Self> {
-        let mut all = vec![Self::Allgatherv, Self::Allreduce, Self::Alltoallv, Self::Barrier, Self::Exchange];
+        let mut all = vec![Self::Allreduce, Self::Barrier, Self::Exchange];
         for root in sizes.ranks() {
             all.push(Self::Bcast { root });
-            all.push(Self::Gatherv { root });
             all.push(Self::Reduce { root });
-            all.push(Self::Scatterv { root });
+        }
+        for lengths in [Lengths::Equal, Lengths::Own] {
+            all.push(Self::Allgather(lengths));
+            all.push(Self::Alltoall(lengths));
+            all.extend(sizes.ranks().map(|root| Self::Gather { root, lengths }));
+            all.extend(sizes.ranks().map(|root| Self::Scatter { root, lengths }));
         }
         all
     }
@@ -112,7 +122,7 @@ impl GroupsCase {
                 Binding { send: Buffer::EMPTY, recv: send, reducer, images: None }
             }
             // What to combine with is known where there is something to combine.
-            Some(Root::Here | Root::Beside) => Binding { send, recv, reducer: None, images: None },
+            Some(Root::Beside) => Binding { send, recv, reducer: None, images: None },
             _ => Binding { send, recv, reducer, images: None },
         }
     }
@@ -138,9 +148,9 @@ impl GroupsCase {
     fn role(&self, rank: u32) -> Option<Root> {
         match self.kind {
             Kind::Bcast { root }
-            | Kind::Gatherv { root }
+            | Kind::Gather { root, .. }
             | Kind::Reduce { root }
-            | Kind::Scatterv { root } => Some(self.sizes.root(rank, root)),
+            | Kind::Scatter { root, .. } => Some(self.sizes.root(rank, root)),
             _ => None,
         }
     }
@@ -156,21 +166,33 @@ impl GroupsCase {
             if root == Root::Here { others().map(of_each).collect() } else { vec![of_each(rank)] }
         };
         match self.kind {
-            Kind::Allgatherv => {
+            Kind::Allgather(Lengths::Own) => {
                 allgatherv(&groups, of_each(rank), &others().map(of_each).collect::<Vec<_>>())
             }
-            Kind::Allreduce => allreduce(&groups, bytes),
-            Kind::Alltoallv => {
+            Kind::Alltoall(Lengths::Own) => {
                 let (sent, received): (Vec<_>, Vec<_>) = others().map(|peer| (to(peer), from(peer))).unzip();
                 alltoallv(&groups, &sent, &received)
             }
-            Kind::Barrier => barrier(&groups),
-            Kind::Bcast { .. } => bcast(&groups, root, bytes),
             Kind::Exchange => exchange(&groups, bytes),
-            Kind::Gatherv { .. } => gatherv(&groups, root, &lengths()),
-            Kind::Reduce { .. } => reduce(&groups, root, bytes),
-            Kind::Scatterv { .. } => scatterv(&groups, root, &lengths()),
+            Kind::Gather { lengths: Lengths::Own, .. } => gatherv(&groups, root, &lengths()),
+            Kind::Scatter { lengths: Lengths::Own, .. } => scatterv(&groups, root, &lengths()),
+            Kind::Allgather(_) => self.regular(rank, Collective::Allgather),
+            Kind::Allreduce => self.regular(rank, Collective::Allreduce),
+            Kind::Alltoall(_) => self.regular(rank, Collective::Alltoall),
+            Kind::Barrier => self.regular(rank, Collective::Barrier),
+            Kind::Bcast { root } => self.regular(rank, Collective::Bcast { root }),
+            Kind::Gather { root, .. } => self.regular(rank, Collective::Gather { root }),
+            Kind::Reduce { root } => self.regular(rank, Collective::Reduce { root }),
+            Kind::Scatter { root, .. } => self.regular(rank, Collective::Scatter { root }),
         }
+    }
+
+    /// The plan of a collective whose algorithm is chosen.
+    fn regular(&self, rank: u32, collective: Collective) -> Plan {
+        let Sizes { first, second } = self.sizes;
+        let bytes = if collective == Collective::Barrier { 0 } else { self.bytes as u64 };
+        let unit = if self.kind.reduces() { UNIT_BYTES as u32 } else { 1 };
+        compile(&Overview { collective, first, second, bytes: [bytes; 2], unit, node: true }.shape(rank))
     }
 
     /// What the rank sends.
@@ -178,14 +200,14 @@ impl GroupsCase {
         let others = self.sizes.others(rank);
         match (self.kind, self.role(rank)) {
             (Kind::Barrier, _) | (_, Some(Root::Beside)) => Vec::new(),
-            (Kind::Scatterv { .. }, Some(Root::Here)) => {
+            (Kind::Scatter { .. }, Some(Root::Here)) => {
                 others.flat_map(|to| self.own_block(to, round)).collect()
             }
             (Kind::Bcast { .. }, Some(Root::Here)) => self.vector(rank, round),
-            (_, Some(Root::Here)) | (Kind::Bcast { .. } | Kind::Scatterv { .. }, _) => Vec::new(),
+            (_, Some(Root::Here)) | (Kind::Bcast { .. } | Kind::Scatter { .. }, _) => Vec::new(),
             (Kind::Allreduce | Kind::Exchange | Kind::Reduce { .. }, _) => self.vector(rank, round),
-            (Kind::Allgatherv | Kind::Gatherv { .. }, _) => self.own_block(rank, round),
-            (Kind::Alltoallv, _) => others.flat_map(|to| self.block(rank, to, round)).collect(),
+            (Kind::Allgather(_) | Kind::Gather { .. }, _) => self.own_block(rank, round),
+            (Kind::Alltoall(_), _) => others.flat_map(|to| self.block(rank, to, round)).collect(),
         }
     }
 
@@ -198,23 +220,34 @@ impl GroupsCase {
         };
         match (self.kind, self.role(rank)) {
             (Kind::Barrier, _) | (_, Some(Root::Beside)) => Vec::new(),
-            (Kind::Allgatherv, _) | (Kind::Gatherv { .. }, Some(Root::Here)) => {
+            (Kind::Allgather(_), _) | (Kind::Gather { .. }, Some(Root::Here)) => {
                 others.flat_map(|from| self.own_block(from, round)).collect()
             }
             (Kind::Allreduce, _) | (Kind::Reduce { .. }, Some(Root::Here)) => combined(),
-            (Kind::Alltoallv, _) => others.flat_map(|from| self.block(from, rank, round)).collect(),
+            (Kind::Alltoall(_), _) => others.flat_map(|from| self.block(from, rank, round)).collect(),
             (Kind::Exchange, _) => fellows.chain(others).flat_map(|from| self.vector(from, round)).collect(),
-            (_, Some(Root::Here)) | (Kind::Gatherv { .. } | Kind::Reduce { .. }, _) => Vec::new(),
+            (_, Some(Root::Here)) | (Kind::Gather { .. } | Kind::Reduce { .. }, _) => Vec::new(),
             (Kind::Bcast { root }, _) => self.vector(root, round),
-            (Kind::Scatterv { .. }, _) => self.own_block(rank, round),
+            (Kind::Scatter { .. }, _) => self.own_block(rank, round),
         }
     }
 
-    /// Bytes of the block that `from` has for `to`: some have none.
+    /// Bytes of the block that `from` has for `to`: where lengths differ, some have none.
     fn length(&self, from: u32, to: u32) -> usize {
         match (3 * from + 5 * to) % 7 {
+            _ if self.has_equal_blocks() => self.bytes,
             3 => 0,
             some => self.bytes + some as usize,
+        }
+    }
+
+    fn has_equal_blocks(&self) -> bool {
+        match self.kind {
+            Kind::Allgather(lengths)
+            | Kind::Alltoall(lengths)
+            | Kind::Gather { lengths, .. }
+            | Kind::Scatter { lengths, .. } => lengths == Lengths::Equal,
+            _ => false,
         }
     }
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use oxmpi_base::{ErrorClass, Result};
 use oxmpi_engine::{Address, Binding, ChannelKey, ChannelPlan, Engine, Program, RunKey};
-use oxmpi_plan::inter::{Groups, Root, bcast};
-use oxmpi_plan::{Action, Buf, Peer, Plan, Span, Step};
+use oxmpi_plan::inter::{Overview, compile};
+use oxmpi_plan::{Action, Buf, Collective, Peer, Plan, Span, Step};
+use oxmpi_shm::Block;
 
 use crate::groups::{GroupsCase, Kind, Sizes};
 use crate::harness::{Lie, Store, World};
@@ -18,6 +19,12 @@ const TURNS: usize = 3_000_000;
 struct Pair {
     sizes: Sizes,
     engines: Vec<usize>,
+}
+
+/// What a rank tells about a channel that is to be opened.
+struct Offer {
+    address: Address,
+    lines: Block,
 }
 
 impl Pair {
@@ -33,21 +40,26 @@ impl Pair {
     }
 
     /// What all ranks tell about a channel that is to be opened.
-    fn offer(&self, world: &mut World) -> Vec<Address> {
-        let address = |&engine: &usize| {
-            let context = world.engines[engine].p2p.open_context();
-            Address { node_rank: engine as u32, context }
+    fn offer(&self, world: &mut World) -> Vec<Offer> {
+        let offer = |&node_rank: &usize| {
+            let engine = &mut world.engines[node_rank];
+            let (context, lines) = (engine.p2p.open_context(), engine.take_lines().expect("room"));
+            Offer { address: Address { node_rank: node_rank as u32, context }, lines }
         };
-        self.engines.iter().map(address).collect()
+        self.engines.iter().map(offer).collect()
     }
 
-    fn open(&self, world: &mut World, offers: &[Address], rank: u32) -> ChannelKey {
+    fn open(&self, world: &mut World, offers: &[Offer], rank: u32) -> ChannelKey {
         let (first, second) = offers.split_at(self.sizes.first as usize);
         let (members, remote) = if rank < self.sizes.first { (first, second) } else { (second, first) };
-        let rank_in_group = rank - self.sizes.fellows(rank).start;
-        let (members, remote) = (Arc::from(members), Arc::from(remote));
-        let plan = ChannelPlan { rank: rank_in_group, members, remote, lines: Vec::new() };
-        self.engine(world, rank).open_channel(plan, None)
+        let addresses = |group: &[Offer]| group.iter().map(|offer| offer.address).collect();
+        let plan = ChannelPlan {
+            rank: rank - self.sizes.fellows(rank).start,
+            members: addresses(members),
+            remote: addresses(remote),
+            lines: members.iter().chain(remote).map(|offer| offer.lines.offset).collect(),
+        };
+        self.engine(world, rank).open_channel(plan, Some(offers[rank as usize].lines))
     }
 
     fn open_all(&self, world: &mut World) -> Vec<ChannelKey> {
@@ -216,12 +228,12 @@ fn a_context_is_used_again_when_both_groups_have_left_and_no_sooner() {
     leave(&mut world, 2);
     world.settle();
     let other = pair.engine(&mut world, 0).p2p.open_context();
-    assert_ne!(other, offers[0].context, "the remote group may still send");
+    assert_ne!(other, offers[0].address.context, "the remote group may still send");
     leave(&mut world, 3);
     world.settle();
     for rank in 0..4 {
         let context = pair.engine(&mut world, rank).p2p.open_context();
-        assert_eq!(context, offers[rank as usize].context, "rank {rank}");
+        assert_eq!(context, offers[rank as usize].address.context, "rank {rank}");
     }
 }
 
@@ -251,7 +263,7 @@ fn a_remote_group_that_leaves_before_a_rank_has_opened_is_remembered() {
     case.check(2, 1, "seed 42");
     engine.forget(key);
     engine.leave_channel(channel, None);
-    assert_eq!(engine.p2p.open_context(), offers[2].context);
+    assert_eq!(engine.p2p.open_context(), offers[2].address.context);
 }
 
 #[test]
@@ -337,8 +349,16 @@ fn messages_of_ranks_with_equal_numbers_in_both_groups_are_not_mixed_up() {
 #[test]
 fn a_message_too_long_names_the_rank_of_the_remote_group() {
     let (mut world, pair) = Pair::new(1, 1, 44);
-    let groups = Groups { rank: 0, local: 1, remote: 1 };
-    let plans = [bcast(&groups, Root::Remote(0), 8), bcast(&groups, Root::Here, 100)];
+    let collective = Collective::Bcast { root: 1 };
+    let plans = [8, 100].map(|bytes| Overview {
+        collective,
+        first: 1,
+        second: 1,
+        bytes: [bytes; 2],
+        unit: 1,
+        node: false,
+    });
+    let plans = [compile(&plans[0].shape(0)), compile(&plans[1].shape(1))];
     let (outcome, _) = run_by_hand(&pair, &mut world, &plans, &[vec![0; 8], vec![1; 100]]);
     let error = outcome.expect_err("100 bytes do not fit into 8");
     assert_eq!(error.class(), ErrorClass::Truncate);

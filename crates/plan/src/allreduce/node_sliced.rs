@@ -36,7 +36,7 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let slices = slices(shape).expect("admitted");
     let mut builder = Builder::segmented(slices.segments);
     let result = slices.of(Buf::Recv, rank);
-    slices.combine(&mut builder, rank, result);
+    slices.declare_and_combine(&mut builder, rank, result);
     let results = builder.line(slices.slice_bytes, slices.depth);
     builder.post(results, result);
     builder.delay(2);

@@ -1,18 +1,33 @@
-//! Barrier of both groups.
+//! Barrier of both groups: nobody leaves before all ranks of the other group have come.
 //!
-//! Each group disseminates that all its ranks have come, and then tells the other one. With `n` ranks in the
-//! larger group that makes at most `2 + log2 n` rounds of empty messages.
 //! MPI-5.0: Collective Communication, Barrier Synchronization.
 
-use super::Groups;
+use super::{Algorithm, Groups, Shape};
 use crate::barrier::dissemination;
 use crate::build::Builder;
 use crate::peers::spread;
 use crate::{Peer, Plan, Span};
 
-/// Nobody's plan is over before all ranks of both groups have begun theirs.
-pub fn barrier(groups: &Groups) -> Plan {
-    let &Groups { rank, local, remote } = groups;
+pub(super) const ALGORITHMS: &[&Algorithm] = &[
+    &Algorithm { name: "node-flat", admits: |shape| shape.node, plan: node_flat },
+    &Algorithm { name: "dissemination", admits: |_| true, plan: disseminated },
+];
+
+/// One hop: everybody posts, and looks at all ranks of the other group.
+fn node_flat(shape: &Shape) -> Plan {
+    let mut builder = Builder::new();
+    let line = builder.line(0, 1);
+    builder.post(line, Span::EMPTY);
+    for peer in shape.remotes() {
+        builder.wait(Peer::Remote(peer), line);
+    }
+    builder.finish()
+}
+
+/// Each group disseminates that all its ranks have come, and then tells the other one: with `n` ranks in the
+/// larger group, at most `2 + log2 n` rounds of empty messages. Everybody learns of his own group too.
+fn disseminated(shape: &Shape) -> Plan {
+    let Groups { rank, local, remote } = shape.groups;
     let mut builder = Builder::new();
     let heard = dissemination::append(&mut builder, rank, local);
     if rank < remote {

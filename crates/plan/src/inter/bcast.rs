@@ -1,33 +1,52 @@
-//! Broadcast to the remote group, down a binomial tree of messages.
+//! Broadcast to the other group. There is only one buffer, [`Buf::Recv`].
 //!
-//! The root is the top of the tree, the ranks of the other group are the places below it: with `q` of them,
-//! `ceil(log2(q + 1))` rounds of the whole vector.
 //! MPI-5.0: Collective Communication, Broadcast.
 
-use super::{Groups, Root};
+use super::{Algorithm, Groups, Root, Shape};
 use crate::bcast::binomial;
 use crate::build::Builder;
+use crate::segment::{Segments, Stream, stream_target_bytes};
 use crate::{Buf, Peer, Plan, Span};
 
-/// `bytes` bytes of the root to every rank of the other group. There is only one buffer, [`Buf::Recv`].
-pub fn bcast(groups: &Groups, root: Root, bytes: u64) -> Plan {
-    let mut builder = Builder::new();
-    let buffer = Span::fixed(Buf::Recv, 0, bytes);
-    match root {
-        _ if bytes == 0 => {}
-        Root::Here => send(&mut builder, groups, buffer),
-        Root::Beside => {}
-        Root::Remote(root) => receive(&mut builder, groups, root, buffer),
+pub(super) const ALGORITHMS: &[&Algorithm] = &[
+    &Algorithm { name: "node-flat", admits: |shape| shape.node, plan: node_flat },
+    &Algorithm { name: "binomial", admits: |_| true, plan: tree },
+];
+
+/// The root posts, all ranks of the other group pull: two copies of each byte, overlapped segment by segment.
+fn node_flat(shape: &Shape) -> Plan {
+    let stream = Stream::new(Segments::cut(shape.bytes, 1, stream_target_bytes(shape.bytes)));
+    let mut builder = Builder::segmented(stream.segments.count);
+    let lines = stream.declare(&mut builder, 1);
+    let buffer = stream.segments.span(Buf::Recv, 0);
+    if let Some(Root::Remote(root)) = shape.collective.root() {
+        stream.read(&mut builder, lines, |builder| builder.pull(Peer::Remote(root), lines.data, 0, buffer));
+    } else {
+        stream.await_credit(&mut builder, lines, shape.remotes().map(Peer::Remote));
+        builder.post(lines.data, buffer);
     }
     builder.finish()
 }
 
-/// Appends the root's part.
+/// A binomial tree of messages: the root is its top, the ranks of the other group are the places below. With
+/// `q` of them, `ceil(log2(q + 1))` rounds of the whole vector.
+fn tree(shape: &Shape) -> Plan {
+    let mut builder = Builder::new();
+    let buffer = Span::fixed(Buf::Recv, 0, shape.bytes);
+    if let Some(Root::Remote(root)) = shape.collective.root() {
+        receive(&mut builder, &shape.groups, root, buffer);
+    } else {
+        send(&mut builder, &shape.groups, buffer);
+    }
+    builder.finish()
+}
+
+/// Appends the root's part in the tree.
 pub(super) fn send(builder: &mut Builder, groups: &Groups, from: Span) {
     binomial::append(builder, 0, groups.remote + 1, |place| Peer::Remote(place - 1), from);
 }
 
-/// Appends the part of a rank of the other group than `root`.
+/// Appends the part of a rank of the other group than `root` in the tree.
 pub(super) fn receive(builder: &mut Builder, groups: &Groups, root: u32, into: Span) {
     let peer_at = |place: u32| place.checked_sub(1).map_or(Peer::Remote(root), Peer::Local);
     binomial::append(builder, groups.rank + 1, groups.local + 1, peer_at, into);

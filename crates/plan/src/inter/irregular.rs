@@ -5,7 +5,7 @@
 //! blocks in the order of the remote ranks. Cost per rank: one message per block, all at the same time.
 //! MPI-5.0: Collective Communication, Gather, Scatter, Gather-to-all, All-to-All Scatter/Gather.
 
-use super::{Groups, Root};
+use super::{Groups, Root, Shape};
 use crate::build::Builder;
 use crate::irregular::Blocks;
 use crate::{Buf, Peer, Plan, Span};
@@ -60,6 +60,12 @@ pub fn alltoallv(groups: &Groups, sent: &[u64], received: &[u64]) -> Plan {
     receive_all(&mut builder, groups, received);
     send_all(&mut builder, groups, sent);
     builder.finish()
+}
+
+/// The lengths that a rank of a regular gather or scatter gives.
+pub(super) fn lengths(shape: &Shape, root: Root) -> Vec<u64> {
+    let blocks = if root == Root::Here { shape.groups.remote as usize } else { 1 };
+    vec![shape.bytes; blocks]
 }
 
 fn send_all(builder: &mut Builder, groups: &Groups, bytes: &[u64]) {

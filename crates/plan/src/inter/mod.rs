@@ -1,43 +1,39 @@
 //! Collectives of intercommunicators: two groups, and data that goes from one to the other.
 //!
-//! All plans consist of messages, so there is no choice of algorithms and no shape; what a rank must know is
-//! in [`Groups`], and in [`Root`] where there is one. Nothing is in place, and nothing that a rank has comes
-//! back to its own group, but by [`exchange`]. Operations are applied in the group that contributes, and need
-//! not be known at a root. Broadcasts, reductions and barriers take a logarithmic number of rounds; blocks go
-//! straight from whom they are to whom they are for.
+//! What a rank must know is in [`Shape`]; [`select()`] takes the first algorithm of the collective's list that
+//! admits it. Nothing is in place, nothing that a rank has comes back to its own group (but by [`exchange`]),
+//! and operations are applied in the order of the ranks that contribute.
+//!
+//! | collective | where all ranks share memory | else |
+//! |---|---|---|
+//! | barrier | all post, and look at the other group | `dissemination` in each group, then across |
+//! | bcast | the root posts in segments, the other group pulls | `binomial` tree |
+//! | gather, scatter | the other group posts in segments and the root pulls, or the reverse | `direct` messages |
+//! | allgather, alltoall | all post in segments, and pull from the other group | `direct` messages |
+//! | reduce | short: the root combines; long: the other group combines slices, the root pulls them | `binomial` tree to rank 0, and to the root |
+//! | allreduce | short: all combine the other group's vectors; long: slices, which the other group pulls | the same, and a broadcast |
+//!
+//! Both groups must choose alike, so algorithms judge by what they see alike: the larger group, the longer
+//! block. Blocks of lengths of their own (the v and w forms) are single messages.
 //!
 //! MPI-5.0: Collective Communication, Applying Collective Operations to Intercommunicators.
 
+mod allgather;
+mod allreduce;
+mod alltoall;
 mod barrier;
 mod bcast;
 mod exchange;
+mod gather;
 mod irregular;
+mod overview;
 mod reduce;
+mod scatter;
+mod select;
+mod shape;
 
-pub use barrier::barrier;
-pub use bcast::bcast;
 pub use exchange::exchange;
 pub use irregular::{allgatherv, alltoallv, gatherv, scatterv};
-pub use reduce::{allreduce, reduce};
-
-/// The two groups as a rank sees them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Groups {
-    /// This rank in its group.
-    pub rank: u32,
-    /// Ranks of its group.
-    pub local: u32,
-    /// Ranks of the other group.
-    pub remote: u32,
-}
-
-/// Where the root of a collective is, as a rank sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Root {
-    /// It is this rank: `MPI_ROOT`.
-    Here,
-    /// It is another rank of this group, which has nothing to do: `MPI_PROC_NULL`.
-    Beside,
-    /// It is this rank of the remote group.
-    Remote(u32),
-}
+pub use overview::Overview;
+pub use select::{Algorithm, candidates, compile, select};
+pub use shape::{Collective, Groups, Root, Shape};

@@ -38,7 +38,7 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let mut builder = Builder::segmented(slices.segments);
     let is_root = rank == shape.root();
     let result = if is_root { slices.of(Buf::Recv, rank) } else { slices.scratch(&mut builder, rank) };
-    slices.combine(&mut builder, rank, result);
+    slices.declare_and_combine(&mut builder, rank, result);
     let results = builder.line(slices.slice_bytes, slices.depth.min(3));
     if is_root {
         builder.delay(2);

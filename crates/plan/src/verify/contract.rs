@@ -15,10 +15,21 @@ pub(super) struct Contract {
     pub(super) unit: u64,
     /// Whether contributions may be combined in another order than that of the ranks.
     pub(super) commutative: bool,
-    /// See [`Shape::synchronizes`].
-    pub(super) synchronizes: bool,
+    /// Whom a rank that is through knows to have begun.
+    pub(super) synchronizes: Synchronizes,
     /// Whether all ranks of a group must get the same bits, so that brackets must be equal.
     pub(super) has_equal_results: bool,
+}
+
+/// Whom a rank that has completed a run knows to have begun it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Synchronizes {
+    /// Everybody; see [`Shape::synchronizes`].
+    All,
+    /// All ranks of the group that it is not in.
+    Groups,
+    /// Nobody.
+    Nobody,
 }
 
 /// One rank's part.
@@ -66,7 +77,7 @@ impl Contract {
             first_group: shape.ranks,
             unit: u64::from(shape.unit.max(1)),
             commutative: shape.commutative,
-            synchronizes: shape.synchronizes(),
+            synchronizes: if shape.synchronizes() { Synchronizes::All } else { Synchronizes::Nobody },
             has_equal_results: shape.collective == Collective::Allreduce,
         }
     }
@@ -74,11 +85,6 @@ impl Contract {
     /// The group of a rank: 0 or 1.
     pub(super) fn group(&self, rank: u32) -> usize {
         usize::from(rank >= self.first_group)
-    }
-
-    /// Whether there are two groups.
-    pub(super) fn has_remote_group(&self) -> bool {
-        (self.first_group as usize) < self.parts.len()
     }
 
     /// Whom `rank` means by `peer`.

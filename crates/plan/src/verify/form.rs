@@ -1,14 +1,15 @@
 //! What can be seen without running plans: they must be well formed.
 
 use super::{Flaw, FlawKind};
-use crate::{Action, Buf, MAX_LINES, Plan, Span, Step, Take};
+use crate::{Action, Buf, Line, MAX_LINES, Plan, Span, Step, Take};
 
 /// Checks the plans of all ranks.
 pub(super) fn check(plans: &[Plan]) -> Result<(), Flaw> {
+    let lines = lines(plans);
     for (rank, plan) in plans.iter().enumerate() {
         let place = |index: usize| format!("rank {rank}, step {index} ({})", plan.steps[index]);
-        if plan.lines != plans[0].lines {
-            return Err(malformed("lines differ from those of rank 0").at(format_args!("rank {rank}")));
+        if plan.lines != *lines && (!plan.lines.is_empty() || plan.uses_lines()) {
+            return Err(malformed("lines differ from those of other ranks").at(format_args!("rank {rank}")));
         }
         if plan.segments == 0 || plan.lines.iter().any(|line| line.depth == 0) {
             return Err(malformed("no segments, or a line without slots").at(format_args!("rank {rank}")));
@@ -21,6 +22,11 @@ pub(super) fn check(plans: &[Plan]) -> Result<(), Flaw> {
         }
     }
     Ok(())
+}
+
+/// The lines of all ranks that have any.
+pub(super) fn lines(plans: &[Plan]) -> &[Line] {
+    plans.iter().map(|plan| &plan.lines[..]).find(|lines| !lines.is_empty()).unwrap_or_default()
 }
 
 fn check_step(plan: &Plan, index: usize, step: &Step) -> Result<(), Flaw> {

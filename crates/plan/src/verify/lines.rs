@@ -1,9 +1,10 @@
 //! Lines and their slots: what was posted where, and who has pulled it.
 
 use super::clock::{Clock, Moment};
+use super::contract::Contract;
 use super::value::Piece;
-use super::{Flaw, FlawKind, LINE_SETS};
-use crate::{Action, Peer, Plan};
+use super::{Flaw, FlawKind, LINE_SETS, form};
+use crate::{Action, Plan};
 
 /// Which post: the run, and the segment in it.
 pub(super) type Stamp = (u32, u64);
@@ -45,12 +46,16 @@ pub(super) struct Posted {
 
 impl Lines {
     /// The lines that `plans` declare, empty.
-    pub(super) fn new(plans: &[Plan]) -> Self {
-        let lines_of_a_rank = plans[0].lines.len();
+    ///
+    /// # Errors
+    /// [`FlawKind::Malformed`] if somebody pulls from a rank that does not exist.
+    pub(super) fn new(contract: &Contract, plans: &[Plan]) -> Result<Self, Flaw> {
+        let declared = form::lines(plans);
+        let lines_of_a_rank = declared.len();
         let mut lines = Vec::new();
         for _ in plans {
             for _ in 0..LINE_SETS {
-                lines.extend(plans[0].lines.iter().map(|line| Line {
+                lines.extend(declared.iter().map(|line| Line {
                     slots: vec![Slot::default(); line.depth as usize],
                     slot_bytes: line.slot_bytes,
                     readers: Vec::new(),
@@ -60,14 +65,15 @@ impl Lines {
         let mut all = Self { lines, lines_of_a_rank };
         for (reader, plan) in (0..).zip(plans) {
             for step in &plan.steps {
-                if let Action::Pull { peer: Peer::Local(owner), line, .. } = step.action {
+                if let Action::Pull { peer, line, .. } = step.action {
+                    let owner = contract.resolve(reader, peer)?;
                     for set in 0..LINE_SETS {
                         all.line_mut(owner, set, line).readers.push(reader);
                     }
                 }
             }
         }
-        all
+        Ok(all)
     }
 
     /// `owner` posts; `clock` is what it knows.

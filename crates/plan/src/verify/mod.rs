@@ -25,6 +25,7 @@
 //! The executor's rule between runs: a rank has lines for [`LINE_SETS`] runs, and posts in run `k` only when
 //! every rank has completed run `k - LINE_SETS`. Where [`Shape::synchronizes`] the plans must do without it.
 
+mod between;
 mod buffers;
 mod channels;
 mod clock;
@@ -40,6 +41,7 @@ mod world;
 
 use std::fmt;
 
+use crate::inter::Overview;
 use crate::{Plan, Shape};
 
 use contract::Contract;
@@ -150,14 +152,39 @@ pub fn verify_under(
     verify_contract(&Contract::of(shape, in_place), plans, conditions)
 }
 
+/// Verifies the plans of both groups of an intercommunicator, under the same conditions as [`verify`].
+///
+/// # Errors
+/// The first flaw found.
+///
+/// # Panics
+/// If there is not one plan for each rank, or there are more than [`MAX_RANKS`].
+pub fn verify_between(overview: &Overview, plans: &[Plan], seed: u64) -> Result<(), Flaw> {
+    let (ranks, second) = (overview.ranks(), overview.first);
+    assert!(ranks <= MAX_RANKS, "{ranks} ranks");
+    assert!(plans.len() == ranks as usize, "one plan for each rank");
+    let contract = Contract::between(overview);
+    let schedules = [
+        Schedule::Fair,
+        Schedule::Ahead(0),
+        Schedule::Ahead(second),
+        Schedule::Behind(second - 1),
+        Schedule::Behind(ranks - 1),
+        Schedule::Random(seed),
+    ];
+    for sends in [Sends::Buffered, Sends::Synchronous] {
+        for schedule in schedules {
+            verify_contract(&contract, plans, Conditions { sends, schedule })?;
+        }
+    }
+    Ok(())
+}
+
 /// Verifies the plans of all ranks against `contract`.
 fn verify_contract(contract: &Contract, plans: &[Plan], conditions: Conditions) -> Result<(), Flaw> {
     form::check(plans)?;
-    if contract.has_remote_group() && !plans[0].lines.is_empty() {
-        return Err(Flaw::new(FlawKind::Malformed, "groups that need not share memory have lines"));
-    }
     let Conditions { sends, schedule } = conditions;
     World::new(contract, plans, sends)
-        .run(schedule)
+        .and_then(|world| world.run(schedule))
         .map_err(|flaw| flaw.at(format_args!("{sends:?} sends, {schedule:?}")))
 }

@@ -1,6 +1,7 @@
 //! All algorithms pass, and spoiled plans do not.
 
 mod algorithms;
+mod between;
 mod inter;
 mod irregular;
 mod spoiled;

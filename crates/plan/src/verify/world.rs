@@ -5,7 +5,7 @@ use std::mem;
 use super::buffers::Buffers;
 use super::channels::{Channels, Message};
 use super::clock::{Clock, Moment};
-use super::contract::Contract;
+use super::contract::{Contract, Synchronizes};
 use super::lines::Lines;
 use super::schedule::Schedule;
 use super::value::{Piece, combine};
@@ -65,7 +65,10 @@ enum Access {
 
 impl<'a> World<'a> {
     /// All ranks before their first step.
-    pub(super) fn new(contract: &'a Contract, plans: &'a [Plan], sends: Sends) -> Self {
+    ///
+    /// # Errors
+    /// As [`Lines::new`].
+    pub(super) fn new(contract: &'a Contract, plans: &'a [Plan], sends: Sends) -> Result<Self, Flaw> {
         let ranks = (0..).zip(plans).zip(&contract.parts).map(|((rank, plan), part)| {
             let buffers = Buffers::new(part, rank, plan.scratch_bytes);
             let mut clock = Clock::new(plans.len());
@@ -73,15 +76,15 @@ impl<'a> World<'a> {
             let iterations = plan.iterations();
             Rank { run: 0, iterations, iteration: 0, step: 0, clock, buffers, pending: Vec::new(), begun }
         });
-        Self {
+        Ok(Self {
             contract,
             plans,
             ranks: ranks.collect(),
-            lines: Lines::new(plans),
+            lines: Lines::new(contract, plans)?,
             channels: Channels::new(plans.len() as u32, sends),
             completed: vec![vec![None; plans.len()]; RUNS as usize],
             results: vec![[None, None]; RUNS as usize],
-        }
+        })
     }
 
     /// Runs the plans to their end.
@@ -145,9 +148,7 @@ impl<'a> World<'a> {
         let state = &mut self.ranks[index];
         state.clock.tick(index);
         let moment = state.clock.moment();
-        if self.contract.synchronizes {
-            self.check_all_have_begun(run, &moment)?;
-        }
+        self.check_have_begun(rank, run, &moment)?;
         self.completed[run as usize][index] = Some(moment);
         let state = &mut self.ranks[index];
         state.run += 1;
@@ -169,9 +170,15 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Nobody may leave a barrier before all have come; see also `Shape::synchronizes`.
-    fn check_all_have_begun(&self, run: u32, moment: &Moment) -> Result<(), Flaw> {
-        for (other, state) in self.ranks.iter().enumerate() {
+    /// Nobody may leave a barrier before those have come that it is for; see also `Shape::synchronizes`.
+    fn check_have_begun(&self, rank: u32, run: u32, moment: &Moment) -> Result<(), Flaw> {
+        let is_awaited = |other: &usize| match self.contract.synchronizes {
+            Synchronizes::All => true,
+            Synchronizes::Groups => self.contract.group(*other as u32) != self.contract.group(rank),
+            Synchronizes::Nobody => false,
+        };
+        for other in (0..self.ranks.len()).filter(is_awaited) {
+            let state = &self.ranks[other];
             let has_begun = state.begun.get(run as usize).is_some_and(|&begun| moment[other] >= begun);
             if !has_begun {
                 let text = format!("is over, not knowing that rank {other} has begun it");
@@ -230,7 +237,7 @@ impl<'a> World<'a> {
     fn is_ready(&mut self, rank: u32, step: &Step, segment: u64) -> Result<bool, Flaw> {
         let run = self.ranks[rank as usize].run;
         match step.action {
-            Action::Post { .. } if run >= LINE_SETS && !self.contract.synchronizes => {
+            Action::Post { .. } if run >= LINE_SETS && self.contract.synchronizes != Synchronizes::All => {
                 let earlier = &self.completed[(run - LINE_SETS) as usize];
                 if earlier.iter().any(Option::is_none) {
                     return Ok(false);

@@ -1,11 +1,10 @@
-//! Collectives of two groups: right for groups of any sizes, and spoiled plans are found.
+//! Collectives of two groups with blocks of lengths of their own, and exchanges: right for groups of any sizes,
+//! and spoiled plans are found.
 
-use crate::inter::{
-    Groups, Root, allgatherv, allreduce, alltoallv, barrier, bcast, exchange, gatherv, reduce, scatterv,
-};
-use crate::verify::contract::{Contract, Expected, Part};
-use crate::verify::{Conditions, Flaw, FlawKind, Schedule, Sends, verify_contract};
-use crate::{Action, Buf, Line, Peer, Plan, Span};
+use crate::inter::{Groups, Root, allgatherv, alltoallv, exchange, gatherv, scatterv};
+use crate::verify::contract::{Contract, Expected, Part, Synchronizes};
+use crate::verify::{Conditions, Flaw, Schedule, Sends, verify_contract};
+use crate::{Action, Plan, Span};
 
 /// Two groups; their ranks are counted through.
 #[derive(Clone, Copy, Debug)]
@@ -18,13 +17,9 @@ struct Pair {
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Allgatherv,
-    Allreduce { commutative: bool },
     Alltoallv,
-    Barrier,
-    Bcast { root: u32 },
     Exchange,
     Gatherv { root: u32 },
-    Reduce { root: u32, commutative: bool },
     Scatterv { root: u32 },
 }
 
@@ -70,26 +65,22 @@ impl Pair {
 
 impl Kind {
     fn all(pair: Pair) -> Vec<Self> {
-        let mut all = vec![Self::Allgatherv, Self::Alltoallv, Self::Barrier, Self::Exchange];
-        all.extend([true, false].map(|commutative| Self::Allreduce { commutative }));
+        let mut all = vec![Self::Allgatherv, Self::Alltoallv, Self::Exchange];
         for root in 0..pair.ranks() {
-            all.extend([Self::Bcast { root }, Self::Gatherv { root }, Self::Scatterv { root }]);
-            all.extend([true, false].map(|commutative| Self::Reduce { root, commutative }));
+            all.extend([Self::Gatherv { root }, Self::Scatterv { root }]);
         }
         all
     }
 
     /// The collective on vectors and blocks of about `bytes` bytes.
     fn case(self, pair: Pair, bytes: u64) -> Case {
-        let commutative =
-            matches!(self, Self::Allreduce { commutative: true } | Self::Reduce { commutative: true, .. });
         let contract = Contract {
             parts: (0..pair.ranks()).map(|rank| self.part(pair, rank, bytes)).collect(),
             first_group: pair.first,
-            unit: if matches!(self, Self::Allreduce { .. } | Self::Reduce { .. }) { UNIT } else { 1 },
-            commutative,
-            synchronizes: matches!(self, Self::Barrier),
-            has_equal_results: matches!(self, Self::Allreduce { .. }),
+            unit: 1,
+            commutative: false,
+            synchronizes: Synchronizes::Nobody,
+            has_equal_results: false,
         };
         Case { contract, plans: (0..pair.ranks()).map(|rank| self.plan(pair, rank, bytes)).collect() }
     }
@@ -102,17 +93,13 @@ impl Kind {
             || -> Vec<u64> { pair.others(rank).map(|other| length(other, other, bytes)).collect() };
         match self {
             Self::Allgatherv => allgatherv(&groups, length(rank, rank, bytes), &of_others()),
-            Self::Allreduce { .. } => allreduce(&groups, bytes),
             Self::Alltoallv => {
                 let sent: Vec<_> = pair.others(rank).map(|to| length(rank, to, bytes)).collect();
                 let received: Vec<_> = pair.others(rank).map(|from| length(from, rank, bytes)).collect();
                 alltoallv(&groups, &sent, &received)
             }
-            Self::Barrier => barrier(&groups),
-            Self::Bcast { root } => bcast(&groups, pair.root(rank, root), bytes),
             Self::Exchange => exchange(&groups, bytes),
             Self::Gatherv { root } => gatherv(&groups, pair.root(rank, root), &at_root(root, of_others())),
-            Self::Reduce { root, .. } => reduce(&groups, pair.root(rank, root), bytes),
             Self::Scatterv { root } => scatterv(&groups, pair.root(rank, root), &at_root(root, of_others())),
         }
     }
@@ -120,43 +107,32 @@ impl Kind {
     /// What the standard says of a rank's buffers.
     fn part(self, pair: Pair, rank: u32, bytes: u64) -> Part {
         let own = length(rank, rank, bytes);
-        let whole = |ranks| vec![Expected { begin: 0, bytes, origin: 0, ranks }];
         let gathered = || blocks(pair.others(rank).map(|from| (from, length(from, from, bytes), 0)));
         match self {
-            Self::Allgatherv => part(own, gathered()),
-            Self::Allreduce { .. } => part(bytes, whole(set(pair.others(rank)))),
+            Self::Allgatherv => Part::receiving(own, gathered()),
             Self::Alltoallv => {
                 let sent = pair.others(rank).map(|to| length(rank, to, bytes)).sum();
                 let offset = |from| (pair.fellows(rank).start..rank).map(|to| length(from, to, bytes)).sum();
                 let block = |from| (from, length(from, rank, bytes), offset(from));
-                part(sent, blocks(pair.others(rank).map(block)))
+                Part::receiving(sent, blocks(pair.others(rank).map(block)))
             }
-            Self::Barrier => part(0, Vec::new()),
-            Self::Bcast { root } => match pair.root(rank, root) {
-                Root::Here => Part { input: Buf::Recv, ..part(0, whole(1 << root)) },
-                Root::Beside => part(0, Vec::new()),
-                Root::Remote(_) => part(0, whole(1 << root)),
-            },
             Self::Exchange => {
                 let everybody = pair.fellows(rank).chain(pair.others(rank));
-                part(bytes, blocks(everybody.map(|from| (from, bytes, 0))))
+                Part::receiving(bytes, blocks(everybody.map(|from| (from, bytes, 0))))
             }
             Self::Gatherv { root } => match pair.root(rank, root) {
-                Root::Here => part(0, gathered()),
-                Root::Beside => part(0, Vec::new()),
-                Root::Remote(_) => part(own, Vec::new()),
-            },
-            Self::Reduce { root, .. } => match pair.root(rank, root) {
-                Root::Here => part(0, whole(set(pair.others(rank)))),
-                Root::Beside => part(0, Vec::new()),
-                Root::Remote(_) => part(bytes, Vec::new()),
+                Root::Here => Part::receiving(0, gathered()),
+                Root::Beside => Part::receiving(0, Vec::new()),
+                Root::Remote(_) => Part::receiving(own, Vec::new()),
             },
             Self::Scatterv { root } => match pair.root(rank, root) {
-                Root::Here => part(pair.others(rank).map(|to| length(to, to, bytes)).sum(), Vec::new()),
-                Root::Beside => part(0, Vec::new()),
+                Root::Here => {
+                    Part::receiving(pair.others(rank).map(|to| length(to, to, bytes)).sum(), Vec::new())
+                }
+                Root::Beside => Part::receiving(0, Vec::new()),
                 Root::Remote(_) => {
                     let offset = (pair.fellows(rank).start..rank).map(|to| length(to, to, bytes)).sum();
-                    part(0, blocks(std::iter::once((root, own, offset))))
+                    Part::receiving(0, blocks(std::iter::once((root, own, offset))))
                 }
             },
         }
@@ -207,15 +183,6 @@ fn blocks(of: impl Iterator<Item = (u32, u64, u64)>) -> Vec<Expected> {
     .collect()
 }
 
-fn set(ranks: std::ops::Range<u32>) -> u128 {
-    ranks.fold(0, |set, rank| set | 1 << rank)
-}
-
-fn part(send_bytes: u64, result: Vec<Expected>) -> Part {
-    let recv_bytes = result.iter().map(|expected| expected.bytes).sum();
-    Part { send_bytes, recv_bytes, input: Buf::Send, alias: None, result }
-}
-
 fn pairs(most: u32) -> impl Iterator<Item = Pair> {
     (1..=most).flat_map(move |first| (1..=most).map(move |second| Pair { first, second }))
 }
@@ -236,8 +203,7 @@ fn all_collectives_are_right_for_large_groups() {
         let pair = Pair { first, second };
         let roots = [0, first - 1, first, pair.ranks() - 1];
         let is_chosen = |kind: &Kind| match kind {
-            Kind::Bcast { root } | Kind::Gatherv { root } | Kind::Scatterv { root } => roots.contains(root),
-            Kind::Reduce { root, .. } => roots.contains(root),
+            Kind::Gatherv { root } | Kind::Scatterv { root } => roots.contains(root),
             _ => true,
         };
         for kind in Kind::all(pair).into_iter().filter(is_chosen) {
@@ -249,83 +215,18 @@ fn all_collectives_are_right_for_large_groups() {
 }
 
 #[test]
-fn nothing_but_a_barrier_needs_messages_for_no_bytes() {
+fn blocks_of_no_bytes_are_not_sent() {
     let pair = Pair { first: 3, second: 4 };
     for rank in 0..pair.ranks() {
         let groups = pair.groups(rank);
         let zeros = vec![0; groups.remote as usize];
-        let plans = [
-            allgatherv(&groups, 0, &zeros),
-            allreduce(&groups, 0),
-            alltoallv(&groups, &zeros, &zeros),
-            bcast(&groups, pair.root(rank, 1), 0),
-            exchange(&groups, 0),
-            reduce(&groups, pair.root(rank, 1), 0),
-        ];
+        let plans =
+            [allgatherv(&groups, 0, &zeros), alltoallv(&groups, &zeros, &zeros), exchange(&groups, 0)];
         assert!(plans.iter().all(|plan| plan.steps.is_empty()));
-        assert!(!barrier(&groups).steps.is_empty());
     }
 }
 
-/// The flaw found in the plans after `spoil` changed them; without it there must be none.
-fn flaw_after(kind: Kind, pair: Pair, spoil: impl Fn(&mut [Plan])) -> FlawKind {
-    let mut case = kind.case(pair, UNIT);
-    case.verify().expect("the plans are right before they are spoiled");
-    spoil(&mut case.plans);
-    case.verify().expect_err("the spoiled plans were found right").kind
-}
-
 const PAIR: Pair = Pair { first: 4, second: 2 };
-
-#[test]
-fn a_barrier_that_tells_the_other_group_too_early_is_no_barrier() {
-    let flaw = flaw_after(Kind::Barrier, PAIR, |plans| {
-        let tells = |action: &Action| matches!(action, Action::Send { to: Peer::Remote(_), .. });
-        let step = plans[0].steps.iter_mut().find(|step| tells(&step.action)).expect("rank 0 tells");
-        step.after.clear();
-    });
-    assert_eq!(flaw, FlawKind::Wrong);
-}
-
-#[test]
-fn operands_of_a_group_that_change_places_are_in_the_wrong_order() {
-    let flaw = flaw_after(Kind::Allreduce { commutative: false }, PAIR, |plans| {
-        for step in &mut plans[0].steps {
-            if let Action::Reduce { left, right, .. } = &mut step.action {
-                std::mem::swap(left, right);
-            }
-        }
-    });
-    assert_eq!(flaw, FlawKind::Wrong);
-}
-
-#[test]
-fn a_rank_that_is_not_in_the_remote_group_is_found() {
-    let flaw = flaw_after(Kind::Bcast { root: 0 }, PAIR, |plans| {
-        if let Action::Send { to, .. } = &mut plans[0].steps[0].action {
-            *to = Peer::Remote(2);
-        }
-    });
-    assert_eq!(flaw, FlawKind::Malformed);
-}
-
-#[test]
-fn a_message_to_the_wrong_group_is_found() {
-    let flaw = flaw_after(Kind::Bcast { root: 0 }, PAIR, |plans| {
-        if let Action::Send { to, .. } = &mut plans[0].steps[0].action {
-            *to = Peer::Local(1);
-        }
-    });
-    assert_eq!(flaw, FlawKind::Deadlock);
-}
-
-#[test]
-fn lines_between_groups_are_found() {
-    let flaw = flaw_after(Kind::Barrier, PAIR, |plans| {
-        plans.iter_mut().for_each(|plan| plan.lines.push(Line { slot_bytes: 0, depth: 1 }));
-    });
-    assert_eq!(flaw, FlawKind::Malformed);
-}
 
 /// Whether a flaw is found in plans with one thing changed.
 fn is_flawed(contract: &Contract, plans: &[Plan]) -> bool {
@@ -335,23 +236,18 @@ fn is_flawed(contract: &Contract, plans: &[Plan]) -> bool {
 
 #[test]
 fn no_step_of_any_plan_can_be_left_out() {
-    for_each_step(
-        |_| true,
-        |name, contract, plans, rank, index| {
-            let mut spoiled = plans.to_vec();
-            let steps = &mut spoiled[rank].steps;
-            steps[index].action = Action::Copy { from: Span::EMPTY, into: Span::EMPTY };
-            steps.iter_mut().for_each(|step| step.after.retain(|&earlier| earlier as usize != index));
-            assert!(is_flawed(contract, &spoiled), "{name}, rank {rank}: {}", plans[rank].steps[index]);
-        },
-    );
+    for_each_step(|name, contract, plans, rank, index| {
+        let mut spoiled = plans.to_vec();
+        let steps = &mut spoiled[rank].steps;
+        steps[index].action = Action::Copy { from: Span::EMPTY, into: Span::EMPTY };
+        steps.iter_mut().for_each(|step| step.after.retain(|&earlier| earlier as usize != index));
+        assert!(is_flawed(contract, &spoiled), "{name}, rank {rank}: {}", plans[rank].steps[index]);
+    });
 }
 
-/// In a barrier, which is exempt, ranks hear of their own group from the other one as well.
 #[test]
 fn no_message_of_any_plan_can_be_left_unawaited() {
-    let has_data = |kind: &Kind| !matches!(kind, Kind::Barrier);
-    for_each_step(has_data, |name, contract, plans, rank, index| {
+    for_each_step(|name, contract, plans, rank, index| {
         let mut spoiled = plans.to_vec();
         for step in &mut spoiled[rank].steps {
             step.after.retain(|&awaited| awaited as usize != index);
@@ -362,10 +258,10 @@ fn no_message_of_any_plan_can_be_left_unawaited() {
     });
 }
 
-/// Calls `check(name, contract, plans, rank, step)` for the collectives that are meant.
-fn for_each_step(is_meant: fn(&Kind) -> bool, check: impl Fn(&str, &Contract, &[Plan], usize, usize)) {
+/// Calls `check(name, contract, plans, rank, step)`.
+fn for_each_step(check: impl Fn(&str, &Contract, &[Plan], usize, usize)) {
     for pair in [PAIR, Pair { first: 2, second: 8 }] {
-        for kind in Kind::all(pair).into_iter().filter(is_meant) {
+        for kind in Kind::all(pair) {
             let Case { contract, plans } = kind.case(pair, UNIT);
             for (rank, plan) in plans.iter().enumerate() {
                 for index in 0..plan.steps.len() {

@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 
 use crate::irregular::{allgatherv, alltoallv, gatherv, scatterv};
-use crate::verify::contract::{Alias, Contract, Expected, Part};
+use crate::verify::contract::{Alias, Contract, Expected, Part, Synchronizes};
 use crate::verify::{Conditions, Flaw, Schedule, Sends, verify_contract};
 use crate::{Buf, Plan};
 
 /// Verifies plans against what each rank has and should get, with both kinds of sends.
 fn verify(parts: Vec<Part>, plans: &[Plan], seed: u64) -> Result<(), Flaw> {
-    let (commutative, synchronizes, has_equal_results) = (false, false, false);
+    let (commutative, synchronizes, has_equal_results) = (false, Synchronizes::Nobody, false);
     let first_group = parts.len() as u32;
     let contract = Contract { parts, first_group, unit: 1, commutative, synchronizes, has_equal_results };
     for sends in [Sends::Buffered, Sends::Synchronous] {

@@ -1,0 +1,39 @@
+//! Gather: the blocks of the other group, in order, at the root.
+//!
+//! MPI-5.0: Collective Communication, Gather.
+
+use super::{Algorithm, Root, Shape, irregular};
+use crate::build::Builder;
+use crate::segment::{Segments, Stream, stream_target_bytes};
+use crate::{Buf, Peer, Plan};
+
+pub(super) const ALGORITHMS: &[&Algorithm] = &[
+    &Algorithm { name: "node-flat", admits: |shape| shape.node, plan: node_flat },
+    &Algorithm { name: "direct", admits: |_| true, plan: direct },
+];
+
+/// One hop: the other group posts, the root pulls. Others run ahead of it by as many segments as there are
+/// slots.
+fn node_flat(shape: &Shape) -> Plan {
+    let stream = Stream::new(Segments::cut(shape.bytes, 1, stream_target_bytes(shape.bytes)));
+    let mut builder = Builder::segmented(stream.segments.count);
+    let lines = stream.declare(&mut builder, 1);
+    if let Some(Root::Remote(root)) = shape.collective.root() {
+        stream.await_credit(&mut builder, lines, std::iter::once(Peer::Remote(root)));
+        builder.post(lines.data, stream.segments.span(Buf::Send, 0));
+    } else {
+        let block_of = |rank| stream.segments.span(Buf::Recv, shape.received_block(rank).offset);
+        stream.read(&mut builder, lines, |builder| {
+            for peer in shape.remotes() {
+                builder.pull(Peer::Remote(peer), lines.data, 0, block_of(peer));
+            }
+        });
+    }
+    builder.finish()
+}
+
+/// A message from each rank of the other group to the root.
+fn direct(shape: &Shape) -> Plan {
+    let root = shape.collective.root().expect("a gather has a root");
+    irregular::gatherv(&shape.groups, root, &irregular::lengths(shape, root))
+}
