@@ -18,7 +18,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-CATEGORIES = ["attr", "comm", "datatype", "errhan", "group", "info", "init", "session", "topo"]
+CATEGORIES = [
+    *("attr", "coll", "comm", "datatype", "errhan", "group", "info", "init", "pt2pt", "session", "topo"),
+    *(f"threads/{kind}" for kind in ("coll", "comm", "init", "pt2pt")),
+    *(f"errors/{kind}" for kind in ("attr", "comm", "datatype", "group", "pt2pt", "session", "topo")),
+]
 OUTCOMES = ["passed", "skipped", "function missing", "excused", "failed", "not compiled"]
 DEFAULT_TIMEOUT_S = 180
 COMMON_SOURCES = ["util/mtest.c", "util/mtest_common.c", "util/dtypes.c"]
@@ -50,6 +54,19 @@ CONFIGURATION = """
 #define USE_LONG_DOUBLE_COMPLEX 1
 #define USE_STRICT_MPI 1
 #include <stdint.h>
+"""
+
+# Errors of calls that belong to no communicator go to the error handler of MPI_COMM_SELF since MPI-4.0. The programs
+# below errors/ set that of MPI_COMM_WORLD alone, as it was before.
+BOTH_HANDLERS = """
+#include <mpi.h>
+static inline int set_handlers(MPI_Comm comm, MPI_Errhandler handler)
+{
+    if (comm == MPI_COMM_WORLD)
+        PMPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    return PMPI_Comm_set_errhandler(comm, handler);
+}
+#define MPI_Comm_set_errhandler set_handlers
 """
 
 
@@ -102,6 +119,7 @@ class Builder:
         (include / "mpitestconf.h").write_text(CONFIGURATION)
         # Declarations of MPICH's own functions, of which there are none here.
         (include / "mtest_mpix.h").write_text("")
+        (include / "both_handlers.h").write_text(BOTH_HANDLERS)
         # Found from the include path, as "../dtpoolsconf.h".
         (folder / "dtpoolsconf.h").write_text(CONFIGURATION)
         includes = [include, tests / "include", tests / "dtpools/include"]
@@ -140,8 +158,10 @@ class Builder:
         if re.search(r"^int run\(const char", sources[0].read_text(), re.M):
             objects.append(self.main)
         program = self.folder / f"{category.replace('/', '_')}_{name}"
-        defines = [flag for flag in flags if flag.startswith("-D")]
-        command = [self.compiler, *self.flags, f"-I{folder}", *defines, *sources, *objects]
+        flags = [flag for flag in flags if flag.startswith("-D")]
+        if category.startswith("errors"):
+            flags += ["-include", "both_handlers.h"]
+        command = [self.compiler, *self.flags, f"-I{folder}", *flags, *sources, *objects]
         done = subprocess.run([*command, "-lpthread", "-lm", "-o", program], capture_output=True, text=True)
         errors = [line for line in done.stderr.splitlines() if "error" in line or "undefined" in line]
         return (program, "") if done.returncode == 0 else (None, "; ".join(errors[:3]))
