@@ -13,6 +13,7 @@ programs! {
     comm_hints;
     comm_idup;
     comm_names;
+    comm_random;
     comm_recycled;
     comm_split;
     comm_split_type;
