@@ -6,22 +6,21 @@
 //! MPI-5.0: Point-to-Point Communication, Communication Completion; Persistent Communication Requests.
 
 mod generalized;
+mod persistent;
 mod progress;
 mod sendrecv;
 
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
-use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Address, ChannelKey, Engine, Key, OpKey, Outcome, Pattern, Received, RunKey};
+use oxmpi_engine::{ChannelKey, Engine, Key, OpKey, Outcome, Received, RunKey};
 
 use crate::comm::{Communicator, Duplication};
-use crate::p2p::{Dest, SendMode, Source, TagPattern, checked_tag};
 use crate::process::{Process, State};
-use crate::send_buffer::BufferedRoute;
 
 pub use self::generalized::GeneralizedCallbacks;
 use self::generalized::{Found, Generalized};
+pub(crate) use self::persistent::PersistentMessage;
 use self::progress::OneRequest;
 use self::sendrecv::SendReceive;
 
@@ -58,14 +57,6 @@ pub(crate) enum Kind {
     PersistentMessage { message: Box<PersistentMessage>, active: Option<Activity> },
     /// A message to somebody, and one from somebody.
     SendReceive(Box<SendReceive>),
-}
-
-/// The arguments of a persistent send or receive.
-#[derive(Debug)]
-pub(crate) enum PersistentMessage {
-    BufferedSend { route: Option<BufferedRoute>, buffer: Buffer },
-    Receive { pattern: Option<Pattern>, buffer: Buffer },
-    Send { to: Option<Address>, tag: i32, buffer: Buffer, mode: SendMode },
 }
 
 /// A message that a request stands for.
@@ -122,17 +113,6 @@ impl Request {
             _ => false,
         }
     }
-
-    fn may_start(&self) -> Result<()> {
-        match &self.kind {
-            Kind::PersistentCollective { active: false, .. } => Ok(()),
-            Kind::PersistentMessage { active: None, .. } => Ok(()),
-            Kind::PersistentCollective { .. } | Kind::PersistentMessage { .. } => {
-                Err(misuse("an active request is started"))
-            }
-            _ => Err(misuse("a request that is not persistent is started")),
-        }
-    }
 }
 
 impl Kind {
@@ -171,75 +151,6 @@ impl Completion {
 }
 
 impl Process {
-    /// A persistent send, inactive.
-    ///
-    /// # Errors
-    /// `Rank`, `Tag` for bad arguments.
-    pub fn send_init(
-        &self,
-        comm: &Arc<Communicator>,
-        buffer: Buffer,
-        dest: Dest,
-        tag: i32,
-        mode: SendMode,
-    ) -> Result<RequestKey> {
-        let message = PersistentMessage::Send {
-            to: comm.destination(dest)?,
-            tag: checked_tag("tag", tag)?,
-            buffer,
-            mode,
-        };
-        Ok(self.persistent_message(comm, message))
-    }
-
-    /// A persistent receive, inactive.
-    ///
-    /// # Errors
-    /// `Rank`, `Tag` for bad arguments.
-    pub fn recv_init(
-        &self,
-        comm: &Arc<Communicator>,
-        buffer: Buffer,
-        source: Source,
-        tag: TagPattern,
-    ) -> Result<RequestKey> {
-        let message = PersistentMessage::Receive { pattern: comm.pattern(source, tag)?, buffer };
-        Ok(self.persistent_message(comm, message))
-    }
-
-    pub(crate) fn persistent_message(
-        &self,
-        comm: &Arc<Communicator>,
-        message: PersistentMessage,
-    ) -> RequestKey {
-        let kind = Kind::PersistentMessage { message: Box::new(message), active: None };
-        self.enter().requests.insert(Request::new(kind, comm))
-    }
-
-    /// Starts a persistent operation.
-    ///
-    /// # Errors
-    /// `Request` if the request is active, not persistent, or none; of a buffered send, as [`Process::bsend`].
-    #[inline]
-    pub fn start(&self, key: RequestKey) -> Result<()> {
-        self.enter().start(key)
-    }
-
-    /// Starts several, or none if one cannot be started.
-    ///
-    /// # Errors
-    /// The index of that one, and what [`Process::start`] would say.
-    pub fn start_all(&self, keys: &[Option<RequestKey>]) -> std::result::Result<(), (usize, Error)> {
-        let mut state = self.enter();
-        for (index, key) in keys.iter().enumerate() {
-            let request = key.and_then(|key| state.requests.get(key)).ok_or_else(no_request);
-            request.and_then(Request::may_start).map_err(|error| (index, error))?;
-        }
-        // Only a request that is there twice is refused now, or a buffered send that there is no room for.
-        let mut started = keys.iter().flatten().map(|&key| state.start(key)).enumerate();
-        started.try_for_each(|(index, outcome)| outcome.map_err(|error| (index, error)))
-    }
-
     /// Waits for an operation and completes it.
     ///
     /// # Errors

@@ -7,10 +7,8 @@ use oxmpi_base::{Result, Status};
 use oxmpi_engine::{Awaits, Outcome};
 
 use super::{
-    Activity, AnyTest, Completion, Found, GeneralizedCallbacks, Kind, PersistentMessage, Request, RequestKey,
-    misuse, no_request,
+    Activity, AnyTest, Completion, Found, GeneralizedCallbacks, Kind, Request, RequestKey, misuse, no_request,
 };
-use crate::p2p::FROM_NOBODY;
 use crate::process::State;
 use crate::wait::Awaited;
 
@@ -56,44 +54,6 @@ impl State {
             Kind::Duplication(ref duplication) => self.engine.awaits(duplication.run()),
             _ => None,
         }
-    }
-
-    #[inline]
-    pub(super) fn start(&mut self, key: RequestKey) -> Result<()> {
-        let request = self.requests.get_mut(key).ok_or_else(no_request)?;
-        match &mut request.kind {
-            Kind::PersistentCollective { active: active @ false, run, .. } => {
-                *active = true;
-                self.engine.start(*run);
-                Ok(())
-            }
-            Kind::PersistentMessage { active: None, .. } => self.start_message(key),
-            _ => request.may_start(),
-        }
-    }
-
-    fn start_message(&mut self, key: RequestKey) -> Result<()> {
-        let request = self.requests.get_mut(key).ok_or_else(no_request)?;
-        let comm = Arc::clone(&request.comm);
-        let Kind::PersistentMessage { message, active } = &mut request.kind else { return Ok(()) };
-        let over = |status| Activity::Over(Outcome { status, error: None });
-        *active = Some(match &**message {
-            PersistentMessage::BufferedSend { route: None, .. }
-            | PersistentMessage::Send { to: None, .. } => over(Status::EMPTY),
-            PersistentMessage::BufferedSend { route: Some(route), buffer } => {
-                self.buffers.send(&mut self.engine.p2p, &comm, *route, buffer)?;
-                over(Status::EMPTY)
-            }
-            PersistentMessage::Receive { pattern: None, .. } => over(FROM_NOBODY),
-            PersistentMessage::Receive { pattern: Some(pattern), buffer } => {
-                self.engine.p2p.receive(comm.context, *pattern, buffer.clone()).into()
-            }
-            PersistentMessage::Send { to: Some(to), tag, buffer, mode } => {
-                let sent = crate::p2p::begin_send(&mut self.engine.p2p, &comm, buffer, *to, *tag, *mode);
-                sent.map_or_else(|| over(Status::EMPTY), Activity::UnderWay)
-            }
-        });
-        Ok(())
     }
 
     /// Completes the operation of a request if it is over.
