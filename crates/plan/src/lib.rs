@@ -46,4 +46,4 @@ pub use algorithm::Algorithm;
 pub use plan::{Action, Buf, Line, MAX_LINES, Peer, Plan, Span, Step, Take};
 pub use select::{Overrides, candidates, compile, select};
 pub use shape::{Collective, Shape};
-pub use svg::svg;
+pub use svg::{svg, svg_between};

@@ -6,11 +6,25 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use crate::inter::Overview;
+use crate::peers::groups::counted_through;
 use crate::{Action, Peer, Plan, Shape};
 
 /// Draws the plans of all ranks of `shape`.
 pub fn svg(plans: &[Plan], shape: &Shape) -> String {
-    let picture = Picture::new(plans);
+    let title = format!("{}, {} ranks, {} bytes", shape.collective.name(), shape.ranks, shape.bytes);
+    draw_all(plans, &title, Columns { first: shape.ranks, ranks: shape.ranks })
+}
+
+/// Draws the plans of both groups of `overview`; those of the second follow those of the first.
+pub fn svg_between(plans: &[Plan], overview: &Overview) -> String {
+    let Overview { first, second, bytes, .. } = overview;
+    let title = format!("{}, {first} and {second} ranks, {} bytes", overview.collective.name(), bytes[0]);
+    draw_all(plans, &title, Columns { first: *first, ranks: overview.ranks() })
+}
+
+fn draw_all(plans: &[Plan], title: &str, columns: Columns) -> String {
+    let picture = Picture::new(plans, columns);
     let width = MARGIN * 2 + plans.len() as u32 * COLUMN;
     let height = TOP + picture.rows.iter().flatten().max().map_or(0, |row| row + 1) * ROW + MARGIN;
     let mut out = String::new();
@@ -20,17 +34,16 @@ pub fn svg(plans: &[Plan], shape: &Shape) -> String {
         format_args!(" width='{width}' height='{height}' font-family='sans-serif' font-size='11'>\n"),
     );
     draw(&mut out, format_args!("{MARKER}<rect width='{width}' height='{height}' fill='white'/>\n"));
-    let (name, ranks, bytes) = (shape.collective.name(), shape.ranks, shape.bytes);
-    let segments = plans.first().map_or(1, |plan| plan.segments);
-    let title = format!("{name}, {ranks} ranks, {bytes} bytes, segments: {segments}");
+    let segments = plans.iter().map(|plan| plan.segments).max().unwrap_or(1);
+    let title = format_args!("{title}, segments: {segments}");
     draw(&mut out, format_args!("<text x='{MARGIN}' y='16' font-size='13'>{title}</text>\n"));
     for (rank, plan) in plans.iter().enumerate() {
-        let x = center(rank);
-        draw(&mut out, format_args!("<text x='{x}' y='38' text-anchor='middle'>rank {rank}</text>\n"));
+        let (x, name) = (center(rank), columns.name(rank as u32));
+        draw(&mut out, format_args!("<text x='{x}' y='38' text-anchor='middle'>rank {name}</text>\n"));
         let (top, bottom) = (TOP - 8, height - MARGIN);
         draw(&mut out, format_args!("<path d='M{x} {top}V{bottom}' stroke='#ccc'/>\n"));
         for (index, step) in plan.steps.iter().enumerate() {
-            let (label, color) = label(&step.action);
+            let (label, color) = label(&step.action, |peer| columns.name_of_peer(rank, peer));
             let y = TOP + picture.rows[rank][index] * ROW;
             let left = x - BOX / 2;
             draw(&mut out, format_args!("<g><title>{index}: {step}</title><rect x='{left}' y='{y}' rx='3'"));
@@ -52,6 +65,35 @@ pub fn svg(plans: &[Plan], shape: &Shape) -> String {
     out
 }
 
+/// Who stands in which column: the ranks of one group, or of two.
+#[derive(Clone, Copy)]
+struct Columns {
+    /// Ranks of the first group.
+    first: u32,
+    /// Ranks of both.
+    ranks: u32,
+}
+
+impl Columns {
+    /// What a rank is called: by its number, and of two groups with a letter for its group.
+    fn name(self, rank: u32) -> String {
+        match rank.checked_sub(self.first) {
+            _ if self.first == self.ranks => rank.to_string(),
+            None => format!("A {rank}"),
+            Some(rank) => format!("B {rank}"),
+        }
+    }
+
+    /// The column of whom the rank in a column means by `peer`.
+    fn of_peer(self, column: usize, peer: Peer) -> Option<usize> {
+        counted_through(self.first, self.ranks, column as u32, peer).map(|column| column as usize)
+    }
+
+    fn name_of_peer(self, column: usize, peer: Peer) -> String {
+        self.of_peer(column, peer).map_or_else(|| peer.to_string(), |column| self.name(column as u32))
+    }
+}
+
 /// A step of a rank.
 type Place = (usize, usize);
 
@@ -64,8 +106,8 @@ struct Picture {
 
 impl Picture {
     /// Puts each step into the first row below all that it needs.
-    fn new(plans: &[Plan]) -> Self {
-        let arrows = arrows(plans);
+    fn new(plans: &[Plan], columns: Columns) -> Self {
+        let arrows = arrows(plans, columns);
         let sources: HashMap<Place, Place> = arrows.iter().map(|&(from, to)| (to, from)).collect();
         let mut placed: HashMap<Place, u32> = HashMap::new();
         let mut queues: Vec<_> = plans.iter().map(|plan| in_order(plan).into_iter().peekable()).collect();
@@ -126,7 +168,7 @@ fn needs(plans: &[Plan], sources: &HashMap<Place, Place>, place: Place) -> Vec<P
 }
 
 /// From posts to their pulls, and from sends to their receives.
-fn arrows(plans: &[Plan]) -> Vec<(Place, Place)> {
+fn arrows(plans: &[Plan], columns: Columns) -> Vec<(Place, Place)> {
     let mut posts = HashMap::new();
     let mut sends: HashMap<(usize, usize), Vec<Place>> = HashMap::new();
     for (rank, index, action) in actions(plans) {
@@ -134,8 +176,10 @@ fn arrows(plans: &[Plan]) -> Vec<(Place, Place)> {
             Action::Post { line, .. } => {
                 posts.insert((rank, line), (rank, index));
             }
-            Action::Send { to: Peer::Local(to), .. } => {
-                sends.entry((rank, to as usize)).or_default().push((rank, index));
+            Action::Send { to, .. } => {
+                if let Some(to) = columns.of_peer(rank, to) {
+                    sends.entry((rank, to)).or_default().push((rank, index));
+                }
             }
             _ => {}
         }
@@ -144,13 +188,15 @@ fn arrows(plans: &[Plan]) -> Vec<(Place, Place)> {
     let mut arrows = Vec::new();
     for (rank, index, action) in actions(plans) {
         let source = match action {
-            Action::Pull { peer: Peer::Local(peer), line, .. } => posts.get(&(peer as usize, line)).copied(),
-            Action::Receive { from: Peer::Local(from), .. } => {
-                let channel = (from as usize, rank);
+            Action::Pull { peer, line, .. } => {
+                columns.of_peer(rank, peer).and_then(|peer| posts.get(&(peer, line)).copied())
+            }
+            Action::Receive { from, .. } => columns.of_peer(rank, from).and_then(|from| {
+                let channel = (from, rank);
                 let count = received.entry(channel).or_default();
                 *count += 1;
                 sends.get(&channel).and_then(|sends| sends.get(*count - 1)).copied()
-            }
+            }),
             _ => None,
         };
         arrows.extend(source.map(|source| (source, (rank, index))));
@@ -171,17 +217,17 @@ fn actions(plans: &[Plan]) -> impl Iterator<Item = (usize, usize, Action)> + '_ 
 }
 
 /// What stands in a box, and its color.
-fn label(action: &Action) -> (String, &'static str) {
-    match action {
-        Action::Send { to, .. } => (format!("send to {to}"), "#fde2c4"),
-        Action::Receive { from, .. } => (format!("receive from {from}"), "#fdf3c4"),
+fn label(action: &Action, name: impl Fn(Peer) -> String) -> (String, &'static str) {
+    match *action {
+        Action::Send { to, .. } => (format!("send to {}", name(to)), "#fde2c4"),
+        Action::Receive { from, .. } => (format!("receive from {}", name(from)), "#fdf3c4"),
         Action::Copy { .. } => ("copy".to_owned(), "#eee"),
         Action::Reduce { .. } => ("reduce".to_owned(), "#f8d0e0"),
         Action::Post { line, .. } => (format!("post on {line}"), "#cfe8cf"),
         Action::Pull { peer, line, into, .. } if into.bytes == 0 => {
-            (format!("wait {peer}.{line}"), "#e4ecf8")
+            (format!("wait {}.{line}", name(peer)), "#e4ecf8")
         }
-        Action::Pull { peer, line, .. } => (format!("pull {peer}.{line}"), "#cfe0f8"),
+        Action::Pull { peer, line, .. } => (format!("pull {}.{line}", name(peer)), "#cfe0f8"),
     }
 }
 
@@ -205,7 +251,7 @@ const MARKER: &str = "<defs><marker id='tip' viewBox='0 0 6 6' refX='6' refY='3'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Collective, Overrides, compile};
+    use crate::{Collective, Overrides, compile, inter};
 
     fn plans(collective: Collective, overrides: &str) -> (Vec<Plan>, Shape) {
         let overrides = Overrides::parse(overrides).expect("it is known");
@@ -219,12 +265,29 @@ mod tests {
             let (plans, shape) = plans(Collective::Allreduce, overrides);
             let steps: usize = plans.iter().map(|plan| plan.steps.len()).sum();
             assert_eq!(svg(&plans, &shape).matches("<g>").count(), steps);
-            let picture = Picture::new(&plans);
+            let picture = Picture::new(&plans, Columns { first: 4, ranks: 4 });
             for (from, to) in picture.arrows {
                 let is_pull = matches!(plans[to.0].steps[to.1].action, Action::Pull { .. });
                 let (above, below) = (picture.rows[from.0][from.1], picture.rows[to.0][to.1]);
                 assert!(above < below || !is_pull, "{from:?} {to:?}");
             }
+        }
+    }
+
+    #[test]
+    fn between_groups_every_message_and_pull_has_its_arrow() {
+        for (collective, node) in
+            [(Collective::Allreduce, true), (Collective::Allreduce, false), (Collective::Barrier, false)]
+        {
+            let bytes = if collective == Collective::Barrier { 0 } else { 1 << 16 };
+            let overview = Overview { collective, first: 2, second: 3, bytes: [bytes; 2], unit: 8, node };
+            let plans: Vec<_> = (0..5).map(|rank| inter::compile(&overview.shape(rank))).collect();
+            let needs_arrow =
+                |step: &&crate::Step| matches!(step.action, Action::Pull { .. } | Action::Receive { .. });
+            let expected = plans.iter().flat_map(|plan| &plan.steps).filter(needs_arrow).count();
+            let text = svg_between(&plans, &overview);
+            assert_eq!(text.matches("marker-end").count(), expected, "{overview:?}");
+            assert!(text.contains("rank A 1") && text.contains("rank B 2"));
         }
     }
 

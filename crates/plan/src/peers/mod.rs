@@ -2,6 +2,7 @@
 
 pub(crate) mod dissemination;
 pub(crate) mod doubling;
+pub(crate) mod groups;
 pub(crate) mod ring;
 pub(crate) mod spread;
 pub(crate) mod tree;

@@ -3,6 +3,7 @@
 
 use super::value::{Piece, list};
 use super::{Flaw, FlawKind};
+use crate::peers::groups::counted_through;
 use crate::{Buf, Collective, Peer, Shape};
 
 /// A collective's promises.
@@ -92,14 +93,8 @@ impl Contract {
     /// # Errors
     /// [`FlawKind::Malformed`] if there is no such rank.
     pub(super) fn resolve(&self, rank: u32, peer: Peer) -> Result<u32, Flaw> {
-        let both = [0..self.first_group, self.first_group..self.parts.len() as u32];
-        let own = self.group(rank);
-        let (group, index) = match peer {
-            Peer::Local(index) => (&both[own], index),
-            Peer::Remote(index) => (&both[1 - own], index),
-        };
-        let found = group.clone().nth(index as usize);
-        found.ok_or_else(|| Flaw::new(FlawKind::Malformed, format!("there is no rank {peer}")))
+        counted_through(self.first_group, self.parts.len() as u32, rank, peer)
+            .ok_or_else(|| Flaw::new(FlawKind::Malformed, format!("there is no rank {peer}")))
     }
 }
 

@@ -86,9 +86,33 @@ mod tests {
     }
 
     #[test]
+    fn plans_of_two_groups_are_printed_drawn_and_right() {
+        let file = std::env::temp_dir().join(format!("oxmpi-plan-{}.svg", std::process::id()));
+        let path = file.to_str().expect("temporary folders have names");
+        for collective in
+            ["allgather", "allreduce", "alltoall", "barrier", "bcast", "gather", "reduce", "scatter"]
+        {
+            for further in [&["--count", "7"][..], &["--messages"], &["--count", "100000", "--root", "4"]] {
+                let usual = ["plan", collective, "--groups", "3x4", "--check", "--svg", path];
+                let text = output(&[&usual, further].concat()).expect("it is well formed");
+                assert_eq!(text.matches("\nrank ").count(), 7, "{text}");
+                assert!(text.contains("3 and 4 ranks") && text.contains("the result is right"), "{text}");
+                let picture = std::fs::read_to_string(&file).expect("it has been drawn");
+                assert!(picture.contains("rank A 2") && picture.contains("rank B 3"), "{collective}");
+            }
+        }
+        std::fs::remove_file(&file).expect("it is there");
+    }
+
+    #[test]
     fn numbers_out_of_range_are_named() {
         for (arguments, wrong) in [
-            (&["plan", "bcast", "-n", "0"][..], "0"),
+            (&["plan", "bcast", "--groups", "3x0"][..], "3x0"),
+            (&["plan", "bcast", "--groups", "3x4", "--root", "7"], "7"),
+            (&["plan", "bcast", "--groups", "3x4", "-n", "7"], "-n"),
+            (&["plan", "allgather", "--groups", "3x4", "--in-place"], "--in-place"),
+            (&["plan", "bcast", "--groups", "90x90", "--check"], "128"),
+            (&["plan", "bcast", "-n", "0"], "0"),
             (&["plan", "bcast", "-n", "4", "--rank", "4"], "4"),
             (&["plan", "bcast", "-n", "4", "--root", "5"], "5"),
             (&["plan", "bcast", "-n", "four"], "four"),

@@ -1,18 +1,23 @@
 //! `oxmpi plan`: the steps by which a collective would be carried out.
 
+mod between;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use lexopt::Parser;
-use oxmpi_plan::{Algorithm, Collective, Overrides, Plan, Shape, candidates, select, svg};
+use oxmpi_plan::{Algorithm, Collective, Overrides, Plan, Shape, candidates, select, svg, verify};
 
 use crate::{Outcome, options};
+use between::Groups;
 
 const HELP: &str = "\
 usage: oxmpi plan COLLECTIVE -n RANKS [options]
+       oxmpi plan COLLECTIVE --groups RANKSxRANKS [options]
 
   -n RANKS           ranks of the communicator
+  --groups 3x4       ranks of the two groups of an intercommunicator, which are counted through
   --count N          elements of the vector, or of one rank's block (default 1)
   --unit BYTES       bytes of an element (default 8)
   --root R           the root, of a collective that has one (default 0)
@@ -21,13 +26,16 @@ usage: oxmpi plan COLLECTIVE -n RANKS [options]
   --in-place         as with MPI_IN_PLACE
   --ordered          as with an operation that does not commute
   --messages         as if the ranks did not share memory
+  --check            also run the plans of all ranks symbolically, and say whether the result is right
   --svg FILE         also draw the plans of all ranks
 ";
 
-const OPTIONS: [&str; 12] = [
+const OPTIONS: [&str; 14] = [
     "-n",
     "--algorithm",
+    "--check",
     "--count",
+    "--groups",
     "--help",
     "--in-place",
     "--messages",
@@ -43,6 +51,7 @@ const OPTIONS: [&str; 12] = [
 struct Request {
     collective: String,
     ranks: u32,
+    groups: Option<Groups>,
     count: u64,
     unit: u32,
     root: u32,
@@ -51,22 +60,39 @@ struct Request {
     in_place: bool,
     ordered: bool,
     messages: bool,
+    check: bool,
     svg: Option<PathBuf>,
 }
+
+/// What is said of plans that are right.
+const RIGHT: &str = "checked: the result is right under all conditions tried";
 
 /// Prints a plan.
 pub fn run(parser: Parser) -> Outcome<String> {
     let Some(request) = Request::parse(parser)? else {
         return Ok(HELP.to_owned());
     };
+    if request.check && request.all_ranks() > verify::MAX_RANKS {
+        return Err(format!("--check serves up to {} ranks", verify::MAX_RANKS).into());
+    }
+    if let Some(groups) = request.groups {
+        return between::run(&request, groups);
+    }
     let shape = request.shape()?;
     let algorithm = request.algorithm(&shape)?;
+    let plan = |rank| algorithm.plan(&shape, rank, request.in_place);
+    let plans = || -> Vec<Plan> { (0..shape.ranks).map(plan).collect() };
     if let Some(file) = &request.svg {
-        draw(file, &shape, algorithm, request.in_place)?;
+        draw_to(file, &svg(&plans(), &shape))?;
     }
     let mut out = summary(&shape, algorithm)?;
-    for rank in request.ranks_to_show()? {
-        write!(out, "\nrank {rank}: {}", algorithm.plan(&shape, rank, request.in_place))?;
+    if request.check {
+        let in_place = vec![request.in_place; shape.ranks as usize];
+        let verdict = verify::verify(&shape, &in_place, &plans(), 0);
+        writeln!(out, "{}", verdict.map_or_else(|flaw| flaw.to_string(), |()| RIGHT.to_owned()))?;
+    }
+    for rank in ranks_to_show(request.rank, shape.ranks)? {
+        write!(out, "\nrank {rank}: {}", plan(rank))?;
     }
     Ok(out)
 }
@@ -78,6 +104,7 @@ impl Request {
         let mut request = Self {
             collective: String::new(),
             ranks: 0,
+            groups: None,
             count: 1,
             unit: 8,
             root: 0,
@@ -86,13 +113,16 @@ impl Request {
             in_place: false,
             ordered: false,
             messages: false,
+            check: false,
             svg: None,
         };
         while let Some(argument) = parser.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
                 Short('n') => request.ranks = options::number(&mut parser, "-n")?,
+                Long("check") => request.check = true,
                 Long("count") => request.count = options::number(&mut parser, "--count")?,
+                Long("groups") => request.groups = Some(parser.value()?.parse()?),
                 Long("unit") => request.unit = options::number(&mut parser, "--unit")?,
                 Long("root") => request.root = options::number(&mut parser, "--root")?,
                 Long("rank") => request.rank = Some(options::number(&mut parser, "--rank")?),
@@ -112,27 +142,17 @@ impl Request {
     }
 
     fn shape(&self) -> Outcome<Shape> {
-        let Self { ranks, root, count, unit, .. } = *self;
+        let Self { ranks, root, .. } = *self;
         if ranks == 0 {
             return Err("-n must be at least 1, not 0".into());
         }
-        if unit == 0 {
-            return Err("--unit must be at least 1, not 0".into());
-        }
-        if root >= ranks {
-            return Err(format!("--root {root} is not below the number of ranks, {ranks}").into());
-        }
+        check_root(root, ranks)?;
         let collective = collective(&self.collective, root)?;
-        let bytes = count
-            .checked_mul(unit.into())
-            .and_then(|bytes| bytes.checked_mul(ranks.into()).map(|_| bytes))
-            .ok_or_else(|| format!("--count {count} x --unit {unit} bytes on {ranks} ranks is too much"))?;
-        let reduces = matches!(collective, Collective::Allreduce | Collective::Reduce { .. });
         Ok(Shape {
             collective,
             ranks,
-            bytes: if collective == Collective::Barrier { 0 } else { bytes },
-            unit: if reduces { unit } else { 1 },
+            bytes: bytes_of(self, collective, ranks)?,
+            unit: unit_of(self, collective),
             commutative: !self.ordered,
             node: !self.messages,
         })
@@ -154,22 +174,52 @@ impl Request {
         Err(format!("{name} does not serve this case ({shape:?})").into())
     }
 
-    fn ranks_to_show(&self) -> Outcome<Vec<u32>> {
-        match self.rank {
-            Some(rank) if rank >= self.ranks => {
-                Err(format!("--rank {rank} is not below the number of ranks, {}", self.ranks).into())
-            }
-            Some(rank) => Ok(vec![rank]),
-            None => Ok((0..self.ranks).collect()),
-        }
+    /// Ranks of one group or of both.
+    fn all_ranks(&self) -> u32 {
+        self.groups.map_or(self.ranks, Groups::ranks)
     }
 }
 
-/// Writes a picture of all ranks' plans to `file`.
-fn draw(file: &Path, shape: &Shape, algorithm: &Algorithm, in_place: bool) -> Outcome {
-    let plans: Vec<Plan> = (0..shape.ranks).map(|rank| algorithm.plan(shape, rank, in_place)).collect();
-    fs::write(file, svg(&plans, shape))
-        .map_err(|error| format!("cannot write {}: {error}", file.display()).into())
+/// The rank that was asked for, or all.
+fn ranks_to_show(rank: Option<u32>, ranks: u32) -> Outcome<Vec<u32>> {
+    match rank {
+        Some(rank) if rank >= ranks => {
+            Err(format!("--rank {rank} is not below the number of ranks, {ranks}").into())
+        }
+        Some(rank) => Ok(vec![rank]),
+        None => Ok((0..ranks).collect()),
+    }
+}
+
+fn check_root(root: u32, ranks: u32) -> Outcome {
+    if root >= ranks {
+        return Err(format!("--root {root} is not below the number of ranks, {ranks}").into());
+    }
+    Ok(())
+}
+
+/// Bytes of the vector or block.
+fn bytes_of(request: &Request, collective: Collective, ranks: u32) -> Outcome<u64> {
+    let Request { count, unit, .. } = *request;
+    if unit == 0 {
+        return Err("--unit must be at least 1, not 0".into());
+    }
+    let bytes = count
+        .checked_mul(unit.into())
+        .and_then(|bytes| bytes.checked_mul(ranks.into()).map(|_| bytes))
+        .ok_or_else(|| format!("--count {count} x --unit {unit} bytes on {ranks} ranks is too much"))?;
+    Ok(if collective == Collective::Barrier { 0 } else { bytes })
+}
+
+/// Bytes of an element, where elements matter.
+fn unit_of(request: &Request, collective: Collective) -> u32 {
+    let reduces = matches!(collective, Collective::Allreduce | Collective::Reduce { .. });
+    if reduces { request.unit } else { 1 }
+}
+
+/// Writes a picture.
+fn draw_to(file: &Path, picture: &str) -> Outcome {
+    fs::write(file, picture).map_err(|error| format!("cannot write {}: {error}", file.display()).into())
 }
 
 /// The collective called `name`.
