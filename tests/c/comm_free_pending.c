@@ -2,6 +2,33 @@
    MPI-5.0: Groups, Contexts, Communicators, Communicator Destructors. */
 #include "check.h"
 
+static int heard;
+
+static void hear(MPI_Comm *comm, int *code, ...) {
+    CHECK(*comm == MPI_COMM_NULL, "the communicator has no handle any more");
+    EQUAL(class_of(*code), MPI_ERR_TRUNCATE);
+    heard++;
+}
+
+/* Their errors go to the error handler that the communicator had. */
+static void check_errors(int left, int right) {
+    MPI_Comm comm;
+    MPI_Errhandler errhandler;
+    MPI_Request receive, send;
+    int mine[2] = {rank, rank}, got;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    OK(MPI_Comm_create_errhandler(hear, &errhandler));
+    OK(MPI_Comm_set_errhandler(comm, errhandler));
+    OK(MPI_Errhandler_free(&errhandler));
+    OK(MPI_Irecv(&got, 1, MPI_INT, left, 1, comm, &receive));
+    OK(MPI_Barrier(comm));
+    OK(MPI_Isend(mine, 2, MPI_INT, right, 1, comm, &send));
+    OK(MPI_Comm_free(&comm));
+    OK(MPI_Wait(&send, MPI_STATUS_IGNORE));
+    GIVES(MPI_ERR_TRUNCATE, MPI_Wait(&receive, MPI_STATUS_IGNORE));
+    EQUAL(heard, 1);
+}
+
 int main(int argc, char **argv) {
     static int sent[30000], received[30000];
     begin(&argc, &argv);
@@ -27,5 +54,6 @@ int main(int argc, char **argv) {
         EQUAL(sum, size * (size - 1) / 2);
         EQUAL(value, left);
     }
+    check_errors(left, right);
     return end();
 }

@@ -193,11 +193,14 @@ pub fn report(function: Function, via: ErrorVia, error: &Error) -> c_int {
 }
 
 #[cold]
-fn report_failure(function: Function, failure: &Failure) -> c_int {
+fn report_failure(function: Function, Failure { error, comm }: &Failure) -> c_int {
     comm::clear_failed();
-    match failure.comm.as_ref().and_then(comm::handle_of) {
-        Some(handle) => report(function, ErrorVia::Comm(handle), &failure.error),
-        None => report_by_default(function, &failure.error),
+    if let Some(handle) = comm.as_ref().and_then(comm::handle_of) {
+        return report(function, ErrorVia::Comm(handle), error);
+    }
+    match comm.as_ref().and_then(comm::errhandler_of_freed) {
+        Some(errhandler) => tell(function, MPI_COMM_NULL, &errhandler, error),
+        None => report_by_default(function, error),
     }
 }
 

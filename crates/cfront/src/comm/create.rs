@@ -8,6 +8,7 @@ use std::sync::Arc;
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{Communicator, Process};
 
+use super::freed::keep_errhandler;
 use super::{COMMUNICATORS, Entry, Reserved, find};
 use crate::failure::{Failure, by_argument, on_comm, on_object};
 use crate::generated::constants::{
@@ -250,7 +251,12 @@ unsafe fn free_after(
         settled(process, &core);
         attr::delete_all(handle).map_err(|error| Failure { error, comm: Some(Arc::clone(&core)) })?;
         comm.set(MPI_COMM_NULL);
-        COMMUNICATORS.remove(handle);
-        Ok(process.comm_free(core)?)
+        let errhandler = COMMUNICATORS.remove(handle).map(|entry| Arc::clone(&entry.errhandler));
+        let freed = Arc::downgrade(&core);
+        process.comm_free(core)?;
+        if let Some(errhandler) = errhandler {
+            keep_errhandler(freed, errhandler);
+        }
+        Ok(())
     })
 }

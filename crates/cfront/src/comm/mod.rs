@@ -4,6 +4,7 @@
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Management.
 
 mod create;
+mod freed;
 mod reserved;
 mod split_type;
 
@@ -31,6 +32,7 @@ pub use self::create::{
     comm_create, comm_create_from_group, comm_create_group, comm_disconnect, comm_dup, comm_dup_with_info,
     comm_free, comm_idup, comm_idup_with_info, comm_split,
 };
+pub use self::freed::errhandler as errhandler_of_freed;
 pub use self::reserved::{Reserved, announced_errhandler, clear_failed};
 pub use self::split_type::{comm_split_type, get_hw_resource_info};
 pub use crate::hints::{comm_get_info, comm_set_info};
