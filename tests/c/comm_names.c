@@ -20,6 +20,8 @@ int main(int argc, char **argv) {
     expect(copy, "");
     OK(MPI_Comm_set_name(copy, "rows of the matrix"));
     expect(copy, "rows of the matrix");
+    OK(MPI_Comm_set_name(copy, "no \xe9 of UTF-8"));
+    expect(copy, "no \xe9 of UTF-8");
     memset(longest, 'x', sizeof longest);
     longest[sizeof longest - 1] = 0;
     OK(MPI_Comm_set_name(copy, longest));

@@ -24,6 +24,8 @@ int main(int argc, char **argv) {
     expect(pair, "");
     OK(MPI_Type_set_name(pair, "row and column"));
     expect(pair, "row and column");
+    OK(MPI_Type_set_name(pair, "no \xe9 of UTF-8"));
+    expect(pair, "no \xe9 of UTF-8");
     OK(MPI_Type_dup(pair, &copy));
     expect(copy, "");
     OK(MPI_Type_free(&copy));

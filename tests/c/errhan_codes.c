@@ -28,6 +28,8 @@ static void strings(int class, int code) {
     long_text[MPI_MAX_ERROR_STRING - 1] = 0;
     OK(MPI_Add_error_string(code, long_text));
     is_called(code, long_text);
+    OK(MPI_Add_error_string(code, "no \xe9 of UTF-8"));
+    is_called(code, "no \xe9 of UTF-8");
     GIVES(MPI_ERR_ARG, MPI_Add_error_string(MPI_ERR_RANK, "not ours"));
     GIVES(MPI_ERR_ARG, MPI_Add_error_string(code + 1000, "none"));
     GIVES(MPI_ERR_ARG, MPI_Add_error_string(code, NULL));

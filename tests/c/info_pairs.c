@@ -74,6 +74,26 @@ static void lengths(void) {
     OK(MPI_Info_free(&info));
 }
 
+/* Strings are bytes, whatever the program means by them, and are cut between any two. */
+static void bytes(void) {
+    const char *const encoded[] = {"caf\xe9", "caf\xe8", "caf\xc3\xa9"};
+    char cut[8];
+    int length, flag;
+    MPI_Info info;
+    OK(MPI_Info_create(&info));
+    for (int i = 0; i < 3; i++)
+        OK(MPI_Info_set(info, encoded[i], encoded[i]));
+    keys_are(info, 3, encoded);
+    for (int i = 0; i < 3; i++)
+        is(info, encoded[i], encoded[i]);
+    length = 5;
+    OK(MPI_Info_get_string(info, encoded[2], &length, cut, &flag));
+    CHECK(flag && strcmp(cut, "caf\xc3") == 0, "as many bytes as there is room for");
+    OK(MPI_Info_get(info, encoded[2], 4, cut, &flag));
+    CHECK(flag && strcmp(cut, "caf\xc3") == 0, "as many bytes as there is room for");
+    OK(MPI_Info_free(&info));
+}
+
 static void wrong(void) {
     MPI_Info info, stale, null = MPI_INFO_NULL;
     char value[8] = "a value";
@@ -108,6 +128,7 @@ int main(int argc, char **argv) {
     begin(&argc, &argv);
     pairs();
     lengths();
+    bytes();
     wrong();
     return end();
 }

@@ -56,9 +56,9 @@ pub unsafe fn abi_get_info(function: Function, info: *mut MPI_Info) -> c_int {
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("info", info) }?;
         let mut sizes = Info::default();
-        sizes.set("mpi_aint_size", &size_of::<MPI_Aint>().to_string());
-        sizes.set("mpi_count_size", &size_of::<MPI_Count>().to_string());
-        sizes.set("mpi_offset_size", &size_of::<MPI_Offset>().to_string());
+        sizes.set("mpi_aint_size", size_of::<MPI_Aint>().to_string());
+        sizes.set("mpi_count_size", size_of::<MPI_Count>().to_string());
+        sizes.set("mpi_offset_size", size_of::<MPI_Offset>().to_string());
         out.set(info::insert(sizes));
         Ok(())
     })
@@ -94,7 +94,7 @@ pub unsafe fn abi_get_fortran_info(function: Function, info: *mut MPI_Info) -> c
         }
         let mut sizes = Info::default();
         for (key, basic) in FORTRAN_SIZES {
-            sizes.set(key, &basic.size().to_string());
+            sizes.set(key, basic.size().to_string());
         }
         out.set(info::insert(sizes));
         Ok(())

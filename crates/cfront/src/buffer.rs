@@ -263,8 +263,12 @@ impl Arguments {
 
     #[cold]
     fn null(&self, datatype: &Datatype) -> Error {
-        let text =
-            format!("{} is a null pointer, for {} of {}", self.names.address, self.count, datatype.name());
+        let text = format!(
+            "{} is a null pointer, for {} of {}",
+            self.names.address,
+            self.count,
+            datatype.name().display()
+        );
         Error::new(ErrorClass::Buffer, text)
     }
 

@@ -11,7 +11,8 @@ mod match_size;
 mod unnamed;
 mod value_index;
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{OsStr, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::LazyLock;
 
 use oxmpi_base::{BasicType, Function, Result};
@@ -34,7 +35,7 @@ use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_DATATYPE_NULL, MPI_MAX_OBJECT_NAME};
 use crate::generated::types::{MPI_Aint, MPI_Count, MPI_Datatype};
 use crate::handle::{self, Sharing, Table, bad_handle};
-use crate::pointer::{InOut, Out, StringOut, string};
+use crate::pointer::{InOut, Out, StringOut, bytes};
 
 static DERIVED: Table<MPI_Datatype, Datatype> = Table::new(Sharing::ByThreadLevel);
 
@@ -185,11 +186,12 @@ pub unsafe fn type_get_name(
 ) -> c_int {
     at_any_time(function, || {
         let name = match datatype {
-            MPI_DATATYPE_NULL => "MPI_DATATYPE_NULL".to_owned(),
+            MPI_DATATYPE_NULL => "MPI_DATATYPE_NULL".into(),
             _ => find("datatype", datatype)?.name(),
         };
         // SAFETY: the caller's promise.
-        unsafe { StringOut::new("type_name", type_name, MPI_MAX_OBJECT_NAME, resultlen) }?.set(&name);
+        unsafe { StringOut::new("type_name", type_name, MPI_MAX_OBJECT_NAME, resultlen) }?
+            .set_bytes(name.as_bytes());
         Ok(())
     })
 }
@@ -202,8 +204,8 @@ pub unsafe fn type_set_name(function: Function, datatype: MPI_Datatype, type_nam
     at_any_time(function, || {
         let datatype = find("datatype", datatype)?;
         // SAFETY: the caller's promise.
-        let name = unsafe { string("type_name", type_name) }?;
-        datatype.set_name(&name);
+        let name = unsafe { bytes("type_name", type_name) }?;
+        datatype.set_name(OsStr::from_bytes(&name));
         Ok(())
     })
 }

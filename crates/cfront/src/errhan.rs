@@ -259,7 +259,7 @@ pub unsafe fn error_string(
     at_any_time(function, || {
         let text = text_of(errorcode)?;
         // SAFETY: the caller's promise.
-        unsafe { StringOut::new("string", string, MPI_MAX_ERROR_STRING, resultlen) }?.set(&text);
+        unsafe { StringOut::new("string", string, MPI_MAX_ERROR_STRING, resultlen) }?.set_bytes(&text);
         Ok(())
     })
 }
@@ -271,11 +271,11 @@ fn class_of(code: c_int) -> Result<c_int> {
     }
 }
 
-fn text_of(code: c_int) -> Result<String> {
+fn text_of(code: c_int) -> Result<Vec<u8>> {
     match ErrorClass::from_code(code) {
         Some(class) => {
             let latest = last_error::text(code).map_or(String::new(), |text| format!("; {text}"));
-            Ok(format!("{}: {}{latest}", class.name(), class.description()))
+            Ok(format!("{}: {}{latest}", class.name(), class.description()).into_bytes())
         }
         None => error_codes::text_of(code).ok_or_else(|| no_such_code(code)),
     }

@@ -13,7 +13,7 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_ERR_LASTCODE, MPI_MAX_ERROR_STRING};
-use crate::pointer::{Out, short_string};
+use crate::pointer::{Out, short_bytes};
 
 /// What the program has added and not removed again, by number.
 static ADDED: Mutex<BTreeMap<c_int, Added>> = Mutex::new(BTreeMap::new());
@@ -26,7 +26,7 @@ struct Added {
     /// The class of a code; a class is its own.
     class: c_int,
     /// Empty if there is none.
-    text: String,
+    text: Vec<u8>,
 }
 
 /// The class of an added code or class.
@@ -35,7 +35,7 @@ pub fn class_of(code: c_int) -> Option<c_int> {
 }
 
 /// The string of an added code or class; empty if it was given none.
-pub fn text_of(code: c_int) -> Option<String> {
+pub fn text_of(code: c_int) -> Option<Vec<u8>> {
     registry().get(&code).map(|added| added.text.clone())
 }
 
@@ -91,7 +91,7 @@ pub unsafe fn add_error_code(function: Function, errorclass: c_int, errorcode: *
 pub unsafe fn add_error_string(function: Function, errorcode: c_int, text: *const c_char) -> c_int {
     at_any_time(function, || {
         // SAFETY: the caller's promise.
-        let text = unsafe { short_string("string", text, MPI_MAX_ERROR_STRING) }?;
+        let text = unsafe { short_bytes("string", text, MPI_MAX_ERROR_STRING) }?;
         change(errorcode, |added| {
             added.text = text;
             Ok(())
@@ -144,7 +144,7 @@ fn add(class: Option<c_int>) -> c_int {
     let mut registry = registry();
     let last = LAST_USED.load(Ordering::Relaxed);
     let code = last.checked_add(1).expect("no program adds two thousand million codes");
-    registry.insert(code, Added { class: class.unwrap_or(code), text: String::new() });
+    registry.insert(code, Added { class: class.unwrap_or(code), text: Vec::new() });
     LAST_USED.store(code, Ordering::Relaxed);
     code
 }
@@ -166,7 +166,9 @@ fn removable_class(class: c_int) -> Result<()> {
         _ if found.class != class => "which is a code".to_owned(),
         // The class itself is one of those that were counted.
         _ if codes > 1 => format!("a class that still has {} codes", codes - 1),
-        Added { text, .. } if !text.is_empty() => format!("a class that still has the string \"{text}\""),
+        Added { text, .. } if !text.is_empty() => {
+            format!("a class that still has the string \"{}\"", text.escape_ascii())
+        }
         _ => return Ok(()),
     };
     Err(Error::new(ErrorClass::Arg, format!("errorclass is {class}, {in_the_way}")))
@@ -176,7 +178,9 @@ fn removable_class(class: c_int) -> Result<()> {
 fn removable_code(code: c_int) -> Result<()> {
     let in_the_way = match find("errorcode", code)? {
         Added { class, .. } if class == code => "which is a class".to_owned(),
-        Added { text, .. } if !text.is_empty() => format!("a code that still has the string \"{text}\""),
+        Added { text, .. } if !text.is_empty() => {
+            format!("a code that still has the string \"{}\"", text.escape_ascii())
+        }
         _ => return Ok(()),
     };
     Err(Error::new(ErrorClass::Arg, format!("errorcode is {code}, {in_the_way}")))
@@ -204,10 +208,10 @@ mod tests {
         // SAFETY: as above.
         assert_eq!(unsafe { add_error_code(Function::AddErrorCode, class, &raw mut code) }, MPI_SUCCESS);
         assert!(class > MPI_ERR_LASTCODE && code > class);
-        assert_eq!((class_of(code), text_of(code)), (Some(class), Some(String::new())));
+        assert_eq!((class_of(code), text_of(code)), (Some(class), Some(Vec::new())));
         // SAFETY: a string of C.
         let outcome = unsafe { add_error_string(Function::AddErrorString, code, c"no more paper".as_ptr()) };
-        assert_eq!((outcome, text_of(code)), (MPI_SUCCESS, Some("no more paper".into())));
+        assert_eq!((outcome, text_of(code)), (MPI_SUCCESS, Some(b"no more paper".to_vec())));
 
         assert!(removable_class(class).expect_err("it has a code").text().contains("1 codes"));
         assert!(removable_code(code).expect_err("it has a string").text().contains("no more paper"));

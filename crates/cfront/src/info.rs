@@ -1,70 +1,24 @@
 //! Info objects: hints as pairs of strings.
 //!
 //! All functions may be called before initialisation and after finalization, by any thread.
-//! MPI-5.0: The Info Object; Process Initialization, Creation, and Management, Starting MPI Processes.
+//! MPI-5.0: The Info Object.
 
-use std::env;
+mod pairs;
+
 use std::ffi::{c_char, c_int};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::processor_name;
 
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_INFO_ENV, MPI_INFO_NULL, MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL};
 use crate::generated::types::MPI_Info;
 use crate::handle::{Sharing, Table, bad_handle};
-use crate::pointer::{InOut, Out, Text, string};
-use crate::{errhan, memory_kinds};
+use crate::pointer::{InOut, Out, Text, bytes};
 
-/// The variable by which the launcher tells how many ranks it was asked for with this program.
-const MAX_PROCS: &str = "OXMPI_MAXPROCS";
+pub use self::pairs::Info;
 
 static INFOS: Table<MPI_Info, Arc<Mutex<Info>>> = Table::new(Sharing::Always);
-
-/// Keys with their values, in the order in which they were first set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Info(Vec<(String, String)>);
-
-impl Info {
-    /// What the standard lets a program know of how it was started: the same before and after initialisation.
-    pub fn environment() -> Self {
-        let mut info = Self::default();
-        let mut arguments = env::args_os().map(|argument| argument.to_string_lossy().into_owned());
-        if let Some(command) = arguments.next() {
-            info.set("command", &command);
-        }
-        info.set("argv", &arguments.collect::<Vec<_>>().join(" "));
-        // A program that was not started by the launcher is a world of its own.
-        info.set("maxprocs", &env::var(MAX_PROCS).unwrap_or_else(|_| "1".to_owned()));
-        info.set("host", &processor_name());
-        info.set("arch", env::consts::ARCH);
-        if let Ok(folder) = env::current_dir() {
-            info.set("wdir", &folder.to_string_lossy());
-        }
-        info.set("mpi_initial_errhandler", &errhan::initial().name().to_lowercase());
-        info.set(memory_kinds::KEY, &memory_kinds::of_world());
-        info
-    }
-
-    /// The value of `key`.
-    pub fn get(&self, key: &str) -> Option<&str> {
-        self.0.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
-    }
-
-    /// Gives `key` a value, in place of the one it has.
-    pub fn set(&mut self, key: &str, value: &str) {
-        match self.0.iter_mut().find(|(known, _)| known == key) {
-            Some((_, old)) => value.clone_into(old),
-            None => self.0.push((key.to_owned(), value.to_owned())),
-        }
-    }
-
-    fn remove(&mut self, key: &str) -> bool {
-        let position = self.0.iter().position(|(known, _)| known == key);
-        position.map(|position| self.0.remove(position)).is_some()
-    }
-}
 
 /// A new handle that names `info`.
 pub fn insert(info: Info) -> MPI_Info {
@@ -125,7 +79,8 @@ pub unsafe fn info_delete(function: Function, info: MPI_Info, key: *const c_char
         // SAFETY: the caller's promise.
         let key = unsafe { read_key(key) }?;
         if !lock(&info).remove(&key) {
-            return Err(Error::new(ErrorClass::InfoNokey, format!("key is \"{key}\", which is not set")));
+            let text = format!("key is \"{}\", which is not set", String::from_utf8_lossy(&key));
+            return Err(Error::new(ErrorClass::InfoNokey, text));
         }
         Ok(())
     })
@@ -182,9 +137,9 @@ pub unsafe fn info_get(
         let value = unsafe { Text::new("value", value, room + 1) }?;
         // SAFETY: the caller's promise.
         let flag = unsafe { Out::new("flag", flag) }?;
-        let found = info.get(&key);
+        let found = info.value(&key);
         if let Some(found) = found {
-            value.set(found);
+            value.set_bytes(found);
         }
         flag.set(found.is_some().into());
         Ok(())
@@ -199,7 +154,7 @@ pub unsafe fn info_get_nkeys(function: Function, info: MPI_Info, nkeys: *mut c_i
     at_any_time(function, || {
         let info = read("info", info)?;
         // SAFETY: the caller's promise.
-        unsafe { Out::new("nkeys", nkeys) }?.set(small(info.0.len()));
+        unsafe { Out::new("nkeys", nkeys) }?.set(small(info.key_count()));
         Ok(())
     })
 }
@@ -211,12 +166,12 @@ pub unsafe fn info_get_nkeys(function: Function, info: MPI_Info, nkeys: *mut c_i
 pub unsafe fn info_get_nthkey(function: Function, info: MPI_Info, n: c_int, key: *mut c_char) -> c_int {
     at_any_time(function, || {
         let info = read("info", info)?;
-        let Some((nth, _)) = usize::try_from(n).ok().and_then(|n| info.0.get(n)) else {
-            let text = format!("n is {n}, and the info object has {} keys", info.0.len());
+        let Some(nth) = usize::try_from(n).ok().and_then(|n| info.key(n)) else {
+            let text = format!("n is {n}, and the info object has {} keys", info.key_count());
             return Err(Error::new(ErrorClass::Arg, text));
         };
         // SAFETY: the caller has room for the longest key.
-        unsafe { Text::new("key", key, MPI_MAX_INFO_KEY as usize) }?.set(nth);
+        unsafe { Text::new("key", key, MPI_MAX_INFO_KEY as usize) }?.set_bytes(nth);
         Ok(())
     })
 }
@@ -246,9 +201,9 @@ pub unsafe fn info_get_string(
         let value = if room == 0 { None } else { Some(unsafe { Text::new("value", value, room) }?) };
         // SAFETY: the caller's promise.
         let flag = unsafe { Out::new("flag", flag) }?;
-        let found = info.get(&key);
+        let found = info.value(&key);
         if let Some(found) = found {
-            value.map(|value| value.set(found));
+            value.map(|value| value.set_bytes(found));
             buflen.set(small(found.len() + 1));
         }
         flag.set(found.is_some().into());
@@ -275,7 +230,7 @@ pub unsafe fn info_get_valuelen(
         let valuelen = unsafe { Out::new("valuelen", valuelen) }?;
         // SAFETY: the caller's promise.
         let flag = unsafe { Out::new("flag", flag) }?;
-        let found = info.get(&key);
+        let found = info.value(&key);
         if let Some(found) = found {
             valuelen.set(small(found.len()));
         }
@@ -299,9 +254,9 @@ pub unsafe fn info_set(
         // SAFETY: the caller's promise.
         let key = unsafe { read_key(key) }?;
         // SAFETY: the caller's promise.
-        let value = unsafe { string("value", value) }?;
+        let value = unsafe { bytes("value", value) }?;
         limit(ErrorClass::InfoValue, "value", &value, MPI_MAX_INFO_VAL)?;
-        lock(&info).set(&key, &value);
+        lock(&info).set(key, value);
         Ok(())
     })
 }
@@ -329,9 +284,9 @@ fn lock(info: &Mutex<Info>) -> MutexGuard<'_, Info> {
 
 /// # Safety
 /// `key` is null or a string that ends with a zero byte.
-unsafe fn read_key(key: *const c_char) -> Result<String> {
+unsafe fn read_key(key: *const c_char) -> Result<Vec<u8>> {
     // SAFETY: the caller's promise.
-    let key = unsafe { string("key", key) }?;
+    let key = unsafe { bytes("key", key) }?;
     if key.is_empty() {
         return Err(Error::new(ErrorClass::InfoKey, "key is empty"));
     }
@@ -340,7 +295,7 @@ unsafe fn read_key(key: *const c_char) -> Result<String> {
 }
 
 /// Refuses what does not fit `most` bytes with its zero.
-fn limit(class: ErrorClass, argument: &str, text: &str, most: c_int) -> Result<()> {
+fn limit(class: ErrorClass, argument: &str, text: &[u8], most: c_int) -> Result<()> {
     if text.len() < most as usize {
         return Ok(());
     }
@@ -374,20 +329,9 @@ mod tests {
             assert_eq!((buflen, flag), (10, 1));
             if room != 0 {
                 // SAFETY: a string was written.
-                assert_eq!(unsafe { string("value", text) }.expect("it is there"), cut);
+                assert_eq!(unsafe { bytes("value", text) }.expect("it is there"), cut.as_bytes());
             }
         }
-    }
-
-    #[test]
-    fn keys_are_numbered_in_the_order_in_which_they_were_set() {
-        let mut info = Info::default();
-        for (key, value) in [("b", "1"), ("a", "2"), ("c", "3"), ("b", "4")] {
-            info.set(key, value);
-        }
-        assert!(info.remove("a") && !info.remove("a"));
-        assert_eq!(info.0, [("b".into(), "4".into()), ("c".into(), "3".into())]);
-        assert_eq!((info.get("b"), info.get("a")), (Some("4"), None));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::comm::{self, Reserved, adopt};
 use crate::failure::{by_argument, on_comm, on_comm_called};
 use crate::generated::constants::{MPI_COMM_NULL, MPI_GROUP_EMPTY, MPI_MAX_STRINGTAG_LEN};
 use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info};
-use crate::pointer::{Out, short_string};
+use crate::pointer::{Out, short_bytes};
 use crate::{group, info};
 
 /// `MPI_Comm_test_inter`.
@@ -109,7 +109,7 @@ pub unsafe fn intercomm_create_from_groups(
         let group::Entry { group: local, origin } = group::find_entry("local_group", local_group)?;
         let remote = group::find("remote_group", remote_group);
         // SAFETY: the caller's promise.
-        let tag = unsafe { short_string("stringtag", stringtag, MPI_MAX_STRINGTAG_LEN) }?;
+        let tag = unsafe { short_bytes("stringtag", stringtag, MPI_MAX_STRINGTAG_LEN) }?;
         let hints = info::hints("info", hints)?;
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newintercomm", newintercomm) }?;

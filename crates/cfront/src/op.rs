@@ -71,7 +71,11 @@ fn of_pairs(op: ReduceOp, datatype: &Datatype) -> Result<Reducer> {
         return Reducer::on_pairs(op, types);
     }
     let name = datatype.name();
-    let what = if name.is_empty() { "a derived datatype".to_owned() } else { format!("datatype {name}") };
+    let what = if name.is_empty() {
+        "a derived datatype".to_owned()
+    } else {
+        format!("datatype {}", name.display())
+    };
     Err(Error::new(ErrorClass::Op, format!("op is {}, which is not defined on {what}", op.name())))
 }
 

@@ -171,32 +171,43 @@ impl<T: Copy> Array<T> {
     }
 }
 
-/// A string that the program gives. Bytes that are no UTF-8 are replaced.
+/// A string that the program gives, without its zero byte.
 ///
 /// # Errors
 /// [`ErrorClass::Arg`] if it is null.
 ///
 /// # Safety
 /// A pointer that is not null is that of a string that ends with a zero byte.
-pub unsafe fn string(argument: &str, pointer: *const c_char) -> Result<String> {
+pub unsafe fn bytes(argument: &str, pointer: *const c_char) -> Result<Vec<u8>> {
     if pointer.is_null() {
         return Err(null(argument));
     }
     // SAFETY: the caller promises that a string is there.
-    let text = unsafe { CStr::from_ptr(pointer) };
-    Ok(text.to_string_lossy().into_owned())
+    Ok(unsafe { CStr::from_ptr(pointer) }.to_bytes().to_vec())
 }
 
-/// A string that the program gives, of fewer than `capacity` bytes.
+/// As [`bytes`], of a string that only the library looks at. Bytes that are no UTF-8 are replaced.
+///
+/// # Errors
+/// As [`bytes`].
+///
+/// # Safety
+/// As for [`bytes`].
+pub unsafe fn string(argument: &str, pointer: *const c_char) -> Result<String> {
+    // SAFETY: the caller's promise.
+    Ok(String::from_utf8_lossy(&unsafe { bytes(argument, pointer) }?).into_owned())
+}
+
+/// As [`bytes`], fewer than `capacity`.
 ///
 /// # Errors
 /// [`ErrorClass::Arg`] if it is null or too long.
 ///
 /// # Safety
-/// As for [`string`].
-pub unsafe fn short_string(argument: &str, pointer: *const c_char, capacity: c_int) -> Result<String> {
+/// As for [`bytes`].
+pub unsafe fn short_bytes(argument: &str, pointer: *const c_char, capacity: c_int) -> Result<Vec<u8>> {
     // SAFETY: the caller's promise.
-    let text = unsafe { string(argument, pointer) }?;
+    let text = unsafe { bytes(argument, pointer) }?;
     if text.len() >= capacity as usize {
         let (bytes, most) = (text.len(), capacity - 1);
         return Err(Error::new(ErrorClass::Arg, format!("{argument} has {bytes} bytes, more than {most}")));
@@ -234,6 +245,12 @@ impl Text {
         while !value.is_char_boundary(len) {
             len -= 1;
         }
+        self.set_bytes(&value.as_bytes()[..len])
+    }
+
+    /// Writes as much of `value` as there is room for; gives its length.
+    pub fn set_bytes(self, value: &[u8]) -> usize {
+        let len = value.len().min(self.capacity - 1);
         let base = self.base.as_ptr().cast::<u8>();
         // SAFETY: `new` was promised room for more than `len` bytes.
         unsafe { base.copy_from_nonoverlapping(value.as_ptr(), len) };
@@ -267,9 +284,19 @@ impl StringOut {
         Ok(Self { text, len })
     }
 
-    /// Writes as much of `value` as there is room for, and its length.
+    /// Writes as much of `value` as there is room for, up to a whole character, and its length.
     pub fn set(self, value: &str) {
         let len = self.text.set(value);
+        self.set_len(len);
+    }
+
+    /// Writes as much of `value` as there is room for, and its length.
+    pub fn set_bytes(self, value: &[u8]) {
+        let len = self.text.set_bytes(value);
+        self.set_len(len);
+    }
+
+    fn set_len(self, len: usize) {
         self.len.set(c_int::try_from(len).expect("strings of MPI are short"));
     }
 }

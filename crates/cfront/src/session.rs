@@ -214,7 +214,7 @@ pub unsafe fn session_get_pset_info(
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("info", hints) }?;
         let mut info = Info::default();
-        info.set("mpi_size", &group.size().to_string());
+        info.set("mpi_size", group.size().to_string());
         out.set(info::insert(info));
         Ok(())
     })

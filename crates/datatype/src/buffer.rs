@@ -273,13 +273,16 @@ impl Joined {
 pub(crate) fn not_committed(datatype: &Datatype) -> Error {
     let name = datatype.name();
     let space = if name.is_empty() { "" } else { " " };
-    Error::new(ErrorClass::Type, format!("datatype{space}{name} is not committed"))
+    Error::new(ErrorClass::Type, format!("datatype{space}{} is not committed", name.display()))
 }
 
 #[cold]
 pub(crate) fn too_long(count: u64, datatype: &Datatype) -> Error {
     let (name, bytes) = (datatype.name(), datatype.size());
-    Error::new(ErrorClass::Count, format!("count is {count}: so many {name} of {bytes} bytes fit no memory"))
+    Error::new(
+        ErrorClass::Count,
+        format!("count is {count}: so many {} of {bytes} bytes fit no memory", name.display()),
+    )
 }
 
 #[cfg(test)]

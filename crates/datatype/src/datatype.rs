@@ -2,6 +2,7 @@
 //!
 //! MPI-5.0: Datatypes, Derived Datatypes; Datatypes, Address and Size Functions.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -24,7 +25,7 @@ struct Inner {
     data: Typemap,
     /// Set when the datatype is committed.
     flat: OnceLock<Flat>,
-    name: Mutex<String>,
+    name: Mutex<OsString>,
 }
 
 /// What communication uses.
@@ -168,14 +169,14 @@ impl Datatype {
         Self(Arc::new(Inner { constructor, large_counts: *large_counts, data, flat, name }))
     }
 
-    /// The name; empty unless predefined or set.
-    pub fn name(&self) -> String {
+    /// The name, bytes as C has it; empty unless predefined or set.
+    pub fn name(&self) -> OsString {
         self.0.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Gives the datatype a name.
-    pub fn set_name(&self, name: &str) {
-        name.clone_into(&mut self.0.name.lock().unwrap_or_else(PoisonError::into_inner));
+    pub fn set_name(&self, name: impl AsRef<OsStr>) {
+        name.as_ref().clone_into(&mut self.0.name.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Whether `self` and `other` are the same object.

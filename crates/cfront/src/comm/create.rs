@@ -17,7 +17,7 @@ use crate::generated::constants::{
 use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request};
 use crate::handle::encode;
 use crate::info::Info;
-use crate::pointer::{InOut, Out, short_string};
+use crate::pointer::{InOut, Out, short_bytes};
 use crate::{attr, group, info};
 
 /// `MPI_Comm_dup`.
@@ -198,7 +198,7 @@ pub unsafe fn comm_create_from_group(
     by_argument(function, errhandler, |process| {
         let group::Entry { group, origin } = group::find_entry("group", group)?;
         // SAFETY: the caller's promise.
-        let tag = unsafe { short_string("stringtag", stringtag, MPI_MAX_STRINGTAG_LEN) }?;
+        let tag = unsafe { short_bytes("stringtag", stringtag, MPI_MAX_STRINGTAG_LEN) }?;
         let hints = info::hints("info", hints)?;
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newcomm", newcomm) }?;

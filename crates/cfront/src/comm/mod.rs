@@ -8,7 +8,8 @@ mod freed;
 mod reserved;
 mod split_type;
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{OsStr, c_char, c_int};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
@@ -24,7 +25,7 @@ use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group};
 use crate::handle::{Found, Sharing, Table};
 use crate::hints::Hints;
 use crate::info::Info;
-use crate::pointer::{Out, StringOut, string};
+use crate::pointer::{Out, StringOut, bytes};
 use crate::process::Origin;
 use crate::{errhan, group, memory_kinds, process};
 
@@ -204,13 +205,14 @@ pub unsafe fn comm_get_name(
     comm_name: *mut c_char,
     resultlen: *mut c_int,
 ) -> c_int {
-    let write = |name: &str| {
+    let write = |name: &OsStr| {
         // SAFETY: the caller's promise.
-        unsafe { StringOut::new("comm_name", comm_name, MPI_MAX_OBJECT_NAME, resultlen) }?.set(name);
+        unsafe { StringOut::new("comm_name", comm_name, MPI_MAX_OBJECT_NAME, resultlen) }?
+            .set_bytes(name.as_bytes());
         Ok(())
     };
     if comm == MPI_COMM_NULL {
-        return at_any_time(function, || write("MPI_COMM_NULL"));
+        return at_any_time(function, || write(OsStr::new("MPI_COMM_NULL")));
     }
     on_comm(function, comm, |_, comm| write(&comm.core.name()))
 }
@@ -222,7 +224,7 @@ pub unsafe fn comm_get_name(
 pub unsafe fn comm_set_name(function: Function, comm: MPI_Comm, comm_name: *const c_char) -> c_int {
     on_comm(function, comm, |_, comm| {
         // SAFETY: the caller's promise.
-        comm.core.set_name(&unsafe { string("comm_name", comm_name) }?);
+        comm.core.set_name(OsStr::from_bytes(&unsafe { bytes("comm_name", comm_name) }?));
         Ok(())
     })
 }

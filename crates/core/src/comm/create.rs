@@ -90,7 +90,7 @@ impl Process {
         if state.is_predefined(&comm) {
             return Err(Error::new(
                 ErrorClass::Comm,
-                format!("comm is {}, which cannot be freed", comm.name()),
+                format!("comm is {}, which cannot be freed", comm.name().display()),
             ));
         }
         state.leaving.push(comm);

@@ -44,9 +44,9 @@ impl Process {
     ///
     /// # Errors
     /// `Group` if this process is not a member; `NoMem` if shared memory is used up.
-    pub fn comm_create_from_group(&self, group: &Group, tag: &str) -> Result<Arc<Communicator>> {
+    pub fn comm_create_from_group(&self, group: &Group, tag: &[u8]) -> Result<Arc<Communicator>> {
         check_membership(group)?;
-        let subject = Subject { purpose: Purpose::CommCreateFromGroup, tag: tag.as_bytes() };
+        let subject = Subject { purpose: Purpose::CommCreateFromGroup, tag };
         let meeting = Meeting::in_job(&self.enter(), group, subject);
         self.comm_of_meeting(&meeting, group)
     }

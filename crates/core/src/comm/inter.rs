@@ -76,11 +76,11 @@ impl Process {
         &self,
         local: &Party,
         remote: Result<Party>,
-        tag: &str,
+        tag: &[u8],
     ) -> Result<Arc<Communicator>> {
         check_membership(&local.group)?;
         let leader = check_rank("local_leader", local.leader, local.group.size())?;
-        let subject = Subject { purpose: Purpose::IntercommCreateFromGroups, tag: tag.as_bytes() };
+        let subject = Subject { purpose: Purpose::IntercommCreateFromGroups, tag };
         let meeting = Meeting::in_job(&self.enter(), &local.group, subject);
         let remote = remote.and_then(|remote| {
             if local.group.intersection(&remote.group).size() != 0 {

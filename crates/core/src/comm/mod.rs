@@ -22,6 +22,7 @@ mod letters;
 mod meeting;
 mod offer;
 
+use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Result};
@@ -52,7 +53,7 @@ pub struct Communicator {
     pub(crate) channel: ChannelKey,
     /// Set before anybody else sees the communicator, or never; shared by duplicates.
     pub(crate) topology: OnceLock<Arc<Topology>>,
-    name: Mutex<String>,
+    name: Mutex<OsString>,
 }
 
 impl Communicator {
@@ -87,7 +88,7 @@ impl Communicator {
         name: &str,
     ) -> Self {
         let rank = group.rank().expect("a process is a member of its communicators");
-        let (size, name) = (group.size(), Mutex::new(name.to_owned()));
+        let (size, name) = (group.size(), Mutex::new(name.into()));
         let topology = OnceLock::new();
         Self { group, remote_group, rank, size, context, addresses, channel, topology, name }
     }
@@ -127,14 +128,14 @@ impl Communicator {
         self.addresses.len() as u32
     }
 
-    /// The name.
-    pub fn name(&self) -> String {
+    /// The name: bytes, as C has it.
+    pub fn name(&self) -> OsString {
         self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Changes the name.
-    pub fn set_name(&self, name: &str) {
-        name.clone_into(&mut self.name.lock().unwrap_or_else(PoisonError::into_inner));
+    pub fn set_name(&self, name: impl AsRef<OsStr>) {
+        name.as_ref().clone_into(&mut self.name.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// How the two are alike.
