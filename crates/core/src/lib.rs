@@ -7,7 +7,8 @@
 //! |---|---|
 //! | [`process`](Process) | one MPI process: joining the job, leaving it |
 //! | `wait` | the one place where anything waits, and how |
-//! | `group`, `comm`, `offer` | groups and communicators, and how these are made together |
+//! | `group`, `comm` | groups and communicators, and how these are made together |
+//! | `lines` | the lines that ranks offer for a channel which they open together |
 //! | `topology` | which members of a communicator are neighbours |
 //! | `hardware` | the parts of the machine that processes are bound to |
 //! | `p2p`, `request` | messages, and operations that are under way |
@@ -20,7 +21,7 @@ pub mod coll;
 mod comm;
 mod group;
 mod hardware;
-mod offer;
+mod lines;
 mod p2p;
 mod process;
 mod request;

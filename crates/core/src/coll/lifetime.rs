@@ -15,7 +15,7 @@ use oxmpi_shm::Block;
 use super::exchange::Records;
 use super::{Case, Operation, Record, exchange};
 use crate::comm::Communicator;
-use crate::offer::check_lines;
+use crate::lines::check_lines;
 use crate::process::{Process, State};
 use crate::request::{Kind, Request, RequestKey};
 use crate::wait::Awaited;

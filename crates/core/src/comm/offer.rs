@@ -13,7 +13,7 @@ use oxmpi_shm::Block;
 use super::Communicator;
 use crate::coll::Record;
 use crate::group::Group;
-use crate::offer::check_lines;
+use crate::lines::check_lines;
 use crate::process::State;
 
 /// What a process tells the others.

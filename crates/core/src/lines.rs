@@ -1,4 +1,4 @@
-//! What a rank offers when a channel is to be opened together, and takes back if nothing comes of it.
+//! The lines that a rank offers for a channel which several open together, and takes back if nothing comes of it.
 //!
 //! A rank without shared memory for its lines takes part all the same and says so: then all ranks fail alike,
 //! and none waits for it.
