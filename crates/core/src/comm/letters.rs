@@ -58,6 +58,17 @@ enum Text {
     Here(Vec<u8>),
 }
 
+impl Purpose {
+    fn function(self) -> &'static str {
+        match self {
+            Self::CommCreateFromGroup => "MPI_Comm_create_from_group",
+            Self::CommCreateGroup => "MPI_Comm_create_group",
+            Self::IntercommCreate => "MPI_Intercomm_create",
+            Self::IntercommCreateFromGroups => "MPI_Intercomm_create_from_groups",
+        }
+    }
+}
+
 impl Correspondence {
     pub(super) fn new(context: u32, Subject { purpose, tag }: Subject<'_>) -> Self {
         let length = (tag.len() as u64).to_ne_bytes();
@@ -96,8 +107,8 @@ impl Awaited for Expected<'_> {
     }
 
     fn describe(&self, _: &State) -> Option<String> {
-        let (from, purpose) = (self.from, self.correspondence.purpose);
-        Some(format!("{purpose:?}: waits for rank {from} of MPI_COMM_WORLD to take part"))
+        let (from, function) = (self.from, self.correspondence.purpose.function());
+        Some(format!("{function}: waits for rank {from} of MPI_COMM_WORLD to take part"))
     }
 }
 
