@@ -71,3 +71,15 @@ fn the_time_limit_shows_what_every_rank_waits_for() {
         assert!(ended.err.contains("77"), "the tag of the receive is missing:\n{}", ended.err);
     }
 }
+
+#[test]
+fn the_time_limit_shows_who_is_missed_where_a_communicator_is_made() {
+    let program = Program::compile("comm_missing");
+    for ranks in [2, 3] {
+        let ended = program.on(ranks).option("--timeout=1").run();
+        assert_eq!(ended.status, Some(124), "{}", ended.err);
+        let missed = "rank 0: MPI_Comm_create_group: waits for rank 1 of MPI_COMM_WORLD to take part";
+        assert!(ended.err.contains(missed), "{}", ended.err);
+        assert!(ended.err.contains("rank 1: receive from rank 0, tag 5"), "{}", ended.err);
+    }
+}

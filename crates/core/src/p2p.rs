@@ -399,9 +399,7 @@ impl Awaited for Receive {
     }
 
     fn describe(&self, _: &State) -> Option<String> {
-        self.op
-            .is_none()
-            .then(|| format!("receive from {:?}, tag {:?}", self.pattern.source, self.pattern.tag))
+        self.op.is_none().then(|| format!("receive from {}", self.pattern))
     }
 }
 
