@@ -23,7 +23,10 @@ pub fn header(datatypes: &str) -> String {
         let legal: Vec<&str> =
             datatype["ops"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         // What we take beyond the standard, as MPICH does.
-        let is_beyond = |op: &str| datatype["class"] == "multi_language" && LOGICAL.contains(&op);
+        let is_beyond = |op: &str| match name {
+            "MPI_CHAR" => !LOCATION.contains(&op),
+            _ => datatype["class"] == "multi_language" && LOGICAL.contains(&op),
+        };
         for op in &operations {
             if is_accumulate(op) || !legal.contains(op) && !is_beyond(op) {
                 writeln!(text, "ILLEGAL({op}, {name});")
@@ -37,6 +40,9 @@ pub fn header(datatypes: &str) -> String {
     }
     text
 }
+
+/// The operations on pairs.
+const LOCATION: [&str; 2] = ["MPI_MAXLOC", "MPI_MINLOC"];
 
 /// The operations on truth values.
 const LOGICAL: [&str; 3] = ["MPI_LAND", "MPI_LOR", "MPI_LXOR"];

@@ -1,9 +1,10 @@
 //! An operation on one kind of element, ready to run.
 
+use std::ffi::c_char;
 use std::fmt;
 use std::sync::Arc;
 
-use oxmpi_base::{BasicType, Error, ErrorClass, ReduceOp, Result, TypeClass};
+use oxmpi_base::{BasicType, Error, ErrorClass, ReduceOp, Result, Scalar, TypeClass};
 use oxmpi_mem::Region;
 
 use crate::kernel::Kernel;
@@ -29,14 +30,17 @@ enum Apply {
 }
 
 impl Reducer {
-    /// A predefined operation. Logical ones are taken on addresses, counts and offsets too, which the standard
-    /// does not define, but programs written for MPICH use.
+    /// A predefined operation. Some that the standard does not define are taken too, because programs written
+    /// for other libraries use them: logical ones on addresses, counts and offsets, and those of C's integers on
+    /// `MPI_CHAR`.
     ///
     /// # Errors
     /// [`ErrorClass::Op`] if `op` is not defined on `basic`.
     pub fn predefined(op: ReduceOp, basic: BasicType) -> Result<Self> {
-        let beyond = basic.class() == Some(TypeClass::MultiLanguage) && TypeClass::CInteger.allows(op);
-        let legal = (basic.allows(op) || beyond).then(|| table::kernel(op, basic.scalar())).flatten();
+        let is_integer = basic == BasicType::Char || basic.class() == Some(TypeClass::MultiLanguage);
+        let is_legal = basic.allows(op) || is_integer && TypeClass::CInteger.allows(op);
+        let kind = if basic == BasicType::Char { CHAR } else { basic.scalar() };
+        let legal = is_legal.then(|| table::kernel(op, kind)).flatten();
         let Some(kernel) = legal else {
             let text = format!("op {} is not defined on datatype {}", op.name(), basic.name());
             return Err(Error::new(ErrorClass::Op, text));
@@ -136,6 +140,9 @@ impl Reducer {
         }
     }
 }
+
+/// What C's `char` is to the processor.
+const CHAR: Scalar = if c_char::MIN < 0 { Scalar::I8 } else { Scalar::U8 };
 
 /// The strictest alignment of the C types that programs reduce.
 const ALIGNMENT: usize = size_of::<u128>();
