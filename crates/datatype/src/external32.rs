@@ -20,6 +20,8 @@ enum Form {
     Narrow { native: usize, external: usize, signed: bool },
     /// The same bytes in both, in the other order.
     Same(usize),
+    /// As [`Form::Same`], but elsewhere whatever is not 0 is true, and here 1 is.
+    Truth(usize),
 }
 
 /// The numbers that one element of a basic type consists of.
@@ -129,6 +131,12 @@ fn forms(basic: BasicType) -> Forms {
                 let value = basic.index_offset();
                 two(Form::Same(value), Form::Same(basic.size() - value))
             }
+            Scalar::Bool
+            | Scalar::Logical8
+            | Scalar::Logical16
+            | Scalar::Logical32
+            | Scalar::Logical64
+            | Scalar::Logical128 => one(Form::Truth(basic.size())),
             _ => one(Form::Same(basic.size())),
         },
     }
@@ -186,7 +194,7 @@ impl Form {
         match self {
             Self::LongDouble => 16,
             Self::Narrow { native, .. } => native,
-            Self::Same(bytes) => bytes,
+            Self::Same(bytes) | Self::Truth(bytes) => bytes,
         }
     }
 
@@ -194,7 +202,7 @@ impl Form {
         match self {
             Self::LongDouble => 16,
             Self::Narrow { external, .. } => external,
-            Self::Same(bytes) => bytes,
+            Self::Same(bytes) | Self::Truth(bytes) => bytes,
         }
     }
 
@@ -211,7 +219,7 @@ impl Form {
                     return Err(Error::new(ErrorClass::Conversion, text));
                 }
             }
-            Self::Same(bytes) => swap_all(bytes, native, external),
+            Self::Same(bytes) | Self::Truth(bytes) => swap_all(bytes, native, external),
         }
         Ok(())
     }
@@ -227,6 +235,10 @@ impl Form {
                 native.copy_from_slice(&wide[..bytes]);
             }
             Self::Same(bytes) => swap_all(bytes, external, native),
+            Self::Truth(_) => {
+                native.fill(0);
+                native[0] = external.iter().any(|byte| *byte != 0).into(); // the least significant byte
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 mod naive;
 
-use oxmpi_base::{BasicType, ErrorClass};
+use oxmpi_base::{BasicType, ErrorClass, TypeClass};
 use oxmpi_datatype::{Buffer, Datatype};
 use proptest::prelude::*;
 
@@ -76,6 +76,21 @@ fn an_integer_that_does_not_fit_is_an_error_and_not_another_integer() {
 }
 
 #[test]
+fn whatever_is_not_zero_elsewhere_is_true_here() {
+    for basic in [BasicType::CBool, BasicType::Logical, BasicType::Logical2, BasicType::Logical16] {
+        let datatype = Datatype::basic(basic);
+        for (byte, expected) in [(0, 0), (1, 1), (2, 1), (0xff, 1)] {
+            let (mut external, mut native) = (vec![0; basic.size()], vec![0xee; basic.size()]);
+            external[0] = byte;
+            datatype.unpack_external32(&Buffer::dense(claim(&mut native)), &claim(&mut external));
+            let mut truth = vec![0; basic.size()];
+            truth[0] = expected;
+            assert_eq!(native, truth, "{basic:?}");
+        }
+    }
+}
+
+#[test]
 fn long_runs_are_converted_in_several_chunks() {
     let mut values: Vec<u64> = (0..5000).map(|value| value << 40 | 7).collect();
     let expected: Vec<u8> = values.iter().flat_map(|value| value.to_be_bytes()).collect();
@@ -93,6 +108,10 @@ fn make_representable(basic: BasicType, value: &mut [u8]) {
     match basic {
         BasicType::Long => value[3..].fill(0),
         BasicType::Wchar => value[2..].fill(0),
+        _ if basic.class() == Some(TypeClass::Logical) => {
+            value[0] &= 1;
+            value[1..].fill(0);
+        }
         BasicType::LongDouble | BasicType::CLongDoubleComplex if cfg!(target_arch = "x86_64") => {
             for number in value.chunks_exact_mut(16) {
                 number[7] |= 0x80;
