@@ -140,13 +140,11 @@ fn deal(element: &Typemap, gsize: i64, block: i64, psize: i64, coordinate: i64) 
     let last = i128::from(first) + i128::from(whole) * i128::from(cycle);
     let rest = (i128::from(gsize) - last).clamp(0, block.into()) as u64;
     let blocks = element.repeat(block as u64, extent)?.repeat(whole as u64, stride(cycle, whole, extent)?)?;
-    let mut pieces = vec![(product(first.min(gsize), extent)?, blocks)];
-    if rest != 0 {
-        // There are elements left, so they begin inside the dimension.
-        pieces.push((product(last as i64, extent)?, element.repeat(rest, extent)?));
-    }
+    // Elements that are left begin inside the dimension.
+    let behind = if rest == 0 { 0 } else { product(last as i64, extent)? };
+    let pieces = [(1, product(first.min(gsize), extent)?, &blocks), (rest, behind, element)];
     let whole_dimension = Bounds { lower: 0, upper: product(gsize, extent)? };
-    Ok(Typemap::sequence(&pieces)?.resized(whole_dimension))
+    Ok(Typemap::sequence(pieces.into_iter())?.resized(whole_dimension))
 }
 
 /// Bytes from one block to the next, where there is a next one.

@@ -96,10 +96,8 @@ impl Datatype {
     pub fn structure(blocklengths: Vec<i64>, displacements: Vec<i64>, types: Vec<Self>) -> Result<Self> {
         assert_eq!(types.len(), displacements.len(), "each block has a datatype");
         let blocks = blocks(&blocklengths, &displacements)?.zip(&types);
-        let pieces = blocks
-            .filter(|((elements, _), _)| *elements != 0)
-            .map(|((elements, at), datatype)| Ok((at, datatype.data().repeat(elements, datatype.extent())?)));
-        let typemap = Typemap::sequence(&pieces.collect::<Result<Vec<_>>>()?)?;
+        let typemap =
+            Typemap::sequence(blocks.map(|((elements, at), datatype)| (elements, at, datatype.data())))?;
         Ok(Self::build(Constructor::Struct { blocklengths, displacements, types }, typemap))
     }
 
@@ -116,8 +114,8 @@ impl Datatype {
     pub fn value_index(value: BasicType, index: BasicType) -> Self {
         let types = [value, index].map(Self::basic);
         let place = value.extent().next_multiple_of(index.align()) as i64;
-        let pieces = [(0, types[0].data().clone()), (place, types[1].data().clone())];
-        let typemap = Typemap::sequence(&pieces).expect("two numbers are not too much");
+        let parts = [(1, 0, types[0].data()), (1, place, types[1].data())];
+        let typemap = Typemap::sequence(parts.into_iter()).expect("two numbers are not too much");
         let datatype = Self::build(Constructor::ValueIndex { types }, typemap);
         datatype.commit();
         datatype

@@ -91,27 +91,28 @@ impl Typemap {
         Self::new(layout, signature, &span, self.align)
     }
 
-    /// `pieces`, each with its displacement in bytes, one after the other.
+    /// Blocks one after the other, each a number of consecutive elements, a displacement in bytes and what the
+    /// elements are.
     ///
     /// # Errors
     /// As [`Typemap::repeat`].
-    pub fn sequence(pieces: &[(i64, Self)]) -> Result<Self> {
+    pub fn sequence<'a>(blocks: impl Iterator<Item = (u64, i64, &'a Self)> + Clone) -> Result<Self> {
         let (mut span, mut bytes, mut align) = (Span::default(), 0u64, 1);
-        for (displacement, piece) in pieces {
-            span.add(piece, 1, 0, *displacement)?;
-            bytes = bytes.saturating_add(piece.signature.bytes);
-            if piece.true_bounds.is_some() {
-                align = align.max(piece.align);
+        for (elements, displacement, element) in blocks.clone() {
+            span.add(element, elements, element.extent(), displacement)?;
+            bytes = bytes.saturating_add(elements.saturating_mul(element.signature.bytes));
+            if elements != 0 && element.true_bounds.is_some() {
+                align = align.max(element.align);
             }
         }
         if i64::try_from(bytes).is_err() {
             return Err(Error::new(ErrorClass::Count, "the blocks are more than 2^63 bytes"));
         }
-        let signature = Signature::sequence(pieces.iter().map(|(_, piece)| piece.signature.clone()));
-        let layout = Layout::sequence(
-            pieces.iter().map(|(displacement, piece)| piece.layout.clone().moved(*displacement)),
-        );
-        Self::new(layout, signature, &span, align)
+        let signatures = blocks.clone().map(|(elements, _, element)| element.signature.repeat(elements));
+        let layouts = blocks.map(|(elements, displacement, element)| {
+            element.layout.repeat(elements, element.extent()).moved(displacement)
+        });
+        Self::new(Layout::sequence(layouts), Signature::sequence(signatures), &span, align)
     }
 
     /// The same data between other bounds.

@@ -55,13 +55,7 @@ impl Layout {
         for piece in pieces {
             push(&mut merged, piece);
         }
-        loop {
-            let pieces = merged.len();
-            merged = fold(merged);
-            if merged.len() == pieces {
-                break;
-            }
-        }
+        while fold(&mut merged) {}
         match merged.len() {
             0 => Self::EMPTY,
             1 => merged.remove(0),
@@ -171,25 +165,27 @@ fn join(merged: &mut Vec<Layout>, piece: Layout) {
     }
 }
 
-/// Makes loops of neighbouring pieces that are alike and equally far apart.
-fn fold(pieces: Vec<Layout>) -> Vec<Layout> {
+/// Makes loops of neighbouring pieces that are alike and equally far apart. Says whether there were any.
+fn fold(pieces: &mut Vec<Layout>) -> bool {
     let all = pieces.len();
-    let mut folded = Vec::with_capacity(all);
-    let mut rest = pieces.as_slice();
-    while let Some(first) = rest.first() {
-        let (count, stride) = progression(rest);
-        let taken = if count >= FOLD_PIECES || (count == all && all > 1) {
-            folded.push(first.repeat(count as u64, stride));
-            count
+    let (mut next, mut kept) = (0, 0);
+    while next < all {
+        let (count, stride) = progression(&pieces[next..]);
+        if count >= FOLD_PIECES || (count == all && all > 1) {
+            pieces[kept] = pieces[next].repeat(count as u64, stride);
+            kept += 1;
+            next += count;
         } else {
             // The last piece of a progression may be the first one of the next.
-            let taken = count.max(2) - 1;
-            folded.extend_from_slice(&rest[..taken]);
-            taken
-        };
-        rest = &rest[taken..];
+            for _ in 0..count.max(2) - 1 {
+                pieces.swap(kept, next);
+                kept += 1;
+                next += 1;
+            }
+        }
     }
-    folded
+    pieces.truncate(kept);
+    kept < all
 }
 
 /// How many of the first pieces are alike and equally far apart, and how far.
