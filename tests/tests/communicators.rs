@@ -22,6 +22,7 @@ programs! {
     intercomm_collectives;
     intercomm_create;
     intercomm_from_groups;
+    intercomm_random;
 }
 
 #[test]
