@@ -1,17 +1,12 @@
-//! The parts of the machine that processes are bound to, and communicators of those that share one.
+//! The parts of the machine that processes are bound to.
 //!
 //! A process is confined to a part if all CPUs that it may use lie in it. Names are those of hwloc, as URIs.
 //!
-//! MPI-5.0: Communicator Constructors, MPI_COMM_SPLIT_TYPE; Environmental Inquiries, MPI_GET_HW_RESOURCE_INFO.
+//! MPI-5.0: Environmental Inquiries, MPI_GET_HW_RESOURCE_INFO.
 
-use std::sync::Arc;
-
-use oxmpi_base::Result;
 use oxmpi_shm::{Cpu, allowed_cpus};
 
-use crate::coll::{Record, exchange};
-use crate::comm::Communicator;
-use crate::process::Process;
+use crate::coll::Record;
 
 /// A kind of part of the machine, the largest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,14 +61,14 @@ pub struct Confinement([Option<u32>; ResourceType::ALL.len()]);
 
 impl Confinement {
     /// That of a process which does not take part.
-    const ABSENT: Self = Self([None; ResourceType::ALL.len()]);
+    pub(crate) const ABSENT: Self = Self([None; ResourceType::ALL.len()]);
 
     /// As it is now. Where the system does not tell, the thread is confined to the machine alone.
     pub fn now() -> Self {
         Self::to(&allowed_cpus().unwrap_or_default())
     }
 
-    fn to(cpus: &[Cpu]) -> Self {
+    pub(crate) fn to(cpus: &[Cpu]) -> Self {
         Self(ResourceType::ALL.map(|kind| {
             let Some(first) = cpus.first() else { return (kind == ResourceType::SharedMemory).then_some(0) };
             let part = kind.part(first);
@@ -85,56 +80,6 @@ impl Confinement {
     pub fn part(&self, kind: ResourceType) -> Option<u32> {
         self.0[kind as usize]
     }
-}
-
-/// How a communicator is split by what its members share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SplitType {
-    /// Each member alone.
-    Alone,
-    /// Those that are confined to the same part of this kind; none for those that are confined to none.
-    By(ResourceType),
-    /// By the largest parts that divide the communicator, if there are any.
-    Down,
-    /// Not: this process becomes a member of nothing.
-    Undefined,
-}
-
-impl Process {
-    /// Communicators of the members that share something, in the order of their keys; none for those that share
-    /// nothing. And by which kind of part it was split. All members name the same type, or none. Collective.
-    ///
-    /// # Errors
-    /// `NoMem` if shared memory is used up.
-    pub fn comm_split_type(
-        &self,
-        comm: &Arc<Communicator>,
-        split_type: SplitType,
-        key: i32,
-    ) -> Result<(Option<Arc<Communicator>>, Option<ResourceType>)> {
-        let mine = if split_type == SplitType::Undefined { Confinement::ABSENT } else { Confinement::now() };
-        // Who names none does not know what the others name, and takes part in all that these may need.
-        let everybody = exchange(self, comm, &mine)?;
-        let kind = match split_type {
-            SplitType::By(kind) => Some(kind),
-            SplitType::Down => what_divides(&[everybody.local, everybody.remote].concat()),
-            SplitType::Alone | SplitType::Undefined => None,
-        };
-        let color = match split_type {
-            SplitType::Alone => Some(self.world().rank()),
-            _ => kind.and_then(|kind| mine.part(kind)),
-        };
-        Ok((self.comm_split(comm, color.map(u32::cast_signed), key)?, kind))
-    }
-}
-
-/// The largest kind of parts to one of which everybody is confined that is not absent, but not all to the same.
-fn what_divides(all: &[Confinement]) -> Option<ResourceType> {
-    let present: Vec<_> = all.iter().filter(|one| **one != Confinement::ABSENT).collect();
-    ResourceType::ALL.into_iter().find(|&kind| {
-        let parts = || present.iter().map(|one| one.part(kind));
-        parts().all(|part| part.is_some()) && parts().any(|part| part != present[0].part(kind))
-    })
 }
 
 impl Record for Confinement {
@@ -168,17 +113,6 @@ mod tests {
         let two_packages = Confinement::to(&[cpu(0, 0, 0, 0), cpu(1, 1, 4, 4)]);
         assert_eq!(two_packages, Confinement([Some(0), None, None, None, None]));
         assert_eq!(Confinement::to(&[]), Confinement([Some(0), None, None, None, None]));
-    }
-
-    #[test]
-    fn the_largest_parts_that_divide_are_found() {
-        let near = [Confinement::to(&[cpu(0, 1, 2, 2)]), Confinement::to(&[cpu(0, 1, 3, 3)])];
-        assert_eq!(what_divides(&near), Some(ResourceType::Core));
-        let far = [near[0], Confinement::ABSENT, Confinement::to(&[cpu(1, 2, 8, 8)])];
-        assert_eq!(what_divides(&far), Some(ResourceType::Package));
-        let unbound = [Confinement::to(&[cpu(0, 1, 2, 2), cpu(0, 1, 3, 3)]); 2];
-        assert_eq!(what_divides(&unbound), None);
-        assert_eq!(what_divides(&[Confinement::ABSENT]), None);
     }
 
     #[test]

@@ -31,9 +31,9 @@ mod wait;
 
 pub use clock::{WALL_TIME_IS_GLOBAL, processor_name, wall_tick, wall_time};
 pub use coll::Operation;
-pub use comm::{Communicator, Party, RemoteLeader};
+pub use comm::{Communicator, Party, RemoteLeader, SplitType};
 pub use group::{Comparison, Group};
-pub use hardware::{Confinement, ResourceType, SplitType};
+pub use hardware::{Confinement, ResourceType};
 pub use p2p::{Dest, MessageKey, NULL_SOURCE, SendMode, Source, TagPattern};
 pub use process::{Phase, Process, State, ThreadLevel};
 pub use request::{AnyTest, Completion, GeneralizedCallbacks, Request, RequestKey};

@@ -6,7 +6,7 @@
 //! | module | what |
 //! |---|---|
 //! | `offer` | what a process offers to a communicator that is made, and how offers become one |
-//! | `create` | new communicators of the members of one that exists |
+//! | `create`, `split_type` | new communicators of the members of one that exists |
 //! | `duplication` | duplicating without waiting |
 //! | `from_group` | new communicators of groups, whose members alone take part |
 //! | `inter` | intercommunicators: made of two groups, and merged into one |
@@ -21,6 +21,7 @@ mod inter;
 mod letters;
 mod meeting;
 mod offer;
+mod split_type;
 
 use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -34,6 +35,7 @@ use crate::topology::Topology;
 pub(crate) use duplication::Duplication;
 pub use inter::{Party, RemoteLeader};
 pub(crate) use letters::Letter;
+pub use split_type::SplitType;
 
 /// A communicator within one group, or between two.
 #[derive(Debug)]
