@@ -1,6 +1,8 @@
 //! Communicators: their handles, and what the front keeps beside the core's objects.
 //!
-//! `MPI_COMM_WORLD` and `MPI_COMM_SELF` are found without a look into a table.
+//! `MPI_COMM_WORLD` and `MPI_COMM_SELF` are found without a look into a table. Those made of other communicators are
+//! in `create` and `split_type`, what a handle means before its communicator is there in `reserved`, and after it is
+//! freed in `freed`.
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Management.
 
 mod create;
