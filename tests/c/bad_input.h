@@ -78,6 +78,11 @@ static MPI_Comm an_intercomm(void) {
     ON_DEMAND(MPI_Intercomm_create(MPI_COMM_SELF, 0, a_comm, 1 - rank, 0, &comm));
 }
 
+/* Where an intracommunicator is needed; one rank alone cannot make another. */
+static MPI_Comm an_intercomm_if_any(void) {
+    return size > 1 ? an_intercomm() : (MPI_Comm)0;
+}
+
 static MPI_Comm a_cart(void) {
     int dims[] = {size, 1}, periods[] = {0, 0};
     ON_DEMAND(MPI_Cart_create(a_comm, 2, dims, periods, 0, &comm));

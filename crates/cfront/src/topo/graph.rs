@@ -14,18 +14,19 @@ use crate::generated::constants::MPI_UNDEFINED;
 use crate::generated::types::MPI_Comm;
 use crate::pointer::{Array, Out};
 
-/// The graph that the arguments describe. Nothing is read of one that has more nodes than there are ranks.
+/// The graph that the arguments describe, of which the first is called `argument`. Nothing is read of one that has
+/// more nodes than there are ranks.
 ///
 /// # Safety
 /// Arrays that are not null are valid for reads: `indx` of `nnodes` items, `edges` of as many as the last of these
 /// says.
 unsafe fn graph(
-    comm: &Communicator,
+    (argument, comm): (&str, &Communicator),
     nnodes: c_int,
     indx: *const c_int,
     edges: *const c_int,
 ) -> Result<Graph> {
-    comm.check_nodes(u32::try_from(nnodes).unwrap_or(0))?;
+    comm.check_nodes(argument, u32::try_from(nnodes).unwrap_or(0))?;
     // SAFETY: the caller's promise.
     let index = unsafe { Array::counted("indx", indx.cast_mut(), ("nnodes", nnodes)) }?;
     let index: Vec<c_int> = index.iter().collect();
@@ -50,7 +51,7 @@ pub unsafe fn graph_create(
 ) -> c_int {
     on_comm_called("comm_old", function, comm_old, |process, comm| {
         // SAFETY: the caller's promise.
-        let graph = unsafe { graph(&comm.core, nnodes, indx, edges) }?;
+        let graph = unsafe { graph(("comm_old", &comm.core), nnodes, indx, edges) }?;
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("comm_graph", comm_graph) }?;
         out.set(adopt_any(process.graph_create(&comm.core, graph)?, comm));
@@ -72,7 +73,7 @@ pub unsafe fn graph_map(
 ) -> c_int {
     on_comm(function, comm, |_, comm| {
         // SAFETY: the caller's promise.
-        let graph = unsafe { graph(&comm.core, nnodes, indx, edges) }?;
+        let graph = unsafe { graph(("comm", &comm.core), nnodes, indx, edges) }?;
         let node = comm.core.graph_map(&graph)?.map_or(MPI_UNDEFINED, u32::cast_signed);
         // SAFETY: the caller's promise.
         unsafe { Out::new("newrank", newrank) }?.set(node);

@@ -28,7 +28,7 @@ impl Process {
         group: &Group,
         tag: i32,
     ) -> Result<Option<Arc<Communicator>>> {
-        comm.only_group()?;
+        comm.check_intra("comm")?;
         check_members(group, comm)?;
         let tag = checked_tag("tag", tag)?.to_ne_bytes();
         if group.rank().is_none() {

@@ -58,7 +58,7 @@ impl Process {
         local_leader: i32,
         remote: Result<RemoteLeader>,
     ) -> Result<Arc<Communicator>> {
-        local.only_group()?;
+        local.check_intra("local_comm")?;
         let leader = check_rank("local_leader", local_leader, local.size)?;
         let subject = Subject { purpose: Purpose::IntercommCreate, tag: &[] };
         let meeting = Meeting::inside(&self.enter(), local, &local.group, subject);

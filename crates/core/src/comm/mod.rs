@@ -153,15 +153,15 @@ impl Communicator {
         }
     }
 
-    /// The only group.
+    /// Refuses an intercommunicator, which was passed as `argument`.
     ///
     /// # Errors
-    /// `Comm` for an intercommunicator.
-    pub(crate) fn only_group(&self) -> Result<&Group> {
+    /// `Comm` if it is one.
+    pub(crate) fn check_intra(&self, argument: &str) -> Result<()> {
         if self.is_inter() {
-            let text = "the communicator is an intercommunicator, which this function does not take";
+            let text = format!("{argument} is an intercommunicator, which this function does not take");
             return Err(Error::new(ErrorClass::Comm, text));
         }
-        Ok(&self.group)
+        Ok(())
     }
 }

@@ -23,7 +23,8 @@ impl Process {
         comm: &Arc<Communicator>,
         grid: Cartesian,
     ) -> Result<Option<Arc<Communicator>>> {
-        let place = comm.cart_map(&grid)?;
+        comm.check_intra("comm_old")?;
+        let place = comm.place(&grid)?;
         self.mapped(comm, place, Topology::Cartesian(grid))
     }
 
@@ -45,7 +46,8 @@ impl Process {
     /// `Comm` for an intercommunicator; `Arg` if the graph has more nodes than `comm` has ranks; those of
     /// [`Process::comm_split`].
     pub fn graph_create(&self, comm: &Arc<Communicator>, graph: Graph) -> Result<Option<Arc<Communicator>>> {
-        let node = comm.graph_map(&graph)?;
+        comm.check_nodes("comm_old", graph.size())?;
+        let node = comm.node(&graph);
         self.mapped(comm, node, Topology::Graph(graph))
     }
 
@@ -60,7 +62,7 @@ impl Process {
         comm: &Arc<Communicator>,
         mine: Result<DistGraph>,
     ) -> Result<Arc<Communicator>> {
-        comm.only_group()?;
+        comm.check_intra("comm_old")?;
         let weights = |graph: &DistGraph| Weights::of(graph.weighted, graph.has_edges());
         let (graph, weighted) = self.agree(comm, mine, weights)?;
         self.all_ranks(comm, DistGraph { weighted, ..graph })
@@ -76,7 +78,7 @@ impl Process {
         comm: &Arc<Communicator>,
         mine: Result<(Vec<Edge>, bool)>,
     ) -> Result<Arc<Communicator>> {
-        comm.only_group()?;
+        comm.check_intra("comm_old")?;
         let mine = mine.and_then(|(edges, weighted)| {
             let ends = edges.iter().map(|edge| edge.ends(comm.size())).collect::<Result<Vec<_>>>()?;
             Ok((ends.concat(), weighted))
@@ -125,7 +127,11 @@ impl Communicator {
     /// # Errors
     /// `Comm` for an intercommunicator; `Dims` if the grid has more places than this communicator has ranks.
     pub fn cart_map(&self, grid: &Cartesian) -> Result<Option<u32>> {
-        self.only_group()?;
+        self.check_intra("comm")?;
+        self.place(grid)
+    }
+
+    fn place(&self, grid: &Cartesian) -> Result<Option<u32>> {
         let (places, ranks) = (grid.size(), self.size());
         if places > ranks {
             let text = format!("dims: the grid has {places} places, but the communicator {ranks} ranks");
@@ -139,17 +145,21 @@ impl Communicator {
     /// # Errors
     /// As [`Communicator::check_nodes`].
     pub fn graph_map(&self, graph: &Graph) -> Result<Option<u32>> {
-        let nodes = graph.size();
-        self.check_nodes(nodes)?;
-        Ok(Some(self.rank()).filter(|&rank| rank < nodes))
+        self.check_nodes("comm", graph.size())?;
+        Ok(self.node(graph))
     }
 
-    /// Checks whether each of so many nodes of a graph can be a rank.
+    fn node(&self, graph: &Graph) -> Option<u32> {
+        Some(self.rank()).filter(|&rank| rank < graph.size())
+    }
+
+    /// Checks whether each of so many nodes of a graph can be a rank of this communicator, which was passed as
+    /// `argument`.
     ///
     /// # Errors
     /// `Comm` for an intercommunicator; `Arg` if there are more nodes than ranks.
-    pub fn check_nodes(&self, nodes: u32) -> Result<()> {
-        self.only_group()?;
+    pub fn check_nodes(&self, argument: &str, nodes: u32) -> Result<()> {
+        self.check_intra(argument)?;
         let ranks = self.size();
         if nodes > ranks {
             let text = format!("nnodes is {nodes}, but the communicator has {ranks} ranks");
