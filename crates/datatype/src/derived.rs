@@ -2,6 +2,8 @@
 //!
 //! MPI-5.0: Datatypes, Datatype Constructors.
 
+use std::iter;
+
 use oxmpi_base::{BasicType, Error, ErrorClass, Result};
 
 use crate::bounds::Bounds;
@@ -47,7 +49,7 @@ impl Datatype {
     /// # Panics
     /// If the vectors differ in length.
     pub fn indexed(blocklengths: Vec<i64>, displacements: Vec<i64>, old: &Self) -> Result<Self> {
-        let bytes = displacements_in_bytes(&displacements, old)?;
+        let bytes = displacements_in_bytes(&displacements, blocklengths.iter().copied(), old)?;
         let typemap = old.data().blocks(blocks(&blocklengths, &bytes)?)?;
         Ok(Self::build(Constructor::Indexed { blocklengths, displacements, old: old.clone() }, typemap))
     }
@@ -70,7 +72,7 @@ impl Datatype {
     /// As [`Datatype::indexed`].
     pub fn indexed_block(blocklength: i64, displacements: Vec<i64>, old: &Self) -> Result<Self> {
         let elements = non_negative(ErrorClass::Arg, "blocklength", blocklength)?;
-        let bytes = displacements_in_bytes(&displacements, old)?;
+        let bytes = displacements_in_bytes(&displacements, iter::repeat(blocklength), old)?;
         let typemap = old.data().blocks(bytes.iter().map(|at| (elements, *at)))?;
         Ok(Self::build(Constructor::IndexedBlock { blocklength, displacements, old: old.clone() }, typemap))
     }
@@ -144,7 +146,12 @@ fn strided(
 ) -> Result<Typemap> {
     let blocks = non_negative(ErrorClass::Count, "count", count)?;
     let elements = non_negative(ErrorClass::Arg, "blocklength", blocklength)?;
-    old.data().repeat(elements, old.extent())?.repeat(blocks, stride()?)
+    if blocks == 0 || elements == 0 {
+        return old.data().repeat(0, 0);
+    }
+    // The distance to a block that is not there may be what it likes.
+    let stride = if blocks == 1 { 0 } else { stride()? };
+    old.data().repeat(elements, old.extent())?.repeat(blocks, stride)
 }
 
 /// Blocks with a length of their own: elements and displacement of each.
@@ -160,8 +167,20 @@ fn blocks<'a>(
     Ok(blocklengths.iter().map(|length| *length as u64).zip(displacements.iter().copied()))
 }
 
-fn displacements_in_bytes(displacements: &[i64], old: &Datatype) -> Result<Vec<i64>> {
-    displacements.iter().map(|displacement| extents("array_of_displacements", *displacement, old)).collect()
+/// Where blocks begin that have elements; empty ones are anywhere.
+fn displacements_in_bytes(
+    displacements: &[i64],
+    blocklengths: impl Iterator<Item = i64>,
+    old: &Datatype,
+) -> Result<Vec<i64>> {
+    displacements
+        .iter()
+        .zip(blocklengths)
+        .map(|(displacement, length)| match length {
+            0 => Ok(0),
+            _ => extents("array_of_displacements", *displacement, old),
+        })
+        .collect()
 }
 
 /// The bytes of so many extents.

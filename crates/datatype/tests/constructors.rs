@@ -103,6 +103,27 @@ fn fortran_kinds_are_the_least_that_represent_enough() {
 }
 
 #[test]
+fn blocks_that_are_not_there_may_be_as_large_and_as_far_away_as_one_likes() {
+    let far = i64::MAX / 2;
+    let empty = [
+        Datatype::vector(0, far, far, &int()),
+        Datatype::vector(far, 0, far, &int()),
+        Datatype::hvector(0, far, far, &int()),
+        Datatype::indexed(vec![0, 0], vec![far, -far], &int()),
+        Datatype::indexed_block(0, vec![far], &int()),
+        Datatype::structure(vec![0], vec![far], vec![int()]),
+    ];
+    for datatype in empty {
+        let datatype = datatype.expect("it has no elements");
+        assert_eq!((datatype.size(), datatype.lower_bound(), datatype.extent()), (0, 0, 0), "{datatype:?}");
+    }
+    let one = Datatype::vector(1, 3, far, &int()).expect("no second block");
+    assert_eq!((one.size(), one.extent()), (12, 12));
+    let one = Datatype::indexed(vec![0, 3], vec![far, 2], &int()).expect("no first block");
+    assert_eq!((one.size(), one.lower_bound(), one.extent()), (12, 8, 12));
+}
+
+#[test]
 fn pairs_without_a_name_lie_as_in_a_structure_of_c() {
     let bounds = |value, index| {
         let pair = Datatype::value_index(value, index);
