@@ -16,7 +16,7 @@ pub use oxmpi_shm::Phase;
 use crate::coll::PlanCache;
 use crate::comm::{Communicator, Letter};
 use crate::p2p::KeptMessage;
-use crate::request::Request;
+use crate::request::{Request, RequestKey};
 use crate::send_buffer::SendBuffers;
 use crate::wait::{Awaited, Policy};
 
@@ -52,6 +52,8 @@ pub struct State {
     pub(crate) plans: PlanCache,
     /// Communicators that were freed while operations on them were under way.
     pub(crate) leaving: Vec<Arc<Communicator>>,
+    /// The requests of duplicates that are made for others.
+    pub(crate) unwanted: Vec<RequestKey>,
     /// Where processes meet that share no communicator: the same context in all.
     pub(crate) meeting_context: u32,
     /// In the order in which they came.
@@ -93,6 +95,7 @@ impl Process {
             buffers: SendBuffers::default(),
             plans: PlanCache::new(overrides),
             leaving: Vec::new(),
+            unwanted: Vec::new(),
             meeting_context,
             letters: Vec::new(),
             world: Arc::clone(&world),

@@ -89,16 +89,13 @@ pub unsafe fn comm_idup_with_info(
         let request = unsafe { Out::new("request", request) }?;
         let reserved = Reserved::child(entry, &hints);
         let handle = reserved.announce();
-        let copied = attr::copy_all(comm, handle);
-        // The others need what this process contributes even if one of its callbacks has refused; its own part is
-        // not completed then.
-        let wanted = copied.is_ok().then_some(reserved);
-        let key = process.comm_idup(&entry.core, |core| {
-            if let Some(reserved) = wanted {
-                reserved.name(core);
-            }
+        if let Err(error) = attr::copy_all(comm, handle) {
+            process.comm_idup_for_others(&entry.core)?;
+            return Err(error);
+        }
+        let key = process.comm_idup(&entry.core, move |core| {
+            reserved.name(core);
         })?;
-        copied?;
         out.set(handle);
         request.set(encode(key));
         Ok(())

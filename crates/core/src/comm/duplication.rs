@@ -6,6 +6,7 @@
 //! MPI-5.0: Communicator Constructors, MPI_COMM_IDUP.
 
 use std::fmt;
+use std::mem;
 use std::sync::Arc;
 
 use oxmpi_base::Result;
@@ -25,7 +26,8 @@ pub(crate) struct Duplication {
     run: RunKey,
     exchange: Exchange<Proposal>,
     offer: Offer,
-    receiver: Receiver,
+    /// None of a duplicate that nobody wants.
+    receiver: Option<Receiver>,
 }
 
 impl Process {
@@ -39,11 +41,25 @@ impl Process {
         comm: &Arc<Communicator>,
         receiver: impl FnOnce(Arc<Communicator>) + Send + 'static,
     ) -> Result<RequestKey> {
+        self.begin_duplication(comm, Some(Box::new(receiver)))
+    }
+
+    /// As [`Process::comm_idup`], of a process that does not want the duplicate, but that others wait for.
+    ///
+    /// # Errors
+    /// None.
+    pub fn comm_idup_for_others(&self, comm: &Arc<Communicator>) -> Result<()> {
+        let key = self.begin_duplication(comm, None)?;
+        self.enter().unwanted.push(key);
+        Ok(())
+    }
+
+    fn begin_duplication(&self, comm: &Arc<Communicator>, receiver: Option<Receiver>) -> Result<RequestKey> {
         let offer = self.enter().offer(comm.form(), 0, 0);
         let (exchange, operation) = Exchange::new(self, comm, &offer.proposal)?;
         let mut state = self.enter();
         let run = state.begin(comm, operation);
-        let duplication = Duplication { run, exchange, offer, receiver: Box::new(receiver) };
+        let duplication = Duplication { run, exchange, offer, receiver };
         Ok(state.requests.insert(Request::new(Kind::Duplication(Box::new(duplication)), comm)))
     }
 }
@@ -67,8 +83,20 @@ impl Duplication {
         let remote = comm.is_inter().then_some(proposals.remote.as_slice());
         let made = state.settle(self.offer, &proposals.local, remote)?;
         made.inherit_topology(comm);
-        (self.receiver)(Arc::new(made));
+        match self.receiver {
+            Some(receiver) => receiver(Arc::new(made)),
+            None => state.leaving.push(Arc::new(made)),
+        }
         Ok(())
+    }
+}
+
+impl State {
+    /// Frees the duplicates that nobody wants, if they are made by now.
+    pub(super) fn end_unwanted(&mut self) {
+        let mut unwanted = mem::take(&mut self.unwanted);
+        unwanted.retain(|&key| self.complete(key).is_none());
+        self.unwanted.append(&mut unwanted);
     }
 }
 

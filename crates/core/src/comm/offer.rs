@@ -54,6 +54,7 @@ pub(crate) enum Form {
 impl State {
     /// Contexts and lines for a communicator that is to be made; none without a color.
     pub(super) fn offer(&mut self, form: Form, color: i64, key: i32) -> Offer {
+        self.end_unwanted();
         let node_rank = self.engine.rank() as u32;
         if color == NO_COLOR {
             return Offer { proposal: Proposal { color, node_rank, ..Proposal::default() }, lines: None };

@@ -58,7 +58,7 @@ impl State {
 
     /// Completes the operation of a request if it is over.
     #[inline]
-    pub(super) fn complete(&mut self, key: RequestKey) -> Option<Completion> {
+    pub(crate) fn complete(&mut self, key: RequestKey) -> Option<Completion> {
         let Some(request) = self.requests.get_mut(key) else { return Some(Completion::EMPTY) };
         match &mut request.kind {
             Kind::PersistentCollective { active, run, .. } => {
