@@ -1,7 +1,7 @@
 //! The hints of a communicator.
 //!
-//! They are kept and told back. None of the assertions changes what is done: `docs/decisions` says why. A hint with a
-//! value that it cannot have is ignored, which the program sees when it asks for the hints.
+//! They are kept and told back. None of the assertions changes what is done: docs/decisions/16-assertions.md says why.
+//! A hint with a value that it cannot have is ignored, which the program sees when it asks for the hints.
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Info.
 
 use std::ffi::c_int;
