@@ -1,8 +1,8 @@
-//! Attributes: values that the program attaches to communicators and datatypes.
+//! Attributes: values that the program attaches to communicators, datatypes and windows.
 //!
 //! Predefined attributes are found on every communicator.
-//! MPI-5.0: Groups, Contexts, Communicators, and Caching,
-//! Caching; MPI Environmental Management, Implementation Information.
+//! MPI-5.0: Groups, Contexts, Communicators, and Caching, Caching; MPI Environmental Management, Implementation
+//! Information.
 
 mod cache;
 
@@ -20,13 +20,19 @@ use crate::generated::constants::{
     MPI_LASTUSEDCODE, MPI_PROC_NULL, MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
 };
 use crate::generated::types::{
-    MPI_Comm, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function, MPI_Copy_function, MPI_Datatype,
-    MPI_Delete_function, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function, MPI_Win,
-    MPI_Win_copy_attr_function, MPI_Win_delete_attr_function,
+    MPI_Comm, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function, MPI_Datatype,
+    MPI_Type_copy_attr_function, MPI_Type_delete_attr_function, MPI_Win, MPI_Win_copy_attr_function,
+    MPI_Win_delete_attr_function,
 };
 use crate::handle::Handle;
 use crate::pointer::{InOut, Out};
 use crate::{datatype, error_codes, process};
+
+/// The first names of these functions.
+pub use self::{
+    comm_create_keyval as keyval_create, comm_delete_attr as attr_delete, comm_free_keyval as keyval_free,
+    comm_get_attr as attr_get, comm_set_attr as attr_put,
+};
 
 static OF_COMMS: Cache<MPI_Comm> = Cache::new("comm_keyval");
 static OF_DATATYPES: Cache<MPI_Datatype> = Cache::new("type_keyval");
@@ -357,53 +363,4 @@ pub fn win_set_attr(function: Function, win: MPI_Win, keyval: c_int, attribute_v
 /// `MPI_Win_delete_attr`.
 pub fn win_delete_attr(function: Function, win: MPI_Win, keyval: c_int) -> c_int {
     on_win(function, win, |_| OF_WINS.delete(win, keyval))
-}
-
-/// `MPI_Keyval_create`: `MPI_Comm_create_keyval` under its first name.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn keyval_create(
-    function: Function,
-    copy: MPI_Copy_function,
-    delete: MPI_Delete_function,
-    keyval: *mut c_int,
-    extra_state: *mut c_void,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create_keyval::<MPI_Comm>(function, copy, delete, keyval, extra_state) }
-}
-
-/// `MPI_Keyval_free`: `MPI_Comm_free_keyval` under its first name.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn keyval_free(function: Function, keyval: *mut c_int) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { free_keyval::<MPI_Comm>(function, keyval) }
-}
-
-/// `MPI_Attr_get`: `MPI_Comm_get_attr` under its first name.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn attr_get(
-    function: Function,
-    comm: MPI_Comm,
-    keyval: c_int,
-    attribute_val: *mut c_void,
-    flag: *mut c_int,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { comm_get_attr(function, comm, keyval, attribute_val, flag) }
-}
-
-/// `MPI_Attr_put`: `MPI_Comm_set_attr` under its first name.
-pub fn attr_put(function: Function, comm: MPI_Comm, keyval: c_int, attribute_val: *mut c_void) -> c_int {
-    comm_set_attr(function, comm, keyval, attribute_val)
-}
-
-/// `MPI_Attr_delete`: `MPI_Comm_delete_attr` under its first name.
-pub fn attr_delete(function: Function, comm: MPI_Comm, keyval: c_int) -> c_int {
-    comm_delete_attr(function, comm, keyval)
 }
