@@ -64,10 +64,18 @@ impl Confinement {
     pub(crate) const ABSENT: Self = Self([None; ResourceType::ALL.len()]);
 
     /// As it is now. Where the system does not tell, the thread is confined to the machine alone.
+    ///
+    /// Reads files of the system: tens of microseconds.
     pub fn now() -> Self {
         Self::to(&allowed_cpus().unwrap_or_default())
     }
 
+    /// To the machine, and nobody asks for smaller parts.
+    pub(crate) fn to_machine() -> Self {
+        Self::to(&[])
+    }
+
+    /// To what these CPUs lie in; of no CPU nothing is known.
     pub(crate) fn to(cpus: &[Cpu]) -> Self {
         Self(ResourceType::ALL.map(|kind| {
             let Some(first) = cpus.first() else { return (kind == ResourceType::SharedMemory).then_some(0) };

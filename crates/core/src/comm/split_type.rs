@@ -36,7 +36,11 @@ impl Process {
         split_type: SplitType,
         key: i32,
     ) -> Result<(Option<Arc<Communicator>>, Option<ResourceType>)> {
-        let mine = if split_type == SplitType::Undefined { Confinement::ABSENT } else { Confinement::now() };
+        let mine = match split_type {
+            SplitType::Undefined => Confinement::ABSENT,
+            SplitType::Alone | SplitType::By(ResourceType::SharedMemory) => Confinement::to_machine(),
+            SplitType::By(_) | SplitType::Down => Confinement::now(),
+        };
         // Who names none does not know what the others name, and takes part in all that these may need.
         let everybody = exchange(self, comm, &mine)?;
         let kind = match split_type {
