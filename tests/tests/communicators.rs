@@ -17,6 +17,7 @@ programs! {
     comm_recycled;
     comm_split;
     comm_split_type;
+    comm_wide on 3 130;
     group_ranges;
     group_sets;
     intercomm_collectives;
