@@ -5,6 +5,7 @@ use std::process::Command;
 use oxmpi_tests::{Program, RANKS, programs};
 
 programs! {
+    init_atexit;
     init_hello;
     init_profiled;
     init_threads;

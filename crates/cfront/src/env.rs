@@ -3,7 +3,6 @@
 //! MPI-5.0: MPI Environmental Management; Process Initialization, Creation, and Management, The World Model.
 
 use std::ffi::{c_char, c_double, c_int, c_void};
-use std::thread;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{ThreadLevel, processor_name, wall_tick, wall_time};
@@ -18,6 +17,7 @@ use crate::generated::types::{MPI_Aint, MPI_Comm, MPI_Info};
 use crate::info::Info;
 use crate::pointer::{Out, StringOut};
 use crate::process::{Init, Origin};
+use crate::thread::Thread;
 use crate::{attr, comm, group, info, process};
 
 pub use crate::comm::get_hw_resource_info;
@@ -132,7 +132,7 @@ pub unsafe fn is_thread_main(function: Function, flag: *mut c_int) -> c_int {
     at_any_time(function, || {
         let main = fixed_at_initialisation()?.thread;
         // SAFETY: the caller's promise.
-        unsafe { Out::new("flag", flag) }?.set((main == thread::current().id()).into());
+        unsafe { Out::new("flag", flag) }?.set((main == Thread::current()).into());
         Ok(())
     })
 }

@@ -13,15 +13,15 @@ thread_local! {
     static LATEST: RefCell<BTreeMap<c_int, String>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Keeps what an error with this code was about.
+/// Keeps what an error with this code was about, unless the thread's local data are gone already.
 #[cold]
 pub fn note(code: c_int, text: String) {
-    LATEST.with_borrow_mut(|latest| latest.insert(code, text));
+    let _ = LATEST.try_with(|latest| latest.borrow_mut().insert(code, text));
 }
 
 /// What the latest error of this thread with this code was about.
 pub fn text(code: c_int) -> Option<String> {
-    LATEST.with_borrow(|latest| latest.get(&code).cloned())
+    LATEST.try_with(|latest| latest.borrow().get(&code).cloned()).ok().flatten()
 }
 
 #[cfg(test)]

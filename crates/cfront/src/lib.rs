@@ -50,6 +50,7 @@ mod root;
 mod sendrecv;
 pub mod session;
 mod status;
+mod thread;
 pub mod topo;
 mod win;
 

@@ -9,13 +9,13 @@
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, ThreadId};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Phase, Process, ThreadLevel};
 use oxmpi_mem::Gate;
 
 use crate::generated::types::MPI_Session;
+use crate::thread::Thread;
 
 static PROCESS: OnceLock<Process> = OnceLock::new();
 /// Whether threads may be inside at the same time, and what the first to join said; from its start.
@@ -34,7 +34,7 @@ pub struct Init {
     /// What threads may do.
     pub level: ThreadLevel,
     /// The thread that initialised.
-    pub thread: ThreadId,
+    pub thread: Thread,
 }
 
 /// What an object is derived from, and ends with.
@@ -126,7 +126,7 @@ pub fn begin_world(required: ThreadLevel) -> Result<(&'static Process, ThreadLev
     }
     let process = take_up(required, required == ThreadLevel::Multiple)?;
     let level = provided(required);
-    WORLD.get_or_init(|| Init { level, thread: thread::current().id() });
+    WORLD.get_or_init(|| Init { level, thread: Thread::current() });
     users.world = true;
     users.show(process);
     Ok((process, level))
@@ -179,7 +179,7 @@ fn take_up(required: ThreadLevel, threaded: bool) -> Result<&'static Process> {
     if let Some(process) = PROCESS.get() {
         return Ok(process);
     }
-    FIRST.get_or_init(|| (threaded, Init { level: required, thread: thread::current().id() }));
+    FIRST.get_or_init(|| (threaded, Init { level: required, thread: Thread::current() }));
     end_on_panic();
     let process = Process::init(gate)?;
     Ok(PROCESS.get_or_init(|| process))

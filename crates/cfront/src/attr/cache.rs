@@ -9,7 +9,6 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::thread::{self, ThreadId};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
@@ -17,6 +16,7 @@ use crate::error_codes;
 use crate::generated::constants::{MPI_COMM_DUP_FN, MPI_SUCCESS};
 use crate::handle::Handle;
 use crate::pointer::Word;
+use crate::thread::Thread;
 
 /// The program's function that copies an attribute: object, keyval, extra state, value, new value, flag.
 pub type CopyFunction<H> =
@@ -59,7 +59,7 @@ struct Attribute<H> {
     keyval: Arc<Keyval<H>>,
     value: Word,
     /// The thread that runs the delete callback; until that succeeds the attribute stays.
-    deleted_by: Option<ThreadId>,
+    deleted_by: Option<Thread>,
 }
 
 /// Keyvals of all kinds have numbers of their own, above those of the standard; none is used twice.
@@ -240,14 +240,14 @@ impl<H: Handle> Cache<H> {
         let mut attributes = lock(&self.attributes);
         let Some(list) = attributes.get_mut(&object.word()) else { return Ok(None) };
         let Some(index) = self.position(list, keyval)? else { return Ok(None) };
-        list[index].deleted_by = Some(thread::current().id());
+        list[index].deleted_by = Some(Thread::current());
         Ok(Some(list[index].value))
     }
 
     /// Takes away the attribute that this thread deletes. If the callback has `refused` it stays instead, but not
     /// beside a value that another thread has set meanwhile.
     fn end_deletion(&self, object: H, keyval: &Keyval<H>, refused: bool) {
-        let deleted_here = Some(thread::current().id());
+        let deleted_here = Some(Thread::current());
         self.keep(object, |list| {
             let is_set = list.iter().any(|attribute| attribute.has(keyval) && attribute.deleted_by.is_none());
             list.retain_mut(|attribute| {
@@ -280,7 +280,7 @@ impl<H: Handle> Cache<H> {
     /// # Errors
     /// `Keyval` if this thread is deleting it: its delete callback asks.
     fn position(&self, list: &[Attribute<H>], keyval: &Keyval<H>) -> Result<Option<usize>> {
-        let deleted_here = Some(thread::current().id());
+        let deleted_here = Some(Thread::current());
         if list.iter().any(|attribute| attribute.has(keyval) && attribute.deleted_by == deleted_here) {
             let (argument, number) = (self.argument, keyval.number);
             let text = format!("{argument} is {number}, whose value on this object is being deleted");

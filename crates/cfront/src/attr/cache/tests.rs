@@ -124,7 +124,7 @@ unsafe extern "C" fn delete_while_another_sets(
     assert_eq!(cache.delete(object, keyval).expect_err("this thread deletes it").class(), ErrorClass::Keyval);
     let number = value.addr();
     let set = move || cache.set(object, keyval, self::value(number + 10));
-    thread::scope(|scope| scope.spawn(set).join()).expect("no panic").expect("for others it is gone");
+    std::thread::scope(|scope| scope.spawn(set).join()).expect("no panic").expect("for others it is gone");
     if value.addr() == 2 { ErrorClass::Intern.code() } else { MPI_SUCCESS }
 }
 
