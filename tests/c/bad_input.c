@@ -115,11 +115,14 @@ static void end_case(int code, int class, const char *class_name) {
         fail("one call of an error handler", heard ? "several" : "none");
     if (*now.function->via && !is_heard_right())
         fail("a call of the handler of another communicator", "this one");
-    if (!strstr(text, now.function->name))
-        fail("a text with the function's name", text);
-    if (!names_argument(text))
+    /* What comes before that is the text of the class. */
+    const char *sentence = strstr(text, now.function->name);
+    if (!sentence)
+        return fail("a text with the function's name", text);
+    sentence += strlen(now.function->name);
+    if (!names_argument(sentence))
         fail("a text with the argument's name", text);
-    if (!names_value(text))
+    if (!names_value(sentence))
         fail("a text with the value", text);
     if (strcmp(now.state, state())) {
         fail(now.state, state());
