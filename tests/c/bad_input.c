@@ -69,13 +69,20 @@ static void begin_case(const char *place, const char *value, intptr_t number) {
     memcpy(before, memory, sizeof memory);
 }
 
+static int is_in_name(char character) {
+    return isalnum(character) || character == '_';
+}
+
 /* Whether the text names the argument, as a word: the place without what C needs to reach it. */
 static int names_argument(const char *text) {
     char name[64];
     snprintf(name, sizeof name, "%s", now.place + strspn(now.place, "*"));
     name[strcspn(name, "[")] = 0;
+    /* MPI_Attr_get and alike are MPI_Comm_get_attr and alike under their first names. */
+    if (!strcmp(name, "keyval"))
+        snprintf(name, sizeof name, "comm_keyval");
     for (const char *found = text; (found = strstr(found, name)); found++)
-        if (!isalnum(found[-1]) && !isalnum(found[strlen(name)]))
+        if (!is_in_name(found[-1]) && !is_in_name(found[strlen(name)]))
             return 1;
     return 0;
 }

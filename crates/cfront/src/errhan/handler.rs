@@ -20,7 +20,7 @@ pub type Callback<H> = unsafe extern "C" fn(*mut H, *mut c_int, ...);
 /// What is done about an error.
 #[derive(Clone, Copy, Debug)]
 pub enum Handler {
-    /// `MPI_ERRORS_ABORT`: end the processes of the communicator.
+    /// `MPI_ERRORS_ABORT`: as `MPI_Abort` does, which ends the job, since no job outlives a rank that fails.
     Abort,
     /// The program's, for communicators.
     Comm(Callback<MPI_Comm>),
