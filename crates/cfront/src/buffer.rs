@@ -181,13 +181,14 @@ impl Arguments {
         unsafe { Buffer::new(address.cast(), count, datatype) }.map_err(|error| self.blame(&error, 1))
     }
 
-    /// The datatype, found after what C names before it was checked.
+    /// What `use_datatype` makes of the datatype, which is found after what C names before it was checked.
     ///
     /// # Errors
-    /// As [`Arguments::buffer`].
-    pub fn datatype(&self) -> Result<datatype::Found> {
+    /// As [`Arguments::buffer`], and those of `use_datatype`.
+    #[inline]
+    pub fn with_datatype<R>(&self, use_datatype: impl FnOnce(&Datatype) -> Result<R>) -> Result<R> {
         self.check_before_datatype()?;
-        datatype::find(self.names.datatype, self.datatype)
+        datatype::with(self.names.datatype, self.datatype, use_datatype)
     }
 
     /// The number of elements.

@@ -60,6 +60,22 @@ pub fn find(argument: &str, handle: MPI_Datatype) -> Result<Found> {
     }
 }
 
+/// What `use_datatype` makes of the datatype that `handle` names, without looking up others meanwhile.
+///
+/// # Errors
+/// As [`find`], and those of `use_datatype`.
+#[inline]
+pub fn with<R>(
+    argument: &str,
+    handle: MPI_Datatype,
+    use_datatype: impl FnOnce(&Datatype) -> Result<R>,
+) -> Result<R> {
+    if let Some(basic) = u32::try_from(handle.0).ok().and_then(BasicType::from_abi) {
+        return use_datatype(&PREDEFINED[basic as usize]);
+    }
+    DERIVED.with(handle, use_datatype).unwrap_or_else(|| Err(bad_handle(argument, handle)))
+}
+
 /// Calls back into the program with a handle of `datatype`: with `handle`, or with one that lasts as long as
 /// the call if the program has freed that one meanwhile.
 pub fn lend(handle: MPI_Datatype, datatype: &Datatype, call: impl FnOnce(MPI_Datatype)) {

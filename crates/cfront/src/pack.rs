@@ -38,14 +38,15 @@ pub unsafe fn pack(
 ) -> c_int {
     on_comm(function, comm, |_, _| {
         let input = Arguments { names: &INPUT, address: inbuf.cast_mut(), count: incount, datatype };
-        let found = input.datatype()?;
-        // SAFETY: the caller's promise.
-        let input = unsafe { input.elements_of(&found) }?;
-        // SAFETY: the caller's promise.
-        let packed = unsafe { Packed::new(("outbuf", outbuf), ("outsize", outsize), position) }?;
-        input.read(&packed.next(input.bytes())?);
-        // SAFETY: the caller's promise.
-        unsafe { packed.advance(input.bytes()) }
+        input.with_datatype(|datatype| {
+            // SAFETY: the caller's promise.
+            let input = unsafe { input.elements_of(datatype) }?;
+            // SAFETY: the caller's promise.
+            let packed = unsafe { Packed::new(("outbuf", outbuf), ("outsize", outsize), position) }?;
+            input.read(&packed.next(input.bytes())?);
+            // SAFETY: the caller's promise.
+            unsafe { packed.advance(input.bytes()) }
+        })
     })
 }
 
@@ -67,12 +68,13 @@ pub unsafe fn unpack(
         // SAFETY: the caller's promise; only read.
         let packed = unsafe { Packed::new(("inbuf", inbuf.cast_mut()), ("insize", insize), position) }?;
         let output = Arguments { names: &OUTPUT, address: outbuf, count: outcount, datatype };
-        let found = output.datatype()?;
-        // SAFETY: the caller's promise.
-        let output = unsafe { output.elements_of(&found) }?;
-        output.write(&packed.next(output.bytes())?);
-        // SAFETY: the caller's promise.
-        unsafe { packed.advance(output.bytes()) }
+        output.with_datatype(|datatype| {
+            // SAFETY: the caller's promise.
+            let output = unsafe { output.elements_of(datatype) }?;
+            output.write(&packed.next(output.bytes())?);
+            // SAFETY: the caller's promise.
+            unsafe { packed.advance(output.bytes()) }
+        })
     })
 }
 
