@@ -115,6 +115,7 @@ struct Packed {
 impl Packed {
     /// # Safety
     /// `base` is valid for what is done with `size` bytes, `position` for reads and writes.
+    #[inline(always)] // loading what was just stored in parts would wait for it
     unsafe fn new(
         (argument, base): (&str, *mut c_void),
         (size_argument, size): (&'static str, MPI_Count),
