@@ -51,7 +51,8 @@ impl Process {
     ///
     /// # Errors
     /// `Comm` if `local` is an intercommunicator, or the groups have members in common; `Rank` if a leader is
-    /// no rank of its communicator; `Tag` if the tag is negative; `Other` where the leader has failed.
+    /// no rank of its communicator; `Tag` if the tag is negative; `Other` where the leader has failed; `NoMem` if
+    /// shared memory is used up.
     pub fn intercomm_create(
         &self,
         local: &Arc<Communicator>,
@@ -71,7 +72,8 @@ impl Process {
     ///
     /// # Errors
     /// `Rank` if a leader is no rank of its group; `Group` if this process is not a member of the local group,
-    /// or the groups have members in common; `Other` where the leader has failed.
+    /// or the groups have members in common; `Other` where the leader has failed; `NoMem` if shared memory is
+    /// used up.
     pub fn intercomm_create_from_groups(
         &self,
         local: &Party,
