@@ -1,5 +1,5 @@
-/* What the program has not freed ends with its session, and nothing else does. The initial error handler returns
-   errors. MPI-5.0: Process Initialization, Session Creation and Destruction. */
+/* What is derived from a session stays until the program frees it, but can be used only while MPI is. The initial error
+   handler returns errors. MPI-5.0: Process Initialization, Session Creation and Destruction. */
 #include "session.h"
 
 static MPI_Comm world_of(MPI_Session session) {
@@ -20,13 +20,24 @@ int main(void) {
     OK(MPI_Comm_group(copy, &group));
     OK(MPI_Group_union(group, group, &again));
     OK(MPI_Session_finalize(&first));
-    GIVES(MPI_ERR_COMM, MPI_Comm_size(of_first, &found));
-    GIVES(MPI_ERR_COMM, MPI_Barrier(copy));
-    GIVES(MPI_ERR_GROUP, MPI_Group_size(group, &found));
-    GIVES(MPI_ERR_GROUP, MPI_Group_size(again, &found));
+    OK(MPI_Comm_size(of_first, &found));
+    EQUAL(found, size);
+    OK(MPI_Barrier(copy));
+    OK(MPI_Group_size(group, &found));
+    EQUAL(found, size);
+    OK(MPI_Group_free(&group));
+    OK(MPI_Comm_free(&of_first));
     OK(MPI_Barrier(of_second));
     OK(MPI_Comm_size(of_second, &found));
     EQUAL(found, size);
+    OK(MPI_Comm_free(&of_second));
     OK(MPI_Session_finalize(&second));
+    GIVES(MPI_ERR_OTHER, MPI_Comm_size(copy, &found));
+    GIVES(MPI_ERR_OTHER, MPI_Group_size(again, &found));
+    first = opened();
+    OK(MPI_Barrier(copy));
+    OK(MPI_Comm_free(&copy));
+    OK(MPI_Group_free(&again));
+    OK(MPI_Session_finalize(&first));
     return passed();
 }

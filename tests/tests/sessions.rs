@@ -35,7 +35,7 @@ fn the_worlds_communicators_end_with_the_world_model() {
 }
 
 #[test]
-fn what_is_left_over_ends_with_its_session() {
+fn what_is_derived_from_a_session_stays_until_it_is_freed() {
     let program = Program::compile("session_left_over");
     for ranks in RANKS {
         program.on(ranks).option("--initial-errhandler=mpi_errors_return").passes();

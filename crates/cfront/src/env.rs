@@ -16,7 +16,7 @@ use crate::generated::constants::{
 use crate::generated::types::{MPI_Aint, MPI_Comm, MPI_Info};
 use crate::info::Info;
 use crate::pointer::{Out, StringOut};
-use crate::process::{Init, Origin};
+use crate::process::Init;
 use crate::thread::Thread;
 use crate::{attr, comm, group, info, process};
 
@@ -80,8 +80,8 @@ pub fn finalize(function: Function) -> c_int {
     });
     // The error handler of MPI_COMM_SELF has heard what went wrong; from here on it is no more.
     if let Some(process) = process::running().filter(|_| process::world_runs()) {
-        comm::end(process, Origin::World);
-        group::end(Origin::World);
+        comm::end_world(process);
+        group::end_world();
         process::end_world(process);
     }
     code

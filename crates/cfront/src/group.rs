@@ -59,9 +59,9 @@ pub fn find_entry(argument: &str, handle: MPI_Group) -> Result<Entry> {
     GROUPS.find(argument, handle)
 }
 
-/// Forgets the groups derived from `origin` that the program has not freed.
-pub fn end(origin: Origin) {
-    GROUPS.take(|entry| entry.origin == origin);
+/// Forgets the groups derived from the world model that the program has not freed.
+pub fn end_world() {
+    GROUPS.take(|entry| entry.origin == Origin::World);
 }
 
 /// A function that makes a group.

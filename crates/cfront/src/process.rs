@@ -37,7 +37,7 @@ pub struct Init {
     pub thread: Thread,
 }
 
-/// What an object is derived from, and ends with.
+/// What an object is derived from. What is derived from the world model ends with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// This session.

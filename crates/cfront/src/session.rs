@@ -1,7 +1,7 @@
 //! Sessions: handles on MPI that need no other process to be opened, and know the sets that processes are in.
 //!
-//! A session uses the same process as the world model and other sessions (`process`). What is derived from it, its
-//! groups and their communicators, ends with it. There are two process sets; their names are URIs, of which case
+//! A session uses the same process as the world model and other sessions (`process`). What is derived from it, groups
+//! and their communicators, is the program's to free. There are two process sets; their names are URIs, of which case
 //! does not matter.
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, The Sessions Model.
@@ -20,7 +20,7 @@ use crate::handle::{Sharing, Table};
 use crate::info::{self, Info};
 use crate::pointer::{InOut, Out, Text, string};
 use crate::process::{self, Origin};
-use crate::{buffered, comm, group, memory_kinds};
+use crate::{buffered, group, memory_kinds};
 
 pub use crate::comm::comm_create_from_group;
 
@@ -105,8 +105,9 @@ fn level_of(hints: &Info) -> Result<ThreadLevel> {
     })
 }
 
-/// `MPI_Session_finalize`: what is derived from the session ends with it. Other processes are not waited for,
-/// but what they still receive from this one is sent if it was the last to be used.
+/// `MPI_Session_finalize`. What is derived from the session stays until the program frees it, as the standard says,
+/// but can be used only while MPI is. Other processes are not waited for; but what they still receive from this one is
+/// sent if the session was the last to be used.
 ///
 /// # Safety
 /// As the standard says of its arguments.
@@ -119,8 +120,6 @@ pub unsafe fn session_finalize(function: Function, session: *mut MPI_Session) ->
     let handle = session.get();
     on_session(function, handle, |process, _| {
         process.drop_buffer(buffered::owner_of(handle));
-        comm::end(process, Origin::Session(handle));
-        group::end(Origin::Session(handle));
         // Whoever takes it out closes it, should two threads finalise it.
         if SESSIONS.remove(handle).is_some() {
             process::close_session(process);

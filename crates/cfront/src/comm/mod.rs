@@ -76,9 +76,9 @@ pub fn begin(process: &Process) {
     PREDEFINED.get_or_init(|| [entry(process.world()), entry(process.myself())]);
 }
 
-/// Frees the communicators derived from `origin` that the program has not freed.
-pub fn end(process: &Process, origin: Origin) {
-    for entry in COMMUNICATORS.take(|entry| entry.origin == origin) {
+/// Frees the communicators derived from the world model that the program has not freed.
+pub fn end_world(process: &Process) {
+    for entry in COMMUNICATORS.take(|entry| entry.origin == Origin::World) {
         let core = Arc::clone(&entry.core);
         drop(entry);
         process.comm_free(core).expect("what has a dynamic handle is not predefined");
