@@ -13,28 +13,19 @@ impl Bounds {
     /// Of what has no bytes.
     pub const EMPTY: Self = Self { lower: 0, upper: 0 };
 
-    /// The smallest interval around `self` moved by each of the `count` multiples, from 0, of `stride`.
+    /// The smallest interval around `self` moved by `displacement` plus each of the `count` multiples, from 0, of
+    /// `stride`.
     ///
     /// # Errors
     /// [`ErrorClass::Count`] if a bound does not fit `i64`.
-    pub fn repeat(self, count: u64, stride: i64) -> Result<Self> {
+    pub fn repeat(self, count: u64, stride: i64, displacement: i64) -> Result<Self> {
         let reach = i128::from(count.saturating_sub(1)) * i128::from(stride);
-        let lower = i128::from(self.lower) + reach.min(0);
-        let upper = i128::from(self.upper) + reach.max(0);
-        Self::narrow(lower, upper).ok_or_else(|| {
-            let text = format!("{count} elements {stride} bytes apart reach further than 64 bits can say");
-            Error::new(ErrorClass::Count, text)
-        })
-    }
-
-    /// The interval `displacement` bytes from `self`.
-    ///
-    /// # Errors
-    /// [`ErrorClass::Count`] if a bound does not fit `i64`.
-    pub fn moved(self, displacement: i128) -> Result<Self> {
-        let (lower, upper) = (i128::from(self.lower), i128::from(self.upper));
-        Self::narrow(lower + displacement, upper + displacement).ok_or_else(|| {
-            let text = format!("a displacement of {displacement} bytes reaches further than 64 bits can say");
+        let moved = |bound: i64, reach: i128| i128::from(bound) + i128::from(displacement) + reach;
+        Self::narrow(moved(self.lower, reach.min(0)), moved(self.upper, reach.max(0))).ok_or_else(|| {
+            let text = format!(
+                "{count} elements {stride} bytes apart, {displacement} bytes from the origin, reach further \
+                 than 64 bits can say"
+            );
             Error::new(ErrorClass::Count, text)
         })
     }
@@ -81,20 +72,27 @@ mod tests {
 
     #[test]
     fn a_negative_stride_moves_the_lower_bound() {
-        let bounds = Bounds { lower: 0, upper: 8 }.repeat(3, -16).expect("small numbers");
-        assert_eq!(bounds, Bounds { lower: -32, upper: 8 });
+        let bounds = Bounds { lower: 0, upper: 8 }.repeat(3, -16, 2).expect("small numbers");
+        assert_eq!(bounds, Bounds { lower: -30, upper: 10 });
+    }
+
+    #[test]
+    fn only_the_result_must_fit_64_bits() {
+        let far = Bounds { lower: -(1 << 62) - 8, upper: -(1 << 62) };
+        let bounds = far.repeat(2, -(1 << 62), 1 << 62).expect("the displacement leads back");
+        assert_eq!(bounds, Bounds { lower: -(1 << 62) - 8, upper: 0 });
     }
 
     #[test]
     fn what_does_not_fit_64_bits_is_refused() {
         let word = Bounds { lower: 0, upper: 8 };
-        let far = word.moved(1 << 62).expect("fits");
-        let near = word.moved(-(1 << 62)).expect("fits");
+        let far = word.repeat(1, 0, 1 << 62).expect("fits");
+        let near = word.repeat(1, 0, -(1 << 62)).expect("fits");
         let end = Bounds { lower: 0, upper: i64::MAX };
         for refused in [
-            word.repeat(1 << 40, 1 << 40),
-            word.moved(i128::from(i64::MAX)),
-            near.join(far.moved(8).expect("fits")),
+            word.repeat(1 << 40, 1 << 40, 0),
+            word.repeat(1, 0, i64::MAX),
+            near.join(far.repeat(1, 0, 8).expect("fits")),
             end.padded(8),
         ] {
             assert_eq!(refused.expect_err("beyond 64 bits").class(), ErrorClass::Count);

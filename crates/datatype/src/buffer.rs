@@ -87,7 +87,7 @@ impl Buffer {
             return Ok(Self::EMPTY);
         }
         let extent = datatype.extent();
-        datatype.true_bounds().repeat(count, extent).map_err(|_| too_long(count, datatype))?;
+        datatype.true_bounds().repeat(count, extent, 0).map_err(|_| too_long(count, datatype))?;
         let follow = if count == 1 { layout.bytes as i64 } else { extent };
         if let Some(displacement) = layout.dense_at(follow) {
             let origin = origin.wrapping_offset(displacement as isize);

@@ -32,7 +32,7 @@ impl<'a> Elements<'a> {
         let bytes = layout.bytes.checked_mul(count).filter(|bytes| isize::try_from(*bytes).is_ok());
         let Some(bytes) = bytes else { return Err(too_long(count, datatype)) };
         if bytes != 0 {
-            datatype.true_bounds().repeat(count, extent).map_err(|_| too_long(count, datatype))?;
+            datatype.true_bounds().repeat(count, extent, 0).map_err(|_| too_long(count, datatype))?;
         }
         Ok(Self { origin, bytes, extent, layout })
     }

@@ -161,7 +161,7 @@ impl Span {
             return Ok(());
         }
         let joined = |bounds: Option<Bounds>, other: Bounds| {
-            let other = other.repeat(count, stride)?.moved(displacement.into())?;
+            let other = other.repeat(count, stride, displacement)?;
             bounds.map_or(Ok(other), |bounds| bounds.join(other)).map(Some)
         };
         if piece.marked {
