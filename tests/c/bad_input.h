@@ -171,10 +171,12 @@ static int added_class(void) {
     return class;
 }
 
+/* Without a string if that is null. */
 static int added_code(const char *string) {
     int code;
     OK(MPI_Add_error_code(MPI_ERR_ARG, &code));
-    OK(MPI_Add_error_string(code, string));
+    if (string != NULL)
+        OK(MPI_Add_error_string(code, string));
     return code;
 }
 

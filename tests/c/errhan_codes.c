@@ -19,6 +19,9 @@ static void strings(int class, int code) {
     is_called(class, "");
     OK(MPI_Add_error_string(class, "a class of its own"));
     is_called(class, "a class of its own");
+    OK(MPI_Add_error_string(code, ""));
+    GIVES(MPI_ERR_ARG, MPI_Remove_error_code(code));
+    OK(MPI_Remove_error_string(code));
     OK(MPI_Add_error_string(code, "first"));
     OK(MPI_Add_error_string(code, "second"));
     is_called(code, "second");

@@ -25,8 +25,8 @@ static LAST_USED: AtomicI32 = AtomicI32::new(MPI_ERR_LASTCODE);
 struct Added {
     /// The class of a code; a class is its own.
     class: c_int,
-    /// Empty if there is none.
-    text: Vec<u8>,
+    /// None until the program adds one, which may be empty.
+    text: Option<Vec<u8>>,
 }
 
 /// The class of an added code or class.
@@ -36,7 +36,7 @@ pub fn class_of(code: c_int) -> Option<c_int> {
 
 /// The string of an added code or class; empty if it was given none.
 pub fn text_of(code: c_int) -> Option<Vec<u8>> {
-    registry().get(&code).map(|added| added.text.clone())
+    registry().get(&code).map(|added| added.text.clone().unwrap_or_default())
 }
 
 /// The error that a callback of the program's has reported by `code`: that code, if it is one.
@@ -93,7 +93,7 @@ pub unsafe fn add_error_string(function: Function, errorcode: c_int, text: *cons
         // SAFETY: the caller's promise.
         let text = unsafe { short_bytes("string", text, MPI_MAX_ERROR_STRING) }?;
         change(errorcode, |added| {
-            added.text = text;
+            added.text = Some(text);
             Ok(())
         })
     })
@@ -121,12 +121,9 @@ pub fn remove_error_code(function: Function, errorcode: c_int) -> c_int {
 pub fn remove_error_string(function: Function, errorcode: c_int) -> c_int {
     at_any_time(function, || {
         change(errorcode, |added| {
-            if added.text.is_empty() {
-                let text = format!("errorcode is {errorcode}, which has no string");
-                return Err(Error::new(ErrorClass::Arg, text));
-            }
-            added.text.clear();
-            Ok(())
+            added.text.take().map(drop).ok_or_else(|| {
+                Error::new(ErrorClass::Arg, format!("errorcode is {errorcode}, which has no string"))
+            })
         })
     })
 }
@@ -144,7 +141,7 @@ fn add(class: Option<c_int>) -> c_int {
     let mut registry = registry();
     let last = LAST_USED.load(Ordering::Relaxed);
     let code = last.checked_add(1).expect("no program adds two thousand million codes");
-    registry.insert(code, Added { class: class.unwrap_or(code), text: Vec::new() });
+    registry.insert(code, Added { class: class.unwrap_or(code), text: None });
     LAST_USED.store(code, Ordering::Relaxed);
     code
 }
@@ -166,7 +163,7 @@ fn removable_class(class: c_int) -> Result<()> {
         _ if found.class != class => "which is a code".to_owned(),
         // The class itself is one of those that were counted.
         _ if codes > 1 => format!("a class that still has {} codes", codes - 1),
-        Added { text, .. } if !text.is_empty() => {
+        Added { text: Some(text), .. } => {
             format!("a class that still has the string \"{}\"", text.escape_ascii())
         }
         _ => return Ok(()),
@@ -178,7 +175,7 @@ fn removable_class(class: c_int) -> Result<()> {
 fn removable_code(code: c_int) -> Result<()> {
     let in_the_way = match find("errorcode", code)? {
         Added { class, .. } if class == code => "which is a class".to_owned(),
-        Added { text, .. } if !text.is_empty() => {
+        Added { text: Some(text), .. } => {
             format!("a code that still has the string \"{}\"", text.escape_ascii())
         }
         _ => return Ok(()),
