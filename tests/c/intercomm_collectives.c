@@ -3,10 +3,10 @@
 #include "intercomm.h"
 #include "lifetimes.h"
 
-enum { LONG_BLOCK = 150001, MEMBERS = 8 };
+enum { LONG_BLOCK = 90001, MEMBERS = 8 };
 
 static int count;
-static int sent[LONG_BLOCK * MEMBERS], received[LONG_BLOCK * MEMBERS];
+static int sent[LONG_BLOCK * MEMBERS], received[LONG_BLOCK * MEMBERS + 1];
 
 /* Element `i` of what a rank contributes to another in a round. */
 static int element(int group, int member, int to, int i, int round) {
@@ -17,7 +17,7 @@ static void fill(int blocks, int round) {
     for (int to = 0; to < blocks; to++)
         for (int i = 0; i < count; i++)
             sent[to * count + i] = element(side, me, to, i, round);
-    for (int i = 0; i < LONG_BLOCK * MEMBERS; i++)
+    for (int i = 0; i <= remotes * count; i++)
         received[i] = -1;
 }
 
