@@ -226,7 +226,7 @@ pub unsafe fn op_commutative(function: Function, op: MPI_Op, commute: *mut c_int
     })
 }
 
-/// `MPI_Reduce_local` and its large-count form.
+/// `MPI_Reduce_local` and its large-count form; the program's functions are called with its own buffers.
 ///
 /// # Safety
 /// As the standard says of its arguments.
@@ -247,7 +247,16 @@ pub unsafe fn reduce_local(
         let inout = Arguments { names: &INOUT, address: inoutbuf, count, datatype };
         // SAFETY: the caller's promise.
         let inout = unsafe { inout.buffer_of(&found) }?;
-        let reducer = reducer(op, datatype, &found)?;
+        let Some(predefined) = predefined(op) else {
+            let UserOp { function, .. } = OPS.find("op", op)?;
+            if input.bytes() != 0 {
+                let (left, inout, count) = (inbuf.cast_mut().cast(), inoutbuf.cast(), count.cast_unsigned());
+                // SAFETY: the caller's promise; `count` was checked above.
+                unsafe { function.call(left, inout, count, found.extent(), datatype) };
+            }
+            return Ok(());
+        };
+        let reducer = of_predefined(predefined, &found)?;
         if let (Some(input), Some(inout)) = (input.as_dense(), inout.as_dense()) {
             reducer.combine(&input, &inout, &inout);
             return Ok(());
