@@ -162,12 +162,6 @@ impl Process {
         self.page.set_call(function);
     }
 
-    /// Whether several threads may call at the same time.
-    #[inline]
-    pub fn is_threaded(&self) -> bool {
-        self.gate.is_threaded()
-    }
-
     /// Wakes a thread of this process that sleeps: another one has done what it may wait for.
     pub(crate) fn ring_own_bell(&self) {
         let (doorbell, waker) = &self.bed;

@@ -139,10 +139,11 @@ impl Process {
         result
     }
 
-    /// With several threads, the gate is not kept while waiting.
+    /// The gate is not kept from another thread while this one waits. Without one, the processor is kept: on a
+    /// busy machine it takes long to come back.
     #[inline]
     fn let_others_in<'a>(&'a self, state: Entered<'a, State>) -> Entered<'a, State> {
-        if !self.is_threaded() {
+        if !state.is_awaited() {
             return state;
         }
         drop(state);

@@ -10,7 +10,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// A value that one caller at a time may use.
 pub struct Gate<T> {
@@ -24,6 +24,8 @@ struct Lock {
     mutex: Mutex<()>,
     /// The thread inside; 0 is none. A thread finds its own number here only if it is inside.
     holder: AtomicUsize,
+    /// How many threads wait for the mutex.
+    waiting: AtomicUsize,
 }
 
 // SAFETY: `enter` gives out one guard at a time: by the mutex, or by the promise made to `unthreaded`.
@@ -38,7 +40,7 @@ pub struct Entered<'a, T> {
 impl<T> Gate<T> {
     /// A gate that any thread may enter at any time; it lets one in at a time.
     pub fn threaded(value: T) -> Self {
-        let lock = Lock { mutex: Mutex::new(()), holder: AtomicUsize::new(0) };
+        let lock = Lock { mutex: Mutex::new(()), holder: AtomicUsize::new(0), waiting: AtomicUsize::new(0) };
         Self { lock: Some(lock), inside: Cell::new(false), value: UnsafeCell::new(value) }
     }
 
@@ -89,9 +91,21 @@ impl Lock {
         if self.holder.load(Ordering::Relaxed) == me {
             return None;
         }
-        let guard = self.mutex.lock().unwrap_or_else(PoisonError::into_inner);
+        let guard = match self.mutex.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => self.wait(),
+        };
         self.holder.store(me, Ordering::Relaxed);
         Some(guard)
+    }
+
+    #[cold]
+    fn wait(&self) -> MutexGuard<'_, ()> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let guard = self.mutex.lock().unwrap_or_else(PoisonError::into_inner);
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        guard
     }
 }
 
@@ -99,6 +113,13 @@ impl Lock {
 fn this_thread() -> usize {
     thread_local!(static PLACE: u8 = const { 0 });
     PLACE.with(|place| ptr::from_ref(place).addr())
+}
+
+impl<T> Entered<'_, T> {
+    /// Whether another thread waits for the gate.
+    pub fn is_awaited(&self) -> bool {
+        self.gate.lock.as_ref().is_some_and(|lock| lock.waiting.load(Ordering::Relaxed) > 0)
+    }
 }
 
 impl<T> Drop for Entered<'_, T> {
@@ -141,6 +162,23 @@ mod tests {
             }
         });
         assert_eq!(*gate.enter(), 4000);
+    }
+
+    #[test]
+    fn who_is_inside_knows_whether_another_thread_waits() {
+        let gate = Gate::threaded(0u32);
+        let inside = gate.enter();
+        assert!(!inside.is_awaited());
+        std::thread::scope(|scope| {
+            scope.spawn(|| *gate.enter() += 1);
+            while !inside.is_awaited() {
+                std::thread::yield_now();
+            }
+            drop(inside);
+        });
+        let inside = gate.enter();
+        assert!(!inside.is_awaited());
+        assert_eq!(*inside, 1);
     }
 
     fn assert_refuses_a_second_entry(gate: &Gate<u32>) {
