@@ -134,11 +134,13 @@ impl Process {
         Ok(to_free.and_then(|callbacks| self.end_generalized(key, &*callbacks).err()))
     }
 
-    /// What became of the request that a completion is of, once the program's functions are called, if it is
-    /// generalized. Not to be called inside the gate.
+    /// Replaces the completion of a generalized request by what becomes of it once the program's functions are
+    /// called. Not to be called inside the gate.
     #[inline]
-    pub(super) fn concluded(&self, key: RequestKey, completion: Completion) -> Completion {
-        if completion.is_generalized { self.conclude(key) } else { completion }
+    pub(super) fn conclude_generalized(&self, key: RequestKey, completion: &mut Completion) {
+        if completion.is_generalized {
+            *completion = self.conclude(key);
+        }
     }
 
     #[cold]

@@ -158,8 +158,9 @@ impl Process {
     #[inline]
     pub fn wait(&self, key: RequestKey) -> Result<Completion> {
         self.check(key)?;
-        let completion = self.wait_for(OneRequest::new(key));
-        Ok(self.concluded(key, completion))
+        let mut completion = self.wait_for(OneRequest::new(key));
+        self.conclude_generalized(key, &mut completion);
+        Ok(completion)
     }
 
     /// Completes an operation if it is over.
@@ -170,9 +171,12 @@ impl Process {
         self.check(key)?;
         let mut state = self.enter();
         state.engine.poll();
-        let completion = state.complete(key);
+        let mut completion = state.complete(key);
         drop(state);
-        Ok(completion.map(|completion| self.concluded(key, completion)))
+        if let Some(completion) = &mut completion {
+            self.conclude_generalized(key, completion);
+        }
+        Ok(completion)
     }
 
     /// Waits for all operations; `each` is told how each ended, null requests (`None`) too.
@@ -187,8 +191,9 @@ impl Process {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
         for (index, key) in keys.iter().enumerate() {
             let completion = key.map_or(Completion::EMPTY, |key| {
-                let completion = self.wait_for(|state: &mut State| state.complete(key));
-                self.concluded(key, completion)
+                let mut completion = self.wait_for(|state: &mut State| state.complete(key));
+                self.conclude_generalized(key, &mut completion);
+                completion
             });
             each(index, completion);
         }
@@ -221,12 +226,15 @@ impl Process {
     /// As [`Process::wait`].
     pub fn wait_any(&self, keys: &[Option<RequestKey>]) -> Result<Option<(usize, Completion)>> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
-        let done = self.wait_for(|state: &mut State| match state.test_any(keys) {
+        let mut done = self.wait_for(|state: &mut State| match state.test_any(keys) {
             AnyTest::Done(index, completion) => Some(Some((index, completion))),
             AnyTest::NotYet => None,
             AnyTest::Undefined => Some(None),
         });
-        Ok(done.map(|(index, completion)| (index, self.concluded_at(keys, index, completion))))
+        if let Some((index, completion)) = &mut done {
+            self.conclude_at(keys, *index, completion);
+        }
+        Ok(done)
     }
 
     /// Completes one of the operations, if one is over.
@@ -235,13 +243,11 @@ impl Process {
     /// As [`Process::wait`].
     pub fn test_any(&self, keys: &[Option<RequestKey>]) -> Result<AnyTest> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
-        let tested = self.enter().test_any(keys);
-        Ok(match tested {
-            AnyTest::Done(index, completion) => {
-                AnyTest::Done(index, self.concluded_at(keys, index, completion))
-            }
-            other => other,
-        })
+        let mut tested = self.enter().test_any(keys);
+        if let AnyTest::Done(index, completion) = &mut tested {
+            self.conclude_at(keys, *index, completion);
+        }
+        Ok(tested)
     }
 
     /// Waits until at least one of the operations is over and completes those that are: how many, or `None` if
@@ -356,10 +362,9 @@ impl Process {
     }
 
     #[inline]
-    fn concluded_at(&self, keys: &[Option<RequestKey>], index: usize, completion: Completion) -> Completion {
-        match keys[index] {
-            None => completion,
-            Some(key) => self.concluded(key, completion),
+    fn conclude_at(&self, keys: &[Option<RequestKey>], index: usize, completion: &mut Completion) {
+        if let Some(key) = keys[index] {
+            self.conclude_generalized(key, completion);
         }
     }
 
