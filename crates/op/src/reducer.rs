@@ -37,10 +37,7 @@ impl Reducer {
     /// # Errors
     /// [`ErrorClass::Op`] if `op` is not defined on `basic`.
     pub fn predefined(op: ReduceOp, basic: BasicType) -> Result<Self> {
-        let is_integer = basic == BasicType::Char || basic.class() == Some(TypeClass::MultiLanguage);
-        let is_legal = basic.allows(op) || is_integer && TypeClass::CInteger.allows(op);
-        let kind = if basic == BasicType::Char { CHAR } else { basic.scalar() };
-        let legal = is_legal.then(|| table::kernel(op, kind)).flatten();
+        let legal = if basic.allows(op) { table::kernel(op, basic.scalar()) } else { beyond(op, basic) };
         let Some(kernel) = legal else {
             let text = format!("op {} is not defined on datatype {}", op.name(), basic.name());
             return Err(Error::new(ErrorClass::Op, text));
@@ -139,6 +136,17 @@ impl Reducer {
             function(first, second, count);
         }
     }
+}
+
+/// The operations that [`Reducer::predefined`] takes although the standard does not define them.
+#[cold]
+fn beyond(op: ReduceOp, basic: BasicType) -> Option<Kernel> {
+    let kind = match basic.class() {
+        Some(TypeClass::MultiLanguage) => basic.scalar(),
+        _ if basic == BasicType::Char => CHAR,
+        _ => return None,
+    };
+    if TypeClass::CInteger.allows(op) { table::kernel(op, kind) } else { None }
 }
 
 /// What C's `char` is to the processor.

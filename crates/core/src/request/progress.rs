@@ -103,6 +103,20 @@ impl State {
                 self.remove(key);
                 Some(completion)
             }
+            Kind::Complete(status) => {
+                let status = *status;
+                self.remove(key);
+                Some(Completion { status, freed: true, ..Completion::EMPTY })
+            }
+            _ => self.complete_rare(key),
+        }
+    }
+
+    /// Completes what is rare, or takes long anyway.
+    #[cold]
+    fn complete_rare(&mut self, key: RequestKey) -> Option<Completion> {
+        let request = self.requests.get_mut(key)?;
+        match &mut request.kind {
             Kind::Duplication(duplication) => {
                 if !self.engine.drive(duplication.run()) {
                     return None;
@@ -110,22 +124,18 @@ impl State {
                 self.end_duplication(key);
                 self.complete(key)
             }
+            Kind::Failed(_) => {
+                let comm = Arc::clone(&request.comm);
+                let Some(Kind::Failed(outcome)) = self.remove(key) else { return None };
+                Some(Completion::of(*outcome, &comm, true))
+            }
             Kind::Flush(_) => self.complete_flush(key),
             Kind::Generalized(generalized) => generalized.end(),
             Kind::SendReceive(messages) => {
                 self.engine.p2p.poll();
                 if messages.advance(&mut self.engine.p2p) { self.complete_send_receive(key) } else { None }
             }
-            Kind::Complete(status) => {
-                let status = *status;
-                self.remove(key);
-                Some(Completion { status, freed: true, ..Completion::EMPTY })
-            }
-            Kind::Failed(_) => {
-                let comm = Arc::clone(&request.comm);
-                let Some(Kind::Failed(outcome)) = self.remove(key) else { return None };
-                Some(Completion::of(*outcome, &comm, true))
-            }
+            _ => None,
         }
     }
 
