@@ -18,9 +18,14 @@ use crate::sync::{AtomicU32, Ordering};
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct Doorbell {
-    /// 1 while its rank sleeps or is about to; the futex.
-    asleep: AtomicU32,
+    /// The futex: how often it rang, above a bit that says whether a thread may have gone to sleep since.
+    state: AtomicU32,
 }
+
+/// The bit of [`Doorbell::state`].
+const ASLEEP: u32 = 1;
+/// One ring more in [`Doorbell::state`].
+const RING: u32 = 2;
 
 /// How many ranks of the segment sleep or are about to.
 #[repr(C, align(128))]
@@ -54,26 +59,32 @@ impl Waker {
 }
 
 impl Doorbell {
-    /// Wakes the rank, if it sleeps.
+    /// Wakes all threads of the rank that sleep. One that has not fallen asleep yet finds another state than it
+    /// left, and stays awake.
     #[cold]
     pub fn ring(&self) {
-        if self.asleep.load(Ordering::Relaxed) == 1 {
-            self.asleep.store(0, Ordering::Relaxed);
-            futex_wake(&self.asleep);
+        let state = self.state.load(Ordering::Relaxed);
+        let rung = state.wrapping_add(RING) & !ASLEEP;
+        // If the exchange fails, somebody else has rung meanwhile.
+        if state & ASLEEP != 0
+            && self.state.compare_exchange(state, rung, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            futex_wake(&self.state);
         }
     }
 
     /// Sleeps until the bell rings, `timeout` passes or a signal comes; not at all if `ready` says that there
-    /// is something to do. To be called by the doorbell's own rank, one thread at a time.
+    /// is something to do. To be called by threads of the doorbell's own rank.
+    ///
+    /// The bit stays set when a thread gets up by itself: others may sleep still. At worst that costs a ring.
     pub fn sleep(&self, waker: &Waker, timeout: Duration, ready: impl FnOnce() -> bool) {
-        self.asleep.store(1, Ordering::Relaxed);
+        let state = self.state.fetch_or(ASLEEP, Ordering::Relaxed) | ASLEEP;
         waker.sleepers.count.fetch_add(1, Ordering::Relaxed);
         let seen_by_all = barrier();
         if !ready() {
-            futex_wait(&self.asleep, if seen_by_all { timeout } else { timeout.min(BLIND_SLEEP) });
+            futex_wait(&self.state, state, if seen_by_all { timeout } else { timeout.min(BLIND_SLEEP) });
         }
         waker.sleepers.count.fetch_sub(1, Ordering::Relaxed);
-        self.asleep.store(0, Ordering::Relaxed);
     }
 }
 
@@ -103,14 +114,16 @@ fn membarrier(command: libc::membarrier_cmd) -> bool {
 }
 
 #[cfg(not(loom))]
-fn futex_wait(word: &AtomicU32, timeout: Duration) {
+fn futex_wait(word: &AtomicU32, expected: u32, timeout: Duration) {
     let limit = libc::timespec {
         tv_sec: timeout.as_secs() as libc::time_t,
         tv_nsec: libc::c_long::from(timeout.subsec_nanos()),
     };
     // Not the process-private kind: wakers are other processes.
     // SAFETY: `word` and `limit` are valid for the call.
-    unsafe { libc::syscall(libc::SYS_futex, ptr::from_ref(word), libc::FUTEX_WAIT, 1, &raw const limit) };
+    unsafe {
+        libc::syscall(libc::SYS_futex, ptr::from_ref(word), libc::FUTEX_WAIT, expected, &raw const limit)
+    };
 }
 
 #[cfg(not(loom))]
@@ -121,8 +134,8 @@ fn futex_wake(word: &AtomicU32) {
 
 /// Under loom a sleeper polls its futex; loom reports a sleeper that nobody will wake as an endless loop.
 #[cfg(loom)]
-fn futex_wait(word: &AtomicU32, _: Duration) {
-    while word.load(Ordering::Relaxed) == 1 {
+fn futex_wait(word: &AtomicU32, expected: u32, _: Duration) {
+    while word.load(Ordering::Relaxed) == expected {
         loom::thread::yield_now();
     }
 }
@@ -140,7 +153,7 @@ mod loom_tests {
     fn who_publishes_while_another_falls_asleep_is_noticed() {
         loom::model(|| {
             let sleepers: &'static Sleepers = Box::leak(Box::new(Sleepers { count: AtomicU32::new(0) }));
-            let bell: &'static Doorbell = Box::leak(Box::new(Doorbell { asleep: AtomicU32::new(0) }));
+            let bell: &'static Doorbell = Box::leak(Box::new(Doorbell { state: AtomicU32::new(0) }));
             let flag: &'static AtomicU32 = Box::leak(Box::new(AtomicU32::new(0)));
             let waker = Waker::new(sleepers);
             let writer = loom::thread::spawn(move || {
@@ -164,7 +177,7 @@ mod tests {
 
     fn fresh() -> (&'static Doorbell, Waker) {
         let sleepers: &'static Sleepers = Box::leak(Box::new(Sleepers { count: AtomicU32::new(0) }));
-        (Box::leak(Box::new(Doorbell { asleep: AtomicU32::new(0) })), Waker::new(sleepers))
+        (Box::leak(Box::new(Doorbell { state: AtomicU32::new(0) })), Waker::new(sleepers))
     }
 
     #[test]
@@ -181,6 +194,25 @@ mod tests {
         });
         assert!(begin.elapsed() < Duration::from_secs(30));
         assert!(!waker.needed());
+    }
+
+    #[test]
+    fn a_thread_that_gets_up_leaves_the_bell_to_those_who_sleep() {
+        register_for_barriers();
+        let (bell, waker) = fresh();
+        let begin = Instant::now();
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| bell.sleep(&waker, Duration::from_secs(60), || false));
+            while !waker.needed() {
+                std::thread::yield_now();
+            }
+            while !sleeper.is_finished() {
+                bell.sleep(&waker, Duration::from_secs(60), || true);
+                bell.ring();
+                std::thread::yield_now();
+            }
+        });
+        assert!(begin.elapsed() < Duration::from_secs(30));
     }
 
     #[test]
