@@ -6,18 +6,18 @@
 
 use crate::{Buf, Span};
 
-/// Which collective, and its root.
+/// Which collective, and its root: a rank, or what a rank knows of it between two groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the variants are the standard's names")]
-pub enum Collective {
+pub enum Collective<R = u32> {
     Allgather,
     Allreduce,
     Alltoall,
     Barrier,
-    Bcast { root: u32 },
-    Gather { root: u32 },
-    Reduce { root: u32 },
-    Scatter { root: u32 },
+    Bcast { root: R },
+    Gather { root: R },
+    Reduce { root: R },
+    Scatter { root: R },
 }
 
 /// The size and kind of one collective operation.
@@ -37,7 +37,7 @@ pub struct Shape {
     pub node: bool,
 }
 
-impl Collective {
+impl<R: Copy> Collective<R> {
     /// The standard's name, in lower case: what overrides and tools call it.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl Collective {
     }
 
     /// The root, of a collective that has one.
-    pub const fn root(&self) -> Option<u32> {
+    pub const fn root(&self) -> Option<R> {
         match *self {
             Self::Bcast { root } | Self::Gather { root } | Self::Reduce { root } | Self::Scatter { root } => {
                 Some(root)

@@ -101,19 +101,13 @@ impl PlanCache {
 #[inline]
 fn place_of(case: &Case) -> usize {
     let (kind, root, bytes) = match case {
-        Case::Between(shape) => number_between(shape),
+        Case::Between(shape) => {
+            let (kind, root) = numbers(&shape.collective);
+            (kind, root.map_or(0, number), shape.bytes)
+        }
         Case::Within { shape, .. } => {
-            let (kind, root) = match shape.collective {
-                Collective::Allgather => (0, 0),
-                Collective::Allreduce => (1, 0),
-                Collective::Alltoall => (2, 0),
-                Collective::Barrier => (3, 0),
-                Collective::Bcast { root } => (4, root),
-                Collective::Gather { root } => (5, root),
-                Collective::Reduce { root } => (6, root),
-                Collective::Scatter { root } => (7, root),
-            };
-            (kind, root, shape.bytes)
+            let (kind, root) = numbers(&shape.collective);
+            (kind, root.unwrap_or(0), shape.bytes)
         }
     };
     let word = bytes << 3 ^ kind ^ u64::from(root) << 40;
@@ -121,23 +115,25 @@ fn place_of(case: &Case) -> usize {
 }
 const _: () = assert!(PLACES == 1 << (64 - 58));
 
-/// Numbers for the collective and for who its root is, and the bytes.
+/// A number for the collective, and its root.
 #[inline]
-fn number_between(shape: &inter::Shape) -> (u64, u32, u64) {
-    let number = |root| match root {
+fn numbers<R: Copy>(collective: &Collective<R>) -> (u64, Option<R>) {
+    match *collective {
+        Collective::Allgather => (0, None),
+        Collective::Allreduce => (1, None),
+        Collective::Alltoall => (2, None),
+        Collective::Barrier => (3, None),
+        Collective::Bcast { root } => (4, Some(root)),
+        Collective::Gather { root } => (5, Some(root)),
+        Collective::Reduce { root } => (6, Some(root)),
+        Collective::Scatter { root } => (7, Some(root)),
+    }
+}
+
+fn number(root: Root) -> u32 {
+    match root {
         Root::Here => 0,
         Root::Beside => 1,
         Root::Remote(root) => root + 2,
-    };
-    let (kind, root) = match shape.collective {
-        inter::Collective::Allgather => (0, 0),
-        inter::Collective::Allreduce => (1, 0),
-        inter::Collective::Alltoall => (2, 0),
-        inter::Collective::Barrier => (3, 0),
-        inter::Collective::Bcast { root } => (4, number(root)),
-        inter::Collective::Gather { root } => (5, number(root)),
-        inter::Collective::Reduce { root } => (6, number(root)),
-        inter::Collective::Scatter { root } => (7, number(root)),
-    };
-    (kind, root, shape.bytes)
+    }
 }

@@ -25,18 +25,7 @@ pub enum Root {
 }
 
 /// Which collective, and its root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the variants are the standard's names")]
-pub enum Collective {
-    Allgather,
-    Allreduce,
-    Alltoall,
-    Barrier,
-    Bcast { root: Root },
-    Gather { root: Root },
-    Reduce { root: Root },
-    Scatter { root: Root },
-}
+pub type Collective = crate::Collective<Root>;
 
 /// The size and kind of one collective operation between two groups, as a rank sees it.
 ///
@@ -57,32 +46,6 @@ pub struct Shape {
     pub unit: u32,
     /// Whether all ranks of both groups share memory, so that post and pull can be used.
     pub node: bool,
-}
-
-impl Collective {
-    /// The standard's name, in lower case.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Allgather => "allgather",
-            Self::Allreduce => "allreduce",
-            Self::Alltoall => "alltoall",
-            Self::Barrier => "barrier",
-            Self::Bcast { .. } => "bcast",
-            Self::Gather { .. } => "gather",
-            Self::Reduce { .. } => "reduce",
-            Self::Scatter { .. } => "scatter",
-        }
-    }
-
-    /// Where the root is, of a collective that has one.
-    pub const fn root(&self) -> Option<Root> {
-        match *self {
-            Self::Bcast { root } | Self::Gather { root } | Self::Reduce { root } | Self::Scatter { root } => {
-                Some(root)
-            }
-            Self::Allgather | Self::Allreduce | Self::Alltoall | Self::Barrier => None,
-        }
-    }
 }
 
 impl Shape {
