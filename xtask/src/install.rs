@@ -14,7 +14,15 @@ const PROGRAMS: [(&str, &[&str]); 4] =
 /// Builds everything and installs it under `prefix`.
 pub fn run(prefix: &Path, debug: bool) -> Outcome {
     let mut build = cargo();
-    build.args(["build", "--package", "oxmpi-abi", "--package", "oxmpi-launch", "--package", "oxmpi-tools"]);
+    build.args([
+        "build",
+        "--package",
+        "oxmpi-library",
+        "--package",
+        "oxmpi-launch",
+        "--package",
+        "oxmpi-tools",
+    ]);
     if !debug {
         build.arg("--release");
     }

@@ -1,4 +1,5 @@
-//! `libmpi_abi.so.1`: the exported functions of the standard C ABI.
+//! The exported functions of the standard C ABI: of `libmpi_abi.so.1`, or of a Rust program that shares its engine
+//! with C code.
 //!
 //! Everything in `generated/` comes from `spec/`. An export does two things: it widens integers, and it
 //! calls the body in `oxmpi_cfront` - or reports that there is none. The contract with the bodies:

@@ -57,7 +57,7 @@ fn library() -> &'static Path {
     BUILT.call_once(|| {
         let target = scratch.parent().expect("the scratch folder lies in the target folder");
         let cargo = env::var_os("CARGO").expect("cargo runs the tests");
-        output(Command::new(cargo).args(["build", "--package", "oxmpi-abi", "--target-dir"]).arg(target));
+        output(Command::new(cargo).args(["build", "--package", "oxmpi-library", "--target-dir"]).arg(target));
         for name in ["libmpi_abi.so", "libmpi_abi.so.1"] {
             fs::copy(target.join("debug/libmpi_abi.so"), scratch.join(name))
                 .expect("cargo built the library");
