@@ -39,7 +39,6 @@ mod streams;
 mod supervise;
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -63,7 +62,7 @@ pub fn main(name: &'static str) -> ExitCode {
 
 fn run(name: &'static str) -> Result<u8> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let text = match command_line::parse(&words, &|path| fs::read_to_string(path))? {
+    let text = match command_line::parse(&words, &command_line::read_file)? {
         Request::Help => command_line::help(name),
         Request::Run(job) => return Ok(start::start(name, &with_default_limit(*job)?)?.run()),
         Request::Version => format!("{name} (oxmpi) {}\n", env!("CARGO_PKG_VERSION")),

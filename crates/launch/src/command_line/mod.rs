@@ -7,15 +7,17 @@ mod config_file;
 mod table;
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use table::help;
 use table::{Entry, Setting};
 
 use crate::bind::Policy;
-use crate::environment::{Inherit, Rules};
+use crate::environment::{Inherit, Rules, Variable};
 use crate::failure::{Failure, Result};
 use crate::job::{Block, Job, StdinTo};
 
@@ -33,15 +35,28 @@ pub enum Request {
 /// Reads a file that an option names.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> std::io::Result<String>;
 
+/// More than a file that an option names can sensibly hold.
+const LONGEST_FILE_BYTES: u64 = 16 << 20;
+
+/// Reads a file that the command line names; a device may have no end.
+pub fn read_file(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LONGEST_FILE_BYTES + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > LONGEST_FILE_BYTES {
+        true => Err(std::io::Error::other(format!("it is longer than {LONGEST_FILE_BYTES} bytes"))),
+        false => Ok(text),
+    }
+}
+
 /// Understands the words after the launcher's own name.
 ///
 /// # Errors
 /// The launcher's own failure, which names the word that was wrong and, for an unknown option, the nearest known one.
 pub fn parse(words: &[OsString], read_file: ReadFile) -> Result<Request> {
-    let mut parser = Parser { job: Job::default(), read_file, request: None };
+    let mut parser = Parser { job: Job::default(), read_file, is_in_file: false, request: None };
     for section in words.split(|word| word == ":") {
         parser.section(section)?;
-        if let Some(request) = parser.request {
+        if let Some(request) = parser.request.take() {
             return Ok(request);
         }
     }
@@ -63,6 +78,8 @@ const MAX_RANKS: u32 = 1 << 20;
 struct Parser<'a> {
     job: Job,
     read_file: ReadFile<'a>,
+    /// The words come from a configuration file.
+    is_in_file: bool,
     request: Option<Request>,
 }
 
@@ -114,7 +131,7 @@ impl Parser<'_> {
         let wanted = entry.values.len() - usize::from(joined.is_some());
         if after.len() < wanted {
             let usage = entry.values.join(" ");
-            return Err(Failure::own(format!("{} needs a value: {0} {usage}", typed.dashed())));
+            return Err(Failure::own(format!("{} lacks a value: {0} {usage}", typed.dashed())));
         }
         let (values, rest) = after.split_at(wanted);
         let values: Vec<OsString> = joined.into_iter().chain(values.iter().cloned()).collect();
@@ -130,12 +147,12 @@ impl Parser<'_> {
         let environment = &mut draft.block.environment;
         match setting {
             Setting::Count => draft.count = Some(given.number(0)?),
-            Setting::Dir => draft.block.dir = Some(given.value().into()),
+            Setting::Dir => draft.block.dir = Some(given.directory()?),
             Setting::Env => environment.set.push(given.variable()?),
             Setting::EnvAll => environment.inherit = Some(Inherit::All),
             Setting::EnvList => environment.inherit = Some(Inherit::Only(given.list())),
             Setting::EnvNone => environment.inherit = Some(Inherit::None),
-            Setting::Export => export(given.value(), environment),
+            Setting::Export => given.export(environment)?,
             Setting::Path => draft.block.path = Some(given.value().clone()),
             Setting::PerNode => draft.per_node = Some(given.number(1)?),
             _ => return Ok(false),
@@ -168,7 +185,7 @@ impl Parser<'_> {
             }
             Setting::InitialErrhandler => job.tell("OXMPI_INITIAL_ERRHANDLER", given),
             Setting::MemoryAllocKinds => job.tell("OXMPI_MEMORY_ALLOC_KINDS", given),
-            Setting::OutputDir => job.output_dir = Some(given.value().into()),
+            Setting::OutputDir => job.output_dir = Some(given.directory()?),
             Setting::ReportBindings => job.report_bindings = true,
             Setting::Stdin => job.stdin = given.stdin()?,
             Setting::Tag => job.tag = true,
@@ -182,9 +199,15 @@ impl Parser<'_> {
     }
 
     fn config_file(&mut self, given: &Given) -> Result<()> {
+        if self.is_in_file {
+            return Err(given.wrong("a configuration file cannot name another one"));
+        }
         let text = given.read(self.read_file)?;
         let blocks = config_file::blocks(&text).map_err(|error| given.wrong(&error))?;
-        blocks.iter().try_for_each(|block| self.section(block))
+        self.is_in_file = true;
+        let outcome = blocks.iter().try_for_each(|block| self.section(block));
+        self.is_in_file = false;
+        outcome
     }
 }
 
@@ -198,32 +221,32 @@ impl Job {
 struct Typed {
     dashes: &'static str,
     name: String,
+    /// What follows the first `=`.
+    joined: Option<OsString>,
 }
 
 /// The option that `word` is, if it is one.
 fn option_name(word: &OsStr) -> Option<Typed> {
-    let word = word.to_string_lossy();
-    let (dashes, name) = match word.strip_prefix("--") {
-        Some(name) => ("--", name),
-        None => ("-", word.strip_prefix('-')?),
+    let word = word.as_bytes();
+    let (dashes, word) = match word.strip_prefix(b"--") {
+        Some(word) => ("--", word),
+        None => ("-", word.strip_prefix(b"-")?),
     };
-    (!name.is_empty()).then(|| Typed { dashes, name: name.to_owned() })
+    let mut parts = word.splitn(2, |&byte| byte == b'=');
+    let name = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
+    let joined = parts.next().map(|value| OsString::from_vec(value.to_vec()));
+    (!word.is_empty()).then_some(Typed { dashes, name, joined })
 }
 
 impl Typed {
     /// The table's entry, and the value joined to the name by `=`, if any.
     fn find(&self) -> Result<(&'static Entry, Option<OsString>)> {
-        if let Some(entry) = table::find(&self.name) {
-            return Ok((entry, None));
-        }
-        let (name, value) = match self.name.split_once('=') {
-            Some((name, value)) => (name, Some(OsString::from(value))),
-            None => (self.name.as_str(), None),
-        };
-        match table::find(name) {
-            Some(entry) if value.is_some() && entry.values.len() == 1 => Ok((entry, value)),
+        match table::find(&self.name) {
+            Some(known) if self.joined.is_none() || known.values.len() == 1 => {
+                Ok((known, self.joined.clone()))
+            }
             Some(_) => Err(Failure::own(format!("{} takes no value joined by =", self.dashed()))),
-            None => Err(Failure::own(match table::nearest(name) {
+            None => Err(Failure::own(match table::nearest(&self.name) {
                 Some(known) => {
                     format!("unknown option {}; did you mean {}{known}?", self.dashed(), self.dashes)
                 }
@@ -276,12 +299,32 @@ impl Given<'_> {
         }
     }
 
+    fn directory(&self) -> Result<PathBuf> {
+        let path = PathBuf::from(self.value());
+        Some(path).filter(|path| *path != Path::new("")).ok_or_else(|| self.wrong("it must be a directory"))
+    }
+
     /// The two values as a variable.
-    fn variable(&self) -> Result<(OsString, OsString)> {
-        let (name, value) = (self.value(), self.values.get(1).cloned().unwrap_or_default());
+    fn variable(&self) -> Result<Variable> {
+        self.named(self.value().clone(), self.values.get(1).cloned().unwrap_or_default())
+    }
+
+    /// `-x NAME` passes a variable on, `-x NAME=VALUE` sets it.
+    fn export(&self, environment: &mut Rules) -> Result<()> {
+        let bytes = self.value().as_bytes();
+        let Some(at) = bytes.iter().position(|&byte| byte == b'=') else {
+            environment.pass.push(self.named(self.value().clone(), OsString::new())?.0);
+            return Ok(());
+        };
+        let (name, value) = (bytes[..at].to_vec(), bytes[at + 1..].to_vec());
+        environment.set.push(self.named(OsString::from_vec(name), OsString::from_vec(value))?);
+        Ok(())
+    }
+
+    fn named(&self, name: OsString, value: OsString) -> Result<Variable> {
         match name.is_empty() || name.as_bytes().contains(&b'=') {
             true => Err(self.wrong("the name of a variable is not empty and has no =")),
-            false => Ok((name.clone(), value)),
+            false => Ok((name, value)),
         }
     }
 
@@ -302,9 +345,11 @@ impl Given<'_> {
 
 impl std::fmt::Display for Given<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let name = self.typed.name.split('=').next().unwrap_or_default();
-        write!(f, "{}{name}", self.typed.dashes)?;
-        self.values.iter().try_for_each(|value| write!(f, " {}", value.to_string_lossy()))
+        write!(f, "{}{}", self.typed.dashes, self.typed.name)?;
+        self.values.iter().try_for_each(|value| match value.is_empty() {
+            true => write!(f, " ''"),
+            false => write!(f, " {}", value.to_string_lossy()),
+        })
     }
 }
 
@@ -312,18 +357,6 @@ impl std::fmt::Display for Given<'_> {
 pub fn parse_seconds(text: &str) -> Option<Duration> {
     let seconds: f64 = text.trim().parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero())
-}
-
-/// `-x NAME` passes a variable on, `-x NAME=VALUE` sets it.
-fn export(word: &OsStr, environment: &mut Rules) {
-    let bytes = word.as_bytes();
-    match bytes.iter().position(|&byte| byte == b'=') {
-        Some(at) => {
-            let (name, value) = (bytes[..at].to_vec(), bytes[at + 1..].to_vec());
-            environment.set.push((OsString::from_vec(name), OsString::from_vec(value)));
-        }
-        None => environment.pass.push(word.to_owned()),
-    }
 }
 
 /// The name in `name:slots`; an IPv6 address has more than one colon and no slots.

@@ -81,6 +81,16 @@ fn a_wrong_value_is_shown_with_its_option() {
 }
 
 #[test]
+fn names_of_nothing_are_refused() {
+    for words in [["-x", ""], ["-x", "=b"], ["-wdir", ""], ["-output-dir", ""]] {
+        let failure = parse(&words.map(OsString::from), &no_files).expect_err("it names nothing");
+        assert!(failure.to_string().starts_with(words[0]), "{failure}");
+    }
+    let failure = parse(&["-env", "", "b"].map(OsString::from), &no_files).expect_err("it names nothing");
+    assert!(failure.to_string().contains("-env '' b: "), "{failure}");
+}
+
+#[test]
 fn options_of_other_launchers_that_mean_nothing_here_are_noted() {
     let job = job("--oversubscribe --map-by ppr:2:node --allow-run-as-root --mca btl self,vader -soft 1:4 a");
     assert_eq!(job.ignored.len(), 5);
@@ -122,6 +132,39 @@ fn a_configuration_file_gives_the_blocks() {
     assert!(job.tag);
     assert_eq!(job.size(), 3);
     assert_eq!(job.blocks[1].program, "./b");
+}
+
+#[test]
+fn a_configuration_file_that_names_a_configuration_file_is_refused() {
+    let read = |_: &Path| Ok("-n 1 -configfile jobs\n".to_owned());
+    let failure = parse(&words("-configfile jobs"), &read).expect_err("it would have no end");
+    assert!(failure.to_string().contains("-configfile jobs: a configuration file cannot name another"));
+    let read = |_: &Path| Ok("-n 1 ./a\n".to_owned());
+    let Ok(Request::Run(job)) = parse(&words("-configfile one : -configfile two"), &read) else {
+        panic!("one after the other is fine")
+    };
+    assert_eq!(job.size(), 2);
+}
+
+#[test]
+fn a_file_without_an_end_is_refused() {
+    for option in ["-f", "-configfile"] {
+        let failure = parse(&words(&format!("{option} /dev/zero a")), &read_file).expect_err("it has no end");
+        assert!(failure.to_string().contains(&format!("{option} /dev/zero: it is longer than")), "{failure}");
+    }
+}
+
+#[test]
+fn values_need_not_be_text() {
+    let word = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+    let (dir, joined) = (word(b"/tmp/\xff"), word(b"--wdir=/tmp/\xff"));
+    for line in [vec!["-wdir".into(), dir.clone(), "a".into()], vec![joined, "a".into()]] {
+        let Ok(Request::Run(job)) = parse(&line, &no_files) else { panic!("refused") };
+        assert_eq!(job.blocks[0].dir.as_deref(), Some(Path::new(&dir)));
+    }
+    for wrong in [&b"-n=\xff"[..], b"--timeout=\xff", b"--bind-to=\xff", b"-\xff"] {
+        parse(&[word(wrong), "a".into()], &no_files).expect_err("it is not text");
+    }
 }
 
 #[test]
