@@ -63,12 +63,15 @@ pub fn main(name: &'static str) -> ExitCode {
 fn run(name: &'static str) -> Result<u8> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let text = match command_line::parse(&words, &command_line::read_file)? {
-        Request::Help => command_line::help(name),
+        Request::Help => command_line::manual(name, |manual| manual.help()),
+        Request::Manual(format) => {
+            command_line::manual(name, |manual| manual.print_as(&format)).expect("the format was checked")
+        }
         Request::Run(job) => return Ok(start::start(name, &with_default_limit(*job)?)?.run()),
         Request::Version => format!("{name} (oxmpi) {}\n", env!("CARGO_PKG_VERSION")),
     };
-    let printed = io::stdout().write_all(text.as_bytes());
-    printed.map(|()| 0).map_err(|error| Failure::system("print", error))
+    oxmpi_manual::print(&text).map_err(|error| Failure::system("write standard output", error))?;
+    Ok(0)
 }
 
 /// The time limit of `MPIEXEC_TIMEOUT`, where the command line gives none.

@@ -13,8 +13,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use table::help;
-use table::{Entry, Setting};
+use oxmpi_manual::FORMATS;
+pub use table::manual;
+use table::{Known, Setting};
 
 use crate::bind::Policy;
 use crate::environment::{Inherit, Rules, Variable};
@@ -26,6 +27,8 @@ use crate::job::{Block, Job, StdinTo};
 pub enum Request {
     /// The help text.
     Help,
+    /// The manual in this form.
+    Manual(String),
     /// A job.
     Run(Box<Job>),
     /// The version.
@@ -127,7 +130,7 @@ impl Parser<'_> {
         after: &'w [OsString],
         draft: &mut Draft,
     ) -> Result<&'w [OsString]> {
-        let (entry, joined) = typed.find()?;
+        let (Known { entry, setting }, joined) = typed.find()?;
         let wanted = entry.values.len() - usize::from(joined.is_some());
         if after.len() < wanted {
             let usage = entry.values.join(" ");
@@ -136,8 +139,8 @@ impl Parser<'_> {
         let (values, rest) = after.split_at(wanted);
         let values: Vec<OsString> = joined.into_iter().chain(values.iter().cloned()).collect();
         let given = Given { typed, values };
-        if !self.set_for_block(entry.setting, &given, draft)? {
-            self.set_for_job(entry.setting, &given, draft)?;
+        if !self.set_for_block(*setting, &given, draft)? {
+            self.set_for_job(*setting, &given, draft)?;
         }
         Ok(rest)
     }
@@ -184,6 +187,7 @@ impl Parser<'_> {
                 job.hosts.extend(given.value().to_string_lossy().split(',').map(host_name));
             }
             Setting::InitialErrhandler => job.tell("OXMPI_INITIAL_ERRHANDLER", given),
+            Setting::Manual => self.request = Some(Request::Manual(given.manual_format()?)),
             Setting::MemoryAllocKinds => job.tell("OXMPI_MEMORY_ALLOC_KINDS", given),
             Setting::OutputDir => job.output_dir = Some(given.directory()?),
             Setting::ReportBindings => job.report_bindings = true,
@@ -240,9 +244,9 @@ fn option_name(word: &OsStr) -> Option<Typed> {
 
 impl Typed {
     /// The table's entry, and the value joined to the name by `=`, if any.
-    fn find(&self) -> Result<(&'static Entry, Option<OsString>)> {
+    fn find(&self) -> Result<(&'static Known, Option<OsString>)> {
         match table::find(&self.name) {
-            Some(known) if self.joined.is_none() || known.values.len() == 1 => {
+            Some(known) if self.joined.is_none() || known.entry.values.len() == 1 => {
                 Ok((known, self.joined.clone()))
             }
             Some(_) => Err(Failure::own(format!("{} takes no value joined by =", self.dashed()))),
@@ -286,6 +290,11 @@ impl Given<'_> {
         let text = self.value().to_string_lossy();
         Policy::from_name(&text)
             .ok_or_else(|| self.wrong("it must be share, core, hwthread, numa, socket or none"))
+    }
+
+    fn manual_format(&self) -> Result<String> {
+        let known = self.value().to_str().filter(|format| FORMATS.contains(format));
+        known.map(str::to_owned).ok_or_else(|| self.wrong("it must be man, bash, zsh or fish"))
     }
 
     fn stdin(&self) -> Result<StdinTo> {

@@ -2,16 +2,14 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, Portable MPI Process Startup.
 
-/// An option: how it is spelt, what values follow it, what it sets.
-pub struct Entry {
-    /// Names without dashes; one or two dashes are accepted before each.
-    pub names: &'static [&'static str],
-    /// What the values that follow stand for, one word each.
-    pub values: &'static [&'static str],
+use oxmpi_manual::{Dashes, Entry, FORMATS, Manual, Section, Values};
+
+/// An option: how it is written, and what it sets.
+pub struct Known {
+    /// Its spellings, its values and what it does.
+    pub entry: Entry,
     /// What it sets.
     pub setting: Setting,
-    /// What it does, for the help text; empty for spellings accepted and ignored.
-    pub help: &'static str,
 }
 
 /// What an option sets.
@@ -37,6 +35,7 @@ pub enum Setting {
     Hosts,
     Ignored,
     InitialErrhandler,
+    Manual,
     MemoryAllocKinds,
     OutputDir,
     Path,
@@ -55,33 +54,43 @@ const fn entry(
     values: &'static [&'static str],
     setting: Setting,
     help: &'static str,
-) -> Entry {
-    Entry { names, values, setting, help }
+) -> Known {
+    Known { entry: Entry::new(names, values, help), setting }
+}
+
+impl Known {
+    const fn completes(self, values: Values) -> Self {
+        Self { entry: self.entry.completes(values), ..self }
+    }
 }
 
 /// The table.
-pub static ENTRIES: &[Entry] = &[
+pub static ENTRIES: &[Known] = &[
     entry(&["n", "np", "c"], &["N"], Setting::Count, "run N ranks of the program that follows (1 if absent)"),
-    entry(&["wdir", "wd"], &["DIR"], Setting::Dir, "working directory of the ranks"),
+    entry(&["wdir", "wd"], &["DIR"], Setting::Dir, "working directory of the ranks")
+        .completes(Values::Directories),
     entry(
         &["path"],
         &["DIRS"],
         Setting::Path,
         "search these directories (a:b:c) for the program before PATH",
-    ),
+    )
+    .completes(Values::Directories),
     entry(
         &["configfile"],
         &["FILE"],
         Setting::ConfigFile,
         "read the blocks of the command line from FILE, one a line",
-    ),
+    )
+    .completes(Values::Files),
     entry(
         &["host", "hosts", "H"],
         &["NAMES"],
         Setting::Hosts,
         "run on these hosts (only this machine for now)",
     ),
-    entry(&["hostfile", "machinefile", "f"], &["FILE"], Setting::HostFile, "run on the hosts listed in FILE"),
+    entry(&["hostfile", "machinefile", "f"], &["FILE"], Setting::HostFile, "run on the hosts listed in FILE")
+        .completes(Values::Files),
     entry(
         &["ppn", "N", "npernode"],
         &["N"],
@@ -104,13 +113,15 @@ pub static ENTRIES: &[Entry] = &[
         Setting::Timestamp,
         "begin each line of output with the time (UTC)",
     ),
-    entry(&["output-dir"], &["DIR"], Setting::OutputDir, "write the output of rank R to DIR/rank.R"),
+    entry(&["output-dir"], &["DIR"], Setting::OutputDir, "write the output of rank R to DIR/rank.R")
+        .completes(Values::Directories),
     entry(
         &["s", "stdin"],
         &["WHO"],
         Setting::Stdin,
         "rank that reads standard input, or all, or none (default 0)",
-    ),
+    )
+    .completes(Values::Words(&["all", "none"])),
     entry(
         &["timeout"],
         &["SECONDS"],
@@ -128,14 +139,16 @@ pub static ENTRIES: &[Entry] = &[
         &["WHAT"],
         Setting::BindTo,
         "share (default: each rank its share of the CPUs), core, hwthread, numa, socket, none",
-    ),
+    )
+    .completes(Values::Words(&["share", "core", "hwthread", "numa", "socket", "none"])),
     entry(&["report-bindings"], &[], Setting::ReportBindings, "print the CPUs of each rank"),
     entry(
         &["initial-errhandler"],
         &["NAME"],
         Setting::InitialErrhandler,
         "initial error handler, such as mpi_errors_return",
-    ),
+    )
+    .completes(Values::Words(&["mpi_errors_abort", "mpi_errors_are_fatal", "mpi_errors_return"])),
     entry(
         &["memory-alloc-kinds"],
         &["KINDS"],
@@ -145,6 +158,13 @@ pub static ENTRIES: &[Entry] = &[
     entry(&["v", "verbose"], &[], Setting::Verbose, "tell what is done and what is ignored"),
     entry(&["V", "version"], &[], Setting::Version, "print the version"),
     entry(&["h", "help"], &[], Setting::Help, "print this text"),
+    entry(
+        &["manual"],
+        &["FORMAT"],
+        Setting::Manual,
+        "print the manual page (man), or completion for a shell (bash, zsh, fish)",
+    )
+    .completes(Values::Words(FORMATS)),
     entry(
         &["oversubscribe", "allow-run-as-root", "use-hwthread-cpus", "q", "quiet"],
         &[],
@@ -156,52 +176,70 @@ pub static ENTRIES: &[Entry] = &[
 ];
 
 /// The option called `name` (without dashes).
-pub fn find(name: &str) -> Option<&'static Entry> {
-    ENTRIES.iter().find(|entry| entry.names.contains(&name))
+pub fn find(name: &str) -> Option<&'static Known> {
+    ENTRIES.iter().find(|known| known.entry.names.contains(&name))
 }
 
 /// The known name most like `name`, if any is like it at all.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    let all = ENTRIES.iter().flat_map(|entry| entry.names);
+    let all = ENTRIES.iter().flat_map(|known| known.entry.names);
     let (distance, best) = all.map(|known| (distance(name, known), *known)).min()?;
     let most = 1 + name.chars().count() / 3;
     (distance <= most && distance < best.chars().count()).then_some(best)
 }
 
-/// The help text.
-pub fn help(launcher: &str) -> String {
-    let mut text = format!(
-        "usage: {launcher} [options] program [arguments] [: [options] program [arguments]]...\n\n\
-         Starts the ranks of an MPI job on this machine. Options may begin with one dash or two.\n\n"
-    );
-    for entry in ENTRIES.iter().filter(|entry| !entry.help.is_empty()) {
-        let names: Vec<String> = entry.names.iter().map(|name| format!("-{name}")).collect();
-        let left = format!("{} {}", names.join(", "), entry.values.join(" "));
-        text += &format!("  {left:<34} {}\n", entry.help);
-    }
-    let ignored = ENTRIES.iter().filter(|entry| entry.setting == Setting::Ignored);
-    let names: Vec<String> = ignored.flat_map(|entry| entry.names).map(|name| format!("-{name}")).collect();
-    text += "\nAccepted and without effect:";
-    for line in names.chunks(8) {
-        text += &format!("\n  {}", line.join(" "));
-    }
-    text + EXIT_STATUS
+/// What `form` makes of the manual of `launcher`.
+pub fn manual<T>(launcher: &str, form: impl FnOnce(&Manual) -> T) -> T {
+    let options: Vec<Entry> = ENTRIES.iter().map(|known| known.entry).collect();
+    let other = if launcher == "mpirun" { "mpiexec" } else { "mpirun" };
+    form(&Manual {
+        names: &[launcher, other],
+        purpose: "Starts the ranks of an MPI job on this machine",
+        usage: &["[options] program [arguments] [: [options] program [arguments]]..."],
+        about: "Options may begin with one dash or two, and a single value may be joined by =.",
+        dashes: Dashes::Any,
+        options: &options,
+        operands: Values::Program,
+        commands: &[],
+        sections: SECTIONS,
+    })
 }
 
-const EXIT_STATUS: &str = "
-
-Exit status:
-  0    all is well
-  K    the first rank that failed exited with K, or called MPI_Abort with code K
-  1    a rank left with status 0 between MPI_Init and MPI_Finalize, or never joined
-  124  time limit
-  125  the launcher's own failure
-  126  a program is not executable
-  127  a program was not found
-  128+S  a rank died by signal S, or the launcher was told to stop by signal S
-
-SIGQUIT (Ctrl-\\) prints what every rank is doing.
-";
+const SECTIONS: &[Section] = &[
+    Section {
+        title: "Exit status",
+        rows: &[
+            ("0", "all is well"),
+            ("K", "the first rank that failed exited with K, or called MPI_Abort with code K"),
+            ("1", "a rank left with status 0 between MPI_Init and MPI_Finalize, or never joined"),
+            ("124", "time limit"),
+            ("125", "the launcher's own failure"),
+            ("126", "a program is not executable"),
+            ("127", "a program was not found"),
+            ("128+S", "a rank died by signal S, or the launcher was told to stop by signal S"),
+        ],
+    },
+    Section {
+        title: "Signals",
+        rows: &[
+            ("SIGQUIT (Ctrl-\\)", "print what every rank is doing"),
+            ("SIGINT, SIGTERM, SIGHUP", "end the job; a second one kills it"),
+            ("SIGUSR1, SIGUSR2", "passed on to the ranks"),
+        ],
+    },
+    Section {
+        title: "Environment",
+        rows: &[
+            ("MPIEXEC_TIMEOUT", "the time limit in seconds, where --timeout is absent"),
+            ("OXMPI_ALGORITHMS", "read by the ranks: algorithms to prefer, collective=algorithm,..."),
+            ("OXMPI_RANK, OXMPI_SIZE", "set for the ranks, as are PMI_RANK and PMI_SIZE"),
+            (
+                "OXMPI_LOCAL_RANK, OXMPI_LOCAL_SIZE",
+                "the same on one machine, as MPI_LOCALRANKID, MPI_LOCALNRANKS",
+            ),
+        ],
+    },
+];
 
 /// Number of insertions, deletions, replacements and swaps of neighbours that make `left` into `right`.
 fn distance(left: &str, right: &str) -> usize {
@@ -229,11 +267,26 @@ mod tests {
 
     #[test]
     fn no_name_is_listed_twice() {
-        let mut names: Vec<&str> = ENTRIES.iter().flat_map(|entry| entry.names).copied().collect();
+        let mut names: Vec<&str> = ENTRIES.iter().flat_map(|known| known.entry.names).copied().collect();
         names.sort_unstable();
         let all = names.len();
         names.dedup();
         assert_eq!(names.len(), all);
+    }
+
+    #[test]
+    fn the_manual_and_the_readme_name_the_same_variables() {
+        let readme = include_str!("../../../../README.md");
+        let (_, table) = readme.split_once("| variable | meaning |").expect("the table of variables");
+        let rows = table.lines().skip(2).map_while(|row| row.strip_prefix("| `")?.split_once('`'));
+        let mut told: Vec<&str> = rows.map(|(name, _)| name).collect();
+        let section = SECTIONS.iter().find(|section| section.title == "Environment").expect("a section");
+        // The others are set for the ranks.
+        let read = section.rows.iter().map(|(names, _)| *names).filter(|names| !names.contains(','));
+        let mut read: Vec<&str> = read.collect();
+        read.sort_unstable();
+        told.sort_unstable();
+        assert_eq!(read, told);
     }
 
     #[test]

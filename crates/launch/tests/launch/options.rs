@@ -74,6 +74,20 @@ fn help_and_version_go_to_the_output() {
 }
 
 #[test]
+fn the_manual_is_printed_in_every_form() {
+    for (format, said) in
+        [("man", ".SH SYNOPSIS"), ("bash", "complete -o"), ("zsh", "#compdef"), ("fish", "complete -c")]
+    {
+        let manual = mpiexec(&["--manual", format]);
+        assert_eq!((manual.status, manual.err.as_str()), (Some(0), ""));
+        assert!(manual.out.contains(said) && manual.out.contains("report"), "{}", manual.out);
+    }
+    let ended = mpiexec(&["--manual=tex"]);
+    assert_eq!(ended.status, Some(125));
+    assert!(ended.err.contains("--manual tex: it must be man, bash, zsh or fish"), "{}", ended.err);
+}
+
+#[test]
 fn the_program_may_be_searched_in_a_given_path() {
     assert_eq!(mpiexec(&["-path", "/bin", "-genvnone", "true"]).status, Some(0));
 }
