@@ -9,6 +9,8 @@ use crate::installation::{Installation, LIBRARY, Language};
 pub enum Action {
     /// Explain the wrapper.
     Help,
+    /// Print the manual in this form.
+    Manual(String),
     /// Answer a query.
     Print(String),
     /// Run the compiler: the program, then its arguments.
@@ -62,6 +64,7 @@ impl<'a> Invocation<'a> {
         let compiler = self.compiler.join(" ");
         Ok(Action::Print(match query.trim_start_matches('-') {
             "help" => return Ok(Action::Help),
+            name if name.starts_with(MANUAL) => return Ok(Action::Manual(name[MANUAL.len()..].to_owned())),
             "show" | "showme" => self.whole_command(),
             "showme:command" => compiler,
             "showme:compile" => compile,
@@ -109,6 +112,7 @@ fn is_query(argument: &str) -> bool {
     argument.starts_with('-')
         && (name.starts_with("show")
             || name.starts_with("cray-print-opts")
+            || name.starts_with(MANUAL)
             || matches!(name, "help" | "compile_info" | "compile-info" | "link_info" | "link-info"))
 }
 
@@ -128,6 +132,8 @@ fn inspect(arguments: &[OsString]) -> (bool, bool) {
     }
     (has_input, links)
 }
+
+const MANUAL: &str = "manual=";
 
 const STOPS_BEFORE_LINKING: [&str; 6] = ["-c", "-E", "-S", "-M", "-MM", "-fsyntax-only"];
 

@@ -8,9 +8,7 @@ use std::fmt::Write as _;
 use lexopt::Parser;
 use oxmpi_base::{Chapter, Function};
 
-use crate::{Outcome, options};
-
-const OPTIONS: [&str; 2] = ["--functions", "--version"];
+use crate::{Outcome, manual, options};
 
 /// Prints the counts, or with `--functions` every name.
 pub fn run(mut parser: Parser) -> Outcome<String> {
@@ -20,7 +18,8 @@ pub fn run(mut parser: Parser) -> Outcome<String> {
         match argument {
             Long("functions") => names = true,
             Long("version") => return Ok(version()),
-            other => return Err(options::unexpected(&other, &OPTIONS)),
+            Short('h') | Long("help") => return Ok(manual::INFO.help()),
+            other => return Err(options::unexpected(&other, &manual::INFO)),
         }
     }
     let mut chapters: BTreeMap<Chapter, Vec<Function>> = BTreeMap::new();

@@ -1,58 +1,50 @@
 //! `oxmpi`: what this installation is, and what it would do.
 
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
 mod info;
+mod manual;
 mod options;
 mod plan;
-
-const HELP: &str = "\
-usage: oxmpi <command>
-
-  info [--functions] [--version]   which functions of MPI are built; by name with --functions
-  plan COLLECTIVE -n RANKS ...     the steps of a collective; `oxmpi plan --help` says more
-";
 
 /// What a command returns: a sentence for the terminal when it fails.
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
-    match run(lexopt::Parser::from_env()) {
-        Ok(text) => print(&text),
-        Err(error) => {
-            eprintln!("oxmpi: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    let outcome = run(lexopt::Parser::from_env(), &mut out).and_then(|()| Ok(out.flush()?));
+    let Err(error) = outcome else { return ExitCode::SUCCESS };
+    let text = match error.downcast_ref::<io::Error>() {
+        // A reader that has seen enough (`oxmpi plan ... | head`) is no failure.
+        Some(error) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+        Some(error) => format!("cannot write standard output: {error}"),
+        None => error.to_string(),
+    };
+    // Whoever reads errors may have gone.
+    let _ = writeln!(io::stderr(), "oxmpi: {text}");
+    ExitCode::FAILURE
 }
 
-/// Writes to standard output; a reader that has seen enough (`oxmpi plan ... | head`) is no failure.
-fn print(text: &str) -> ExitCode {
-    match io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            eprintln!("oxmpi: cannot write: {error}");
-            ExitCode::FAILURE
-        }
-        _ => ExitCode::SUCCESS,
-    }
-}
-
-/// Carries out a command line; returns what it prints.
-fn run(mut parser: lexopt::Parser) -> Outcome<String> {
+/// Carries out a command line; prints to `out`, where nothing else fails with an [`io::Error`].
+fn run(mut parser: lexopt::Parser, out: &mut dyn Write) -> Outcome {
     use lexopt::prelude::*;
-    const COMMANDS: [&str; 2] = ["info", "plan"];
-    const OPTIONS: [&str; 3] = ["--help", "--version", "-h"];
-    match parser.next()? {
-        None | Some(Short('h') | Long("help")) => Ok(HELP.to_owned()),
-        Some(Long("version")) => Ok(info::version()),
+    let text = match parser.next()? {
+        None | Some(Short('h') | Long("help")) => manual::OXMPI.help(),
+        Some(Long("manual")) => {
+            let format = parser.value()?.string()?;
+            let text = manual::OXMPI.print_as(&format);
+            text.ok_or_else(|| options::unknown("format", &format, oxmpi_manual::FORMATS))?
+        }
+        Some(Long("version")) => info::version(),
         Some(Value(command)) => match command.to_string_lossy().as_ref() {
-            "info" => info::run(parser),
-            "plan" => plan::run(parser),
-            other => Err(options::unknown("command", other, &COMMANDS)),
+            "info" => info::run(parser)?,
+            "plan" => return plan::run(parser, out),
+            other => return Err(options::unknown("command", other, &["info", "plan"])),
         },
-        Some(option) => Err(options::unexpected(&option, &OPTIONS)),
-    }
+        Some(option) => return Err(options::unexpected(&option, &manual::OXMPI)),
+    };
+    Ok(out.write_all(text.as_bytes())?)
 }
 
 #[cfg(test)]
@@ -60,7 +52,9 @@ mod tests {
     use super::*;
 
     fn output(arguments: &[&str]) -> Result<String, String> {
-        run(lexopt::Parser::from_args(arguments)).map_err(|error| error.to_string())
+        let mut out = Vec::new();
+        run(lexopt::Parser::from_args(arguments), &mut out).map_err(|error| error.to_string())?;
+        Ok(String::from_utf8(out).expect("text"))
     }
 
     #[test]
@@ -74,6 +68,33 @@ mod tests {
         ] {
             let error = output(arguments).expect_err("the word is mistyped");
             assert!(error.contains(nearest), "{arguments:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_command_explains_itself() {
+        for (arguments, begin) in [
+            (&["--help"][..], "usage: oxmpi <command>"),
+            (&["info", "--help"], "usage: oxmpi info"),
+            (&["info", "-h"], "usage: oxmpi info"),
+            (&["plan", "--help"], "usage: oxmpi plan COLLECTIVE"),
+        ] {
+            assert!(output(arguments).is_ok_and(|text| text.starts_with(begin)), "{arguments:?}");
+        }
+        for format in oxmpi_manual::FORMATS {
+            assert!(output(&["--manual", format]).is_ok_and(|text| text.contains("algorithm")), "{format}");
+        }
+        assert!(output(&["--manual=tex"]).is_err_and(|text| text.contains("tex")));
+    }
+
+    #[test]
+    fn every_option_of_the_manual_is_known() {
+        for command in manual::OXMPI.commands {
+            let name = command.names[0].split(' ').nth(1).expect("a command");
+            for option in command.option_names() {
+                let Err(error) = output(&[name, &option, "1"]) else { continue };
+                assert!(!error.contains("unknown option"), "{name} {option}: {error}");
+            }
         }
     }
 
@@ -113,6 +134,10 @@ mod tests {
             (&["plan", "allgather", "--groups", "3x4", "--in-place"], "--in-place"),
             (&["plan", "bcast", "--groups", "90x90", "--check"], "128"),
             (&["plan", "bcast", "-n", "0"], "0"),
+            (&["plan", "bcast", "-n", "4294967295"], "4294967295"),
+            (&["plan", "bcast", "--groups", "4294967295x1"], "4294967295x1"),
+            (&["plan", "bcast", "-n", "100000", "--check"], "128"),
+            (&["plan", "bcast", "-n", "100000", "--svg", "/tmp/none.svg"], "--svg"),
             (&["plan", "bcast", "-n", "4", "--rank", "4"], "4"),
             (&["plan", "bcast", "-n", "4", "--root", "5"], "5"),
             (&["plan", "bcast", "-n", "four"], "four"),

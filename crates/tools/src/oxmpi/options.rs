@@ -4,14 +4,17 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use lexopt::{Arg, Parser};
+use oxmpi_manual::Manual;
 
 use crate::Outcome;
 
-/// An error for an argument that is none of `known`.
-pub fn unexpected(argument: &Arg<'_>, known: &[&str]) -> Box<dyn std::error::Error> {
+/// An error for an argument that is none of those in `manual`.
+pub fn unexpected(argument: &Arg<'_>, manual: &Manual<'_>) -> Box<dyn std::error::Error> {
+    let names = manual.option_names();
+    let known: Vec<&str> = names.iter().map(String::as_str).collect();
     match argument {
-        Arg::Short(letter) => unknown("option", &format!("-{letter}"), known),
-        Arg::Long(name) => unknown("option", &format!("--{name}"), known),
+        Arg::Short(letter) => unknown("option", &format!("-{letter}"), &known),
+        Arg::Long(name) => unknown("option", &format!("--{name}"), &known),
         Arg::Value(value) => format!("do not know what to do with '{}'", value.to_string_lossy()).into(),
     }
 }

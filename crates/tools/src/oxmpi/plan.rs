@@ -4,48 +4,18 @@ mod between;
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lexopt::Parser;
 use oxmpi_plan::{Algorithm, Collective, Overrides, Plan, Shape, candidates, select, svg, verify};
 
-use crate::{Outcome, options};
+use crate::{Outcome, manual, options};
 use between::Groups;
 
-const HELP: &str = "\
-usage: oxmpi plan COLLECTIVE -n RANKS [options]
-       oxmpi plan COLLECTIVE --groups RANKSxRANKS [options]
-
-  -n RANKS           ranks of the communicator
-  --groups 3x4       ranks of the two groups of an intercommunicator, which are counted through
-  --count N          elements of the vector, or of one rank's block (default 1)
-  --unit BYTES       bytes of an element (default 8)
-  --root R           the root, of a collective that has one (default 0)
-  --rank R           the plan of this rank only
-  --algorithm NAME   this algorithm instead of the one that would be taken
-  --in-place         as with MPI_IN_PLACE
-  --ordered          as with an operation that does not commute
-  --messages         as if the ranks did not share memory
-  --check            also run the plans of all ranks symbolically, and say whether the result is right
-  --svg FILE         also draw the plans of all ranks
-";
-
-const OPTIONS: [&str; 14] = [
-    "-n",
-    "--algorithm",
-    "--check",
-    "--count",
-    "--groups",
-    "--help",
-    "--in-place",
-    "--messages",
-    "--ordered",
-    "--rank",
-    "--root",
-    "--svg",
-    "--unit",
-    "-h",
-];
+/// As many ranks as the launcher can start; plans grow with them.
+const MAX_RANKS: u32 = 1 << 20;
 
 /// What the command line asks for.
 struct Request {
@@ -67,34 +37,33 @@ struct Request {
 /// What is said of plans that are right.
 const RIGHT: &str = "checked: the result is right under all conditions tried";
 
-/// Prints a plan.
-pub fn run(parser: Parser) -> Outcome<String> {
+/// Prints a plan, rank by rank: those of many ranks do not fit into memory together.
+pub fn run(parser: Parser, out: &mut dyn Write) -> Outcome {
     let Some(request) = Request::parse(parser)? else {
-        return Ok(HELP.to_owned());
+        return Ok(out.write_all(manual::PLAN.help().as_bytes())?);
     };
-    if request.check && request.all_ranks() > verify::MAX_RANKS {
-        return Err(format!("--check serves up to {} ranks", verify::MAX_RANKS).into());
-    }
+    request.check_size()?;
     if let Some(groups) = request.groups {
-        return between::run(&request, groups);
+        return between::run(&request, groups, out);
     }
     let shape = request.shape()?;
     let algorithm = request.algorithm(&shape)?;
+    let ranks = ranks_to_show(request.rank, shape.ranks)?;
     let plan = |rank| algorithm.plan(&shape, rank, request.in_place);
     let plans = || -> Vec<Plan> { (0..shape.ranks).map(plan).collect() };
     if let Some(file) = &request.svg {
         draw_to(file, &svg(&plans(), &shape))?;
     }
-    let mut out = summary(&shape, algorithm)?;
+    out.write_all(summary(&shape, algorithm)?.as_bytes())?;
     if request.check {
         let in_place = vec![request.in_place; shape.ranks as usize];
         let verdict = verify::verify(&shape, &in_place, &plans(), 0);
         writeln!(out, "{}", verdict.map_or_else(|flaw| flaw.to_string(), |()| RIGHT.to_owned()))?;
     }
-    for rank in ranks_to_show(request.rank, shape.ranks)? {
+    for rank in ranks {
         write!(out, "\nrank {rank}: {}", plan(rank))?;
     }
-    Ok(out)
+    Ok(())
 }
 
 impl Request {
@@ -132,7 +101,7 @@ impl Request {
                 Long("messages") => request.messages = true,
                 Long("svg") => request.svg = Some(parser.value()?.into()),
                 Value(name) if request.collective.is_empty() => request.collective = name.string()?,
-                other => return Err(options::unexpected(&other, &OPTIONS)),
+                other => return Err(options::unexpected(&other, &manual::PLAN)),
             }
         }
         if request.collective.is_empty() {
@@ -174,6 +143,21 @@ impl Request {
         Err(format!("{name} does not serve this case ({shape:?})").into())
     }
 
+    /// Refuses more ranks than there can be, and than can be kept in memory where that is needed.
+    fn check_size(&self) -> Outcome {
+        let ranks = self.all_ranks();
+        for (option, is_given) in [("--check", self.check), ("--svg", self.svg.is_some())] {
+            if is_given && ranks > verify::MAX_RANKS {
+                return Err(format!("{option} serves up to {} ranks", verify::MAX_RANKS).into());
+            }
+        }
+        if ranks <= MAX_RANKS {
+            return Ok(());
+        }
+        let given = self.groups.map_or_else(|| format!("-n {ranks}"), |groups| format!("--groups {groups}"));
+        Err(format!("{given}: a job can have 1 to {MAX_RANKS} ranks").into())
+    }
+
     /// Ranks of one group or of both.
     fn all_ranks(&self) -> u32 {
         self.groups.map_or(self.ranks, Groups::ranks)
@@ -181,13 +165,13 @@ impl Request {
 }
 
 /// The rank that was asked for, or all.
-fn ranks_to_show(rank: Option<u32>, ranks: u32) -> Outcome<Vec<u32>> {
+fn ranks_to_show(rank: Option<u32>, ranks: u32) -> Outcome<Range<u32>> {
     match rank {
         Some(rank) if rank >= ranks => {
             Err(format!("--rank {rank} is not below the number of ranks, {ranks}").into())
         }
-        Some(rank) => Ok(vec![rank]),
-        None => Ok((0..ranks).collect()),
+        Some(rank) => Ok(rank..rank + 1),
+        None => Ok(0..ranks),
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Ranks are counted through: those of the second group follow those of the first.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::io::Write;
 use std::str::FromStr;
 
 use oxmpi_plan::inter::{Algorithm, Overview, candidates, select};
@@ -25,6 +26,12 @@ impl Groups {
     }
 }
 
+impl fmt::Display for Groups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.first, self.second)
+    }
+}
+
 impl FromStr for Groups {
     type Err = String;
 
@@ -39,26 +46,27 @@ impl FromStr for Groups {
     }
 }
 
-/// The plans of both groups.
-pub fn run(request: &Request, groups: Groups) -> Outcome<String> {
+/// Prints the plans of both groups.
+pub fn run(request: &Request, groups: Groups, out: &mut dyn Write) -> Outcome {
     let overview = overview(request, groups)?;
     let algorithm = algorithm(request, &overview)?;
+    let ranks = ranks_to_show(request.rank, overview.ranks())?;
     let plan = |rank| algorithm.plan(&overview.shape(rank));
     let plans = || -> Vec<Plan> { (0..overview.ranks()).map(plan).collect() };
     if let Some(file) = &request.svg {
         draw_to(file, &svg_between(&plans(), &overview))?;
     }
-    let mut out = summary(&overview, algorithm)?;
+    out.write_all(summary(&overview, algorithm)?.as_bytes())?;
     if request.check {
         let verdict = verify::verify_between(&overview, &plans(), 0);
         writeln!(out, "{}", verdict.map_or_else(|flaw| flaw.to_string(), |()| super::RIGHT.to_owned()))?;
     }
-    for rank in ranks_to_show(request.rank, overview.ranks())? {
+    for rank in ranks {
         let (group, own) =
             if rank < groups.first { ("first", rank) } else { ("second", rank - groups.first) };
         write!(out, "\nrank {rank}, {own} of the {group} group: {}", plan(rank))?;
     }
-    Ok(out)
+    Ok(())
 }
 
 fn overview(request: &Request, groups: Groups) -> Outcome<Overview> {
@@ -69,9 +77,6 @@ fn overview(request: &Request, groups: Groups) -> Outcome<Overview> {
         return Err("--in-place: nothing is in place between groups".into());
     }
     let Groups { first, second } = groups;
-    if groups.ranks() == u32::MAX {
-        return Err("--groups: that is too many ranks".into());
-    }
     let ranks = groups.ranks();
     check_root(request.root, ranks)?;
     let collective = collective(&request.collective, request.root)?;

@@ -1,0 +1,84 @@
+//! What `oxmpi` says of itself.
+
+use oxmpi_manual::{Dashes, Entry, FORMATS, Manual, Values};
+
+/// The program.
+pub const OXMPI: Manual<'static> = Manual {
+    names: &["oxmpi"],
+    purpose: "Says what this installation of oxmpi is, and what it would do",
+    usage: &["<command> [options]"],
+    about: "`oxmpi <command> --help` says more about a command.",
+    dashes: Dashes::Usual,
+    options: &[
+        HELP,
+        Entry::new(&["version"], &[], "print the version"),
+        Entry::new(&["manual"], &["FORMAT"], "print the manual page (man), or completion (bash, zsh, fish)")
+            .completes(Values::Words(FORMATS)),
+    ],
+    operands: Values::None,
+    commands: &[INFO, PLAN],
+    sections: &[],
+};
+
+const HELP: Entry = Entry::new(&["h", "help"], &[], "print this text");
+
+/// `oxmpi info`.
+pub const INFO: Manual<'static> = Manual {
+    names: &["oxmpi info"],
+    purpose: "Counts the functions of MPI that are built, by chapter of the standard",
+    usage: &["[--functions] [--version]"],
+    about: "",
+    dashes: Dashes::Usual,
+    options: &[
+        Entry::new(&["functions"], &[], "name them all"),
+        Entry::new(&["version"], &[], "print the version only"),
+        HELP,
+    ],
+    operands: Values::None,
+    commands: &[],
+    sections: &[],
+};
+
+/// `oxmpi plan`.
+pub const PLAN: Manual<'static> = Manual {
+    names: &["oxmpi plan"],
+    purpose: "Prints the steps by which ranks carry out a collective",
+    usage: &["COLLECTIVE -n RANKS [options]", "COLLECTIVE --groups RANKSxRANKS [options]"],
+    about: "",
+    dashes: Dashes::Usual,
+    options: &[
+        Entry::new(&["n"], &["RANKS"], "ranks of the communicator"),
+        Entry::new(
+            &["groups"],
+            &["3x4"],
+            "ranks of the two groups of an intercommunicator, which are counted through",
+        ),
+        Entry::new(&["count"], &["N"], "elements of the vector, or of one rank's block (default 1)"),
+        Entry::new(&["unit"], &["BYTES"], "bytes of an element (default 8)"),
+        Entry::new(&["root"], &["R"], "the root, of a collective that has one (default 0)"),
+        Entry::new(&["rank"], &["R"], "the plan of this rank only"),
+        Entry::new(&["algorithm"], &["NAME"], "this algorithm instead of the one that would be taken"),
+        Entry::new(&["in-place"], &[], "as with MPI_IN_PLACE"),
+        Entry::new(&["ordered"], &[], "as with an operation that does not commute"),
+        Entry::new(&["messages"], &[], "as if the ranks did not share memory"),
+        Entry::new(
+            &["check"],
+            &[],
+            "also run the plans of all ranks symbolically, and say whether the result is right",
+        ),
+        Entry::new(&["svg"], &["FILE"], "also draw the plans of all ranks").completes(Values::Files),
+        HELP,
+    ],
+    operands: Values::Words(&[
+        "allgather",
+        "allreduce",
+        "alltoall",
+        "barrier",
+        "bcast",
+        "gather",
+        "reduce",
+        "scatter",
+    ]),
+    commands: &[],
+    sections: &[],
+};

@@ -1,0 +1,70 @@
+//! What the programs print arrives, or they say why not; they never panic.
+
+use std::fs::File;
+use std::process::{Command, Stdio};
+
+const CALLS: [(&str, &[&str]); 7] = [
+    (env!("CARGO_BIN_EXE_oxmpi"), &["--help"]),
+    (env!("CARGO_BIN_EXE_oxmpi"), &["info", "--functions"]),
+    (env!("CARGO_BIN_EXE_oxmpi"), &["plan", "allgather", "-n", "64"]),
+    (env!("CARGO_BIN_EXE_oxmpi"), &["--manual", "man"]),
+    (env!("CARGO_BIN_EXE_mpicc"), &["-help"]),
+    (env!("CARGO_BIN_EXE_mpicc"), &["-show"]),
+    (env!("CARGO_BIN_EXE_mpicc"), &["-manual=bash"]),
+];
+
+fn full() -> File {
+    File::options().write(true).open("/dev/full").expect("Linux has it")
+}
+
+#[test]
+fn a_full_disk_is_a_failure_that_is_told() {
+    for (program, arguments) in CALLS {
+        let output = Command::new(program).args(arguments).stdout(full()).output().expect("it is built");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{program} {arguments:?}: {said}");
+        assert!(said.contains("cannot write standard output: No space"), "{program} {arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_failure() {
+    for (program, arguments) in CALLS {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = Command::new(program).args(arguments).stdout(writer).output().expect("it is built");
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_error_that_cannot_be_told_is_a_failure_still() {
+    for (program, arguments) in [(CALLS[0].0, "nonsense"), (CALLS[4].0, "-show-nonsense")] {
+        let mut command = Command::new(program);
+        let status =
+            command.arg(arguments).stdout(Stdio::null()).stderr(full()).status().expect("it is built");
+        assert_eq!(status.code(), Some(1), "{program}");
+    }
+}
+
+#[test]
+fn a_compiler_whose_name_is_no_text_is_named_in_the_error() {
+    use std::os::unix::ffi::OsStrExt;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpicc"));
+    let output = command.arg("a.c").env("OXMPI_CC", std::ffi::OsStr::from_bytes(b"/no/\xff")).output();
+    let output = output.expect("it is built");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot run the compiler /no/\u{fffd}"));
+}
+
+#[test]
+fn plans_of_many_ranks_are_printed_as_they_are_made() {
+    // All of them are terabytes; the first ones come at once.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
+    command.args(["plan", "alltoall", "-n", "20000"]).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("it is built");
+    let mut begin = [0; 100];
+    std::io::Read::read_exact(child.stdout.as_mut().expect("it is piped"), &mut begin).expect("output");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
