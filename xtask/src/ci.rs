@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::cargo::{cargo, succeed, target_directory};
-use crate::{Outcome, cg, generate, install, jobs, symbols, tidy, wrappers};
+use crate::{Outcome, cg, generate, install, jobs, manuals, symbols, tidy, wrappers};
 
 /// A step's name and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
@@ -20,6 +20,7 @@ const STEPS: [Step; 13] = [
     ("loom", loom),
     ("install", || install::run(&installed()?, false)),
     ("wrappers", || wrappers::check_moved(&installed()?, &moved()?, &target_directory()?.join("ci-scratch"))),
+    ("manuals", || manuals::check(&moved()?)),
     ("symbols", || symbols::run(&moved()?.join("lib/libmpi_abi.so.1"), &moved()?.join("include/mpi.h"))),
     ("jobs", || jobs::check(&moved()?, &[])),
     ("cg", || cg::check(&moved()?)),

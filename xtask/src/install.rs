@@ -1,4 +1,4 @@
-//! `cargo xtask install`: programs, header and library under one folder, which may be moved afterwards.
+//! `cargo xtask install`: programs, header, library and manuals under one folder, which may be moved afterwards.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::Outcome;
 use crate::cargo::{cargo, succeed, target_directory, workspace_root};
+use crate::manuals;
 
 /// Programs by the name under which cargo builds them, and their further names.
 const PROGRAMS: [(&str, &[&str]); 4] =
@@ -43,6 +44,7 @@ pub fn run(prefix: &Path, debug: bool) -> Outcome {
     replace(&built.join("libmpi_abi.so"), &prefix.join("lib/libmpi_abi.so.1"))?;
     link("libmpi_abi.so.1", &prefix.join("lib/libmpi_abi.so"))?;
     fs::write(prefix.join("lib/pkgconfig/mpi_abi.pc"), pkg_config())?;
+    manuals::install(prefix)?;
     println!("installed under {}", prefix.display());
     Ok(())
 }
@@ -55,8 +57,8 @@ fn replace(from: &Path, to: &Path) -> Outcome {
         .map_err(|error| format!("cannot copy {} to {}: {error}", from.display(), to.display()).into())
 }
 
-/// Makes `at` a link to its neighbour `to`.
-fn link(to: &str, at: &Path) -> Outcome {
+/// Makes `at` a link to `to`, which is seen from the folder of `at`.
+pub fn link(to: &str, at: &Path) -> Outcome {
     if at.symlink_metadata().is_ok() {
         fs::remove_file(at)?;
     }

@@ -11,6 +11,7 @@ mod ci;
 mod generate;
 mod install;
 mod jobs;
+mod manuals;
 mod symbols;
 mod tidy;
 mod wrappers;
@@ -21,7 +22,7 @@ usage: cargo xtask <command>
   ci [STEP ...]                    everything that must pass before a commit, or only these steps
   demo                             build everything and solve a linear system on 4 ranks, in C and in Rust
   generate [--check]               write the files derived from spec/, or fail if the committed ones differ
-  install --prefix DIR [--debug]   build and install programs, header and library under DIR
+  install --prefix DIR [--debug]   build and install programs, header, library and manuals
   symbols LIBRARY HEADER           compare an installed library and header with spec/
   test [ARGUMENT ...]              the multi-process tests, with arguments for the test programs (a name, say)
   tidy                             check what the compiler and clippy do not: lengths, names, marks
