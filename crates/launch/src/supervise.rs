@@ -107,6 +107,7 @@ struct Inquiry {
 enum Source {
     Exit(usize),
     Feed(usize),
+    Guardian,
     Input,
     Signal,
     Sink(usize),
@@ -132,6 +133,9 @@ impl Supervisor {
         let mut wait_for = |source, fd, flags| waiting.push((source, fd, flags));
         if let Some(errors) = &self.spawn_errors {
             wait_for(Source::SpawnError, errors.as_fd(), PollFlags::IN);
+        }
+        if let Some(pipe) = self.guardian.writable() {
+            wait_for(Source::Guardian, pipe, PollFlags::OUT);
         }
         wait_for(Source::Signal, self.signals.as_fd(), PollFlags::IN);
         for (index, rank) in self.ranks.iter().enumerate().filter(|(_, rank)| rank.exit.is_none()) {
@@ -166,6 +170,8 @@ impl Supervisor {
         match source {
             Source::Exit(rank) => self.rank_ended(rank),
             Source::Feed(reader) => self.feed.write(reader),
+            // Without a guardian the job goes on: it is for the launcher's own sudden end.
+            Source::Guardian => drop(self.guardian.send()),
             Source::Input => self.feed.read(),
             Source::Signal => {
                 while let Some(signal) = self.signals.next() {

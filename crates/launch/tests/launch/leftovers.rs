@@ -5,7 +5,7 @@ use std::process::Child;
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 
 use crate::fake_rank;
 use crate::run::{command, finish, process, read_lines, shells, wait_until_gone};
@@ -34,6 +34,18 @@ fn killing_the_launcher_kills_ranks_and_what_they_have_started() {
     rustix::process::kill_process(process(&child), Signal::KILL).expect("it runs");
     assert_eq!(finish(child).status, None);
     processes.iter().for_each(|pid| wait_until_gone(pid));
+}
+
+#[test]
+fn a_stopped_guardian_does_not_keep_the_launcher_from_ending() {
+    let mut child = command(&["-n", "2", "sh", "-c", FAMILY]).spawn().expect("mpiexec is built");
+    let processes = read_lines(&mut child, 4);
+    let guardian = guardian_of(&child);
+    let pid = Pid::from_raw(guardian.parse().expect("a number")).expect("it runs");
+    rustix::process::kill_process(pid, Signal::STOP).expect("it runs");
+    rustix::process::kill_process(process(&child), Signal::TERM).expect("it runs");
+    assert_eq!(finish(child).status, Some(143));
+    processes.iter().chain([&guardian]).for_each(|pid| wait_until_gone(pid));
 }
 
 /// The child of the launcher that has the guardian's name, once it has.
