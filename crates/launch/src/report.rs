@@ -8,8 +8,10 @@ use std::io;
 
 use oxmpi_base::generated::functions::Function;
 use oxmpi_shm::Phase;
+use rustix::io::Errno;
 
 use crate::status::{Cause, Exit, Step};
+use crate::streams::Loss;
 
 /// Lines of the block about a failure.
 pub const FAILURE_LINES: usize = 8;
@@ -62,6 +64,16 @@ pub fn inquiry(launcher: &str, states: &[RankState]) -> String {
 /// The same for a job that ends because of `cause`.
 pub fn ending_inquiry(launcher: &str, cause: Cause, states: &[RankState]) -> String {
     inquiry_under(describe(cause, states), launcher, states)
+}
+
+/// What is said when output cannot be written: nothing where the reader has gone, as in any pipeline.
+pub fn loss(launcher: &str, loss: &Loss) -> String {
+    match loss.errno {
+        Errno::PIPE => String::new(),
+        errno => {
+            format!("{launcher}: cannot write {}: {errno}; what the ranks print there is lost\n", loss.to)
+        }
+    }
 }
 
 fn inquiry_under(heading: String, launcher: &str, states: &[RankState]) -> String {

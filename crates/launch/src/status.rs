@@ -10,17 +10,21 @@
 //! | the launcher is told to stop by signal `s` | 128 + `s` |
 //! | time limit | 124 |
 //! | the system cannot execute a program | 126; 127 if something it needs does not exist |
+//! | output could not be written | 125; 141 (128 + `SIGPIPE`) if whoever read it has gone |
 //!
 //! All of these end the job, except an exit or a signal after `MPI_Finalize` and the end of all sessions: then the
 //! others may finish, and the first such rank still gives the status. A program that never initialises MPI ends the
 //! job by exiting with a status other than 0, as under Hydra and Open MPI; with 0 it is done, unless other ranks are in
-//! the world model: they would wait for it for ever.
+//! the world model: they would wait for it for ever. Lost output ends nothing, and counts where the status would be 0.
 
 use std::time::Duration;
 
 use oxmpi_shm::Phase;
 
+use rustix::io::Errno;
+
 use crate::failure::{NOT_EXECUTABLE, NOT_FOUND, OWN_FAILURE};
+use crate::streams::Loss;
 
 /// Exit status when the time limit has ended the job.
 const TIME_LIMIT: u8 = 124;
@@ -137,6 +141,15 @@ impl Cause {
     }
 }
 
+/// The launcher's exit status for a job that went well but for `losses` of its output.
+pub fn lost_output(losses: &[Loss]) -> u8 {
+    match losses {
+        [] => 0,
+        all if all.iter().all(|loss| loss.errno == Errno::PIPE) => by_signal(libc::SIGPIPE),
+        _ => OWN_FAILURE,
+    }
+}
+
 fn by_signal(signal: i32) -> u8 {
     128 + u8::try_from(signal & 0x7f).expect("7 bits")
 }
@@ -185,6 +198,14 @@ mod tests {
     fn a_program_without_mpi_counts_by_its_status() {
         assert_eq!(status(Exit::Status(0), Phase::Outside), (false, 0));
         assert_eq!(status(Exit::Status(5), Phase::Outside), (true, 5));
+    }
+
+    #[test]
+    fn output_that_only_a_gone_reader_has_missed_is_as_for_any_filter() {
+        let loss = |errno| Loss { to: "standard output".to_owned(), errno };
+        assert_eq!(lost_output(&[]), 0);
+        assert_eq!(lost_output(&[loss(Errno::PIPE)]), 141);
+        assert_eq!(lost_output(&[loss(Errno::PIPE), loss(Errno::NOSPC)]), 125);
     }
 
     #[test]

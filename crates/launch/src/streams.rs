@@ -2,8 +2,12 @@
 //!
 //! Each rank's output and error come through a pipe, are cut into whole lines, and queue up for a sink: the launcher's
 //! own output or error, or a file per rank. A full queue stops reading, so a slow reader slows the ranks down and
-//! costs no memory; a reader that has gone makes the ranks' next write fail, as in any pipeline. On a terminal an
-//! incomplete line is shown after a short time, since it may be a question; whoever prints next begins a new line.
+//! costs no memory. On a terminal an incomplete line is shown after a short time, since it may be a question; whoever
+//! prints next begins a new line.
+//!
+//! Output that cannot be written is a [`Loss`]. A reader that has gone makes the ranks' next write fail, as in any
+//! pipeline. A full disk does not end the ranks, whose work may be worth more than what they print: what they go on to
+//! print there is thrown away, the user is told at once, and the exit status tells it at the end.
 
 use std::fs;
 use std::io::IsTerminal;
@@ -27,6 +31,16 @@ pub struct Streams {
     error: usize,
     streams: Vec<Stream>,
     buffer: Box<[u8]>,
+    losses: Vec<Loss>,
+}
+
+/// Output that could not be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Where to.
+    pub to: String,
+    /// Why.
+    pub errno: Errno,
 }
 
 /// One rank's output or error.
@@ -42,11 +56,13 @@ struct Stream {
 /// Where output goes.
 #[derive(Debug)]
 struct Sink {
+    name: String,
     file: OwnedFd,
     queue: Vec<u8>,
     written: usize,
     most_at_once: usize,
-    is_broken: bool,
+    /// Why nothing is written any more, once that is so.
+    broken: Option<Errno>,
     is_terminal: bool,
     /// The stream whose incomplete line is shown on this terminal.
     open_line: Option<usize>,
@@ -69,17 +85,18 @@ impl Streams {
     pub fn new(job: &Job) -> Result<Self> {
         let duplicate =
             |fd: BorrowedFd| fd.try_clone_to_owned().map_err(|error| Failure::system("use my output", error));
-        let mut sinks = vec![Sink::new(duplicate(rustix::stdio::stdout())?)];
+        let mut sinks = vec![Sink::new("standard output".to_owned(), duplicate(rustix::stdio::stdout())?)];
         let error = duplicate(rustix::stdio::stderr())?;
         // Output and error of a terminal or of `2>&1` share a sink, lest a line of one break a line of the other.
         let shared = is_same_file(&sinks[0].file, &error);
         if !shared {
-            sinks.push(Sink::new(error));
+            sinks.push(Sink::new("standard error".to_owned(), error));
         }
         if let Some(dir) = &job.output_dir {
             sinks.extend(rank_files(dir, job.size())?);
         }
-        Ok(Self { error: usize::from(!shared), sinks, streams: Vec::new(), buffer: vec![0; 64 << 10].into() })
+        let (streams, losses) = (Vec::new(), Vec::new());
+        Ok(Self { error: usize::from(!shared), sinks, streams, buffer: vec![0; 64 << 10].into(), losses })
     }
 
     /// Makes the pipes of the next rank; returns the ends that the rank writes to.
@@ -127,7 +144,7 @@ impl Streams {
         let stream = &mut self.streams[index];
         let Some(pipe) = &stream.pipe else { return 0 };
         match rustix::io::read(pipe, &mut *self.buffer) {
-            Ok(bytes) if bytes > 0 && !self.sinks[stream.sink].is_broken => {
+            Ok(bytes) if bytes > 0 && self.sinks[stream.sink].broken != Some(Errno::PIPE) => {
                 let mut text = Vec::new();
                 stream.lines.push(&self.buffer[..bytes], SystemTime::now(), &mut text);
                 stream.note_partial(Instant::now());
@@ -147,6 +164,9 @@ impl Streams {
     fn deliver(&mut self, from: Option<usize>, text: &[u8]) {
         let Some(last) = text.last() else { return };
         let sink = &mut self.sinks[from.map_or(self.error, |index| self.streams[index].sink)];
+        if sink.broken.is_some() {
+            return;
+        }
         match sink.open_line {
             Some(open) if from != Some(open) => {
                 sink.queue.push(b'\n');
@@ -158,9 +178,17 @@ impl Streams {
         sink.open_line = from.filter(|_| sink.is_terminal && *last != b'\n');
     }
 
-    /// Writes some of what sink `index` holds.
-    pub fn write(&mut self, index: usize) {
-        self.sinks[index].write();
+    /// Writes some of what sink `index` holds; returns what is wrong if that fails.
+    pub fn write(&mut self, index: usize) -> Option<&Loss> {
+        let sink = &mut self.sinks[index];
+        let errno = sink.write().err()?;
+        self.losses.push(Loss { to: sink.name.clone(), errno });
+        self.losses.last()
+    }
+
+    /// What could not be written so far.
+    pub fn losses(&self) -> &[Loss] {
+        &self.losses
     }
 
     /// Takes what ranks that have ended left in their pipes, and their incomplete lines.
@@ -216,18 +244,19 @@ impl Stream {
 }
 
 impl Sink {
-    fn new(file: OwnedFd) -> Self {
+    fn new(name: String, file: OwnedFd) -> Self {
         // A pipe that is ready takes a page without blocking, and nobody else's flags are touched.
         let is_file =
             rustix::fs::fstat(&file).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file());
         let most_at_once = if is_file { usize::MAX } else { 4096 };
         let is_terminal = file.is_terminal();
         Self {
+            name,
             file,
             queue: Vec::new(),
             written: 0,
             most_at_once,
-            is_broken: false,
+            broken: None,
             is_terminal,
             open_line: None,
         }
@@ -237,14 +266,20 @@ impl Sink {
         self.queue.len() - self.written > QUEUE_BYTES
     }
 
-    fn write(&mut self) {
+    /// Writes some of the queue.
+    ///
+    /// # Errors
+    /// The system's, which stays: the queue is lost, and so is what would join it.
+    fn write(&mut self) -> std::result::Result<(), Errno> {
         let rest = &self.queue[self.written..];
         match rustix::io::write(&self.file, &rest[..rest.len().min(self.most_at_once)]) {
             Ok(bytes) => self.written += bytes,
             Err(Errno::AGAIN | Errno::INTR) => {}
-            Err(_) => {
-                self.is_broken = true;
-                self.written = self.queue.len();
+            Err(errno) => {
+                self.broken = Some(errno);
+                self.queue = Vec::new();
+                self.written = 0;
+                return Err(errno);
             }
         }
         if self.written == self.queue.len() {
@@ -254,6 +289,7 @@ impl Sink {
             self.queue.drain(..self.written);
             self.written = 0;
         }
+        Ok(())
     }
 }
 
@@ -264,7 +300,8 @@ fn rank_files(dir: &Path, size: u32) -> Result<Vec<Sink>> {
     let digits = (size - 1).to_string().len();
     let open = |rank: u32| {
         let path = dir.join(format!("rank.{rank:0digits$}"));
-        fs::File::create(&path).map(|file| Sink::new(file.into())).map_err(|error| failed(&path, error))
+        let file = fs::File::create(&path).map_err(|error| failed(&path, error))?;
+        Ok(Sink::new(path.display().to_string(), file.into()))
     };
     (0..size).map(open).collect()
 }

@@ -16,7 +16,7 @@ use crate::orphans;
 use crate::report::{self, RankState};
 use crate::signals::Signals;
 use crate::spawn::SpawnError;
-use crate::status::{Cause, Exit, Verdict, judge};
+use crate::status::{Cause, Exit, Verdict, judge, lost_output};
 use crate::streams::Streams;
 
 /// Time between telling ranks to end and killing them, after a failure.
@@ -178,7 +178,12 @@ impl Supervisor {
                     self.signalled(signal);
                 }
             }
-            Source::Sink(sink) => self.streams.write(sink),
+            Source::Sink(sink) => {
+                if let Some(loss) = self.streams.write(sink) {
+                    let text = report::loss(self.launcher, loss);
+                    self.streams.say(&text);
+                }
+            }
             Source::SpawnError => self.read_spawn_error(),
             Source::Stream(stream) => {
                 self.streams.read(stream);
@@ -405,8 +410,35 @@ impl Supervisor {
         };
         self.streams.say(&text);
         self.guardian.dismiss();
-        flush(&mut self.streams, &self.signals);
-        cause.map_or(0, Cause::status)
+        let status = self.flush().or(cause).map_or(0, Cause::status);
+        if status == 0 { lost_output(self.streams.losses()) } else { status }
+    }
+
+    /// Writes what sinks still hold. The user can cut it short: whoever reads may never go on.
+    fn flush(&mut self) -> Option<Cause> {
+        loop {
+            let mut waiting: Vec<(Source, BorrowedFd, PollFlags)> = self
+                .streams
+                .writable()
+                .map(|(index, fd)| (Source::Sink(index), fd, PollFlags::OUT))
+                .collect();
+            if waiting.is_empty() {
+                return None;
+            }
+            waiting.push((Source::Signal, self.signals.as_fd(), PollFlags::IN));
+            for source in poll(&waiting, None) {
+                match source {
+                    Source::Signal => {
+                        let ends =
+                            |signal: &i32| [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].contains(signal);
+                        if let Some(signal) = self.signals.next().filter(ends) {
+                            return Some(Cause::Interrupted(signal));
+                        }
+                    }
+                    source => self.handle(source),
+                }
+            }
+        }
     }
 }
 
@@ -422,26 +454,4 @@ fn poll(waiting: &[(Source, BorrowedFd, PollFlags)], until: Option<Instant>) -> 
     let _ = rustix::event::poll(&mut fds, timeout.as_ref());
     let ready = waiting.iter().zip(&fds).filter(|(_, fd)| !fd.revents().is_empty());
     ready.map(|((source, ..), _)| *source).collect()
-}
-
-/// Writes what sinks still hold. The user can cut it short: whoever reads may never go on.
-fn flush(streams: &mut Streams, signals: &Signals) {
-    loop {
-        let mut waiting: Vec<(Source, BorrowedFd, PollFlags)> =
-            streams.writable().map(|(index, fd)| (Source::Sink(index), fd, PollFlags::OUT)).collect();
-        if waiting.is_empty() {
-            return;
-        }
-        waiting.push((Source::Signal, signals.as_fd(), PollFlags::IN));
-        for source in poll(&waiting, None) {
-            match source {
-                Source::Sink(sink) => streams.write(sink),
-                _ => {
-                    if matches!(signals.next(), Some(libc::SIGINT | libc::SIGTERM | libc::SIGHUP)) {
-                        return;
-                    }
-                }
-            }
-        }
-    }
 }

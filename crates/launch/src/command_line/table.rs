@@ -213,10 +213,11 @@ const SECTIONS: &[Section] = &[
             ("K", "the first rank that failed exited with K, or called MPI_Abort with code K"),
             ("1", "a rank left with status 0 between MPI_Init and MPI_Finalize, or never joined"),
             ("124", "time limit"),
-            ("125", "the launcher's own failure"),
+            ("125", "the launcher's own failure, or output that could not be written"),
             ("126", "a program is not executable"),
             ("127", "a program was not found"),
             ("128+S", "a rank died by signal S, or the launcher was told to stop by signal S"),
+            ("141", "also: whoever read the output has gone"),
         ],
     },
     Section {

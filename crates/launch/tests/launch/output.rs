@@ -67,6 +67,94 @@ fn a_reader_that_goes_away_ends_ranks_that_write_on() {
 }
 
 #[test]
+fn output_that_a_gone_reader_has_missed_gives_141_and_no_word() {
+    let script = "test $OXMPI_RANK = 0 || exit 0; read line; echo late";
+    let mut child = command(&["-n", "2", "sh", "-c", script])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .expect("mpiexec is built");
+    drop(child.stdout.take());
+    drop(child.stdin.take());
+    let ended = finish(child);
+    assert_eq!((ended.status, ended.err.as_str()), (Some(141), ""));
+}
+
+/// Opens a device that is always full.
+fn full() -> fs::File {
+    fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it")
+}
+
+#[test]
+fn output_that_cannot_be_written_is_reported_and_the_ranks_go_on() {
+    let script = "yes | head -c 300000; echo done $OXMPI_RANK >&2";
+    let child = command(&["-n", "2", "sh", "-c", script]).stdout(full()).spawn().expect("mpiexec is built");
+    let ended = finish(child);
+    assert_eq!(ended.status, Some(125));
+    let mut lines: Vec<&str> = ended.err.lines().collect();
+    lines.sort_unstable();
+    let lost = "mpiexec: cannot write standard output: No space left on device (os error 28); \
+                what the ranks print there is lost";
+    assert_eq!(lines, ["done 0", "done 1", lost]);
+}
+
+#[test]
+fn lost_output_does_not_hide_how_a_rank_has_failed() {
+    let child =
+        command(&["-n", "2", "sh", "-c", "echo x; exit 3"]).stdout(full()).spawn().expect("mpiexec is built");
+    assert_eq!(finish(child).status, Some(3));
+}
+
+#[test]
+fn lost_error_output_can_only_be_told_by_the_status() {
+    let child = command(&["sh", "-c", "echo x >&2"]).stderr(full()).spawn().expect("mpiexec is built");
+    assert_eq!(finish(child).status, Some(125));
+}
+
+#[test]
+fn a_rank_file_that_cannot_be_written_is_named() {
+    let dir = std::env::temp_dir().join(format!("oxmpi-full-{}", std::process::id()));
+    fs::create_dir_all(&dir).expect("a place for temporary files");
+    std::os::unix::fs::symlink("/dev/full", dir.join("rank.1")).expect("my own directory");
+    let name = dir.to_str().expect("a path of letters");
+    let ended = shells(2, &["--output-dir", name], "echo out");
+    fs::remove_dir_all(&dir).expect("my own directory");
+    assert_eq!(ended.status, Some(125));
+    assert!(
+        ended.err.starts_with(&format!("mpiexec: cannot write {name}/rank.1: No space")),
+        "{}",
+        ended.err
+    );
+    assert_eq!(ended.err.lines().count(), 1);
+}
+
+#[test]
+fn help_that_cannot_be_written_is_a_failure() {
+    for option in ["--help", "--version"] {
+        let ended = finish(command(&[option]).stdout(full()).spawn().expect("mpiexec is built"));
+        assert_eq!(ended.status, Some(125), "{option}");
+        assert!(ended.err.contains("cannot write standard output"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_flush_that_the_user_cuts_short_is_no_success() {
+    let script = "yes | head -c 100000; echo done >&2";
+    let mut child = command(&["sh", "-c", script]).spawn().expect("mpiexec is built");
+    // Open, and not read: only a signal ends the launcher.
+    let out = child.stdout.take().expect("it is piped");
+    child.stderr.as_mut().expect("it is piped").read_exact(&mut [0; 5]).expect("the rank's last word");
+    let pid = child.id();
+    let children = || fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("it runs");
+    while !children().is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    rustix::process::kill_process(crate::run::process(&child), rustix::process::Signal::TERM)
+        .expect("it runs");
+    assert_eq!(finish(child).status, Some(143));
+    drop(out);
+}
+
+#[test]
 fn a_slow_reader_loses_nothing() {
     let mut child =
         command(&["-n", "2", "sh", "-c", "yes | head -c 1000000"]).spawn().expect("mpiexec is built");
