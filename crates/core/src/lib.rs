@@ -6,6 +6,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`process`](Process) | one MPI process: joining the job, leaving it |
+//! | `launcher` | launchers that are not ours, noticed |
 //! | `wait` | the one place where anything waits, and how |
 //! | `group`, `comm` | groups and communicators, and how these are made together |
 //! | `lines` | the lines that ranks offer for a channel which they open together |
@@ -21,6 +22,7 @@ pub mod coll;
 mod comm;
 mod group;
 mod hardware;
+mod launcher;
 mod lines;
 mod p2p;
 mod process;

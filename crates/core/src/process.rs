@@ -15,6 +15,7 @@ pub use oxmpi_shm::Phase;
 
 use crate::coll::PlanCache;
 use crate::comm::{Communicator, Letter};
+use crate::launcher;
 use crate::p2p::KeptMessage;
 use crate::request::{Request, RequestKey};
 use crate::send_buffer::SendBuffers;
@@ -78,7 +79,10 @@ impl Process {
         let refused = |error| Error::new(ErrorClass::Other, format!("cannot join the job: {error}"));
         let (job, rank) = match Job::inherited().map_err(refused)? {
             Some(place) => place,
-            None => (Job::create(1).map_err(refused)?, 0),
+            None => {
+                launcher::warn_if_foreign();
+                (Job::create(1).map_err(refused)?, 0)
+            }
         };
         let overrides = Overrides::parse(&std::env::var(ALGORITHMS).unwrap_or_default())?;
         let mut engine = Engine::new(job, rank);

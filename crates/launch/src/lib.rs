@@ -4,7 +4,7 @@
 //! |---|---|
 //! | what the user wants | `command_line` (words to a description), `job` (the description) |
 //! | decisions, pure | `bind`, `environment`, `output`, `report`, `status` |
-//! | the machine | `program`, `start`, `spawn`, `signals` |
+//! | the machine | `program`, `executable`, `library`, `start`, `spawn`, `signals` |
 //! | the running job | `supervise` (the loop), `streams`, `feed`, `guardian`, `orphans` |
 //!
 //! Nothing is left behind however the job ends. Ranks share one anonymous segment, which has no name. Each rank has a
@@ -20,11 +20,13 @@
 mod bind;
 mod command_line;
 mod environment;
+mod executable;
 mod failure;
 mod feed;
 #[allow(unsafe_code)] // closes what it was forked with
 mod guardian;
 mod job;
+mod library;
 mod orphans;
 mod output;
 mod program;

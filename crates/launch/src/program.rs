@@ -17,6 +17,9 @@ use crate::job::Block;
 /// Not found, or found but not executable.
 pub fn resolve(block: &Block, search: &OsStr) -> Result<PathBuf> {
     let name = Path::new(&block.program);
+    if block.program.is_empty() {
+        return Err(Failure::not_found("the name of the program is empty"));
+    }
     if block.program.as_bytes().contains(&b'/') {
         let seen = block.dir.as_deref().unwrap_or(Path::new("")).join(name);
         return match Found::at(&seen) {
@@ -37,13 +40,24 @@ pub fn resolve(block: &Block, search: &OsStr) -> Result<PathBuf> {
             Found::Nothing => {}
         }
     }
-    Err(match other {
-        Some(file) => not_executable(&file),
-        None if name.is_file() => {
-            Failure::not_found(format!("program {} not found in PATH; did you mean ./{0}?", name.display()))
-        }
-        None => Failure::not_found(format!("program {} not found in PATH", name.display())),
-    })
+    let searched = if block.path.is_some() { "the given path and PATH" } else { "PATH" };
+    let hint = if name.is_file() { format!("; did you mean ./{}?", name.display()) } else { String::new() };
+    let missing = || Failure::not_found(format!("program {} not found in {searched}{hint}", name.display()));
+    Err(other.map_or_else(missing, |file| not_executable(&file)))
+}
+
+/// Whether the interpreter of the program `name` is there, a relative one as seen from the directory of the ranks. The
+/// kernel says of a missing one that the program itself does not exist.
+///
+/// # Errors
+/// Not found, or found but not executable.
+pub fn check_interpreter(name: &OsStr, dir: Option<&Path>, interpreter: &Path) -> Result<()> {
+    let what = || format!("the interpreter {interpreter:?} of {}", name.display());
+    match Found::at(&dir.unwrap_or(Path::new("")).join(interpreter)) {
+        Found::Executable => Ok(()),
+        Found::Other => Err(Failure::not_executable(format!("{} is not executable", what()))),
+        Found::Nothing => Err(Failure::not_found(format!("{} does not exist", what()))),
+    }
 }
 
 fn not_executable(file: &Path) -> Failure {
@@ -95,9 +109,12 @@ mod tests {
         let status = |name| resolve_name(name, None, "/bin").expect_err(name).status();
         assert_eq!(status("/no/such/program"), 127);
         assert_eq!(status("no-such-program"), 127);
+        assert_eq!(status(""), 127);
         assert_eq!(status("/etc/passwd"), 126);
         assert_eq!(status("/tmp"), 126);
         let error = resolve_name("Cargo.toml", None, "/bin").expect_err("no program");
-        assert!(error.to_string().contains("did you mean ./Cargo.toml?"));
+        assert!(error.to_string().ends_with("not found in PATH; did you mean ./Cargo.toml?"), "{error}");
+        let error = resolve_name("nothing", Some("/nowhere"), "/bin").expect_err("no program");
+        assert!(error.to_string().ends_with("not found in the given path and PATH"), "{error}");
     }
 }

@@ -36,6 +36,15 @@ pub struct RankState {
     pub pending: Option<String>,
 }
 
+/// A program that uses another MPI.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignMpi {
+    /// The program, as the user named it.
+    pub program: String,
+    /// That MPI's library.
+    pub library: String,
+}
+
 /// Where ranks are, so that those at the same place are told together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
@@ -74,6 +83,16 @@ pub fn loss(launcher: &str, loss: &Loss) -> String {
             format!("{launcher}: cannot write {}: {errno}; what the ranks print there is lost\n", loss.to)
         }
     }
+}
+
+/// What is said at the end of a job that no rank has joined, because its program uses another MPI.
+pub fn foreign_mpi(launcher: &str, foreign: &ForeignMpi) -> String {
+    let ForeignMpi { program, library } = foreign;
+    let lines = [format!(
+        "no rank has joined the job: {program} uses {library} of another MPI, to which every rank is alone; \
+         start it with the {launcher} of that MPI, or build it for oxmpi"
+    )];
+    text(launcher, &lines)
 }
 
 fn inquiry_under(heading: String, launcher: &str, states: &[RankState]) -> String {

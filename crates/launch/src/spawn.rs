@@ -26,6 +26,8 @@ pub struct Program {
     pub environment: Vec<CString>,
     /// Its working directory, if not the launcher's.
     pub dir: Option<CString>,
+    /// The library of another MPI that it is linked with, if any.
+    pub foreign_mpi: Option<String>,
 }
 
 /// The place of one rank.

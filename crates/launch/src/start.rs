@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::Instant;
 
 use rustix::fs::OFlags;
@@ -13,15 +14,17 @@ use rustix::thread::CpuSet;
 
 use crate::bind::Policy;
 use crate::environment::{self, RankVariables, Variable};
+use crate::executable::Needs;
 use crate::failure::{Failure, Result};
 use crate::feed::Feed;
 use crate::guardian::Guardian;
 use crate::job::{Block, Job};
+use crate::report::ForeignMpi;
 use crate::signals::Signals;
 use crate::spawn::{self, Place, Program, Surroundings};
 use crate::streams::Streams;
 use crate::supervise::{Progress, Rank, Supervisor};
-use crate::{orphans, program};
+use crate::{library, orphans, program};
 
 /// Descriptors the launcher holds for each rank: output, error, process, lifeline, input; one to spare.
 const DESCRIPTORS_PER_RANK: u64 = 6;
@@ -56,7 +59,7 @@ pub fn start(launcher: &'static str, job: &Job) -> Result<Supervisor> {
         spawn_errors: Some(error_reader),
         time_limit: job.time_limit.and_then(|limit| Some((limit, begin.checked_add(limit)?))),
         hang_at: job.hang_after.and_then(|time| begin.checked_add(time)),
-        progress: Progress::default(),
+        progress: Progress::new(foreign_mpi(job, &programs)),
     };
     let mut starter = Starter { job, supervisor, open_files, errors: error_writer };
     starter.announce(&cpus);
@@ -167,15 +170,30 @@ fn check_hosts(hosts: &[String]) -> Result<()> {
 fn programs(job: &Job) -> Result<Vec<Program>> {
     let search = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let outer: Vec<Variable> = env::vars_os().collect();
-    job.blocks.iter().map(|block| program(job, block, &search, &outer)).collect()
+    let library = library::folder();
+    job.blocks.iter().map(|block| program(job, block, &search, &outer, library.as_deref())).collect()
 }
 
-fn program(job: &Job, block: &Block, search: &OsStr, outer: &[Variable]) -> Result<Program> {
+fn program(
+    job: &Job,
+    block: &Block,
+    search: &OsStr,
+    outer: &[Variable],
+    library: Option<&Path>,
+) -> Result<Program> {
     if let Some(dir) = block.dir.as_deref().filter(|dir| !dir.is_dir()) {
         return Err(Failure::own(format!("working directory {} does not exist", dir.display())));
     }
     let path = program::resolve(block, search)?;
-    let environment = environment::compose(outer, &job.environment, &block.environment);
+    let seen = block.dir.as_deref().unwrap_or(Path::new("")).join(&path);
+    let needs = Needs::of(&seen);
+    if let Some(interpreter) = &needs.interpreter {
+        program::check_interpreter(&block.program, block.dir.as_deref(), interpreter)?;
+    }
+    let mut environment = environment::compose(outer, &job.environment, &block.environment);
+    if let Some(folder) = library {
+        library::offer(folder, &seen, needs.run_path.as_deref(), &mut environment);
+    }
     let line = |(name, value): &Variable| c_string(&[name.as_bytes(), b"=", value.as_bytes()].concat());
     let arguments = [&block.program].into_iter().chain(&block.arguments);
     Ok(Program {
@@ -183,6 +201,15 @@ fn program(job: &Job, block: &Block, search: &OsStr, outer: &[Variable]) -> Resu
         arguments: arguments.map(|word| c_string(word.as_bytes())).collect::<Result<_>>()?,
         environment: environment.iter().map(line).collect::<Result<_>>()?,
         dir: block.dir.as_ref().map(|dir| c_string(dir.as_os_str().as_bytes())).transpose()?,
+        foreign_mpi: needs.foreign_mpi().map(str::to_owned),
+    })
+}
+
+/// The first program that is linked with another MPI.
+fn foreign_mpi(job: &Job, programs: &[Program]) -> Option<ForeignMpi> {
+    job.blocks.iter().zip(programs).find_map(|(block, program)| {
+        let library = program.foreign_mpi.clone()?;
+        Some(ForeignMpi { program: block.program.to_string_lossy().into_owned(), library })
     })
 }
 

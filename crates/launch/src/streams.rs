@@ -124,6 +124,11 @@ impl Streams {
         Ok([output.map_err(failed)?, error.map_err(failed)?])
     }
 
+    /// The rank whose stream has this index.
+    pub fn rank(index: usize) -> usize {
+        index / 2
+    }
+
     /// Streams to wait for, by index: those whose sink has room.
     pub fn readable(&self) -> impl Iterator<Item = (usize, BorrowedFd<'_>)> {
         let open = self.streams.iter().enumerate().filter(|(_, stream)| !self.sinks[stream.sink].is_full());

@@ -3,6 +3,7 @@
 //! It sleeps while nothing happens. Ended ranks stay zombies until the very end, so that no process group can be
 //! mistaken for another one.
 
+use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -10,10 +11,11 @@ use oxmpi_shm::Phase;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
+use crate::executable::is_foreign_mpi;
 use crate::feed::Feed;
 use crate::guardian::Guardian;
 use crate::orphans;
-use crate::report::{self, RankState};
+use crate::report::{self, ForeignMpi, RankState};
 use crate::signals::Signals;
 use crate::spawn::SpawnError;
 use crate::status::{Cause, Exit, Verdict, judge, lost_output};
@@ -84,6 +86,10 @@ pub struct Progress {
     spoilt: Option<Cause>,
     /// Ranks have been asked for their pending requests.
     inquiry: Option<Inquiry>,
+    /// A program of the job that uses another MPI.
+    foreign_mpi: Option<ForeignMpi>,
+    /// How often rank 0 has printed.
+    prints: u64,
 }
 
 #[derive(Debug)]
@@ -113,6 +119,13 @@ enum Source {
     Sink(usize),
     SpawnError,
     Stream(usize),
+}
+
+impl Progress {
+    /// A job at its beginning; `foreign_mpi` is a program known to use another MPI, if there is one.
+    pub fn new(foreign_mpi: Option<ForeignMpi>) -> Self {
+        Self { foreign_mpi, ..Self::default() }
+    }
 }
 
 impl Supervisor {
@@ -186,9 +199,34 @@ impl Supervisor {
             }
             Source::SpawnError => self.read_spawn_error(),
             Source::Stream(stream) => {
+                if Streams::rank(stream) == 0 {
+                    self.look_for_foreign_mpi();
+                }
                 self.streams.read(stream);
             }
         }
+    }
+
+    /// Whether rank 0, which prints something, has loaded the library of another MPI: Python does so as it runs.
+    fn look_for_foreign_mpi(&mut self) {
+        self.progress.prints += 1;
+        // At most 64 times, however much it prints.
+        if !self.progress.prints.is_power_of_two() || self.progress.foreign_mpi.is_some() || self.has_joined()
+        {
+            return;
+        }
+        let Rank { pid, program, .. } = &self.ranks[0];
+        let maps = fs::read(format!("/proc/{}/maps", pid.as_raw_nonzero())).unwrap_or_default();
+        let maps = String::from_utf8_lossy(&maps);
+        let mut names = maps.lines().filter_map(|line| Some(line.rsplit_once('/')?.1));
+        let library = names.find(|name| is_foreign_mpi(name)).map(str::to_owned);
+        self.progress.foreign_mpi = library.map(|library| ForeignMpi { program: program.clone(), library });
+    }
+
+    /// Whether any rank has initialised MPI.
+    fn has_joined(&self) -> bool {
+        let mut pages = (0..self.ranks.len()).map(|index| self.segment.state(index));
+        pages.any(|page| page.phase() != Phase::Outside)
     }
 
     fn rank_ended(&mut self, index: usize) {
@@ -409,6 +447,9 @@ impl Supervisor {
             },
         };
         self.streams.say(&text);
+        if let Some(foreign) = self.progress.foreign_mpi.take().filter(|_| !self.has_joined()) {
+            self.streams.say(&report::foreign_mpi(self.launcher, &foreign));
+        }
         self.guardian.dismiss();
         let status = self.flush().or(cause).map_or(0, Cause::status);
         if status == 0 { lost_output(self.streams.losses()) } else { status }

@@ -168,11 +168,20 @@ fn a_file_that_cannot_be_executed_gives_126() {
 }
 
 #[test]
-fn a_script_whose_interpreter_is_missing_gives_127() {
-    let script = Script::new("missing-interpreter", "#!/no/such/interpreter\n");
-    let ended = mpiexec(&["-n", "2", &script.0]);
-    assert_eq!(ended.status, Some(127));
-    assert!(ended.err.contains("cannot be executed"), "{}", ended.err);
+fn an_interpreter_that_is_missing_or_none_is_named() {
+    for (line, status, said) in [
+        ("#!/no/such/interpreter -x\n", 127, "the interpreter \"/no/such/interpreter\" of"),
+        ("#! /bin/sh\r\n", 127, "the interpreter \"/bin/sh\\r\" of"),
+        ("#!/etc/passwd\n", 126, "the interpreter \"/etc/passwd\" of"),
+    ] {
+        let script = Script::new("missing-interpreter", line);
+        let ended = mpiexec(&["-n", "2", &script.0]);
+        assert_eq!(ended.status, Some(status), "{}", ended.err);
+        assert!(ended.err.contains(said) && ended.err.contains(&script.0), "{}", ended.err);
+        assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    }
+    let script = Script::new("relative-interpreter", "#!./sh\nexit 7\n");
+    assert_eq!(mpiexec(&["-wdir", "/bin", &script.0]).status, Some(7));
 }
 
 #[test]

@@ -83,3 +83,11 @@ fn bindings_are_reported_for_every_rank() {
         ended.err
     );
 }
+
+/// The launcher under test lies in a build folder; `tests/tests/linking.rs` tests an installed one.
+#[test]
+fn a_launcher_without_a_library_beside_it_shows_none() {
+    let mut launcher = command(&["sh", "-c", "echo [$LD_LIBRARY_PATH]"]);
+    launcher.env_remove("LD_LIBRARY_PATH");
+    assert_eq!(finish(launcher.spawn().expect("mpiexec is built")).out, "[]\n");
+}

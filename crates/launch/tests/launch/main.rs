@@ -5,6 +5,7 @@
 mod ends;
 mod environment;
 mod fake_rank;
+mod foreign;
 mod input;
 mod leftovers;
 mod options;
