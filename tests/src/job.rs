@@ -49,6 +49,11 @@ impl Program {
         Self { path }
     }
 
+    /// A program that was compiled otherwise.
+    pub fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
     /// Where the executable lies.
     pub fn path(&self) -> &Path {
         &self.path

@@ -12,6 +12,9 @@ use crate::manuals;
 const PROGRAMS: [(&str, &[&str]); 4] =
     [("mpicc", &["mpicxx", "mpic++", "mpiCC"]), ("mpiexec", &[]), ("mpirun", &[]), ("oxmpi", &[])];
 
+/// Names under which build systems ask pkg-config for an MPI library, besides our own.
+pub const PACKAGES: [&str; 3] = ["mpi", "mpi-c", "mpi-cxx"];
+
 /// Builds everything and installs it under `prefix`.
 pub fn run(prefix: &Path, debug: bool) -> Outcome {
     let mut build = cargo();
@@ -30,7 +33,7 @@ pub fn run(prefix: &Path, debug: bool) -> Outcome {
     succeed(&mut build)?;
     let built = target_directory()?.join(if debug { "debug" } else { "release" });
 
-    for folder in ["bin", "include", "lib/pkgconfig"] {
+    for folder in ["bin", "include", "lib/oxmpi", "lib/pkgconfig"] {
         fs::create_dir_all(prefix.join(folder))
             .map_err(|error| format!("cannot create {folder} in {}: {error}", prefix.display()))?;
     }
@@ -42,8 +45,14 @@ pub fn run(prefix: &Path, debug: bool) -> Outcome {
     }
     replace(&workspace_root().join("include/mpi.h"), &prefix.join("include/mpi.h"))?;
     replace(&built.join("libmpi_abi.so"), &prefix.join("lib/libmpi_abi.so.1"))?;
-    link("libmpi_abi.so.1", &prefix.join("lib/libmpi_abi.so"))?;
+    for name in ["libmpi_abi.so", "libmpi.so"] {
+        link("libmpi_abi.so.1", &prefix.join("lib").join(name))?;
+    }
+    link("../libmpi_abi.so.1", &prefix.join("lib/oxmpi/libmpi_abi.so.1"))?; // where mpiexec points to
     fs::write(prefix.join("lib/pkgconfig/mpi_abi.pc"), pkg_config())?;
+    for name in PACKAGES {
+        link("mpi_abi.pc", &prefix.join("lib/pkgconfig").join(name).with_extension("pc"))?;
+    }
     manuals::install(prefix)?;
     println!("installed under {}", prefix.display());
     Ok(())
