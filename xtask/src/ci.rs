@@ -10,7 +10,7 @@ use crate::{Outcome, cg, generate, install, jobs, manuals, symbols, tidy, wrappe
 /// A step's name and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 16] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
@@ -18,6 +18,8 @@ const STEPS: [Step; 14] = [
     ("doc", || cargo_step(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
     ("test", || cargo_step(&["test", "--workspace", "--exclude", "oxmpi-tests"], &[])),
     ("loom", loom),
+    ("neon", jobs::check_neon),
+    ("portable", portable),
     ("install", || install::run(&installed()?, false)),
     ("wrappers", || wrappers::check_moved(&installed()?, &moved()?, &target_directory()?.join("ci-scratch"))),
     ("manuals", || manuals::check(&moved()?)),
@@ -61,6 +63,15 @@ fn loom() -> Outcome {
     let mut command = cargo();
     command.args(["test", "--package", "oxmpi-shm", "--release", "loom"]);
     command.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", target);
+    succeed(&mut command)
+}
+
+/// Copies byte by byte, as on a machine that nothing is known about; apart from the usual outputs.
+fn portable() -> Outcome {
+    let target = target_directory()?.join("portable");
+    let mut command = cargo();
+    command.args(["test", "--package", "oxmpi-mem", "--lib"]);
+    command.env("RUSTFLAGS", "--cfg portable").env("CARGO_TARGET_DIR", target);
     succeed(&mut command)
 }
 

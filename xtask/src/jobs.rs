@@ -1,4 +1,4 @@
-//! Tests that run jobs: C programs and mpi4py, against an installation.
+//! Tests that run jobs: C programs and mpi4py, against an installation; and those that run on another machine.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -29,4 +29,10 @@ pub fn check_python(prefix: &Path) -> Outcome {
     let mut command = Command::new(workspace_root().join("tests/python/run.sh"));
     let folder = target_directory()?.join("ci-python");
     succeed(command.arg(prefix).arg(folder).env_remove("LD_LIBRARY_PATH"))
+}
+
+/// Runs the tests of what is written for AArch64.
+pub fn check_neon() -> Outcome {
+    let folder = target_directory()?.join("ci-neon");
+    succeed(Command::new(workspace_root().join("tests/neon/run.sh")).arg(folder))
 }

@@ -4,6 +4,7 @@
 //! may ever be a Rust reference. [`Region`] is the claim on such bytes that the rest of oxmpi passes around;
 //! making one is unsafe, using one is not.
 
+pub mod copy;
 mod gate;
 mod pool;
 mod region;

@@ -2,6 +2,8 @@
 
 use std::ptr;
 
+use crate::copy::{Next, copy, word};
+
 /// `bytes` bytes at `base` that may be read and written through this value.
 ///
 /// Copies of a region claim the same bytes. A region is never a Rust slice, because its owner may write at
@@ -62,17 +64,18 @@ impl Region {
     /// If `from` is longer than `self`.
     #[inline]
     pub fn copy_from(&self, from: &Self) {
+        self.copy_hinted(from, Next::Soon);
+    }
+
+    /// As [`Region::copy_from`]; `next` says when somebody will read the copy.
+    ///
+    /// # Panics
+    /// If `from` is longer than `self`.
+    #[inline]
+    pub fn copy_hinted(&self, from: &Self, next: Next) {
         assert!(from.bytes <= self.bytes, "the source fits into the target");
-        // One load and one store for the sizes that latency is made of.
-        match from.bytes {
-            0 => {}
-            4 => copy_word::<u32>(from.base, self.base),
-            8 => copy_word::<u64>(from.base, self.base),
-            bytes => {
-                // SAFETY: `claim` promised both ranges, and `from` fits into `self`.
-                unsafe { ptr::copy(from.base, self.base, bytes) }
-            }
-        }
+        // SAFETY: `claim` promised both ranges, and `from` fits into `self`.
+        unsafe { copy_inline(self.base, from.base, from.bytes, next) };
     }
 
     /// Overwrites the beginning of the region.
@@ -82,7 +85,7 @@ impl Region {
     pub fn write(&self, from: &[u8]) {
         assert!(from.len() <= self.bytes, "the source fits into the target");
         // SAFETY: `claim` promised the target; `from` is a reference to other bytes and fits.
-        unsafe { ptr::copy_nonoverlapping(from.as_ptr(), self.base, from.len()) };
+        unsafe { copy_inline(self.base, from.as_ptr(), from.len(), Next::Soon) };
     }
 
     /// Reads the beginning of the region.
@@ -92,7 +95,7 @@ impl Region {
     pub fn read(&self, into: &mut [u8]) {
         assert!(into.len() <= self.bytes, "the target is no longer than the source");
         // SAFETY: `claim` promised the source; `into` is an exclusive reference to other bytes.
-        unsafe { ptr::copy_nonoverlapping(self.base, into.as_mut_ptr(), into.len()) };
+        unsafe { copy_inline(into.as_mut_ptr(), self.base, into.len(), Next::Soon) };
     }
 
     /// The bytes, copied out.
@@ -103,12 +106,21 @@ impl Region {
     }
 }
 
-#[inline]
-fn copy_word<T>(from: *const u8, into: *mut u8) {
-    // SAFETY: called with a size that both regions were just checked to have.
-    let word = unsafe { from.cast::<T>().read_unaligned() };
-    // SAFETY: as above.
-    unsafe { into.cast::<T>().write_unaligned(word) };
+/// One load and one store for the sizes that latency is made of.
+///
+/// # Safety
+/// As [`copy`].
+#[inline(always)]
+unsafe fn copy_inline(dst: *mut u8, src: *const u8, bytes: usize, next: Next) {
+    match bytes {
+        0 => {}
+        // SAFETY: the caller's promise.
+        4 => unsafe { word::<4>(dst, src) },
+        // SAFETY: as above.
+        8 => unsafe { word::<8>(dst, src) },
+        // SAFETY: as above.
+        _ => unsafe { copy(dst, src, bytes, next) },
+    }
 }
 
 #[cfg(test)]
