@@ -1,5 +1,9 @@
 //! Every algorithm of every collective, chosen by `OXMPI_ALGORITHMS`, in every lifetime.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Command;
+
 use oxmpi_plan::{Collective, candidates};
 use oxmpi_tests::Program;
 
@@ -70,8 +74,27 @@ fn operations_of_the_program() {
 }
 
 #[test]
+fn a_variable_that_cannot_be_read_is_the_cause_each_time() {
+    let ended = Program::compile("init_retried").on(2).env("OXMPI_ALGORITHMS", "allreduce=rign").run();
+    assert_eq!((ended.status, ended.out.matches("refused twice").count()), (Some(0), 2), "{}", ended.err);
+}
+
+#[test]
 fn an_unknown_algorithm_ends_the_job_and_names_the_known_ones() {
     let ended = Program::compile("init_hello").on(2).env("OXMPI_ALGORITHMS", "allreduce=rign").run();
     assert_ne!(ended.status, Some(0));
     assert!(ended.err.contains("rign") && ended.err.contains("recursive-doubling"), "{}", ended.err);
+}
+
+#[test]
+fn a_choice_that_is_no_text_is_refused() {
+    let program = Program::compile("init_hello");
+    let mut command = Command::new(program.path());
+    command.env_remove("LD_LIBRARY_PATH").env("OXMPI_ALGORITHMS", OsStr::from_bytes(b"bcast=\xff"));
+    let output = command.output().expect("the program was compiled");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && said.contains("'bcast=\u{fffd}' names an unknown algorithm"),
+        "{said}"
+    );
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Engine, Slab};
+use oxmpi_mem::copy::choose_copy;
 use oxmpi_mem::{Entered, Gate};
 use oxmpi_plan::Overrides;
 use oxmpi_shm::{Doorbell, Job, StatePage, Waker};
@@ -65,6 +66,8 @@ pub struct State {
 
 /// The environment variable that names preferred algorithms, `collective=algorithm` with commas between.
 const ALGORITHMS: &str = "OXMPI_ALGORITHMS";
+/// The one that names how memory is copied.
+const COPY: &str = "OXMPI_COPY";
 
 impl Process {
     /// Joins the job that the launcher has made; without one, becomes a job of one rank.
@@ -74,8 +77,13 @@ impl Process {
     ///
     /// # Errors
     /// `Other` if the launcher's environment is damaged or of another version, or the system refuses;
-    /// `Arg` if `OXMPI_ALGORITHMS` cannot be read.
+    /// `Arg` if `OXMPI_ALGORITHMS` or `OXMPI_COPY` names something that is not there.
     pub fn init(gate: impl FnOnce(State) -> Gate<State>) -> Result<Self> {
+        // What is not text is no algorithm's name either. Before the seat is taken, which cannot be given up.
+        let preferred = std::env::var_os(ALGORITHMS).unwrap_or_default();
+        let overrides = Overrides::parse(&preferred.to_string_lossy())?;
+        let copy = std::env::var_os(COPY).unwrap_or_default();
+        choose_copy(&copy.to_string_lossy()).map_err(|error| error.about(COPY))?;
         let refused = |error| Error::new(ErrorClass::Other, format!("cannot join the job: {error}"));
         let (job, rank) = match Job::inherited().map_err(refused)? {
             Some(place) => place,
@@ -84,7 +92,6 @@ impl Process {
                 (Job::create(1).map_err(refused)?, 0)
             }
         };
-        let overrides = Overrides::parse(&std::env::var(ALGORITHMS).unwrap_or_default())?;
         let mut engine = Engine::new(job, rank);
         let world = Arc::new(Communicator::world(&mut engine));
         let myself = Arc::new(Communicator::myself(&mut engine));

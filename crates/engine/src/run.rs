@@ -9,6 +9,7 @@ use std::num::NonZeroU64;
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Region;
+use oxmpi_mem::copy::Next;
 use oxmpi_op::Reducer;
 use oxmpi_plan::{Action, Buf, Line as PlanLine, MAX_LINES, Peer, Plan, Span, Step, Take};
 use oxmpi_shm::{Arena, INLINE_BYTES, Line};
@@ -127,6 +128,9 @@ pub(crate) struct Means<'a> {
 
 /// Sequence numbers of a line: those of run `k` begin at `k` times this.
 const SEGMENTS_PER_RUN: u64 = 1 << 24;
+
+/// The beginning of so long a result is out of the caches before its end is there.
+const BEYOND_CACHES_BYTES: u64 = 32 << 20;
 
 /// The offset of what a rank could not stage for want of shared memory. No segment is as long.
 const NOWHERE: NonZeroU64 = NonZeroU64::MAX;
@@ -343,7 +347,7 @@ impl Run {
         };
         match take {
             Take::Copy => match self.part(means.binding, into.buf, offset, bytes) {
-                Some(region) => region.copy_from(&posted),
+                Some(region) => region.copy_hinted(&posted, when_read(means.binding, into.buf)),
                 None => means.binding.buffer(into.buf).write(offset, &posted),
             },
             Take::Left { right } => {
@@ -461,6 +465,12 @@ impl Run {
 #[inline]
 fn is_inline(line: &PlanLine, plan: &Plan) -> bool {
     line.slot_bytes == 0 || line.slot_bytes <= INLINE_BYTES as u64 && plan.segments == 1
+}
+
+/// When somebody will read what is copied into a buffer.
+#[inline]
+fn when_read(binding: &Binding, buf: Buf) -> Next {
+    if buf == Buf::Recv && binding.recv.bytes() >= BEYOND_CACHES_BYTES { Next::Late } else { Next::Soon }
 }
 
 #[cold]

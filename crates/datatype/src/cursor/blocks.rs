@@ -2,7 +2,7 @@
 //!
 //! The block size is a constant wherever it is small, so that a block is a load and a store or two.
 
-use std::ptr;
+use oxmpi_mem::copy::{Next, copy, ends, word, word_at};
 
 use super::at;
 use crate::layout::Run;
@@ -40,37 +40,33 @@ impl Blocks {
         let bytes = block_bytes as usize;
         match block_bytes {
             // SAFETY: the caller's promise; here and below the words make up one block.
-            8 if !PACK && self.crowds_cache() => unsafe { self.overlapping::<PACK, u32>(bytes, count) },
+            8 if !PACK && self.crowds_cache() => unsafe { self.pairs::<PACK, 4>(bytes, count) },
             // SAFETY: as above.
-            16 if !PACK && self.crowds_cache() => unsafe { self.overlapping::<PACK, u64>(bytes, count) },
+            16 if !PACK && self.crowds_cache() => unsafe { self.pairs::<PACK, 8>(bytes, count) },
             // SAFETY: as above.
-            1 => unsafe { self.words::<PACK, u8>(count) },
+            1 => unsafe { self.words::<PACK, 1>(count) },
             // SAFETY: as above.
-            2 => unsafe { self.words::<PACK, u16>(count) },
+            2 => unsafe { self.words::<PACK, 2>(count) },
             // SAFETY: as above.
-            3 => unsafe { self.overlapping::<PACK, u16>(bytes, count) },
+            3 => unsafe { self.pairs::<PACK, 2>(3, count) },
             // SAFETY: as above.
-            4 => unsafe { self.words::<PACK, u32>(count) },
+            4 => unsafe { self.words::<PACK, 4>(count) },
             // SAFETY: as above.
-            5..8 => unsafe { self.overlapping::<PACK, u32>(bytes, count) },
+            5..8 => unsafe { self.pairs::<PACK, 4>(bytes, count) },
             // SAFETY: as above.
-            8 => unsafe { self.words::<PACK, u64>(count) },
+            8 => unsafe { self.words::<PACK, 8>(count) },
             // SAFETY: as above.
-            12 => unsafe { self.words::<PACK, [u32; 3]>(count) },
+            9..16 => unsafe { self.pairs::<PACK, 8>(bytes, count) },
             // SAFETY: as above.
-            9..16 => unsafe { self.overlapping::<PACK, u64>(bytes, count) },
+            16 => unsafe { self.words::<PACK, 16>(count) },
             // SAFETY: as above.
-            16 => unsafe { self.words::<PACK, u128>(count) },
+            24 => unsafe { self.pairs::<PACK, 16>(24, count) },
             // SAFETY: as above.
-            24 => unsafe { self.words::<PACK, [u64; 3]>(count) },
+            17..=32 => unsafe { self.pairs::<PACK, 16>(bytes, count) },
             // SAFETY: as above.
-            32 => unsafe { self.words::<PACK, [u128; 2]>(count) },
+            33..=64 => unsafe { self.pairs::<PACK, 32>(bytes, count) },
             // SAFETY: as above.
-            17..32 => unsafe { self.overlapping::<PACK, u128>(bytes, count) },
-            // SAFETY: as above.
-            33..=64 => unsafe { self.overlapping::<PACK, [u128; 2]>(bytes, count) },
-            // SAFETY: as above.
-            65..=128 => unsafe { self.overlapping::<PACK, [u128; 4]>(bytes, count) },
+            65..=128 => unsafe { self.pairs::<PACK, 64>(bytes, count) },
             // SAFETY: as above.
             _ => unsafe { self.any::<PACK>(bytes, count) },
         }
@@ -83,59 +79,46 @@ impl Blocks {
     }
 
     /// # Safety
-    /// As [`Blocks::transfer`], for blocks of the size of `Word`.
-    #[inline]
-    unsafe fn words<const PACK: bool, Word>(mut self, count: u64) {
-        for _ in 0..count / 4 {
-            // SAFETY: the caller's promise, for each of the four.
-            unsafe { self.word::<PACK, Word>() };
-            // SAFETY: as above.
-            unsafe { self.word::<PACK, Word>() };
-            // SAFETY: as above.
-            unsafe { self.word::<PACK, Word>() };
-            // SAFETY: as above.
-            unsafe { self.word::<PACK, Word>() };
-        }
-        for _ in 0..count % 4 {
-            // SAFETY: as above.
-            unsafe { self.word::<PACK, Word>() };
-        }
-    }
-
-    /// Moves one block and goes on to the next.
-    ///
-    /// # Safety
-    /// As [`Blocks::words`].
-    #[inline(always)]
-    unsafe fn word<const PACK: bool, Word>(&mut self) {
+    /// As [`Blocks::transfer`], for blocks of `BYTES` bytes.
+    unsafe fn words<const PACK: bool, const BYTES: usize>(self, count: u64) {
         // SAFETY: the caller's promise.
-        unsafe { move_word::<PACK, Word>(self.memory, self.packed) };
-        (self.memory, self.packed) = (at(self.memory, self.stride), at(self.packed, self.packed_stride));
+        self.each::<PACK>(count, |dst, to, src, from| unsafe { word_at::<BYTES>(dst, to, src, from) });
     }
 
-    /// Moves blocks as two words, the first and the last one, which have bytes in common.
+    /// Moves blocks as two ends, which may have bytes in common.
     ///
     /// # Safety
-    /// As [`Blocks::transfer`], for blocks of one to two sizes of `Word`.
-    #[inline(never)] // with a constant size, two halves would be made one again
-    unsafe fn overlapping<const PACK: bool, Word>(mut self, block_bytes: usize, count: u64) {
-        let last = (block_bytes - size_of::<Word>()) as i64;
-        for _ in 0..count {
+    /// As [`Blocks::transfer`], for blocks of one to two times `BYTES` bytes.
+    #[inline]
+    unsafe fn pairs<const PACK: bool, const BYTES: usize>(self, block_bytes: usize, count: u64) {
+        self.each::<PACK>(count, |dst, to, src, from| {
             // SAFETY: the caller's promise.
-            unsafe { move_word::<PACK, Word>(self.memory, self.packed) };
-            // SAFETY: as above.
-            unsafe { move_word::<PACK, Word>(at(self.memory, last), at(self.packed, last)) };
-            (self.memory, self.packed) = (at(self.memory, self.stride), at(self.packed, self.packed_stride));
-        }
+            unsafe { ends::<BYTES>(dst.wrapping_offset(to), src.wrapping_offset(from), block_bytes) };
+        });
     }
 
     /// # Safety
     /// As [`Blocks::transfer`].
-    unsafe fn any<const PACK: bool>(mut self, block_bytes: usize, count: u64) {
-        for _ in 0..count {
+    unsafe fn any<const PACK: bool>(self, block_bytes: usize, count: u64) {
+        self.each::<PACK>(count, |dst, to, src, from| {
+            let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
             // SAFETY: the caller's promise.
-            unsafe { move_block::<PACK>(self.memory, self.packed, block_bytes) };
-            self = self.after(1);
+            unsafe { copy(dst, src, block_bytes, Next::Soon) };
+        });
+    }
+
+    /// Calls `move_one` with where each block goes to and where it comes from: a place, and the distance from there.
+    #[inline(always)]
+    fn each<const PACK: bool>(self, count: u64, move_one: impl Fn(*mut u8, isize, *const u8, isize)) {
+        let (mut dst, mut src) = direct::<PACK>(self.memory, self.packed);
+        let (memory_stride, packed_stride) = (self.stride as isize, self.packed_stride as isize);
+        let (to, from) = if PACK { (packed_stride, memory_stride) } else { (memory_stride, packed_stride) };
+        for _ in 0..count / 4 {
+            (0..4).for_each(|index| move_one(dst, to.wrapping_mul(index), src, from.wrapping_mul(index)));
+            (dst, src) = (dst.wrapping_offset(to.wrapping_mul(4)), src.wrapping_offset(from.wrapping_mul(4)));
+        }
+        for index in 0..(count % 4) as isize {
+            move_one(dst, to.wrapping_mul(index), src, from.wrapping_mul(index));
         }
     }
 }
@@ -150,32 +133,38 @@ pub(super) unsafe fn gather<const PACK: bool>(
     origin: *mut u8,
     packed: *mut u8,
 ) {
-    match block_bytes {
-        // SAFETY: the caller's promise; here and below the word is as long as a block.
-        4 => unsafe { gather_words::<PACK, u32>(runs, origin, packed) },
+    let bytes = block_bytes as usize;
+    match bytes {
+        // SAFETY: the caller's promise; here and below, for each of the blocks.
+        4 => gather_each::<PACK>(runs, bytes, origin, packed, |dst, src| unsafe { word::<4>(dst, src) }),
         // SAFETY: as above.
-        8 => unsafe { gather_words::<PACK, u64>(runs, origin, packed) },
+        8 => gather_each::<PACK>(runs, bytes, origin, packed, |dst, src| unsafe { word::<8>(dst, src) }),
         // SAFETY: as above.
-        16 => unsafe { gather_words::<PACK, u128>(runs, origin, packed) },
-        // SAFETY: as above.
-        24 => unsafe { gather_words::<PACK, [u64; 3]>(runs, origin, packed) },
-        _ => {
-            for (index, run) in runs.iter().enumerate() {
-                let packed = at(packed, (index as u64 * block_bytes) as i64);
-                // SAFETY: the caller's promise.
-                unsafe { move_block::<PACK>(at(origin, run.displacement), packed, block_bytes as usize) };
-            }
-        }
+        16 => gather_each::<PACK>(runs, bytes, origin, packed, |dst, src| unsafe { word::<16>(dst, src) }),
+        24 => gather_each::<PACK>(runs, bytes, origin, packed, |dst, src| {
+            // SAFETY: as above.
+            unsafe { ends::<16>(dst, src, 24) }
+        }),
+        _ => gather_each::<PACK>(runs, bytes, origin, packed, |dst, src| {
+            // SAFETY: as above.
+            unsafe { copy(dst, src, bytes, Next::Soon) }
+        }),
     }
 }
 
-/// # Safety
-/// As [`gather`], for blocks of the size of `Word`.
-unsafe fn gather_words<const PACK: bool, Word>(runs: &[Run], origin: *mut u8, packed: *mut u8) {
+/// Calls `move_one` with where each of `runs` goes to and where it comes from.
+#[inline(always)]
+fn gather_each<const PACK: bool>(
+    runs: &[Run],
+    block_bytes: usize,
+    origin: *mut u8,
+    packed: *mut u8,
+    move_one: impl Fn(*mut u8, *const u8),
+) {
     for (index, run) in runs.iter().enumerate() {
-        let packed = packed.wrapping_add(index * size_of::<Word>());
-        // SAFETY: the caller's promise.
-        unsafe { move_word::<PACK, Word>(at(origin, run.displacement), packed) };
+        let packed = packed.wrapping_add(index * block_bytes);
+        let (dst, src) = direct::<PACK>(at(origin, run.displacement), packed);
+        move_one(dst, src);
     }
 }
 
@@ -185,20 +174,13 @@ unsafe fn gather_words<const PACK: bool, Word>(runs: &[Run], origin: *mut u8, pa
 /// As [`Blocks::transfer`].
 #[inline]
 pub(super) unsafe fn move_block<const PACK: bool>(memory: *mut u8, packed: *mut u8, bytes: usize) {
-    let (from, into) = if PACK { (memory, packed) } else { (packed, memory) };
+    let (dst, src) = direct::<PACK>(memory, packed);
     // SAFETY: the caller's promise.
-    unsafe { ptr::copy(from, into, bytes) };
+    unsafe { copy(dst, src, bytes, Next::Soon) };
 }
 
-/// Packs or unpacks a block of the size of `Word`.
-///
-/// # Safety
-/// As [`Blocks::transfer`].
+/// Where bytes go to and where they come from.
 #[inline(always)]
-unsafe fn move_word<const PACK: bool, Word>(memory: *mut u8, packed: *mut u8) {
-    let (from, into) = if PACK { (memory, packed) } else { (packed, memory) };
-    // SAFETY: the caller's promise.
-    let word = unsafe { from.cast::<Word>().read_unaligned() };
-    // SAFETY: as above.
-    unsafe { into.cast::<Word>().write_unaligned(word) };
+fn direct<const PACK: bool>(memory: *mut u8, packed: *mut u8) -> (*mut u8, *const u8) {
+    if PACK { (packed, memory) } else { (memory, packed) }
 }

@@ -233,6 +233,7 @@ const SECTIONS: &[Section] = &[
         rows: &[
             ("MPIEXEC_TIMEOUT", "the time limit in seconds, where --timeout is absent"),
             ("OXMPI_ALGORITHMS", "read by the ranks: algorithms to prefer, collective=algorithm,..."),
+            ("OXMPI_COPY", "read by the ranks: how memory is copied, instead of the best way"),
             ("OXMPI_RANK, OXMPI_SIZE", "set for the ranks, as are PMI_RANK and PMI_SIZE"),
             (
                 "OXMPI_LOCAL_RANK, OXMPI_LOCAL_SIZE",
