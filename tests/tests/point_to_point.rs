@@ -5,6 +5,7 @@ use oxmpi_tests::programs;
 programs! {
     pt2pt_buffers;
     pt2pt_cancel;
+    pt2pt_empty;
     pt2pt_huge on 2;
     pt2pt_isendrecv;
     pt2pt_modes;

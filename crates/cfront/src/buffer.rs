@@ -1,8 +1,9 @@
 //! Message buffers: what an address, a count and a datatype mean together.
 //!
 //! A null address is `MPI_BOTTOM`, which is meant where a derived datatype holds absolute addresses; with a
-//! predefined datatype it is a mistake. MPI-5.0: Point-to-Point Communication, Message Data; Datatypes, Use of
-//! General Datatypes in Communication.
+//! predefined datatype it is a mistake. Address 1 is `MPI_IN_PLACE` where that is allowed, and elsewhere a mistake.
+//! But where there are no data any address will do: Rust's empty slices of bytes lie at 1.
+//! MPI-5.0: Point-to-Point Communication, Message Data; Datatypes, Use of General Datatypes in Communication.
 
 use std::ffi::c_void;
 
@@ -39,6 +40,23 @@ pub const ROOTED: Names = Names { address: "buffer", count: "count", datatype: "
 /// Of what is sent, where something is also received.
 pub const SEND: Names = Names { address: "sendbuf", count: "sendcount", datatype: "sendtype" };
 
+/// Refuses the address of no memory, for `bytes` bytes.
+///
+/// # Errors
+/// `Buffer` if there are any at the null pointer or at `MPI_IN_PLACE`.
+#[inline]
+pub fn check_memory(argument: &str, address: *mut c_void, bytes: MPI_Count) -> Result<()> {
+    if bytes != 0 && (address.is_null() || address == MPI_IN_PLACE) {
+        let text = format!("{argument} is {}, for {bytes} bytes", name_of(address));
+        return Err(Error::new(ErrorClass::Buffer, text));
+    }
+    Ok(())
+}
+
+fn name_of(nowhere: *mut c_void) -> &'static str {
+    if nowhere.is_null() { "a null pointer" } else { "MPI_IN_PLACE, not allowed here" }
+}
+
 /// The three arguments that describe a buffer, as the program gave them.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments {
@@ -68,7 +86,7 @@ impl Arguments {
     ///
     /// # Errors
     /// `Count` if the count is negative or too large, `Type` if the handle names no datatype or one that is not
-    /// committed, `Buffer` if there should be data at the null pointer, or for `MPI_IN_PLACE`.
+    /// committed, `Buffer` if there should be data at the null pointer or at `MPI_IN_PLACE`.
     ///
     /// # Safety
     /// As [`Buffer::new`] demands of an address that is not null.
@@ -144,7 +162,7 @@ impl Arguments {
     /// # Safety
     /// As [`Arguments::buffer`].
     pub unsafe fn elements_of<'a>(&self, datatype: &'a Datatype) -> Result<Elements<'a>> {
-        let count = self.check_before_datatype()?;
+        let count = self.count()?;
         self.check_address(datatype)?;
         // SAFETY: the caller's promise; at null there is nothing, or a datatype of absolute addresses.
         unsafe { Elements::new(self.address.cast(), count, datatype) }.map_err(|error| self.blame(&error, 1))
@@ -174,7 +192,7 @@ impl Arguments {
     /// # Safety
     /// As [`Arguments::buffer`].
     pub unsafe fn displaced(&self, displacement: i64, datatype: &Datatype) -> Result<Buffer> {
-        let count = self.check_before_datatype()?;
+        let count = self.count()?;
         self.check_address(datatype)?;
         let address = self.address.wrapping_byte_offset(displacement as isize);
         // SAFETY: the caller's promise; at null there is nothing, or a datatype of absolute addresses.
@@ -187,7 +205,7 @@ impl Arguments {
     /// As [`Arguments::buffer`], and those of `use_datatype`.
     #[inline]
     pub fn with_datatype<R>(&self, use_datatype: impl FnOnce(&Datatype) -> Result<R>) -> Result<R> {
-        self.check_before_datatype()?;
+        self.count()?;
         datatype::with(self.names.datatype, self.datatype, use_datatype)
     }
 
@@ -204,7 +222,7 @@ impl Arguments {
     /// As [`Arguments::buffer`].
     #[inline(always)]
     unsafe fn blocks(&self, blocks: u32) -> Result<Buffer> {
-        self.check_before_datatype()?;
+        self.count()?;
         let datatype = datatype::find(self.names.datatype, self.datatype)?;
         // SAFETY: the caller's promise.
         unsafe { self.blocks_of(blocks, &datatype) }
@@ -214,7 +232,7 @@ impl Arguments {
     /// As [`Arguments::buffer`].
     #[inline(always)]
     unsafe fn blocks_of(&self, blocks: u32, datatype: &Datatype) -> Result<Buffer> {
-        let count = self.check_before_datatype()?;
+        let count = self.count()?;
         self.check_address(datatype)?;
         let Some(count) = count.checked_mul(blocks.into()) else { return Err(self.too_many(blocks)) };
         // SAFETY: the caller's promise; at null there is nothing, or a datatype of absolute addresses.
@@ -222,19 +240,11 @@ impl Arguments {
             .map_err(|error| self.blame(&error, blocks))
     }
 
-    /// What C names first is checked first.
-    #[inline]
-    fn check_before_datatype(&self) -> Result<u64> {
-        if self.address == MPI_IN_PLACE {
-            return Err(self.misplaced());
-        }
-        self.count()
-    }
-
     #[inline]
     fn check_address(&self, datatype: &Datatype) -> Result<()> {
-        if self.address.is_null() && self.count != 0 && datatype.size() != 0 && datatype.is_predefined() {
-            return Err(self.null(datatype));
+        let is_nowhere = self.address.is_null() && datatype.is_predefined() || self.address == MPI_IN_PLACE;
+        if is_nowhere && self.count != 0 && datatype.size() != 0 {
+            return Err(self.nowhere(datatype));
         }
         Ok(())
     }
@@ -252,24 +262,14 @@ impl Arguments {
     }
 
     #[cold]
-    fn misplaced(&self) -> Error {
-        let text = format!("{} is MPI_IN_PLACE, which is not allowed here", self.names.address);
-        Error::new(ErrorClass::Buffer, text)
-    }
-
-    #[cold]
     fn negative(&self) -> Error {
         Error::new(ErrorClass::Count, format!("{} is {}", self.names.count, self.count))
     }
 
     #[cold]
-    fn null(&self, datatype: &Datatype) -> Error {
-        let text = format!(
-            "{} is a null pointer, for {} of {}",
-            self.names.address,
-            self.count,
-            datatype.name().display()
-        );
+    fn nowhere(&self, datatype: &Datatype) -> Error {
+        let (argument, count, name) = (self.names.address, self.count, datatype.name());
+        let text = format!("{argument} is {}, for {count} of {}", name_of(self.address), name.display());
         Error::new(ErrorClass::Buffer, text)
     }
 

@@ -10,7 +10,7 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner, Communicator, Process};
 
 use crate::boundary::IntegerOut;
-use crate::buffer::{Arguments, PLAIN};
+use crate::buffer::{Arguments, PLAIN, check_memory};
 use crate::comm::Entry;
 use crate::failure::{in_process, on_comm, on_session};
 use crate::generated::constants::{MPI_BSEND_OVERHEAD, MPI_BUFFER_AUTOMATIC};
@@ -109,9 +109,7 @@ fn attach(process: &Process, owner: BufferOwner, buffer: *mut c_void, size: MPI_
 }
 
 fn checked_size(buffer: *mut c_void, size: MPI_Count) -> Result<u64> {
-    if buffer.is_null() && size != 0 {
-        return Err(Error::new(ErrorClass::Buffer, "buffer is a null pointer"));
-    }
+    check_memory("buffer", buffer, size)?;
     u64::try_from(size).map_err(|_| Error::new(ErrorClass::Arg, format!("size is {size}")))
 }
 

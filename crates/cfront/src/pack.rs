@@ -13,10 +13,9 @@ use oxmpi_mem::Region;
 
 pub use self::external::{pack_external, pack_external_size, unpack_external};
 use crate::boundary::IntegerOut;
-use crate::buffer::{Arguments, Names};
+use crate::buffer::{Arguments, Names, check_memory};
 use crate::datatype;
 use crate::failure::on_comm;
-use crate::generated::constants::MPI_IN_PLACE;
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype};
 
 const INPUT: Names = Names { address: "inbuf", count: "incount", datatype: "datatype" };
@@ -127,13 +126,7 @@ impl Packed {
         let size = bytes(size_argument, size)?;
         // SAFETY: the caller's promise.
         let used = bytes("*position", unsafe { position.read("position") }?)?;
-        if base.is_null() && size != 0 {
-            return Err(Error::new(ErrorClass::Buffer, format!("{argument} is a null pointer")));
-        }
-        if base == MPI_IN_PLACE {
-            let text = format!("{argument} is MPI_IN_PLACE, which is not allowed here");
-            return Err(Error::new(ErrorClass::Buffer, text));
-        }
+        check_memory(argument, base, size as MPI_Count)?;
         // SAFETY: the caller's promise.
         let all = unsafe { Region::claim(base.cast(), size) };
         Ok(Self { size_argument, all, used, position })

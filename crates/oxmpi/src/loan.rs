@@ -3,6 +3,9 @@
 //! A slice becomes a [`Loan`], which keeps only its address and its lifetime. The caller's reference is not
 //! used again before the operation is complete: a blocking call keeps it from the caller meanwhile, a
 //! [`Scope`](crate::Scope) does until its end, and persistent requests own their memory ([`Owned`]).
+//!
+//! Below this crate no address has a meaning of its own: in place is a variant of `Side`. So it does not matter that
+//! empty slices lie at addresses that are constants in C, such as `MPI_IN_PLACE`.
 
 use std::fmt;
 use std::marker::PhantomData;

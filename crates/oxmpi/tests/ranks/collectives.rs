@@ -1,6 +1,6 @@
 //! Every collective, in every lifetime, with the same results.
 
-use oxmpi::{Communicator, ErrorClass, Op, Persistent, Result, Two};
+use oxmpi::{Communicator, Datatype, ErrorClass, Op, Persistent, Result, Two};
 
 use crate::job::on_ranks;
 
@@ -181,6 +181,33 @@ fn persistent_collectives_are_started_in_another_order_on_every_rank() {
             assert_eq!(request.buf(), [factor * world.size() as i64; 3]);
         }
         Ok(())
+    });
+}
+
+/// An empty slice of bytes lies at address 1, one of words of 16 bits at 2: in C these are constants with meanings.
+fn empty_slices<T: Datatype>(world: &Communicator<'_>) -> Result<()> {
+    let (none, root): (&[T], _) = (&[], world.size() - 1);
+    assert_eq!(none.as_ptr().addr(), align_of::<T>());
+    world.allgather(none, &mut [])?;
+    world.alltoall(none, &mut [])?;
+    world.bcast::<T>(&mut [], root)?;
+    world.gather(none, &mut [], root)?;
+    world.scatter(none, &mut [], root)?;
+    world.scope(|scope| scope.allgather(none, &mut []).map(drop))?;
+    drop(world.alltoall_init(Vec::<T>::new(), Vec::new())?.start()?.wait()?);
+    let rank = world.rank();
+    let status = world.sendrecv(none, rank, 3, &mut [] as &mut [T], rank, 3)?;
+    assert_eq!(status.count::<T>(), Some(0));
+    Ok(())
+}
+
+#[test]
+fn empty_slices_are_buffers_without_elements_wherever_they_lie() {
+    on_ranks("collectives::empty_slices_are_buffers_without_elements_wherever_they_lie", |env| {
+        let world = env.world();
+        empty_slices::<u8>(&world)?;
+        empty_slices::<u16>(&world)?;
+        world.allreduce(&[], &mut [] as &mut [u8], &Op::SUM)
     });
 }
 
