@@ -3,7 +3,7 @@
 #include "check.h"
 
 int main(int argc, char **argv) {
-    long mine[3], sums[3], all[8];
+    long mine[3], sums[3], all[16];
     MPI_Request persistent, nonblocking, second;
     begin(&argc, &argv);
     OK(MPI_Allreduce_init(&mine[0], &sums[0], 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &persistent));

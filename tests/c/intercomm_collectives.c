@@ -235,6 +235,7 @@ static void check_errors(void) {
     GIVES(MPI_ERR_ROOT, MPI_Bcast(&number, 1, MPI_INT, MPI_ROOT, MPI_COMM_WORLD));
     GIVES(MPI_ERR_BUFFER, MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT, MPI_SUM, inter));
     GIVES(MPI_ERR_BUFFER, MPI_Allgather(MPI_IN_PLACE, 1, MPI_INT, &number, 1, MPI_INT, inter));
+    GIVES(MPI_ERR_BUFFER, MPI_Allreduce(&number, &number, 1, MPI_INT, MPI_SUM, inter));
 }
 
 int main(int argc, char **argv) {

@@ -3,6 +3,7 @@
 use oxmpi_tests::programs;
 
 programs! {
+    collective_aliased;
     collective_allgather;
     collective_allgatherv;
     collective_allreduce;

@@ -247,6 +247,9 @@ pub unsafe fn reduce_local(
         let inout = Arguments { names: &INOUT, address: inoutbuf, count, datatype };
         // SAFETY: the caller's promise.
         let inout = unsafe { inout.buffer_of(&found) }?;
+        if input.overlaps(&inout) {
+            return Err(Error::new(ErrorClass::Buffer, "inbuf and inoutbuf overlap"));
+        }
         let Some(predefined) = predefined(op) else {
             let UserOp { function, .. } = OPS.find("op", op)?;
             if input.bytes() != 0 {

@@ -164,6 +164,34 @@ impl Buffer {
         }
     }
 
+    /// Whether it is certain that the two share memory, as far as one look at each block tells: of elements with
+    /// gaps only the first bytes are compared, of joined buffers the blocks with the same index.
+    #[inline]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Kind::Dense(one), Kind::Dense(other)) => one.overlaps(other),
+            _ => self.overlaps_in_blocks(other),
+        }
+    }
+
+    fn overlaps_in_blocks(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Kind::Joined(one), Kind::Joined(other)) => {
+                one.blocks.iter().zip(&other.blocks).any(|(one, other)| one.overlaps(other))
+            }
+            (Kind::Joined(joined), _) => joined.blocks.iter().any(|block| block.overlaps(other)),
+            (_, Kind::Joined(joined)) => joined.blocks.iter().any(|block| block.overlaps(self)),
+            _ => match (self.first_byte(), other.first_byte()) {
+                (Some(one), Some(other)) => one.overlaps(&other),
+                _ => false,
+            },
+        }
+    }
+
+    fn first_byte(&self) -> Option<Region> {
+        if self.bytes() == 0 { None } else { self.part(0, 1) }
+    }
+
     /// Packs: copies the packed bytes from `offset` into all of `into`.
     ///
     /// # Panics
@@ -287,11 +315,44 @@ pub(crate) fn too_long(count: u64, datatype: &Datatype) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use oxmpi_base::BasicType;
+
     use super::*;
 
     fn claim(bytes: &mut [u8]) -> Region {
         // SAFETY: the tests use `bytes` only through the region until they read it back.
         unsafe { Region::claim(bytes.as_mut_ptr(), bytes.len()) }
+    }
+
+    #[test]
+    fn buffers_overlap_where_a_byte_is_part_of_both() {
+        let mut memory = [0; 24];
+        let whole = claim(&mut memory);
+        let dense = |at, len| Buffer::dense(whole.part(at, len));
+        for (at, len, overlaps) in [(0, 4, false), (0, 5, true), (6, 1, true), (8, 4, false), (6, 0, false)] {
+            assert_eq!(dense(4, 4).overlaps(&dense(at, len)), overlaps, "{len} bytes at {at}");
+            assert_eq!(dense(at, len).overlaps(&dense(4, 4)), overlaps, "{len} bytes at {at}");
+        }
+        assert!(!Buffer::EMPTY.overlaps(&Buffer::EMPTY));
+    }
+
+    #[test]
+    fn elements_with_gaps_overlap_where_they_begin_alike_and_blocks_one_by_one() {
+        let mut memory = [0; 24];
+        let whole = claim(&mut memory);
+        let column = Datatype::vector(3, 1, 2, &Datatype::basic(BasicType::Byte)).expect("a small type");
+        column.commit();
+        let columns = [0, 1].map(|at| {
+            // SAFETY: the elements lie in `memory`, which is used no more.
+            let column = unsafe { Buffer::new(whole.part(at, 8).as_ptr(), 1, &column) };
+            column.expect("it is committed")
+        });
+        assert!(columns[0].overlaps(&columns[0]) && columns[0].overlaps(&Buffer::dense(whole)));
+        assert!(!columns[0].overlaps(&columns[1]), "the one lies in the gaps of the other");
+        let halves = [0, 12].map(|at| Buffer::dense(whole.part(at, 12)));
+        let joined = Buffer::joined(halves.to_vec());
+        assert!(joined.overlaps(&joined) && joined.overlaps(&halves[1]) && halves[0].overlaps(&joined));
+        assert!(!joined.overlaps(&Buffer::joined(Vec::new())));
     }
 
     #[test]

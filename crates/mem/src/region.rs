@@ -58,6 +58,13 @@ impl Region {
         Self { base: self.base.wrapping_add(offset), bytes }
     }
 
+    /// Whether some byte is part of both.
+    #[inline]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let end = |region: &Self| region.base.addr().saturating_add(region.bytes);
+        self.base.addr().max(other.base.addr()) < end(self).min(end(other))
+    }
+
     /// Copies all of `from` over the beginning of `self`; the two may overlap.
     ///
     /// # Panics

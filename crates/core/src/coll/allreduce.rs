@@ -28,5 +28,5 @@ pub fn allreduce(
         return inter::allreduce(process, comm, send, recv, reducer);
     }
     let shape = shape_of_reducing(comm, Collective::Allreduce, recv.bytes(), &reducer)?;
-    Ok(Operation::reducing(process, shape, send, recv, reducer, Which::BOTH))
+    Operation::reducing(process, shape, send, recv, reducer, Which::BOTH)
 }

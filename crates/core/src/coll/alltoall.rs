@@ -24,5 +24,5 @@ pub fn alltoall(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Buffer)
     let send = if let Side::Buffer(send) = send { send } else { recv.clone() };
     check_own(comm, send.bytes() / u64::from(comm.size()), recv.bytes() / u64::from(comm.size()))?;
     let shape = shape_of_moving(comm, Collective::Alltoall, send.bytes() / u64::from(comm.size()));
-    Ok(Operation::moving(shape, send, recv, in_place))
+    Operation::moving(shape, send, recv, in_place)
 }

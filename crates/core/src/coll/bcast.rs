@@ -21,5 +21,5 @@ pub fn bcast(_: &Process, comm: &Arc<Communicator>, buffer: Buffer, root: Root) 
     }
     let root = comm.root(root)?;
     let shape = shape_of_moving(comm, Collective::Bcast { root }, buffer.bytes());
-    Ok(Operation::moving(shape, Buffer::EMPTY, buffer, false))
+    Operation::moving(shape, Buffer::EMPTY, buffer, false)
 }

@@ -72,7 +72,7 @@ impl<T: Record> Exchange<T> {
         send.write(&bytes);
         let (from, into) = (Buffer::dense(send), Buffer::dense(recv));
         let operation = if comm.is_inter() {
-            inter::exchange(comm, from, into)
+            inter::exchange(comm, from, into)?
         } else {
             allgather(process, comm, Side::Buffer(from), into)?
         };

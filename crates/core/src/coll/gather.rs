@@ -37,5 +37,5 @@ pub fn gather(
         check_own(comm, send.bytes(), recv.bytes() / u64::from(comm.size()))?;
     }
     let shape = shape_of_moving(comm, Collective::Gather { root }, send.bytes());
-    Ok(Operation::moving(shape, send, recv, in_place))
+    Operation::moving(shape, send, recv, in_place)
 }

@@ -12,20 +12,20 @@ use oxmpi_plan::Plan;
 use oxmpi_plan::inter::{self, Collective, Groups, Shape};
 
 use super::image::{self, Buffers, Which};
-use super::{Case, Operation, Root, Side, unit_of};
+use super::{Case, Irregular, Operation, Root, Side, check_apart, unit_of};
 use crate::comm::Communicator;
 use crate::process::Process;
 
 pub(super) fn allgather(comm: &Communicator, send: Side, recv: Buffer) -> Result<Operation> {
     let send = not_in_place(send)?;
     let shape = Shape { received: block(comm, &recv), ..shape(comm, Collective::Allgather, send.bytes()) };
-    Ok(moving(shape, send, recv))
+    moving(shape, send, recv)
 }
 
 pub(super) fn allgatherv(comm: &Communicator, send: Side, recv: Vec<Buffer>) -> Result<Operation> {
     let send = not_in_place(send)?;
     let plan = inter::allgatherv(&groups(comm), send.bytes(), &lengths(&recv));
-    Ok(planned("Allgatherv", plan, send, Buffer::joined(recv)))
+    planned("Allgatherv", plan, send, Buffer::joined(recv))
 }
 
 pub(super) fn allreduce(
@@ -44,7 +44,7 @@ pub(super) fn alltoall(comm: &Communicator, send: Side, recv: Buffer) -> Result<
     let send = not_in_place(send)?;
     let sent = block(comm, &send);
     let shape = Shape { received: block(comm, &recv), ..shape(comm, Collective::Alltoall, sent) };
-    Ok(moving(shape, send, recv))
+    moving(shape, send, recv)
 }
 
 pub(super) fn alltoallv(
@@ -55,21 +55,21 @@ pub(super) fn alltoallv(
 ) -> Result<Operation> {
     let send = send.ok_or_else(in_place)?;
     let plan = inter::alltoallv(&groups(comm), &lengths(&send), &lengths(&recv));
-    Ok(planned(name, plan, Buffer::joined(send), Buffer::joined(recv)))
+    planned(name, plan, Buffer::joined(send), Buffer::joined(recv))
 }
 
-pub(super) fn barrier(comm: &Communicator) -> Operation {
+pub(super) fn barrier(comm: &Communicator) -> Result<Operation> {
     moving(shape(comm, Collective::Barrier, 0), Buffer::EMPTY, Buffer::EMPTY)
 }
 
 pub(super) fn bcast(comm: &Communicator, buffer: Buffer, root: Root) -> Result<Operation> {
     let root = root_of(comm, root)?;
     let shape = shape(comm, Collective::Bcast { root }, buffer.bytes());
-    Ok(moving(shape, Buffer::EMPTY, buffer))
+    moving(shape, Buffer::EMPTY, buffer)
 }
 
 /// Everybody's block of equal length, to everybody of both groups: the local group's first.
-pub(super) fn exchange(comm: &Communicator, send: Buffer, recv: Buffer) -> Operation {
+pub(super) fn exchange(comm: &Communicator, send: Buffer, recv: Buffer) -> Result<Operation> {
     let plan = inter::exchange(&groups(comm), send.bytes());
     planned("Allgather", plan, send, recv)
 }
@@ -78,7 +78,7 @@ pub(super) fn gather(comm: &Communicator, send: Side, recv: Buffer, root: Root) 
     let send = not_in_place(send)?;
     let root = root_of(comm, root)?;
     let bytes = if root == inter::Root::Here { block(comm, &recv) } else { send.bytes() };
-    Ok(moving(shape(comm, Collective::Gather { root }, bytes), send, recv))
+    moving(shape(comm, Collective::Gather { root }, bytes), send, recv)
 }
 
 pub(super) fn gatherv(comm: &Communicator, send: Side, recv: Vec<Buffer>, root: Root) -> Result<Operation> {
@@ -86,7 +86,7 @@ pub(super) fn gatherv(comm: &Communicator, send: Side, recv: Vec<Buffer>, root: 
     let root = root_of(comm, root)?;
     let bytes = if root == inter::Root::Here { lengths(&recv) } else { vec![send.bytes()] };
     let plan = inter::gatherv(&groups(comm), root, &bytes);
-    Ok(planned("Gatherv", plan, send, Buffer::joined(recv)))
+    planned("Gatherv", plan, send, Buffer::joined(recv))
 }
 
 pub(super) fn reduce(
@@ -107,7 +107,7 @@ pub(super) fn scatter(comm: &Communicator, send: Buffer, recv: Side, root: Root)
     let recv = not_in_place(recv)?;
     let root = root_of(comm, root)?;
     let bytes = if root == inter::Root::Here { block(comm, &send) } else { recv.bytes() };
-    Ok(moving(shape(comm, Collective::Scatter { root }, bytes), send, recv))
+    moving(shape(comm, Collective::Scatter { root }, bytes), send, recv)
 }
 
 pub(super) fn scatterv(comm: &Communicator, send: Vec<Buffer>, recv: Side, root: Root) -> Result<Operation> {
@@ -115,7 +115,7 @@ pub(super) fn scatterv(comm: &Communicator, send: Vec<Buffer>, recv: Side, root:
     let root = root_of(comm, root)?;
     let bytes = if root == inter::Root::Here { lengths(&send) } else { vec![recv.bytes()] };
     let plan = inter::scatterv(&groups(comm), root, &bytes);
-    Ok(planned("Scatterv", plan, Buffer::joined(send), recv))
+    planned("Scatterv", plan, Buffer::joined(send), recv)
 }
 
 fn groups(comm: &Communicator) -> Groups {
@@ -166,13 +166,14 @@ fn shape(comm: &Communicator, collective: Collective, bytes: u64) -> Shape {
     Shape { collective, groups: groups(comm), bytes, received: bytes, unit: 1, node: true }
 }
 
-fn moving(shape: Shape, send: Buffer, recv: Buffer) -> Operation {
+fn moving(shape: Shape, send: Buffer, recv: Buffer) -> Result<Operation> {
+    check_apart(&send, &recv, false)?;
     let binding = Binding { send, recv, reducer: None, images: None };
-    Operation { case: Case::Between(shape), irregular: None, binding }
+    Ok(Operation { case: Case::Between(shape), irregular: None, binding })
 }
 
 /// # Errors
-/// `Type` if a single element is too long to combine.
+/// `Type` if a single element is too long to combine; as [`check_apart`].
 fn reducing(
     process: &Process,
     shape: Shape,
@@ -181,11 +182,12 @@ fn reducing(
     reducer: Reducer,
 ) -> Result<Operation> {
     let shape = Shape { unit: unit_of(&reducer)?, ..shape };
+    check_apart(&send, &recv, false)?;
     let binding = image::bind(process, Which::BOTH, Buffers { send, recv, in_place: false }, reducer);
     Ok(Operation { case: Case::Between(shape), irregular: None, binding })
 }
 
 /// Roots are told differently by the two groups, so the operation names none.
-fn planned(name: &'static str, plan: Plan, send: Buffer, recv: Buffer) -> Operation {
-    Operation::planned(plan, name, None, Binding { send, recv, reducer: None, images: None })
+fn planned(name: &'static str, plan: Plan, send: Buffer, recv: Buffer) -> Result<Operation> {
+    Operation::planned(Irregular::new(name, None, plan), send, recv, false)
 }

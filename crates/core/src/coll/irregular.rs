@@ -8,10 +8,9 @@ use std::sync::Arc;
 
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::Binding;
-use oxmpi_plan::{Plan, irregular};
+use oxmpi_plan::irregular;
 
-use super::{Operation, Root, Side, check_own, inter};
+use super::{Irregular, Operation, Root, Side, check_own, inter};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -37,7 +36,8 @@ pub fn gatherv(
         check_own(comm, send.bytes(), bytes[root as usize])?;
     }
     let plan = irregular::gatherv(&bytes, comm.rank(), root, in_place);
-    Ok(operation("Gatherv", Some(root), plan, send, Buffer::joined(recv)))
+    let made = Irregular::new("Gatherv", Some(root), plan);
+    Operation::planned(made, send, Buffer::joined(recv), in_place)
 }
 
 /// Rank `i` gets what the root has in `send[i]`. `send` counts at the root only.
@@ -62,7 +62,8 @@ pub fn scatterv(
         check_own(comm, bytes[root as usize], recv.bytes())?;
     }
     let plan = irregular::scatterv(&bytes, comm.rank(), root, in_place);
-    Ok(operation("Scatterv", Some(root), plan, Buffer::joined(send), recv))
+    let made = Irregular::new("Scatterv", Some(root), plan);
+    Operation::planned(made, Buffer::joined(send), recv, in_place)
 }
 
 /// What everybody has in `send`, everybody gets: the block of rank `i` in `recv[i]`.
@@ -77,7 +78,7 @@ pub fn allgatherv(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Vec<B
     let bytes = lengths(&recv);
     check_own(comm, send.bytes(), bytes[comm.rank() as usize])?;
     let plan = irregular::allgatherv(&bytes, comm.rank(), in_place);
-    Ok(operation("Allgatherv", None, plan, send, Buffer::joined(recv)))
+    Operation::planned(Irregular::new("Allgatherv", None, plan), send, Buffer::joined(recv), in_place)
 }
 
 /// `send[i]` goes to rank `i`, which gets it in its block of this rank. `None` is in place. Serves the w form
@@ -99,9 +100,11 @@ pub fn alltoallv(
     let sent = send.as_ref().map_or_else(|| received.clone(), |send| lengths(send));
     let rank = comm.rank() as usize;
     check_own(comm, sent[rank], received[rank])?;
-    let plan = irregular::alltoallv(&sent, &received, comm.rank(), send.is_none());
+    let in_place = send.is_none();
+    let plan = irregular::alltoallv(&sent, &received, comm.rank(), in_place);
     let recv = Buffer::joined(recv);
-    Ok(operation(name, None, plan, send.map_or_else(|| recv.clone(), Buffer::joined), recv))
+    let send = send.map_or_else(|| recv.clone(), Buffer::joined);
+    Operation::planned(Irregular::new(name, None, plan), send, recv, in_place)
 }
 
 /// This rank's own block, which in place is the one among `blocks`.
@@ -114,9 +117,4 @@ fn own_block(comm: &Communicator, side: Side, blocks: &[Buffer]) -> (bool, Buffe
 
 fn lengths(blocks: &[Buffer]) -> Vec<u64> {
     blocks.iter().map(Buffer::bytes).collect()
-}
-
-fn operation(name: &'static str, root: Option<u32>, plan: Plan, send: Buffer, recv: Buffer) -> Operation {
-    let binding = Binding { send, recv, reducer: None, images: None };
-    Operation::planned(plan, name, root, binding)
 }

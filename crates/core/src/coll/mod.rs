@@ -2,7 +2,7 @@
 //!
 //! A description checks the arguments and says what the collective's [`Shape`] is and which buffers its roles
 //! are bound to: an [`Operation`]. `lifetime` turns any operation into a blocking, nonblocking or persistent
-//! call.
+//! call. All descriptions refuse buffers that overlap, with class `Buffer`.
 //!
 //! MPI-5.0: Collective Communication.
 
@@ -83,6 +83,12 @@ struct Irregular {
     root: Option<u32>,
 }
 
+impl Irregular {
+    fn new(name: &'static str, root: Option<u32>, plan: Plan) -> Self {
+        Self { plan: Arc::new(Program::new(plan)), name, root }
+    }
+}
+
 /// A buffer argument that `MPI_IN_PLACE` may stand for.
 #[derive(Clone, Debug)]
 pub enum Side {
@@ -105,13 +111,20 @@ pub enum Root {
 
 impl Operation {
     /// An operation that moves data.
+    ///
+    /// # Errors
+    /// As [`check_apart`].
     #[inline(always)]
-    fn moving(shape: Shape, send: Buffer, recv: Buffer, in_place: bool) -> Self {
+    fn moving(shape: Shape, send: Buffer, recv: Buffer, in_place: bool) -> Result<Self> {
+        check_apart(&send, &recv, in_place)?;
         let binding = Binding { send, recv, reducer: None, images: None };
-        Self { case: Case::Within { shape, in_place }, irregular: None, binding }
+        Ok(Self { case: Case::Within { shape, in_place }, irregular: None, binding })
     }
 
     /// An operation that combines data.
+    ///
+    /// # Errors
+    /// As [`check_apart`].
     #[inline(always)]
     fn reducing(
         process: &Process,
@@ -120,19 +133,24 @@ impl Operation {
         recv: Buffer,
         reducer: Reducer,
         which: Which,
-    ) -> Self {
+    ) -> Result<Self> {
         let (send, in_place) = match send {
             Side::Buffer(send) => (send, false),
             Side::InPlace => (recv.clone(), true),
         };
+        check_apart(&send, &recv, in_place)?;
         let binding = image::bind(process, which, Buffers { send, recv, in_place }, reducer);
-        Self { case: Case::Within { shape, in_place }, irregular: None, binding }
+        Ok(Self { case: Case::Within { shape, in_place }, irregular: None, binding })
     }
 
-    /// An operation whose plan the description has made.
-    fn planned(plan: Plan, name: &'static str, root: Option<u32>, binding: Binding) -> Self {
-        let irregular = Irregular { plan: Arc::new(Program::new(plan)), name, root };
-        Self { case: Case::NONE, irregular: Some(Box::new(irregular)), binding }
+    /// An operation that moves data, by a plan that the description has made.
+    ///
+    /// # Errors
+    /// As [`check_apart`].
+    fn planned(made: Irregular, send: Buffer, recv: Buffer, in_place: bool) -> Result<Self> {
+        check_apart(&send, &recv, in_place)?;
+        let binding = Binding { send, recv, reducer: None, images: None };
+        Ok(Self { case: Case::NONE, irregular: Some(Box::new(made)), binding })
     }
 }
 
@@ -216,6 +234,21 @@ fn unequal(comm: &Communicator, sent: u64, received: u64) -> Error {
     let rank = comm.rank();
     let text = format!("rank {rank} sends {sent} bytes to itself, but receives {received} bytes from itself");
     Error::new(class, text)
+}
+
+/// Only in place may data be received where data are sent from.
+///
+/// # Errors
+/// `Buffer` if it is seen that they are.
+#[inline]
+fn check_apart(send: &Buffer, recv: &Buffer, in_place: bool) -> Result<()> {
+    if !in_place && send.overlaps(recv) { Err(overlapping()) } else { Ok(()) }
+}
+
+#[cold]
+fn overlapping() -> Error {
+    let text = "sendbuf and recvbuf overlap: to receive where data are sent from is what MPI_IN_PLACE is for";
+    Error::new(ErrorClass::Buffer, text)
 }
 
 /// The block of `rank` in a buffer of `ranks` equal blocks.

@@ -33,5 +33,5 @@ pub fn reduce(
     let bytes = if let Side::Buffer(send) = &send { send.bytes() } else { recv.bytes() };
     let shape = shape_of_reducing(comm, Collective::Reduce { root }, bytes, &reducer)?;
     let which = if comm.rank() == root { Which::BOTH } else { Which::SEND };
-    Ok(Operation::reducing(process, shape, send, recv, reducer, which))
+    Operation::reducing(process, shape, send, recv, reducer, which)
 }

@@ -37,5 +37,5 @@ pub fn scatter(
         check_own(comm, send.bytes() / u64::from(comm.size()), recv.bytes())?;
     }
     let shape = shape_of_moving(comm, Collective::Scatter { root }, recv.bytes());
-    Ok(Operation::moving(shape, send, recv, in_place))
+    Operation::moving(shape, send, recv, in_place)
 }
