@@ -90,6 +90,16 @@ static void check_point(void) {
     OK(MPI_Comm_free(&point));
 }
 
+/* A grid may be smaller than the group, as small as can be: then all are left over. */
+static void check_nothing(void) {
+    int dims[2] = {2, 0}, periods[2] = {0, 1}, place;
+    MPI_Comm nothing;
+    OK(MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &place));
+    EQUAL(place, MPI_UNDEFINED);
+    OK(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &nothing));
+    CHECK(nothing == MPI_COMM_NULL, "nobody is in it");
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     for (int kind = 0; kind < 4; kind++) {
@@ -101,5 +111,6 @@ int main(int argc, char **argv) {
         check_kind(part, periods);
     }
     check_point();
+    check_nothing();
     return end();
 }

@@ -30,6 +30,26 @@ static void refuses_null(void) {
                                                       &zero, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph));
 }
 
+/* An array without items may lie anywhere; ranks and directions without edges do not make a graph weighted. */
+static void accepts_empty(const int *empty) {
+    int in = 0, out = rank == 0 ? 0 : 1, one = 1, to = 0, weighted = -1;
+    MPI_Comm made;
+    OK(MPI_Dist_graph_create(MPI_COMM_WORLD, out, &rank, &one, &to, out ? MPI_UNWEIGHTED : empty, MPI_INFO_NULL, 0,
+                             &made));
+    OK(MPI_Dist_graph_neighbors_count(made, &in, &out, &weighted));
+    CHECK(weighted == 0 || size == 1, "nobody has given a weight");
+    OK(MPI_Comm_free(&made));
+    in = rank == 0 ? size - 1 : 0, out = rank == 0 ? 0 : 1;
+    int sources[8];
+    for (int i = 0; i < in; i++)
+        sources[i] = i + 1;
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, sources, in ? MPI_UNWEIGHTED : empty, out, &to,
+                                      out ? MPI_UNWEIGHTED : empty, MPI_INFO_NULL, 0, &made));
+    OK(MPI_Dist_graph_neighbors_count(made, &in, &out, &weighted));
+    CHECK(weighted == 0 || size == 1, "nobody has given a weight");
+    OK(MPI_Comm_free(&made));
+}
+
 int main(int argc, char **argv) {
     int weight = 1, negative = -1;
     begin(&argc, &argv);
@@ -47,6 +67,9 @@ int main(int argc, char **argv) {
     refuses_adjacent(MPI_ERR_ARG, 1, 0, &weight, 1, 0, &negative);
     refuses_adjacent(MPI_ERR_ARG, 1, 0, &weight, 1, 0, MPI_UNWEIGHTED);
     refuses_null();
+    accepts_empty(NULL);
+    accepts_empty((int *)4);
+    accepts_empty(MPI_WEIGHTS_EMPTY);
     if (size > 1) {
         /* Some give weights, others none. */
         refuses(MPI_ERR_ARG, 1, 0, 1, 0, &weight, MPI_INFO_NULL);

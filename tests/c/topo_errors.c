@@ -34,10 +34,8 @@ static void check_grids(void) {
     GIVES(MPI_ERR_ARG, MPI_Cart_create(MPI_COMM_WORLD, 2, NULL, periods, 0, &grid));
     GIVES(MPI_ERR_ARG, MPI_Cart_create(MPI_COMM_WORLD, 2, dims, NULL, 0, &grid));
     GIVES(MPI_ERR_ARG, MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, NULL));
-    for (int wrong = -1; wrong <= 0; wrong++) {
-        dims[1] = wrong;
-        GIVES(MPI_ERR_DIMS, MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid));
-    }
+    dims[1] = -1;
+    GIVES(MPI_ERR_DIMS, MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid));
     dims[1] = size + 1;
     GIVES(MPI_ERR_DIMS, MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid));
     GIVES(MPI_ERR_DIMS, MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &one));

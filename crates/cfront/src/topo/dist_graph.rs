@@ -74,14 +74,19 @@ unsafe fn edges(
     Ok((edges, weights.is_some()))
 }
 
-/// A rank's edges in both directions; they have weights or not.
+/// A rank's edges in both directions; they have weights or not. A direction without edges decides only where the
+/// other has none either.
 fn both((incoming, first): (Edges, bool), (outgoing, second): (Edges, bool)) -> Result<DistGraph> {
-    let missing = |edges: &Edges, weighted: bool| !weighted && !edges.ranks.is_empty();
-    let weighted = first || second;
-    if weighted && (missing(&incoming, first) || missing(&outgoing, second)) {
-        let text = "one of sourceweights and destweights is MPI_UNWEIGHTED, the other is not";
-        return Err(Error::new(ErrorClass::Arg, text));
-    }
+    let weighted = match (incoming.ranks.is_empty(), outgoing.ranks.is_empty()) {
+        (true, true) => first || second,
+        (true, false) => second,
+        (false, true) => first,
+        (false, false) if first == second => first,
+        (false, false) => {
+            let text = "one of sourceweights and destweights is MPI_UNWEIGHTED, the other is not";
+            return Err(Error::new(ErrorClass::Arg, text));
+        }
+    };
     Ok(DistGraph { incoming, outgoing, weighted })
 }
 

@@ -1,7 +1,8 @@
 //! Cartesian grids: a rank is a place, and the last coordinate runs fastest.
 //!
 //! Takes memory for its dimensions, not for its ranks; each question is answered in as many steps as there are
-//! dimensions, a shift in one. A grid without dimensions has one place.
+//! dimensions, a shift in one. A grid without dimensions has one place; one with a dimension of no length has none, and
+//! no communicator.
 //! MPI-5.0: Virtual Topologies for MPI Processes, Cartesian Constructor; Cartesian Shift; Partitioning.
 
 use oxmpi_base::{Error, ErrorClass, Result};
@@ -52,11 +53,11 @@ impl Cartesian {
     /// The grid with these dimensions, which are periodic or not.
     ///
     /// # Errors
-    /// `Dims` if a dimension is not positive, or there are more places than a communicator can have ranks.
+    /// `Dims` if a dimension is negative, or there are more places than a communicator can have ranks.
     pub fn new(dims: &[i32], periodic: &[bool]) -> Result<Self> {
         let axis = |(index, (&dim, &periodic)): (usize, (&i32, &bool))| match u32::try_from(dim) {
-            Ok(size @ 1..) => Ok(Axis { size, periodic, stride: 1 }),
-            _ => Err(Error::new(ErrorClass::Dims, format!("dims[{index}] is {dim}"))),
+            Ok(size) => Ok(Axis { size, periodic, stride: 1 }),
+            Err(_) => Err(Error::new(ErrorClass::Dims, format!("dims[{index}] is {dim}"))),
         };
         Self::of(dims.iter().zip(periodic).enumerate().map(axis).collect::<Result<_>>()?)
     }
@@ -213,8 +214,15 @@ mod tests {
     }
 
     #[test]
+    fn a_dimension_of_no_length_leaves_no_place() {
+        let nothing = grid(&[2, 0], &[false; 2]);
+        assert_eq!(nothing.size(), 0);
+        assert_eq!(nothing.coordinates(0).err().expect("no place").class(), ErrorClass::Rank);
+    }
+
+    #[test]
     fn dimensions_that_are_no_grid_are_refused() {
-        for dims in [[0, 1], [2, -1], [1 << 16, 1 << 15], [i32::MAX, i32::MAX]] {
+        for dims in [[0, -1], [2, -1], [1 << 16, 1 << 15], [i32::MAX, i32::MAX]] {
             assert_eq!(Cartesian::new(&dims, &[false; 2]).expect_err("no grid").class(), ErrorClass::Dims);
         }
     }

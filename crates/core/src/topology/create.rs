@@ -181,6 +181,8 @@ struct Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Weights {
+    /// There are no edges, but there is an array for their weights.
+    Empty,
     Given,
     /// There are edges without.
     Missing,
@@ -191,14 +193,16 @@ enum Weights {
 impl Weights {
     fn of(given: bool, has_edges: bool) -> Self {
         match (given, has_edges) {
-            (true, _) => Self::Given,
+            (true, true) => Self::Given,
+            (true, false) => Self::Empty,
             (false, true) => Self::Missing,
             (false, false) => Self::None,
         }
     }
 }
 
-/// Whether a graph has weights, of which each rank tells this.
+/// Whether a graph has weights, of which each rank tells this. Arrays without items decide only where nobody has
+/// edges: any address will do for them, and who has none to give may not know that it is to be `MPI_UNWEIGHTED`.
 fn agreed(verdicts: &[Verdict]) -> Result<bool> {
     let of_weights = |weights| verdicts.iter().position(|verdict| verdict.weights == weights);
     if let Some(rank) = verdicts.iter().position(|verdict| verdict.code != 0) {
@@ -210,7 +214,7 @@ fn agreed(verdicts: &[Verdict]) -> Result<bool> {
             let text = format!("rank {one} gives weights, and rank {other} gives MPI_UNWEIGHTED");
             Err(Error::new(ErrorClass::Arg, text))
         }
-        (given, _) => Ok(given.is_some()),
+        (given, missing) => Ok(given.is_some() || missing.is_none() && of_weights(Weights::Empty).is_some()),
     }
 }
 
@@ -224,7 +228,7 @@ impl Record for Verdict {
 
     fn read(from: &[u8]) -> Self {
         let code = i32::from_ne_bytes(from[..4].try_into().expect("4 bytes"));
-        let weights = [Weights::Given, Weights::Missing, Weights::None];
+        let weights = [Weights::Empty, Weights::Given, Weights::Missing, Weights::None];
         let weights = weights.into_iter().find(|&weights| weights as u8 == from[4]);
         Self { code, weights: weights.expect("every rank writes one of these") }
     }
@@ -247,8 +251,11 @@ mod tests {
 
     #[test]
     fn ranks_without_edges_do_not_decide_whether_there_are_weights() {
-        let [given, missing, none] =
-            [Weights::Given, Weights::Missing, Weights::None].map(|weights| Verdict { code: 0, weights });
+        let all = [Weights::Empty, Weights::Given, Weights::Missing, Weights::None];
+        let [empty, given, missing, none] = all.map(|weights| Verdict { code: 0, weights });
+        assert!(agreed(&[empty, given]).expect("they agree"));
+        assert!(agreed(&[empty, none]).expect("they agree"));
+        assert!(!agreed(&[empty, missing]).expect("they agree"));
         assert!(agreed(&[none, given]).expect("they agree"));
         assert!(!agreed(&[none, missing]).expect("they agree"));
         assert!(!agreed(&[none]).expect("they agree"));
@@ -257,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_verdict_is_read_as_it_was_written() {
-        for weights in [Weights::Given, Weights::Missing, Weights::None] {
+        for weights in [Weights::Empty, Weights::Given, Weights::Missing, Weights::None] {
             let mut bytes = Vec::new();
             Verdict { code: 7, weights }.write(&mut bytes);
             assert_eq!(bytes.len(), Verdict::BYTES);
