@@ -21,6 +21,19 @@ static void check_sum(MPI_Comm comm) {
     EQUAL(sum, count * (count - 1) / 2);
 }
 
+/* Of the predefined attributes sessions know one. MPI-5.0: MPI Environmental Management, Environmental Inquiries. */
+static void check_attributes(MPI_Comm comm) {
+    const int of_world[] = {MPI_APPNUM, MPI_HOST, MPI_IO, MPI_LASTUSEDCODE, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL};
+    int *greatest, *other, flag;
+    OK(MPI_Comm_get_attr(comm, MPI_TAG_UB, &greatest, &flag));
+    CHECK(flag && *greatest >= 32767, "the least upper bound of tags");
+    for (int i = 0; i < 6; i++) {
+        OK(MPI_Comm_get_attr(comm, of_world[i], &other, &flag));
+        CHECK(!flag, "%d describes the world", of_world[i]);
+        GIVES(MPI_ERR_KEYVAL, MPI_Comm_set_attr(comm, of_world[i], NULL));
+    }
+}
+
 static void check_two(void) {
     int result;
     MPI_Comm first = comm_of("mpi://WORLD", "first"), second = comm_of("mpi://WORLD", "");
@@ -28,6 +41,11 @@ static void check_two(void) {
     OK(MPI_Comm_size(first, &size));
     OK(MPI_Comm_compare(first, second, &result));
     EQUAL(result, MPI_CONGRUENT);
+    MPI_Comm copy;
+    OK(MPI_Comm_dup(first, &copy));
+    check_attributes(first);
+    check_attributes(copy);
+    OK(MPI_Comm_free(&copy));
     check_sum(second);
     check_sum(first);
     GIVES(MPI_ERR_RANK, MPI_Send(&rank, 1, MPI_INT, size, 0, first)); /* to the handler it was made with */

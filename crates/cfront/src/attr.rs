@@ -1,6 +1,6 @@
 //! Attributes: values that the program attaches to communicators, datatypes and windows.
 //!
-//! Predefined attributes are found on every communicator.
+//! Predefined attributes are found on every communicator of the world model; on those of sessions only `MPI_TAG_UB`.
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Caching; MPI Environmental Management, Implementation
 //! Information.
 
@@ -26,6 +26,7 @@ use crate::generated::types::{
 };
 use crate::handle::Handle;
 use crate::pointer::{InOut, Out};
+use crate::process::Origin;
 use crate::{datatype, error_codes, process};
 
 /// The first names of these functions.
@@ -182,8 +183,10 @@ fn own_keyval(keyval: c_int) -> Result<()> {
     Ok(())
 }
 
-fn find_of_comm(comm: MPI_Comm, keyval: c_int) -> Result<Option<*mut c_void>> {
+fn find_of_comm(comm: MPI_Comm, origin: Origin, keyval: c_int) -> Result<Option<*mut c_void>> {
     match predefined(keyval) {
+        // What describes the world is not there, though its keyval is.
+        Some(_) if origin != Origin::World && keyval != MPI_TAG_UB => Ok(None),
         Some(value) => Ok(Some(value.cast_mut().cast())),
         // Unknown: the program was not started by a launcher that numbers its programs.
         None if keyval == MPI_APPNUM => Ok(None),
@@ -226,8 +229,8 @@ pub unsafe fn comm_get_attr(
     attribute_val: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    on_comm(function, comm, |_, _| {
-        let found = find_of_comm(comm, keyval)?;
+    on_comm(function, comm, |_, entry| {
+        let found = find_of_comm(comm, entry.origin, keyval)?;
         // SAFETY: the caller's promise.
         unsafe { get_attr(found, attribute_val, flag) }
     })
