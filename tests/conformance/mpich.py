@@ -21,7 +21,7 @@ from pathlib import Path
 CATEGORIES = [
     *("attr", "coll", "comm", "datatype", "errhan", "group", "info", "init", "pt2pt", "session", "topo"),
     *(f"threads/{kind}" for kind in ("coll", "comm", "init", "pt2pt")),
-    *(f"errors/{kind}" for kind in ("attr", "comm", "datatype", "group", "pt2pt", "session", "topo")),
+    *(f"errors/{kind}" for kind in ("attr", "coll", "comm", "datatype", "group", "pt2pt", "session", "topo")),
 ]
 OUTCOMES = ["passed", "skipped", "function missing", "excused", "failed", "not compiled"]
 DEFAULT_TIMEOUT_S = 180
@@ -56,19 +56,6 @@ CONFIGURATION = """
 #include <stdint.h>
 """
 
-# Errors of calls that belong to no communicator go to the error handler of MPI_COMM_SELF since MPI-4.0. The programs
-# below errors/ set that of MPI_COMM_WORLD alone, as it was before.
-BOTH_HANDLERS = """
-#include <mpi.h>
-static inline int set_handlers(MPI_Comm comm, MPI_Errhandler handler)
-{
-    if (comm == MPI_COMM_WORLD)
-        PMPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
-    return PMPI_Comm_set_errhandler(comm, handler);
-}
-#define MPI_Comm_set_errhandler set_handlers
-"""
-
 
 @dataclass(frozen=True)
 class Run:
@@ -91,6 +78,9 @@ def read_testlist(tests, category):
     path = next(p for p in (tests / category / "testlist", tests / category / "testlist.in") if p.exists())
     runs = {}
     for line in path.read_text().splitlines():
+        # MPICH runs these only when it was configured to look for arguments that do not match between ranks.
+        if line.startswith("@coll_error@"):
+            continue
         words = re.sub(r"@\w+@", "", line).split("#")[0].split()
         if len(words) < 2:
             continue
@@ -119,7 +109,6 @@ class Builder:
         (include / "mpitestconf.h").write_text(CONFIGURATION)
         # Declarations of MPICH's own functions, of which there are none here.
         (include / "mtest_mpix.h").write_text("")
-        (include / "both_handlers.h").write_text(BOTH_HANDLERS)
         # Found from the include path, as "../dtpoolsconf.h".
         (folder / "dtpoolsconf.h").write_text(CONFIGURATION)
         includes = [include, tests / "include", tests / "dtpools/include"]
@@ -159,8 +148,6 @@ class Builder:
             objects.append(self.main)
         program = self.folder / f"{category.replace('/', '_')}_{name}"
         flags = [flag for flag in flags if flag.startswith("-D")]
-        if category.startswith("errors"):
-            flags += ["-include", "both_handlers.h"]
         command = [self.compiler, *self.flags, f"-I{folder}", *flags, *sources, *objects]
         done = subprocess.run([*command, "-lpthread", "-lm", "-o", program], capture_output=True, text=True)
         errors = [line for line in done.stderr.splitlines() if "error" in line or "undefined" in line]
@@ -205,7 +192,7 @@ def outcome(builder, prefix, run, options):
         return "not compiled", complaint
     status, output = execute(prefix, program, run, min(run.timeout_s, options.timeout_s))
     result = judged(run, status, output)
-    missing = re.search(r"(MPI_\w+): this function is not built yet", output)
+    missing = re.search(r"(MPI_\w+): not built in this version", output)
     if result == "failed" and missing:
         return "function missing", f"{missing[1]}\n{output[:4000]}"
     return result, "" if result == "passed" else f"exit status {status}\n{output[:4000]}"

@@ -18,7 +18,7 @@ use crate::info::Info;
 use crate::pointer::{Out, StringOut};
 use crate::process::Init;
 use crate::thread::Thread;
-use crate::{attr, comm, group, info, process};
+use crate::{attr, comm, errhan, group, info, process};
 
 pub use crate::comm::get_hw_resource_info;
 
@@ -62,8 +62,9 @@ pub unsafe fn init_thread(
 }
 
 fn begin(required: ThreadLevel) -> Result<ThreadLevel> {
+    let world_may_hear = errhan::world_may_hear()?;
     let (process, provided) = process::begin_world(required)?;
-    comm::begin(process);
+    comm::begin(process, world_may_hear);
     process::world_has_begun();
     Ok(provided)
 }

@@ -19,7 +19,9 @@ use crate::generated::types::{
 use crate::last_error;
 use crate::pointer::{InOut, Out, StringOut, null};
 
-pub use self::handler::{ErrhandlerCell, Handled, Handler, find, handler, initial, initial_handle};
+pub use self::handler::{
+    ErrhandlerCell, Handled, Handler, find, handler, initial, initial_handle, world_may_hear,
+};
 pub use crate::error_codes::{
     add_error_class, add_error_code, add_error_string, remove_error_class, remove_error_code,
     remove_error_string,

@@ -4,10 +4,11 @@
 //! and in whose error handler they call. The code of an error is its class, unless the program chose it.
 //! MPI-5.0: MPI Environmental Management, Error Handling.
 
+use std::collections::BTreeSet;
 use std::ffi::c_int;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Communicator, Process, processor_name};
@@ -15,7 +16,7 @@ use oxmpi_core::{Communicator, Process, processor_name};
 use crate::boundary::ErrorVia;
 use crate::comm::{self, Entry};
 use crate::errhan::{self, ErrhandlerCell, Handled, Handler};
-use crate::generated::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_FILE_NULL, MPI_SUCCESS};
+use crate::generated::constants::{MPI_COMM_NULL, MPI_FILE_NULL, MPI_SUCCESS};
 use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_File, MPI_Session, MPI_Win};
 use crate::last_error;
 use crate::process::{self, Call};
@@ -204,11 +205,11 @@ fn report_failure(function: Function, Failure { error, comm }: &Failure) -> c_in
     }
 }
 
-/// The handler of errors that belong to no object is that of `MPI_COMM_SELF`; outside the world model, the initial one.
+/// Tells the handler of errors that belong to no object; outside the world model, the initial one.
 fn report_by_default(function: Function, error: &Error) -> c_int {
-    match comm::find("comm", MPI_COMM_SELF) {
-        Ok(entry) => tell(function, MPI_COMM_SELF, &entry.errhandler, error),
-        Err(_) => call_handler(function, MPI_COMM_NULL, errhan::initial(), error.code(), error.text()),
+    match comm::of_no_object() {
+        Some((comm, entry)) => tell(function, comm, &entry.errhandler, error),
+        None => call_handler(function, MPI_COMM_NULL, errhan::initial(), error.code(), error.text()),
     }
 }
 
@@ -254,14 +255,29 @@ fn end(function: Function, handler: &Handler, code: c_int, text: &str) -> ! {
     }
 }
 
-/// Reports that `function` has no body yet.
+const NOT_BUILT: &str = "not built in this version of oxmpi";
+
+/// Reports that `function` has no body yet. If the error handler returns, standard error hears of it too, once: a
+/// program that does not look at codes would go on with data that nobody has written.
 #[cold]
 pub fn unsupported(function: Function, via: ErrorVia) -> c_int {
-    report(function, via, &Error::new(ErrorClass::UnsupportedOperation, "this function is not built yet"))
+    static TOLD: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    let error = Error::new(ErrorClass::UnsupportedOperation, NOT_BUILT);
+    let code = report(function, via, &error);
+    if TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(function.index()) {
+        let rank = process::running().map_or(String::new(), |process| {
+            format!("rank {} on {}: ", process.world().rank(), processor_name())
+        });
+        let (name, class) = (function.name(), error.class().name());
+        let message = format!("oxmpi: {rank}{name}: {NOT_BUILT}: it does nothing, and returns {class}\n");
+        // There is nobody left to tell if this fails.
+        let _ = std::io::stderr().write_all(message.as_bytes());
+    }
+    code
 }
 
 /// Ends the process because `function`, which cannot return an error, has no body yet.
 #[cold]
 pub fn unsupported_value(function: Function) -> ! {
-    end(function, &Handler::Fatal, ErrorClass::UnsupportedOperation.code(), "this function is not built yet")
+    end(function, &Handler::Fatal, ErrorClass::UnsupportedOperation.code(), NOT_BUILT)
 }

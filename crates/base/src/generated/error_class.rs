@@ -118,7 +118,7 @@ pub enum ErrorClass {
     Spawn = 53,
     /// `MPI_ERR_UNSUPPORTED_DATAREP`: file view with an unknown data representation.
     UnsupportedDatarep = 54,
-    /// `MPI_ERR_UNSUPPORTED_OPERATION`: operation not possible on this file, e.g. seek on stream.
+    /// `MPI_ERR_UNSUPPORTED_OPERATION`: operation that the object, or this library, does not support.
     UnsupportedOperation = 55,
     /// `MPI_ERR_WIN`: window handle invalid.
     Win = 56,
@@ -411,7 +411,7 @@ impl ErrorClass {
             Self::Size => "size argument invalid",
             Self::Spawn => "processes could not be started",
             Self::UnsupportedDatarep => "file view with an unknown data representation",
-            Self::UnsupportedOperation => "operation not possible on this file, e.g. seek on stream",
+            Self::UnsupportedOperation => "operation that the object, or this library, does not support",
             Self::Win => "window handle invalid",
             Self::RmaFlavor => "window flavor does not allow the call",
             Self::ProcAborted => "peer process has ended by abort",

@@ -12,6 +12,7 @@ mod split_type;
 
 use std::ffi::{OsStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
@@ -54,6 +55,8 @@ pub struct Entry {
 static COMMUNICATORS: Table<MPI_Comm, Arc<Entry>> = Table::new(Sharing::ByThreadLevel);
 /// `MPI_COMM_WORLD` and `MPI_COMM_SELF`, which can be used while the world model runs.
 static PREDEFINED: OnceLock<[Arc<Entry>; 2]> = OnceLock::new();
+/// Whether errors that belong to no object may go to the error handler of `MPI_COMM_WORLD`.
+static WORLD_MAY_HEAR: AtomicBool = AtomicBool::new(false);
 
 impl Entry {
     fn new(core: Arc<Communicator>, errhandler: MPI_Errhandler, origin: Origin, hints: Hints) -> Self {
@@ -68,7 +71,8 @@ impl Entry {
 }
 
 /// Makes the predefined communicators known, once.
-pub fn begin(process: &Process) {
+pub fn begin(process: &Process, world_may_hear: bool) {
+    WORLD_MAY_HEAR.store(world_may_hear, Ordering::Relaxed);
     let hints = || Hints::new(memory_kinds::of_world());
     let entry = |core: &Arc<Communicator>| {
         Arc::new(Entry::new(Arc::clone(core), errhan::initial_handle(), Origin::World, hints()))
@@ -109,6 +113,19 @@ fn outside_world(argument: &str, handle: MPI_Comm) -> Error {
     let name = if handle == MPI_COMM_WORLD { "MPI_COMM_WORLD" } else { "MPI_COMM_SELF" };
     let when = if process::is_finalized() { "after MPI_Finalize" } else { "before MPI_Init" };
     Error::new(ErrorClass::Comm, format!("{argument} is {name} {when}"))
+}
+
+/// The communicator whose error handler hears of errors that belong to no object, if the world model runs.
+///
+/// By the standard it is `MPI_COMM_SELF`. But other libraries ask `MPI_COMM_WORLD`, and programs set the handler of
+/// that one alone, and count on it: so it decides where the program has set it and not the other.
+pub fn of_no_object() -> Option<(MPI_Comm, &'static Arc<Entry>)> {
+    let [world, myself] = predefined()?;
+    let is_meant = world.errhandler.was_set() && !myself.errhandler.was_set();
+    if is_meant && WORLD_MAY_HEAR.load(Ordering::Relaxed) {
+        return Some((MPI_COMM_WORLD, world));
+    }
+    Some((MPI_COMM_SELF, myself))
 }
 
 /// The handle of a communicator, if the program has not freed it.

@@ -5,7 +5,7 @@
 
 use std::env;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Result};
@@ -107,6 +107,24 @@ pub fn initial() -> Handler {
     handler(initial_handle())
 }
 
+/// The environment variable that says whose handler hears of errors that belong to no object.
+const WHOSE: &str = "OXMPI_ERRORS_TO";
+
+/// Whether that of `MPI_COMM_WORLD` may, where the program has set no other.
+///
+/// # Errors
+/// `Arg` if the environment says what means nothing.
+pub fn world_may_hear() -> Result<bool> {
+    match env::var_os(WHOSE) {
+        None => Ok(true),
+        Some(whose) if whose == "self" => Ok(false),
+        Some(whose) => {
+            let text = format!("the environment variable {WHOSE} is \"{}\", not \"self\"", whose.display());
+            Err(Error::new(ErrorClass::Arg, text))
+        }
+    }
+}
+
 /// What a handle that an object has means; a handler that is gone is fatal.
 pub fn handler(handle: MPI_Errhandler) -> Handler {
     predefined(handle).or_else(|| Some(ERRHANDLERS.get(handle)?.handler)).unwrap_or(Handler::Fatal)
@@ -154,24 +172,33 @@ pub fn free(handle: MPI_Errhandler) -> Result<()> {
 }
 
 /// The error handler of an object.
-pub struct ErrhandlerCell(AtomicUsize);
+pub struct ErrhandlerCell {
+    handle: AtomicUsize,
+    was_set: AtomicBool,
+}
 
 impl ErrhandlerCell {
     /// With a first handler.
     pub fn new(errhandler: MPI_Errhandler) -> Self {
         change_users(errhandler, |users| users.objects += 1);
-        Self(AtomicUsize::new(errhandler.0))
+        Self { handle: AtomicUsize::new(errhandler.0), was_set: AtomicBool::new(false) }
+    }
+
+    /// Whether the program has set it, be it to what it was.
+    pub fn was_set(&self) -> bool {
+        self.was_set.load(Ordering::Relaxed)
     }
 
     /// The handler.
     pub fn get(&self) -> MPI_Errhandler {
-        MPI_Errhandler(self.0.load(Ordering::Relaxed))
+        MPI_Errhandler(self.handle.load(Ordering::Relaxed))
     }
 
     /// Changes the handler.
     pub fn set(&self, errhandler: MPI_Errhandler) {
         change_users(errhandler, |users| users.objects += 1);
-        let old = MPI_Errhandler(self.0.swap(errhandler.0, Ordering::Relaxed));
+        let old = MPI_Errhandler(self.handle.swap(errhandler.0, Ordering::Relaxed));
+        self.was_set.store(true, Ordering::Relaxed);
         change_users(old, |users| users.objects -= 1);
     }
 

@@ -234,6 +234,7 @@ const SECTIONS: &[Section] = &[
             ("MPIEXEC_TIMEOUT", "the time limit in seconds, where --timeout is absent"),
             ("OXMPI_ALGORITHMS", "read by the ranks: algorithms to prefer, collective=algorithm,..."),
             ("OXMPI_COPY", "read by the ranks: how memory is copied, instead of the best way"),
+            ("OXMPI_ERRORS_TO", "read by the ranks: self sends errors without an object to MPI_COMM_SELF"),
             ("OXMPI_RANK, OXMPI_SIZE", "set for the ranks, as are PMI_RANK and PMI_SIZE"),
             (
                 "OXMPI_LOCAL_RANK, OXMPI_LOCAL_SIZE",

@@ -1,0 +1,26 @@
+/* Functions that are not built: they do nothing, and say so by code and string. Whatever the program does about the
+   code, the test looks for one line of each on standard error. */
+#include "check.h"
+
+static void check_code(int code) {
+    EQUAL(class_of(code), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK(strstr(text_of(code), "not built in this version of oxmpi"), "%s", text_of(code));
+    CHECK(!strstr(text_of(code), "stream"), "%s", text_of(code));
+}
+
+int main(int argc, char **argv) {
+    MPI_Comm children = MPI_COMM_NULL;
+    MPI_File file = MPI_FILE_NULL;
+    int provided = -1;
+    begin(&argc, &argv);
+    if (argc > 1)
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    for (int i = 0; i < 2; i++) {
+        check_code(MPI_Comm_spawn("program", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                                  MPI_ERRCODES_IGNORE));
+        check_code(MPI_File_open(MPI_COMM_WORLD, "file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+        EQUAL(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), MPI_ERR_UNSUPPORTED_OPERATION);
+    }
+    CHECK(children == MPI_COMM_NULL && file == MPI_FILE_NULL && provided == -1, "nothing is set");
+    return end();
+}
