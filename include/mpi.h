@@ -3,7 +3,8 @@
  * MPI-5.0 in the standard C ABI, as oxmpi implements it.
  *
  * The ABI fixes every value and layout below: a program compiled with this header runs with any library
- * that is called libmpi_abi.so.1.
+ * that is called libmpi_abi.so.1. MPI_Fint, and the functions that need it, are no part of the ABI: they are
+ * inline functions of mpi_fint.h, included at the end unless OXMPI_NO_FINT is defined.
  */
 #ifndef MPI_H_ABI
 #define MPI_H_ABI
@@ -2717,6 +2718,10 @@ int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp);
 
 #ifdef __cplusplus
 }
+#endif
+
+#ifndef OXMPI_NO_FINT
+#include "mpi_fint.h"
 #endif
 
 #endif /* MPI_H_ABI */

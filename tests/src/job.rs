@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 use crate::{RANKS, prefix};
 
@@ -29,23 +30,27 @@ impl Program {
     /// # Panics
     /// If it does not compile.
     pub fn compile_with(name: &str, arguments: &[&str]) -> Self {
+        Self::compile_as(name, "mpicc", &["-std=gnu11"], arguments)
+    }
+
+    /// The same, with `wrapper` and its options that say what language the source is.
+    ///
+    /// # Panics
+    /// If it does not compile.
+    pub fn compile_as(name: &str, wrapper: &str, language: &[&str], arguments: &[&str]) -> Self {
         let folder = prefix().join("tests");
         fs::create_dir_all(&folder).expect("the prefix can be written to");
         let path = folder.join(name);
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("c/{name}.c"));
-        let mut compiler = Command::new(prefix().join("bin/mpicc"));
-        compiler.args([
-            "-std=gnu11",
-            "-O1",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-Wno-unused-function",
-            "-pthread",
-        ]);
-        compiler.arg("-o").arg(&path).arg(source).args(arguments);
-        let output = compiler.output().expect("mpicc is installed");
+        let mut compiler = Command::new(prefix().join("bin").join(wrapper));
+        compiler.args(language);
+        compiler.args(["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-pthread"]);
+        // Another test may be running what it has compiled: that keeps its file.
+        let fresh = folder.join(format!("{name}.{:?}", thread::current().id()));
+        compiler.arg("-o").arg(&fresh).arg(source).args(arguments);
+        let output = compiler.output().unwrap_or_else(|error| panic!("{wrapper}: {error}"));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        fs::rename(&fresh, &path).expect("both lie in one folder");
         Self { path }
     }
 

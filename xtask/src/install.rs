@@ -43,7 +43,9 @@ pub fn run(prefix: &Path, debug: bool) -> Outcome {
             link(program, &prefix.join("bin").join(name))?;
         }
     }
-    replace(&workspace_root().join("include/mpi.h"), &prefix.join("include/mpi.h"))?;
+    for header in ["include/mpi.h", "include/mpi_fint.h"] {
+        replace(&workspace_root().join(header), &prefix.join(header))?;
+    }
     replace(&built.join("libmpi_abi.so"), &prefix.join("lib/libmpi_abi.so.1"))?;
     for name in ["libmpi_abi.so", "libmpi.so"] {
         link("libmpi_abi.so.1", &prefix.join("lib").join(name))?;

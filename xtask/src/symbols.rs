@@ -16,8 +16,19 @@ use crate::generate::spec::{Constant, Function, Spec};
 const SONAME: &str = "libmpi_abi.so.1";
 
 /// Standards of C and C++ that the header must compile under without a warning.
-const LANGUAGES: [(&str, &str); 5] =
-    [("c", "c99"), ("c", "c11"), ("c", "c17"), ("c++", "c++11"), ("c++", "c++17")];
+const LANGUAGES: [(&str, &str); 7] = [
+    ("c", "c90"),
+    ("c", "c99"),
+    ("c", "c11"),
+    ("c", "c17"),
+    ("c++", "c++98"),
+    ("c++", "c++11"),
+    ("c++", "c++17"),
+];
+
+/// What a program may call its own without `mpi_fint.h`.
+const NO_FINT: &str = "#define OXMPI_NO_FINT\n";
+const OWN_FINT: &str = "typedef long MPI_Fint;\nMPI_Fint MPI_Comm_c2f(MPI_Comm comm);\n";
 
 /// Checks both files.
 pub fn run(library: &Path, header: &Path) -> Outcome {
@@ -69,6 +80,7 @@ fn check_header(spec: &Spec, header: &Path) -> Outcome {
     };
     for (language, standard) in LANGUAGES {
         compile(language, standard, true, &include)?;
+        compile(language, standard, true, &format!("{NO_FINT}{include}{OWN_FINT}"))?;
     }
     compile("c", "gnu11", false, &format!("{include}{}", assertions(spec)))
 }
@@ -76,7 +88,8 @@ fn check_header(spec: &Spec, header: &Path) -> Outcome {
 /// One assertion a line.
 fn assertions(spec: &Spec) -> String {
     let mut out = String::new();
-    for function in spec.functions.iter().filter(|function| function.abi == "standard") {
+    let standard = spec.functions.iter().filter(|function| function.abi == "standard");
+    for function in standard.chain(&spec.fint_functions) {
         for prefix in ["", "P"] {
             same_type(&mut out, &format!("&{prefix}{}", function.name), &pointer_to(function));
         }
@@ -94,6 +107,8 @@ fn assertions(spec: &Spec) -> String {
     for name in spec.abi.handle_types.keys().chain(&spec.abi.tools_handle_types) {
         assertion(&mut out, &format!("sizeof({name}) == sizeof(void *)"), name);
     }
+    same_type(&mut out, "(MPI_Fint)0", "int");
+    assertion(&mut out, &format!("sizeof(MPI_F08_status) == {}", spec.abi.status.size), "MPI_F08_status");
     assertion(&mut out, &format!("sizeof(MPI_Status) == {}", spec.abi.status.size), "MPI_Status");
     out
 }

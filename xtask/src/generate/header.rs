@@ -1,6 +1,6 @@
 //! `include/mpi.h`.
 //!
-//! Types, then constants, then prototypes by chapter. It compiles as C99 and later, and as C++.
+//! Types, then constants, then prototypes by chapter. It compiles as C90 and later, and as C++.
 
 use std::fmt::Write as _;
 
@@ -160,7 +160,7 @@ fn declaration(out: &mut String, head: &str, parameters: &[Parameter], variadic:
 /// `const int counts[]` for an array, `void *buf` for a pointer, `int ranges[][3]` for rows.
 ///
 /// Weights are declared as pointers too: compilers warn of `MPI_UNWEIGHTED` where an array is expected.
-fn parameter(parameter: &Parameter) -> String {
+pub fn parameter(parameter: &Parameter) -> String {
     let Parameter { name, c_type, array, kind } = parameter;
     if c_type == "..." {
         return c_type.clone();
@@ -175,7 +175,7 @@ fn parameter(parameter: &Parameter) -> String {
 }
 
 /// The type, with a space behind it unless it ends in a star.
-fn spaced(c_type: &str) -> String {
+pub fn spaced(c_type: &str) -> String {
     if c_type.ends_with('*') { c_type.to_owned() } else { format!("{c_type} ") }
 }
 
@@ -189,7 +189,8 @@ const OPENING: &str = "\
  * MPI-5.0 in the standard C ABI, as oxmpi implements it.
  *
  * The ABI fixes every value and layout below: a program compiled with this header runs with any library
- * that is called libmpi_abi.so.1.
+ * that is called libmpi_abi.so.1. MPI_Fint, and the functions that need it, are no part of the ABI: they are
+ * inline functions of mpi_fint.h, included at the end unless OXMPI_NO_FINT is defined.
  */
 #ifndef MPI_H_ABI
 #define MPI_H_ABI
@@ -204,6 +205,10 @@ extern \"C\" {
 const CLOSING: &str = "
 #ifdef __cplusplus
 }
+#endif
+
+#ifndef OXMPI_NO_FINT
+#include \"mpi_fint.h\"
 #endif
 
 #endif /* MPI_H_ABI */

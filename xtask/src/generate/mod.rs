@@ -15,6 +15,7 @@ mod bodies;
 mod c_types;
 mod error_class;
 mod exports;
+mod fint;
 mod functions;
 mod header;
 mod names;
@@ -77,6 +78,7 @@ fn outputs(spec: &Spec) -> Outcome<Vec<Output>> {
         Output::rust(format!("{cfront}/types.rs"), &c_types::types(spec)?)?,
     ];
     outputs.push(Output { path: "include/mpi.h".to_owned(), text: header::text(spec)? });
+    outputs.push(Output { path: "include/mpi_fint.h".to_owned(), text: fint::text(spec)? });
     outputs.extend(exports::files(spec)?);
     Ok(outputs)
 }

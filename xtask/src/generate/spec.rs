@@ -23,6 +23,8 @@ pub struct Spec {
     pub abi: Abi,
     /// The functions of the standard ABI, then those removed in MPI-3.0.
     pub functions: Vec<Function>,
+    /// The functions that the ABI leaves out because they need `MPI_Fint`.
+    pub fint_functions: Vec<Function>,
 }
 
 /// `datatypes.json`.
@@ -152,7 +154,7 @@ pub struct Function {
     #[serde(default)]
     pub variadic: bool,
     pub chapter: String,
-    /// `standard` for what `libmpi_abi.so.1` exports and `mpi.h` declares.
+    /// `standard` for what `libmpi_abi.so.1` exports and `mpi.h` declares; `not-in-abi` for what needs `MPI_Fint`.
     pub abi: String,
     /// The kind of object whose error handler is called.
     pub error_via: String,
@@ -194,14 +196,17 @@ impl Spec {
         struct Functions {
             functions: Vec<Function>,
         }
-        let mut functions = json::<Functions>(folder, "functions.json")?.functions;
-        functions.retain(|function| function.abi == "standard");
+        let all = json::<Functions>(folder, "functions.json")?.functions;
+        let (mut functions, mut fint_functions): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|function| function.abi == "standard");
+        fint_functions.retain(|function| function.abi == "not-in-abi");
         functions.extend(json::<Functions>(folder, "removed.json")?.functions);
         let mut spec = Self {
             datatypes: json(folder, "datatypes.json")?,
             error_classes: json::<ErrorClasses>(folder, "error-classes.json")?.classes,
             abi: json(folder, "constants-abi.json")?,
             functions,
+            fint_functions,
         };
         spec.abi.constants.retain(|constant| constant.name.starts_with("MPI_")); // not MPIX_
         spec.mark_built(&read(folder, "built.txt")?)?;
