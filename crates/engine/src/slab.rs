@@ -1,7 +1,7 @@
 //! Objects by number: a place and a generation, so that a number kept too long finds nothing.
 
+use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
 /// The number of an object of type `T` in its [`Slab`].
@@ -164,9 +164,15 @@ impl<T> PartialEq for Key<T> {
 
 impl<T> Eq for Key<T> {}
 
-impl<T> Hash for Key<T> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.to_word().hash(state);
+impl<T> PartialOrd for Key<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Key<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.to_word().cmp(&other.to_word())
     }
 }
 

@@ -3,7 +3,7 @@
 //! A few places per communicator, each for any case: a case goes to the place that its hash names, and drives
 //! out what was there. Looking up costs a short hash and a comparison of some 40 bytes.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use oxmpi_engine::{ChannelKey, Program};
@@ -16,7 +16,7 @@ use super::Case;
 #[derive(Debug)]
 pub(crate) struct PlanCache {
     overrides: Overrides,
-    places: HashMap<ChannelKey, Box<[Option<Entry>; PLACES]>>,
+    places: BTreeMap<ChannelKey, Box<[Option<Entry>; PLACES]>>,
     /// The communicator looked up last, which is mostly the one looked up next.
     recent: Option<(ChannelKey, Box<[Option<Entry>; PLACES]>)>,
 }
@@ -32,7 +32,7 @@ const PLACES: usize = 64;
 
 impl PlanCache {
     pub(crate) fn new(overrides: Overrides) -> Self {
-        Self { overrides, places: HashMap::new(), recent: None }
+        Self { overrides, places: BTreeMap::new(), recent: None }
     }
 
     /// The plan of `rank` for a case, to be given back: that costs less than sharing it.
