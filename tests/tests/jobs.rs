@@ -101,6 +101,20 @@ fn the_time_limit_shows_who_is_missed_where_a_communicator_is_made() {
         assert!(ended.err.contains(missed), "{}", ended.err);
         // How much fits is told, too, once the letters of the others have made the receive wait in the queue.
         assert!(ended.err.contains("rank 1: receive "), "{}", ended.err);
-        assert!(ended.err.contains("from rank 0, tag 5"), "{}", ended.err);
+        assert!(ended.err.contains("from rank 0 of MPI_COMM_WORLD, tag 5"), "{}", ended.err);
     }
+}
+
+#[test]
+fn the_time_limit_shows_what_is_waited_for_in_ranks_of_the_programs_communicators() {
+    let ended = Program::compile("comm_waits").on(3).option("--timeout=1").run();
+    assert_eq!(ended.status, Some(124), "{}", ended.err);
+    for line in [
+        "rank 0: send of 4 bytes to rank 0 of reversed, tag 5: not received yet",
+        "rank 1: collective on reversed, run 0",
+        "from rank 2 of a communicator of 3 ranks (context ",
+    ] {
+        assert!(ended.err.contains(line), "{line}:\n{}", ended.err);
+    }
+    assert!(!ended.err.contains("node rank"), "{}", ended.err);
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Address, AtOnce, Key, Message, Mode, OpKey, Outcome, P2p, Pattern, Received};
+use oxmpi_engine::{Address, AtOnce, Key, Message, Mode, Names, OpKey, Outcome, P2p, Pattern, Received};
 
 use crate::comm::Communicator;
 use crate::process::{Process, State};
@@ -398,8 +398,9 @@ impl Awaited for Receive {
         self.look_closely(p2p)
     }
 
-    fn describe(&self, _: &State) -> Option<String> {
-        self.op.is_none().then(|| format!("receive from {}", self.pattern))
+    fn describe(&self, state: &State) -> Option<String> {
+        let comm = || state.comm(self.context);
+        self.op.is_none().then(|| format!("receive from {}", self.pattern.describe(&comm())))
     }
 }
 

@@ -2,8 +2,9 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
+use std::collections::BTreeMap;
 use std::process;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Engine, Slab};
@@ -52,6 +53,8 @@ pub struct State {
     pub(crate) messages: Slab<KeptMessage>,
     pub(crate) buffers: SendBuffers,
     pub(crate) plans: PlanCache,
+    /// By their contexts here, for reports.
+    pub(crate) known: BTreeMap<u32, Weak<Communicator>>,
     /// Communicators that were freed while operations on them were under way.
     pub(crate) leaving: Vec<Arc<Communicator>>,
     /// The requests of duplicates that are made for others.
@@ -105,6 +108,7 @@ impl Process {
             messages: Slab::new(),
             buffers: SendBuffers::default(),
             plans: PlanCache::new(overrides),
+            known: [&world, &myself].map(|comm| (comm.context, Arc::downgrade(comm))).into(),
             leaving: Vec::new(),
             unwanted: Vec::new(),
             meeting_context,
@@ -196,7 +200,7 @@ impl State {
     pub(crate) fn answer_if_asked(&self, awaited: &impl Awaited) {
         if self.is_asked() {
             let mut pending: Vec<String> = awaited.describe(self).into_iter().collect();
-            pending.extend(self.engine.describe());
+            pending.extend(self.engine.describe(self));
             let report =
                 if pending.is_empty() { "nothing is under way".to_owned() } else { pending.join("\n") };
             self.engine.state().answer(&report);

@@ -20,7 +20,7 @@ use oxmpi_mem::Region;
 use oxmpi_plan::{MAX_LINES, Peer, Plan};
 use oxmpi_shm::{Arena, Block, Job, Line};
 
-use crate::matching::source;
+use crate::matching::{Source, source};
 use crate::p2p::{Address, P2p};
 
 /// Runs of a channel that can be under way at the same time.
@@ -130,6 +130,14 @@ impl Channel {
             Peer::Local(rank) => self.members[rank as usize],
             Peer::Remote(rank) => self.remote[rank as usize],
         }
+    }
+
+    /// The peer that is there, as reports name it.
+    pub fn peer_at(&self, at: Address) -> Option<String> {
+        let among =
+            |group: &[Address]| group.iter().position(|address| *address == at).map(|rank| rank as u32);
+        let peer = among(&self.members).map(Peer::Local).or_else(|| among(&self.remote).map(Peer::Remote));
+        peer.map(|peer| Source(source(peer)).to_string())
     }
 
     /// The place of a peer.

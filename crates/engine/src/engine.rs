@@ -6,6 +6,7 @@ use oxmpi_base::{Error, Result};
 use oxmpi_shm::{Arena, Block, Doorbell, Job, StatePage, Waker};
 
 use crate::channel::{Channel, ChannelPlan};
+use crate::names::Names;
 use crate::p2p::{Address, P2p};
 use crate::program::Program;
 use crate::run::{Awaits, Binding, Means, Run};
@@ -314,15 +315,16 @@ impl Engine {
     }
 
     /// Where a run stands, for reports.
-    pub fn describe_run(&self, channel: ChannelKey, run: &Run, plan: &Program) -> String {
-        format!("collective {}", run.describe(plan, self.channel(channel)))
+    pub fn describe_run(&self, channel: ChannelKey, run: &Run, plan: &Program, names: &impl Names) -> String {
+        let channel = self.channel(channel);
+        format!("collective on {}, {}", names.comm(channel.context()), run.describe(plan, channel))
     }
 
     /// One line per operation under way, for reports.
-    pub fn describe(&self) -> Vec<String> {
+    pub fn describe(&self, names: &impl Names) -> Vec<String> {
         let runs = self.active.iter().filter_map(|&key| self.runs.get(key));
-        let runs = runs.map(|kept| self.describe_run(kept.channel, &kept.run, &kept.plan));
-        runs.chain(self.p2p.describe()).collect()
+        let runs = runs.map(|kept| self.describe_run(kept.channel, &kept.run, &kept.plan, names));
+        runs.chain(self.p2p.describe(names)).collect()
     }
 }
 

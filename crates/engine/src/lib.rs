@@ -13,6 +13,7 @@
 mod channel;
 mod engine;
 mod matching;
+mod names;
 mod p2p;
 mod program;
 mod run;
@@ -21,6 +22,7 @@ mod slab;
 pub use channel::{Channel, ChannelPlan};
 pub use engine::{ChannelKey, Engine, RunKey};
 pub use matching::{Message, Pattern};
+pub use names::Names;
 pub use p2p::{Address, AtOnce, Mode, OpKey, Outcome, P2p, Received};
 pub use program::Program;
 pub use run::{Awaits, Binding, Images, Run, Transfer};

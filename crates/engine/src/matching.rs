@@ -75,12 +75,13 @@ impl Pattern {
     }
 }
 
-impl fmt::Display for Pattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Pattern {
+    /// Which messages it asks for, of the communicator that reports call `comm`.
+    pub fn describe(&self, comm: &str) -> String {
         let sender = Source(self.source.unwrap_or(Status::ANY));
         match self.tag {
-            Some(tag) => write!(f, "{sender}, tag {tag}"),
-            None => write!(f, "{sender}, tag any"),
+            Some(tag) => format!("{sender} of {comm}, tag {tag}"),
+            None => format!("{sender} of {comm}, any tag"),
         }
     }
 }
@@ -88,7 +89,7 @@ impl fmt::Display for Pattern {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Status::ANY => write!(f, "rank any"),
+            Status::ANY => write!(f, "any rank"),
             rank @ 0.. => write!(f, "rank {rank}"),
             source => write!(f, "rank {} of the remote group", FIRST_REMOTE - source),
         }

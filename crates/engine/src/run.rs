@@ -15,7 +15,7 @@ use oxmpi_plan::{Action, Buf, Line as PlanLine, MAX_LINES, Peer, Plan, Span, Ste
 use oxmpi_shm::{Arena, INLINE_BYTES, Line};
 
 use crate::channel::Channel;
-use crate::matching::{Pattern, source};
+use crate::matching::{Pattern, Source, source};
 use crate::p2p::{Mode, OpKey, Outcome, P2p, Received};
 use crate::program::Program;
 
@@ -218,7 +218,7 @@ impl Run {
         };
         let begin = format!("run {number}, step {step} of {}", plan.steps.len());
         match next.action {
-            Action::Pull { peer, .. } => format!("{begin}: waits for rank {peer}"),
+            Action::Pull { peer, .. } => format!("{begin}: waits for {}", Source(source(peer))),
             Action::Post { .. } => format!("{begin}: waits until all ranks have completed earlier runs"),
             _ => format!("{begin}: waits for messages"),
         }

@@ -99,7 +99,7 @@ impl Awaited for OnTheStack<'_> {
     }
 
     fn describe(&self, state: &State) -> Option<String> {
-        self.plan.as_ref().map(|plan| state.engine.describe_run(self.comm.channel, &self.run, plan))
+        self.plan.as_ref().map(|plan| state.engine.describe_run(self.comm.channel, &self.run, plan, state))
     }
 }
 

@@ -72,7 +72,7 @@ impl Process {
             state.decline(offer);
             return Ok(None);
         }
-        Ok(Some(Arc::new(state.settle(offer, &local, remote.as_deref())?)))
+        Ok(Some(state.settle(offer, &local, remote.as_deref())?))
     }
 
     /// Waits until nothing is under way on a communicator, as disconnecting it demands. What only ranks could
@@ -129,6 +129,7 @@ impl State {
             self.leaving.drain(..).partition(|comm| Arc::strong_count(comm) == 1);
         self.leaving = still;
         for comm in over {
+            self.known.remove(&comm.context);
             self.plans.forget(comm.channel);
             self.buffers.leave(&comm);
             self.engine.leave_channel(comm.channel, Some(comm.context));

@@ -84,8 +84,8 @@ impl Duplication {
         let made = state.settle(self.offer, &proposals.local, remote)?;
         made.inherit_topology(comm);
         match self.receiver {
-            Some(receiver) => receiver(Arc::new(made)),
-            None => state.leaving.push(Arc::new(made)),
+            Some(receiver) => receiver(made),
+            None => state.leaving.push(made),
         }
         Ok(())
     }

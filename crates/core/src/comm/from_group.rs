@@ -57,7 +57,7 @@ impl Process {
         let proposals = meeting.exchange(self, &offer.proposal);
         let mut state = self.enter();
         match proposals {
-            Ok(proposals) => Ok(Arc::new(state.settle(offer, &proposals, None)?)),
+            Ok(proposals) => state.settle(offer, &proposals, None),
             Err(error) => {
                 state.decline(offer);
                 Err(error)

@@ -108,7 +108,7 @@ impl Process {
         });
         let mut state = self.enter();
         match introduction {
-            Ok((mine, theirs)) => Ok(Arc::new(state.settle(offer, &mine, Some(&theirs))?)),
+            Ok((mine, theirs)) => state.settle(offer, &mine, Some(&theirs)),
             Err(error) => {
                 state.decline(offer);
                 Err(error)
@@ -184,7 +184,7 @@ impl Process {
         // Where both say the same, the group that begins with the lower rank in the job is first.
         groups.sort_by_key(|group| (group[0].key, group[0].node_rank));
         let merged = members(&groups.concat(), 0);
-        Ok(Arc::new(state.settle(offer, &merged, None)?))
+        state.settle(offer, &merged, None)
     }
 }
 

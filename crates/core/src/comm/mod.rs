@@ -10,6 +10,7 @@
 //! | `duplication` | duplicating without waiting |
 //! | `from_group` | new communicators of groups, whose members alone take part |
 //! | `inter` | intercommunicators: made of two groups, and merged into one |
+//! | `names` | what reports call them |
 //! | `meeting`, `letters` | how processes tell each other offers that share no communicator yet |
 //!
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Management; Inter-Communication.
@@ -20,6 +21,7 @@ mod from_group;
 mod inter;
 mod letters;
 mod meeting;
+mod names;
 mod offer;
 mod split_type;
 

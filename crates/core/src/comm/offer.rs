@@ -86,7 +86,7 @@ impl State {
         offer: Offer,
         local: &[Proposal],
         remote: Option<&[Proposal]>,
-    ) -> Result<Communicator> {
+    ) -> Result<Arc<Communicator>> {
         let theirs = remote.unwrap_or_default();
         let lines_of = |members: &[Proposal]| members.iter().map(|member| member.lines).collect::<Vec<_>>();
         if let Err(error) =
@@ -107,7 +107,10 @@ impl State {
         let channel = self.engine.open_channel(plan, offer.lines);
         let peers = addresses(remote.unwrap_or(local), |member| member.context);
         let remote_group = remote.map(|remote| self.group_of(remote));
-        Ok(Communicator::new(group, remote_group, offer.proposal.context, peers, channel, ""))
+        let context = offer.proposal.context;
+        let made = Arc::new(Communicator::new(group, remote_group, context, peers, channel, ""));
+        self.known.insert(context, Arc::downgrade(&made));
+        Ok(made)
     }
 
     fn group_of(&self, members: &[Proposal]) -> Group {

@@ -106,6 +106,14 @@ impl Request {
         }
     }
 
+    /// The channel of a persistent collective, and the communicator.
+    pub(crate) fn channel(&self) -> Option<(ChannelKey, Arc<Communicator>)> {
+        match self.kind {
+            Kind::PersistentCollective { channel, .. } => Some((channel, Arc::clone(&self.comm))),
+            _ => None,
+        }
+    }
+
     /// Whether this is a persistent collective of a communicator, and under way.
     pub(crate) fn is_collective_on(&self, comm: &Arc<Communicator>, engine: &Engine) -> bool {
         match self.kind {

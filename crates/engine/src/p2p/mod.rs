@@ -26,6 +26,7 @@ use oxmpi_shm::ring::{Header, Receiver, Sender};
 use oxmpi_shm::{Doorbell, Job, Waker};
 
 use crate::matching::{Context, Message, Pattern, Source};
+use crate::names::Names;
 use crate::slab::{Key, Slab};
 use outbox::{Outbox, Outgoing};
 use single::Reach;
@@ -492,8 +493,8 @@ impl P2p {
     }
 
     /// One line per operation under way, for reports.
-    pub fn describe(&self) -> Vec<String> {
-        self.ops.iter().filter(|op| op.state != State::Done).map(Op::describe).collect()
+    pub fn describe(&self, names: &impl Names) -> Vec<String> {
+        self.ops.iter().filter(|op| op.state != State::Done).map(|op| op.describe(names)).collect()
     }
 
     #[inline]
@@ -530,19 +531,20 @@ impl Op {
         }
     }
 
-    fn describe(&self) -> String {
-        let any = |value: i32| if value == Status::ANY { "any".to_owned() } else { value.to_string() };
-        let (sender, tag, bytes) = (Source(self.header.source), any(self.header.tag), self.buffer.bytes());
+    fn describe(&self, names: &impl Names) -> String {
+        let (Header { source, tag, bytes: total, .. }, bytes) = (self.header, self.buffer.bytes());
+        let named = |value: i32| (value != Status::ANY).then_some(value);
+        let asked = || Pattern { source: named(source), tag: named(tag) }.describe(&names.comm(self.context));
+        let receiver = || names.member(Address { node_rank: self.peer, context: self.context });
         match self.state {
-            State::Posted => format!("receive of up to {bytes} bytes from {sender}, tag {tag}"),
+            State::Posted => format!("receive of up to {bytes} bytes from {}", asked()),
             State::Filling { arrived } => {
-                let total = self.header.bytes;
-                format!("receive from {sender}, tag {tag}: {arrived} of {total} bytes are here")
+                format!("receive from {}: {arrived} of {total} bytes are here", asked())
             }
             State::Streaming { sent, .. } => {
-                format!("send to node rank {}, tag {tag}: {sent} of {bytes} bytes are sent", self.peer)
+                format!("send to {}, tag {tag}: {sent} of {bytes} bytes are sent", receiver())
             }
-            _ => format!("send of {bytes} bytes to node rank {}, tag {tag}: not received yet", self.peer),
+            _ => format!("send of {bytes} bytes to {}, tag {tag}: not received yet", receiver()),
         }
     }
 }

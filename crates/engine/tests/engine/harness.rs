@@ -109,7 +109,7 @@ impl World {
     pub fn report(&self, what: &str) -> ! {
         let ranks = self.engines.iter().enumerate();
         let pending: Vec<_> =
-            ranks.map(|(rank, engine)| format!("rank {rank}: {}", engine.describe().join("; "))).collect();
+            ranks.map(|(rank, engine)| format!("rank {rank}: {}", engine.describe(&()).join("; "))).collect();
         panic!("seed {}: {what} does not happen\n{}", self.seed, pending.join("\n"));
     }
 

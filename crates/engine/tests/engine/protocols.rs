@@ -88,7 +88,7 @@ fn a_send_that_nobody_has_received_is_cancelled_at_the_receiver() {
             let received = world.receive(dst, None, None, &into);
             assert_eq!(world.finish(dst, received).status.tag, 1);
             world.finish_send(0, Some(keys[1]));
-            assert!(world.engines.iter().all(|engine| engine.is_quiet() && engine.describe().is_empty()));
+            assert!(world.engines.iter().all(|engine| engine.is_quiet() && engine.describe(&()).is_empty()));
         }
     }
 }
@@ -142,7 +142,7 @@ fn a_receive_that_waits_when_its_context_ends_is_cancelled() {
     p2p.detach(forgotten);
     p2p.close_context(world.context);
     assert!(p2p.take_outcome(known).is_some_and(|outcome| outcome.status.cancelled));
-    assert!(p2p.describe().is_empty());
+    assert!(p2p.describe(&()).is_empty());
 }
 
 /// Communication Completion: a request that is freed lets its communication complete.
@@ -161,7 +161,7 @@ fn a_detached_operation_goes_on_and_is_then_forgotten() {
         world.settle();
         assert!(into[0].get() == from.get(), "{bytes} bytes");
         for engine in &world.engines {
-            assert!(engine.is_quiet() && engine.describe().is_empty(), "{:?}", engine.describe());
+            assert!(engine.is_quiet() && engine.describe(&()).is_empty(), "{:?}", engine.describe(&()));
         }
     }
 }
@@ -213,7 +213,7 @@ fn a_copy_is_what_the_buffer_held_when_it_was_sent() {
                 assert!(into.get() == contents(0, number, bytes), "{bytes} bytes, message {number}");
             }
             world.settle();
-            assert!(world.engines[0].is_quiet() && world.engines[0].describe().is_empty());
+            assert!(world.engines[0].is_quiet() && world.engines[0].describe(&()).is_empty());
         }
     }
 }

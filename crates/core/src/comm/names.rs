@@ -1,0 +1,69 @@
+//! What reports call communicators and their members.
+//!
+//! The engine knows contexts and addresses. A report is rare, so what they belong to is looked for among all.
+
+use std::sync::{Arc, Weak};
+
+use oxmpi_engine::{Address, ChannelKey, Names};
+
+use super::Communicator;
+use crate::process::State;
+use crate::request::Request;
+
+impl Names for State {
+    fn comm(&self, context: u32) -> String {
+        let by_messages = || self.known.get(&context).and_then(Weak::upgrade);
+        let by_collectives = || {
+            let mut channels = self.channels();
+            channels.find(|(channel, _)| self.engine.channel(*channel).context() == context)
+        };
+        match by_messages().or_else(|| by_collectives().map(|(_, comm)| comm)) {
+            Some(comm) => comm.title(),
+            None => format!("context {context}"),
+        }
+    }
+
+    fn member(&self, at: Address) -> String {
+        let by_messages = || self.living().find_map(|comm| comm.member_at(at));
+        let by_collectives = || {
+            self.channels().find_map(|(channel, comm)| {
+                let peer = self.engine.channel(channel).peer_at(at)?;
+                Some(format!("{peer} of {}", comm.title()))
+            })
+        };
+        // Every process of the job is a rank of the world.
+        by_messages()
+            .or_else(by_collectives)
+            .unwrap_or_else(|| format!("rank {} of MPI_COMM_WORLD", at.node_rank))
+    }
+}
+
+impl State {
+    fn living(&self) -> impl Iterator<Item = Arc<Communicator>> {
+        self.known.values().filter_map(Weak::upgrade)
+    }
+
+    /// The channels of all communicators, and those that persistent collectives have of their own.
+    fn channels(&self) -> impl Iterator<Item = (ChannelKey, Arc<Communicator>)> {
+        let own = self.requests.iter().filter_map(Request::channel);
+        self.living().map(|comm| (comm.channel, comm)).chain(own)
+    }
+}
+
+impl Communicator {
+    /// Its name, or what else tells it from others.
+    fn title(&self) -> String {
+        let name = self.name();
+        if !name.is_empty() {
+            return name.display().to_string();
+        }
+        format!("a communicator of {} ranks (context {})", self.size(), self.context)
+    }
+
+    /// The member that messages for this address go to.
+    fn member_at(&self, at: Address) -> Option<String> {
+        let rank = self.addresses.iter().position(|address| *address == at)?;
+        let group = if self.is_inter() { "the remote group of " } else { "" };
+        Some(format!("rank {rank} of {group}{}", self.title()))
+    }
+}
