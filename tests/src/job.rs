@@ -123,6 +123,21 @@ impl Job {
         self
     }
 
+    /// Lets a shell prepare the place before it becomes `mpiexec`: set limits, change the folder.
+    pub fn after(mut self, preparation: &str) -> Self {
+        let mut shell = Command::new("sh");
+        shell.env_remove("LD_LIBRARY_PATH").args(["-c", &format!("{preparation} && exec \"$@\""), "sh"]);
+        shell.arg(self.command.get_program()).args(self.command.get_args());
+        self.command = shell;
+        self
+    }
+
+    /// Lets every rank be run by another program, named with its options.
+    pub fn by(mut self, program: &[&str]) -> Self {
+        self.command.args(program);
+        self
+    }
+
     /// Runs the job to its end.
     ///
     /// # Panics

@@ -84,20 +84,20 @@ impl Channel {
     /// `NoMem`, as [`Arena::take`].
     pub fn take_lines(arena: &mut Arena, job: &Job) -> Result<Block> {
         let block = arena.take(LINES * size_of::<Line>())?;
-        let lines = job.segment().lines(block.offset, LINES).expect("blocks lie in the segment");
+        let lines = job.segment().lines(block.offset, LINES)?;
         lines.iter().for_each(Line::clear);
         Ok(block)
     }
 
-    pub(crate) fn new(job: &Job, plan: ChannelPlan, own: Option<Block>) -> Self {
-        let lines = plan.lines.iter().map(|&offset| {
-            job.segment().lines(offset, LINES).expect("peers tell offsets of lines that lie in the segment")
-        });
+    /// # Errors
+    /// `NoMem` if there is no address space for the lines of all members.
+    pub(crate) fn new(job: &Job, plan: ChannelPlan, own: Option<Block>) -> Result<Self> {
+        let lines = plan.lines.iter().map(|&offset| job.segment().lines(offset, LINES));
         let completed_by = vec![0; plan.members.len() + plan.remote.len()];
-        Self {
+        Ok(Self {
             rank: plan.rank,
             context: plan.members[plan.rank as usize].context,
-            lines: lines.collect(),
+            lines: lines.collect::<Result<_>>()?,
             members: plan.members,
             remote: plan.remote,
             own,
@@ -110,7 +110,7 @@ impl Channel {
             blocks: VecDeque::new(),
             departed: 0,
             beside: None,
-        }
+        })
     }
 
     /// This rank's rank among the members.
@@ -248,9 +248,12 @@ impl Channel {
         }
     }
 
-    /// A range of the segment, perhaps named by a peer; `None` if it does not lie inside.
+    /// A range of the segment, perhaps named by a peer.
+    ///
+    /// # Errors
+    /// As [`oxmpi_shm::Segment::region`].
     #[inline]
-    pub(crate) fn region(&self, offset: u64, bytes: u64) -> Option<Region> {
+    pub(crate) fn region(&self, offset: u64, bytes: u64) -> Result<Region> {
         self.segment.region(offset, bytes as usize)
     }
 

@@ -90,10 +90,8 @@ impl Engine {
         let members: Arc<[Address]> =
             (0..self.size() as u32).map(|node_rank| Address { node_rank, context }).collect();
         let lines = (0..self.size()).map(|rank| self.job.first_lines(rank)).collect();
-        self.open_channel(
-            ChannelPlan { rank: self.rank as u32, members, remote: Arc::default(), lines },
-            None,
-        )
+        let plan = ChannelPlan { rank: self.rank as u32, members, remote: Arc::default(), lines };
+        self.open_channel(plan, None).expect("the first lines are mapped from the start")
     }
 
     /// Lines for a channel that is to be opened.
@@ -110,8 +108,12 @@ impl Engine {
     }
 
     /// Opens a channel; `own` are this rank's lines, if it took some.
-    pub fn open_channel(&mut self, plan: ChannelPlan, own: Option<Block>) -> ChannelKey {
-        let mut channel = Channel::new(&self.job, plan, own);
+    ///
+    /// # Errors
+    /// `NoMem` if there is no address space for the lines of all members. Others may have opened the channel: its
+    /// contexts and lines are not used again.
+    pub fn open_channel(&mut self, plan: ChannelPlan, own: Option<Block>) -> Result<ChannelKey> {
+        let mut channel = Channel::new(&self.job, plan, own)?;
         let context = channel.context();
         self.early_departures.retain(|&left| {
             let is_this = left == context;
@@ -124,7 +126,7 @@ impl Engine {
             self.by_context.resize(place + 1, None);
         }
         self.by_context[place] = Some(key);
-        key
+        Ok(key)
     }
 
     /// Leaves a channel, and with it the context for messages `beside` it. Their places and memory are used

@@ -282,7 +282,7 @@ impl Run {
         } else {
             let base = self.stage(line, &shape, means);
             let slot = base.get().saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes);
-            if let Some(slot) = means.channel.region(slot, bytes) {
+            if let Ok(slot) = means.channel.region(slot, bytes) {
                 match self.part(means.binding, from.buf, offset, bytes) {
                     Some(region) => slot.copy_from(&region),
                     None => means.binding.buffer(from.buf).read(offset, &slot),
@@ -339,11 +339,13 @@ impl Run {
             theirs.payload().part(skip as usize, bytes as usize)
         } else {
             let (base, slot) = (theirs.offset(), segment % u64::from(shape.depth) * shape.slot_bytes);
-            let Some(posted) = means.channel.region(base.saturating_add(slot + skip), bytes) else {
-                self.fail(unreadable(peer, base));
-                return true;
-            };
-            posted
+            match means.channel.region(base.saturating_add(slot + skip), bytes) {
+                Ok(posted) => posted,
+                Err(error) => {
+                    self.fail(unreadable(peer, base, error));
+                    return true;
+                }
+            }
         };
         match take {
             Take::Copy => match self.part(means.binding, into.buf, offset, bytes) {
@@ -474,11 +476,15 @@ fn when_read(binding: &Binding, buf: Buf) -> Next {
 }
 
 #[cold]
-fn unreadable(peer: Peer, offset: u64) -> Error {
+fn unreadable(peer: Peer, offset: u64, error: Error) -> Error {
+    let peer = Source(source(peer));
     if offset == NOWHERE.get() {
-        let text = format!("rank {peer} had no shared memory left for its part");
+        let text = format!("{peer} had no shared memory left for its part");
         return Error::new(ErrorClass::NoMem, text);
     }
-    let text = format!("rank {peer} posted something else than is expected: do the lengths agree?");
+    if error.class() == ErrorClass::NoMem {
+        return error;
+    }
+    let text = format!("{peer} posted something else than is expected: do the lengths agree?");
     Error::new(ErrorClass::Truncate, text)
 }

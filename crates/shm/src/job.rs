@@ -1,8 +1,11 @@
 //! A job's segment, as its launcher and as its ranks see it.
 
 use std::io;
+use std::mem::offset_of;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::slice;
+
+use rustix::process::Resource;
 
 use crate::doorbell::register_for_barriers;
 use crate::layout::Layout;
@@ -37,27 +40,30 @@ pub struct Member {
 struct Header {
     magic: AtomicU32,
     ranks: AtomicU32,
+    arena_bits: AtomicU32,
     cpus: AtomicU32,
     sleepers: Sleepers,
 }
 
 /// Changes whenever the layout does, so that a launcher and a library of different versions say so.
-const MAGIC: u32 = 0x6f78_0002;
+const MAGIC: u32 = 0x6f78_0003;
 
 impl Job {
     /// Makes the segment for a job of `ranks` ranks.
     ///
     /// # Errors
-    /// The system's, if it has not enough memory for the fixed part (see the module `layout`).
+    /// The system's, if it has not enough memory for the fixed part (see the module `layout`); `FileTooLarge` if the
+    /// limit of file sizes is too small for that and a little arena for each rank.
     pub fn create(ranks: u32) -> io::Result<Self> {
-        let layout = Layout::for_ranks(ranks as usize);
-        let segment = Segment::create(layout.total_bytes())?;
-        segment.reserve(0, layout.fixed_bytes())?;
-        let job = Self::view(Box::leak(Box::new(segment)), layout);
+        let limit = rustix::process::getrlimit(Resource::Fsize).current;
+        let layout = Layout::for_ranks(ranks as usize, limit.unwrap_or(u64::MAX))
+            .ok_or_else(|| too_large(ranks, limit))?;
+        let job = Self::view(Box::leak(Box::new(Segment::create(&layout)?)), layout);
         job.header.ranks.store(ranks, Ordering::Relaxed);
+        job.header.arena_bits.store(layout.arena_bits(), Ordering::Relaxed);
         let cpus = u32::try_from(usable_cpus()).unwrap_or(u32::MAX);
         job.header.cpus.store(cpus, Ordering::Relaxed);
-        job.header.magic.store(MAGIC, Ordering::Release); // pairs with the Acquire in `attach`
+        job.header.magic.store(MAGIC, Ordering::Relaxed); // ranks are made later, and read the file
         Ok(job)
     }
 
@@ -66,22 +72,20 @@ impl Job {
     /// # Errors
     /// The system's; `InvalidData` if `file` is no segment of this version.
     pub fn attach(file: OwnedFd) -> io::Result<Self> {
-        let segment: &'static Segment = Box::leak(Box::new(Segment::map(file)?));
         let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
-        if segment.len() < Layout::for_ranks(1).fixed_bytes() {
+        // Only its beginning says how long it is.
+        let mut words = [0; 3 * size_of::<u32>()];
+        if rustix::io::pread(&file, &mut words, Layout::HEADER as u64)? < words.len() {
             return Err(wrong("the inherited descriptor is not a job's segment"));
         }
-        let layout = Layout::for_ranks(1);
-        let header = Self::view(segment, layout).header;
-        // Pairs with the Release in `create`.
-        if header.magic.load(Ordering::Acquire) != MAGIC {
+        let word = |at: usize| u32::from_ne_bytes([words[at], words[at + 1], words[at + 2], words[at + 3]]);
+        if word(offset_of!(Header, magic)) != MAGIC {
             return Err(wrong("the launcher and the library are of different versions of oxmpi"));
         }
-        let layout = Layout::for_ranks(header.ranks.load(Ordering::Relaxed) as usize);
-        if layout.total_bytes() != segment.len() {
-            return Err(wrong("the job's segment has not the size that its number of ranks needs"));
-        }
-        Ok(Self::view(segment, layout))
+        let (ranks, arena_bits) = (word(offset_of!(Header, ranks)), word(offset_of!(Header, arena_bits)));
+        let layout = Layout::with_arenas(ranks as usize, arena_bits)
+            .ok_or_else(|| wrong("the job's segment is damaged"))?;
+        Ok(Self::view(Box::leak(Box::new(Segment::map(file, &layout)?)), layout))
     }
 
     /// The job that the launcher has put this process into, and its rank there; `None` without a launcher.
@@ -176,7 +180,7 @@ impl Job {
     pub fn join(&self, rank: usize) -> Member {
         assert!(rank < self.size(), "rank {rank} of {}", self.size());
         register_for_barriers();
-        let arena = Arena::new(self.segment, self.layout.arena(rank), self.layout.arena_bytes());
+        let arena = Arena::new(self.segment, self.layout.arena(rank));
         let senders = (0..self.size()).map(|dst| self.sender(rank, dst)).collect();
         let receivers = (0..self.size()).map(|src| self.receiver(src, rank)).collect();
         Member { rank, senders, receivers, arena }
@@ -201,7 +205,7 @@ impl Job {
         let cell = unsafe { self.segment.view::<Cell>(first) };
         // SAFETY: the array lies inside the ring, and so inside the segment.
         let cells = unsafe { slice::from_raw_parts(cell, size.cells) };
-        let bulk = first + size.cells * size_of::<Cell>();
+        let bulk = begin + size.bulk();
         let bulk = self.segment.region(bulk as u64, size.bulk_bytes).expect("the layout lies in the segment");
         (cells, credit, bulk)
     }
@@ -223,6 +227,20 @@ fn inherited_file(fd: usize) -> io::Result<OwnedFd> {
     // SAFETY: the descriptor is only borrowed for the call; if it is not open the call says so.
     let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
     borrowed.try_clone_to_owned()
+}
+
+#[cold]
+fn too_large(ranks: u32, limit: Option<u64>) -> io::Error {
+    let text = match limit {
+        Some(limit) => {
+            format!(
+                "{ranks} ranks need more than {} KiB of it, the limit of file sizes (ulimit -f)",
+                limit >> 10
+            )
+        }
+        None => format!("{ranks} ranks are more than it can hold"),
+    };
+    io::Error::new(io::ErrorKind::FileTooLarge, text)
 }
 
 #[cfg(all(test, not(loom)))]

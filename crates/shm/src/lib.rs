@@ -1,6 +1,7 @@
 //! Everything that ranks of one node share: the segment, and the lock-free structures inside it.
 //!
-//! One anonymous segment per job ([`Job`], made by the launcher or by a singleton) holds, in this order:
+//! One anonymous segment per job ([`Job`], made by the launcher or by a singleton) holds, in this order, in pages that
+//! are mapped as they are used ([`Segment`]):
 //!
 //! | part | what | written by |
 //! |---|---|---|
@@ -12,7 +13,7 @@
 //! | arenas | a range per rank: lines and slots of its collectives | that rank |
 //!
 //! Nothing in it is an address; whatever a peer wrote is checked against the segment's bounds before use.
-//! The mapping stays until the process ends, so views of it are `'static`.
+//! What is mapped stays until the process ends, so views of it are `'static`.
 
 mod arena;
 mod cpus;

@@ -8,6 +8,7 @@
 
 use oxmpi_mem::Region;
 
+use crate::arena::PAGE;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell};
 
 /// Bytes of payload that fit into a cell.
@@ -72,9 +73,16 @@ pub struct RingSize {
 }
 
 impl RingSize {
-    /// Bytes that a ring occupies in the segment.
+    /// Bytes that a ring occupies in the segment; whole pages if its pieces are that long, so that all rings have
+    /// their bulk at the same place in a page.
     pub(crate) fn bytes(self) -> usize {
-        size_of::<Credit>() + self.cells * size_of::<Cell>() + self.bulk_bytes
+        let bytes = self.bulk() + self.bulk_bytes;
+        if self.bulk_bytes / PIECES < PAGE { bytes } else { bytes.next_multiple_of(PAGE) }
+    }
+
+    /// Where in a ring the bulk begins.
+    pub(crate) fn bulk(self) -> usize {
+        size_of::<Credit>() + self.cells * size_of::<Cell>()
     }
 }
 
@@ -124,6 +132,8 @@ pub struct Room<'a> {
 }
 
 const BULK_ALIGN: u64 = 64;
+/// So many of the longest payloads fit into the bulk.
+const PIECES: usize = 4;
 /// `token`'s neighbour in a cell whose payload lies in the bulk: where, and how long. Two words of the payload.
 const BULK_NOTE: usize = 16;
 
@@ -135,7 +145,7 @@ impl Sender {
 
     /// The longest payload that a message should carry: a quarter of the bulk, so that both ends can be busy.
     pub fn largest_payload(&self) -> usize {
-        (self.bulk.len() / 4).max(CELL_BYTES)
+        (self.bulk.len() / PIECES).max(CELL_BYTES)
     }
 
     /// Room for a message of `bytes` bytes; `None` if the ring is full.

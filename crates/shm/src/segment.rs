@@ -1,74 +1,86 @@
-//! The mapping of a job's shared memory.
+//! The shared memory of a job, as one process sees it.
 //!
 //! A `memfd` has no name that could leak, be guessed or be limited by `/dev/shm`. It is sparse: pages are
 //! claimed with `fallocate` before anyone touches them, so that a shortage is an error and never a SIGBUS.
+//!
+//! What exists from the start is mapped from the start; of the arenas, which may become large, a *window* is mapped
+//! when something in it is used first. So the address space of a rank follows what it uses (`ulimit -v`, and tools
+//! that walk through all of it). Nothing is ever unmapped. Core dumps hold the header and the state pages: the rest
+//! would be written once for every rank that dies, holes included.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::{ptr, slice};
 
+use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
-use rustix::mm::{MapFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::Line;
+use crate::layout::{Layout, Window, Windows};
 
-/// A mapped `memfd`. The mapping is never undone.
+/// A `memfd`, mapped as far as it is used.
 #[derive(Debug)]
 pub struct Segment {
-    base: *mut u8,
-    bytes: usize,
     file: OwnedFd,
+    /// What exists from the start.
+    fixed: *mut u8,
+    fixed_bytes: usize,
+    windows: Windows,
+    /// By number of the window; null if it is not mapped.
+    mapped: Box<[AtomicPtr<u8>]>,
 }
 
-// SAFETY: the mapping is shared memory; access to its bytes goes through atomics and regions.
+// SAFETY: the mappings are shared memory; access to their bytes goes through atomics and regions.
 unsafe impl Send for Segment {}
 // SAFETY: as above.
 unsafe impl Sync for Segment {}
 
 impl Segment {
-    /// Makes an anonymous segment that is `bytes` long, none of them reserved yet.
+    /// Makes an anonymous segment that has `layout`; what exists from the start is reserved.
     ///
     /// # Errors
-    /// Those of `memfd_create`, `ftruncate` and `mmap`.
-    pub fn create(bytes: usize) -> io::Result<Self> {
+    /// Those of `memfd_create`, `ftruncate`, `fallocate` and `mmap`.
+    pub(crate) fn create(layout: &Layout) -> io::Result<Self> {
         let file = rustix::fs::memfd_create("oxmpi", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-        rustix::fs::ftruncate(&file, bytes as u64)?;
+        rustix::fs::ftruncate(&file, layout.total_bytes() as u64)?;
         rustix::fs::fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        Self::map(file)
+        let segment = Self::map(file, layout)?;
+        segment.reserve(0, layout.fixed_bytes())?;
+        Ok(segment)
     }
 
-    /// Maps the segment behind `file`, all of it.
+    /// Maps the segment behind `file`, which has `layout`.
     ///
     /// # Errors
-    /// Those of `fstat` and `mmap`.
-    pub fn map(file: OwnedFd) -> io::Result<Self> {
-        let bytes = usize::try_from(rustix::fs::fstat(&file)?.st_size)
-            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the job's segment has no size"))?;
-        let (protection, flags) =
-            (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::NORESERVE);
-        // SAFETY: a new mapping at an address of the kernel's choice; the file is sealed against shrinking.
-        let base = unsafe { rustix::mm::mmap(ptr::null_mut(), bytes, protection, flags, &file, 0) }?;
-        Ok(Self { base: base.cast(), bytes, file })
+    /// Those of `fstat` and `mmap`; `InvalidData` if the file has another size.
+    pub(crate) fn map(file: OwnedFd, layout: &Layout) -> io::Result<Self> {
+        if rustix::fs::fstat(&file)?.st_size.cast_unsigned() != layout.total_bytes() as u64 {
+            let text = "the job's segment has not the size that its number of ranks needs";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        let fixed = map(&file, 0, layout.fixed_bytes())?;
+        let dumped = layout.dumped_bytes();
+        leave_out_of_dumps(fixed.wrapping_add(dumped), layout.fixed_bytes() - dumped);
+        let windows = layout.windows();
+        let mapped = (0..windows.count()).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
+        Ok(Self { file, fixed, fixed_bytes: layout.fixed_bytes(), windows, mapped })
     }
 
     /// Makes sure that the pages of a range exist, so that touching them cannot fail.
     ///
     /// # Errors
     /// Those of `fallocate`: not enough memory.
-    pub fn reserve(&self, offset: usize, bytes: usize) -> io::Result<()> {
+    pub(crate) fn reserve(&self, offset: usize, bytes: usize) -> io::Result<()> {
         rustix::fs::fallocate(&self.file, FallocateFlags::empty(), offset as u64, bytes as u64)?;
         Ok(())
     }
 
-    /// Length in bytes.
-    pub fn len(&self) -> usize {
-        self.bytes
-    }
-
-    /// Whether there are no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.bytes == 0
+    /// How arenas are cut.
+    pub(crate) fn windows(&self) -> &Windows {
+        &self.windows
     }
 
     /// The descriptor behind the segment.
@@ -76,27 +88,67 @@ impl Segment {
         self.file.as_fd()
     }
 
-    /// A range of the segment; `None` if it does not lie inside.
+    /// A range of the segment, perhaps named by a peer.
+    ///
+    /// # Errors
+    /// `Intern` if no block can lie there; `NoMem` if there is no address space for it.
     #[inline]
-    pub fn region(&self, offset: u64, bytes: usize) -> Option<Region> {
-        let offset = usize::try_from(offset).ok()?;
-        if offset > self.bytes || bytes > self.bytes - offset {
-            return None;
+    pub fn region(&self, offset: u64, bytes: usize) -> Result<Region> {
+        let Ok(offset) = usize::try_from(offset) else { return Err(outside(offset, bytes)) };
+        let (base, begin, len) = match self.windows.find(offset) {
+            None => (self.fixed, 0, self.fixed_bytes),
+            Some(window) => (self.window(&window)?, window.begin, window.bytes),
+        };
+        let within = offset - begin;
+        if within > len || bytes > len - within {
+            return Err(outside(offset as u64, bytes));
         }
         // SAFETY: the range lies inside a mapping that is never undone; Rust references into the segment are
         // made only to types of this crate whose bytes are atomics or cells.
-        Some(unsafe { Region::claim(self.base.wrapping_add(offset), bytes) })
+        Ok(unsafe { Region::claim(base.wrapping_add(within), bytes) })
     }
 
-    /// `count` lines at `offset`; `None` if they do not lie inside or are misaligned.
-    pub fn lines(&'static self, offset: u64, count: usize) -> Option<&'static [Line]> {
-        let region = self.region(offset, count.checked_mul(size_of::<Line>())?)?;
-        let first = region.as_ptr().cast::<Line>();
+    /// Where a window begins in this process's memory.
+    #[inline]
+    fn window(&self, window: &Window) -> Result<*mut u8> {
+        // Pairs with the Release in `map_window`: the mapping is there for whoever sees its address.
+        let base = self.mapped[window.index].load(Ordering::Acquire);
+        if base.is_null() { self.map_window(window) } else { Ok(base) }
+    }
+
+    #[cold]
+    fn map_window(&self, window: &Window) -> Result<*mut u8> {
+        let base = map(&self.file, window.begin, window.bytes).map_err(|error| {
+            let text =
+                format!("{} bytes of shared memory cannot be mapped: {error}; see ulimit -v", window.bytes);
+            Error::new(ErrorClass::NoMem, text)
+        })?;
+        leave_out_of_dumps(base, window.bytes);
+        let place = &self.mapped[window.index];
+        // Pairs with the Acquire in `window`.
+        match place.compare_exchange(ptr::null_mut(), base, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => Ok(base),
+            Err(first) => {
+                // Another thread was faster.
+                // SAFETY: the mapping was made above, and nobody has heard of it.
+                let _ = unsafe { rustix::mm::munmap(base.cast(), window.bytes) };
+                Ok(first)
+            }
+        }
+    }
+
+    /// `count` lines at `offset`.
+    ///
+    /// # Errors
+    /// As [`Segment::region`]; `Intern` if they are misaligned.
+    pub fn lines(&'static self, offset: u64, count: usize) -> Result<&'static [Line]> {
+        let bytes = count.saturating_mul(size_of::<Line>());
+        let first = self.region(offset, bytes)?.as_ptr().cast::<Line>();
         if !first.is_aligned() {
-            return None;
+            return Err(outside(offset, bytes));
         }
         // SAFETY: in bounds, aligned, never unmapped; a line is atomics and cells, valid for any bytes.
-        Some(unsafe { slice::from_raw_parts(first, count) })
+        Ok(unsafe { slice::from_raw_parts(first, count) })
     }
 
     /// A shared structure of this crate at `offset`.
@@ -106,12 +158,106 @@ impl Segment {
     /// maps the segment uses these bytes as a `T` or not at all.
     ///
     /// # Panics
-    /// If the structure does not lie inside the segment or is misaligned.
+    /// If the structure does not lie in what exists from the start, or is misaligned.
     pub(crate) unsafe fn view<T>(&'static self, offset: usize) -> &'static T {
-        let region = self.region(offset as u64, size_of::<T>()).expect("layouts lie inside their segment");
-        let pointer = region.as_ptr().cast::<T>();
+        assert!(offset + size_of::<T>() <= self.fixed_bytes, "layouts lie inside their segment");
+        let pointer = self.fixed.wrapping_add(offset).cast::<T>();
         assert!(pointer.is_aligned(), "layouts respect alignment");
         // SAFETY: in bounds, aligned, never unmapped; the rest is the caller's promise.
         unsafe { &*pointer }
+    }
+}
+
+/// Maps a range of a segment's file.
+fn map(file: &OwnedFd, offset: usize, bytes: usize) -> io::Result<*mut u8> {
+    let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::NORESERVE);
+    // SAFETY: a new mapping at an address of the kernel's choice; the file is sealed against shrinking.
+    let base = unsafe { rustix::mm::mmap(ptr::null_mut(), bytes, protection, flags, file, offset as u64) }?;
+    Ok(base.cast())
+}
+
+/// Where the system does not know this advice, dumps are large.
+fn leave_out_of_dumps(base: *mut u8, bytes: usize) {
+    // SAFETY: it changes what a dump holds, and nothing about the memory.
+    let _ = unsafe { rustix::mm::madvise(base.cast(), bytes, Advice::LinuxDontDump) };
+}
+
+#[cold]
+fn outside(offset: u64, bytes: usize) -> Error {
+    let text = format!("{bytes} bytes at offset {offset} do not lie in one block of the shared memory");
+    Error::new(ErrorClass::Intern, text)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn segment() -> (&'static Segment, Layout) {
+        let layout = Layout::with_arenas(2, 24).expect("a possible size");
+        let segment = Segment::create(&layout).expect("memory");
+        (Box::leak(Box::new(segment)), layout)
+    }
+
+    #[test]
+    fn two_mappings_show_the_same_bytes() {
+        let (segment, layout) = segment();
+        let file = segment.file().try_clone_to_owned().expect("a descriptor");
+        let other = Segment::map(file, &layout).expect("the same segment");
+        for offset in [0, layout.arena(0), layout.arena(0) + (5 << 20), layout.arena(1) + (1 << 20)] {
+            segment.reserve(offset, 64).expect("memory");
+            segment.region(offset as u64, 64).expect("inside").write(b"hello");
+            assert_eq!(other.region(offset as u64, 5).expect("inside").to_vec(), b"hello");
+        }
+    }
+
+    #[test]
+    fn what_lies_in_no_window_or_in_two_is_refused() {
+        let (segment, layout) = segment();
+        let (fixed, first, end) = (layout.fixed_bytes(), layout.arena(0), layout.total_bytes());
+        for (offset, bytes) in
+            [(fixed - 8, 9), (first + (1 << 20) - 8, 9), (end - 8, 9), (end, 1), (0, usize::MAX)]
+        {
+            let error = segment.region(offset as u64, bytes).expect_err("no block lies there");
+            assert_eq!(error.class(), ErrorClass::Intern, "{bytes} bytes at {offset}");
+        }
+        segment.region(u64::MAX, 1).expect_err("no block lies there");
+        segment.lines(layout.arena(0) as u64 + 1, 1).expect_err("misaligned");
+        segment.lines(0, usize::MAX).expect_err("too many");
+    }
+
+    /// The mappings of this process that show the file with number `inode`: their bytes, and whether dumps hold them.
+    fn mappings(inode: u64) -> Vec<(usize, bool)> {
+        let maps = fs::read_to_string("/proc/self/smaps").expect("/proc");
+        let mut found = Vec::new();
+        let mut bytes = None;
+        for line in maps.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if let Some((begin, end)) = words[0].split_once('-')
+                && let (Ok(begin), Ok(end)) =
+                    (usize::from_str_radix(begin, 16), usize::from_str_radix(end, 16))
+            {
+                bytes = (words[4].parse() == Ok(inode)).then_some(end - begin);
+            } else if words[0] == "VmFlags:"
+                && let Some(bytes) = bytes
+            {
+                found.push((bytes, !words.contains(&"dd")));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn only_what_is_used_is_mapped_and_dumps_hold_the_state_pages_alone() {
+        let (segment, layout) = segment();
+        let inode = rustix::fs::fstat(segment.file()).expect("a file").st_ino;
+        let total = |mappings: &[(usize, bool)]| mappings.iter().map(|(bytes, _)| bytes).sum::<usize>();
+        assert_eq!(total(&mappings(inode)), layout.fixed_bytes());
+        segment.region(layout.arena(1) as u64, 1).expect("inside");
+        let mappings = mappings(inode);
+        assert_eq!(total(&mappings), layout.fixed_bytes() + (1 << 20));
+        let dumped = mappings.iter().filter(|(_, dumped)| *dumped).map(|(bytes, _)| bytes);
+        assert_eq!(dumped.sum::<usize>(), layout.dumped_bytes());
     }
 }

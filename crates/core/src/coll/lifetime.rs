@@ -60,7 +60,7 @@ impl Process {
                 return Err(error);
             }
         };
-        let channel = state.open_channel(comm, &theirs, lines);
+        let channel = state.open_channel(comm, &theirs, lines)?;
         let plan = state.share_plan(comm, &operation);
         let run = state.engine.keep(channel, plan, operation.binding);
         let kind = Kind::PersistentCollective { active: false, run, channel };
@@ -146,7 +146,7 @@ impl State {
         comm: &Communicator,
         theirs: &Records<Preparation>,
         lines: Option<Block>,
-    ) -> ChannelKey {
+    ) -> Result<ChannelKey> {
         let channel = self.engine.channel(comm.channel);
         let beside = |peer, other: &Preparation| Address {
             node_rank: channel.address(peer).node_rank,

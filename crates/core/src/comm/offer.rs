@@ -80,7 +80,7 @@ impl State {
     /// on the other side, if given. This process is one of `local`.
     ///
     /// # Errors
-    /// `NoMem` if a member has no shared memory left; the same for all.
+    /// `NoMem` if a member has no shared memory left, the same for all; or if there is no address space here.
     pub(super) fn settle(
         &mut self,
         offer: Offer,
@@ -104,7 +104,7 @@ impl State {
             remote: addresses(theirs, |member| member.channel_context),
             lines: if shares_lines { [lines_of(local), lines_of(theirs)].concat() } else { Vec::new() },
         };
-        let channel = self.engine.open_channel(plan, offer.lines);
+        let channel = self.engine.open_channel(plan, offer.lines)?;
         let peers = addresses(remote.unwrap_or(local), |member| member.context);
         let remote_group = remote.map(|remote| self.group_of(remote));
         let context = offer.proposal.context;

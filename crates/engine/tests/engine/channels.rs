@@ -35,7 +35,7 @@ impl Offers {
         let lines = self.lines.iter().map(|lines| lines.offset).collect();
         let (rank_in_channel, members) = (rank as u32, Arc::clone(&self.members));
         let plan = ChannelPlan { rank: rank_in_channel, members, remote: Arc::default(), lines };
-        world.engines[rank].open_channel(plan, Some(self.lines[rank]))
+        world.engines[rank].open_channel(plan, Some(self.lines[rank])).expect("address space")
     }
 }
 

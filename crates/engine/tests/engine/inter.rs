@@ -59,7 +59,7 @@ impl Pair {
             remote: addresses(remote),
             lines: members.iter().chain(remote).map(|offer| offer.lines.offset).collect(),
         };
-        self.engine(world, rank).open_channel(plan, Some(offers[rank as usize].lines))
+        self.engine(world, rank).open_channel(plan, Some(offers[rank as usize].lines)).expect("address space")
     }
 
     fn open_all(&self, world: &mut World) -> Vec<ChannelKey> {

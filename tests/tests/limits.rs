@@ -1,0 +1,81 @@
+//! Jobs in narrow places: limits of address space, of file sizes and of patience; dumps, and tools that look at all
+//! memory.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::process::Command;
+
+use oxmpi_tests::{Program, prefix};
+
+#[test]
+fn ranks_map_no_more_than_they_use() {
+    let program = Program::compile("collective_mixed");
+    program.on(4).after("ulimit -v 500000").passes();
+}
+
+#[test]
+fn a_limit_of_file_sizes_makes_arenas_smaller_and_ends_in_a_clear_error() {
+    let program = Program::compile("collective_mixed");
+    program.on(4).after("ulimit -f 40000").passes(); // in blocks of 512 bytes
+    let ended = program.on(4).after("ulimit -f 4000").run();
+    assert_eq!(ended.status, Some(125), "{}", ended.err);
+    assert!(ended.err.contains("the limit of file sizes (ulimit -f)"), "{}", ended.err);
+}
+
+/// As in many containers: 64 KiB of /dev/shm, no network but a loopback that is down, processes of its own.
+#[test]
+fn a_container_with_little_in_it_is_enough() {
+    let program = Program::compile("collective_mixed");
+    let spaces = ["--mount", "--net", "--ipc", "--uts", "--pid", "--fork", "--mount-proc"];
+    let prepare = "mount -t tmpfs -o size=64k none /dev/shm && hostname no-such-host";
+    let within = |script: &str| {
+        let mut shell = Command::new("unshare");
+        shell.env_remove("LD_LIBRARY_PATH").args(spaces).args(["sh", "-c", script]).output()
+    };
+    if !within(prepare).is_ok_and(|output| output.status.success()) {
+        eprintln!("namespaces are not allowed here: not checked");
+        return;
+    }
+    let (mpiexec, program) = (prefix().join("bin/mpiexec"), program.path());
+    let job = format!("{prepare} && {} --timeout 60 -n 4 {}", mpiexec.display(), program.display());
+    let output = within(&job).expect("it just worked");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "passed on 4\n", "{output:?}");
+}
+
+/// Holds where dumps are files in the folder of the process that crashed; says so where they are not.
+#[test]
+fn the_dump_of_a_rank_leaves_out_what_ranks_share() {
+    let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").expect("/proc");
+    if pattern.starts_with(['|', '/']) {
+        eprintln!("dumps go to {pattern}: not checked");
+        return;
+    }
+    let program = Program::compile("limits_crash");
+    let folder = prefix().join("tests/dumps");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("the prefix can be written to");
+    let ended = program.on(4).after(&format!("ulimit -c unlimited && cd {}", folder.display())).run();
+    assert_eq!(ended.status, Some(134), "{}", ended.err);
+    let dumps: Vec<_> =
+        fs::read_dir(&folder).expect("it was made").map(|entry| entry.expect("an entry")).collect();
+    if dumps.is_empty() {
+        eprintln!("the system writes no dumps: not checked");
+    }
+    for dump in dumps {
+        let bytes = 512 * dump.metadata().expect("a file").blocks();
+        assert!(bytes < 32 << 20, "the dump {:?} takes {bytes} bytes", dump.path());
+    }
+}
+
+/// Needs `valgrind`; says so where it is missing.
+#[test]
+fn valgrind_finds_nothing_in_a_clean_program() {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        eprintln!("no valgrind: not checked");
+        return;
+    }
+    for program in ["init_hello", "collective_mixed"] {
+        let program = Program::compile(program);
+        program.on(2).by(&["valgrind", "-q", "--leak-check=full", "--error-exitcode=9"]).passes();
+    }
+}
