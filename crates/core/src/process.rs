@@ -3,6 +3,7 @@
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write as _};
 use std::process;
 use std::sync::{Arc, Weak};
 
@@ -11,7 +12,7 @@ use oxmpi_engine::{Engine, Slab};
 use oxmpi_mem::copy::choose_copy;
 use oxmpi_mem::{Entered, Gate};
 use oxmpi_plan::Overrides;
-use oxmpi_shm::{Doorbell, Job, StatePage, Waker};
+use oxmpi_shm::{Doorbell, Invitation, Job, StatePage, Waker};
 
 pub use oxmpi_shm::Phase;
 
@@ -89,9 +90,12 @@ impl Process {
         choose_copy(&copy.to_string_lossy()).map_err(|error| error.about(COPY))?;
         let refused = |error| Error::new(ErrorClass::Other, format!("cannot join the job: {error}"));
         let (job, rank) = match Job::inherited().map_err(refused)? {
-            Some(place) => place,
-            None => {
-                launcher::warn_if_foreign();
+            Invitation::Seat(job, rank) => (job, rank),
+            invitation => {
+                match invitation {
+                    Invitation::Occupied { rank, pid } => note_outsider(rank, pid),
+                    _ => launcher::warn_if_foreign(),
+                }
                 (Job::create(1).map_err(refused)?, 0)
             }
         };
@@ -100,7 +104,6 @@ impl Process {
         let myself = Arc::new(Communicator::myself(&mut engine));
         let meeting_context = engine.p2p.open_context();
         let (page, bed) = (engine.state(), engine.bed());
-        page.set_pid(process::id());
         page.set_phase(Phase::Running);
         let state = State {
             engine,
@@ -189,6 +192,17 @@ impl Process {
     pub(crate) fn enter(&self) -> Entered<'_, State> {
         self.gate.enter()
     }
+}
+
+/// Says that this program does not take part in the job of the rank that has started it: its world is itself.
+#[cold]
+fn note_outsider(rank: usize, pid: u32) {
+    let whose = if pid == 0 { String::new() } else { format!(" (process {pid})") };
+    // There is nobody left to tell if this fails.
+    let _ = writeln!(
+        io::stderr(),
+        "oxmpi: started by rank {rank} of a job{whose}, which keeps its seat: this is a job of one rank"
+    );
 }
 
 impl State {

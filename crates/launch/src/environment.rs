@@ -28,7 +28,7 @@ pub enum Inherit {
 }
 
 /// What the launcher tells one rank through its environment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RankVariables {
     /// Rank in the world.
     pub rank: u32,
@@ -38,8 +38,10 @@ pub struct RankVariables {
     pub app_number: u32,
     /// Ranks that the command line asks for with this program.
     pub max_procs: u32,
-    /// Descriptor of the job's segment.
+    /// Descriptor of the job's segment, in the launcher too.
     pub job_fd: i32,
+    /// The job's number, which no other job has.
+    pub job_id: u64,
     /// Descriptor that reads end-of-file once the launcher is gone.
     pub lifeline_fd: i32,
 }
@@ -49,7 +51,7 @@ const FOREIGN: [&str; 2] = ["PMI_FD", "PMI_PORT"];
 
 impl RankVariables {
     /// The variables by name.
-    pub fn list(&self) -> [(&'static str, i64); 12] {
+    pub fn list(&self) -> [(&'static str, i64); 13] {
         let (rank, size) = (i64::from(self.rank), i64::from(self.size));
         [
             ("OXMPI_RANK", rank),
@@ -59,6 +61,7 @@ impl RankVariables {
             ("OXMPI_APPNUM", i64::from(self.app_number)),
             ("OXMPI_MAXPROCS", i64::from(self.max_procs)),
             ("OXMPI_JOB_FD", i64::from(self.job_fd)),
+            ("OXMPI_JOB_ID", self.job_id.cast_signed()),
             ("OXMPI_LIFELINE_FD", i64::from(self.lifeline_fd)),
             ("PMI_RANK", rank),
             ("PMI_SIZE", size),
@@ -88,7 +91,7 @@ pub fn compose(outer: &[Variable], global: &Rules, block: &Rules) -> Vec<Variabl
 }
 
 fn is_reserved(name: &OsStr) -> bool {
-    let none = RankVariables { rank: 0, size: 0, app_number: 0, max_procs: 0, job_fd: 0, lifeline_fd: 0 };
+    let none = RankVariables::default();
     FOREIGN.iter().any(|foreign| *foreign == name) || none.list().iter().any(|(own, _)| *own == name)
 }
 

@@ -139,8 +139,11 @@ fn describe(cause: Cause, states: &[RankState]) -> String {
         _ => String::new(),
     };
     match cause {
-        Cause::Absent { rank } => {
+        Cause::Absent { rank, round: 0 } => {
             format!("{} left without calling MPI_Init; the others would wait for it", who(rank))
+        }
+        Cause::Absent { rank, .. } => {
+            format!("{} left after its program; others began a next one, and would wait for it", who(rank))
         }
         Cause::Aborted { rank, code } => format!("{} called MPI_Abort with code {code}", who(rank)),
         Cause::Ended { rank, exit: Exit::Status(status), phase } => {

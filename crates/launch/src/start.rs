@@ -125,6 +125,7 @@ impl Starter<'_> {
             app_number: app.number,
             max_procs: app.block.count,
             job_fd: spawn::number(&supervisor.segment.file()),
+            job_id: supervisor.segment.id(),
             lifeline_fd: spawn::number(&life_reader),
         };
         let line =

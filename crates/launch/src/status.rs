@@ -52,6 +52,8 @@ pub enum Cause {
     Absent {
         /// The rank.
         rank: u32,
+        /// Programs that it has run before, as have the others.
+        round: u32,
     },
     /// A rank has exited or died.
     Ended {
@@ -132,7 +134,7 @@ impl Cause {
     /// The rank it is about.
     pub fn rank(self) -> Option<u32> {
         match self {
-            Self::Absent { rank }
+            Self::Absent { rank, .. }
             | Self::Aborted { rank, .. }
             | Self::Ended { rank, .. }
             | Self::NotStarted { rank, .. } => Some(rank),

@@ -310,8 +310,8 @@ impl Supervisor {
         }
         self.answer_inquiry(now);
         self.streams.show_prompts(now);
-        if let Some(rank) = self.absent_rank() {
-            self.end(Cause::Absent { rank });
+        if let Some(cause) = self.absent_rank() {
+            self.end(cause);
         }
         match &mut self.progress.ending {
             Some(ending) if ending.kill_at.is_some_and(|at| at <= now) => {
@@ -380,13 +380,14 @@ impl Supervisor {
     /// Whether a process in MPI that is not the rank's own, but one it has started, has time left to end by itself.
     fn is_in_grace(&self) -> bool {
         let may_end = self.progress.ending.as_ref().is_some_and(|ending| ending.kill_at.is_some());
-        let lives = |(index, rank): (usize, &Rank)| {
-            let page = self.segment.state(index);
-            let pid = page.pid().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-            let other = pid.filter(|&pid| pid != rank.pid && page.phase().is_in_mpi());
-            other.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
-        };
-        may_end && self.ranks.iter().enumerate().any(lives)
+        may_end && (0..self.ranks.len()).any(|index| self.has_deputy(index))
+    }
+
+    /// Whether a process is in MPI as this rank that is not the rank's own, but one it has started.
+    fn has_deputy(&self, index: usize) -> bool {
+        let own = self.ranks[index].pid.as_raw_nonzero().get().cast_unsigned();
+        let is_other = self.segment.owner(index).is_some_and(|owner| owner != own);
+        is_other && self.segment.state(index).phase().is_in_mpi()
     }
 
     /// Ranks that use MPI now, whose processes live.
@@ -395,20 +396,27 @@ impl Supervisor {
         alive.filter(|&index| self.segment.state(index).phase().is_in_mpi())
     }
 
-    /// A rank that has left without `MPI_Init`, when another one is in the world model. A session needs no others.
-    fn absent_rank(&self) -> Option<u32> {
-        let is_absent = |index: &usize| {
-            self.ranks[*index].exit == Some(Exit::Status(0))
-                && self.segment.state(*index).phase() == Phase::Outside
-        };
-        let absent = (0..self.ranks.len()).find(is_absent)?;
-        self.running().find(|&index| self.segment.state(index).phase() == Phase::Running)?;
-        u32::try_from(absent).ok()
+    /// A rank that has left without `MPI_Init`, when another one is in the world model (a session needs no others); or
+    /// that has left after a program of an earlier round than that which another one is in.
+    fn absent_rank(&self) -> Option<Cause> {
+        let (left, present): (Vec<usize>, Vec<usize>) =
+            (0..self.ranks.len()).partition(|&index| self.ranks[index].exit.is_some());
+        let phase = |index: usize| self.segment.state(index).phase();
+        let round = present.iter().map(|&index| self.segment.round(index)).max()?;
+        let world_runs = present.iter().any(|&index| phase(index) == Phase::Running);
+        left.into_iter().find_map(|index| {
+            let rank = u32::try_from(index).ok()?;
+            match phase(index) {
+                Phase::Outside if world_runs => Some(Cause::Absent { rank, round: 0 }),
+                Phase::Finalized if self.segment.round(index) < round => Some(Cause::Absent { rank, round }),
+                _ => None,
+            }
+        })
     }
 
     /// Whether [`Self::absent_rank`] may come to find one.
     fn may_wait_for_absent(&self) -> bool {
-        self.progress.ending.is_none() && self.ranks.iter().any(|rank| rank.exit == Some(Exit::Status(0)))
+        self.progress.ending.is_none() && self.ranks.iter().any(|rank| rank.exit.is_some())
     }
 
     fn own_children(&self) -> Vec<Pid> {

@@ -9,10 +9,10 @@ use rustix::process::Resource;
 
 use crate::doorbell::register_for_barriers;
 use crate::layout::Layout;
-use crate::lifeline;
 use crate::ring::{Cell, Credit, Receiver, Sender};
-use crate::sync::{AtomicU32, Ordering};
-use crate::{Arena, Doorbell, Segment, Sleepers, StatePage, Waker, usable_cpus};
+use crate::seat::{self, Claim};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::{Arena, Doorbell, Phase, Segment, Sleepers, StatePage, Waker, usable_cpus};
 
 /// The segment of one job.
 #[derive(Clone, Copy, Debug)]
@@ -42,11 +42,13 @@ struct Header {
     ranks: AtomicU32,
     arena_bits: AtomicU32,
     cpus: AtomicU32,
+    /// Tells this job from all others.
+    id: AtomicU64,
     sleepers: Sleepers,
 }
 
 /// Changes whenever the layout does, so that a launcher and a library of different versions say so.
-const MAGIC: u32 = 0x6f78_0003;
+const MAGIC: u32 = 0x6f78_0004;
 
 impl Job {
     /// Makes the segment for a job of `ranks` ranks.
@@ -61,6 +63,7 @@ impl Job {
         let job = Self::view(Box::leak(Box::new(Segment::create(&layout)?)), layout);
         job.header.ranks.store(ranks, Ordering::Relaxed);
         job.header.arena_bits.store(layout.arena_bits(), Ordering::Relaxed);
+        job.header.id.store(seat::identity()?, Ordering::Relaxed);
         let cpus = u32::try_from(usable_cpus()).unwrap_or(u32::MAX);
         job.header.cpus.store(cpus, Ordering::Relaxed);
         job.header.magic.store(MAGIC, Ordering::Relaxed); // ranks are made later, and read the file
@@ -88,29 +91,61 @@ impl Job {
         Ok(Self::view(Box::leak(Box::new(Segment::map(file, &layout)?)), layout))
     }
 
-    /// The job that the launcher has put this process into, and its rank there; `None` without a launcher.
+    /// Claims the seat of `rank` for this process.
     ///
     /// # Errors
-    /// `InvalidData` if the environment is damaged; those of [`Job::attach`].
-    pub fn inherited() -> io::Result<Option<(Self, usize)>> {
-        let Some(fd) = number_from_environment("OXMPI_JOB_FD")? else { return Ok(None) };
-        let Some(rank) = number_from_environment("OXMPI_RANK")? else { return Ok(None) };
-        let file = inherited_file(fd)?;
-        let job = Self::attach(file)?;
-        if rank >= job.size() {
-            let text = format!("OXMPI_RANK is {rank}, but the job has {} ranks", job.size());
-            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+    /// The system's.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn claim(&self, rank: usize) -> io::Result<Claim> {
+        let page = self.state(rank);
+        page.seat.claim(self.file(), rank, || page.phase() == Phase::Finalized)
+    }
+
+    /// The living process that has claimed the seat of `rank`; 0 if it cannot be seen from here.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn owner(&self, rank: usize) -> Option<u32> {
+        assert!(rank < self.size(), "rank {rank} of {}", self.size());
+        seat::owner(self.file(), rank).unwrap_or(None)
+    }
+
+    /// How many processes have had the seat of `rank` before the last.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn round(&self, rank: usize) -> u32 {
+        self.state(rank).seat.round()
+    }
+
+    /// Makes a rank's lines, the rings to it and its arena what they were at first.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn clear(&self, rank: usize) -> io::Result<()> {
+        let Self { segment, layout, .. } = self;
+        let fixed = [
+            (layout.first_lines(rank), layout.first_lines(rank + 1)),
+            (layout.ring(0, rank), layout.ring(0, rank + 1)),
+        ];
+        for (begin, end) in fixed {
+            segment.clear(begin, end - begin)?;
+            segment.reserve(begin, end - begin)?;
         }
-        if let Some(lifeline) = number_from_environment("OXMPI_LIFELINE_FD")? {
-            lifeline::arm(lifeline);
-        }
-        Ok(Some((job, rank)))
+        segment.clear(layout.arena(rank), layout.arena_bytes())
     }
 
     fn view(segment: &'static Segment, layout: Layout) -> Self {
         // SAFETY: a header consists of atomics, and every version of oxmpi has one here.
         let header = unsafe { segment.view::<Header>(Layout::HEADER) };
         Self { segment, header, layout }
+    }
+
+    /// A number that no other job has; positive as a signed number.
+    pub fn id(&self) -> u64 {
+        self.header.id.load(Ordering::Relaxed)
     }
 
     /// Number of ranks.
@@ -173,7 +208,7 @@ impl Job {
         (0..self.size()).for_each(|rank| self.doorbell(rank).ring());
     }
 
-    /// Takes the place of `rank`. Each place may be taken once in a job.
+    /// The ends of everything that are those of `rank`, for the process that has claimed its seat.
     ///
     /// # Panics
     /// If there is no such rank.
@@ -211,24 +246,6 @@ impl Job {
     }
 }
 
-fn number_from_environment(name: &str) -> io::Result<Option<usize>> {
-    let Some(text) = std::env::var_os(name) else { return Ok(None) };
-    match text.to_str().and_then(|text| text.parse().ok()) {
-        Some(number) => Ok(Some(number)),
-        None => Err(io::Error::new(io::ErrorKind::InvalidData, format!("{name} is {text:?}, not a number"))),
-    }
-}
-
-/// A descriptor of our own for the one that the launcher let us inherit. That one stays open: a program that
-/// this one starts may be meant to take the rank's place.
-fn inherited_file(fd: usize) -> io::Result<OwnedFd> {
-    let fd =
-        i32::try_from(fd).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "no such descriptor"))?;
-    // SAFETY: the descriptor is only borrowed for the call; if it is not open the call says so.
-    let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
-    borrowed.try_clone_to_owned()
-}
-
 #[cold]
 fn too_large(ranks: u32, limit: Option<u64>) -> io::Error {
     let text = match limit {
@@ -246,7 +263,6 @@ fn too_large(ranks: u32, limit: Option<u64>) -> io::Error {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::Phase;
     use crate::ring::Header as MessageHeader;
 
     #[test]
@@ -275,6 +291,33 @@ mod tests {
         state.answer("waits for rank 0");
         assert_eq!(state.report().as_deref(), Some("waits for rank 0"));
         assert_eq!(state.phase(), Phase::Aborted(-3));
+    }
+
+    #[test]
+    fn a_seat_is_claimed_once_and_its_owner_is_known() {
+        let job = Job::create(2).expect("a segment");
+        assert_eq!(job.owner(1), None);
+        assert_eq!(job.claim(1).expect("locks"), Claim::Taken(0));
+        assert_eq!(job.owner(1), Some(std::process::id()));
+        assert_eq!(job.claim(1).expect("locks"), Claim::Here);
+        assert_eq!((job.owner(0), job.round(1)), (None, 0));
+    }
+
+    #[test]
+    fn a_seat_has_a_successor_when_its_owner_has_finalized_and_gone() {
+        let job = Job::create(1).expect("a segment");
+        let claim_and_go = || {
+            let claim = job.claim(0).expect("locks");
+            // To close any descriptor of the file ends the lock, as the end of the process does.
+            drop(job.file().try_clone_to_owned().expect("a descriptor"));
+            claim
+        };
+        assert_eq!(claim_and_go(), Claim::Taken(0));
+        job.state(0).set_phase(Phase::Running);
+        assert_eq!(claim_and_go(), Claim::Deserted);
+        job.state(0).set_phase(Phase::Finalized);
+        assert_eq!((claim_and_go(), claim_and_go()), (Claim::Taken(1), Claim::Taken(2)));
+        assert_eq!(job.round(0), 2);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! | part | what | written by |
 //! |---|---|---|
 //! | header | sizes, and how many ranks sleep | its maker; sleepers |
-//! | state pages | a page per rank: what it is doing, for reports and the launcher | that rank |
+//! | state pages | a page per rank: who it is ([`Claim`]) and what it is doing, for reports and the launcher | that rank |
 //! | doorbells | a line per rank: the futex it sleeps on | that rank and its wakers |
 //! | first lines | a few lines per rank, for the first communicator | that rank |
 //! | rings | one per ordered pair of ranks: [`ring`] | the sender; credits by the receiver |
@@ -18,12 +18,14 @@
 mod arena;
 mod cpus;
 mod doorbell;
+mod invitation;
 mod job;
 mod layout;
 mod lifeline;
 mod line;
 mod machine;
 pub mod ring;
+mod seat;
 mod segment;
 mod single_copy;
 mod state;
@@ -32,10 +34,12 @@ mod sync;
 pub use arena::{Arena, Block};
 pub use cpus::{Cpu, allowed_cpus};
 pub use doorbell::{Doorbell, Sleepers, Waker};
+pub use invitation::Invitation;
 pub use job::{Job, Member};
 pub use layout::FIRST_LINES;
 pub use line::{INLINE_BYTES, Line};
 pub use machine::{usable_cpus, yield_now};
+pub use seat::Claim;
 pub use segment::Segment;
 pub use single_copy::SingleCopy;
 pub use state::{Phase, StatePage};

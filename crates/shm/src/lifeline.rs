@@ -5,7 +5,7 @@
 //! called `MPI_Init`.
 
 /// Makes this process the owner of the lifeline. Where the system refuses, the launcher's other means remain.
-pub(crate) fn arm(fd: usize) {
+pub(crate) fn arm(fd: u64) {
     let Ok(fd) = libc::c_int::try_from(fd) else { return };
     let pid = std::process::id().cast_signed();
     // SAFETY: the calls change how a descriptor signals; on one that is not open they fail.
@@ -19,7 +19,8 @@ pub(crate) fn arm(fd: usize) {
     // SAFETY: one descriptor, valid for the call.
     let ready = unsafe { libc::poll(&raw mut poll, 1, 0) };
     if ready == 1 && poll.revents & libc::POLLHUP != 0 {
-        std::process::abort();
+        // SAFETY: the call only ends this process.
+        unsafe { libc::raise(libc::SIGKILL) };
     }
 }
 

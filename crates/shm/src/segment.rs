@@ -78,6 +78,16 @@ impl Segment {
         Ok(())
     }
 
+    /// Makes a range all zeroes and gives its pages back.
+    ///
+    /// # Errors
+    /// Those of `fallocate`.
+    pub(crate) fn clear(&self, offset: usize, bytes: usize) -> io::Result<()> {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        rustix::fs::fallocate(&self.file, flags, offset as u64, bytes as u64)?;
+        Ok(())
+    }
+
     /// How arenas are cut.
     pub(crate) fn windows(&self) -> &Windows {
         &self.windows

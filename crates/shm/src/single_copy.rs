@@ -12,9 +12,11 @@ pub struct SingleCopy {
 }
 
 impl SingleCopy {
-    /// A candidate: whether the system lets us is known after the first [`SingleCopy::read`].
+    /// A candidate, of the process number that it has here; none if that is 0. Whether the system lets us is known
+    /// after the first [`SingleCopy::read`].
     pub fn new(pid: u32) -> Option<Self> {
-        Some(Self { pid: libc::pid_t::try_from(pid).ok()? })
+        let pid = libc::pid_t::try_from(pid).ok().filter(|&pid| pid > 0)?;
+        Some(Self { pid })
     }
 
     /// Reads the peer's bytes from `address` into `into`, all of them; false if the system refuses.

@@ -5,6 +5,7 @@
 
 use std::sync::atomic::AtomicU8;
 
+use crate::seat::Seat;
 use crate::sync::{AtomicU32, Ordering};
 
 /// How far a rank has come.
@@ -39,10 +40,10 @@ const TEXT_BYTES: usize = 3072;
 /// One page of the segment, written by its rank.
 #[repr(C, align(4096))]
 pub struct StatePage {
+    pub(crate) seat: Seat,
     call: AtomicU32,
     phase: AtomicU32,
     code: AtomicU32,
-    pid: AtomicU32,
     asked: AtomicU32,
     answered: AtomicU32,
     length: AtomicU32,
@@ -85,16 +86,6 @@ impl StatePage {
             4 => Phase::InSession,
             _ => Phase::Outside,
         }
-    }
-
-    /// Notes the rank's process.
-    pub fn set_pid(&self, pid: u32) {
-        self.pid.store(pid, Ordering::Release); // pairs with the Acquire in `pid`
-    }
-
-    /// The rank's process, once it has initialised MPI.
-    pub fn pid(&self) -> Option<u32> {
-        Some(self.pid.load(Ordering::Acquire)).filter(|&pid| pid != 0)
     }
 
     /// Asks the rank for a report.

@@ -43,8 +43,7 @@ impl P2p {
     }
 
     fn probe_reach(&mut self, from: u32, address: u64) -> Reach {
-        let Some(pid) = self.job.state(from as usize).pid() else { return Reach::Ring };
-        let Some(copy) = SingleCopy::new(pid) else { return Reach::Ring };
+        let Some(copy) = self.job.owner(from as usize).and_then(SingleCopy::new) else { return Reach::Ring };
         let (first, second) = (self.pool.take(SAMPLE_BYTES), self.pool.take(SAMPLE_BYTES));
         let twice = |target: &Region, source: &Region| {
             target.copy_from(source);

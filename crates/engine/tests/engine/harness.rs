@@ -10,6 +10,7 @@ use oxmpi_shm::Job;
 
 /// All engines of a job, a channel of all of them, and a context for messages.
 pub struct World {
+    pub job: Job,
     pub engines: Vec<Engine>,
     pub channels: Vec<ChannelKey>,
     pub context: u32,
@@ -54,7 +55,7 @@ impl World {
         let contexts: Vec<_> = engines.iter_mut().map(|engine| engine.p2p.open_context()).collect();
         assert!(contexts.windows(2).all(|pair| pair[0] == pair[1]), "equal calls give equal contexts");
         let random = Random::new(seed);
-        Self { engines, channels, context: contexts[0], random, seed, held: None, idle: 0 }
+        Self { job, engines, channels, context: contexts[0], random, seed, held: None, idle: 0 }
     }
 
     /// Lets `rank` have its turn only when the others are stuck.

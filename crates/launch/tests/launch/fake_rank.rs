@@ -5,18 +5,18 @@
 use std::env;
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process;
 use std::thread;
 use std::time::Duration;
 
 use oxmpi_base::generated::functions::Function;
-use oxmpi_shm::{Job, Phase};
+use oxmpi_shm::{Invitation, Job, Phase};
 
 use crate::run::{Ended, command, finish};
 
-/// Starts a launcher with one fake rank per script.
-pub fn start(options: &[&str], scripts: &[&str]) -> process::Child {
+/// A launcher with one fake rank per script, not yet started. `options` may name a program that runs the rank.
+pub fn launcher(options: &[&str], scripts: &[&str]) -> process::Command {
     let program = env::current_exe().expect("a test program");
     let ranks = scripts.len().to_string();
     let program = program.to_str().expect("a path of letters");
@@ -25,7 +25,12 @@ pub fn start(options: &[&str], scripts: &[&str]) -> process::Child {
     for (rank, script) in scripts.iter().enumerate() {
         command.env(format!("FAKE_RANK_{rank}"), script);
     }
-    command.spawn().expect("mpiexec is built")
+    command
+}
+
+/// Starts a launcher with one fake rank per script.
+pub fn start(options: &[&str], scripts: &[&str]) -> process::Child {
+    launcher(options, scripts).spawn().expect("mpiexec is built")
 }
 
 /// Runs a launcher with one fake rank per script.
@@ -44,6 +49,7 @@ fn rank() {
     for word in script.split_whitespace() {
         let (verb, value) = word.split_once(':').unwrap_or((word, "0"));
         match verb {
+            "inherit" => take_seat(),
             "init" => job.state(rank).set_phase(Phase::Running),
             "session" => job.state(rank).set_phase(Phase::InSession),
             "finalize" => job.state(rank).set_phase(Phase::Finalized),
@@ -58,6 +64,7 @@ fn rank() {
             "print" => println!("{value}"),
             "settle" => wait_for_others(&job, rank),
             "sleep" => wait(&job, rank, &pending),
+            "succeeded" => wait_for_successor(&job, number(value).unsigned_abs() as usize),
             "worker" => start_worker(&job, rank),
             _ => panic!("unknown word {word}"),
         }
@@ -65,12 +72,28 @@ fn rank() {
     process::exit(0);
 }
 
+/// Takes the seat as `MPI_Init` does, until the end of this process.
+fn take_seat() {
+    let Ok(Invitation::Seat(job, rank)) = Job::inherited() else { panic!("no seat") };
+    job.state(rank).set_phase(Phase::Running);
+}
+
 /// Starts another process that is in MPI in this one's stead, and that takes some time to end when asked to.
 #[expect(clippy::zombie_processes, reason = "it is to outlive this process")]
 fn start_worker(job: &Job, rank: usize) {
-    let script = "trap 'sleep 0.1; echo saved; exit' TERM; echo ready; while :; do sleep 0.02; done";
-    let worker = process::Command::new("sh").args(["-c", script]).spawn().expect("a shell");
-    job.state(rank).set_pid(worker.id());
+    let file = job.file().as_raw_fd();
+    let script = format!(
+        "import fcntl, signal, time\n\
+         def save(*_): time.sleep(0.1); print('saved', flush=True); raise SystemExit\n\
+         signal.signal(signal.SIGTERM, save)\n\
+         fcntl.lockf({file}, fcntl.LOCK_EX, 1, {rank})\n\
+         print('ready', flush=True)\n\
+         while True: time.sleep(1)"
+    );
+    process::Command::new("python3").args(["-c", &script]).spawn().expect("python3");
+    while job.owner(rank).is_none() {
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn number(text: &str) -> i32 {
@@ -99,6 +122,13 @@ fn wait_for_others(job: &Job, rank: usize) {
     let is_settled =
         |other: usize| job.state(other).call() != 0 || job.state(other).phase() == Phase::Finalized;
     while !(0..job.size()).filter(|&other| other != rank).all(is_settled) {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Waits until a second process has taken the seat of a rank.
+fn wait_for_successor(job: &Job, other: usize) {
+    while job.round(other) == 0 {
         thread::sleep(Duration::from_millis(1));
     }
 }

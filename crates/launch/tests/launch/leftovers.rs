@@ -72,6 +72,25 @@ fn killing_the_launcher_closes_the_lifelines() {
     wait_until_gone(&pid);
 }
 
+/// Rank 0 runs one program after the other, the second in a session of its own; rank 1 never runs its second one.
+const ROUNDS: &str =
+    "\"$0\" \"$@\"; FAKE_RANK_0=inherit setsid sh -c 'echo $$; exec \"$0\" \"$@\"' \"$0\" \"$@\"; :";
+
+#[test]
+fn killing_the_launcher_kills_who_waits_for_the_successors_of_other_ranks() {
+    let mut child =
+        fake_rank::start(&["sh", "-c", ROUNDS], &["inherit finalize", "succeeded:0 print:taken sleep"]);
+    let (mut pid, mut is_taken) = (None, false);
+    while pid.is_none() || !is_taken {
+        let line = read_lines(&mut child, 1).concat();
+        is_taken |= line == "taken";
+        pid = pid.or_else(|| line.parse::<u32>().is_ok().then_some(line));
+    }
+    rustix::process::kill_process(process(&child), Signal::KILL).expect("it runs");
+    assert_eq!(finish(child).status, None);
+    wait_until_gone(&pid.expect("it was printed"));
+}
+
 #[test]
 fn a_successful_end_leaves_no_process() {
     let ended = shells(2, &[], "sleep 1000 & echo $!");

@@ -1,0 +1,168 @@
+//! How a process finds the job that its launcher has made, and its seat there: by the variables that it was started
+//! with, which programs in between may have handed on.
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::{fs, io, iter};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::process::Pid;
+
+use crate::seat::{self, Claim};
+use crate::{Job, Phase, lifeline};
+
+/// What a process finds in its environment.
+#[derive(Debug)]
+pub enum Invitation {
+    /// No launcher has started it.
+    None,
+    /// Another process that lives has the seat: it has started this one, which is not of the job.
+    Occupied {
+        /// The rank that the seat is of.
+        rank: usize,
+        /// The process that has it, or 0 if it cannot be seen from here.
+        pid: u32,
+    },
+    /// A seat in a job, which is this process's now.
+    Seat(Job, usize),
+}
+
+impl Job {
+    /// The seat that the launcher has given this process, claimed for it.
+    ///
+    /// # Errors
+    /// `InvalidData` if the environment is damaged; `AlreadyExists` if this process has the seat already, by another
+    /// copy of oxmpi; `ConnectionReset` if the seat's last owner died in MPI; those of [`Job::attach`].
+    pub fn inherited() -> io::Result<Invitation> {
+        let Some(fd) = number_from_environment("OXMPI_JOB_FD")? else { return Ok(Invitation::None) };
+        let Some(rank) = number_from_environment("OXMPI_RANK")? else { return Ok(Invitation::None) };
+        let job = Self::of_launcher(fd)?;
+        let rank = usize::try_from(rank).ok().filter(|&rank| rank < job.size()).ok_or_else(|| {
+            let text = format!("OXMPI_RANK is {rank}, but the job has {} ranks", job.size());
+            io::Error::new(io::ErrorKind::InvalidData, text)
+        })?;
+        let lifeline = number_from_environment("OXMPI_LIFELINE_FD")?;
+        let round = match job.claim(rank)? {
+            Claim::Occupied(pid) => return Ok(Invitation::Occupied { rank, pid }),
+            Claim::Here => return Err(joined_before(rank)),
+            Claim::Deserted => return Err(deserted(rank)),
+            Claim::Taken(round) => round,
+        };
+        [Some(fd), lifeline].into_iter().flatten().for_each(keep_from_children);
+        // Before the other ranks' successors are waited for: the launcher may die meanwhile.
+        if let Some(lifeline) = lifeline {
+            lifeline::arm(lifeline);
+        }
+        if round > 0 {
+            job.succeed(rank, round)?;
+        }
+        Ok(Invitation::Seat(job, rank))
+    }
+
+    /// The job that this process's environment names: by the descriptor that it has inherited, or, where a program in
+    /// between has closed that, by the same one of an ancestor: the launcher has it, and so has a rank.
+    fn of_launcher(fd: u64) -> io::Result<Self> {
+        let id = number_from_environment("OXMPI_JOB_ID")?;
+        let own = |file| {
+            let job = Self::attach(file)?;
+            let is_it = id.is_none_or(|id| id == job.id());
+            let text = "the descriptor is that of another job";
+            is_it.then_some(job).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, text))
+        };
+        let theirs = |pid| {
+            let path = format!("/proc/{pid}/fd/{fd}");
+            own(rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()?).ok()
+        };
+        inherited_file(fd).and_then(own).or_else(|error| {
+            ancestors().find_map(theirs).ok_or_else(|| {
+                let text = format!("descriptor {fd}: {error}; no program that this one descends from has it");
+                io::Error::new(error.kind(), text)
+            })
+        })
+    }
+
+    /// Begins a further round of the job together with the successors of all ranks.
+    ///
+    /// What earlier rounds have left is cleared by its rank, when no process is there any more that could look at it.
+    fn succeed(&self, rank: usize, round: u32) -> io::Result<()> {
+        self.state(rank).set_phase(Phase::Outside);
+        seat::wait_until(|| (0..self.size()).all(|other| self.round(other) >= round));
+        self.clear(rank)?;
+        self.state(rank).seat.note_clear(round);
+        seat::wait_until(|| (0..self.size()).all(|other| self.state(other).seat.is_clear(round)));
+        Ok(())
+    }
+}
+
+#[cold]
+fn joined_before(rank: usize) -> io::Error {
+    let text = format!(
+        "this process is rank {rank} already, by another copy of oxmpi in it; Rust and C in one \
+         program share one if the crate is built with its feature `c`"
+    );
+    io::Error::new(io::ErrorKind::AlreadyExists, text)
+}
+
+#[cold]
+fn deserted(rank: usize) -> io::Error {
+    let text = format!("the process that was rank {rank} before has ended without MPI_Finalize");
+    io::Error::new(io::ErrorKind::ConnectionReset, text)
+}
+
+fn number_from_environment(name: &str) -> io::Result<Option<u64>> {
+    let Some(text) = std::env::var_os(name) else { return Ok(None) };
+    match text.to_str().and_then(|text| text.parse().ok()) {
+        Some(number) => Ok(Some(number)),
+        None => Err(io::Error::new(io::ErrorKind::InvalidData, format!("{name} is {text:?}, not a number"))),
+    }
+}
+
+/// A descriptor of our own for the one that the launcher let us inherit. That one stays open: to close it would give
+/// the seat up.
+fn inherited_file(fd: u64) -> io::Result<OwnedFd> {
+    let fd =
+        i32::try_from(fd).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "no such descriptor"))?;
+    // SAFETY: the descriptor is only borrowed for the call; if it is not open the call says so.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
+    borrowed.try_clone_to_owned()
+}
+
+/// The processes that this one descends from, as far as they can be seen from here.
+fn ancestors() -> impl Iterator<Item = Pid> {
+    const MOST: usize = 100; // against numbers that change while they are read
+    let parent = |pid: &Pid| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name before may hold anything: the state follows its last parenthesis, then the parent.
+        Pid::from_raw(stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()?)
+    };
+    iter::successors(rustix::process::getppid(), parent).take(MOST)
+}
+
+/// What this process starts is not of the job, and need not hold what belongs to it.
+fn keep_from_children(fd: u64) {
+    let Ok(fd) = i32::try_from(fd) else { return };
+    // SAFETY: the call changes what becomes of a descriptor in other programs; on one that is not open it fails.
+    unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::ring::Header as MessageHeader;
+
+    #[test]
+    fn a_further_round_finds_its_part_as_it_was_at_first() {
+        let job = Job::create(1).expect("a segment");
+        let mut member = job.join(0);
+        let room = member.senders[0].room(5).expect("an empty ring");
+        room.payload.write(b"hello");
+        room.send(MessageHeader::default());
+        let block = member.arena.take(8).expect("memory");
+        job.segment().region(block.offset, 5).expect("inside").write(b"hello");
+        job.succeed(0, 0).expect("memory");
+        let mut member = job.join(0);
+        assert!(member.receivers[0].arrival().is_none());
+        let again = member.arena.take(8).expect("memory");
+        assert_eq!(again, block);
+        assert_eq!(job.segment().region(block.offset, 5).expect("inside").to_vec(), [0; 5]);
+    }
+}

@@ -1,0 +1,143 @@
+//! A rank's seat in its job: who has it, and who may have it next.
+//!
+//! A seat is claimed when MPI is initialised, once. What says that its owner lives is a lock on a byte of the segment's
+//! file (a POSIX record lock): the system takes it away with the process, however that ends, the process's children
+//! do not inherit it, and whoever asks is told a process number of his own namespace, or that he cannot see it. The
+//! number that a process has for itself says none of this.
+//!
+//! While the owner lives nobody else gets the seat. An owner that has finalized and gone may have a successor, as in
+//! `mpiexec sh -c 'a && b'`: the successors of all ranks are the next *round* of the job.
+//!
+//! The lock goes when its process closes any descriptor of the file: a process that has claimed a seat closes none.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::process;
+use std::time::Duration;
+
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// What a seat looks like in the segment.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Seat {
+    /// A random number of the last owner's; 0 if there was none.
+    owner: AtomicU64,
+    /// How many owners it had before the last.
+    round: AtomicU32,
+    /// The round for which the rank's part of the segment is clear.
+    clear: AtomicU32,
+}
+
+/// What a claim to a seat comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// The last owner is gone, and was in MPI to the end.
+    Deserted,
+    /// This process has the seat already.
+    Here,
+    /// A process has it that lives: its number, or 0 if it cannot be seen from here.
+    Occupied(u32),
+    /// It is this process's, as that of the round.
+    Taken(u32),
+}
+
+impl Seat {
+    /// Claims the seat of `rank` for this process. `has_left` says whether the last owner had left MPI.
+    ///
+    /// # Errors
+    /// The system's, if there are no random numbers or no locks.
+    pub(crate) fn claim(
+        &self,
+        file: BorrowedFd,
+        rank: usize,
+        has_left: impl FnOnce() -> bool,
+    ) -> io::Result<Claim> {
+        if let Some(pid) = owner(file, rank)? {
+            return Ok(if pid == process::id() { Claim::Here } else { Claim::Occupied(pid) });
+        }
+        if !lock(file, rank)? {
+            return Ok(Claim::Occupied(owner(file, rank)?.unwrap_or(0))); // it was faster
+        }
+        let before = self.owner.load(Ordering::Acquire); // pairs with the Release below
+        if before != 0 && !has_left() {
+            return Ok(Claim::Deserted);
+        }
+        // Only copies of oxmpi in one process can both have come so far.
+        let own = identity()?;
+        if self.owner.compare_exchange(before, own, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            return Ok(Claim::Here);
+        }
+        let round = if before == 0 { 0 } else { self.round() + 1 };
+        self.round.store(round, Ordering::Release); // pairs with the Acquire in `round`
+        Ok(Claim::Taken(round))
+    }
+
+    /// How many owners the seat had before the last.
+    pub(crate) fn round(&self) -> u32 {
+        self.round.load(Ordering::Acquire) // pairs with the Release in `claim`
+    }
+
+    /// Says that nothing of earlier rounds is left in the rank's part of the segment.
+    pub(crate) fn note_clear(&self, round: u32) {
+        self.clear.store(round, Ordering::Release); // pairs with the Acquire in `is_clear`
+    }
+
+    pub(crate) fn is_clear(&self, round: u32) -> bool {
+        self.clear.load(Ordering::Acquire) >= round // pairs with the Release in `note_clear`
+    }
+}
+
+/// The process that has the seat of `rank` and lives; 0 if it is there but cannot be seen from here.
+///
+/// # Errors
+/// The system's, if it has no locks.
+pub(crate) fn owner(file: BorrowedFd, rank: usize) -> io::Result<Option<u32>> {
+    // The kind of lock that belongs to an open file: so a lock of this very process is in its way, too.
+    let found = control(file, libc::F_OFD_GETLK, record(rank))?;
+    let is_free = libc::c_int::from(found.l_type) == libc::F_UNLCK;
+    Ok((!is_free).then(|| u32::try_from(found.l_pid).unwrap_or(0)))
+}
+
+fn lock(file: BorrowedFd, rank: usize) -> io::Result<bool> {
+    match control(file, libc::F_SETLK, record(rank)) {
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn record(rank: usize) -> libc::flock {
+    libc::flock {
+        l_type: libc::F_WRLCK as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: rank as libc::off_t,
+        l_len: 1,
+        l_pid: 0,
+    }
+}
+
+fn control(file: BorrowedFd, command: libc::c_int, mut record: libc::flock) -> io::Result<libc::flock> {
+    // SAFETY: these commands read and write the one record, which is valid for the call.
+    let result = unsafe { libc::fcntl(file.as_raw_fd(), command, &raw mut record) };
+    if result == 0 { Ok(record) } else { Err(io::Error::last_os_error()) }
+}
+
+/// A number that no other process has: random, above 0, positive as a signed number.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn identity() -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    Ok((u64::from_ne_bytes(bytes) >> 1).max(1))
+}
+
+/// Looks until `is_so`, more and more seldom: for what takes other processes milliseconds at least.
+pub(crate) fn wait_until(mut is_so: impl FnMut() -> bool) {
+    let mut pause = Duration::from_micros(50);
+    while !is_so() {
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(5));
+    }
+}
