@@ -118,3 +118,21 @@ fn the_time_limit_shows_what_is_waited_for_in_ranks_of_the_programs_communicator
     }
     assert!(!ended.err.contains("node rank"), "{}", ended.err);
 }
+
+/// Abort; Error Handling: nothing is defined of what runs afterwards, and it could not use MPI.
+#[test]
+fn a_job_that_ends_at_once_runs_no_functions_of_the_program() {
+    let program = Program::compile("leave_at_once");
+    for (how, status, printed, said) in [
+        ("abort", 9, true, "called MPI_Abort with code 9"),
+        ("error", 6, true, "could not go on after an error in MPI_Send (code 6)"),
+        ("early", 9, false, "exited with status 9"),
+    ] {
+        let ended = program.on(2).argument(how).run();
+        assert_eq!(ended.status, Some(status), "{how}: {}", ended.err);
+        assert!(ended.err.contains(said), "{how}: {}", ended.err);
+        assert_eq!(ended.err.contains("MPI_Abort"), how == "abort", "{how}: {}", ended.err);
+        assert!(!ended.err.contains("at exit") && !ended.err.contains("destroyed"), "{how}: {}", ended.err);
+        assert_eq!(ended.out.contains("came so far"), printed, "{how}: {}", ended.out);
+    }
+}

@@ -5,7 +5,7 @@
 use std::ffi::{c_char, c_double, c_int, c_void};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::{ThreadLevel, processor_name, wall_tick, wall_time};
+use oxmpi_core::{ThreadLevel, end_with, processor_name, wall_tick, wall_time};
 
 use crate::boundary::ErrorVia;
 use crate::failure::{at_any_time, in_process, report};
@@ -153,9 +153,7 @@ fn fixed_at_initialisation() -> Result<Init> {
 
 /// `MPI_Abort`: ends the whole job, whatever the communicator.
 pub fn abort(function: Function, comm: MPI_Comm, errorcode: c_int) -> c_int {
-    let Some(process) = process::running() else {
-        std::process::exit(if errorcode != 0 && errorcode & 0xff == 0 { 1 } else { errorcode & 0xff })
-    };
+    let Some(process) = process::running() else { end_with(errorcode) };
     match comm::find("comm", comm) {
         Ok(_) => process.abort(errorcode),
         Err(error) => report(function, ErrorVia::Default, &error),

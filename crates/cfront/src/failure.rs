@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::{Communicator, Process, processor_name};
+use oxmpi_core::{Communicator, Process, end_with, processor_name};
 
 use crate::boundary::ErrorVia;
 use crate::comm::{self, Entry};
@@ -250,8 +250,8 @@ fn end(function: Function, handler: &Handler, code: c_int, text: &str) -> ! {
     // There is nobody left to tell if this fails.
     let _ = std::io::stderr().write_all(message.as_bytes());
     match process {
-        Some(process) => process.abort(code),
-        None => std::process::exit(code & 0xff),
+        Some(process) => process.fail(code),
+        None => end_with(code),
     }
 }
 

@@ -37,7 +37,7 @@ pub use comm::{Communicator, Party, RemoteLeader, SplitType};
 pub use group::{Comparison, Group};
 pub use hardware::{Confinement, ResourceType};
 pub use p2p::{Dest, MessageKey, NULL_SOURCE, SendMode, Source, TagPattern};
-pub use process::{Phase, Process, State, ThreadLevel};
+pub use process::{Phase, Process, State, ThreadLevel, end_with};
 pub use request::{AnyTest, Completion, GeneralizedCallbacks, Request, RequestKey};
 pub use send_buffer::{AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner};
 pub use topology::{Axis, Cartesian, DistGraph, Edge, Edges, Graph, Subgrid, Topology, balanced_dims};

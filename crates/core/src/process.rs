@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
-use std::process;
 use std::sync::{Arc, Weak};
 
 use oxmpi_base::{Error, ErrorClass, Result};
@@ -12,7 +11,7 @@ use oxmpi_engine::{Engine, Slab};
 use oxmpi_mem::copy::choose_copy;
 use oxmpi_mem::{Entered, Gate};
 use oxmpi_plan::Overrides;
-use oxmpi_shm::{Doorbell, Invitation, Job, StatePage, Waker};
+use oxmpi_shm::{Doorbell, Invitation, Job, StatePage, Waker, end_process};
 
 pub use oxmpi_shm::Phase;
 
@@ -167,11 +166,16 @@ impl Process {
         self.page.set_phase(phase);
     }
 
-    /// Ends the job: tells the launcher, and ends this process with `code` as far as a status can hold it.
+    /// Ends the job as the program wishes: tells the launcher, and ends this process.
     pub fn abort(&self, code: i32) -> ! {
         self.page.set_phase(Phase::Aborted(code));
-        let status = if code != 0 && code & 0xff == 0 { 1 } else { code & 0xff };
-        process::exit(status)
+        end_with(code)
+    }
+
+    /// Ends the job because of an error of this code that nobody could handle.
+    pub fn fail(&self, code: i32) -> ! {
+        self.page.set_phase(Phase::Failed(code));
+        end_with(code)
     }
 
     /// Notes which function of the standard is being called, for reports; 0 is none.
@@ -203,6 +207,14 @@ fn note_outsider(rank: usize, pid: u32) {
         io::stderr(),
         "oxmpi: started by rank {rank} of a job{whose}, which keeps its seat: this is a job of one rank"
     );
+}
+
+/// Ends this process with `code`, as far as a status can hold it.
+pub fn end_with(code: i32) -> ! {
+    match code.to_le_bytes()[0] {
+        0 if code != 0 => end_process(1),
+        low => end_process(low),
+    }
 }
 
 impl State {

@@ -30,6 +30,8 @@ pub struct Job {
     pub output_dir: Option<PathBuf>,
     /// End the job after this time.
     pub time_limit: Option<Duration>,
+    /// How long ranks may take to end by themselves where one is missed that has left.
+    pub doom_grace: Option<Duration>,
     /// Print what every rank is doing after this time.
     pub hang_after: Option<Duration>,
     /// Tell what the launcher does.

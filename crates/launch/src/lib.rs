@@ -43,6 +43,7 @@ mod supervise;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use command_line::Request;
 use failure::{Failure, Result};
@@ -69,19 +70,26 @@ fn run(name: &'static str) -> Result<u8> {
         Request::Manual(format) => {
             command_line::manual(name, |manual| manual.print_as(&format)).expect("the format was checked")
         }
-        Request::Run(job) => return Ok(start::start(name, &with_default_limit(*job)?)?.run()),
+        Request::Run(job) => return Ok(start::start(name, &with_variables(*job)?)?.run()),
         Request::Version => format!("{name} (oxmpi) {}\n", env!("CARGO_PKG_VERSION")),
     };
     oxmpi_manual::print(&text).map_err(|error| Failure::system("write standard output", error))?;
     Ok(0)
 }
 
-/// The time limit of `MPIEXEC_TIMEOUT`, where the command line gives none.
-fn with_default_limit(mut job: Job) -> Result<Job> {
-    if let (None, Ok(text)) = (job.time_limit, std::env::var("MPIEXEC_TIMEOUT")) {
-        let wrong =
-            || Failure::own(format!("MPIEXEC_TIMEOUT={text}: it must be a number of seconds above 0"));
-        job.time_limit = Some(command_line::parse_seconds(&text).ok_or_else(wrong)?);
+/// What the launcher's environment says of the job, and the command line does not.
+fn with_variables(mut job: Job) -> Result<Job> {
+    if job.time_limit.is_none() {
+        job.time_limit = seconds("MPIEXEC_TIMEOUT")?;
     }
+    job.doom_grace = seconds("OXMPI_GRACE")?;
     Ok(job)
+}
+
+/// The value of a variable, if it is set.
+fn seconds(name: &str) -> Result<Option<Duration>> {
+    let Some(value) = std::env::var_os(name) else { return Ok(None) };
+    let text = value.to_string_lossy(); // what is not text is no number either
+    let wrong = || Failure::own(format!("{name}={text}: it must be a number of seconds above 0"));
+    command_line::parse_seconds(&text).ok_or_else(wrong).map(Some)
 }

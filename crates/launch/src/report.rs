@@ -49,10 +49,13 @@ pub struct ForeignMpi {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Call(&'static str),
+    /// It waited there for this rank.
+    Stranded(&'static str, u32),
     Computing,
     Outside,
     Finalized,
     Aborted,
+    Failed,
     Gone,
 }
 
@@ -145,13 +148,26 @@ fn describe(cause: Cause, states: &[RankState]) -> String {
         Cause::Absent { rank, .. } => {
             format!("{} left after its program; others began a next one, and would wait for it", who(rank))
         }
+        Cause::Failed { rank, code } => {
+            let at = Function::from_index(states.get(rank as usize).map_or(0, |state| state.call));
+            let at = at.map_or(String::new(), |function| format!(" in {}", function.name()));
+            format!("{} could not go on after an error{at} (code {code})", who(rank))
+        }
+        Cause::Stranded { rank, missed } => {
+            let waited = states.get(rank as usize).map(|state| state.place().name()).unwrap_or_default();
+            let how = match states.get(missed as usize).map(|state| (state.exit, state.phase)) {
+                Some((_, Phase::Leaving | Phase::Finalized)) => "which had called MPI_Finalize",
+                _ => "which had ended",
+            };
+            format!("{} {waited}, {how}", who(rank))
+        }
         Cause::Aborted { rank, code } => format!("{} called MPI_Abort with code {code}", who(rank)),
         Cause::Ended { rank, exit: Exit::Status(status), phase } => {
             let when = match phase {
                 Phase::InSession => format!("{} before MPI_Session_finalize", in_call(rank)),
-                Phase::Running => format!("{} before MPI_Finalize", in_call(rank)),
+                Phase::Leaving | Phase::Running => format!("{} before MPI_Finalize", in_call(rank)),
                 Phase::Finalized => " after MPI_Finalize".to_owned(),
-                Phase::Outside | Phase::Aborted(_) => String::new(),
+                Phase::Outside | Phase::Aborted(_) | Phase::Failed(_) | Phase::Stranded(_) => String::new(),
             };
             format!("{} exited with status {status}{when}", who(rank))
         }
@@ -195,11 +211,15 @@ impl RankState {
     fn place(&self) -> Place {
         match (self.phase, self.exit, Function::from_index(self.call)) {
             (Phase::Aborted(_), ..) => Place::Aborted,
-            (Phase::InSession | Phase::Running | Phase::Outside, _, Some(function)) => {
+            (Phase::Failed(_), ..) => Place::Failed,
+            (Phase::Stranded(missed), _, function) => {
+                Place::Stranded(function.map_or("MPI", Function::name), missed)
+            }
+            (Phase::InSession | Phase::Leaving | Phase::Running | Phase::Outside, _, Some(function)) => {
                 Place::Call(function.name())
             }
             (_, Some(_), _) => Place::Gone,
-            (Phase::InSession | Phase::Running, ..) => Place::Computing,
+            (Phase::InSession | Phase::Leaving | Phase::Running, ..) => Place::Computing,
             (Phase::Finalized, ..) => Place::Finalized,
             (Phase::Outside, ..) => Place::Outside,
         }
@@ -211,6 +231,8 @@ impl Place {
         match self {
             Self::Aborted => "called MPI_Abort".to_owned(),
             Self::Call(name) => format!("in {name}"),
+            Self::Failed => "met an error".to_owned(),
+            Self::Stranded(function, missed) => format!("waited in {function} for rank {missed}"),
             Self::Computing => "between MPI calls".to_owned(),
             Self::Finalized => "after MPI_Finalize".to_owned(),
             Self::Gone => "had left".to_owned(),

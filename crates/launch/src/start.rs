@@ -5,7 +5,7 @@ use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 use rustix::pipe::PipeFlags;
@@ -28,6 +28,9 @@ use crate::{library, orphans, program};
 
 /// Descriptors the launcher holds for each rank: output, error, process, lifeline, input; one to spare.
 const DESCRIPTORS_PER_RANK: u64 = 6;
+
+/// What ranks have to end by themselves, where the user gives no other time.
+const DOOM_GRACE: Duration = Duration::from_secs(1);
 
 /// Starts all ranks of `job`.
 ///
@@ -58,6 +61,7 @@ pub fn start(launcher: &'static str, job: &Job) -> Result<Supervisor> {
         guardian,
         spawn_errors: Some(error_reader),
         time_limit: job.time_limit.and_then(|limit| Some((limit, begin.checked_add(limit)?))),
+        doom_grace: job.doom_grace.unwrap_or(DOOM_GRACE),
         hang_at: job.hang_after.and_then(|time| begin.checked_add(time)),
         progress: Progress::new(foreign_mpi(job, &programs)),
     };

@@ -6,6 +6,8 @@
 //! | `MPI_Abort(comm, c)` | the low 8 bits of `c`; 1 if these are 0 and `c` is not; `MPI_Abort(comm, 0)` gives 0 |
 //! | a rank exits with `k` | `k` of the first one |
 //! | a rank exits with 0 between `MPI_Init` and `MPI_Finalize`, or in a session | 1 |
+//! | an error that the program does not handle | the low 8 bits of its code, as for `MPI_Abort` |
+//! | a rank waits for one that has left | that of a rank that then fails by itself, else 1 |
 //! | a rank dies by signal `s` | 128 + `s` |
 //! | the launcher is told to stop by signal `s` | 128 + `s` |
 //! | time limit | 124 |
@@ -13,7 +15,9 @@
 //! | output could not be written | 125; 141 (128 + `SIGPIPE`) if whoever read it has gone |
 //!
 //! All of these end the job, except an exit or a signal after `MPI_Finalize` and the end of all sessions: then the
-//! others may finish, and the first such rank still gives the status. A program that never initialises MPI ends the
+//! others may finish, and the first such rank still gives the status. Where a rank has exited with 0 before
+//! `MPI_Finalize` the others have a short time to print what they know; where one waits in vain, those who have no
+//! more to do in MPI. A program that never initialises MPI ends the
 //! job by exiting with a status other than 0, as under Hydra and Open MPI; with 0 it is done, unless other ranks are in
 //! the world model: they would wait for it for ever. Lost output ends nothing, and counts where the status would be 0.
 
@@ -66,6 +70,20 @@ pub enum Cause {
     },
     /// The launcher was told to stop by this signal.
     Interrupted(i32),
+    /// An error that nobody could handle has ended a rank.
+    Failed {
+        /// The rank.
+        rank: u32,
+        /// The error's code.
+        code: i32,
+    },
+    /// A rank has waited for one that had left.
+    Stranded {
+        /// The rank that waited.
+        rank: u32,
+        /// The rank that it waited for.
+        missed: u32,
+    },
     /// A rank's process was made, but could not become the program.
     NotStarted {
         /// The rank.
@@ -97,6 +115,8 @@ pub enum Verdict {
     Done,
     /// The job goes on, but its status is spoilt.
     Spoils(Cause),
+    /// The job must end, after a short time for those who may still end by themselves.
+    Dooms(Cause),
     /// The job must end.
     Ends(Cause),
 }
@@ -106,9 +126,12 @@ pub fn judge(rank: u32, exit: Exit, phase: Phase) -> Verdict {
     let cause = Cause::Ended { rank, exit, phase };
     match (phase, exit) {
         (Phase::Aborted(code), _) => Verdict::Ends(Cause::Aborted { rank, code }),
+        (Phase::Failed(code), _) => Verdict::Ends(Cause::Failed { rank, code }),
+        (Phase::Stranded(missed), _) => Verdict::Dooms(Cause::Stranded { rank, missed }),
         (Phase::Outside | Phase::Finalized, Exit::Status(0)) => Verdict::Done,
         (Phase::Finalized, _) => Verdict::Spoils(cause),
-        (Phase::InSession | Phase::Outside | Phase::Running, _) => Verdict::Ends(cause),
+        (Phase::InSession | Phase::Leaving | Phase::Running, Exit::Status(0)) => Verdict::Dooms(cause),
+        (Phase::InSession | Phase::Leaving | Phase::Outside | Phase::Running, _) => Verdict::Ends(cause),
     }
 }
 
@@ -116,8 +139,8 @@ impl Cause {
     /// The launcher's exit status.
     pub fn status(self) -> u8 {
         match self {
-            Self::Absent { .. } => 1,
-            Self::Aborted { code, .. } => match code.to_le_bytes()[0] {
+            Self::Absent { .. } | Self::Stranded { .. } => 1,
+            Self::Aborted { code, .. } | Self::Failed { code, .. } => match code.to_le_bytes()[0] {
                 0 if code != 0 => 1,
                 low => low,
             },
@@ -137,6 +160,8 @@ impl Cause {
             Self::Absent { rank, .. }
             | Self::Aborted { rank, .. }
             | Self::Ended { rank, .. }
+            | Self::Failed { rank, .. }
+            | Self::Stranded { rank, .. }
             | Self::NotStarted { rank, .. } => Some(rank),
             Self::Interrupted(_) | Self::TimeLimit(_) => None,
         }
@@ -164,8 +189,27 @@ mod tests {
         match judge(0, exit, phase) {
             Verdict::Done => (false, 0),
             Verdict::Spoils(cause) => (false, cause.status()),
-            Verdict::Ends(cause) => (true, cause.status()),
+            Verdict::Dooms(cause) | Verdict::Ends(cause) => (true, cause.status()),
         }
+    }
+
+    #[test]
+    fn who_leaves_with_0_or_waits_in_vain_leaves_the_others_a_short_time() {
+        for phase in [Phase::Running, Phase::InSession, Phase::Leaving] {
+            let cause = Cause::Ended { rank: 1, exit: Exit::Status(0), phase };
+            assert_eq!(judge(1, Exit::Status(0), phase), Verdict::Dooms(cause));
+            assert!(matches!(judge(1, Exit::Status(2), phase), Verdict::Ends(_)));
+        }
+        let cause = Cause::Stranded { rank: 2, missed: 0 };
+        assert_eq!(judge(2, Exit::Status(1), Phase::Stranded(0)), Verdict::Dooms(cause));
+        assert_eq!(cause.status(), 1);
+    }
+
+    #[test]
+    fn a_fatal_error_is_not_an_abort() {
+        let cause = Cause::Failed { rank: 0, code: 6 };
+        assert_eq!(judge(0, Exit::Status(6), Phase::Failed(6)), Verdict::Ends(cause));
+        assert_eq!((cause.status(), Cause::Failed { rank: 0, code: 256 }.status()), (6, 1));
     }
 
     #[test]

@@ -55,6 +55,8 @@ pub struct Supervisor {
     pub spawn_errors: Option<OwnedFd>,
     /// The time limit, and when it is reached.
     pub time_limit: Option<(Duration, Instant)>,
+    /// Time for ranks to end by themselves before they are told to, where one is missed that has left.
+    pub doom_grace: Duration,
     /// When to print what every rank is doing.
     pub hang_at: Option<Instant>,
     /// How the job stands.
@@ -82,6 +84,8 @@ pub struct Rank {
 pub struct Progress {
     /// The job is being ended.
     ending: Option<Ending>,
+    /// The job is to end soon, whatever its ranks do.
+    doomed: Option<Doom>,
     /// The first failure that left the others running.
     spoilt: Option<Cause>,
     /// Ranks have been asked for their pending requests.
@@ -99,6 +103,16 @@ struct Ending {
     report: String,
     /// When to kill what is left; `None` once done.
     kill_at: Option<Instant>,
+}
+
+/// What ends the job when those who may end by themselves have, or their time is over.
+#[derive(Debug)]
+struct Doom {
+    cause: Cause,
+    /// When their time is over; `None` if it is beyond all time.
+    until: Option<Instant>,
+    /// Somebody has waited in vain: nobody else in the middle of things is waited for.
+    is_stranded: bool,
 }
 
 #[derive(Debug)]
@@ -175,6 +189,7 @@ impl Supervisor {
             self.may_wait_for_absent().then(|| now + SLOW_TICK),
             self.streams.prompt_time(),
             self.is_in_grace().then(|| now + TICK),
+            self.progress.doomed.as_ref().map(|_| now + TICK).filter(|_| ending.is_none()),
         ];
         times.into_iter().flatten().min()
     }
@@ -245,9 +260,56 @@ impl Supervisor {
         rank.exit = Some(exit);
         let number = u32::try_from(index).expect("ranks are counted in 32 bits");
         match judge(number, exit, self.segment.state(index).phase()) {
-            Verdict::Done => {}
-            Verdict::Spoils(cause) => self.progress.spoilt = self.progress.spoilt.or(Some(cause)),
+            Verdict::Done => self.tell_gone(index),
+            Verdict::Spoils(cause) => {
+                self.tell_gone(index);
+                self.progress.spoilt = self.progress.spoilt.or(Some(cause));
+            }
+            Verdict::Dooms(cause) => {
+                if !matches!(cause, Cause::Stranded { .. }) {
+                    self.tell_gone(index);
+                }
+                self.doom(cause);
+            }
             Verdict::Ends(cause) => self.end(cause),
+        }
+    }
+
+    /// Lets the other ranks know that one has ended, unless a process that it has started goes on in its stead.
+    fn tell_gone(&self, index: usize) {
+        if !self.has_deputy(index) {
+            self.segment.state(index).set_gone();
+            self.segment.wake_all();
+        }
+    }
+
+    /// Ends the job soon. Nobody needs to wait for others in `MPI_Finalize` any more.
+    fn doom(&mut self, cause: Cause) {
+        (0..self.ranks.len()).for_each(|index| self.segment.state(index).release());
+        self.segment.wake_all();
+        let until = Instant::now().checked_add(self.doom_grace);
+        let first = || Doom { cause, until, is_stranded: false };
+        let doom = self.progress.doomed.get_or_insert_with(first);
+        doom.is_stranded |= matches!(cause, Cause::Stranded { .. });
+    }
+
+    /// Why a doomed job ends, once there is nobody left to wait for. A rank that fails by itself tells more than one
+    /// that has waited for it.
+    fn fulfilled_doom(&self, now: Instant) -> Option<Cause> {
+        let doom = self.progress.doomed.as_ref().filter(|_| self.progress.ending.is_none())?;
+        let is_awaited = |(index, rank): (usize, &Rank)| {
+            let phase = self.segment.state(index).phase();
+            rank.exit.is_none() && (!doom.is_stranded || matches!(phase, Phase::Leaving | Phase::Finalized))
+        };
+        let is_over =
+            doom.until.is_some_and(|until| until <= now) || !self.ranks.iter().enumerate().any(is_awaited);
+        is_over.then(|| self.doom_cause(doom))
+    }
+
+    fn doom_cause(&self, doom: &Doom) -> Cause {
+        match doom.cause {
+            Cause::Stranded { .. } => self.progress.spoilt.unwrap_or(doom.cause),
+            cause => cause,
         }
     }
 
@@ -311,6 +373,9 @@ impl Supervisor {
         self.answer_inquiry(now);
         self.streams.show_prompts(now);
         if let Some(cause) = self.absent_rank() {
+            self.end(cause);
+        }
+        if let Some(cause) = self.fulfilled_doom(now) {
             self.end(cause);
         }
         match &mut self.progress.ending {
@@ -403,7 +468,7 @@ impl Supervisor {
             (0..self.ranks.len()).partition(|&index| self.ranks[index].exit.is_some());
         let phase = |index: usize| self.segment.state(index).phase();
         let round = present.iter().map(|&index| self.segment.round(index)).max()?;
-        let world_runs = present.iter().any(|&index| phase(index) == Phase::Running);
+        let world_runs = present.iter().any(|&index| matches!(phase(index), Phase::Running | Phase::Leaving));
         left.into_iter().find_map(|index| {
             let rank = u32::try_from(index).ok()?;
             match phase(index) {

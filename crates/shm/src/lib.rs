@@ -18,6 +18,7 @@
 mod arena;
 mod cpus;
 mod doorbell;
+mod end;
 mod invitation;
 mod job;
 mod layout;
@@ -34,6 +35,7 @@ mod sync;
 pub use arena::{Arena, Block};
 pub use cpus::{Cpu, allowed_cpus};
 pub use doorbell::{Doorbell, Sleepers, Waker};
+pub use end::end_process;
 pub use invitation::Invitation;
 pub use job::{Job, Member};
 pub use layout::FIRST_LINES;

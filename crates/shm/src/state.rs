@@ -17,21 +17,28 @@ pub enum Phase {
     Running,
     /// Outside the world model, in a session.
     InSession,
+    /// In `MPI_Finalize`, with no session open: it asks for nothing more of what belongs to the world model, and all
+    /// that it will ever tell there has been told. It still answers.
+    Leaving,
     /// After `MPI_Finalize` and the end of all sessions.
     Finalized,
     /// It has called `MPI_Abort` with this code.
     Aborted(i32),
+    /// An error of this code, which nobody could handle, has ended it.
+    Failed(i32),
+    /// It has ended because it could only have waited for ever for this rank of the job, which had left.
+    Stranded(u32),
 }
 
 impl Phase {
     /// Whether the rank uses MPI now.
     pub fn is_in_mpi(self) -> bool {
-        matches!(self, Self::Running | Self::InSession)
+        matches!(self, Self::Running | Self::InSession | Self::Leaving)
     }
 
     /// Whether the rank has left MPI, so that nothing is to be expected of it unless it comes back.
     pub fn has_left(self) -> bool {
-        matches!(self, Self::Finalized | Self::Aborted(_))
+        matches!(self, Self::Finalized | Self::Aborted(_) | Self::Failed(_) | Self::Stranded(_))
     }
 }
 
@@ -47,6 +54,8 @@ pub struct StatePage {
     asked: AtomicU32,
     answered: AtomicU32,
     length: AtomicU32,
+    gone: AtomicU32,
+    released: AtomicU32,
     text: [AtomicU8; TEXT_BYTES],
 }
 
@@ -68,12 +77,19 @@ impl StatePage {
             Phase::Outside => 0,
             Phase::Running => 1,
             Phase::Finalized => 2,
-            Phase::Aborted(code) => {
-                self.code.store(code.cast_unsigned(), Ordering::Relaxed);
-                3
-            }
+            Phase::Aborted(_) => 3,
             Phase::InSession => 4,
+            Phase::Leaving => 5,
+            Phase::Failed(_) => 6,
+            Phase::Stranded(_) => 7,
         };
+        match phase {
+            Phase::Aborted(code) | Phase::Failed(code) => {
+                self.code.store(code.cast_unsigned(), Ordering::Relaxed);
+            }
+            Phase::Stranded(rank) => self.code.store(rank, Ordering::Relaxed),
+            _ => {}
+        }
         self.phase.store(number, Ordering::Release); // pairs with the Acquire in `phase`
     }
 
@@ -84,8 +100,31 @@ impl StatePage {
             2 => Phase::Finalized,
             3 => Phase::Aborted(self.code.load(Ordering::Relaxed).cast_signed()),
             4 => Phase::InSession,
+            5 => Phase::Leaving,
+            6 => Phase::Failed(self.code.load(Ordering::Relaxed).cast_signed()),
+            7 => Phase::Stranded(self.code.load(Ordering::Relaxed)),
             _ => Phase::Outside,
         }
+    }
+
+    /// Notes that the rank's process has ended: for the launcher, who knows.
+    pub fn set_gone(&self) {
+        self.gone.store(1, Ordering::Release); // pairs with the Acquire in `is_gone`
+    }
+
+    /// Whether the rank's process has ended.
+    pub fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Acquire) != 0
+    }
+
+    /// Tells the rank that not all others will come to where it waits for them in the end.
+    pub fn release(&self) {
+        self.released.store(1, Ordering::Relaxed);
+    }
+
+    /// Whether it is in vain to wait for all others in the end.
+    pub fn is_released(&self) -> bool {
+        self.released.load(Ordering::Relaxed) != 0
     }
 
     /// Asks the rank for a report.

@@ -211,7 +211,9 @@ const SECTIONS: &[Section] = &[
         rows: &[
             ("0", "all is well"),
             ("K", "the first rank that failed exited with K, or called MPI_Abort with code K"),
+            ("K", "also: the code of an error that nobody handled"),
             ("1", "a rank left with status 0 between MPI_Init and MPI_Finalize, or never joined"),
+            ("1", "also: a rank waited for one that had left"),
             ("124", "time limit"),
             ("125", "the launcher's own failure, or output that could not be written"),
             ("126", "a program is not executable"),
@@ -235,6 +237,7 @@ const SECTIONS: &[Section] = &[
             ("OXMPI_ALGORITHMS", "read by the ranks: algorithms to prefer, collective=algorithm,..."),
             ("OXMPI_COPY", "read by the ranks: how memory is copied, instead of the best way"),
             ("OXMPI_ERRORS_TO", "read by the ranks: self sends errors without an object to MPI_COMM_SELF"),
+            ("OXMPI_GRACE", "seconds that ranks have to end by themselves when one has left too early (1)"),
             ("OXMPI_RANK, OXMPI_SIZE", "set for the ranks, as are PMI_RANK and PMI_SIZE"),
             (
                 "OXMPI_LOCAL_RANK, OXMPI_LOCAL_SIZE",

@@ -36,6 +36,35 @@ fn an_exit_without_finalize_says_so() {
 }
 
 #[test]
+fn who_waited_in_vain_is_named_with_whom_it_waited_for() {
+    let mut states = vec![state(Phase::Stranded(2), Some(Function::Recv)); 3];
+    states[1] = state(Phase::Running, Some(Function::Allreduce));
+    states[2] = RankState { exit: Some(Exit::Status(0)), ..state(Phase::Finalized, None) };
+    assert_eq!(
+        failure("mpiexec", Cause::Stranded { rank: 0, missed: 2 }, &states),
+        "mpiexec: rank 0 (./a.out, pid 100) waited in MPI_Recv for rank 2, which had called MPI_Finalize\n\
+         mpiexec:   rank 1 in MPI_Allreduce\n\
+         mpiexec:   rank 2 had left\n"
+    );
+    states[2] = RankState { exit: Some(Exit::Status(0)), ..state(Phase::Running, None) };
+    let text = failure("mpiexec", Cause::Stranded { rank: 0, missed: 2 }, &states);
+    assert!(text.contains("for rank 2, which had ended\n"), "{text}");
+}
+
+#[test]
+fn a_fatal_error_is_told_from_an_abort() {
+    let states = [state(Phase::Failed(6), Some(Function::Send)), state(Phase::Running, None)];
+    assert_eq!(
+        failure("mpiexec", Cause::Failed { rank: 0, code: 6 }, &states),
+        "mpiexec: rank 0 (./a.out, pid 100) could not go on after an error in MPI_Send (code 6)\n\
+         mpiexec:   rank 1 between MPI calls\n"
+    );
+    let states = [state(Phase::Running, None), state(Phase::Failed(6), None)];
+    let text = failure("mpiexec", Cause::TimeLimit(Duration::from_secs(1)), &states);
+    assert!(text.contains("rank 1 met an error\n"), "{text}");
+}
+
+#[test]
 fn ranks_that_are_not_in_mpi_are_not_worth_a_line() {
     let mut states = vec![state(Phase::Outside, None); 3];
     states[2].exit = Some(Exit::Status(0));

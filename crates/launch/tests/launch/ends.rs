@@ -1,6 +1,8 @@
 //! Every way a job can end, its exit status, and what is said about it.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -75,6 +77,44 @@ fn leaving_before_finalize_is_a_failure_even_with_status_0() {
 }
 
 #[test]
+fn who_leaves_with_0_before_finalize_lets_the_others_print_what_they_know() {
+    let ended =
+        fake_rank::run_patiently(&["init settle exit:0", "init call:MPI_Wtime missed:0 print:saved exit:0"]);
+    assert_eq!(ended.status, Some(1));
+    assert!(ended.out.contains("saved"), "{}", ended.out);
+    assert!(ended.err.contains("rank 0 ("), "{}", ended.err);
+    assert!(ended.err.contains("exited with status 0 before MPI_Finalize"), "{}", ended.err);
+}
+
+#[test]
+fn who_is_in_finalize_is_released_when_another_waits_in_vain() {
+    let leaver = "init call:MPI_Finalize leave finalize call:MPI_Wtime print:saved";
+    for (last, status, said) in
+        [("exit:0", 1, "rank 1 ("), ("exit:3", 3, "exited with status 3 after MPI_Finalize")]
+    {
+        let first = format!("{leaver} {last}");
+        let scripts = [first.as_str(), "init settle call:MPI_Recv strand:0", "init call:MPI_Bcast sleep"];
+        let ended = fake_rank::run_patiently(&scripts);
+        assert_eq!(ended.status, Some(status), "{}", ended.err);
+        assert!(ended.out.contains("saved"), "{}", ended.out);
+        assert!(
+            ended.err.contains(said) && ended.err.contains("waited in MPI_Recv for rank 0"),
+            "{}",
+            ended.err
+        );
+        assert!(ended.err.contains("rank 2 in MPI_Bcast"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_fatal_error_gives_its_code_and_is_no_abort() {
+    let ended = fake_rank::run(&[], &["init call:MPI_Recv sleep", "init call:MPI_Send fail:6"]);
+    assert_eq!(ended.status, Some(6));
+    assert!(ended.err.contains("could not go on after an error in MPI_Send (code 6)"), "{}", ended.err);
+    assert!(!ended.err.contains("MPI_Abort"), "{}", ended.err);
+}
+
+#[test]
 fn a_failure_after_finalize_lets_the_others_finish() {
     let ended = fake_rank::run(&[], &["init finalize exit:7", "init settle finalize print:saved"]);
     assert_eq!(ended.status, Some(7));
@@ -101,6 +141,10 @@ fn a_rank_that_never_joins_does_not_leave_the_others_waiting() {
     let ended = fake_rank::run(&[], &["init call:MPI_Init sleep", "exit:0"]);
     assert_eq!(ended.status, Some(1));
     assert!(ended.err.contains("left without calling MPI_Init"), "{}", ended.err);
+    let ended = fake_rank::run(&[], &["call:MPI_Finalize leave", "exit:0"]);
+    assert_eq!(ended.status, Some(1));
+    assert!(ended.err.contains("left without calling MPI_Init"), "{}", ended.err);
+    assert!(ended.err.contains("rank 0 in MPI_Finalize"), "{}", ended.err);
 }
 
 fn assert_names_pending_requests(ended: &Ended) {
@@ -128,10 +172,18 @@ fn the_time_limit_can_come_from_the_environment() {
         .spawn()
         .expect("mpiexec is built");
     assert_eq!(finish(child).status, Some(124));
-    let child = command(&["true"]).env("MPIEXEC_TIMEOUT", "soon").spawn().expect("mpiexec is built");
-    let ended = finish(child);
-    assert_eq!(ended.status, Some(125));
-    assert!(ended.err.contains("MPIEXEC_TIMEOUT=soon"), "{}", ended.err);
+}
+
+#[test]
+fn a_variable_that_is_no_time_is_refused() {
+    for name in ["MPIEXEC_TIMEOUT", "OXMPI_GRACE"] {
+        for (value, shown) in [(OsStr::new("soon"), "soon"), (OsStr::from_bytes(b"1\xff"), "1\u{fffd}")] {
+            let child = command(&["true"]).env(name, value).spawn().expect("mpiexec is built");
+            let ended = finish(child);
+            assert_eq!(ended.status, Some(125));
+            assert!(ended.err.contains(&format!("{name}={shown}: ")), "{}", ended.err);
+        }
+    }
 }
 
 #[test]

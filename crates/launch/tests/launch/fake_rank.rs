@@ -38,6 +38,11 @@ pub fn run(options: &[&str], scripts: &[&str]) -> Ended {
     finish(start(options, scripts))
 }
 
+/// The same, where a slow machine may take long to let ranks end by themselves.
+pub fn run_patiently(scripts: &[&str]) -> Ended {
+    finish(launcher(&[], scripts).env("OXMPI_GRACE", "25").spawn().expect("mpiexec is built"))
+}
+
 #[test]
 #[ignore = "not a test: the program that other tests launch"]
 fn rank() {
@@ -52,6 +57,16 @@ fn rank() {
             "inherit" => take_seat(),
             "init" => job.state(rank).set_phase(Phase::Running),
             "session" => job.state(rank).set_phase(Phase::InSession),
+            "leave" => wait_to_be_released(&job, rank),
+            "strand" => {
+                job.state(rank).set_phase(Phase::Stranded(number(value).cast_unsigned()));
+                process::exit(1);
+            }
+            "fail" => {
+                job.state(rank).set_phase(Phase::Failed(number(value)));
+                process::exit(number(value) & 0xff);
+            }
+            "missed" => wait_for_end(&job, number(value).unsigned_abs() as usize),
             "finalize" => job.state(rank).set_phase(Phase::Finalized),
             "abort" => {
                 job.state(rank).set_phase(Phase::Aborted(number(value)));
@@ -122,6 +137,21 @@ fn wait_for_others(job: &Job, rank: usize) {
     let is_settled =
         |other: usize| job.state(other).call() != 0 || job.state(other).phase() == Phase::Finalized;
     while !(0..job.size()).filter(|&other| other != rank).all(is_settled) {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Waits in `MPI_Finalize` for others who never come.
+fn wait_to_be_released(job: &Job, rank: usize) {
+    job.state(rank).set_phase(Phase::Leaving);
+    while !job.state(rank).is_released() {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Waits until the launcher says that another rank's process has ended.
+fn wait_for_end(job: &Job, other: usize) {
+    while !job.state(other).is_gone() {
         thread::sleep(Duration::from_millis(1));
     }
 }

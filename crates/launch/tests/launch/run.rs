@@ -35,7 +35,7 @@ impl Ended {
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(MPIEXEC);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.env_remove("MPIEXEC_TIMEOUT");
+    command.env_remove("MPIEXEC_TIMEOUT").env_remove("OXMPI_GRACE");
     command
 }
 
