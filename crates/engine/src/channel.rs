@@ -20,6 +20,7 @@ use oxmpi_mem::Region;
 use oxmpi_plan::{MAX_LINES, Peer, Plan};
 use oxmpi_shm::{Arena, Block, Job, Line};
 
+use crate::absent::Absent;
 use crate::matching::{Source, source};
 use crate::p2p::{Address, P2p};
 
@@ -216,6 +217,13 @@ impl Channel {
             *known = lines[0].sequence().max(*known);
         }
         self.count_credit();
+    }
+
+    /// The rank of the job that has left without the run whose credit run `run` needs.
+    pub(crate) fn debtor(&self, run: u64, absent: &mut Absent) -> Option<u32> {
+        let members = self.members.iter().chain(&*self.remote).zip(&self.lines);
+        let mut debtors = members.filter(|(_, lines)| lines[0].sequence() + DEPTH <= run);
+        debtors.find_map(|(member, _)| absent.is_leaving(member.node_rank).then_some(member.node_rank))
     }
 
     /// A line of a member, in a run.

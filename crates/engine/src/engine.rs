@@ -5,6 +5,7 @@ use std::sync::Arc;
 use oxmpi_base::{Error, Result};
 use oxmpi_shm::{Arena, Block, Doorbell, Job, StatePage, Waker};
 
+use crate::absent::Absent;
 use crate::channel::{Channel, ChannelPlan};
 use crate::names::Names;
 use crate::p2p::{Address, P2p};
@@ -243,6 +244,7 @@ impl Engine {
             Ok(true) => {}
             Err(error) => kept.failure = Some(error),
         }
+        self.p2p.wake_own_threads();
         kept.place = None;
         self.active.swap_remove(place);
         if let Some(&moved) = self.active.get(place)
@@ -304,6 +306,49 @@ impl Engine {
     /// Bytes of shared and of private memory that were ever in use at the same time, for temporaries.
     pub fn memory(&self) -> (usize, usize) {
         (self.arena.peak_bytes(), self.p2p.pool.peak_bytes())
+    }
+
+    /// To look for ranks that have left, those in `MPI_Finalize` included if all that is waited for belongs to the
+    /// world model.
+    pub fn absent(&self, world_only: bool) -> Absent {
+        Absent::new(self.job, world_only)
+    }
+
+    /// The rank of the job that has left without doing what a run waits for.
+    pub fn misses(&self, channel: ChannelKey, run: &Run, plan: &Program, absent: &mut Absent) -> Option<u32> {
+        run.misses(plan, self.channel(channel), &self.p2p, absent)
+    }
+
+    /// The same of a kept run.
+    pub fn misses_for(&self, key: RunKey, absent: &mut Absent) -> Option<u32> {
+        let kept = self.runs.get(key)?;
+        self.misses(kept.channel, &kept.run, &kept.plan, absent)
+    }
+
+    /// The same of all kept runs of a channel.
+    pub fn misses_on(&self, channel: ChannelKey, absent: &mut Absent) -> Option<u32> {
+        let is_there = |key: &RunKey| self.runs.get(*key).is_some_and(|kept| kept.channel == channel);
+        self.active.iter().copied().filter(is_there).find_map(|key| self.misses_for(key, absent))
+    }
+
+    /// Whether this rank has told all that it will tell: its runs are over, or never will be.
+    pub fn is_told(&self, absent: &mut Absent) -> bool {
+        self.p2p.is_told() && self.active.iter().all(|&run| self.misses_for(run, absent).is_some())
+    }
+
+    /// Whether nothing of a rank that has told all needs it any more.
+    pub fn is_served(&self) -> bool {
+        self.p2p.is_quiet()
+    }
+
+    /// Wakes the ranks that sleep: this one has told something that no message tells.
+    pub fn wake_all(&self) {
+        self.job.wake_all();
+    }
+
+    /// What another rank shows.
+    pub fn state_of(&self, rank: usize) -> &'static StatePage {
+        self.job.state(rank)
     }
 
     /// Whether nothing of this rank needs it any more.

@@ -10,6 +10,7 @@
 //! | [`Engine`] | owns them, and polls |
 #![forbid(unsafe_code)]
 
+mod absent;
 mod channel;
 mod engine;
 mod matching;
@@ -19,11 +20,12 @@ mod program;
 mod run;
 mod slab;
 
+pub use absent::Absent;
 pub use channel::{Channel, ChannelPlan};
 pub use engine::{ChannelKey, Engine, RunKey};
 pub use matching::{Message, Pattern};
 pub use names::Names;
-pub use p2p::{Address, AtOnce, Mode, OpKey, Outcome, P2p, Received};
+pub use p2p::{Address, AtOnce, Mode, Needs, OpKey, Outcome, P2p, Received};
 pub use program::Program;
 pub use run::{Awaits, Binding, Images, Run, Transfer};
 pub use slab::{Key, Slab};

@@ -59,6 +59,8 @@ pub struct Message {
 pub(crate) struct Context {
     posted: VecDeque<Posted>,
     unexpected: VecDeque<Message>,
+    /// No receive will be posted any more.
+    refuses: bool,
 }
 
 #[derive(Debug)]
@@ -153,6 +155,19 @@ impl Context {
         let is_meant = |message: &Message| message.from == from && message.header.token == token;
         let place = self.unexpected.iter().position(is_meant)?;
         self.unexpected.remove(place)
+    }
+
+    /// No receive will be posted any more: the messages whose senders wait for one, as `waits` says.
+    pub(crate) fn refuse(&mut self, waits: impl Fn(&Message) -> bool) -> VecDeque<Message> {
+        self.refuses = true;
+        let (refused, kept) = self.unexpected.drain(..).partition(waits);
+        self.unexpected = kept;
+        refused
+    }
+
+    /// Whether no receive will be posted any more.
+    pub(crate) fn refuses(&self) -> bool {
+        self.refuses
     }
 
     /// The receives and messages that are left when the context ends.

@@ -14,9 +14,10 @@ use oxmpi_op::Reducer;
 use oxmpi_plan::{Action, Buf, Line as PlanLine, MAX_LINES, Peer, Plan, Span, Step, Take};
 use oxmpi_shm::{Arena, INLINE_BYTES, Line};
 
+use crate::absent::Absent;
 use crate::channel::Channel;
 use crate::matching::{Pattern, Source, source};
-use crate::p2p::{Mode, OpKey, Outcome, P2p, Received};
+use crate::p2p::{Mode, Needs, OpKey, Outcome, P2p, Received};
 use crate::program::Program;
 
 /// What the roles of a plan's buffers stand for in one operation.
@@ -205,6 +206,39 @@ impl Run {
         }
         self.finish(means);
         self.failure.take().map_or(Ok(true), Err)
+    }
+
+    /// The rank of the job that has left without doing what the run waits for.
+    pub(crate) fn misses(
+        &self,
+        plan: &Program,
+        channel: &Channel,
+        p2p: &P2p,
+        absent: &mut Absent,
+    ) -> Option<u32> {
+        if self.finished || !channel.admits(self.number) {
+            return None;
+        }
+        let message = self.under_way.iter().find_map(|&(step, key)| match p2p.needs(key) {
+            Needs::Answer(rank) => absent.is_gone(rank).then_some(rank),
+            Needs::Message(_) => match plan.steps[step as usize].action {
+                Action::Receive { from, .. } => {
+                    let rank = channel.address(from).node_rank;
+                    absent.is_leaving(rank).then_some(rank)
+                }
+                _ => None,
+            },
+            Needs::Nothing => None,
+            Needs::Receive(rank) => Some(rank),
+        });
+        message.or_else(|| match plan.steps.get(self.step)?.action {
+            Action::Pull { peer, .. } if self.awaits.is_some_and(|awaits| !awaits.has_come()) => {
+                let rank = channel.address(peer).node_rank;
+                absent.is_leaving(rank).then_some(rank)
+            }
+            Action::Post { .. } => channel.debtor(self.number, absent),
+            _ => None,
+        })
     }
 
     /// Where the run stands, for reports.

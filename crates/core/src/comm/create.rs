@@ -118,7 +118,7 @@ pub(super) fn check_members(group: &Group, comm: &Communicator) -> Result<()> {
 
 impl State {
     fn is_idle_on(&self, comm: &Arc<Communicator>) -> bool {
-        self.engine.p2p.is_idle_on(comm.context, &comm.addresses)
+        self.engine.p2p.under_way_on(comm.context, &comm.addresses).next().is_none()
             && self.engine.is_idle_channel(comm.channel)
             && self.requests.iter().all(|request| !request.is_collective_on(comm, &self.engine))
     }

@@ -58,7 +58,7 @@ impl P2p {
                 }
             }
             answer => match self.ops.get_mut(key) {
-                Some(op) if op.state == State::Announced && op.peer == from => {
+                Some(op) if op.is_announced() && op.peer == from => {
                     self.answered(from, answer, key, payload);
                 }
                 _ => unreachable!("rank {from} answers what it was not asked: {header:?}"),
@@ -76,6 +76,7 @@ impl P2p {
             }
             kind::MATCHED | kind::FETCHED => self.finish(key),
             kind::RETRACTED => self.finish_cancelled(key),
+            kind::REFUSED => self.refused(key),
             other => unreachable!("rank {from} sent a message of kind {other}"),
         }
     }
@@ -83,6 +84,9 @@ impl P2p {
     fn keep(&mut self, from: u32, header: &Header, payload: &Region) {
         let kept = self.pool.take(payload.len());
         kept.copy_from(payload);
+        if header.kind != kind::EAGER && self.context_mut(header.context).refuses() {
+            return self.refuse(Message { from, header: *header, payload: kept });
+        }
         self.kept += 1;
         self.context_mut(header.context).keep(Message { from, header: *header, payload: kept });
     }
@@ -126,7 +130,7 @@ impl P2p {
         }
     }
 
-    fn answer(&mut self, to: u32, kind: u32, token: u64, word: u64) {
+    pub(super) fn answer(&mut self, to: u32, kind: u32, token: u64, word: u64) {
         if to == self.me {
             return self.finish(Key::from_word(token));
         }

@@ -9,13 +9,14 @@
 //! | to itself | copied at once, into the receive or into the pool | |
 //!
 //! A sender that wants to cancel what waits at the receiver asks it by `RETRACT`; the answer is `RETRACTED`, or
-//! that which follows the match.
+//! that which follows the match. A receiver that posts no receives any more answers what waits there by `REFUSED`.
 //!
 //! Whatever finds no room in a ring waits in the outbox of that peer; nothing here blocks.
 //!
 //! MPI-5.0: Point-to-Point Communication, Communication Modes.
 
 mod arrivals;
+mod leaving;
 mod outbox;
 mod single;
 
@@ -28,6 +29,7 @@ use oxmpi_shm::{Doorbell, Job, Waker};
 use crate::matching::{Context, Message, Pattern, Source};
 use crate::names::Names;
 use crate::slab::{Key, Slab};
+pub use leaving::Needs;
 use outbox::{Outbox, Outgoing};
 use single::Reach;
 
@@ -111,6 +113,8 @@ pub struct P2p {
     waker: Waker,
     doorbells: Vec<&'static Doorbell>,
     reach: Vec<Reach>,
+    /// Several threads may wait.
+    has_threads: bool,
     job: Job,
     /// Contexts that a peer has left, to be told to the engine.
     pub(crate) departures: Vec<u32>,
@@ -140,6 +144,10 @@ enum State {
     Queued,
     /// A send that waits for the receiver's answer.
     Announced,
+    /// The same, after the receiver was asked to forget it.
+    Retracting,
+    /// A send that no receive will ever match: the receiver posts none any more.
+    Refused,
     /// A send whose data is on its way: the receiver's operation, and bytes sent.
     Streaming { receive: u64, sent: u64 },
     /// A receive that waits for a message.
@@ -162,6 +170,7 @@ mod kind {
     pub(super) const DEPARTED: u32 = 8;
     pub(super) const RETRACT: u32 = 9;
     pub(super) const RETRACTED: u32 = 10;
+    pub(super) const REFUSED: u32 = 11;
 }
 
 impl P2p {
@@ -181,6 +190,7 @@ impl P2p {
             waker: job.waker(),
             doorbells: (0..size).map(|rank| job.doorbell(rank)).collect(),
             reach: vec![Reach::Unknown; size],
+            has_threads: false,
             job,
             departures: Vec::new(),
         };
@@ -285,6 +295,7 @@ impl P2p {
         });
         header.token = key.map_or(0, Key::to_word);
         self.kept += 1;
+        self.wake_own_threads();
         self.context_mut(header.context).keep(Message { from, header, payload: packed });
         key
     }
@@ -396,8 +407,10 @@ impl P2p {
     pub fn detach(&mut self, key: OpKey) {
         if let Some(op) = self.ops.get_mut(key) {
             op.detached = true;
-            if op.state == State::Done {
-                self.ops.remove(key);
+            match op.state {
+                State::Done => drop(self.ops.remove(key)),
+                State::Refused => self.finish(key),
+                _ => {}
             }
         }
     }
@@ -405,19 +418,21 @@ impl P2p {
     /// Ends an operation if it has not matched; else it goes on. Of a send that has reached the receiver's
     /// process, that process decides.
     pub fn cancel(&mut self, key: OpKey) {
-        let Some(op) = self.ops.get(key) else { return };
+        let Some(op) = self.ops.get_mut(key) else { return };
         let (context, peer) = (op.context, op.peer);
         let withdrawn = match op.state {
             State::Posted => self.context_mut(context).withdraw(key),
             State::Queued => self.unqueue(peer, key),
             State::Announced if peer == self.me => self.retract(context, peer, key.to_word()),
             State::Announced => {
+                op.state = State::Retracting;
                 let header =
                     Header { kind: kind::RETRACT, context, token: key.to_word(), ..Header::default() };
                 self.enqueue(peer, Outgoing::Control(header, 0));
                 false
             }
-            State::Done | State::Filling { .. } | State::Streaming { .. } => false,
+            State::Refused => true,
+            State::Done | State::Filling { .. } | State::Retracting | State::Streaming { .. } => false,
         };
         if withdrawn {
             self.finish_cancelled(key);
@@ -446,43 +461,29 @@ impl P2p {
         self.enqueue(from.node_rank, Outgoing::Control(header, 0));
     }
 
-    /// Whether anything that this rank has sent still needs it: finalizing must wait. What waits for a peer that
-    /// has left MPI, or for this rank itself, would wait for ever.
-    pub fn is_quiet(&self) -> bool {
-        let is_done = |op: &Op| matches!(op.state, State::Posted | State::Done);
-        (self.busy_outboxes == 0
-            || self.outboxes.iter().zip(0..).all(|(outbox, peer)| outbox.is_empty() || self.has_left(peer)))
-            && self.ops.iter().all(|op| is_done(op) || self.has_left(op.peer))
-    }
-
-    /// Whether no receive of a context and no send to one of `peers` is under way. What waits for a peer that has
-    /// left MPI, or for this rank itself, would wait for ever.
-    pub fn is_idle_on(&self, context: u32, peers: &[Address]) -> bool {
-        self.ops.iter().all(|op| match op.state {
-            State::Done => true,
-            State::Filling { .. } | State::Posted => op.context != context,
-            State::Announced | State::Queued | State::Streaming { .. } => {
-                let to = Address { node_rank: op.peer, context: op.context };
-                !peers.contains(&to) || self.has_left(op.peer)
-            }
-        })
-    }
-
-    /// Whether an operation is over or would never be: it needs a peer that has left MPI, or this rank itself.
-    pub fn is_settled(&self, key: OpKey) -> bool {
-        self.ops.get(key).is_none_or(|op| op.state == State::Done || self.has_left(op.peer))
-    }
-
-    #[cold]
-    fn has_left(&self, peer: u32) -> bool {
-        peer == self.me || self.job.state(peer as usize).phase().has_left()
-    }
-
     /// Wakes a rank for which something was published.
     #[inline]
     pub(crate) fn wake(&self, node_rank: u32) {
         if self.waker.needed() {
             self.doorbells[node_rank as usize].ring();
+        }
+    }
+
+    /// Several threads of this rank may wait at the same time from now on.
+    pub fn note_threads(&mut self) {
+        self.has_threads = true;
+    }
+
+    /// Whether several threads of this rank may wait at the same time.
+    pub fn has_threads(&self) -> bool {
+        self.has_threads
+    }
+
+    /// Wakes other threads of this rank that sleep: this one has done what they may wait for.
+    #[inline]
+    pub(crate) fn wake_own_threads(&self) {
+        if self.has_threads {
+            self.wake(self.me);
         }
     }
 
@@ -504,6 +505,7 @@ impl P2p {
     }
 
     fn finish(&mut self, key: OpKey) {
+        self.wake_own_threads();
         let Some(op) = self.ops.get_mut(key) else { return };
         op.state = State::Done;
         if op.detached
@@ -531,6 +533,10 @@ impl Op {
         }
     }
 
+    fn is_announced(&self) -> bool {
+        matches!(self.state, State::Announced | State::Retracting)
+    }
+
     fn describe(&self, names: &impl Names) -> String {
         let (Header { source, tag, bytes: total, .. }, bytes) = (self.header, self.buffer.bytes());
         let named = |value: i32| (value != Status::ANY).then_some(value);
@@ -543,6 +549,9 @@ impl Op {
             }
             State::Streaming { sent, .. } => {
                 format!("send to {}, tag {tag}: {sent} of {bytes} bytes are sent", receiver())
+            }
+            State::Refused => {
+                format!("send of {bytes} bytes to {}, tag {tag}: will not be received", receiver())
             }
             _ => format!("send of {bytes} bytes to {}, tag {tag}: not received yet", receiver()),
         }

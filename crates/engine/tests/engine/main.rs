@@ -9,6 +9,7 @@ mod failures;
 mod groups;
 mod harness;
 mod inter;
+mod leaving;
 mod memory;
 mod messages;
 mod outstanding;

@@ -1,0 +1,110 @@
+//! Messages and the ends of ranks: what must still be sent, what will never come.
+
+use oxmpi_base::Status;
+
+use super::outbox::Outbox;
+use super::{Address, Op, OpKey, P2p, State, kind};
+use crate::matching::Message;
+
+/// Without what an operation cannot end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// An answer or data of the rank of the job with this number.
+    Answer(u32),
+    /// A message from this rank of the communicator; `None` if it may come from any.
+    Message(Option<i32>),
+    /// Nothing: it is over.
+    Nothing,
+    /// A receive of this rank of the job, which posts none any more.
+    Receive(u32),
+}
+
+impl P2p {
+    /// Posts no receives any more, but in `except` and in contexts that are yet to be opened: whoever waits to be
+    /// received hears that, and is forgotten.
+    pub fn refuse_all_but(&mut self, except: u32) {
+        let me = self.me;
+        let waits = |message: &Message| message.from != me && message.header.kind != kind::EAGER;
+        for index in 0..self.contexts.len() {
+            let context = self.contexts[index].as_mut().filter(|_| index != except as usize);
+            let refused = context.map(|context| context.refuse(waits)).unwrap_or_default();
+            refused.into_iter().for_each(|message| self.refuse(message));
+        }
+    }
+
+    /// Forgets a message that is not to be received, and tells its sender, if that waits.
+    pub fn refuse(&mut self, message: Message) {
+        let Message { from, header, payload } = message;
+        self.pool.give(payload);
+        if from != self.me && header.kind != kind::EAGER {
+            self.answer(from, kind::REFUSED, header.token, 0);
+        }
+    }
+
+    /// No receive will match a send.
+    pub(super) fn refused(&mut self, key: OpKey) {
+        match self.ops.get_mut(key) {
+            Some(op) if op.state == State::Retracting => self.finish_cancelled(key),
+            Some(op) if op.detached => self.finish(key),
+            Some(op) => op.state = State::Refused,
+            None => {}
+        }
+    }
+
+    /// What an operation needs to end.
+    pub fn needs(&self, key: OpKey) -> Needs {
+        self.ops.get(key).map_or(Needs::Nothing, |op| match op.state {
+            State::Done => Needs::Nothing,
+            State::Posted => Needs::Message(Some(op.header.source).filter(|&source| source != Status::ANY)),
+            State::Refused => Needs::Receive(op.peer),
+            State::Announced | State::Filling { .. } | State::Queued => Needs::Answer(op.peer),
+            State::Retracting | State::Streaming { .. } => Needs::Answer(op.peer),
+        })
+    }
+
+    /// Whether all that this rank has sent is with its peers, but for data that they have not asked for.
+    pub fn is_told(&self) -> bool {
+        let is_told = |op: &Op| !matches!(op.state, State::Queued | State::Streaming { .. });
+        self.are_empty() && self.ops.iter().all(|op| is_told(op) || self.has_left(op.peer))
+    }
+
+    /// Whether anything that this rank has sent still needs it: finalizing must wait. What waits for a peer that
+    /// has left MPI, or for this rank itself, would wait for ever.
+    pub fn is_quiet(&self) -> bool {
+        let is_over = |op: &Op| matches!(op.state, State::Done | State::Posted | State::Refused);
+        self.are_empty() && self.ops.iter().all(|op| is_over(op) || self.has_left(op.peer))
+    }
+
+    /// Whether nothing waits for room in the ring of a peer that may make some.
+    fn are_empty(&self) -> bool {
+        let is_empty = |(outbox, peer): (&Outbox, u32)| outbox.is_empty() || self.has_left(peer);
+        self.busy_outboxes == 0 || self.outboxes.iter().zip(0..).all(is_empty)
+    }
+
+    /// The receives of a context and the sends to one of `peers` that are under way. What waits for a peer that has
+    /// left MPI to answer, or for this rank itself, is not counted: it would wait for ever.
+    pub fn under_way_on(&self, context: u32, peers: &[Address]) -> impl Iterator<Item = OpKey> {
+        let is_under_way = move |op: &Op| match op.state {
+            State::Done | State::Refused => false,
+            State::Filling { .. } | State::Posted => op.context == context,
+            State::Announced | State::Queued | State::Retracting | State::Streaming { .. } => {
+                let to = Address { node_rank: op.peer, context: op.context };
+                peers.contains(&to) && !self.has_left(op.peer)
+            }
+        };
+        self.ops.entries().filter(move |(_, op)| is_under_way(op)).map(|(key, _)| key)
+    }
+
+    /// Whether an operation is over or would never be: it needs a peer that has left MPI, or this rank itself.
+    pub fn is_settled(&self, key: OpKey) -> bool {
+        self.ops
+            .get(key)
+            .is_none_or(|op| matches!(op.state, State::Done | State::Refused) || self.has_left(op.peer))
+    }
+
+    #[cold]
+    fn has_left(&self, peer: u32) -> bool {
+        let page = self.job.state(peer as usize);
+        peer == self.me || page.phase().has_left() || page.is_gone()
+    }
+}
