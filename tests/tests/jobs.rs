@@ -9,6 +9,7 @@ programs! {
     init_hello;
     init_profiled;
     init_threads;
+    leave_early;
 }
 
 #[test]
@@ -106,6 +107,84 @@ fn the_time_limit_shows_who_is_missed_where_a_communicator_is_made() {
 }
 
 #[test]
+fn the_time_limit_shows_who_waits_in_finalize() {
+    let ended = Program::compile("leave_waits").on(2).option("--timeout=1").run();
+    assert_eq!(ended.status, Some(124), "{}", ended.err);
+    assert!(ended.err.contains("rank 1: collective on MPI_Finalize, run 0"), "{}", ended.err);
+}
+
+/// The ways to wait in `leave_missed`, and the function that the rank is found in.
+const WAYS: [(&str, &str); 19] = [
+    ("MPI_Recv", "MPI_Recv"),
+    ("MPI_Probe", "MPI_Probe"),
+    ("MPI_Mprobe", "MPI_Mprobe"),
+    ("MPI_Ssend", "MPI_Ssend"),
+    ("MPI_Send", "MPI_Send"),
+    ("MPI_Sendrecv", "MPI_Sendrecv"),
+    ("MPI_Wait", "MPI_Wait"),
+    ("MPI_Waitall", "MPI_Waitall"),
+    ("MPI_Waitany", "MPI_Waitany"),
+    ("MPI_Waitsome", "MPI_Waitsome"),
+    ("MPI_Start", "MPI_Wait"),
+    ("MPI_Comm_disconnect", "MPI_Comm_disconnect"),
+    ("collective:MPI_Allreduce", "MPI_Allreduce"),
+    ("collective:MPI_Bcast", "MPI_Bcast"),
+    ("collective:MPI_Barrier", "MPI_Barrier"),
+    ("collective:MPI_Comm_dup", "MPI_Comm_dup"),
+    ("collective:MPI_Comm_create_group", "MPI_Comm_create_group"),
+    ("collective:MPI_Iallreduce", "MPI_Wait"),
+    ("any", "MPI_Recv"),
+];
+
+/// On a loaded machine a rank may take long to end by itself.
+const GRACE_S: &str = "50";
+
+/// Finalizing MPI: it need not be a barrier, but who leaves takes part in nothing any more.
+#[test]
+fn who_waits_for_a_rank_that_has_left_ends_the_job() {
+    let program = Program::compile("leave_missed");
+    for (way, function) in WAYS {
+        for ranks in [2, 3] {
+            if way == "any" && ranks > 2 {
+                continue; // the others might still send
+            }
+            let last = ranks - 1;
+            let ended =
+                program.on(ranks).env("OXMPI_GRACE", GRACE_S).argument("finalize").argument(way).run();
+            assert_eq!(ended.status, Some(1), "{way}: {}", ended.err);
+            let waited = format!("waited in {function} for rank {last}, which had called MPI_Finalize");
+            assert!(ended.err.contains(&waited), "{way}: {}", ended.err);
+            assert!(!ended.err.contains("MPI_Abort"), "{way}: {}", ended.err);
+            assert!(ended.out.contains(&format!("rank {last} saves")), "{way}: {}", ended.out);
+            assert!(ended.out.contains("waits"), "what was printed is lost: {way}: {}", ended.out);
+
+            let ended = program.on(ranks).env("OXMPI_GRACE", GRACE_S).argument("0").argument(way).run();
+            assert_eq!(ended.status, Some(1), "{way}: {}", ended.err);
+            assert!(ended.err.contains("exited with status 0 before MPI_Finalize"), "{way}: {}", ended.err);
+            assert!(
+                ended.err.contains(&format!("waited in {function} for rank {last}")),
+                "{way}: {}",
+                ended.err
+            );
+        }
+    }
+}
+
+/// Buffer Allocation and Usage: a message that is refused does not need its buffer any more.
+#[test]
+fn who_waits_for_a_buffer_waits_for_nobody_who_has_left() {
+    let program = Program::compile("leave_missed");
+    for function in ["MPI_Buffer_detach", "MPI_Buffer_flush"] {
+        for (how, waited) in [("finalize", "MPI_Barrier"), ("0", function)] {
+            let ended = program.on(2).argument(how).argument(function).run();
+            assert_eq!(ended.status, Some(1), "{}", ended.err);
+            let said = format!("waited in {waited} for rank 1");
+            assert!(ended.err.contains(&said), "{function}: {}", ended.err);
+        }
+    }
+}
+
+#[test]
 fn the_time_limit_shows_what_is_waited_for_in_ranks_of_the_programs_communicators() {
     let ended = Program::compile("comm_waits").on(3).option("--timeout=1").run();
     assert_eq!(ended.status, Some(124), "{}", ended.err);
@@ -117,6 +196,19 @@ fn the_time_limit_shows_what_is_waited_for_in_ranks_of_the_programs_communicator
         assert!(ended.err.contains(line), "{line}:\n{}", ended.err);
     }
     assert!(!ended.err.contains("node rank"), "{}", ended.err);
+}
+
+#[test]
+fn what_is_pending_does_not_keep_finalize_from_ending() {
+    let program = Program::compile("leave_pending");
+    for pending in [
+        "s", "sl", "slf", "slb", "slfb", "S", "Sb", "Sfb", "r", "rb", "rslb", "m", "mb", "cl", "clb", "slbp",
+        "Sbp", "i", "ib",
+    ] {
+        for ranks in [1, 2, 3] {
+            program.on(ranks).argument(pending).passes();
+        }
+    }
 }
 
 /// Abort; Error Handling: nothing is defined of what runs afterwards, and it could not use MPI.

@@ -22,7 +22,7 @@ static PROCESS: OnceLock<Process> = OnceLock::new();
 static FIRST: OnceLock<(bool, Init)> = OnceLock::new();
 /// From the start of `MPI_Init` or `MPI_Init_thread`.
 static WORLD: OnceLock<Init> = OnceLock::new();
-static USERS: Mutex<Users> = Mutex::new(Users { world: false, sessions: 0 });
+static USERS: Mutex<Users> = Mutex::new(Users { world: false, sessions: 0, has_left: false });
 /// Whether there are users.
 static IN_USE: AtomicBool = AtomicBool::new(false);
 static WORLD_RUNS: AtomicBool = AtomicBool::new(false);
@@ -50,6 +50,8 @@ pub enum Origin {
 struct Users {
     world: bool,
     sessions: usize,
+    /// The process leaves, or has left, with all that it has: no session was opened since.
+    has_left: bool,
 }
 
 impl Users {
@@ -142,11 +144,13 @@ pub fn world_has_begun() {
 /// # Errors
 /// Those of a barrier.
 pub fn complete_world(process: &Process) -> Result<()> {
-    // What sessions have under way may need calls that are yet to come.
-    if users().sessions == 0 {
-        process.complete();
-    }
-    process.meet()
+    let leaves = {
+        let mut users = users();
+        // What sessions have under way may need calls that are yet to come.
+        users.has_left = users.sessions == 0;
+        users.has_left
+    };
+    if leaves { process.leave() } else { process.meet() }
 }
 
 /// Ends the world model.
@@ -164,7 +168,9 @@ pub fn open_session(required: ThreadLevel) -> Result<(&'static Process, ThreadLe
     let mut users = users();
     // Only who promises that there is one thread speaks for the others too: sessions know nothing of each other.
     let process = take_up(required, required != ThreadLevel::Single)?;
+    process.note_session();
     users.sessions += 1;
+    users.has_left = false;
     users.show(process);
     Ok((process, provided(required)))
 }
@@ -193,15 +199,16 @@ fn provided(required: ThreadLevel) -> ThreadLevel {
     }
 }
 
-/// One user less; the last one completes what the process has under way.
+/// One user less; the last one completes what the process has under way, unless it has left: then its peers answer
+/// no more, and may be gone.
 fn give_up(process: &Process, leave: impl FnOnce(&mut Users)) {
-    let is_last = {
+    let completes = {
         let mut users = users();
         leave(&mut users);
-        users.phase() == Phase::Finalized
+        users.phase() == Phase::Finalized && !users.has_left
     };
     // Not inside `USERS`: another thread may open a session meanwhile, which then stays.
-    if is_last {
+    if completes {
         process.complete();
     }
     users().show(process);

@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Address, AtOnce, Key, Message, Mode, Names, OpKey, Outcome, P2p, Pattern, Received};
+use oxmpi_engine::{
+    Absent, Address, AtOnce, Key, Message, Mode, Names, Needs, OpKey, Outcome, P2p, Pattern, Received,
+};
 
 use crate::comm::Communicator;
 use crate::process::{Process, State};
 use crate::request::{Activity, Kind, Request, RequestKey};
-use crate::wait::Awaited;
+use crate::wait::{Awaited, Needing};
 
 /// Whom a message goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +136,7 @@ impl Process {
         let pending = self.enter().begin_send(comm, buffer, to, tag, mode);
         match pending {
             None => Ok(()),
-            Some(key) => self.wait_for(|state: &mut State| state.outcome_of(key)).into_result().map(drop),
+            Some(key) => self.finish(comm, key).into_result().map(drop),
         }
     }
 
@@ -174,17 +176,38 @@ impl Process {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok(FROM_NOBODY) };
         let Some(source) = pattern.source else {
             let received = self.enter().engine.p2p.receive(comm.context, pattern, buffer);
-            return self.finish_receive(received);
+            return self.finish_receive(comm, received);
         };
         let from = comm.addresses[source as usize].node_rank;
         self.wait_for(Receive::new(comm.context, from, pattern, buffer)).into_result()
     }
 
-    fn finish_receive(&self, received: Received) -> Result<Status> {
+    fn finish_receive(&self, comm: &Communicator, received: Received) -> Result<Status> {
         match received {
             Received::Done(outcome) => outcome.into_result(),
-            Received::Pending(key) => self.wait_for(|state: &mut State| state.outcome_of(key)).into_result(),
+            Received::Pending(key) => self.finish(comm, key).into_result(),
         }
+    }
+
+    /// Waits for an operation on `comm`.
+    #[inline]
+    fn finish(&self, comm: &Communicator, key: OpKey) -> Outcome {
+        self.wait_for(Needing::new(
+            |state: &mut State| state.outcome_of(key),
+            |state: &State, absent: &mut Absent| state.misses(comm, key, absent),
+        ))
+    }
+
+    /// Waits for a message that `look` finds.
+    fn await_message<T>(
+        &self,
+        comm: &Communicator,
+        pattern: &Pattern,
+        look: impl FnMut(&mut State) -> Option<T>,
+    ) -> T {
+        self.wait_for(Needing::new(look, |state: &State, absent: &mut Absent| {
+            state.misses_source(comm, pattern.source, absent)
+        }))
     }
 
     /// Begins to receive.
@@ -226,9 +249,9 @@ impl Process {
         let received = pattern.map(|pattern| state.engine.p2p.receive(comm.context, pattern, recv));
         let sent = to.and_then(|to| state.begin_send(comm, send, to, send_tag, SendMode::Standard));
         drop(state);
-        let status = received.map_or(Ok(FROM_NOBODY), |received| self.finish_receive(received));
+        let status = received.map_or(Ok(FROM_NOBODY), |received| self.finish_receive(comm, received));
         if let Some(key) = sent {
-            self.wait_for(|state: &mut State| state.outcome_of(key)).into_result()?;
+            self.finish(comm, key).into_result()?;
         }
         status
     }
@@ -259,7 +282,7 @@ impl Process {
     /// `Rank`, `Tag` for bad arguments.
     pub fn probe(&self, comm: &Arc<Communicator>, source: Source, tag: TagPattern) -> Result<Status> {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok(FROM_NOBODY) };
-        Ok(self.wait_for(|state: &mut State| state.probe(comm, &pattern)))
+        Ok(self.await_message(comm, &pattern, |state| state.probe(comm, &pattern)))
     }
 
     /// Tells about a message that matches, if one has arrived.
@@ -290,7 +313,7 @@ impl Process {
         tag: TagPattern,
     ) -> Result<(Status, Option<MessageKey>)> {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok((FROM_NOBODY, None)) };
-        Ok(self.wait_for(|state: &mut State| state.take_message(comm, &pattern)))
+        Ok(self.await_message(comm, &pattern, |state| state.take_message(comm, &pattern)))
     }
 
     /// As [`Process::mprobe`], if a message has arrived.
@@ -315,8 +338,8 @@ impl Process {
     /// `Request` if there is no such message; `Truncate` as [`Process::recv`].
     pub fn mrecv(&self, message: Option<MessageKey>, buffer: Buffer) -> Result<Status> {
         let Some(message) = message else { return Ok(FROM_NOBODY) };
-        let received = self.enter().receive_kept(message, buffer)?.0;
-        self.finish_receive(received)
+        let (received, comm) = self.enter().receive_kept(message, buffer)?;
+        self.finish_receive(&comm, received)
     }
 
     /// Begins to receive a message that a matched probe has taken.
@@ -401,6 +424,16 @@ impl Awaited for Receive {
     fn describe(&self, state: &State) -> Option<String> {
         let comm = || state.comm(self.context);
         self.op.is_none().then(|| format!("receive from {}", self.pattern.describe(&comm())))
+    }
+
+    fn misses(&self, state: &State, absent: &mut Absent) -> Option<u32> {
+        let needs = self.op.map_or(Needs::Message(None), |op| state.engine.p2p.needs(op));
+        let is_missed = match needs {
+            Needs::Message(_) => absent.is_leaving(self.from),
+            Needs::Answer(_) => absent.is_gone(self.from),
+            Needs::Nothing | Needs::Receive(_) => false,
+        };
+        is_missed.then_some(self.from)
     }
 }
 

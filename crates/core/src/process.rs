@@ -1,13 +1,17 @@
 //! One MPI process: how it joins its job, and how it leaves.
 //!
+//! Who finalises says that he is leaving as soon as he has told all that he will ever tell. A rank that waits and
+//! sees that someone has left without whom the wait can never end, ends the job: see `wait`.
+//!
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Engine, Slab};
+use oxmpi_engine::{Absent, Address, Engine, Needs, OpKey, Slab};
 use oxmpi_mem::copy::choose_copy;
 use oxmpi_mem::{Entered, Gate};
 use oxmpi_plan::Overrides;
@@ -41,6 +45,10 @@ pub struct Process {
     gate: Gate<State>,
     world: Arc<Communicator>,
     myself: Arc<Communicator>,
+    /// Where all ranks meet in the end, and for nothing else: who is there cannot be taken to take part in another
+    /// collective.
+    farewell: Arc<Communicator>,
+    has_sessions: AtomicBool,
     page: &'static StatePage,
     pub(crate) bed: (&'static Doorbell, Waker),
     pub(crate) policy: Policy,
@@ -102,6 +110,7 @@ impl Process {
         let world = Arc::new(Communicator::world(&mut engine));
         let myself = Arc::new(Communicator::myself(&mut engine));
         let meeting_context = engine.p2p.open_context();
+        let farewell = Arc::new(Communicator::farewell(&mut engine));
         let (page, bed) = (engine.state(), engine.bed());
         page.set_phase(Phase::Running);
         let state = State {
@@ -110,7 +119,7 @@ impl Process {
             messages: Slab::new(),
             buffers: SendBuffers::default(),
             plans: PlanCache::new(overrides),
-            known: [&world, &myself].map(|comm| (comm.context, Arc::downgrade(comm))).into(),
+            known: [&world, &myself, &farewell].map(|comm| (comm.context, Arc::downgrade(comm))).into(),
             leaving: Vec::new(),
             unwanted: Vec::new(),
             meeting_context,
@@ -119,8 +128,12 @@ impl Process {
             myself: Arc::clone(&myself),
         };
         let gate = gate(state);
+        if gate.is_threaded() {
+            gate.enter().engine.p2p.note_threads();
+        }
         let policy = Policy::new(job.size(), job.cpus(), gate.is_threaded());
-        Ok(Self { gate, world, myself, page, bed, policy })
+        let has_sessions = AtomicBool::new(false);
+        Ok(Self { gate, world, myself, farewell, has_sessions, page, bed, policy })
     }
 
     /// The communicator of all ranks.
@@ -138,27 +151,65 @@ impl Process {
     /// # Errors
     /// Those of a barrier.
     pub fn finalize(&self) -> Result<()> {
-        // While the others still poll: once a rank has left, nobody makes room in its rings.
-        self.complete();
-        self.meet()?;
+        self.leave()?;
         self.note_phase(Phase::Finalized);
         Ok(())
+    }
+
+    /// Completes what is under way and waits for the other ranks. No more is to be begun on what belongs to the
+    /// world model, nor was anything else; a send that waits for a receive of a rank that is leaving too is dropped.
+    ///
+    /// # Errors
+    /// Those of a barrier.
+    pub fn leave(&self) -> Result<()> {
+        let is_world_only = self.is_world_only();
+        if is_world_only {
+            self.enter().refuse_messages();
+        }
+        // While the others still poll: once a rank has left, nobody makes room in its rings.
+        self.wait_for(|state: &mut State| {
+            let mut absent = state.engine.absent(is_world_only);
+            (state.engine.is_told(&mut absent) || state.is_released()).then_some(())
+        });
+        self.note_phase(Phase::Leaving);
+        self.enter().engine.wake_all();
+        self.wait_for(|state: &mut State| (state.engine.is_served() || state.is_released()).then_some(()));
+        self.meet()
     }
 
     /// Waits until nothing that this process has under way needs it any more. What only ranks could complete that
     /// have left, or this one, is not waited for.
     pub fn complete(&self) {
-        self.wait_for(|state: &mut State| state.engine.is_quiet().then_some(()));
+        self.wait_for(|state: &mut State| (state.engine.is_quiet() || state.is_released()).then_some(()));
     }
 
-    /// Waits until all ranks of the world have come here.
+    /// Waits until all ranks of the world have come here, or not all will.
     ///
     /// # Errors
     /// Those of a barrier.
     pub fn meet(&self) -> Result<()> {
-        let farewell = crate::coll::barrier(self, &self.world)?;
-        self.blocking(&self.world, &farewell)?;
-        Ok(())
+        let run = {
+            let barrier = crate::coll::barrier_by_messages(&self.farewell)?;
+            self.enter().begin(&self.farewell, barrier)
+        };
+        self.wait_for(|state: &mut State| {
+            if state.engine.drive(run) {
+                let outcome = state.engine.outcome(run);
+                state.engine.forget(run);
+                return Some(outcome);
+            }
+            state.is_released().then_some(Ok(()))
+        })
+    }
+
+    /// Notes that there are sessions, or were: ranks in `MPI_Finalize` may come back for what belongs to them.
+    pub fn note_session(&self) {
+        self.has_sessions.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether all that this process has belongs to the world model.
+    pub(crate) fn is_world_only(&self) -> bool {
+        !self.has_sessions.load(Ordering::Relaxed)
     }
 
     /// Notes how far this process has come, for the launcher and for ranks that wait for its part.
@@ -176,6 +227,16 @@ impl Process {
     pub fn fail(&self, code: i32) -> ! {
         self.page.set_phase(Phase::Failed(code));
         end_with(code)
+    }
+
+    /// Ends the job because this process would wait for ever for `rank`, which has left. Those who wait in
+    /// `MPI_Finalize` need not wait for this one.
+    #[cold]
+    pub(crate) fn strand(&self, state: &State, rank: u32) -> ! {
+        self.page.set_phase(Phase::Stranded(rank));
+        (0..state.engine.size()).for_each(|rank| state.engine.state_of(rank).release());
+        state.engine.wake_all();
+        end_with(1)
     }
 
     /// Notes which function of the standard is being called, for reports; 0 is none.
@@ -218,6 +279,50 @@ pub fn end_with(code: i32) -> ! {
 }
 
 impl State {
+    /// Posts no receives any more on what belongs to the world model.
+    fn refuse_messages(&mut self) {
+        self.engine.p2p.refuse_all_but(self.meeting_context);
+        let taken: Vec<_> = self.messages.entries().map(|(key, _)| key).collect();
+        for kept in taken.into_iter().filter_map(|key| self.messages.remove(key)) {
+            self.engine.p2p.refuse(kept.message);
+        }
+    }
+
+    /// Whether not all ranks will come to the end.
+    fn is_released(&self) -> bool {
+        self.engine.state().is_released()
+    }
+
+    /// The rank of the job without which an operation on `comm` will never be over.
+    pub(crate) fn misses(&self, comm: &Communicator, op: OpKey, absent: &mut Absent) -> Option<u32> {
+        match self.engine.p2p.needs(op) {
+            Needs::Answer(rank) => absent.is_gone(rank).then_some(rank),
+            Needs::Message(source) => self.misses_source(comm, source, absent),
+            Needs::Nothing => None,
+            Needs::Receive(rank) => Some(rank),
+        }
+    }
+
+    /// The rank of the job without which no message will come from `source`, or from anybody.
+    pub(crate) fn misses_source(
+        &self,
+        comm: &Communicator,
+        source: Option<i32>,
+        absent: &mut Absent,
+    ) -> Option<u32> {
+        let rank_of = |address: &Address| address.node_rank;
+        if let Some(source) = source {
+            let rank = comm.addresses.get(usize::try_from(source).ok()?).map(rank_of)?;
+            return absent.is_leaving(rank).then_some(rank);
+        }
+        let me = self.engine.rank() as u32;
+        let others: Vec<u32> = comm.addresses.iter().map(rank_of).filter(|&rank| rank != me).collect();
+        // Another thread may still send to this process.
+        let is_alone = !self.engine.p2p.has_threads() || others.len() == comm.addresses.len();
+        let first = others.first().copied().filter(|_| is_alone)?;
+        others.into_iter().all(|rank| absent.is_leaving(rank)).then_some(first)
+    }
+
     pub(crate) fn is_asked(&self) -> bool {
         self.engine.state().is_asked()
     }

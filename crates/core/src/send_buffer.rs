@@ -15,12 +15,13 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Address, OpKey, P2p};
+use oxmpi_engine::{Absent, Address, Needs, OpKey, P2p};
 
 use crate::comm::Communicator;
 use crate::p2p::{Dest, checked_tag};
 use crate::process::{Process, State};
 use crate::request::{Kind, PersistentMessage, Request, RequestKey};
+use crate::wait::Needing;
 
 /// Bytes of a buffer that a message takes beyond its own. It could do without; but a program whose buffer is too
 /// small elsewhere should hear of it here too. Other libraries take as much or a little more, and fronts promise to
@@ -103,7 +104,7 @@ impl Process {
     /// `Buffer` if there is none.
     pub fn detach_buffer(&self, owner: BufferOwner) -> Result<AttachedBuffer> {
         let none = || Error::new(ErrorClass::Buffer, "no buffer is attached");
-        self.wait_for(|state: &mut State| {
+        let look = |state: &mut State| {
             state.engine.p2p.poll();
             let Some(account) = state.buffers.0.get_mut(&owner) else { return Some(Err(none())) };
             let buffer = account.buffer;
@@ -112,13 +113,19 @@ impl Process {
                 state.buffers.0.remove(&owner);
                 Ok(buffer)
             })
-        })
+        };
+        self.wait_for(Needing::new(look, |state: &State, absent: &mut Absent| {
+            state.misses_receiver(&state.buffers.messages(owner), absent)
+        }))
     }
 
     /// Waits until the messages that are in a buffer have been sent. Where none is attached there are none.
     pub fn flush_buffer(&self, owner: BufferOwner) {
         let messages = self.enter().buffers.messages(owner);
-        self.wait_for(|state: &mut State| state.are_sent(&messages).then_some(()));
+        self.wait_for(Needing::new(
+            |state: &mut State| state.are_sent(&messages).then_some(()),
+            |state: &State, absent: &mut Absent| state.misses_receiver(&messages, absent),
+        ));
     }
 
     /// As [`Process::flush_buffer`], by a request. Errors of requests with it go to `comm`.
@@ -196,6 +203,15 @@ impl State {
     fn are_sent(&mut self, messages: &[OpKey]) -> bool {
         self.engine.p2p.poll();
         messages.iter().all(|&message| self.engine.p2p.is_done(message))
+    }
+
+    /// The rank of the job without which not all of these messages will be sent.
+    fn misses_receiver(&self, messages: &[OpKey], absent: &mut Absent) -> Option<u32> {
+        messages.iter().find_map(|&message| match self.engine.p2p.needs(message) {
+            Needs::Answer(rank) if absent.is_gone(rank) => Some(rank),
+            // One that is refused is over.
+            _ => None,
+        })
     }
 }
 

@@ -8,6 +8,7 @@
 use std::hint;
 use std::time::{Duration, Instant};
 
+use oxmpi_engine::Absent;
 use oxmpi_mem::Entered;
 use oxmpi_shm::yield_now;
 
@@ -56,6 +57,45 @@ pub(crate) trait Awaited {
     /// What it is, for reports, where the engine does not know it.
     fn describe(&self, _: &State) -> Option<String> {
         None
+    }
+
+    /// The rank of the job that has left and without which it will not come.
+    fn misses(&self, _: &State, _: &mut Absent) -> Option<u32> {
+        None
+    }
+}
+
+/// What `look` looks for, and who is missed according to `misses`.
+pub(crate) struct Needing<L, M> {
+    look: L,
+    misses: M,
+}
+
+impl<T, L, M> Needing<L, M>
+where
+    L: FnMut(&mut State) -> Option<T>,
+    M: Fn(&State, &mut Absent) -> Option<u32>,
+{
+    #[inline]
+    pub(crate) fn new(look: L, misses: M) -> Self {
+        Self { look, misses }
+    }
+}
+
+impl<T, L, M> Awaited for Needing<L, M>
+where
+    L: FnMut(&mut State) -> Option<T>,
+    M: Fn(&State, &mut Absent) -> Option<u32>,
+{
+    type Outcome = T;
+
+    #[inline]
+    fn look(&mut self, state: &mut State) -> Option<T> {
+        (self.look)(state)
+    }
+
+    fn misses(&self, state: &State, absent: &mut Absent) -> Option<u32> {
+        (self.misses)(state, absent)
     }
 }
 
@@ -134,8 +174,27 @@ impl Process {
             let mut state = self.enter();
             let moved = state.engine.poll();
             result = awaited.look(&mut state);
+            if !moved && result.is_none() {
+                result = self.look_for_the_last_time(&mut state, awaited);
+            }
             moved || result.is_some() || state.is_asked()
         });
+        result
+    }
+
+    /// Ends this process if what is awaited will never come, because a rank has left that it needs.
+    fn look_for_the_last_time<A: Awaited>(&self, state: &mut State, awaited: &mut A) -> Option<A::Outcome> {
+        let mut absent = state.engine.absent(self.is_world_only());
+        awaited.misses(state, &mut absent)?;
+        // What it told before it left is here, and dealt with now.
+        absent.settle();
+        while state.engine.poll() {}
+        let result = awaited.look(state);
+        if result.is_none()
+            && let Some(rank) = awaited.misses(state, &mut absent)
+        {
+            self.strand(state, rank);
+        }
         result
     }
 

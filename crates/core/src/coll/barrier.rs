@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
-use oxmpi_plan::Collective;
+use oxmpi_plan::{Collective, Shape};
 
 use super::{Operation, inter, shape_of_moving};
 use crate::comm::Communicator;
@@ -20,5 +20,11 @@ pub fn barrier(_: &Process, comm: &Arc<Communicator>) -> Result<Operation> {
         return inter::barrier(comm);
     }
     let shape = shape_of_moving(comm, Collective::Barrier, 0);
+    Operation::moving(shape, Buffer::EMPTY, Buffer::EMPTY, false)
+}
+
+/// The same on a communicator that has no lines.
+pub(crate) fn barrier_by_messages(comm: &Communicator) -> Result<Operation> {
+    let shape = Shape { node: false, ..shape_of_moving(comm, Collective::Barrier, 0) };
     Operation::moving(shape, Buffer::EMPTY, Buffer::EMPTY, false)
 }

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Address, ChannelKey, ChannelPlan, Program, Run, RunKey};
+use oxmpi_engine::{Absent, Address, ChannelKey, ChannelPlan, Program, Run, RunKey};
 use oxmpi_plan::Peer;
 use oxmpi_shm::Block;
 
@@ -100,6 +100,10 @@ impl Awaited for OnTheStack<'_> {
 
     fn describe(&self, state: &State) -> Option<String> {
         self.plan.as_ref().map(|plan| state.engine.describe_run(self.comm.channel, &self.run, plan, state))
+    }
+
+    fn misses(&self, state: &State, absent: &mut Absent) -> Option<u32> {
+        state.engine.misses(self.comm.channel, &self.run, self.plan.as_ref()?, absent)
     }
 }
 

@@ -26,6 +26,7 @@ pub use allgather::allgather;
 pub use allreduce::allreduce;
 pub use alltoall::alltoall;
 pub use barrier::barrier;
+pub(crate) use barrier::barrier_by_messages;
 pub use bcast::bcast;
 pub use gather::gather;
 pub use irregular::{allgatherv, alltoallv, gatherv, scatterv};

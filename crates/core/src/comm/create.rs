@@ -5,12 +5,14 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_engine::Absent;
 
 use super::Communicator;
 use super::offer::{Form, NO_COLOR, members};
 use crate::coll::exchange;
 use crate::group::Group;
 use crate::process::{Process, State};
+use crate::wait::Needing;
 
 impl Process {
     /// A communicator with the same groups and topology and new contexts. Collective.
@@ -75,10 +77,13 @@ impl Process {
         Ok(Some(state.settle(offer, &local, remote.as_deref())?))
     }
 
-    /// Waits until nothing is under way on a communicator, as disconnecting it demands. What only ranks could
-    /// complete that have left, or this one, is not waited for.
+    /// Waits until nothing is under way on a communicator, as disconnecting it demands. Sends that only ranks could
+    /// receive that have left, or this one, are not waited for.
     pub fn comm_complete(&self, comm: &Arc<Communicator>) {
-        self.wait_for(|state: &mut State| state.is_idle_on(comm).then_some(()));
+        self.wait_for(Needing::new(
+            |state: &mut State| state.is_idle_on(comm).then_some(()),
+            |state: &State, absent: &mut Absent| state.misses_on(comm, absent),
+        ));
     }
 
     /// Frees a communicator: it ends when what is under way on it is over. Collective.
@@ -121,6 +126,17 @@ impl State {
         self.engine.p2p.under_way_on(comm.context, &comm.addresses).next().is_none()
             && self.engine.is_idle_channel(comm.channel)
             && self.requests.iter().all(|request| !request.is_collective_on(comm, &self.engine))
+    }
+
+    /// The rank of the job without which a communicator will never be idle.
+    fn misses_on(&self, comm: &Arc<Communicator>, absent: &mut Absent) -> Option<u32> {
+        let mut messages = self.engine.p2p.under_way_on(comm.context, &comm.addresses);
+        let mut persistent =
+            self.requests.entries().filter(|(_, request)| request.is_collective_on(comm, &self.engine));
+        messages
+            .find_map(|op| self.misses(comm, op, absent))
+            .or_else(|| self.engine.misses_on(comm.channel, absent))
+            .or_else(|| persistent.find_map(|(key, _)| self.misses_for(key, absent)))
     }
 
     /// Leaves those freed communicators that no operation needs any more.

@@ -6,7 +6,7 @@
 //! time. Letters of one process on one subject keep their order. Who writes one does not wait until it is read.
 
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Address, OpKey, P2p, Pattern, Received};
+use oxmpi_engine::{Absent, Address, OpKey, P2p, Pattern, Received};
 use oxmpi_mem::Region;
 
 use crate::process::{Process, State};
@@ -109,6 +109,16 @@ impl Awaited for Expected<'_> {
     fn describe(&self, _: &State) -> Option<String> {
         let (from, function) = (self.from, self.correspondence.purpose.function());
         Some(format!("{function}: waits for rank {from} of MPI_COMM_WORLD to take part"))
+    }
+
+    fn misses(&self, state: &State, absent: &mut Absent) -> Option<u32> {
+        let is_arriving =
+            |letter: &Letter| letter.from == self.from && matches!(letter.text, Text::Arriving(..));
+        let is_missed = match state.letters.iter().any(is_arriving) {
+            true => absent.is_gone(self.from),
+            false => absent.is_leaving(self.from),
+        };
+        is_missed.then_some(self.from)
     }
 }
 

@@ -83,6 +83,18 @@ impl Communicator {
         Self::new(Group::new([me], me), None, context, at(context), channel, "MPI_COMM_SELF")
     }
 
+    /// The communicator of all ranks in which they meet in the end. As it is used once, it has no lines.
+    pub(crate) fn farewell(engine: &mut Engine) -> Self {
+        let (size, me) = (engine.size() as u32, engine.rank() as u32);
+        let (context, channel_context) = (engine.p2p.open_context(), engine.p2p.open_context());
+        let at = |context| (0..size).map(|node_rank| Address { node_rank, context }).collect();
+        let plan =
+            ChannelPlan { rank: me, members: at(channel_context), remote: Arc::default(), lines: Vec::new() };
+        let channel =
+            engine.open_channel(plan, None).expect("a channel without lines needs no address space");
+        Self::new(Group::new(0..size, me), None, context, at(context), channel, "MPI_Finalize")
+    }
+
     fn new(
         group: Group,
         remote_group: Option<Group>,

@@ -13,10 +13,11 @@ mod sendrecv;
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
-use oxmpi_engine::{ChannelKey, Engine, Key, OpKey, Outcome, Received, RunKey};
+use oxmpi_engine::{Absent, ChannelKey, Engine, Key, OpKey, Outcome, Received, RunKey};
 
 use crate::comm::{Communicator, Duplication};
 use crate::process::{Process, State};
+use crate::wait::Needing;
 
 pub use self::generalized::GeneralizedCallbacks;
 use self::generalized::{Found, Generalized};
@@ -199,7 +200,10 @@ impl Process {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
         for (index, key) in keys.iter().enumerate() {
             let completion = key.map_or(Completion::EMPTY, |key| {
-                let mut completion = self.wait_for(|state: &mut State| state.complete(key));
+                let mut completion = self.wait_for(Needing::new(
+                    |state: &mut State| state.complete(key),
+                    |state: &State, absent: &mut Absent| state.misses_for(key, absent),
+                ));
                 self.conclude_generalized(key, &mut completion);
                 completion
             });
@@ -234,11 +238,14 @@ impl Process {
     /// As [`Process::wait`].
     pub fn wait_any(&self, keys: &[Option<RequestKey>]) -> Result<Option<(usize, Completion)>> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
-        let mut done = self.wait_for(|state: &mut State| match state.test_any(keys) {
+        let look = |state: &mut State| match state.test_any(keys) {
             AnyTest::Done(index, completion) => Some(Some((index, completion))),
             AnyTest::NotYet => None,
             AnyTest::Undefined => Some(None),
-        });
+        };
+        let mut done = self.wait_for(Needing::new(look, |state: &State, absent: &mut Absent| {
+            state.misses_for_all(keys, absent)
+        }));
         if let Some((index, completion)) = &mut done {
             self.conclude_at(keys, *index, completion);
         }
@@ -270,10 +277,13 @@ impl Process {
     ) -> Result<Option<usize>> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
         let mut found = Found::new(each);
-        let count = self.wait_for(|state: &mut State| match state.test_some(keys, &mut found) {
+        let look = |state: &mut State| match state.test_some(keys, &mut found) {
             Some(0) => None,
             count => Some(count),
-        });
+        };
+        let count = self.wait_for(Needing::new(look, |state: &State, absent: &mut Absent| {
+            state.misses_for_all(keys, absent)
+        }));
         found.conclude(self, keys);
         Ok(count)
     }

@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use oxmpi_base::{Result, Status};
-use oxmpi_engine::{Awaits, Outcome};
+use oxmpi_engine::{Absent, Awaits, OpKey, Outcome};
 
 use super::{
     Activity, AnyTest, Completion, Found, GeneralizedCallbacks, Kind, Request, RequestKey, misuse, no_request,
@@ -45,9 +45,39 @@ impl Awaited for OneRequest {
         let is_generalized = matches!(state.requests.get(self.key)?.kind, Kind::Generalized(_));
         is_generalized.then(|| "generalized request: the program has not completed it".to_owned())
     }
+
+    fn misses(&self, state: &State, absent: &mut Absent) -> Option<u32> {
+        state.misses_for(self.key, absent)
+    }
 }
 
 impl State {
+    /// The rank of the job without which a request will never be complete.
+    pub(crate) fn misses_for(&self, key: RequestKey, absent: &mut Absent) -> Option<u32> {
+        let request = self.requests.get(key)?;
+        let mut of_message = |op: OpKey| self.misses(&request.comm, op, absent);
+        match &request.kind {
+            Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
+                of_message(*op)
+            }
+            Kind::SendReceive(messages) => messages.under_way().into_iter().flatten().find_map(of_message),
+            Kind::Flush(messages) => messages.iter().copied().find_map(of_message),
+            Kind::Collective(run) | Kind::PersistentCollective { active: true, run, .. } => {
+                self.engine.misses_for(*run, absent)
+            }
+            Kind::Duplication(duplication) => self.engine.misses_for(duplication.run(), absent),
+            _ => None,
+        }
+    }
+
+    /// The same if none of several requests will be.
+    pub(super) fn misses_for_all(&self, keys: &[Option<RequestKey>], absent: &mut Absent) -> Option<u32> {
+        let is_active = |key: &RequestKey| self.requests.get(*key).is_some_and(Request::is_active);
+        let mut active = keys.iter().flatten().copied().filter(is_active);
+        let first = self.misses_for(active.next()?, absent)?;
+        active.all(|key| self.misses_for(key, absent).is_some()).then_some(first)
+    }
+
     fn awaits(&self, key: RequestKey) -> Option<Awaits> {
         match self.requests.get(key)?.kind {
             Kind::Collective(run) | Kind::PersistentCollective { run, .. } => self.engine.awaits(run),
