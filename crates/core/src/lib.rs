@@ -25,6 +25,7 @@ mod hardware;
 mod launcher;
 mod lines;
 mod p2p;
+mod policy;
 mod process;
 mod request;
 mod send_buffer;

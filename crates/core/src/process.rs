@@ -15,7 +15,7 @@ use oxmpi_engine::{Absent, Address, Engine, Needs, OpKey, Slab};
 use oxmpi_mem::copy::choose_copy;
 use oxmpi_mem::{Entered, Gate};
 use oxmpi_plan::Overrides;
-use oxmpi_shm::{Doorbell, Invitation, Job, StatePage, Waker, end_process};
+use oxmpi_shm::{Doorbell, Invitation, Job, ProcessorQueue, StatePage, Waker, end_process};
 
 pub use oxmpi_shm::Phase;
 
@@ -23,9 +23,10 @@ use crate::coll::PlanCache;
 use crate::comm::{Communicator, Letter};
 use crate::launcher;
 use crate::p2p::KeptMessage;
+use crate::policy::Policy;
 use crate::request::{Request, RequestKey};
 use crate::send_buffer::SendBuffers;
-use crate::wait::{Awaited, Policy};
+use crate::wait::Awaited;
 
 /// How the threads of a program use MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,6 +53,7 @@ pub struct Process {
     page: &'static StatePage,
     pub(crate) bed: (&'static Doorbell, Waker),
     pub(crate) policy: Policy,
+    pub(crate) processor: ProcessorQueue,
 }
 
 /// What the threads of a process share, behind its gate.
@@ -131,9 +133,9 @@ impl Process {
         if gate.is_threaded() {
             gate.enter().engine.p2p.note_threads();
         }
-        let policy = Policy::new(job.size(), job.cpus(), gate.is_threaded());
+        let (policy, processor) = (Policy::new(job.size(), job.cpus()), ProcessorQueue::of_this_thread());
         let has_sessions = AtomicBool::new(false);
-        Ok(Self { gate, world, myself, farewell, has_sessions, page, bed, policy })
+        Ok(Self { gate, world, myself, farewell, has_sessions, page, bed, policy, processor })
     }
 
     /// The communicator of all ranks.

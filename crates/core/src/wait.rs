@@ -1,50 +1,29 @@
 //! Waiting: the one place in oxmpi where a call does not return at once.
 //!
-//! First look again at what is waited for, as fast as possible; then let others have the processor between
-//! looks; then sleep until somebody rings. How long each phase lasts follows from whether the node has a
-//! processor for each rank: with one, waking a sleeper costs more than a long look; without, looking keeps
-//! from running the very rank that is waited for.
+//! First look again at what is waited for, as fast as possible; then do between looks what `policy` says: nothing,
+//! offer the processor to others, or sleep on a doorbell that others ring. Before it sleeps, a call looks whether a
+//! rank that it needs has left: then the job ends, as the wait would not.
 
 use std::hint;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use oxmpi_engine::Absent;
 use oxmpi_mem::Entered;
 use oxmpi_shm::yield_now;
 
+use crate::clock::now_ns;
+use crate::policy::Step;
 use crate::process::{Process, State};
-
-/// How to wait, found out once.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Policy {
-    /// Looks before the processor is offered to others.
-    looks: u32,
-    /// How long to offer it before sleeping.
-    patience: Duration,
-    /// The longest sleep.
-    nap: Duration,
-}
 
 /// Between two looks at what is waited for, everything else is polled: once in so many looks.
 const LOOKS_PER_POLL: u32 = 16;
 /// What comes at once is seen at once; for what takes longer, looking without a pause would only keep the cache
 /// line from the writer.
 const BRISK_LOOKS: u32 = 20;
-/// The clock is read once in so many offers of the processor.
-const OFFERS_PER_CLOCK: u32 = 16;
-
-impl Policy {
-    /// For a node with `ranks` ranks, which together may use `cpus` processors.
-    pub(crate) fn new(ranks: usize, cpus: usize, threaded: bool) -> Self {
-        let crowded = ranks > cpus;
-        Self {
-            looks: if crowded { 2 } else { 4000 },
-            patience: Duration::from_micros(if crowded { 500 } else { 200 }),
-            // Another thread of this process may complete what this one sleeps for, without ringing.
-            nap: Duration::from_millis(if threaded { 2 } else { 250 }),
-        }
-    }
-}
+/// The clock is read, and everything is polled, once in so many looks.
+const LOOKS_PER_STEP: u32 = 16;
+/// The longest sleep: who is not rung for all the same gets up some time.
+const NAP: Duration = Duration::from_millis(250);
 
 /// Something that a call waits for.
 pub(crate) trait Awaited {
@@ -125,7 +104,7 @@ impl Process {
         if let Some(result) = awaited.look(&mut state) {
             return result;
         }
-        for look in 1..=self.policy.looks {
+        for look in 1..=self.policy.looks() {
             if look > BRISK_LOOKS {
                 hint::spin_loop();
             }
@@ -141,28 +120,44 @@ impl Process {
     }
 
     fn wait_patiently<'a, A: Awaited>(&'a self, mut state: Entered<'a, State>, mut awaited: A) -> A::Outcome {
-        let mut since = Instant::now();
-        let mut offers = 0u32;
+        let mut wait = self.policy.begin(now_ns());
         loop {
-            if state.engine.poll() {
-                since = Instant::now();
-            }
+            let moved = state.engine.poll();
             if let Some(result) = awaited.look(&mut state) {
                 return result;
             }
             state.answer_if_asked(&awaited);
-            drop(state);
-            offers += 1;
-            if offers.is_multiple_of(OFFERS_PER_CLOCK) && since.elapsed() > self.policy.patience {
-                if let Some(result) = self.sleep(&mut awaited) {
-                    return result;
+            let now = now_ns();
+            state.engine.p2p.read_directly_from(self.policy.direct_from_bytes(now));
+            match self.policy.step(&mut wait, now, moved) {
+                Step::Look => {
+                    for _ in 0..LOOKS_PER_STEP {
+                        hint::spin_loop();
+                        if let Some(result) = awaited.look(&mut state) {
+                            return result;
+                        }
+                    }
+                    state = self.let_others_in(state);
                 }
-                since = Instant::now().checked_sub(self.policy.patience).unwrap_or(since);
-                offers = OFFERS_PER_CLOCK - 1;
-            } else {
-                yield_now();
+                Step::Offer => {
+                    drop(state);
+                    let begin = now_ns();
+                    yield_now();
+                    let end = now_ns();
+                    state = self.enter();
+                    self.policy.offered(begin, end, || state.engine.has_computing_peer());
+                }
+                Step::Sleep => {
+                    drop(state);
+                    if self.policy.asks_for_waiting(now) {
+                        self.policy.waited(now, self.processor.waited_ns());
+                    }
+                    if let Some(result) = self.sleep(&mut awaited) {
+                        return result;
+                    }
+                    state = self.enter();
+                }
             }
-            state = self.enter();
         }
     }
 
@@ -170,7 +165,7 @@ impl Process {
     fn sleep<A: Awaited>(&self, awaited: &mut A) -> Option<A::Outcome> {
         let (doorbell, waker) = self.bed;
         let mut result = None;
-        doorbell.sleep(&waker, self.policy.nap, || {
+        doorbell.sleep(&waker, NAP, || {
             let mut state = self.enter();
             let moved = state.engine.poll();
             result = awaited.look(&mut state);

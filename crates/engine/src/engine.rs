@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, Result};
-use oxmpi_shm::{Arena, Block, Doorbell, Job, StatePage, Waker};
+use oxmpi_shm::{Arena, Block, Doorbell, Job, Phase, StatePage, Waker};
 
 use crate::absent::Absent;
 use crate::channel::{Channel, ChannelPlan};
@@ -83,6 +83,12 @@ impl Engine {
     /// Where this rank sleeps, and how its peers know.
     pub fn bed(&self) -> (&'static Doorbell, Waker) {
         (self.job.doorbell(self.rank), self.job.waker())
+    }
+
+    /// Whether another rank computes, between two calls.
+    pub fn has_computing_peer(&self) -> bool {
+        let mut others = (0..self.size()).filter(|&rank| rank != self.rank).map(|rank| self.job.state(rank));
+        others.any(|page| page.phase() == Phase::Running && page.call() == 0)
     }
 
     /// The channel that all ranks of the job have from the start. To be opened first, and once.

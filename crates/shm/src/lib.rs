@@ -40,7 +40,7 @@ pub use invitation::Invitation;
 pub use job::{Job, Member};
 pub use layout::FIRST_LINES;
 pub use line::{INLINE_BYTES, Line};
-pub use machine::{usable_cpus, yield_now};
+pub use machine::{ProcessorQueue, usable_cpus, yield_now};
 pub use seat::Claim;
 pub use segment::Segment;
 pub use single_copy::SingleCopy;

@@ -1,6 +1,8 @@
 //! What the node offers this process.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Processors that this process may use at the same time: its affinity mask, cut by a cgroup's quota.
 ///
@@ -24,4 +26,32 @@ fn cgroup_quota() -> Option<usize> {
 #[inline]
 pub fn yield_now() {
     rustix::thread::sched_yield();
+}
+
+/// How long a thread that could have run has waited for a processor, as the system counts it.
+#[derive(Debug)]
+pub struct ProcessorQueue {
+    /// None where the system does not count.
+    counts: Option<File>,
+    /// What has been told.
+    told: AtomicU64,
+}
+
+impl ProcessorQueue {
+    /// That of the thread that calls.
+    pub fn of_this_thread() -> Self {
+        let queue = Self { counts: File::open("/proc/thread-self/schedstat").ok(), told: AtomicU64::new(0) };
+        queue.waited_ns();
+        queue
+    }
+
+    /// Nanoseconds since this was asked last; 0 where they are not counted. Costs a system call.
+    pub fn waited_ns(&self) -> u64 {
+        let mut text = [0; 64];
+        let length = self.counts.as_ref().and_then(|file| file.read_at(&mut text, 0).ok()).unwrap_or(0);
+        // Time on a processor, time in the queue, number of turns.
+        let line = str::from_utf8(&text[..length]).unwrap_or_default();
+        let total = line.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
+        total - self.told.swap(total, Ordering::Relaxed).min(total)
+    }
 }

@@ -113,6 +113,8 @@ pub struct P2p {
     waker: Waker,
     doorbells: Vec<&'static Doorbell>,
     reach: Vec<Reach>,
+    /// Messages of so many bytes are read directly though that is slower.
+    direct_from_bytes: u64,
     /// Several threads may wait.
     has_threads: bool,
     job: Job,
@@ -190,6 +192,7 @@ impl P2p {
             waker: job.waker(),
             doorbells: (0..size).map(|rank| job.doorbell(rank)).collect(),
             reach: vec![Reach::Unknown; size],
+            direct_from_bytes: u64::MAX,
             has_threads: false,
             job,
             departures: Vec::new(),
@@ -485,6 +488,13 @@ impl P2p {
         if self.has_threads {
             self.wake(self.me);
         }
+    }
+
+    /// Messages of `bytes` bytes and more are read out of the sender's memory from now on where that is possible, be
+    /// it slower.
+    #[inline]
+    pub fn read_directly_from(&mut self, bytes: u64) {
+        self.direct_from_bytes = bytes;
     }
 
     /// Whether any rank sleeps, so that what is published must be announced.

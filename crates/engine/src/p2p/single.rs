@@ -2,7 +2,8 @@
 //!
 //! The first long message from a peer decides: a part of it is read directly and timed against copying as
 //! much within this process twice, which is what the ring costs. Where the system forbids the reading, the
-//! ring is used and nobody is told.
+//! ring is used and nobody is told. Beside strangers that compute the ring costs more than its copies: then the
+//! longest messages are read directly all the same.
 
 use std::time::Instant;
 
@@ -16,9 +17,13 @@ use super::{OpKey, P2p};
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reach {
     Unknown,
-    /// It does not work, or is no faster.
+    /// It does not work.
     Ring,
-    Direct(SingleCopy),
+    /// It works.
+    Direct {
+        copy: SingleCopy,
+        is_faster: bool,
+    },
 }
 
 /// Messages below this go through the ring: both ends copy at once there.
@@ -37,7 +42,9 @@ impl P2p {
             self.reach[from as usize] = self.probe_reach(from, address);
         }
         match self.reach[from as usize] {
-            Reach::Direct(copy) => copy.read(address, &wanted),
+            Reach::Direct { copy, is_faster } => {
+                (is_faster || header.bytes >= self.direct_from_bytes) && copy.read(address, &wanted)
+            }
             Reach::Ring | Reach::Unknown => false,
         }
     }
@@ -55,7 +62,7 @@ impl P2p {
         self.pool.give(first);
         self.pool.give(second);
         match (direct, staged) {
-            (Some(direct), Some(staged)) if direct < staged => Reach::Direct(copy),
+            (Some(direct), Some(staged)) => Reach::Direct { copy, is_faster: direct < staged },
             _ => Reach::Ring,
         }
     }

@@ -1,0 +1,307 @@
+//! How to wait: what to do between two looks at what has not come yet.
+//!
+//! Which is right depends on who else wants the processor:
+//!
+//! | wanted by | do | because |
+//! |---|---|---|
+//! | nobody: the node has a processor for each rank | look on, then sleep | waking a sleeper costs more than a long look |
+//! | ranks of the node | offer it | whoever is waited for may have it at once |
+//! | strangers that compute | sleep | who offers it gives a whole time slice away; who is woken comes before them |
+//!
+//! The first two are known from the start. Strangers show by the time that they take. Where ranks take turns, that is
+//! an offer of the processor from which this rank does not come back for long (nor does it while another rank of the
+//! node computes; but that one says so); where each rank has a processor of its own, the system counts how long it
+//! has waited for it. What adds up to a good part of the time tells of strangers: they are remembered for a while,
+//! and the longer the more often they are met again; then it is tried whether they are gone.
+//!
+//! A policy is a value without a clock: times are nanoseconds that the caller has read. What was tried, and figures:
+//! `docs/decisions/19-waiting.md`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How the threads of a process wait.
+#[derive(Debug)]
+pub(crate) struct Policy {
+    /// The node has fewer processors than ranks.
+    crowded: bool,
+    /// From what time on an offer of the processor was taken by a stranger.
+    late: u64,
+    strangers: Strangers,
+}
+
+/// What to do before the next look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Nothing.
+    Look,
+    /// Offer the processor to others.
+    Offer,
+    /// Sleep until somebody rings.
+    Sleep,
+}
+
+/// A wait that the first fast looks did not end.
+#[derive(Debug)]
+pub(crate) struct Wait {
+    /// When something has come last.
+    since: u64,
+    /// Steps without a sleep since then.
+    steps: u32,
+    /// Nothing has come since the last sleep.
+    slept: bool,
+}
+
+/// What strangers have taken, and until when they are expected.
+#[derive(Debug, Default)]
+struct Strangers {
+    /// Time taken, less a part of the time that has passed.
+    taken: AtomicU64,
+    /// When that was counted last.
+    counted: AtomicU64,
+    until: AtomicU64,
+    /// For how long they were remembered when they were met last.
+    memory: AtomicU64,
+}
+
+const MICROSECOND: u64 = 1000;
+const MILLISECOND: u64 = 1000 * MICROSECOND;
+
+/// Where ranks work on long messages an offer may take most of the patience; they are about to tell something.
+const LEAST_STEPS: u32 = 16;
+
+/// An offer takes a microsecond where nobody wants the processor, and some tens or hundreds for each rank of the node
+/// that works on a piece of a message meanwhile. Time slices have a millisecond and more.
+const SLICE: u64 = MILLISECOND;
+
+/// What is taken, beyond this part of the time that passes, is enough to tell of strangers: two slices in short time,
+/// not one now and then.
+const ENOUGH: u64 = 4 * MILLISECOND;
+const FORGIVEN_PART: u64 = 4;
+
+/// How long strangers are remembered at first, and at most.
+const SHORT_MEMORY: u64 = 20 * MILLISECOND;
+const LONG_MEMORY: u64 = 500 * MILLISECOND;
+
+impl Policy {
+    /// For a node with `ranks` ranks, which together may use `cpus` processors.
+    pub fn new(ranks: usize, cpus: usize) -> Self {
+        // All others that share the processor may have had their turn.
+        let others = ranks.div_ceil(cpus.max(1)).saturating_sub(1).max(1);
+        Self { crowded: ranks > cpus, late: others as u64 * SLICE, strangers: Strangers::default() }
+    }
+
+    /// Looks as fast as possible with which a wait begins.
+    #[inline]
+    pub fn looks(&self) -> u32 {
+        if self.crowded { 2 } else { 4000 }
+    }
+
+    /// Begins what follows when these looks have found nothing.
+    pub fn begin(&self, now: u64) -> Wait {
+        Wait { since: now, steps: 0, slept: false }
+    }
+
+    /// What to do next. `moved` says whether anything has come, if not what is waited for.
+    pub fn step(&self, wait: &mut Wait, now: u64, moved: bool) -> Step {
+        if moved {
+            *wait = self.begin(now);
+        }
+        let patience = if self.crowded { 500 } else { 200 } * MICROSECOND;
+        let is_long = now - wait.since > patience && wait.steps >= LEAST_STEPS;
+        wait.steps += 1;
+        if wait.slept || is_long || self.strangers.are_near(now) {
+            wait.slept = true;
+            Step::Sleep
+        } else if self.crowded {
+            Step::Offer
+        } else {
+            Step::Look
+        }
+    }
+
+    /// Takes in that the processor was offered from `begin` to `end`; `is_peer` says whether a rank of the node may
+    /// have used it for its own computations.
+    pub fn offered(&self, begin: u64, end: u64, is_peer: impl FnOnce() -> bool) {
+        let away = end.saturating_sub(begin);
+        if away > self.late && !is_peer() {
+            self.strangers.took(end, away);
+        }
+    }
+
+    /// Whether [`Policy::waited`] is to be told before the next sleep. It need not be told often.
+    pub fn asks_for_waiting(&self, now: u64) -> bool {
+        !self.crowded && now.saturating_sub(self.strangers.counted.load(Ordering::Relaxed)) > MILLISECOND
+    }
+
+    /// Takes in how long this rank has waited for its processor since this was told last.
+    pub fn waited(&self, now: u64, time: u64) {
+        self.strangers.took(now, time);
+    }
+
+    /// Messages of so many bytes are read out of the sender's memory where that is possible, though it may be slower:
+    /// every piece of a message that goes through a ring must wait for both ranks to have a processor.
+    pub fn direct_from_bytes(&self, now: u64) -> u64 {
+        match (self.strangers.are_near(now), self.crowded) {
+            (false, _) => u64::MAX,
+            (true, true) => 256 << 10,
+            (true, false) => 4 << 20,
+        }
+    }
+}
+
+impl Strangers {
+    fn are_near(&self, now: u64) -> bool {
+        now < self.until.load(Ordering::Relaxed)
+    }
+
+    /// Notes that they have taken some time; those that were met lately are met again as soon as it is a slice.
+    ///
+    /// Several threads may do this at the same time: each of the results will do.
+    fn took(&self, now: u64, time: u64) {
+        let passed = now.saturating_sub(self.counted.swap(now, Ordering::Relaxed));
+        let before = self.taken.load(Ordering::Relaxed).saturating_sub(passed / FORGIVEN_PART);
+        let taken = (before + time).min(2 * ENOUGH);
+        self.taken.store(taken, Ordering::Relaxed);
+        let memory = self.memory.load(Ordering::Relaxed);
+        let is_again = now < self.until.load(Ordering::Relaxed).saturating_add(memory);
+        if is_again && time > SLICE || taken > ENOUGH {
+            let memory = if is_again { (2 * memory).clamp(SHORT_MEMORY, LONG_MEMORY) } else { SHORT_MEMORY };
+            self.memory.store(memory, Ordering::Relaxed);
+            self.until.store(now + memory, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps that take `each`, from `begin` until `end`, while nothing comes; the last one.
+    fn wait(policy: &Policy, begin: u64, end: u64, each: u64) -> Step {
+        let mut wait = policy.begin(begin);
+        let times = (begin..=end).step_by(each as usize);
+        times.map(|now| policy.step(&mut wait, now, false)).last().expect("it begins")
+    }
+
+    #[test]
+    fn with_a_processor_for_each_rank_a_wait_looks_and_then_sleeps() {
+        let policy = Policy::new(2, 2);
+        assert_eq!(wait(&policy, 0, 200 * MICROSECOND, MICROSECOND), Step::Look);
+        assert_eq!(wait(&policy, 0, 202 * MICROSECOND, MICROSECOND), Step::Sleep);
+    }
+
+    #[test]
+    fn with_fewer_processors_it_offers_its_own_first() {
+        let policy = Policy::new(3, 2);
+        assert_eq!(wait(&policy, 0, 500 * MICROSECOND, 10 * MICROSECOND), Step::Offer);
+        assert_eq!(wait(&policy, 0, 510 * MICROSECOND, 10 * MICROSECOND), Step::Sleep);
+        assert_eq!(wait(&policy, 0, 1500 * MICROSECOND, 100 * MICROSECOND), Step::Offer, "each takes long");
+    }
+
+    #[test]
+    fn what_comes_makes_patient_again_and_a_vain_sleep_does_not() {
+        let policy = Policy::new(3, 2);
+        let mut wait = policy.begin(0);
+        for _ in 0..LEAST_STEPS {
+            assert_eq!(policy.step(&mut wait, MICROSECOND, false), Step::Offer);
+        }
+        assert_eq!(policy.step(&mut wait, MILLISECOND, false), Step::Sleep);
+        assert_eq!(policy.step(&mut wait, 2 * MILLISECOND, false), Step::Sleep);
+        assert_eq!(policy.step(&mut wait, 3 * MILLISECOND, true), Step::Offer);
+    }
+
+    /// Offers the processor at `now` and is back after a slice of 3 ms; when that is.
+    fn lose_a_slice(policy: &Policy, now: u64) -> u64 {
+        let back = now + 3 * MILLISECOND;
+        policy.offered(now, back, || false);
+        back
+    }
+
+    fn first_step(policy: &Policy, now: u64) -> Step {
+        policy.step(&mut policy.begin(now), now, false)
+    }
+
+    #[test]
+    fn beside_strangers_it_sleeps_at_once_until_they_are_forgotten() {
+        let policy = Policy::new(3, 2);
+        let now = lose_a_slice(&policy, 0);
+        assert_eq!(first_step(&policy, now), Step::Offer, "a slice now and then is no matter");
+        let now = lose_a_slice(&policy, now);
+        assert_eq!(first_step(&policy, now), Step::Sleep);
+        assert_eq!(first_step(&policy, now + SHORT_MEMORY - 1), Step::Sleep);
+        assert_eq!(first_step(&policy, now + SHORT_MEMORY), Step::Offer);
+    }
+
+    #[test]
+    fn many_ranks_to_a_processor_are_not_taken_for_strangers() {
+        let policy = Policy::new(8, 2);
+        for number in 0..10 {
+            lose_a_slice(&policy, 3 * number * MILLISECOND);
+        }
+        assert_eq!(first_step(&policy, 30 * MILLISECOND), Step::Offer, "three others had a millisecond each");
+    }
+
+    #[test]
+    fn strangers_that_take_little_change_nothing() {
+        let policy = Policy::new(3, 2);
+        let mut now = 0;
+        for _ in 0..100 {
+            now = lose_a_slice(&policy, now) + 20 * MILLISECOND;
+            assert_eq!(first_step(&policy, now), Step::Offer);
+        }
+    }
+
+    #[test]
+    fn strangers_that_are_met_again_and_again_are_remembered_longer() {
+        let policy = Policy::new(3, 2);
+        let mut now = lose_a_slice(&policy, 0);
+        let mut memories = Vec::new();
+        for _ in 0..7 {
+            now = lose_a_slice(&policy, now);
+            let memory = (1..).find(|ahead| !policy.strangers.are_near(now + ahead * MILLISECOND));
+            now += memory.expect("it ends") * MILLISECOND;
+            memories.extend(memory);
+        }
+        assert_eq!(memories, [20, 40, 80, 160, 320, 500, 500]);
+        now = lose_a_slice(&policy, now + 2 * LONG_MEMORY);
+        assert_eq!(first_step(&policy, now), Step::Offer, "they had been away");
+    }
+
+    #[test]
+    fn ranks_of_the_node_that_compute_are_no_strangers() {
+        let policy = Policy::new(3, 2);
+        for number in 0..10 {
+            let now = 3 * number * MILLISECOND;
+            policy.offered(now, now + 3 * MILLISECOND, || true);
+        }
+        assert_eq!(first_step(&policy, 30 * MILLISECOND), Step::Offer);
+    }
+
+    #[test]
+    fn with_a_processor_of_its_own_a_rank_that_waits_for_it_has_company() {
+        let policy = Policy::new(2, 2);
+        let mut now = 10 * MILLISECOND;
+        assert!(policy.asks_for_waiting(now));
+        for _ in 0..5 {
+            now += 2 * MILLISECOND;
+            policy.waited(now, 100 * MICROSECOND);
+            assert!(!policy.asks_for_waiting(now));
+        }
+        assert_eq!(policy.direct_from_bytes(now), u64::MAX);
+        for _ in 0..5 {
+            now += 2 * MILLISECOND;
+            policy.waited(now, 3 * MILLISECOND / 2);
+        }
+        assert_eq!((first_step(&policy, now), policy.direct_from_bytes(now)), (Step::Sleep, 4 << 20));
+    }
+
+    #[test]
+    fn long_messages_are_read_directly_beside_strangers_only() {
+        let policy = Policy::new(3, 2);
+        assert_eq!(policy.direct_from_bytes(0), u64::MAX);
+        let first = lose_a_slice(&policy, 0);
+        let now = lose_a_slice(&policy, first);
+        assert_eq!(policy.direct_from_bytes(now), 256 << 10);
+        assert_eq!(policy.direct_from_bytes(now + SHORT_MEMORY), u64::MAX);
+    }
+}
