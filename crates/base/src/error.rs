@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::ErrorClass;
+use crate::{ErrorClass, Function};
 
 /// A failure of an MPI operation.
 pub struct Error(Box<Inner>);
@@ -13,6 +13,8 @@ pub struct Error(Box<Inner>);
 struct Inner {
     class: ErrorClass,
     code: i32,
+    /// The call, and the rank of `MPI_COMM_WORLD` that made it, once they are known.
+    place: Option<(Function, Option<u32>)>,
     text: String,
 }
 
@@ -23,14 +25,14 @@ impl Error {
     /// An error of `class`; `text` names the argument and the value that was wrong.
     #[cold]
     pub fn new(class: ErrorClass, text: impl Into<String>) -> Self {
-        Self(Box::new(Inner { class, code: class.code(), text: text.into() }))
+        Self(Box::new(Inner { class, code: class.code(), place: None, text: text.into() }))
     }
 
     /// An error that a function of the program's has reported by a code, which may be one that the program added.
     #[cold]
     pub fn returned(code: i32, text: impl Into<String>) -> Self {
         let class = ErrorClass::from_code(code).unwrap_or(ErrorClass::Other);
-        Self(Box::new(Inner { class, code, text: text.into() }))
+        Self(Box::new(Inner { class, code, place: None, text: text.into() }))
     }
 
     /// The same error, found where nobody knew what it is `about`: an argument by its name.
@@ -39,6 +41,14 @@ impl Error {
     pub fn about(self, about: impl fmt::Display) -> Self {
         let text = format!("{about}: {}", self.text());
         Self(Box::new(Inner { text, ..*self.0 }))
+    }
+
+    /// The same error, of this call by this rank of `MPI_COMM_WORLD`, unless it is that of another call already.
+    #[cold]
+    #[must_use]
+    pub fn in_call(mut self, function: Function, rank: Option<u32>) -> Self {
+        self.0.place.get_or_insert((function, rank));
+        self
     }
 
     /// The class the standard gives this failure.
@@ -51,21 +61,38 @@ impl Error {
         self.0.code
     }
 
+    /// The call that failed, by its name in C: `MPI_Send`.
+    pub fn function(&self) -> Option<&'static str> {
+        self.0.place.map(|(function, _)| function.name())
+    }
+
+    /// The rank of `MPI_COMM_WORLD` whose call failed.
+    pub fn rank(&self) -> Option<usize> {
+        self.0.place?.1.map(|rank| rank as usize)
+    }
+
     /// What was wrong, in one sentence.
     pub fn text(&self) -> &str {
         &self.0.text
     }
 }
 
+/// As [`fmt::Display`]: what a `main` that returns the error shows.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {}", self.0.class, self.0.text)
+        fmt::Display::fmt(self, f)
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.text)
+        if let Some(rank) = self.rank() {
+            write!(f, "rank {rank}: ")?;
+        }
+        if let Some(function) = self.function() {
+            write!(f, "{function}: ")?;
+        }
+        write!(f, "{} ({})", self.text(), self.class().name())
     }
 }
 
@@ -81,5 +108,15 @@ mod tests {
         assert_eq!((own.class(), own.code()), (ErrorClass::Other, 0x4001));
         let known = Error::returned(ErrorClass::Rank.code(), "the program said so");
         assert_eq!((known.class(), known.code()), (ErrorClass::Rank, ErrorClass::Rank.code()));
+    }
+
+    #[test]
+    fn an_error_tells_of_the_innermost_call_whose_it_is() {
+        const { assert!(size_of::<Result<()>>() == size_of::<usize>()) };
+        let error = Error::new(ErrorClass::Tag, "tag is -3");
+        assert_eq!((error.to_string().as_str(), error.function()), ("tag is -3 (MPI_ERR_TAG)", None));
+        let error = error.in_call(Function::Send, Some(2)).in_call(Function::Wait, None);
+        assert_eq!(error.to_string(), "rank 2: MPI_Send: tag is -3 (MPI_ERR_TAG)");
+        assert_eq!((error.rank(), error.function()), (Some(2), Some("MPI_Send")));
     }
 }

@@ -26,12 +26,12 @@ pub(crate) struct Collective<'b> {
 
 enum Kind {
     Allgather,
-    Allreduce(Reducer),
+    Allreduce(Result<Reducer>),
     Alltoall,
     Barrier,
     Bcast { root: usize },
     Gather { root: usize },
-    Reduce { reducer: Reducer, root: usize },
+    Reduce { reducer: Result<Reducer>, root: usize },
     Scatter { root: usize },
 }
 
@@ -51,18 +51,12 @@ impl<'b> Collective<'b> {
         Self { kind: Kind::Bcast { root }, send: None, recv: buf }
     }
 
-    pub fn reduce<T: Datatype>(
-        send: Option<Loan<'b>>,
-        recv: Loan<'b>,
-        op: &Op<T>,
-        root: usize,
-    ) -> Result<Self> {
-        let reducer = op.reducer()?;
-        Ok(Self { kind: Kind::Reduce { reducer, root }, send, recv })
+    pub fn reduce<T: Datatype>(send: Option<Loan<'b>>, recv: Loan<'b>, op: &Op<T>, root: usize) -> Self {
+        Self { kind: Kind::Reduce { reducer: op.reducer(), root }, send, recv }
     }
 
-    pub fn allreduce<T: Datatype>(send: Option<Loan<'b>>, recv: Loan<'b>, op: &Op<T>) -> Result<Self> {
-        Ok(Self { kind: Kind::Allreduce(op.reducer()?), send, recv })
+    pub fn allreduce<T: Datatype>(send: Option<Loan<'b>>, recv: Loan<'b>, op: &Op<T>) -> Self {
+        Self { kind: Kind::Allreduce(op.reducer()), send, recv }
     }
 
     pub fn gather(send: Loan<'b>, recv: Loan<'b>, root: usize) -> Self {
@@ -98,7 +92,8 @@ impl<'b> Collective<'b> {
     /// The operation on `comm`.
     ///
     /// # Errors
-    /// `Root` if the root is not a rank of `comm`; `Count` if the lengths of the loans do not fit each other.
+    /// `Op` if the operation is not defined on the datatype; `Root` if the root is not a rank of `comm`; `Count` if
+    /// the lengths of the loans do not fit each other.
     ///
     /// # Safety
     /// - The operation is complete, or never started again, before `'b` ends.
@@ -115,7 +110,7 @@ impl<'b> Collective<'b> {
         let Self { kind, send, recv } = self;
         match kind {
             Kind::Allgather => coll::allgather(process, comm, side(send), claim(recv)),
-            Kind::Allreduce(reducer) => coll::allreduce(process, comm, side(send), claim(recv), reducer),
+            Kind::Allreduce(reducer) => coll::allreduce(process, comm, side(send), claim(recv), reducer?),
             Kind::Alltoall => coll::alltoall(process, comm, side(send), claim(recv)),
             Kind::Barrier => coll::barrier(process, comm),
             Kind::Bcast { root } => coll::bcast(process, comm, claim(recv), checked_root(root)?),
@@ -129,7 +124,7 @@ impl<'b> Collective<'b> {
                 } else {
                     (Side::Buffer(claim(send.unwrap_or(recv))), Buffer::EMPTY)
                 };
-                coll::reduce(process, comm, send, result, reducer, checked_root(root)?)
+                coll::reduce(process, comm, send, result, reducer?, checked_root(root)?)
             }
             Kind::Scatter { root } => {
                 let whole = send.filter(|_| is_root(root)).map_or(Buffer::EMPTY, claim);

@@ -124,10 +124,9 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         tag: i32,
         mode: SendMode,
     ) -> Result<()> {
-        let dest = dest.to_core()?;
         // SAFETY: the send is complete when the call returns, and a send does not write.
         let buffer = unsafe { loan.claim() };
-        self.door.call(function, |process| process.send(&self.comm, &buffer, dest, tag, mode))
+        self.door.call(function, |process| process.send(&self.comm, &buffer, dest.to_core()?, tag, mode))
     }
 
     /// Receives the first message that matches.
@@ -155,10 +154,12 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         source: impl Into<Source>,
         tag: impl Into<TagPattern>,
     ) -> Result<Status> {
-        let (source, tag) = (source.into().to_core()?, tag.into().to_core());
+        let (source, tag) = (source.into(), tag.into().to_core());
         // SAFETY: the receive is complete when the call returns, and the loan is of a mutable slice.
         let buffer = unsafe { Loan::from(buf).claim() };
-        let status = self.door.call(Function::Recv, |process| process.recv(&self.comm, buffer, source, tag));
+        let status = self
+            .door
+            .call(Function::Recv, |process| process.recv(&self.comm, buffer, source.to_core()?, tag));
         status.map(Status::from)
     }
 
@@ -187,13 +188,13 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         source: impl Into<Source>,
         recv_tag: impl Into<TagPattern>,
     ) -> Result<Status> {
-        let (dest, source, recv_tag) =
-            (dest.into().to_core()?, source.into().to_core()?, recv_tag.into().to_core());
+        let (dest, source, recv_tag) = (dest.into(), source.into(), recv_tag.into().to_core());
         // SAFETY: both messages are complete when the call returns, and a send does not write.
         let send = unsafe { Loan::from(send).claim() };
         // SAFETY: as above, and the loan is of a mutable slice.
         let recv = unsafe { Loan::from(recv).claim() };
         let status = self.door.call(Function::Sendrecv, |process| {
+            let (dest, source) = (dest.to_core()?, source.to_core()?);
             process.sendrecv(&self.comm, &send, dest, send_tag, recv, source, recv_tag)
         });
         status.map(Status::from)
@@ -217,8 +218,9 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # }
     /// ```
     pub fn probe(&self, source: impl Into<Source>, tag: impl Into<TagPattern>) -> Result<Status> {
-        let (source, tag) = (source.into().to_core()?, tag.into().to_core());
-        let status = self.door.call(Function::Probe, |process| process.probe(&self.comm, source, tag));
+        let (source, tag) = (source.into(), tag.into().to_core());
+        let status =
+            self.door.call(Function::Probe, |process| process.probe(&self.comm, source.to_core()?, tag));
         status.map(Status::from)
     }
 
@@ -227,8 +229,9 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Errors
     /// As [`Communicator::probe`].
     pub fn iprobe(&self, source: impl Into<Source>, tag: impl Into<TagPattern>) -> Result<Option<Status>> {
-        let (source, tag) = (source.into().to_core()?, tag.into().to_core());
-        let status = self.door.call(Function::Iprobe, |process| process.iprobe(&self.comm, source, tag));
+        let (source, tag) = (source.into(), tag.into().to_core());
+        let status =
+            self.door.call(Function::Iprobe, |process| process.iprobe(&self.comm, source.to_core()?, tag));
         Ok(status?.map(Status::from))
     }
 
@@ -266,7 +269,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// `Root` if `root` is not a rank; `Op` if `op` is not defined on `T`; `Count` if the root's `recv` has
     /// another length than `send`.
     pub fn reduce<T: Datatype>(&self, send: &[T], recv: &mut [T], op: &Op<T>, root: usize) -> Result<()> {
-        self.blocking(Collective::reduce(Some(send.into()), recv.into(), op, root)?)
+        self.blocking(Collective::reduce(Some(send.into()), recv.into(), op, root))
     }
 
     /// What everybody has in `buf`, combined element by element, the root gets there.
@@ -274,7 +277,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Errors
     /// As [`Communicator::reduce`].
     pub fn reduce_in_place<T: Datatype>(&self, buf: &mut [T], op: &Op<T>, root: usize) -> Result<()> {
-        self.blocking(Collective::reduce(None, buf.into(), op, root)?)
+        self.blocking(Collective::reduce(None, buf.into(), op, root))
     }
 
     /// What everybody has in `send`, combined element by element, everybody gets in `recv`.
@@ -293,7 +296,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # }
     /// ```
     pub fn allreduce<T: Datatype>(&self, send: &[T], recv: &mut [T], op: &Op<T>) -> Result<()> {
-        self.blocking(Collective::allreduce(Some(send.into()), recv.into(), op)?)
+        self.blocking(Collective::allreduce(Some(send.into()), recv.into(), op))
     }
 
     /// What everybody has in `buf`, combined element by element, everybody gets there.
@@ -301,7 +304,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Errors
     /// As [`Communicator::allreduce`].
     pub fn allreduce_in_place<T: Datatype>(&self, buf: &mut [T], op: &Op<T>) -> Result<()> {
-        self.blocking(Collective::allreduce(None, buf.into(), op)?)
+        self.blocking(Collective::allreduce(None, buf.into(), op))
     }
 
     /// What everybody has in `send`, the root gets in `recv`, in the order of the ranks. The other ranks' `recv`
@@ -371,14 +374,14 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
             // SAFETY: the collective is complete when the call returns.
             let operation = unsafe { collective.bind(process, &self.comm) }?;
             let result = process.blocking(&self.comm, &operation);
-            result.map_err(|error| self.door.give_up(function, &error))
+            result.map_err(|error| self.door.give_up(function, error))
         })
     }
 }
 
 impl<L: ThreadLevel> Drop for Communicator<'_, L> {
     fn drop(&mut self) {
-        self.door.call(Function::CommFree, |process| {
+        self.door.run(Function::CommFree, |process| {
             let comm = mem::replace(&mut self.comm, Arc::clone(process.myself()));
             let lives_as_long_as_the_process =
                 Arc::ptr_eq(&comm, process.world()) || Arc::ptr_eq(&comm, process.myself());

@@ -1,6 +1,7 @@
-//! The one way from this crate into the process: every call goes through [`Door::call`].
+//! The one way from this crate into the process: every call goes through [`Door::run`].
 
 use std::fmt;
+use std::io::Write;
 use std::marker::PhantomData;
 use std::mem;
 use std::process;
@@ -27,13 +28,22 @@ impl<'env, L> Door<'env, L> {
         Self { process, level: PhantomData }
     }
 
-    /// Calls into the process on behalf of `function`, which reports will name while the call lasts.
+    /// Calls into the process on behalf of `function`, which reports will name while the call lasts, and errors.
+    ///
+    /// # Errors
+    /// Those of `call`.
+    #[inline]
+    pub fn call<R>(self, function: Function, call: impl FnOnce(&'env Process) -> Result<R>) -> Result<R> {
+        self.run(function, call).map_err(|error| self.place(error, function))
+    }
+
+    /// As [`Door::call`], of what cannot fail.
     ///
     /// The memory lent to an operation must outlive it, but a panic on the way (a defect of oxmpi, or a panic
     /// in a user's reduction) would return the memory while the operation may still be under way. Therefore
     /// a panic ends the process here.
     #[inline]
-    pub fn call<R>(self, function: Function, call: impl FnOnce(&'env Process) -> R) -> R {
+    pub fn run<R>(self, function: Function, call: impl FnOnce(&'env Process) -> R) -> R {
         self.process.note_call(function.index());
         let fuse = AbortOnUnwind;
         let result = call(self.process);
@@ -49,19 +59,31 @@ impl<'env, L> Door<'env, L> {
     pub fn outcome(self, completion: Completion, collective: Option<Function>) -> Result<Status> {
         match (completion.error, collective) {
             (None, _) => Ok(completion.status),
-            (Some(error), None) => Err(error),
-            (Some(error), Some(function)) => self.give_up(function, &error),
+            (Some(error), None) => Err(self.place(error, Function::Wait)),
+            (Some(error), Some(function)) => self.give_up(function, error),
         }
     }
 
     /// Ends the job because of an error that nobody could handle.
     #[cold]
-    pub fn give_up(self, function: Function, error: &Error) -> ! {
-        eprintln!("{}: {error}", function.name());
-        self.abort(error.class().code())
+    pub fn give_up(self, function: Function, error: Error) -> ! {
+        let error = self.place(error, function);
+        tell(&format!("{error}: the job ends"));
+        self.process.note_call(function.index());
+        self.fail(error.class().code())
     }
 
-    /// Ends the job.
+    #[cold]
+    fn place(self, error: Error, function: Function) -> Error {
+        error.in_call(function, Some(self.process.world().rank()))
+    }
+
+    /// Ends the job because of something that nobody could handle.
+    pub fn fail(self, code: i32) -> ! {
+        self.process.fail(code)
+    }
+
+    /// Ends the job at the program's wish.
     pub fn abort(self, code: i32) -> ! {
         self.process.abort(code)
     }
@@ -71,6 +93,11 @@ impl<L> fmt::Debug for Door<'_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Process")
     }
+}
+
+/// Says something before the process ends. There is nobody left to tell if this fails.
+pub(crate) fn tell(text: &str) {
+    let _ = std::io::stderr().write_all(format!("oxmpi: {text}\n").as_bytes());
 }
 
 struct AbortOnUnwind;

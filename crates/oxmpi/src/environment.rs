@@ -62,7 +62,7 @@ pub fn init_with<L: ThreadLevel>() -> Result<Environment<L>> {
         Ok(process) => Ok(Environment { process, level: PhantomData }),
         Err(error) => {
             INITIALISED.store(false, Ordering::Relaxed);
-            Err(error)
+            Err(error.in_call(Function::InitThread, None))
         }
     }
 }
@@ -94,7 +94,7 @@ impl<L: ThreadLevel> Drop for Environment<L> {
             return;
         }
         if let Err(error) = self.door().call(Function::Finalize, Process::finalize) {
-            self.door().give_up(Function::Finalize, &error);
+            self.door().give_up(Function::Finalize, error);
         }
     }
 }

@@ -67,12 +67,11 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         tag: i32,
         mode: SendMode,
     ) -> Result<Persistent<'env, One<T>, L>> {
-        let dest = dest.to_core()?;
         let mut buf = Owned::new(buf);
         // SAFETY: the request keeps the memory for as long as the request may be active.
         let buffer = unsafe { buf.lend().claim() };
         self.persistent_message(function, buf, |process| {
-            process.send_init(&self.comm, buffer, dest, tag, mode)
+            process.send_init(&self.comm, buffer, dest.to_core()?, tag, mode)
         })
     }
 
@@ -86,12 +85,12 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         source: impl Into<Source>,
         tag: impl Into<TagPattern>,
     ) -> Result<Persistent<'env, One<T>, L>> {
-        let (source, tag) = (source.into().to_core()?, tag.into().to_core());
+        let (source, tag) = (source.into(), tag.into().to_core());
         let mut buf = Owned::new(buf);
         // SAFETY: as for sends, and the memory is owned.
         let buffer = unsafe { buf.lend().claim() };
         self.persistent_message(Function::RecvInit, buf, |process| {
-            process.recv_init(&self.comm, buffer, source, tag)
+            process.recv_init(&self.comm, buffer, source.to_core()?, tag)
         })
     }
 
@@ -119,7 +118,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Errors
     /// As [`Communicator::bcast`] and [`Communicator::barrier_init`].
     pub fn bcast_init<T: Datatype>(&self, buf: Vec<T>, root: usize) -> Result<Persistent<'env, One<T>, L>> {
-        self.on_one(buf, |buf| Ok(Collective::bcast(buf, root)))
+        self.on_one(buf, |buf| Collective::bcast(buf, root))
     }
 
     /// A persistent [reduction](Communicator::reduce).
@@ -184,7 +183,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         recv: Vec<T>,
         root: usize,
     ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Ok(Collective::gather(send, recv, root)))
+        self.on_two(send, recv, |send, recv| Collective::gather(send, recv, root))
     }
 
     /// A persistent [scatter](Communicator::scatter).
@@ -197,7 +196,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         recv: Vec<T>,
         root: usize,
     ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Ok(Collective::scatter(send, recv, root)))
+        self.on_two(send, recv, |send, recv| Collective::scatter(send, recv, root))
     }
 
     /// A persistent [allgather](Communicator::allgather).
@@ -209,7 +208,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         send: Vec<T>,
         recv: Vec<T>,
     ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Ok(Collective::allgather(Some(send), recv)))
+        self.on_two(send, recv, |send, recv| Collective::allgather(Some(send), recv))
     }
 
     /// A persistent [alltoall](Communicator::alltoall).
@@ -221,16 +220,16 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         send: Vec<T>,
         recv: Vec<T>,
     ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Ok(Collective::alltoall(Some(send), recv)))
+        self.on_two(send, recv, |send, recv| Collective::alltoall(Some(send), recv))
     }
 
     fn on_one<T: Datatype>(
         &self,
         buf: Vec<T>,
-        describe: impl FnOnce(Loan<'static>) -> Result<Collective<'static>>,
+        describe: impl FnOnce(Loan<'static>) -> Collective<'static>,
     ) -> Result<Persistent<'env, One<T>, L>> {
         let mut buf = Owned::new(buf);
-        let collective = describe(buf.lend())?;
+        let collective = describe(buf.lend());
         self.persistent_collective(collective, One(buf))
     }
 
@@ -238,10 +237,10 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         &self,
         send: Vec<T>,
         recv: Vec<T>,
-        describe: impl FnOnce(Loan<'static>, Loan<'static>) -> Result<Collective<'static>>,
+        describe: impl FnOnce(Loan<'static>, Loan<'static>) -> Collective<'static>,
     ) -> Result<Persistent<'env, Two<T>, L>> {
         let (mut send, mut recv) = (Owned::new(send), Owned::new(recv));
-        let collective = describe(send.lend(), recv.lend())?;
+        let collective = describe(send.lend(), recv.lend());
         self.persistent_collective(collective, Two { send, recv })
     }
 

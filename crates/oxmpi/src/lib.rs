@@ -25,6 +25,9 @@
 //! All three run the same plans; a [`Persistent`] request has found everything out before it is started, and is
 //! the fastest.
 //!
+//! An [`Error`] has a class of the standard, and shows who failed in which call and why, as in
+//! `rank 2: MPI_Send: tag is -3 (MPI_ERR_TAG)`.
+//!
 //! # Soundness
 //!
 //! Safe code that uses this crate can deadlock, but not break memory safety:

@@ -78,7 +78,7 @@ impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
 impl Begun {
     /// Waits until the operation is complete.
     pub fn wait<L>(self, door: Door<'_, L>) -> Result<oxmpi_base::Status> {
-        let completion = door.call(Function::Wait, |process| {
+        let completion = door.run(Function::Wait, |process| {
             process.wait(self.key).expect("a request that has not been waited for exists")
         });
         door.outcome(completion, self.collective)

@@ -14,6 +14,7 @@ use oxmpi_core::{Process, RequestKey, SendMode};
 use crate::collective::Collective;
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
+use crate::door::tell;
 use crate::loan::{Loan, Withheld};
 use crate::message::{Dest, Source, TagPattern};
 use crate::op::Op;
@@ -89,8 +90,8 @@ impl<L: ThreadLevel> Communicator<'_, L> {
             }
             Err(payload) => {
                 if !scope.pending.borrow().is_empty() {
-                    eprintln!("a scope panicked while operations were under way: the job ends");
-                    self.door.abort(PANIC_CODE);
+                    tell("a scope panicked while operations were under way: the job ends");
+                    self.door.fail(PANIC_CODE);
                 }
                 panic::resume_unwind(payload)
             }
@@ -151,11 +152,12 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         tag: i32,
         mode: SendMode,
     ) -> Result<Request<'scope, &'scope [T], L>> {
-        let dest = dest.to_core()?;
         // SAFETY: `note` keeps the operation to the scope, and a send does not write.
         let buffer = unsafe { Loan::from(buf).claim() };
         let comm = &self.communicator.comm;
-        self.message(function, Withheld::new(buf), |process| process.isend(comm, buffer, dest, tag, mode))
+        self.message(function, Withheld::new(buf), |process| {
+            process.isend(comm, buffer, dest.to_core()?, tag, mode)
+        })
     }
 
     /// Begins to receive the first message that matches.
@@ -183,12 +185,12 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         source: impl Into<Source>,
         tag: impl Into<TagPattern>,
     ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let (source, tag) = (source.into().to_core()?, tag.into().to_core());
+        let (source, tag) = (source.into(), tag.into().to_core());
         let mut buf = Withheld::new(buf);
         // SAFETY: `note` keeps the operation to the scope, and the loan is of a mutable slice.
         let buffer = unsafe { buf.lend().claim() };
         let comm = &self.communicator.comm;
-        self.message(Function::Irecv, buf, |process| process.irecv(comm, buffer, source, tag))
+        self.message(Function::Irecv, buf, |process| process.irecv(comm, buffer, source.to_core()?, tag))
     }
 
     /// Begins a barrier.
@@ -224,7 +226,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         root: usize,
     ) -> Result<Request<'scope, &'scope mut [T], L>> {
         let mut recv = Withheld::new(recv);
-        self.collective(Collective::reduce(Some(send.into()), recv.lend(), op, root)?, recv)
+        self.collective(Collective::reduce(Some(send.into()), recv.lend(), op, root), recv)
     }
 
     /// Begins a [reduction in place](Communicator::reduce_in_place).
@@ -238,7 +240,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         root: usize,
     ) -> Result<Request<'scope, &'scope mut [T], L>> {
         let mut buf = Withheld::new(buf);
-        self.collective(Collective::reduce(None, buf.lend(), op, root)?, buf)
+        self.collective(Collective::reduce(None, buf.lend(), op, root), buf)
     }
 
     /// Begins an [allreduce](Communicator::allreduce).
@@ -252,7 +254,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         op: &Op<T>,
     ) -> Result<Request<'scope, &'scope mut [T], L>> {
         let mut recv = Withheld::new(recv);
-        self.collective(Collective::allreduce(Some(send.into()), recv.lend(), op)?, recv)
+        self.collective(Collective::allreduce(Some(send.into()), recv.lend(), op), recv)
     }
 
     /// Begins an [allreduce in place](Communicator::allreduce_in_place).
@@ -265,7 +267,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         op: &Op<T>,
     ) -> Result<Request<'scope, &'scope mut [T], L>> {
         let mut buf = Withheld::new(buf);
-        self.collective(Collective::allreduce(None, buf.lend(), op)?, buf)
+        self.collective(Collective::allreduce(None, buf.lend(), op), buf)
     }
 
     /// Begins a [gather](Communicator::gather).

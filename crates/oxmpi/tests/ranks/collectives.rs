@@ -219,6 +219,12 @@ fn bad_arguments_have_their_class() {
         assert_eq!(class(world.bcast(&mut [0u8], world.size())), Some(ErrorClass::Root));
         assert_eq!(class(world.allreduce(&[1, 2], &mut [0], &Op::SUM)), Some(ErrorClass::Count));
         assert_eq!(class(world.allgather(&[1, 2], &mut [0])), Some(ErrorClass::Count));
+        let error = world.allreduce(&[1.5], &mut [0.0], &Op::<f64>::MAX).and(world.bcast(&mut [0u8], 77));
+        let error = error.expect_err("there is no rank 77");
+        assert_eq!((error.function(), error.rank()), (Some("MPI_Bcast"), Some(world.rank())));
+        let shown = error.to_string();
+        assert!(shown.starts_with(&format!("rank {}: MPI_Bcast: root 77 ", world.rank())), "{shown}");
+        assert!(shown.ends_with("(MPI_ERR_ROOT)") && format!("{error:?}") == shown, "{shown}");
         let half = world.split(Some(-2), 0);
         assert_eq!(class(half.map(drop)), Some(ErrorClass::Arg));
         world.barrier()

@@ -4,6 +4,7 @@
 
 mod collectives;
 mod job;
+mod leaving;
 mod messages;
 mod ownership;
 mod threads;

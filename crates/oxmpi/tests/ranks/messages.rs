@@ -85,6 +85,8 @@ fn nobody_is_a_partner_too() {
 fn bad_arguments_and_long_messages_have_their_class() {
     on_ranks("messages::bad_arguments_and_long_messages_have_their_class", |env| {
         let this = env.this();
+        let error = this.send(&[1], usize::MAX, 0).expect_err("there is one rank");
+        assert_eq!((error.class(), error.function()), (ErrorClass::Rank, Some("MPI_Send")));
         assert_eq!(this.send(&[1], 1, 0).err().map(|error| error.class()), Some(ErrorClass::Rank));
         assert_eq!(this.send(&[1], 0, -5).err().map(|error| error.class()), Some(ErrorClass::Tag));
         let mut short = [0; 2];
