@@ -54,6 +54,16 @@ impl Program {
         Self { path }
     }
 
+    /// A program that `cargo xtask test` has built.
+    ///
+    /// # Panics
+    /// If it has not.
+    pub fn built(name: &str) -> Self {
+        let path = prefix().join("tests").join(name);
+        assert!(path.exists(), "{} is built by `cargo xtask test`", path.display());
+        Self { path }
+    }
+
     /// A program that was compiled otherwise.
     pub fn at(path: PathBuf) -> Self {
         Self { path }

@@ -1,6 +1,7 @@
 //! Tests that run jobs: C programs and mpi4py, against an installation; and those that run on another machine.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -19,9 +20,27 @@ pub fn test(arguments: &[OsString]) -> Outcome {
 ///
 /// The tests cannot install by themselves: cargo would wait for the cargo that runs them.
 pub fn check(prefix: &Path, arguments: &[OsString]) -> Outcome {
+    build_rust_and_c(prefix)?;
     let mut command = cargo();
     command.args(["test", "--package", "oxmpi-tests", "--no-fail-fast", "--"]).args(arguments);
     succeed(command.env("OXMPI_TEST_PREFIX", prefix))
+}
+
+/// Builds the programs of `tests/rust_and_c`, with an engine for both languages and with one for each.
+fn build_rust_and_c(prefix: &Path) -> Outcome {
+    let folder = prefix.join("tests");
+    fs::create_dir_all(&folder)?;
+    let source = workspace_root().join("tests/rust_and_c/of_c.c");
+    let mut compiler = Command::new(prefix.join("bin/mpicc"));
+    compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]);
+    succeed(compiler.arg(folder.join("libof_c.so")).arg(source))?;
+    for (name, features) in [("rust_beside_c", ""), ("rust_shares_with_c", "shared")] {
+        let mut build = cargo();
+        build.args(["build", "--package", "oxmpi-rust-and-c", "--features", features]);
+        succeed(build.env("OXMPI_TEST_C_LIBRARY", &folder))?;
+        fs::copy(target_directory()?.join("debug/oxmpi-rust-and-c"), folder.join(name))?;
+    }
+    Ok(())
 }
 
 /// Builds mpi4py against what is installed under `prefix`, and runs its programs and ours.

@@ -5,7 +5,7 @@
 use std::ffi::{c_char, c_double, c_int, c_void};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::{ThreadLevel, end_with, processor_name, wall_tick, wall_time};
+use oxmpi_core::{Process, ThreadLevel, end_with, processor_name, wall_tick, wall_time};
 
 use crate::boundary::ErrorVia;
 use crate::failure::{at_any_time, in_process, report};
@@ -56,36 +56,59 @@ pub unsafe fn init_thread(
         };
         // SAFETY: the caller's promise.
         let provided = unsafe { Out::new("provided", provided) }?;
-        provided.set(constant_of(begin(level)?));
+        let (_, level) = begin(level)?;
+        provided.set(constant_of(level));
         Ok(())
     })
 }
 
-fn begin(required: ThreadLevel) -> Result<ThreadLevel> {
+/// Begins the world model; the level that is provided may be lower than `required` if a session came first.
+///
+/// # Errors
+/// `Other` if it was begun before, and those of [`Process::init`] and [`errhan::world_may_hear`].
+pub(crate) fn begin(required: ThreadLevel) -> Result<(&'static Process, ThreadLevel)> {
     let world_may_hear = errhan::world_may_hear()?;
     let (process, provided) = process::begin_world(required)?;
     comm::begin(process, world_may_hear);
     process::world_has_begun();
-    Ok(provided)
+    Ok((process, provided))
 }
 
 /// `MPI_Finalize`: ends the world model; sessions go on.
 pub fn finalize(function: Function) -> c_int {
-    let code = in_process(function, |process| {
-        if !process::world_runs() {
-            return Err(process::no_world());
-        }
-        let deleted = attr::end();
-        let completed = process::complete_world(process);
-        deleted.and(completed)
-    });
+    let code = in_process(function, complete);
     // The error handler of MPI_COMM_SELF has heard what went wrong; from here on it is no more.
     if let Some(process) = process::running().filter(|_| process::world_runs()) {
-        comm::end_world(process);
-        group::end_world();
-        process::end_world(process);
+        take_down(process);
     }
     code
+}
+
+/// Ends the world model.
+///
+/// # Errors
+/// `Other` if there is none, those of the callbacks of attributes and of a barrier.
+pub(crate) fn end(process: &'static Process) -> Result<()> {
+    let completed = complete(process);
+    if process::world_runs() {
+        take_down(process);
+    }
+    completed
+}
+
+fn complete(process: &'static Process) -> Result<()> {
+    if !process::world_runs() {
+        return Err(process::no_world());
+    }
+    let deleted = attr::end();
+    let completed = process::complete_world(process);
+    deleted.and(completed)
+}
+
+fn take_down(process: &'static Process) {
+    comm::end_world(process);
+    group::end_world();
+    process::end_world(process);
 }
 
 /// `MPI_Initialized`.

@@ -49,6 +49,7 @@ mod requests;
 mod root;
 mod sendrecv;
 pub mod session;
+pub mod shared;
 mod status;
 mod thread;
 pub mod topo;

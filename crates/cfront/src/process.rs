@@ -6,7 +6,6 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, The World Model; The Sessions Model.
 
-use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -186,9 +185,13 @@ fn take_up(required: ThreadLevel, threaded: bool) -> Result<&'static Process> {
         return Ok(process);
     }
     FIRST.get_or_init(|| (threaded, Init { level: required, thread: Thread::current() }));
-    end_on_panic();
     let process = Process::init(gate)?;
     Ok(PROCESS.get_or_init(|| process))
+}
+
+/// Whether somebody who came first has ruled `required` out.
+pub fn fixes_less_than(required: ThreadLevel) -> bool {
+    provided(required) < required
 }
 
 /// What can be given to who asks for `required`.
@@ -212,15 +215,6 @@ fn give_up(process: &Process, leave: impl FnOnce(&mut Users)) {
         process.complete();
     }
     users().show(process);
-}
-
-/// Lets a panic say whose it is and end the process at once, as it must not unwind into C.
-fn end_on_panic() {
-    panic::set_hook(Box::new(|panic| {
-        let rank = running().map_or(String::new(), |process| format!("rank {} ", process.world().rank()));
-        eprintln!("oxmpi: {rank}cannot go on: {panic}");
-        std::process::abort()
-    }));
 }
 
 /// What the initialisation of the world model fixed, or that of the first session if there was no other.

@@ -4,14 +4,13 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::Process;
+use oxmpi_base::{Function, Result};
 
 use crate::communicator::Communicator;
 use crate::door::Door;
+use crate::engine::Engine;
 use crate::thread::{Funneled, ThreadLevel};
 
 /// The MPI environment of this process; everything else borrows from it.
@@ -20,7 +19,7 @@ use crate::thread::{Funneled, ThreadLevel};
 /// unwinds it does not wait for anybody: the launcher then ends the job as soon as this process has exited.
 #[must_use = "dropping the environment leaves the job"]
 pub struct Environment<L: ThreadLevel = Funneled> {
-    process: Process,
+    engine: Engine,
     level: PhantomData<L>,
 }
 
@@ -54,28 +53,19 @@ pub fn init() -> Result<Environment> {
 /// # }
 /// ```
 pub fn init_with<L: ThreadLevel>() -> Result<Environment<L>> {
-    static INITIALISED: AtomicBool = AtomicBool::new(false);
-    if INITIALISED.swap(true, Ordering::Relaxed) {
-        return Err(Error::new(ErrorClass::Other, "this process has been initialised before"));
-    }
-    match Process::init(L::gate) {
-        Ok(process) => Ok(Environment { process, level: PhantomData }),
-        Err(error) => {
-            INITIALISED.store(false, Ordering::Relaxed);
-            Err(error.in_call(Function::InitThread, None))
-        }
-    }
+    let engine = Engine::join::<L>().map_err(|error| error.in_call(Function::InitThread, None))?;
+    Ok(Environment { engine, level: PhantomData })
 }
 
 impl<L: ThreadLevel> Environment<L> {
     /// The communicator of all ranks: `MPI_COMM_WORLD`.
     pub fn world(&self) -> Communicator<'_, L> {
-        Communicator::new(self.door(), self.process.world())
+        Communicator::new(self.door(), self.engine.world())
     }
 
     /// The communicator of this rank alone: `MPI_COMM_SELF`.
     pub fn this(&self) -> Communicator<'_, L> {
-        Communicator::new(self.door(), self.process.myself())
+        Communicator::new(self.door(), self.engine.myself())
     }
 
     /// Ends all ranks of the job; the launcher exits with `code`. Nothing is dropped.
@@ -84,7 +74,7 @@ impl<L: ThreadLevel> Environment<L> {
     }
 
     fn door(&self) -> Door<'_, L> {
-        Door::new(&self.process)
+        Door::new(&self.engine)
     }
 }
 
@@ -93,7 +83,7 @@ impl<L: ThreadLevel> Drop for Environment<L> {
         if thread::panicking() {
             return;
         }
-        if let Err(error) = self.door().call(Function::Finalize, Process::finalize) {
+        if let Err(error) = self.door().call(Function::Finalize, |_| self.engine.leave()) {
             self.door().give_up(Function::Finalize, error);
         }
     }
@@ -101,6 +91,6 @@ impl<L: ThreadLevel> Drop for Environment<L> {
 
 impl<L: ThreadLevel> fmt::Debug for Environment<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Environment").field("world", self.process.world()).finish()
+        f.debug_struct("Environment").field("world", self.engine.world()).finish()
     }
 }

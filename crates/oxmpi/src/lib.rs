@@ -28,6 +28,14 @@
 //! An [`Error`] has a class of the standard, and shows who failed in which call and why, as in
 //! `rank 2: MPI_Send: tag is -3 (MPI_ERR_TAG)`.
 //!
+//! # C code in the same program
+//!
+//! A C library that uses MPI too has an engine of its own, and the two cannot both be the same rank: whoever comes
+//! second is refused. With the feature `c` the C functions become part of the program, libraries that it is linked
+//! with find them there, and both languages share one world: [`init`] is `MPI_Init_thread` for C as well, dropping the
+//! [`Environment`] is `MPI_Finalize`, and `MPI_COMM_WORLD` in C is [`Environment::world`] here. (A library that is
+//! loaded later, by `dlopen`, finds them only if the program is linked with `-rdynamic`.)
+//!
 //! # Soundness
 //!
 //! Safe code that uses this crate can deadlock, but not break memory safety:
@@ -41,7 +49,8 @@
 //!   value of it.
 //! - **Threads.** Everything borrows from the [`Environment`] and carries its [`ThreadLevel`]. At [`Funneled`]
 //!   nothing is `Send` or `Sync`, so all calls come from one thread, which is what the state without a lock needs;
-//!   at [`Multiple`] the state is behind a lock. A process can be initialised once.
+//!   at [`Multiple`] the state is behind a lock. A process can be initialised once. (C code that shares the engine
+//!   keeps the level that [`init`] has asked for.)
 //! - **The end.** The environment can be dropped only when nothing borrows from it any more, so nothing is called
 //!   after `MPI_Finalize`.
 
@@ -50,6 +59,7 @@ mod collective;
 mod communicator;
 mod datatype;
 mod door;
+mod engine;
 mod environment;
 mod init;
 mod loan;

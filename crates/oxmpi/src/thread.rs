@@ -49,12 +49,18 @@ impl ThreadLevel for Multiple {}
 
 /// What a level means for the door to the process's state. Not for implementation elsewhere.
 pub trait Level {
+    /// What the standard calls it.
+    #[doc(hidden)]
+    const LEVEL: oxmpi_core::ThreadLevel;
+
     /// The door.
     #[doc(hidden)]
     fn gate(state: State) -> Gate<State>;
 }
 
 impl Level for Funneled {
+    const LEVEL: oxmpi_core::ThreadLevel = oxmpi_core::ThreadLevel::Funneled;
+
     fn gate(state: State) -> Gate<State> {
         // SAFETY: whoever enters the gate holds a value that borrows `Environment<Funneled>` or is it. The
         // marker in `Funneled` makes all of them neither `Send` nor `Sync`, so they stay in the thread that
@@ -64,6 +70,8 @@ impl Level for Funneled {
 }
 
 impl Level for Multiple {
+    const LEVEL: oxmpi_core::ThreadLevel = oxmpi_core::ThreadLevel::Multiple;
+
     fn gate(state: State) -> Gate<State> {
         Gate::threaded(state)
     }

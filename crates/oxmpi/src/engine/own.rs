@@ -1,0 +1,44 @@
+//! A process that nobody else uses.
+
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_core::Process;
+
+use crate::thread::Level;
+
+/// The process, from its initialisation to the end of the environment.
+pub(crate) struct Engine(Process);
+
+impl Engine {
+    /// Joins the job.
+    ///
+    /// # Errors
+    /// Those of [`Process::init`]; `Other` if it was done before.
+    pub fn join<L: Level>() -> Result<Self> {
+        static INITIALISED: AtomicBool = AtomicBool::new(false);
+        if INITIALISED.swap(true, Ordering::Relaxed) {
+            return Err(Error::new(ErrorClass::Other, "this process has been initialised before"));
+        }
+        let joined = Process::init(L::gate);
+        INITIALISED.store(joined.is_ok(), Ordering::Relaxed);
+        joined.map(Self)
+    }
+
+    /// `MPI_Finalize`.
+    ///
+    /// # Errors
+    /// Those of [`Process::finalize`].
+    pub fn leave(&self) -> Result<()> {
+        self.0.finalize()
+    }
+}
+
+impl Deref for Engine {
+    type Target = Process;
+
+    fn deref(&self) -> &Process {
+        &self.0
+    }
+}
