@@ -1,5 +1,6 @@
 #!/bin/sh
-# mpi4py, built from source against an installed oxmpi: its programs, ours, and its own tests (suite.py).
+# mpi4py, built from source against an installed oxmpi: its programs, ours, and its own tests (suite.py). The example
+# in Python must print what the one in C does.
 #
 # usage: run.sh PREFIX [FOLDER]
 #
@@ -8,7 +9,7 @@
 set -eu
 
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
-    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
     exit 2
 fi
 prefix=$(cd "$1" && pwd)
@@ -43,7 +44,12 @@ run() {
     "$prefix/bin/mpiexec" -n "$ranks" --timeout 240 "$python" -B "$@"
 }
 
+heat=$here/../../examples/heat
+"$prefix/bin/mpicc" -O2 "$heat/heat.c" -o "$folder/heat"
+
 for ranks in 1 2 4 5; do
+    run "$heat/heat.py" | tee "$folder/heat.out"
+    [ "$(tail -n 1 "$folder/heat.out")" = "$("$prefix/bin/mpiexec" -n "$ranks" "$folder/heat")" ]
     run -m mpi4py.bench helloworld
     run -m mpi4py.bench ringtest --loop 1000 --size 1024
     run "$here/collectives.py"

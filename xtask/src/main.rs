@@ -9,6 +9,7 @@ mod cargo;
 mod cg;
 mod ci;
 mod generate;
+mod heat;
 mod install;
 mod jobs;
 mod manuals;
