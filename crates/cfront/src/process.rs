@@ -125,7 +125,7 @@ pub fn begin_world(required: ThreadLevel) -> Result<(&'static Process, ThreadLev
     if WORLD.get().is_some() {
         return Err(Error::new(ErrorClass::Other, "MPI was initialised before, and cannot be twice"));
     }
-    let process = take_up(required, required == ThreadLevel::Multiple)?;
+    let process = take_up(required, required == ThreadLevel::Multiple, Phase::Running)?;
     let level = provided(required);
     WORLD.get_or_init(|| Init { level, thread: Thread::current() });
     users.world = true;
@@ -166,7 +166,7 @@ pub fn end_world(process: &Process) {
 pub fn open_session(required: ThreadLevel) -> Result<(&'static Process, ThreadLevel)> {
     let mut users = users();
     // Only who promises that there is one thread speaks for the others too: sessions know nothing of each other.
-    let process = take_up(required, required != ThreadLevel::Single)?;
+    let process = take_up(required, required != ThreadLevel::Single, Phase::InSession)?;
     process.note_session();
     users.sessions += 1;
     users.has_left = false;
@@ -179,13 +179,13 @@ pub fn close_session(process: &Process) {
     give_up(process, |users| users.sessions -= 1);
 }
 
-/// Joins the job, unless that was done before.
-fn take_up(required: ThreadLevel, threaded: bool) -> Result<&'static Process> {
+/// Joins the job for what `phase` tells, unless that was done before.
+fn take_up(required: ThreadLevel, threaded: bool, phase: Phase) -> Result<&'static Process> {
     if let Some(process) = PROCESS.get() {
         return Ok(process);
     }
     FIRST.get_or_init(|| (threaded, Init { level: required, thread: Thread::current() }));
-    let process = Process::init(gate)?;
+    let process = Process::init(phase, gate)?;
     Ok(PROCESS.get_or_init(|| process))
 }
 

@@ -85,13 +85,14 @@ const COPY: &str = "OXMPI_COPY";
 impl Process {
     /// Joins the job that the launcher has made; without one, becomes a job of one rank.
     ///
-    /// `gate` makes the door to the process's state: with a lock for [`ThreadLevel::Multiple`], otherwise by
-    /// the front's promise that calls are serialised.
+    /// `phase` is what it shows of itself from then on: in the world model, or in a session. `gate` makes the door
+    /// to its state: with a lock for [`ThreadLevel::Multiple`], otherwise by the front's promise that calls are
+    /// serialised.
     ///
     /// # Errors
     /// `Other` if the launcher's environment is damaged or of another version, or the system refuses;
     /// `Arg` if `OXMPI_ALGORITHMS` or `OXMPI_COPY` names something that is not there.
-    pub fn init(gate: impl FnOnce(State) -> Gate<State>) -> Result<Self> {
+    pub fn init(phase: Phase, gate: impl FnOnce(State) -> Gate<State>) -> Result<Self> {
         // What is not text is no algorithm's name either. Before the seat is taken, which cannot be given up.
         let preferred = std::env::var_os(ALGORITHMS).unwrap_or_default();
         let overrides = Overrides::parse(&preferred.to_string_lossy())?;
@@ -114,7 +115,7 @@ impl Process {
         let meeting_context = engine.p2p.open_context();
         let farewell = Arc::new(Communicator::farewell(&mut engine));
         let (page, bed) = (engine.state(), engine.bed());
-        page.set_phase(Phase::Running);
+        page.set_phase(phase);
         let state = State {
             engine,
             requests: Slab::new(),

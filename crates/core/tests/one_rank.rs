@@ -5,14 +5,14 @@ use std::sync::Arc;
 use oxmpi_base::{ErrorClass, Result};
 use oxmpi_core::coll::{self, Root, Side};
 use oxmpi_core::{
-    AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner, Communicator, Dest, Operation, Process, SendMode,
-    Source, TagPattern,
+    AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner, Communicator, Dest, Operation, Phase, Process,
+    SendMode, Source, TagPattern,
 };
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::{Gate, Pool, Region};
 
 fn process() -> Process {
-    Process::init(Gate::threaded).expect("a job of one rank")
+    Process::init(Phase::Running, Gate::threaded).expect("a job of one rank")
 }
 
 fn memory(bytes: &[u8]) -> Region {

@@ -88,7 +88,7 @@ impl Engine {
     /// Whether another rank computes, between two calls.
     pub fn has_computing_peer(&self) -> bool {
         let mut others = (0..self.size()).filter(|&rank| rank != self.rank).map(|rank| self.job.state(rank));
-        others.any(|page| page.phase() == Phase::Running && page.call() == 0)
+        others.any(|page| matches!(page.phase(), Phase::InSession | Phase::Running) && page.call() == 0)
     }
 
     /// The channel that all ranks of the job have from the start. To be opened first, and once.

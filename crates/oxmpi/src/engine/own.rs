@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_core::Process;
+use oxmpi_core::{Phase, Process};
 
 use crate::thread::Level;
 
@@ -21,7 +21,7 @@ impl Engine {
         if INITIALISED.swap(true, Ordering::Relaxed) {
             return Err(Error::new(ErrorClass::Other, "this process has been initialised before"));
         }
-        let joined = Process::init(L::gate);
+        let joined = Process::init(Phase::Running, L::gate);
         INITIALISED.store(joined.is_ok(), Ordering::Relaxed);
         joined.map(Self)
     }
