@@ -9,11 +9,15 @@ programs! {
     collective_allreduce;
     collective_alltoall;
     collective_alltoallv;
+    collective_arrays;
     collective_barrier;
     collective_bcast;
+    collective_freed;
     collective_gather;
     collective_gatherv;
     collective_huge on 2;
+    collective_inits;
+    collective_local;
     collective_mismatch on 2 3 4 7 8;
     collective_mixed;
     collective_order;

@@ -1,0 +1,46 @@
+/* Arrays of counts, displacements and datatypes are read during the call and never written: the program may do
+   with them what it likes as soon as a nonblocking call, or the initialisation of a persistent operation, has
+   returned. MPI-5.0 asks for less: Collective Communication, Nonblocking and Persistent Collective Operations. */
+#define _GNU_SOURCE
+#include "sorts.h"
+#include <sys/mman.h>
+
+enum { COUNT = 1000 };
+
+/* The arrays lie in memory that can be read alone, and that is gone after the call. */
+static void in_passing_memory(int sort, int lifetime, int root, MPI_Request *request, Collective *it) {
+    *it = collective(MPI_COMM_WORLD, sort, COUNT, root);
+    Arrays *kept = it->arrays;
+    it->arrays = mmap(NULL, sizeof *kept, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(it->arrays != MAP_FAILED, "there is memory");
+    *it->arrays = *kept;
+    EQUAL(mprotect(it->arrays, sizeof *kept, PROT_READ), 0);
+    fill(it, 0);
+    call(it, lifetime, request);
+    EQUAL(munmap(it->arrays, sizeof *kept), 0);
+    it->arrays = kept;
+    memset(kept, 255, sizeof *kept);
+}
+
+int main(int argc, char **argv) {
+    MPI_Request request;
+    Collective it;
+    begin(&argc, &argv);
+    for (int sort = 0; sort < SORTS; sort++)
+        for (int root = 0; has_arrays(sort) && root < size; root++) {
+            in_passing_memory(sort, NONBLOCKING, root, &request, &it);
+            OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+            verify(&it, 0);
+            discard(&it);
+            in_passing_memory(sort, PERSISTENT, root, &request, &it);
+            for (int round = 1; round < 4; round++) {
+                fill(&it, round);
+                OK(MPI_Start(&request));
+                OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+                verify(&it, round);
+            }
+            OK(MPI_Request_free(&request));
+            discard(&it);
+        }
+    return end();
+}

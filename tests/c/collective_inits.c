@@ -1,0 +1,66 @@
+/* Initialisations of persistent operations stand in the one order of a communicator's collectives, with blocking and
+   nonblocking ones between them that are still under way; an initialisation that waits for the others lets
+   what was begun before go on. MPI-5.0: Collective Communication, Persistent Collective Operations. */
+#include "sorts.h"
+
+enum { COUNT = 2000 };
+
+static void between_others(MPI_Comm comm) {
+    Collective all[3 * SORTS];
+    MPI_Request requests[3 * SORTS];
+    for (int k = 0; k < 3 * SORTS; k++) {
+        requests[k] = MPI_REQUEST_NULL;
+        all[k] = collective(comm, (5 * k) % SORTS, k % 4 ? 7 : COUNT, k % size);
+        fill(&all[k], k);
+        call(&all[k], k % 7 == 3 ? BLOCKING : k % 2 ? PERSISTENT : NONBLOCKING, &requests[k]);
+    }
+    for (int k = 0; k < 3 * SORTS; k++) {
+        int i = rank % 2 ? k : 3 * SORTS - 1 - k;
+        if (i % 7 != 3 && i % 2)
+            OK(MPI_Start(&requests[i]));
+    }
+    OK(MPI_Waitall(3 * SORTS, requests, MPI_STATUSES_IGNORE));
+    for (int k = 0; k < 3 * SORTS; k++) {
+        verify(&all[k], k);
+        if (requests[k] != MPI_REQUEST_NULL)
+            OK(MPI_Request_free(&requests[k]));
+        discard(&all[k]);
+    }
+}
+
+/* The last rank comes to the initialisation when it has completed what the others have only begun. */
+static void lets_others_go_on(int sort, int count) {
+    Collective before = collective(MPI_COMM_WORLD, sort, count, 0);
+    Collective after = collective(MPI_COMM_WORLD, sort, count, 0);
+    MPI_Request pending, prepared;
+    fill(&before, sort);
+    fill(&after, 1 + sort);
+    call(&before, NONBLOCKING, &pending);
+    if (rank == size - 1)
+        OK(MPI_Wait(&pending, MPI_STATUS_IGNORE));
+    call(&after, PERSISTENT, &prepared);
+    OK(MPI_Start(&prepared));
+    OK(MPI_Wait(&prepared, MPI_STATUS_IGNORE));
+    OK(MPI_Wait(&pending, MPI_STATUS_IGNORE));
+    verify(&before, sort);
+    verify(&after, 1 + sort);
+    OK(MPI_Request_free(&prepared));
+    discard(&before);
+    discard(&after);
+}
+
+int main(int argc, char **argv) {
+    MPI_Comm backwards;
+    begin(&argc, &argv);
+    OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &backwards));
+    for (int round = 0; round < 5; round++) {
+        between_others(MPI_COMM_WORLD);
+        between_others(backwards);
+    }
+    for (int sort = 0; sort < SORTS; sort++) {
+        lets_others_go_on(sort, 1);
+        lets_others_go_on(sort, 50000);
+    }
+    OK(MPI_Comm_free(&backwards));
+    return end();
+}
