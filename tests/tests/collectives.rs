@@ -9,6 +9,7 @@ programs! {
     collective_allreduce;
     collective_alltoall;
     collective_alltoallv;
+    collective_apart;
     collective_arrays;
     collective_barrier;
     collective_bcast;
@@ -16,6 +17,7 @@ programs! {
     collective_gather;
     collective_gatherv;
     collective_huge on 2;
+    collective_independent;
     collective_inits;
     collective_local;
     collective_mismatch on 2 3 4 7 8;
@@ -23,6 +25,7 @@ programs! {
     collective_order;
     collective_outstanding;
     collective_overlap;
+    collective_progress;
     collective_random;
     collective_reduce;
     collective_restart;
