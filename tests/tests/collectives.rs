@@ -17,6 +17,7 @@ programs! {
     collective_gather;
     collective_gatherv;
     collective_huge on 2;
+    collective_in_place;
     collective_independent;
     collective_inits;
     collective_local;
@@ -30,4 +31,5 @@ programs! {
     collective_reduce;
     collective_restart;
     collective_scatter;
+    collective_significant;
 }
