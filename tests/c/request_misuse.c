@@ -1,18 +1,42 @@
 /* What may not be done with requests gives MPI_ERR_REQUEST and leaves them as they were.
    MPI-5.0: Point-to-Point Communication, Persistent Communication Requests; Collective Communication,
    Nonblocking and Persistent Collective Operations. */
-#include "check.h"
+#include "sorts.h"
 
-static void misuse_of_collective(MPI_Request *request, int is_persistent) {
-    GIVES(MPI_ERR_REQUEST, MPI_Cancel(request));
-    GIVES(MPI_ERR_REQUEST, MPI_Request_free(request));
-    GIVES(MPI_ERR_REQUEST, MPI_Start(request));
-    OK(MPI_Wait(request, MPI_STATUS_IGNORE));
-    CHECK((*request != MPI_REQUEST_NULL) == is_persistent, "only persistent requests stay");
+/* An active collective, even one that is over and not completed, can be neither cancelled nor freed. */
+static void misuse_of_collective(int sort, int lifetime) {
+    Collective it = collective(MPI_COMM_WORLD, sort, 100, size - 1);
+    MPI_Request request;
+    fill(&it, 0);
+    call(&it, lifetime, &request);
+    for (int round = 0; round < (lifetime == PERSISTENT ? 3 : 1); round++) {
+        if (lifetime == PERSISTENT) {
+            fill(&it, round);
+            OK(MPI_Start(&request));
+        }
+        for (int looks = 0, over = 0; looks < 2; looks++) {
+            MPI_Request before = request;
+            GIVES(MPI_ERR_REQUEST, MPI_Cancel(&request));
+            GIVES(MPI_ERR_REQUEST, MPI_Request_free(&request));
+            GIVES(MPI_ERR_REQUEST, MPI_Start(&request));
+            GIVES(MPI_ERR_REQUEST, MPI_Startall(1, &request));
+            CHECK(request == before, "the request is what it was");
+            while (!over)
+                OK(MPI_Request_get_status(request, &over, MPI_STATUS_IGNORE));
+        }
+        OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        CHECK((request != MPI_REQUEST_NULL) == (lifetime == PERSISTENT), "only persistent requests stay");
+        verify(&it, round);
+    }
+    if (lifetime == PERSISTENT) {
+        GIVES(MPI_ERR_REQUEST, MPI_Cancel(&request));
+        OK(MPI_Request_free(&request));
+    }
+    discard(&it);
 }
 
 int main(int argc, char **argv) {
-    int value = -1, sum;
+    int value = -1;
     MPI_Request request, freed;
     begin(&argc, &argv);
     int right = (rank + 1) % size, left = (rank + size - 1) % size;
@@ -36,15 +60,9 @@ int main(int argc, char **argv) {
     OK(MPI_Request_free(&request));
     GIVES(MPI_ERR_REQUEST, MPI_Start(&freed));
 
-    OK(MPI_Ibarrier(MPI_COMM_WORLD, &request));
-    misuse_of_collective(&request, 0);
-    OK(MPI_Allreduce_init(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
-    for (int round = 0; round < 3; round++) {
-        OK(MPI_Start(&request));
-        misuse_of_collective(&request, 1);
-        EQUAL(sum, size * (size - 1) / 2);
+    for (int sort = 0; sort < SORTS; sort++) {
+        misuse_of_collective(sort, NONBLOCKING);
+        misuse_of_collective(sort, PERSISTENT);
     }
-    GIVES(MPI_ERR_REQUEST, MPI_Cancel(&request));
-    OK(MPI_Request_free(&request));
     return end();
 }

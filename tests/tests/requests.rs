@@ -8,6 +8,8 @@ programs! {
     request_errors;
     request_generalized;
     request_misuse;
+    request_mixed;
     request_some;
+    request_startall;
     request_status;
 }
