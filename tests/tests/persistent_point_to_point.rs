@@ -6,6 +6,7 @@ programs! {
     persistent_pt2pt_cancel;
     persistent_pt2pt_free;
     persistent_pt2pt_inactive;
+    persistent_pt2pt_local;
     persistent_pt2pt_mixing;
     persistent_pt2pt_modes;
     persistent_pt2pt_restart;
