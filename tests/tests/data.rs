@@ -21,6 +21,7 @@ programs! {
     datatype_refused on 1 2;
     datatype_signatures on 1 2 3 5;
     datatype_threads on 1 2;
+    op_freed;
     op_gaps;
     op_local on 1;
     op_user;
