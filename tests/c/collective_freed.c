@@ -1,5 +1,6 @@
 /* A persistent operation may be freed without ever having been started, in any order; one that was started as soon
-   as this rank has completed it, whatever the others are doing. Freeing is local.
+   as this rank has completed it, whatever the others are doing. Freeing is local. With completion, in every lifetime,
+   the buffers are the caller's again.
    MPI-5.0: Collective Communication, Persistent Collective Operations. */
 #include "sorts.h"
 
@@ -40,16 +41,17 @@ static void never_started(MPI_Comm comm, int first) {
         discard(&all[sort]);
 }
 
-/* Everybody frees what he has completed while others may not have looked yet. */
+/* Everybody frees what he has completed, and uses the buffers for something else, while others may not be done. */
 static void freed_at_once(MPI_Comm comm, int root) {
-    for (int sort = 0; sort < SORTS; sort++) {
-        Collective it = collective(comm, sort, COUNT, root);
-        MPI_Request request;
-        fill(&it, sort);
-        begin_one(&it, PERSISTENT, &request);
+    for (int k = 0; k < SORTS * LIFETIMES; k++) {
+        Collective it = collective(comm, k / LIFETIMES, COUNT, root);
+        MPI_Request request = MPI_REQUEST_NULL;
+        fill(&it, k);
+        begin_one(&it, k % LIFETIMES, &request);
         complete_one(&request);
-        verify(&it, sort);
-        memset(it.sent, 255, sizeof(int) * COUNT);
+        verify(&it, k);
+        memset(it.sent, 255, sizeof(int) * (size_t)(COUNT * it.ranks));
+        memset(it.received, 255, sizeof(int) * (size_t)(COUNT * it.ranks));
         discard(&it);
     }
 }
@@ -75,7 +77,7 @@ static void after_their_communicator(void) {
 
 int main(int argc, char **argv) {
     begin(&argc, &argv);
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < 6; round++) {
         never_started(MPI_COMM_WORLD, round % size);
         freed_at_once(MPI_COMM_WORLD, round % size);
         after_their_communicator();

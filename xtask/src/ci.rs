@@ -5,15 +5,16 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::cargo::{cargo, succeed, target_directory};
-use crate::{Outcome, cg, generate, heat, install, jobs, manuals, symbols, tidy, wrappers};
+use crate::{Outcome, cg, generate, heat, install, jobs, manuals, standard, symbols, tidy, wrappers};
 
 /// A step's name and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 17] = [
+const STEPS: [Step; 18] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
+    ("standard", standard::run),
     ("clippy", || cargo_step(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
     ("doc", || cargo_step(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
     ("test", || cargo_step(&["test", "--workspace", "--exclude", "oxmpi-tests"], &[])),

@@ -13,6 +13,7 @@ mod heat;
 mod install;
 mod jobs;
 mod manuals;
+mod standard;
 mod symbols;
 mod tidy;
 mod wrappers;
