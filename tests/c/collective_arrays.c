@@ -8,8 +8,8 @@
 enum { COUNT = 1000 };
 
 /* The arrays lie in memory that can be read alone, and that is gone after the call. */
-static void in_passing_memory(int sort, int lifetime, int root, MPI_Request *request, Collective *it) {
-    *it = collective(MPI_COMM_WORLD, sort, COUNT, root);
+static void in_passing_memory(MPI_Comm comm, int sort, int lifetime, int root, MPI_Request *request, Collective *it) {
+    *it = collective(comm, sort, COUNT, root);
     Arrays *kept = it->arrays;
     it->arrays = mmap(NULL, sizeof *kept, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(it->arrays != MAP_FAILED, "there is memory");
@@ -22,17 +22,16 @@ static void in_passing_memory(int sort, int lifetime, int root, MPI_Request *req
     memset(kept, 255, sizeof *kept);
 }
 
-int main(int argc, char **argv) {
+static void every_one(MPI_Comm comm) {
     MPI_Request request;
     Collective it;
-    begin(&argc, &argv);
     for (int sort = 0; sort < SORTS; sort++)
         for (int root = 0; has_arrays(sort) && root < size; root++) {
-            in_passing_memory(sort, NONBLOCKING, root, &request, &it);
+            in_passing_memory(comm, sort, NONBLOCKING, root, &request, &it);
             OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
             verify(&it, 0);
             discard(&it);
-            in_passing_memory(sort, PERSISTENT, root, &request, &it);
+            in_passing_memory(comm, sort, PERSISTENT, root, &request, &it);
             for (int round = 1; round < 4; round++) {
                 fill(&it, round);
                 OK(MPI_Start(&request));
@@ -42,5 +41,14 @@ int main(int argc, char **argv) {
             OK(MPI_Request_free(&request));
             discard(&it);
         }
+}
+
+int main(int argc, char **argv) {
+    MPI_Comm comms[COMMS];
+    begin(&argc, &argv);
+    int made = make_comms(comms);
+    for (int k = 0; k < made; k++)
+        every_one(comms[k]);
+    free_comms(comms, made);
     return end();
 }

@@ -34,7 +34,7 @@ static void never_started(MPI_Comm comm, int first) {
     prepare(comm, 0);
     if (rank == first)
         free_all();
-    hold(first, MPI_COMM_WORLD);
+    hold(first);
     if (rank != first)
         free_all();
     for (int sort = 0; sort < SORTS; sort++)
@@ -50,16 +50,16 @@ static void freed_at_once(MPI_Comm comm, int root) {
         begin_one(&it, k % LIFETIMES, &request);
         complete_one(&request);
         verify(&it, k);
-        memset(it.sent, 255, sizeof(int) * (size_t)(COUNT * it.ranks));
-        memset(it.received, 255, sizeof(int) * (size_t)(COUNT * it.ranks));
+        memset(it.sent, 255, sizeof(int) * (size_t)(COUNT * it.peers));
+        memset(it.received, 255, sizeof(int) * (size_t)(COUNT * it.peers));
         discard(&it);
     }
 }
 
 /* The requests outlive the handle of their communicator. */
-static void after_their_communicator(void) {
+static void after_their_communicator(MPI_Comm original) {
     MPI_Comm comm;
-    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    OK(MPI_Comm_dup(original, &comm));
     prepare(comm, size - 1);
     OK(MPI_Comm_free(&comm));
     for (int round = 0; round < 3; round++) {
@@ -76,11 +76,14 @@ static void after_their_communicator(void) {
 }
 
 int main(int argc, char **argv) {
+    MPI_Comm comms[COMMS];
     begin(&argc, &argv);
-    for (int round = 0; round < 6; round++) {
-        never_started(MPI_COMM_WORLD, round % size);
-        freed_at_once(MPI_COMM_WORLD, round % size);
-        after_their_communicator();
+    int made = make_comms(comms);
+    for (int round = 0; round < 3 * made; round++) {
+        never_started(comms[round % made], round % size);
+        freed_at_once(comms[round % made], round % size);
+        after_their_communicator(comms[round % made]);
     }
+    free_comms(comms, made);
     return end();
 }

@@ -29,9 +29,9 @@ static void between_others(MPI_Comm comm) {
 }
 
 /* The last rank comes to the initialisation when it has completed what the others have only begun. */
-static void lets_others_go_on(int sort, int count) {
-    Collective before = collective(MPI_COMM_WORLD, sort, count, 0);
-    Collective after = collective(MPI_COMM_WORLD, sort, count, 0);
+static void lets_others_go_on(MPI_Comm comm, int sort, int count) {
+    Collective before = collective(comm, sort, count, 0);
+    Collective after = collective(comm, sort, count, 0);
     MPI_Request pending, prepared;
     fill(&before, sort);
     fill(&after, 1 + sort);
@@ -50,17 +50,17 @@ static void lets_others_go_on(int sort, int count) {
 }
 
 int main(int argc, char **argv) {
-    MPI_Comm backwards;
+    MPI_Comm comms[COMMS];
     begin(&argc, &argv);
-    OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &backwards));
-    for (int round = 0; round < 5; round++) {
-        between_others(MPI_COMM_WORLD);
-        between_others(backwards);
-    }
-    for (int sort = 0; sort < SORTS; sort++) {
-        lets_others_go_on(sort, 1);
-        lets_others_go_on(sort, 50000);
-    }
-    OK(MPI_Comm_free(&backwards));
+    int made = make_comms(comms);
+    for (int round = 0; round < 4; round++)
+        for (int k = 0; k < made; k++)
+            between_others(comms[k]);
+    for (int sort = 0; sort < SORTS; sort++)
+        for (int k = 0; k < made; k++) {
+            lets_others_go_on(comms[k], sort, 1);
+            lets_others_go_on(comms[k], sort, 50000);
+        }
+    free_comms(comms, made);
     return end();
 }

@@ -2,10 +2,11 @@
    MPI-5.0: Point-to-Point Communication, Persistent Communication Requests; Collective Communication,
    Nonblocking and Persistent Collective Operations. */
 #include "sorts.h"
+#include <sched.h>
 
 /* An active collective, even one that is over and not completed, can be neither cancelled nor freed. */
-static void misuse_of_collective(int sort, int lifetime) {
-    Collective it = collective(MPI_COMM_WORLD, sort, 100, size - 1);
+static void misuse_of_collective(MPI_Comm comm, int sort, int lifetime) {
+    Collective it = collective(comm, sort, 100, size - 1);
     MPI_Request request;
     fill(&it, 0);
     call(&it, lifetime, &request);
@@ -21,8 +22,10 @@ static void misuse_of_collective(int sort, int lifetime) {
             GIVES(MPI_ERR_REQUEST, MPI_Start(&request));
             GIVES(MPI_ERR_REQUEST, MPI_Startall(1, &request));
             CHECK(request == before, "the request is what it was");
-            while (!over)
+            while (!over) {
                 OK(MPI_Request_get_status(request, &over, MPI_STATUS_IGNORE));
+                sched_yield();
+            }
         }
         OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
         CHECK((request != MPI_REQUEST_NULL) == (lifetime == PERSISTENT), "only persistent requests stay");
@@ -60,9 +63,12 @@ int main(int argc, char **argv) {
     OK(MPI_Request_free(&request));
     GIVES(MPI_ERR_REQUEST, MPI_Start(&freed));
 
-    for (int sort = 0; sort < SORTS; sort++) {
-        misuse_of_collective(sort, NONBLOCKING);
-        misuse_of_collective(sort, PERSISTENT);
+    MPI_Comm comms[COMMS];
+    int made = make_comms(comms);
+    for (int k = 0; k < made * SORTS; k++) {
+        misuse_of_collective(comms[k % made], k / made, NONBLOCKING);
+        misuse_of_collective(comms[k % made], k / made, PERSISTENT);
     }
+    free_comms(comms, made);
     return end();
 }

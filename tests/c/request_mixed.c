@@ -4,6 +4,7 @@
    Nonblocking and Persistent Collective Operations. */
 #include "random.h"
 #include "sorts.h"
+#include <sched.h>
 
 enum {
     COLLECTIVE, DUPLICATION, GENERALIZED, INACTIVE_COLLECTIVE, INACTIVE_RECEIVE, NULL_REQUEST, PERSISTENT_COLLECTIVE,
@@ -141,7 +142,7 @@ static void complete_single(int way) {
         int done = way == WAIT;
         if (way == WAIT)
             OK(MPI_Wait(&requests[place], &status));
-        while (!done)
+        for (; !done; sched_yield())
             if (way == TEST)
                 OK(MPI_Test(&requests[place], &done, &status));
             else
@@ -158,7 +159,7 @@ static void complete_all(int way) {
     int done = way == WAITALL;
     if (way == WAITALL)
         OK(MPI_Waitall(COUNT, requests, statuses));
-    while (!done)
+    for (; !done; sched_yield())
         if (way == TESTALL)
             OK(MPI_Testall(COUNT, requests, &done, statuses));
         else
@@ -171,7 +172,7 @@ static void complete_all(int way) {
 
 static void complete_any(int way) {
     MPI_Status status;
-    for (;;) {
+    for (;; sched_yield()) {
         int place, done = 1;
         if (way == WAITANY)
             OK(MPI_Waitany(COUNT, requests, &place, &status));
@@ -192,7 +193,7 @@ static void complete_any(int way) {
 static void complete_some(int way) {
     static MPI_Status statuses[COUNT];
     int places[COUNT], found = 0;
-    for (;;) {
+    for (;; sched_yield()) {
         if (way == WAITSOME)
             OK(MPI_Waitsome(COUNT, requests, &found, places, statuses));
         else if (way == TESTSOME)

@@ -1,4 +1,4 @@
-/* MPI_Startall over persistent messages and persistent collectives of two communicators in one array, in another
+/* MPI_Startall over persistent messages and persistent collectives of several communicators in one array, in another
    order on each rank; what cannot be started starts nothing.
    MPI-5.0: Point-to-Point Communication, Persistent Communication Requests; Collective Communication, Persistent
    Collective Operations. */
@@ -66,13 +66,13 @@ static void refused(MPI_Request *requests) {
 
 int main(int argc, char **argv) {
     static MPI_Request requests[COUNT];
-    MPI_Comm backwards;
+    MPI_Comm comms[COMMS];
     begin(&argc, &argv);
-    OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &backwards));
+    int made = make_comms(comms);
     for (int k = 0; k < COUNT; k++) {
         int i = k - MESSAGES;
         if (i >= 0)
-            collectives[i] = collective(i % 2 ? backwards : MPI_COMM_WORLD, i / 2, i % 3 ? 5 : 4000, i % size);
+            collectives[i] = collective(comms[i % made], i / 2, i % 3 ? 5 : 4000, i % size);
         if (i >= 0)
             call(&collectives[i], PERSISTENT, &requests[k]);
         else
@@ -94,6 +94,6 @@ int main(int argc, char **argv) {
         OK(MPI_Request_free(&requests[k]));
     for (int k = 0; k < 2 * SORTS; k++)
         discard(&collectives[k]);
-    OK(MPI_Comm_free(&backwards));
+    free_comms(comms, made);
     return end();
 }

@@ -17,10 +17,14 @@ typedef struct {
     MPI_Datatype types[16];
 } Arrays;
 
-/* A collective with buffers of its own. */
+/* A collective with buffers of its own, within a group or between two. */
 typedef struct {
     MPI_Comm comm;
-    int sort, count, root, ranks, me;
+    /* Whom this rank hears from: how many, and the rank in the world of each. */
+    int peers, worlds[16];
+    /* The root has this rank in its group; between two groups that is the group of rank 0 of the world. */
+    int root, is_root, is_beside_root, root_argument;
+    int sort, count;
     int *sent, *received;
     Arrays *arrays;
     MPI_Info info;
@@ -35,16 +39,50 @@ static inline int element(int from, int to, int i, int round) {
     return 7919 * round + 101 * from + 1009 * to + 3 * i;
 }
 
+/* The ranks in the world of a group's members, and how many they are. */
+static inline int members(MPI_Group group, int *worlds) {
+    MPI_Group world;
+    int count, indices[16];
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_size(group, &count));
+    for (int i = 0; i < count; i++)
+        indices[i] = i;
+    OK(MPI_Group_translate_ranks(group, count, indices, world, worlds));
+    OK(MPI_Group_free(&world));
+    OK(MPI_Group_free(&group));
+    return count;
+}
+
+/* Who is the root, and what this rank says of it; `root` may be any number. */
+static inline void choose_root(Collective *it, int root) {
+    int is_inter, me, locals, own[16], has_first = 0;
+    MPI_Group group;
+    OK(MPI_Comm_test_inter(it->comm, &is_inter));
+    OK(MPI_Comm_rank(it->comm, &me));
+    OK(MPI_Comm_group(it->comm, &group));
+    locals = members(group, own);
+    if (is_inter)
+        OK(MPI_Comm_remote_group(it->comm, &group));
+    else
+        OK(MPI_Comm_group(it->comm, &group));
+    it->peers = members(group, it->worlds);
+    for (int i = 0; i < locals; i++)
+        has_first |= own[i] == 0;
+    it->root = root % (has_first || !is_inter ? locals : it->peers);
+    it->is_root = me == it->root && (has_first || !is_inter);
+    it->is_beside_root = is_inter && has_first && !it->is_root;
+    it->root_argument = it->is_beside_root ? MPI_PROC_NULL : is_inter && it->is_root ? MPI_ROOT : it->root;
+}
+
 static inline Collective collective(MPI_Comm comm, int sort, int count, int root) {
-    Collective it = {.comm = comm, .sort = sort, .count = count, .root = root, .info = MPI_INFO_NULL};
-    OK(MPI_Comm_size(comm, &it.ranks));
-    OK(MPI_Comm_rank(comm, &it.me));
-    it.sent = malloc(sizeof(int) * (size_t)(count * it.ranks + 1));
-    it.received = malloc(sizeof(int) * (size_t)(count * it.ranks + 1));
+    Collective it = {.comm = comm, .sort = sort, .count = count, .info = MPI_INFO_NULL};
+    choose_root(&it, root);
+    it.sent = malloc(sizeof(int) * (size_t)(count * it.peers + 1));
+    it.received = malloc(sizeof(int) * (size_t)(count * it.peers + 1));
     it.arrays = malloc(sizeof *it.arrays);
-    for (int r = 0; r < it.ranks; r++) {
+    for (int r = 0; r < it.peers; r++) {
         it.arrays->counts[r] = count;
-        it.arrays->places[r] = (it.ranks - 1 - r) * count;
+        it.arrays->places[r] = (it.peers - 1 - r) * count;
         it.arrays->bytes[r] = it.arrays->places[r] * (int)sizeof(int);
         it.arrays->types[r] = MPI_INT;
     }
@@ -59,18 +97,30 @@ static inline void discard(Collective *it) {
 
 /* Where the block of a rank lies. */
 static inline int place_of(const Collective *it, int r) {
-    return (has_arrays(it->sort) ? it->ranks - 1 - r : r) * it->count;
+    return (has_arrays(it->sort) ? it->peers - 1 - r : r) * it->count;
+}
+
+static inline int is_exchange(int sort) {
+    return sort == ALLTOALL || sort == ALLTOALLV || sort == ALLTOALLW;
+}
+
+static inline int is_from_root(int sort) {
+    return sort == BCAST || sort == SCATTER || sort == SCATTERV;
+}
+
+static inline int is_to_root(int sort) {
+    return sort == GATHER || sort == GATHERV || sort == REDUCE;
 }
 
 static inline void fill(Collective *it, int round) {
-    int is_per_rank = it->sort == ALLTOALL || it->sort == ALLTOALLV || it->sort == ALLTOALLW ||
-        it->sort == SCATTER || it->sort == SCATTERV;
-    for (int r = 0; r < (is_per_rank ? it->ranks : 1); r++)
+    int has_blocks = is_exchange(it->sort) || it->sort == SCATTER || it->sort == SCATTERV;
+    for (int r = 0; r < (has_blocks ? it->peers : 1); r++)
         for (int i = 0; i < it->count; i++)
-            it->sent[(is_per_rank ? place_of(it, r) : 0) + i] = element(it->me, r, i, round);
-    for (int i = 0; i <= it->count * it->ranks; i++)
+            it->sent[(has_blocks ? place_of(it, r) : 0) + i] =
+                element(rank, has_blocks ? it->worlds[r] : 0, i, round);
+    for (int i = 0; i <= it->count * it->peers; i++)
         it->received[i] = -1;
-    if (it->sort == BCAST && it->me == it->root)
+    if (it->sort == BCAST && it->is_root)
         memcpy(it->received, it->sent, sizeof(int) * (size_t)it->count);
 }
 
@@ -80,33 +130,35 @@ static inline void verify_block(const Collective *it, int place, int from, int t
 }
 
 static inline void verify_blocks(const Collective *it, int to, int round) {
-    for (int r = 0; r < it->ranks; r++)
-        verify_block(it, place_of(it, r), r, to, round);
-    EQUAL(it->received[it->ranks * it->count], -1);
+    for (int r = 0; r < it->peers; r++)
+        verify_block(it, place_of(it, r), it->worlds[r], to, round);
+    EQUAL(it->received[it->peers * it->count], -1);
 }
 
 static inline void verify_sum(const Collective *it, int round) {
     for (int i = 0; i < it->count; i++) {
         int sum = 0;
-        for (int r = 0; r < it->ranks; r++)
-            sum += element(r, 0, i, round);
+        for (int r = 0; r < it->peers; r++)
+            sum += element(it->worlds[r], 0, i, round);
         EQUAL(it->received[i], sum);
     }
 }
 
 /* Everybody has what the collective gives him, and nothing else was written. */
 static inline void verify(const Collective *it, int round) {
-    int is_to_root = it->sort == GATHER || it->sort == GATHERV || it->sort == REDUCE;
-    if (it->sort == BARRIER || (is_to_root && it->me != it->root))
+    int gets_none = it->is_beside_root || (it->is_root && it->root_argument == MPI_ROOT);
+    if (it->sort == BARRIER || (is_to_root(it->sort) && !it->is_root))
         EQUAL(it->received[0], -1);
+    else if (it->sort == BCAST && it->is_root)
+        verify_block(it, 0, rank, 0, round);
+    else if (is_from_root(it->sort) && gets_none)
+        EQUAL(it->received[0], -1);
+    else if (is_from_root(it->sort))
+        verify_block(it, 0, it->worlds[it->root], it->sort == BCAST ? 0 : rank, round);
     else if (it->sort == ALLREDUCE || it->sort == REDUCE)
         verify_sum(it, round);
-    else if (it->sort == BCAST)
-        verify_block(it, 0, it->root, 0, round);
-    else if (it->sort == SCATTER || it->sort == SCATTERV)
-        verify_block(it, 0, it->root, it->me, round);
     else
-        verify_blocks(it, it->sort == ALLTOALL || it->sort == ALLTOALLV || it->sort == ALLTOALLW ? it->me : 0, round);
+        verify_blocks(it, is_exchange(it->sort) ? rank : 0, round);
 }
 
 /* The call of one lifetime; a persistent request is made and not started. */
@@ -121,7 +173,7 @@ static inline void verify(const Collective *it, int round) {
     } while (0)
 
 static inline void call_uniform(const Collective *it, int lifetime, MPI_Request *request) {
-    int n = it->count, root = it->root, *in = it->sent, *out = it->received;
+    int n = it->count, root = it->root_argument, *in = it->sent, *out = it->received;
     switch (it->sort) {
     case ALLGATHER:
         IN_LIFETIME(MPI_Allgather, MPI_Iallgather, in, n, MPI_INT, out, n, MPI_INT, it->comm);
@@ -150,7 +202,7 @@ static inline void call_uniform(const Collective *it, int lifetime, MPI_Request 
 }
 
 static inline void call(const Collective *it, int lifetime, MPI_Request *request) {
-    int n = it->count, root = it->root, *in = it->sent, *out = it->received;
+    int n = it->count, root = it->root_argument, *in = it->sent, *out = it->received;
     Arrays *a = it->arrays;
     switch (it->sort) {
     case ALLGATHERV:
@@ -189,16 +241,35 @@ static inline void complete_one(MPI_Request *request) {
         OK(MPI_Request_free(request));
 }
 
-/* One rank lets the others go on. */
-static inline void hold(int holder, MPI_Comm comm) {
-    int token = 0, ranks, me;
-    OK(MPI_Comm_size(comm, &ranks));
-    OK(MPI_Comm_rank(comm, &me));
-    for (int r = 0; me == holder && r < ranks; r++)
-        if (r != me)
-            OK(MPI_Send(&token, 1, MPI_INT, r, 4711, comm));
-    if (me != holder)
-        OK(MPI_Recv(&token, 1, MPI_INT, holder, 4711, comm, MPI_STATUS_IGNORE));
+/* One rank of the world lets the others go on. */
+static inline void hold(int holder) {
+    int token = 0;
+    for (int r = 0; rank == holder && r < size; r++)
+        if (r != rank)
+            OK(MPI_Send(&token, 1, MPI_INT, r, 4711, MPI_COMM_WORLD));
+    if (rank != holder)
+        OK(MPI_Recv(&token, 1, MPI_INT, holder, 4711, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+/* The same ranks as one group in reversed order, and as two groups where there are two ranks. */
+enum { COMMS = 3 };
+
+static inline int make_comms(MPI_Comm *comms) {
+    MPI_Comm half;
+    comms[0] = MPI_COMM_WORLD;
+    OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comms[1]));
+    if (size == 1)
+        return 2;
+    OK(MPI_Comm_split(MPI_COMM_WORLD, rank % 3 == 1, rank, &half));
+    OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank % 3 != 1, 18, &comms[2]));
+    OK(MPI_Comm_set_errhandler(comms[2], MPI_ERRORS_RETURN));
+    OK(MPI_Comm_free(&half));
+    return 3;
+}
+
+static inline void free_comms(MPI_Comm *comms, int count) {
+    for (int k = 1; k < count; k++)
+        OK(MPI_Comm_free(&comms[k]));
 }
 
 #endif
