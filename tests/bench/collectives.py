@@ -83,6 +83,7 @@ BY_MESSAGES = {
     "field_alltoallw": "field_messages",
 }
 MESSAGES = set(BY_MESSAGES.values())
+WRONG = "wrong data"
 
 
 class Implementation:
@@ -199,7 +200,7 @@ def faults(points):
     found = {}
     for point in points:
         if point.get("wrong") or point.get("error"):
-            found.setdefault(subject_of(point), point.get("error") or "wrong data")
+            found.setdefault(subject_of(point), point.get("error") or WRONG)
     return found
 
 
@@ -224,9 +225,8 @@ def state(point, split):
     return ", near" if point["line_hi"] < split else ", far" if point["line_lo"] >= split else None
 
 
-def medians(points):
-    """(title) -> (operation, root, blocks, bytes) -> lifetime -> implementation -> microseconds."""
-    bad = faults(points)
+def medians(points, bad):
+    """Title -> (operation, root, blocks, bytes) -> lifetime -> implementation -> microseconds, without the bad."""
     split = gap(sorted(point["line_lo"] for point in points if "line_lo" in point))
     samples = defaultdict(list)
     for point in points:
@@ -334,21 +334,22 @@ def print_subject(table, names, subject):
         print(f"| {name} | " + " | ".join(shown) + " |")
 
 
-def report(points, subject):
+def report(points, subject, with_wrong):
     names = list(dict.fromkeys(point["impl"] for point in points))
     lines = sorted(point["line_lo"] for point in points if "line_lo" in point)
     if lines:
         deciles = " ".join(f"{lines[k * (len(lines) - 1) // 10]:.0f}" for k in range(11))
         print(f"A cache line crosses in (ns, deciles): {deciles}")
-    for title, table in medians(points).items():
+    bad = faults(points)
+    left_out = {point: why for point, why in bad.items() if not with_wrong or why != WRONG}
+    for title, table in medians(points, left_out).items():
         print(f"\n## {title[0].upper()}{title[1:]}\n")
         if subject in names and len(names) > 1:
             print_subject(table, names, subject)
         else:
             print_peers(table, names)
-    bad = faults(points)
     if bad:
-        print("\n## Left out\n")
+        print("\n## " + ("Faults, with what is only wrong above" if with_wrong else "Left out") + "\n")
     for (name, comm, ranks, *what), why in bad.items():
         print(f"- {name}, {comm}, {ranks} ranks: {'/'.join(what)}: {why}")
 
@@ -365,6 +366,7 @@ def main():
     parser.add_argument("--out", help="file to add the points to, one a line")
     parser.add_argument("--show", action="store_true", help="the arguments are such files: print their tables")
     parser.add_argument("--subject", default="oxmpi")
+    parser.add_argument("--with-wrong", action="store_true", help="what leaves wrong data in the right time counts too")
     parser.add_argument("implementations", nargs="+")
     arguments = parser.parse_args(arguments)
     if arguments.show:
@@ -375,7 +377,7 @@ def main():
         if arguments.out:
             with open(arguments.out, "a", encoding="utf-8") as file:
                 file.writelines(json.dumps(point) + "\n" for point in points)
-    report(points, arguments.subject)
+    report(points, arguments.subject, arguments.with_wrong)
 
 
 if __name__ == "__main__":
