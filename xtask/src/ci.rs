@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::cargo::{cargo, succeed, target_directory};
-use crate::{Outcome, cg, generate, heat, install, jobs, manuals, standard, symbols, tidy, wrappers};
+use crate::{Outcome, bench, cg, generate, heat, install, jobs, manuals, standard, symbols, tidy, wrappers};
 
 /// A step's name and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 18] = [
+const STEPS: [Step; 19] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
@@ -26,6 +26,7 @@ const STEPS: [Step; 18] = [
     ("manuals", || manuals::check(&moved()?)),
     ("symbols", || symbols::run(&moved()?.join("lib/libmpi_abi.so.1"), &moved()?.join("include/mpi.h"))),
     ("jobs", || jobs::check(&moved()?, &[])),
+    ("bench", || bench::check(&moved()?)),
     ("cg", || cg::check(&moved()?)),
     ("heat", || heat::check(&moved()?)),
     ("python", || jobs::check_python(&moved()?)),

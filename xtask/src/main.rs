@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+mod bench;
 mod cargo;
 mod cg;
 mod ci;

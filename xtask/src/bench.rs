@@ -1,0 +1,46 @@
+//! The benchmark of collectives in `tests/bench`, looking at the data rather than at the clock.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::Outcome;
+use crate::cargo::{succeed, workspace_root};
+
+/// Ranks, and whether they are one group or the two halves are two.
+const RUNS: [(u32, &[&str]); 6] =
+    [(1, &[]), (2, &[]), (3, &[]), (4, &[]), (2, &["--inter"]), (4, &["--inter"])];
+/// What the library says of a function that it lacks.
+const NOT_BUILT: &str = "not built in this version";
+
+/// Compiles it against an installation and runs it: every collective that is built leaves the right data, in all
+/// lifetimes, with fixed and rotating roots, with equal and uneven blocks.
+pub fn check(prefix: &Path) -> Outcome {
+    let program = prefix.join("bin/collectives");
+    let folder = workspace_root().join("tests/bench/collectives");
+    let sources = ["main.c", "measure.c", "neighbors.c", "operations.c"].map(|file| folder.join(file));
+    let mut compile = Command::new(prefix.join("bin/mpicc"));
+    compile.args(["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program).args(&sources);
+    succeed(&mut compile)?;
+    let mut points = 0;
+    for (ranks, options) in RUNS {
+        let mut command = Command::new(prefix.join("bin/mpiexec"));
+        // Cargo's search path for libraries would hide the installed one.
+        command
+            .env_remove("LD_LIBRARY_PATH")
+            .args(["--timeout", "60", "-n", &ranks.to_string()])
+            .arg(&program);
+        command.args(["--check", "--batches", "4", "--sizes", "8,1K,64K"]).args(options);
+        let output = command.output()?;
+        let lines = String::from_utf8(output.stdout)?;
+        let bad = |line: &&str| !line.ends_with(r#""wrong":0}"#) && !line.contains(NOT_BUILT);
+        if let Some(line) = lines.lines().find(bad) {
+            return Err(format!("on {ranks} ranks: {line}").into());
+        }
+        if !output.status.success() || lines.is_empty() {
+            return Err(format!("on {ranks} ranks: {}", String::from_utf8_lossy(&output.stderr)).into());
+        }
+        points += lines.lines().filter(|line| !line.contains(NOT_BUILT)).count();
+    }
+    println!("{points} passed, 0 failed");
+    Ok(())
+}
