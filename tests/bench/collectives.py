@@ -106,7 +106,8 @@ class Implementation:
         """The points of a run; what stops one is skipped from then on, and the run begun again behind it."""
         points = []
         while True:
-            finished, unfinished = self.launch(variant, ranks, program_arguments, patience_s)
+            done = [label(point) for point in points]
+            finished, unfinished = self.launch(variant, ranks, program_arguments, done, patience_s)
             points += finished
             if unfinished is None:
                 return points
@@ -115,14 +116,14 @@ class Implementation:
             whole = f"{unfinished['op']}/{unfinished['mode']}"
             again = sum(skipped.startswith(whole) for skipped in self.skip) >= 2
             self.skip.append(whole if again else label(unfinished))
-            done = {label(point) for point in points}
-            program_arguments = [*program_arguments, "--skip", ",".join([*self.skip, *sorted(done)])]
 
-    def launch(self, variant, ranks, program_arguments, patience_s):
+    def launch(self, variant, ranks, program_arguments, done, patience_s):
         """Points that came to an end, and the one that did not, if any."""
         options, environment = variant
-        if self.skip and "--skip" not in program_arguments:
-            program_arguments = [*program_arguments, "--skip", ",".join(self.skip)]
+        skip = [*self.skip, *done]
+        if "--skip" in program_arguments:
+            skip.append(program_arguments[program_arguments.index("--skip") + 1])
+        program_arguments = [*program_arguments, "--skip", ",".join(skip)]
         tag = "COLLECTIVES_RUN=" + uuid.uuid4().hex
         environment = {**os.environ, **self.environment, **environment, **dict([tag.split("=")])}
         command = [f"{self.prefix}/bin/mpiexec", *options, "-n", str(ranks), *RANK, self.program]
@@ -146,7 +147,7 @@ class Implementation:
         lines = [line for line in text.splitlines() if line.startswith('{"op"')]
         points = [json.loads(line) for line in lines if line.endswith("}")]
         started = [json.loads(line.split(',"wrong"')[0] + "}") for line in lines[-1:] if not line.endswith("}")]
-        if code != 0 and not started:
+        if code != 0 and not points and not started:
             raise SystemExit(f"{' '.join(command)}: {code}\n{tail}")
         return points, started[0] if started else None
 

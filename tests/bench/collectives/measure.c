@@ -262,6 +262,7 @@ void measure(void) {
         print_time();
     }
     double code = greatest(fault);
+    release();
     if (rank == 0) {
         char text[MPI_MAX_ERROR_STRING] = "";
         int length;
@@ -271,5 +272,4 @@ void measure(void) {
         printf(code != 0 ? ",\"error\":\"%.200s\"}\n" : "}\n", text);
         fflush(stdout);
     }
-    release();
 }
