@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
-use oxmpi_plan::{Collective, candidates};
+use oxmpi_plan::Collective;
 use oxmpi_tests::Program;
 
 /// Ranks on which every algorithm is tried: a power of two, and a number that is none.
@@ -18,7 +18,7 @@ fn try_all(collective: Collective) {
 fn try_with(program: &str, collective: Collective) {
     let name = collective.name();
     let program = Program::compile(program);
-    for algorithm in candidates(collective) {
+    for algorithm in collective.info().within {
         for ranks in RANKS {
             let choice = format!("{name}={}", algorithm.name());
             program.on(ranks).env("OXMPI_ALGORITHMS", &choice).passes();
@@ -48,29 +48,40 @@ fn barrier() {
 
 #[test]
 fn bcast() {
-    try_all(Collective::Bcast { root: 0 });
+    try_all(Collective::Bcast);
 }
 
 #[test]
 fn gather() {
-    try_all(Collective::Gather { root: 0 });
+    try_all(Collective::Gather);
 }
 
 #[test]
 fn reduce() {
-    try_all(Collective::Reduce { root: 0 });
+    try_all(Collective::Reduce);
 }
 
 #[test]
 fn scatter() {
-    try_all(Collective::Scatter { root: 0 });
+    try_all(Collective::Scatter);
+}
+
+#[test]
+fn all_between_two_groups() {
+    let program = Program::compile("intercomm_collectives");
+    for collective in Collective::ALL {
+        for algorithm in collective.info().between {
+            let choice = format!("inter-{}={}", collective.name(), algorithm.name());
+            program.on(5).env("OXMPI_ALGORITHMS", &choice).passes();
+        }
+    }
 }
 
 /// Algorithms that need a commutative operation leave it to the others.
 #[test]
 fn operations_of_the_program() {
     try_with("op_user", Collective::Allreduce);
-    try_with("op_user", Collective::Reduce { root: 0 });
+    try_with("op_user", Collective::Reduce);
 }
 
 #[test]

@@ -184,7 +184,7 @@ collectives! {
         let send = blocks(&SEND_BLOCKS, sendbuf, sendcounts, sdispls, Datatypes::Same(sendtype));
         let recv = blocks(&RECV_BLOCKS, recvbuf, recvcounts, rdispls, Datatypes::Same(recvtype));
         // SAFETY: the caller's promise.
-        unsafe { exchange_blocks(process, comm, "Alltoallv", &send, &recv) }
+        unsafe { exchange_blocks(process, comm, Function::AlltoallvInit, &send, &recv) }
     };
 
     alltoallw ialltoallw alltoallw_init "Alltoallw" (
@@ -194,7 +194,7 @@ collectives! {
         let send = blocks(&SEND_TYPED, sendbuf, sendcounts, sdispls, Datatypes::Each(sendtypes));
         let recv = blocks(&RECV_TYPED, recvbuf, recvcounts, rdispls, Datatypes::Each(recvtypes));
         // SAFETY: the caller's promise.
-        unsafe { exchange_blocks(process, comm, "Alltoallw", &send, &recv) }
+        unsafe { exchange_blocks(process, comm, Function::AlltoallwInit, &send, &recv) }
     };
 
     barrier ibarrier barrier_init "Barrier" () coll::barrier;
@@ -312,7 +312,7 @@ collectives! {
 unsafe fn exchange_blocks(
     process: &Process,
     comm: &Arc<Communicator>,
-    name: &'static str,
+    function: Function,
     send: &Blocks,
     recv: &Blocks,
 ) -> Result<Operation> {
@@ -320,7 +320,7 @@ unsafe fn exchange_blocks(
     let from = if send.is_in_place() { None } else { Some(unsafe { send.buffers(comm) }?) };
     // SAFETY: the caller's promise.
     let to = unsafe { recv.buffers(comm) }?;
-    coll::alltoallv(process, comm, name, from, to)
+    coll::alltoallv(process, comm, function, from, to)
 }
 
 fn blocks(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::{ErrorClass, Result};
+use oxmpi_base::{ErrorClass, Function, Result};
 use oxmpi_core::coll::{self, Root, Side};
 use oxmpi_core::{
     AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner, Communicator, Dest, Operation, Phase, Process,
@@ -35,7 +35,9 @@ fn blocks_to_and_from_oneself_that_differ_are_errors_that_name_both_lengths() {
         |process, comm, send, recv| coll::gather(process, comm, Side::Buffer(send), recv, Root::Rank(0)),
         |process, comm, send, recv| coll::scatter(process, comm, send, Side::Buffer(recv), Root::Rank(0)),
         |process, comm, send, recv| coll::allgatherv(process, comm, Side::Buffer(send), vec![recv]),
-        |process, comm, send, recv| coll::alltoallv(process, comm, "Alltoallv", Some(vec![send]), vec![recv]),
+        |process, comm, send, recv| {
+            coll::alltoallv(process, comm, Function::AlltoallvInit, Some(vec![send]), vec![recv])
+        },
         |process, comm, send, recv| {
             coll::gatherv(process, comm, Side::Buffer(send), vec![recv], Root::Rank(0))
         },

@@ -3,21 +3,22 @@
 use std::fmt;
 
 use crate::build::Builder;
-use crate::{Buf, Collective, Plan, Shape, Span};
+use crate::{Buf, Plan, Shape, Span};
 
-/// An entry of a collective's list of algorithms.
+/// An entry of one of a collective's two lists of algorithms: those within a group, and those between two.
 ///
 /// The functions see a [`Shape`] alone (and [`plan`](Self::plan) the rank and whether it works in place), so
 /// all ranks judge alike.
 pub struct Algorithm {
     pub(crate) name: &'static str,
     pub(crate) admits: fn(&Shape) -> bool,
-    pub(crate) cost_ns: fn(&Shape) -> f64,
+    /// `None` where the order of the list is that of preference.
+    pub(crate) cost_ns: Option<fn(&Shape) -> f64>,
     pub(crate) plan: fn(&Shape, u32, bool) -> Plan,
 }
 
 impl Algorithm {
-    /// What overrides and tools call it; unique within its collective.
+    /// What overrides and tools call it; unique within its list.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -28,25 +29,31 @@ impl Algorithm {
     }
 
     /// Predicted time of the slowest rank, by the machine model of this crate: good for comparing algorithms.
-    /// Infinite where the algorithm is not admissible.
-    pub fn cost_ns(&self, shape: &Shape) -> f64 {
-        if !self.admits(shape) {
+    /// Infinite where the algorithm is not admissible; `None` where nothing is predicted, because the first
+    /// admissible one of the list is the best.
+    pub fn cost_ns(&self, shape: &Shape) -> Option<f64> {
+        let cost_ns = self.cost_ns?;
+        Some(if !self.admits(shape) {
             f64::INFINITY
-        } else if is_local(shape) {
+        } else if shape.is_alone() {
             0.0
         } else {
-            (self.cost_ns)(shape)
-        }
+            cost_ns(shape)
+        })
     }
 
     /// The part of `rank`, which works in place or not.
     ///
     /// # Panics
-    /// If the algorithm does not admit `shape`, or `rank` or the root is not below `shape.ranks`.
+    /// If the algorithm does not admit `shape`, or there is no such rank or root.
     pub fn plan(&self, shape: &Shape, rank: u32, in_place: bool) -> Plan {
+        let root_group = if shape.is_between() { shape.remote_ranks } else { shape.ranks };
+        assert!(rank < shape.ranks && shape.root.rank() < root_group, "rank {rank} of {shape:?}");
+        if shape.is_alone() {
+            return alone(shape, in_place);
+        }
         assert!(self.admits(shape), "{} does not admit {shape:?}", self.name);
-        assert!(rank < shape.ranks && shape.root() < shape.ranks, "rank {rank} of {shape:?}");
-        if is_local(shape) { local(shape, in_place) } else { (self.plan)(shape, rank, in_place) }
+        (self.plan)(shape, rank, in_place)
     }
 }
 
@@ -56,16 +63,11 @@ impl fmt::Debug for Algorithm {
     }
 }
 
-/// Whether no rank needs anything from another: then algorithms need not care for this case.
-fn is_local(shape: &Shape) -> bool {
-    shape.ranks == 1 || (shape.bytes == 0 && shape.collective != Collective::Barrier)
-}
-
 /// What is left to do without other ranks: a copy from send to receive buffer, at most.
-fn local(shape: &Shape, in_place: bool) -> Plan {
+fn alone(shape: &Shape, in_place: bool) -> Plan {
     let mut builder = Builder::new();
-    let has_two_buffers = !matches!(shape.collective, Collective::Barrier | Collective::Bcast { .. });
-    if has_two_buffers && !in_place && shape.bytes > 0 {
+    let keeps_its_own = !shape.is_between() && shape.collective.info().has_two_buffers();
+    if keeps_its_own && !in_place && shape.bytes > 0 {
         builder.copy(Span::fixed(Buf::Send, 0, shape.bytes), Span::fixed(Buf::Recv, 0, shape.bytes), &[]);
     }
     builder.finish()

@@ -94,8 +94,7 @@ mod tests {
 
     #[test]
     fn a_plan_reads_like_a_recipe() {
-        let collective = Collective::Allreduce;
-        let shape = Shape { collective, ranks: 3, bytes: 8, unit: 8, commutative: false, node: true };
+        let shape = Shape { unit: 8, commutative: false, ..Shape::of(Collective::Allreduce, 3, 8) };
         let expected = "\
 1 segment, 0 bytes of scratch
 line 0: 1 slot of 8 bytes

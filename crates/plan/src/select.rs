@@ -1,53 +1,39 @@
 //! Which algorithm a shape gets: the cheapest admissible one, unless an override names another.
 //!
-//! The choice depends on the shape (and the overrides, which must be equal on all ranks) alone.
+//! The choice depends on the shape (and the overrides, which must be equal on all ranks) alone. Between two
+//! groups it is that of the mirror image too.
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
 use crate::{Algorithm, Collective, Plan, Shape};
-use crate::{allgather, allreduce, alltoall, barrier, bcast, gather, reduce, scatter};
 
-/// One of each collective, for looking them up by name.
-const COLLECTIVES: [Collective; 8] = [
-    Collective::Allgather,
-    Collective::Allreduce,
-    Collective::Alltoall,
-    Collective::Barrier,
-    Collective::Bcast { root: 0 },
-    Collective::Gather { root: 0 },
-    Collective::Reduce { root: 0 },
-    Collective::Scatter { root: 0 },
-];
-
-/// All algorithms of a collective, admissible or not, in a stable order.
-pub fn candidates(collective: Collective) -> &'static [&'static Algorithm] {
-    match collective {
-        Collective::Allgather => allgather::ALGORITHMS,
-        Collective::Allreduce => allreduce::ALGORITHMS,
-        Collective::Alltoall => alltoall::ALGORITHMS,
-        Collective::Barrier => barrier::ALGORITHMS,
-        Collective::Bcast { .. } => bcast::ALGORITHMS,
-        Collective::Gather { .. } => gather::ALGORITHMS,
-        Collective::Reduce { .. } => reduce::ALGORITHMS,
-        Collective::Scatter { .. } => scatter::ALGORITHMS,
-    }
+/// All algorithms of a shape's collective within a group or between two, admissible or not, in a stable order.
+pub fn candidates(shape: &Shape) -> &'static [&'static Algorithm] {
+    algorithms(shape.collective, shape.is_between())
 }
 
-/// The algorithm for `shape`: the one that `overrides` names, if it is admissible; else the cheapest.
+fn algorithms(collective: Collective, is_between: bool) -> &'static [&'static Algorithm] {
+    let info = collective.info();
+    if is_between { info.between } else { info.within }
+}
+
+/// The algorithm for `shape`: the one that `overrides` names, if it is admissible; else the cheapest, or the
+/// first where nothing is predicted.
 pub fn select(shape: &Shape, overrides: &Overrides) -> &'static Algorithm {
-    if let Some(named) = overrides.get(shape.collective).filter(|algorithm| algorithm.admits(shape)) {
+    if let Some(named) = overrides.get(shape).filter(|algorithm| algorithm.admits(shape)) {
         return named;
     }
-    let admissible = candidates(shape.collective).iter().filter(|algorithm| algorithm.admits(shape));
+    let admissible = candidates(shape).iter().filter(|algorithm| algorithm.admits(shape));
+    let cost_ns = |algorithm: &Algorithm| algorithm.cost_ns(shape).unwrap_or(0.0);
     admissible
-        .min_by(|one, other| one.cost_ns(shape).total_cmp(&other.cost_ns(shape)))
+        .min_by(|one, other| cost_ns(one).total_cmp(&cost_ns(other)))
         .expect("every collective has an algorithm of messages that admits every shape")
 }
 
 /// The plan of `rank`, which works in place or not, by the algorithm for `shape`.
 ///
 /// # Panics
-/// If `rank` or the root is not below `shape.ranks`.
+/// If there is no such rank or root.
 pub fn compile(shape: &Shape, rank: u32, in_place: bool, overrides: &Overrides) -> Plan {
     select(shape, overrides).plan(shape, rank, in_place)
 }
@@ -55,11 +41,19 @@ pub fn compile(shape: &Shape, rank: u32, in_place: bool, overrides: &Overrides) 
 /// Algorithms that somebody prefers to the cheapest.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
-    chosen: Vec<(&'static str, &'static Algorithm)>,
+    chosen: Vec<Choice>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    collective: Collective,
+    is_between: bool,
+    algorithm: &'static Algorithm,
 }
 
 impl Overrides {
     /// Reads `collective=algorithm` pairs, separated by commas; of two for one collective the last one holds.
+    /// `inter-collective=algorithm` is for intercommunicators.
     ///
     /// # Errors
     /// [`ErrorClass::Arg`] if a pair has no `=`, or names an unknown collective or algorithm; the text names
@@ -70,29 +64,37 @@ impl Overrides {
         Ok(Self { chosen })
     }
 
-    /// What was chosen for `collective`, if anything.
-    pub fn get(&self, collective: Collective) -> Option<&'static Algorithm> {
-        let named = self.chosen.iter().rev().find(|(name, _)| *name == collective.name());
-        named.map(|&(_, algorithm)| algorithm)
+    /// What was chosen for the collective of `shape`, if anything.
+    pub fn get(&self, shape: &Shape) -> Option<&'static Algorithm> {
+        let is_for = |choice: &&Choice| {
+            choice.collective == shape.collective && choice.is_between == shape.is_between()
+        };
+        self.chosen.iter().rev().find(is_for).map(|choice| choice.algorithm)
     }
 }
 
-fn parse_pair(pair: &str) -> Result<(&'static str, &'static Algorithm)> {
+/// What stands before the name of a collective of two groups.
+const BETWEEN: &str = "inter-";
+
+fn parse_pair(pair: &str) -> Result<Choice> {
     let wrong = |text: String| Error::new(ErrorClass::Arg, text);
-    let Some((collective, algorithm)) = pair.split_once('=') else {
+    let Some((name, algorithm)) = pair.split_once('=') else {
         return Err(wrong(format!("'{pair}' is not of the form collective=algorithm")));
     };
-    let Some(collective) = COLLECTIVES.iter().find(|known| known.name() == collective.trim()) else {
-        let known = COLLECTIVES.map(|known| known.name()).join(", ");
-        return Err(wrong(format!("'{pair}' names an unknown collective; known are {known}")));
+    let (name, algorithm) = (name.trim(), algorithm.trim());
+    let (is_between, bare) = name.strip_prefix(BETWEEN).map_or((false, name), |bare| (true, bare));
+    let Some(collective) = Collective::named(bare) else {
+        let known = Collective::NAMES.join(", ");
+        let note = "and the same after 'inter-' for intercommunicators";
+        return Err(wrong(format!("'{pair}' names an unknown collective; known are {known}, {note}")));
     };
-    let algorithms = candidates(*collective);
-    let Some(&found) = algorithms.iter().find(|known| known.name() == algorithm.trim()) else {
-        let known: Vec<_> = algorithms.iter().map(|known| known.name()).collect();
-        let (known, collective) = (known.join(", "), collective.name());
-        return Err(wrong(format!("'{pair}' names an unknown algorithm; those of {collective} are {known}")));
+    let all = algorithms(collective, is_between);
+    let Some(&algorithm) = all.iter().find(|known| known.name() == algorithm) else {
+        let known: Vec<_> = all.iter().map(|known| known.name()).collect();
+        let known = known.join(", ");
+        return Err(wrong(format!("'{pair}' names an unknown algorithm; those of {name} are {known}")));
     };
-    Ok((collective.name(), found))
+    Ok(Choice { collective, is_between, algorithm })
 }
 
 #[cfg(test)]
@@ -103,7 +105,7 @@ mod tests {
     use crate::segment::SLOT_BUDGET_BYTES;
 
     fn allreduce(ranks: u32, bytes: u64, node: bool) -> Shape {
-        Shape { collective: Collective::Allreduce, ranks, bytes, unit: 8, commutative: true, node }
+        Shape { unit: 8, node, ..Shape::of(Collective::Allreduce, ranks, bytes) }
     }
 
     #[test]
@@ -125,18 +127,28 @@ mod tests {
         assert_eq!(select(&shape, &overrides).name(), "node-flat");
     }
 
+    #[test]
+    fn an_override_holds_on_the_kind_of_communicator_that_it_names() {
+        let overrides = Overrides::parse("inter-allreduce=binomial").expect("both are known");
+        let shape = allreduce(4, 8, true);
+        assert_eq!(select(&shape, &overrides).name(), "node-flat");
+        let between = Shape { remote_ranks: 3, received: 8, ..shape };
+        assert_eq!(select(&between, &overrides).name(), "binomial");
+        assert_eq!(select(&between, &Overrides::default()).name(), "node-flat");
+    }
+
     proptest! {
         #[test]
         fn the_choice_depends_on_the_shape_alone_and_all_ranks_declare_the_same_lines(
-            kind in 0..COLLECTIVES.len(),
+            kind in 0..Collective::ALL.len(),
             ranks in 1..=128u32,
             bytes in prop_oneof![0..1000u64, 0..10_000_000u64],
             (commutative, node) in any::<(bool, bool)>(),
             in_place in any::<(bool, bool)>(),
         ) {
-            let collective = COLLECTIVES[kind];
-            let bytes = if collective == Collective::Barrier { 0 } else { bytes };
-            let shape = Shape { collective, ranks, bytes: bytes * 4, unit: 4, commutative, node };
+            let collective = Collective::ALL[kind];
+            let bytes = if collective.info().moves_data() { bytes } else { 0 };
+            let shape = Shape { unit: 4, commutative, node, ..Shape::of(collective, ranks, bytes * 4) };
             let chosen = select(&shape, &Overrides::default());
             prop_assert!(chosen.admits(&shape));
             prop_assert!(std::ptr::eq(chosen, select(&shape.clone(), &Overrides::default())));
@@ -153,6 +165,7 @@ mod tests {
         let text = |input| Overrides::parse(input).expect_err("it is wrong").text().to_owned();
         assert!(text("allreduce=rign").contains("recursive-doubling"));
         assert!(text("alreduce=ring").contains("allreduce"));
+        assert!(text("inter-allreduce=ring").contains("those of inter-allreduce are node-flat"));
         assert!(text("ring").contains("collective=algorithm"));
     }
 }

@@ -6,9 +6,8 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use crate::inter::Overview;
 use crate::peers::groups::counted_through;
-use crate::{Action, Peer, Plan, Shape};
+use crate::{Action, Overview, Peer, Plan, Shape};
 
 /// Draws the plans of all ranks of `shape`.
 pub fn svg(plans: &[Plan], shape: &Shape) -> String {
@@ -251,11 +250,11 @@ const MARKER: &str = "<defs><marker id='tip' viewBox='0 0 6 6' refX='6' refY='3'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Collective, Overrides, compile, inter};
+    use crate::{Collective, Overrides, compile, select};
 
     fn plans(collective: Collective, overrides: &str) -> (Vec<Plan>, Shape) {
         let overrides = Overrides::parse(overrides).expect("it is known");
-        let shape = Shape { collective, ranks: 4, bytes: 1 << 20, unit: 8, commutative: true, node: true };
+        let shape = Shape { unit: 8, ..Shape::of(collective, 4, 1 << 20) };
         ((0..4).map(|rank| compile(&shape, rank, false, &overrides)).collect(), shape)
     }
 
@@ -280,8 +279,10 @@ mod tests {
             [(Collective::Allreduce, true), (Collective::Allreduce, false), (Collective::Barrier, false)]
         {
             let bytes = if collective == Collective::Barrier { 0 } else { 1 << 16 };
-            let overview = Overview { collective, first: 2, second: 3, bytes: [bytes; 2], unit: 8, node };
-            let plans: Vec<_> = (0..5).map(|rank| inter::compile(&overview.shape(rank))).collect();
+            let overview =
+                Overview { collective, root: 0, first: 2, second: 3, bytes: [bytes; 2], unit: 8, node };
+            let chosen = select(&overview.shape(0), &Overrides::default());
+            let plans: Vec<_> = (0..5).map(|rank| overview.plan(chosen, rank)).collect();
             let needs_arrow =
                 |step: &&crate::Step| matches!(step.action, Action::Pull { .. } | Action::Receive { .. });
             let expected = plans.iter().flat_map(|plan| &plan.steps).filter(needs_arrow).count();

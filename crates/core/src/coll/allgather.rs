@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
-use oxmpi_plan::Collective;
+use oxmpi_plan::{Collective, Shape};
 
 use super::{Operation, Side, block, check_own, inter, shape_of_moving};
 use crate::comm::Communicator;
@@ -17,7 +17,7 @@ use crate::process::Process;
 #[inline]
 pub fn allgather(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Buffer) -> Result<Operation> {
     if comm.is_inter() {
-        return inter::allgather(comm, send, recv);
+        return between(comm, send, recv);
     }
     let in_place = matches!(send, Side::InPlace);
     let send = match send {
@@ -27,4 +27,13 @@ pub fn allgather(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Buffer
     check_own(comm, send.bytes(), recv.bytes() / u64::from(comm.size()))?;
     let shape = shape_of_moving(comm, Collective::Allgather, send.bytes());
     Operation::moving(shape, send, recv, in_place)
+}
+
+fn between(comm: &Communicator, send: Side, recv: Buffer) -> Result<Operation> {
+    let send = inter::not_in_place(send)?;
+    let shape = Shape {
+        received: inter::block(comm, &recv),
+        ..inter::shape(comm, Collective::Allgather, send.bytes())
+    };
+    inter::moving(shape, send, recv)
 }

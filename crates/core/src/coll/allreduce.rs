@@ -25,8 +25,20 @@ pub fn allreduce(
     reducer: Reducer,
 ) -> Result<Operation> {
     if comm.is_inter() {
-        return inter::allreduce(process, comm, send, recv, reducer);
+        return between(process, comm, send, recv, reducer);
     }
     let shape = shape_of_reducing(comm, Collective::Allreduce, recv.bytes(), &reducer)?;
     Operation::reducing(process, shape, send, recv, reducer, Which::BOTH)
+}
+
+fn between(
+    process: &Process,
+    comm: &Communicator,
+    send: Side,
+    recv: Buffer,
+    reducer: Reducer,
+) -> Result<Operation> {
+    let send = inter::not_in_place(send)?;
+    let shape = inter::shape(comm, Collective::Allreduce, recv.bytes());
+    inter::reducing(process, shape, send, recv, reducer)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
-use oxmpi_plan::Collective;
+use oxmpi_plan::{Collective, Shape};
 
 use super::{Operation, Side, check_own, inter, shape_of_moving};
 use crate::comm::Communicator;
@@ -18,11 +18,19 @@ use crate::process::Process;
 #[inline]
 pub fn alltoall(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Buffer) -> Result<Operation> {
     if comm.is_inter() {
-        return inter::alltoall(comm, send, recv);
+        return between(comm, send, recv);
     }
     let in_place = matches!(send, Side::InPlace);
     let send = if let Side::Buffer(send) = send { send } else { recv.clone() };
     check_own(comm, send.bytes() / u64::from(comm.size()), recv.bytes() / u64::from(comm.size()))?;
     let shape = shape_of_moving(comm, Collective::Alltoall, send.bytes() / u64::from(comm.size()));
     Operation::moving(shape, send, recv, in_place)
+}
+
+fn between(comm: &Communicator, send: Side, recv: Buffer) -> Result<Operation> {
+    let send = inter::not_in_place(send)?;
+    let sent = inter::block(comm, &send);
+    let shape =
+        Shape { received: inter::block(comm, &recv), ..inter::shape(comm, Collective::Alltoall, sent) };
+    inter::moving(shape, send, recv)
 }

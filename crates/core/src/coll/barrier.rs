@@ -17,7 +17,7 @@ use crate::process::Process;
 #[inline(always)] // as in allreduce
 pub fn barrier(_: &Process, comm: &Arc<Communicator>) -> Result<Operation> {
     if comm.is_inter() {
-        return inter::barrier(comm);
+        return between(comm);
     }
     let shape = shape_of_moving(comm, Collective::Barrier, 0);
     Operation::moving(shape, Buffer::EMPTY, Buffer::EMPTY, false)
@@ -27,4 +27,8 @@ pub fn barrier(_: &Process, comm: &Arc<Communicator>) -> Result<Operation> {
 pub(crate) fn barrier_by_messages(comm: &Communicator) -> Result<Operation> {
     let shape = Shape { node: false, ..shape_of_moving(comm, Collective::Barrier, 0) };
     Operation::moving(shape, Buffer::EMPTY, Buffer::EMPTY, false)
+}
+
+fn between(comm: &Communicator) -> Result<Operation> {
+    inter::moving(inter::shape(comm, Collective::Barrier, 0), Buffer::EMPTY, Buffer::EMPTY)
 }

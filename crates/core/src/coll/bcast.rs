@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
-use oxmpi_plan::Collective;
+use oxmpi_plan::{self as plan, Collective};
 
 use super::{Operation, Root, inter, shape_of_moving};
 use crate::comm::Communicator;
@@ -17,9 +17,15 @@ use crate::process::Process;
 #[inline(always)] // as in allreduce
 pub fn bcast(_: &Process, comm: &Arc<Communicator>, buffer: Buffer, root: Root) -> Result<Operation> {
     if comm.is_inter() {
-        return inter::bcast(comm, buffer, root);
+        return between(comm, buffer, root);
     }
     let root = comm.root(root)?;
-    let shape = shape_of_moving(comm, Collective::Bcast { root }, buffer.bytes());
+    let shape = shape_of_moving(comm, Collective::Bcast, buffer.bytes()).rooted(plan::Root::Rank(root));
     Operation::moving(shape, Buffer::EMPTY, buffer, false)
+}
+
+fn between(comm: &Communicator, buffer: Buffer, root: Root) -> Result<Operation> {
+    let root = inter::root_of(comm, root)?;
+    let shape = inter::shape(comm, Collective::Bcast, buffer.bytes()).rooted(root);
+    inter::moving(shape, Buffer::EMPTY, buffer)
 }

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use oxmpi_engine::{ChannelKey, Program};
-use oxmpi_plan::inter::{self, Root};
-use oxmpi_plan::{Collective, Overrides, Plan, compile};
+use oxmpi_plan::{Overrides, Plan, Root, Shape, compile};
 
 use super::Case;
 
@@ -52,10 +51,7 @@ impl PlanCache {
 
     #[cold]
     fn compile(&self, case: &Case, rank: u32) -> Plan {
-        match case {
-            Case::Between(shape) => inter::compile(shape),
-            Case::Within { shape, in_place } => compile(shape, rank, *in_place, &self.overrides),
-        }
+        compile(&case.shape, rank, case.in_place, &self.overrides)
     }
 
     /// Takes back a plan that was lent for a case.
@@ -100,40 +96,13 @@ impl PlanCache {
 
 #[inline]
 fn place_of(case: &Case) -> usize {
-    let (kind, root, bytes) = match case {
-        Case::Between(shape) => {
-            let (kind, root) = numbers(&shape.collective);
-            (kind, root.map_or(0, number), shape.bytes)
-        }
-        Case::Within { shape, .. } => {
-            let (kind, root) = numbers(&shape.collective);
-            (kind, root.unwrap_or(0), shape.bytes)
-        }
+    let Shape { collective, root, bytes, .. } = case.shape;
+    let root = match root {
+        Root::Rank(root) => root,
+        Root::Here => u32::MAX,
+        Root::Beside => u32::MAX - 1,
     };
-    let word = bytes << 3 ^ kind ^ u64::from(root) << 40;
+    let word = bytes << 5 ^ collective as u64 ^ u64::from(root) << 40;
     (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize
 }
 const _: () = assert!(PLACES == 1 << (64 - 58));
-
-/// A number for the collective, and its root.
-#[inline]
-fn numbers<R: Copy>(collective: &Collective<R>) -> (u64, Option<R>) {
-    match *collective {
-        Collective::Allgather => (0, None),
-        Collective::Allreduce => (1, None),
-        Collective::Alltoall => (2, None),
-        Collective::Barrier => (3, None),
-        Collective::Bcast { root } => (4, Some(root)),
-        Collective::Gather { root } => (5, Some(root)),
-        Collective::Reduce { root } => (6, Some(root)),
-        Collective::Scatter { root } => (7, Some(root)),
-    }
-}
-
-fn number(root: Root) -> u32 {
-    match root {
-        Root::Here => 0,
-        Root::Beside => 1,
-        Root::Remote(root) => root + 2,
-    }
-}

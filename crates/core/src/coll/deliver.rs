@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::Result;
+use oxmpi_base::{Function, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Region;
 
@@ -27,7 +27,7 @@ pub(crate) fn deliver<T: Record>(
     let received = lengths(process, comm, &sent)?;
     let bytes = transfer(process, comm, &bytes, sum(&received), |send, recv| {
         let (send, recv) = (blocks(send, &sent), blocks(recv, &received));
-        alltoallv(process, comm, "Alltoallv", Some(send), recv)
+        alltoallv(process, comm, Function::AlltoallvInit, Some(send), recv)
     })?;
     Ok(bytes.chunks_exact(T::BYTES).map(T::read).collect())
 }

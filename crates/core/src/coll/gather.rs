@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
-use oxmpi_plan::Collective;
+use oxmpi_plan::{self as plan, Collective};
 
 use super::{Operation, Root, Side, block, check_own, inter, shape_of_moving};
 use crate::comm::Communicator;
@@ -25,7 +25,7 @@ pub fn gather(
     root: Root,
 ) -> Result<Operation> {
     if comm.is_inter() {
-        return inter::gather(comm, send, recv, root);
+        return between(comm, send, recv, root);
     }
     let root = comm.root(root)?;
     let in_place = matches!(send, Side::InPlace);
@@ -36,6 +36,13 @@ pub fn gather(
     if comm.rank() == root {
         check_own(comm, send.bytes(), recv.bytes() / u64::from(comm.size()))?;
     }
-    let shape = shape_of_moving(comm, Collective::Gather { root }, send.bytes());
+    let shape = shape_of_moving(comm, Collective::Gather, send.bytes()).rooted(plan::Root::Rank(root));
     Operation::moving(shape, send, recv, in_place)
+}
+
+fn between(comm: &Communicator, send: Side, recv: Buffer, root: Root) -> Result<Operation> {
+    let send = inter::not_in_place(send)?;
+    let root = inter::root_of(comm, root)?;
+    let bytes = if root == plan::Root::Here { inter::block(comm, &recv) } else { send.bytes() };
+    inter::moving(inter::shape(comm, Collective::Gather, bytes).rooted(root), send, recv)
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::Result;
+use oxmpi_base::{Function, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::irregular;
 
@@ -36,7 +36,7 @@ pub fn gatherv(
         check_own(comm, send.bytes(), bytes[root as usize])?;
     }
     let plan = irregular::gatherv(&bytes, comm.rank(), root, in_place);
-    let made = Irregular::new("Gatherv", Some(root), plan);
+    let made = Irregular::new(Function::GathervInit, Some(root), plan);
     Operation::planned(made, send, Buffer::joined(recv), in_place)
 }
 
@@ -62,7 +62,7 @@ pub fn scatterv(
         check_own(comm, bytes[root as usize], recv.bytes())?;
     }
     let plan = irregular::scatterv(&bytes, comm.rank(), root, in_place);
-    let made = Irregular::new("Scatterv", Some(root), plan);
+    let made = Irregular::new(Function::ScattervInit, Some(root), plan);
     Operation::planned(made, Buffer::joined(send), recv, in_place)
 }
 
@@ -78,23 +78,28 @@ pub fn allgatherv(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Vec<B
     let bytes = lengths(&recv);
     check_own(comm, send.bytes(), bytes[comm.rank() as usize])?;
     let plan = irregular::allgatherv(&bytes, comm.rank(), in_place);
-    Operation::planned(Irregular::new("Allgatherv", None, plan), send, Buffer::joined(recv), in_place)
+    Operation::planned(
+        Irregular::new(Function::AllgathervInit, None, plan),
+        send,
+        Buffer::joined(recv),
+        in_place,
+    )
 }
 
 /// `send[i]` goes to rank `i`, which gets it in its block of this rank. `None` is in place. Serves the w form
-/// too, which `name` then says.
+/// too: `function` is the persistent one of the form.
 ///
 /// # Errors
 /// `Truncate`, `Count` if a rank's blocks to and from itself differ in length.
 pub fn alltoallv(
     _: &Process,
     comm: &Arc<Communicator>,
-    name: &'static str,
+    function: Function,
     send: Option<Vec<Buffer>>,
     recv: Vec<Buffer>,
 ) -> Result<Operation> {
     if comm.is_inter() {
-        return inter::alltoallv(comm, name, send, recv);
+        return inter::alltoallv(comm, function, send, recv);
     }
     let received = lengths(&recv);
     let sent = send.as_ref().map_or_else(|| received.clone(), |send| lengths(send));
@@ -104,7 +109,7 @@ pub fn alltoallv(
     let plan = irregular::alltoallv(&sent, &received, comm.rank(), in_place);
     let recv = Buffer::joined(recv);
     let send = send.map_or_else(|| recv.clone(), Buffer::joined);
-    Operation::planned(Irregular::new(name, None, plan), send, recv, in_place)
+    Operation::planned(Irregular::new(function, None, plan), send, recv, in_place)
 }
 
 /// This rank's own block, which in place is the one among `blocks`.

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_engine::{Absent, Address, ChannelKey, ChannelPlan, Program, Run, RunKey};
 use oxmpi_plan::Peer;
 use oxmpi_shm::Block;
@@ -177,8 +177,8 @@ struct Preparation {
 /// What must be the same on all ranks, as words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Call {
-    /// Index into `NAMES`.
-    name: u8,
+    /// Index of the [`Function`].
+    function: u16,
     commutative: bool,
     /// `NO_ROOT` where there is none.
     root: u32,
@@ -188,51 +188,39 @@ struct Call {
 
 const NO_ROOT: u32 = u32::MAX;
 
-const NAMES: [&str; 13] = [
-    "Allgather",
-    "Allgatherv",
-    "Allreduce",
-    "Alltoall",
-    "Alltoallv",
-    "Alltoallw",
-    "Barrier",
-    "Bcast",
-    "Gather",
-    "Gatherv",
-    "Reduce",
-    "Scatter",
-    "Scatterv",
-];
-
 impl Call {
     fn of(operation: &Operation) -> Self {
-        let alike = |name| Self { name: index_of(name), commutative: true, root: NO_ROOT, unit: 1, bytes: 0 };
-        match (&operation.irregular, &operation.case) {
-            (Some(irregular), _) => Self { root: irregular.root.unwrap_or(NO_ROOT), ..alike(irregular.name) },
+        let alike = |function| Self {
+            function: function as u16,
+            commutative: true,
+            root: NO_ROOT,
+            unit: 1,
+            bytes: 0,
+        };
+        let Case { shape, .. } = operation.case;
+        let info = shape.collective.info();
+        if let Some(irregular) = &operation.irregular {
+            Self { root: irregular.root.unwrap_or(NO_ROOT), ..alike(irregular.function) }
+        } else if shape.is_between() {
             // The groups need not see the same lengths, and are told differently who the root is.
-            (None, Case::Between(shape)) => alike(shape.collective.name()),
-            (None, Case::Within { shape, .. }) => Self {
-                name: index_of(shape.collective.name()),
+            alike(info.functions.persistent)
+        } else {
+            Self {
                 commutative: shape.commutative,
-                root: shape.collective.root().unwrap_or(NO_ROOT),
+                root: if info.is_rooted() { shape.root.rank() } else { NO_ROOT },
                 unit: shape.unit,
                 bytes: shape.bytes,
-            },
+                ..alike(info.functions.persistent)
+            }
         }
     }
 
     fn describe(&self) -> String {
-        let name = NAMES.get(usize::from(self.name)).unwrap_or(&"?");
+        let name = Function::from_index(self.function).map_or("?", Function::name);
         let root = if self.root == NO_ROOT { String::new() } else { format!(", root {}", self.root) };
         let unit = if self.unit > 1 { format!(" in elements of {}", self.unit) } else { String::new() };
-        format!("MPI_{name}_init ({} bytes{unit}{root})", self.bytes)
+        format!("{name} ({} bytes{unit}{root})", self.bytes)
     }
-}
-
-/// The place of a collective in [`NAMES`].
-fn index_of(name: &str) -> u8 {
-    let known = NAMES.iter().position(|known| known.eq_ignore_ascii_case(name));
-    known.expect("every collective has a name") as u8
 }
 
 /// What all ranks tell, if they prepare the same and have the memory for it.
@@ -255,7 +243,7 @@ fn mismatch(rank: u32, mine: &Call, who: &str, other: &Call) -> Error {
 }
 
 impl Record for Preparation {
-    const BYTES: usize = 30;
+    const BYTES: usize = 31;
 
     fn write(&self, into: &mut Vec<u8>) {
         into.extend_from_slice(&self.lines.to_ne_bytes());
@@ -263,15 +251,16 @@ impl Record for Preparation {
         into.extend_from_slice(&self.context.to_ne_bytes());
         into.extend_from_slice(&self.call.root.to_ne_bytes());
         into.extend_from_slice(&self.call.unit.to_ne_bytes());
-        into.extend_from_slice(&[self.call.name, u8::from(self.call.commutative)]);
+        into.extend_from_slice(&self.call.function.to_ne_bytes());
+        into.push(u8::from(self.call.commutative));
     }
 
     fn read(from: &[u8]) -> Self {
         let word = |at: usize| u64::from_ne_bytes(from[at..at + 8].try_into().expect("8 bytes"));
         let half = |at: usize| u32::from_ne_bytes(from[at..at + 4].try_into().expect("4 bytes"));
         let call = Call {
-            name: from[28],
-            commutative: from[29] != 0,
+            function: u16::from_ne_bytes([from[28], from[29]]),
+            commutative: from[30] != 0,
             root: half(20),
             unit: half(24),
             bytes: word(8),

@@ -33,13 +33,15 @@ pub use irregular::{allgatherv, alltoallv, gatherv, scatterv};
 pub use reduce::reduce;
 pub use scatter::scatter;
 
+pub use oxmpi_plan::{Collective, Functions};
+
 use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Binding, Program};
 use oxmpi_op::Reducer;
-use oxmpi_plan::{Collective, Plan, Shape};
+use oxmpi_plan::{Plan, Shape};
 
 use crate::comm::Communicator;
 use crate::process::Process;
@@ -60,33 +62,28 @@ pub struct Operation {
 
 /// All that decides a plan on this rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Case {
-    /// Between two groups.
-    Between(oxmpi_plan::inter::Shape),
-    /// Within one group.
-    Within { shape: Shape, in_place: bool },
+pub(crate) struct Case {
+    shape: Shape,
+    in_place: bool,
 }
 
 impl Case {
     /// Where there are no plans to choose from.
-    const NONE: Self = {
-        let collective = Collective::Barrier;
-        let shape = Shape { collective, ranks: 1, bytes: 0, unit: 1, commutative: true, node: true };
-        Self::Within { shape, in_place: false }
-    };
+    const NONE: Self = Self { shape: Shape::of(Collective::Barrier, 1, 0), in_place: false };
 }
 
 /// A plan that the description has made itself, for blocks of different lengths.
 #[derive(Debug)]
 struct Irregular {
     plan: Arc<Program>,
-    name: &'static str,
+    /// The persistent form, which stands for all.
+    function: Function,
     root: Option<u32>,
 }
 
 impl Irregular {
-    fn new(name: &'static str, root: Option<u32>, plan: Plan) -> Self {
-        Self { plan: Arc::new(Program::new(plan)), name, root }
+    fn new(function: Function, root: Option<u32>, plan: Plan) -> Self {
+        Self { plan: Arc::new(Program::new(plan)), function, root }
     }
 }
 
@@ -119,7 +116,7 @@ impl Operation {
     fn moving(shape: Shape, send: Buffer, recv: Buffer, in_place: bool) -> Result<Self> {
         check_apart(&send, &recv, in_place)?;
         let binding = Binding { send, recv, reducer: None, images: None };
-        Ok(Self { case: Case::Within { shape, in_place }, irregular: None, binding })
+        Ok(Self { case: Case { shape, in_place }, irregular: None, binding })
     }
 
     /// An operation that combines data.
@@ -141,7 +138,7 @@ impl Operation {
         };
         check_apart(&send, &recv, in_place)?;
         let binding = image::bind(process, which, Buffers { send, recv, in_place }, reducer);
-        Ok(Self { case: Case::Within { shape, in_place }, irregular: None, binding })
+        Ok(Self { case: Case { shape, in_place }, irregular: None, binding })
     }
 
     /// An operation that moves data, by a plan that the description has made.
@@ -184,7 +181,7 @@ impl Communicator {
 /// The shape of a collective that moves `bytes` bytes.
 #[inline]
 fn shape_of_moving(comm: &Communicator, collective: Collective, bytes: u64) -> Shape {
-    Shape { collective, ranks: comm.size(), bytes, unit: 1, commutative: true, node: true }
+    Shape::of(collective, comm.size(), bytes)
 }
 
 /// The shape of a collective that combines `bytes` bytes of elements.
@@ -200,7 +197,7 @@ fn shape_of_reducing(
 ) -> Result<Shape> {
     let unit = unit_of(reducer)?;
     let commutative = reducer.is_commutative();
-    Ok(Shape { collective, ranks: comm.size(), bytes, unit, commutative, node: true })
+    Ok(Shape { unit, commutative, ..Shape::of(collective, comm.size(), bytes) })
 }
 
 /// Bytes of an element.

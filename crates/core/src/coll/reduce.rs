@@ -5,7 +5,7 @@ use std::sync::Arc;
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_op::Reducer;
-use oxmpi_plan::Collective;
+use oxmpi_plan::{self as plan, Collective};
 
 use super::image::Which;
 use super::{Operation, Root, Side, inter, shape_of_reducing};
@@ -27,11 +27,25 @@ pub fn reduce(
     root: Root,
 ) -> Result<Operation> {
     if comm.is_inter() {
-        return inter::reduce(process, comm, send, recv, reducer, root);
+        return between(process, comm, send, recv, reducer, root);
     }
     let root = comm.root(root)?;
     let bytes = if let Side::Buffer(send) = &send { send.bytes() } else { recv.bytes() };
-    let shape = shape_of_reducing(comm, Collective::Reduce { root }, bytes, &reducer)?;
+    let shape = shape_of_reducing(comm, Collective::Reduce, bytes, &reducer)?.rooted(plan::Root::Rank(root));
     let which = if comm.rank() == root { Which::BOTH } else { Which::SEND };
     Operation::reducing(process, shape, send, recv, reducer, which)
+}
+
+fn between(
+    process: &Process,
+    comm: &Communicator,
+    send: Side,
+    recv: Buffer,
+    reducer: Reducer,
+    root: Root,
+) -> Result<Operation> {
+    let send = inter::not_in_place(send)?;
+    let root = inter::root_of(comm, root)?;
+    let bytes = send.bytes().max(recv.bytes());
+    inter::reducing(process, inter::shape(comm, Collective::Reduce, bytes).rooted(root), send, recv, reducer)
 }

@@ -40,14 +40,7 @@ impl Offers {
 }
 
 fn barrier(world: &mut World, channels: &[ChannelKey]) {
-    let shape = Shape {
-        collective: Collective::Barrier,
-        ranks: channels.len() as u32,
-        bytes: 0,
-        unit: 1,
-        commutative: true,
-        node: true,
-    };
+    let shape = Shape::of(Collective::Barrier, channels.len() as u32, 0);
     let keys: Vec<_> = (0..channels.len())
         .map(|rank| {
             let plan = oxmpi_engine::Program::new(compile(&shape, rank as u32, false, &Overrides::default()));

@@ -6,7 +6,7 @@ use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Binding, Program};
 use oxmpi_mem::Region;
 use oxmpi_op::Reducer;
-use oxmpi_plan::{Algorithm, Collective, Shape};
+use oxmpi_plan::{Algorithm, Collective, Root, Shape};
 
 use crate::harness::{Lie, Random, Store};
 
@@ -28,6 +28,18 @@ struct Part {
 /// associative, and not commutative.
 pub const UNIT_BYTES: usize = 4;
 const PRIME: u64 = 65_521;
+
+/// A collective, and its root if it has one.
+pub type Rooted = (Collective, u32);
+
+/// The shape of a collective of `elements` elements, if it moves any, in the order of the ranks.
+pub fn shape((collective, root): Rooted, ranks: u32, elements: u64) -> Shape {
+    let info = collective.info();
+    let bytes = if info.moves_data() { elements * UNIT_BYTES as u64 } else { 0 };
+    let unit = if info.is_reduction() { UNIT_BYTES as u32 } else { 1 };
+    let shape = Shape { unit, commutative: false, ..Shape::of(collective, ranks, bytes) };
+    if info.is_rooted() { shape.rooted(Root::Rank(root)) } else { shape }
+}
 
 impl Case {
     /// `in_place` applies to all ranks, or to the root where there is one.
@@ -53,7 +65,7 @@ impl Case {
         let contribution = contribution(&self.shape, rank as u32, round);
         let binding = self.binding(rank);
         let into = match self.shape.collective {
-            Collective::Bcast { root } if root as usize == rank => &binding.recv,
+            Collective::Bcast if self.shape.root.rank() as usize == rank => &binding.recv,
             _ => &binding.send,
         };
         if into.bytes() != 0 {
@@ -88,7 +100,7 @@ impl Part {
     fn new(shape: &Shape, rank: u32, in_place: bool, lie: Lie) -> Self {
         let in_place = in_place && takes_in_place(shape, rank);
         let (send, recv) = lengths(shape, rank);
-        let gathers = matches!(shape.collective, Collective::Scatter { .. });
+        let gathers = shape.collective == Collective::Scatter;
         let store = |bytes: Option<u64>| bytes.map(|bytes| Store::new(bytes as usize, lie));
         Self {
             in_place,
@@ -104,8 +116,8 @@ impl Part {
         let own = |buffer: &Buffer| buffer.slice(u64::from(rank) * shape.bytes, shape.bytes);
         if self.in_place {
             match shape.collective {
-                Collective::Allgather | Collective::Gather { .. } => send = own(&recv),
-                Collective::Scatter { .. } => recv = own(&send),
+                Collective::Allgather | Collective::Gather => send = own(&recv),
+                Collective::Scatter => recv = own(&send),
                 _ => send = recv.clone(),
             }
         }
@@ -115,36 +127,36 @@ impl Part {
 }
 
 pub fn reduces(shape: &Shape) -> bool {
-    matches!(shape.collective, Collective::Allreduce | Collective::Reduce { .. })
+    shape.collective.info().is_reduction()
 }
 
 fn takes_in_place(shape: &Shape, rank: u32) -> bool {
     match shape.collective {
-        Collective::Barrier | Collective::Bcast { .. } => false,
-        collective => collective.root().is_none_or(|root| root == rank),
+        Collective::Barrier | Collective::Bcast => false,
+        collective => !collective.info().is_rooted() || shape.root == Root::Rank(rank),
     }
 }
 
 /// Bytes of the send and of the receive buffer, where they count.
 fn lengths(shape: &Shape, rank: u32) -> (Option<u64>, Option<u64>) {
     let (one, all) = (Some(shape.bytes), Some(shape.bytes * u64::from(shape.ranks)));
-    let at_root = |bytes: Option<u64>| bytes.filter(|_| shape.collective.root() == Some(rank));
+    let at_root = |bytes: Option<u64>| bytes.filter(|_| shape.root == Root::Rank(rank));
     match shape.collective {
         Collective::Allgather => (one, all),
         Collective::Allreduce => (one, one),
         Collective::Alltoall => (all, all),
         Collective::Barrier => (None, None),
-        Collective::Bcast { .. } => (None, one),
-        Collective::Gather { .. } => (one, at_root(all)),
-        Collective::Reduce { .. } => (one, at_root(one)),
-        Collective::Scatter { .. } => (at_root(all), one),
+        Collective::Bcast => (None, one),
+        Collective::Gather => (one, at_root(all)),
+        Collective::Reduce => (one, at_root(one)),
+        Collective::Scatter => (at_root(all), one),
     }
 }
 
 /// What is in the send buffer of a rank.
 fn contribution(shape: &Shape, rank: u32, round: u64) -> Vec<u8> {
     let bytes = match shape.collective {
-        Collective::Alltoall | Collective::Scatter { .. } => shape.bytes * u64::from(shape.ranks),
+        Collective::Alltoall | Collective::Scatter => shape.bytes * u64::from(shape.ranks),
         _ => shape.bytes,
     };
     Random::new(round * 1000 + u64::from(rank) + 1).bytes(bytes as usize)
@@ -159,15 +171,15 @@ fn expected(shape: &Shape, rank: u32, round: u64) -> Option<Vec<u8>> {
     };
     lengths(shape, rank).1?;
     Some(match shape.collective {
-        Collective::Allgather | Collective::Gather { .. } => (0..shape.ranks).flat_map(of).collect(),
-        Collective::Allreduce | Collective::Reduce { .. } => {
+        Collective::Allgather | Collective::Gather => (0..shape.ranks).flat_map(of).collect(),
+        Collective::Allreduce | Collective::Reduce => {
             let combine = |left: Vec<u8>, right: Vec<u8>| compose(&left, &right, shape.commutative);
             (0..shape.ranks).map(of).reduce(combine).unwrap_or_default()
         }
         Collective::Alltoall => (0..shape.ranks).flat_map(|peer| block(peer, rank)).collect(),
         Collective::Barrier => Vec::new(),
-        Collective::Bcast { root } => of(root),
-        Collective::Scatter { root } => block(root, rank),
+        Collective::Bcast => of(shape.root.rank()),
+        Collective::Scatter => block(shape.root.rank(), rank),
     })
 }
 

@@ -7,23 +7,21 @@ use std::sync::Arc;
 use oxmpi_engine::{Run, RunKey};
 use oxmpi_plan::{Algorithm, Collective, Shape, candidates};
 
-use crate::collective::{Case, UNIT_BYTES, reduces};
+use crate::collective::{Case, Rooted, reduces, shape};
 use crate::harness::{Lie, World};
 
 const TURNS: usize = 3_000_000;
 
 /// All collectives; those with a root for every root of few ranks, and for one of many.
-fn collectives(world: &mut World) -> Vec<Collective> {
+fn collectives(world: &mut World) -> Vec<Rooted> {
     let ranks = world.engines.len() as u32;
     let roots: Vec<u32> =
         if ranks <= 3 { (0..ranks).collect() } else { vec![world.random.below(ranks as usize) as u32] };
-    let mut all =
-        vec![Collective::Allgather, Collective::Allreduce, Collective::Alltoall, Collective::Barrier];
+    let (rooted, rootless): (Vec<_>, Vec<_>) =
+        Collective::ALL.iter().partition(|collective| collective.info().is_rooted());
+    let mut all: Vec<Rooted> = rootless.into_iter().map(|collective| (collective, 0)).collect();
     for root in roots {
-        all.push(Collective::Bcast { root });
-        all.push(Collective::Gather { root });
-        all.push(Collective::Reduce { root });
-        all.push(Collective::Scatter { root });
+        all.extend(rooted.iter().map(|&collective| (collective, root)));
     }
     all
 }
@@ -33,23 +31,13 @@ fn shapes(world: &mut World, elements: &[u64]) -> Vec<(Shape, &'static Algorithm
     let ranks = world.engines.len() as u32;
     let mut found = Vec::new();
     for collective in collectives(world) {
-        let elements = if collective == Collective::Barrier { &[0] } else { elements };
+        let elements = if collective.0 == Collective::Barrier { &[0] } else { elements };
         for (&elements, commutative) in elements.iter().flat_map(|count| [(count, true), (count, false)]) {
-            let mut shape = Shape {
-                collective,
-                ranks,
-                bytes: elements * UNIT_BYTES as u64,
-                unit: 1,
-                commutative,
-                node: true,
-            };
-            if reduces(&shape) {
-                shape.unit = UNIT_BYTES as u32;
-            } else if !commutative {
-                continue;
+            let shape = Shape { commutative, ..shape(collective, ranks, elements) };
+            if commutative || reduces(&shape) {
+                let admitted = candidates(&shape).iter().filter(|algorithm| algorithm.admits(&shape));
+                found.extend(admitted.map(|&algorithm| (shape, algorithm)));
             }
-            let admitted = candidates(collective).iter().filter(|algorithm| algorithm.admits(&shape));
-            found.extend(admitted.map(|&algorithm| (shape, algorithm)));
         }
     }
     found
@@ -174,8 +162,8 @@ fn every_algorithm_carries_vectors_of_many_segments() {
     for ranks in [2, 3, 5] {
         let mut world = World::new(ranks, u64::from(ranks));
         for (shape, algorithm) in shapes(&mut world, &[100_001, 300_001]) {
-            let carries_blocks = !reduces(&shape) && !matches!(shape.collective, Collective::Bcast { .. });
-            let root_is_last = shape.collective.root().is_none_or(|root| root + 1 == ranks);
+            let carries_blocks = !reduces(&shape) && shape.collective != Collective::Bcast;
+            let root_is_last = !shape.collective.info().is_rooted() || shape.root.rank() + 1 == ranks;
             if root_is_last && carries_blocks == (shape.bytes < 1 << 20) {
                 let in_place = world.random.chance();
                 let case = Case::new(shape, algorithm, in_place, Lie::Dense);

@@ -6,11 +6,10 @@ use std::ops::Range;
 
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Binding, Program};
-use oxmpi_plan::inter::{Groups, Overview, Root};
-use oxmpi_plan::inter::{allgatherv, alltoallv, compile, exchange, gatherv, scatterv};
-use oxmpi_plan::{Collective, Plan};
+use oxmpi_plan::inter::{Groups, allgatherv, alltoallv, exchange, gatherv, scatterv};
+use oxmpi_plan::{Collective, Overrides, Overview, Plan, Root, select};
 
-use crate::collective::{UNIT_BYTES, compose, composition};
+use crate::collective::{Rooted, UNIT_BYTES, compose, composition};
 use crate::harness::{Lie, Random, Store};
 
 /// How many ranks two groups have.
@@ -73,7 +72,7 @@ impl Sizes {
         match self.fellows(rank).contains(&root) {
             _ if rank == root => Root::Here,
             true => Root::Beside,
-            false => Root::Remote(root - self.others(rank).start),
+            false => Root::Rank(root - self.others(rank).start),
         }
     }
 }
@@ -176,23 +175,23 @@ impl GroupsCase {
             Kind::Exchange => exchange(&groups, bytes),
             Kind::Gather { lengths: Lengths::Own, .. } => gatherv(&groups, root, &lengths()),
             Kind::Scatter { lengths: Lengths::Own, .. } => scatterv(&groups, root, &lengths()),
-            Kind::Allgather(_) => self.regular(rank, Collective::Allgather),
-            Kind::Allreduce => self.regular(rank, Collective::Allreduce),
-            Kind::Alltoall(_) => self.regular(rank, Collective::Alltoall),
-            Kind::Barrier => self.regular(rank, Collective::Barrier),
-            Kind::Bcast { root } => self.regular(rank, Collective::Bcast { root }),
-            Kind::Gather { root, .. } => self.regular(rank, Collective::Gather { root }),
-            Kind::Reduce { root } => self.regular(rank, Collective::Reduce { root }),
-            Kind::Scatter { root, .. } => self.regular(rank, Collective::Scatter { root }),
+            Kind::Allgather(_) => self.regular(rank, (Collective::Allgather, 0)),
+            Kind::Allreduce => self.regular(rank, (Collective::Allreduce, 0)),
+            Kind::Alltoall(_) => self.regular(rank, (Collective::Alltoall, 0)),
+            Kind::Barrier => self.regular(rank, (Collective::Barrier, 0)),
+            Kind::Bcast { root } => self.regular(rank, (Collective::Bcast, root)),
+            Kind::Gather { root, .. } => self.regular(rank, (Collective::Gather, root)),
+            Kind::Reduce { root } => self.regular(rank, (Collective::Reduce, root)),
+            Kind::Scatter { root, .. } => self.regular(rank, (Collective::Scatter, root)),
         }
     }
 
     /// The plan of a collective whose algorithm is chosen.
-    fn regular(&self, rank: u32, collective: Collective) -> Plan {
+    fn regular(&self, rank: u32, (collective, root): Rooted) -> Plan {
         let Sizes { first, second } = self.sizes;
         let bytes = if collective == Collective::Barrier { 0 } else { self.bytes as u64 };
         let unit = if self.kind.reduces() { UNIT_BYTES as u32 } else { 1 };
-        compile(&Overview { collective, first, second, bytes: [bytes; 2], unit, node: true }.shape(rank))
+        chosen(&Overview { collective, root, first, second, bytes: [bytes; 2], unit, node: true }, rank)
     }
 
     /// What the rank sends.
@@ -264,4 +263,9 @@ impl GroupsCase {
     fn vector(&self, rank: u32, round: u64) -> Vec<u8> {
         Random::new(round * 1000 + u64::from(rank) + 1).bytes(self.bytes)
     }
+}
+
+/// A rank's part by the algorithm that is chosen.
+pub fn chosen(overview: &Overview, rank: u32) -> Plan {
+    overview.plan(select(&overview.shape(rank), &Overrides::default()), rank)
 }

@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use oxmpi_base::{ErrorClass, Result};
 use oxmpi_engine::{Address, Binding, ChannelKey, ChannelPlan, Engine, Program, RunKey};
-use oxmpi_plan::inter::{Overview, compile};
-use oxmpi_plan::{Action, Buf, Collective, Peer, Plan, Span, Step};
+use oxmpi_plan::{Action, Buf, Collective, Overview, Peer, Plan, Span, Step};
 use oxmpi_shm::Block;
 
-use crate::groups::{GroupsCase, Kind, Sizes};
+use crate::groups::{GroupsCase, Kind, Sizes, chosen};
 use crate::harness::{Lie, Store, World};
 
 const TURNS: usize = 3_000_000;
@@ -349,16 +348,16 @@ fn messages_of_ranks_with_equal_numbers_in_both_groups_are_not_mixed_up() {
 #[test]
 fn a_message_too_long_names_the_rank_of_the_remote_group() {
     let (mut world, pair) = Pair::new(1, 1, 44);
-    let collective = Collective::Bcast { root: 1 };
     let plans = [8, 100].map(|bytes| Overview {
-        collective,
+        collective: Collective::Bcast,
+        root: 1,
         first: 1,
         second: 1,
         bytes: [bytes; 2],
         unit: 1,
         node: false,
     });
-    let plans = [compile(&plans[0].shape(0)), compile(&plans[1].shape(1))];
+    let plans = [chosen(&plans[0], 0), chosen(&plans[1], 1)];
     let (outcome, _) = run_by_hand(&pair, &mut world, &plans, &[vec![0; 8], vec![1; 100]]);
     let error = outcome.expect_err("100 bytes do not fit into 8");
     assert_eq!(error.class(), ErrorClass::Truncate);

@@ -3,7 +3,7 @@
 use oxmpi_engine::{Address, Engine, Mode};
 use oxmpi_plan::{Collective, Overrides, Shape, select};
 
-use crate::collective::{Case, UNIT_BYTES, reduces};
+use crate::collective::{Case, shape};
 use crate::harness::{Lie, Store, World};
 use crate::outstanding::keep;
 
@@ -35,13 +35,9 @@ fn run_again_and_again(world: &mut World, case: &Case, rounds: usize) {
 fn ten_thousand_runs_use_the_memory_of_a_few() {
     let mut world = World::new(3, 1);
     let mut cases = Vec::new();
-    for collective in [Collective::Allreduce, Collective::Bcast { root: 0 }, Collective::Reduce { root: 1 }] {
+    for collective in [(Collective::Allreduce, 0), (Collective::Bcast, 0), (Collective::Reduce, 1)] {
         for elements in [10u64, 2000] {
-            let (bytes, unit) = (elements * UNIT_BYTES as u64, 1);
-            let mut shape = Shape { collective, ranks: 3, bytes, unit, commutative: true, node: true };
-            if reduces(&shape) {
-                shape.unit = UNIT_BYTES as u32;
-            }
+            let shape = Shape { commutative: true, ..shape(collective, 3, elements) };
             cases.push(Case::new(shape, select(&shape, &Overrides::default()), false, Lie::Dense));
         }
     }

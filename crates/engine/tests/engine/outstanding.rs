@@ -8,20 +8,10 @@ use oxmpi_engine::{ChannelKey, RunKey};
 use oxmpi_plan::{Algorithm, Collective, Overrides, Shape, candidates, select};
 
 use crate::channels::open_channel;
-use crate::collective::{Case, UNIT_BYTES, reduces};
+use crate::collective::{Case, Rooted, shape};
 use crate::harness::{Lie, World};
 
-fn shape(collective: Collective, ranks: u32, elements: u64) -> Shape {
-    let bytes = if collective == Collective::Barrier { 0 } else { elements * UNIT_BYTES as u64 };
-    let mut shape = Shape { collective, ranks, bytes, unit: 1, commutative: true, node: true };
-    if reduces(&shape) {
-        shape.unit = UNIT_BYTES as u32;
-        shape.commutative = false;
-    }
-    shape
-}
-
-fn chosen(collective: Collective, ranks: u32, elements: u64) -> Case {
+fn chosen(collective: Rooted, ranks: u32, elements: u64) -> Case {
     let shape = shape(collective, ranks, elements);
     Case::new(shape, select(&shape, &Overrides::default()), false, Lie::Dense)
 }
@@ -38,12 +28,12 @@ fn ten_thousand_runs_of_one_channel_are_completed_in_random_order() {
     const RUNS: usize = 10_000;
     let mut world = World::new(3, 11);
     let kinds = [
-        Collective::Allreduce,
-        Collective::Bcast { root: 1 },
-        Collective::Barrier,
-        Collective::Alltoall,
-        Collective::Gather { root: 2 },
-        Collective::Reduce { root: 0 },
+        (Collective::Allreduce, 0),
+        (Collective::Bcast, 1),
+        (Collective::Barrier, 0),
+        (Collective::Alltoall, 0),
+        (Collective::Gather, 2),
+        (Collective::Reduce, 0),
     ];
     let cases: Vec<Case> =
         (0..RUNS).map(|number| chosen(kinds[number % kinds.len()], 3, 1 + number as u64 % 50)).collect();
@@ -76,19 +66,13 @@ fn ten_thousand_runs_of_one_channel_are_completed_in_random_order() {
 fn persistent_runs_are_started_in_another_order_on_every_rank() {
     for (seed, ranks) in [(1, 2), (2, 3), (3, 5)] {
         let mut world = World::new(ranks, seed);
-        let algorithms: Vec<(Collective, &Algorithm)> =
-            [Collective::Allreduce, Collective::Bcast { root: 1 }]
-                .into_iter()
-                .flat_map(|collective| {
-                    candidates(collective).iter().map(move |&algorithm| (collective, algorithm))
-                })
-                .filter(|(collective, algorithm)| algorithm.admits(&shape(*collective, ranks, 40)))
-                .collect();
+        let shapes = [(Collective::Allreduce, 0), (Collective::Bcast, 1)].map(|kind| shape(kind, ranks, 40));
+        let algorithms = shapes.iter().flat_map(|shape| {
+            let all = candidates(shape).iter().filter(|algorithm| algorithm.admits(shape));
+            all.map(|&algorithm| (*shape, algorithm))
+        });
         let cases: Vec<Case> = algorithms
-            .iter()
-            .map(|&(collective, algorithm)| {
-                Case::new(shape(collective, ranks, 40), algorithm, false, Lie::Dense)
-            })
+            .map(|(shape, algorithm): (Shape, &Algorithm)| Case::new(shape, algorithm, false, Lie::Dense))
             .collect();
         let ranks = ranks as usize;
         let mut keys = vec![Vec::new(); ranks];

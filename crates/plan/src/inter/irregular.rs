@@ -5,10 +5,10 @@
 //! blocks in the order of the remote ranks. Cost per rank: one message per block, all at the same time.
 //! MPI-5.0: Collective Communication, Gather, Scatter, Gather-to-all, All-to-All Scatter/Gather.
 
-use super::{Groups, Root, Shape};
+use super::Groups;
 use crate::build::Builder;
 use crate::irregular::Blocks;
-use crate::{Buf, Peer, Plan, Span};
+use crate::{Buf, Peer, Plan, Root, Shape, Span};
 
 /// Gathers blocks of the other group at the root. The root gives the length of each remote rank's block, a
 /// rank of the other group that of its own block alone; of a rank beside the root nothing counts.
@@ -17,7 +17,7 @@ pub fn gatherv(groups: &Groups, root: Root, bytes: &[u64]) -> Plan {
     match root {
         Root::Here => receive_all(&mut builder, groups, bytes),
         Root::Beside => {}
-        Root::Remote(root) => {
+        Root::Rank(root) => {
             let own = own_block(Buf::Send, bytes);
             if own.bytes != 0 {
                 builder.send(Peer::Remote(root), own, &[]);
@@ -33,7 +33,7 @@ pub fn scatterv(groups: &Groups, root: Root, bytes: &[u64]) -> Plan {
     match root {
         Root::Here => send_all(&mut builder, groups, bytes),
         Root::Beside => {}
-        Root::Remote(root) => {
+        Root::Rank(root) => {
             let own = own_block(Buf::Recv, bytes);
             if own.bytes != 0 {
                 builder.receive(Peer::Remote(root), own, &[]);
@@ -63,8 +63,8 @@ pub fn alltoallv(groups: &Groups, sent: &[u64], received: &[u64]) -> Plan {
 }
 
 /// The lengths that a rank of a regular gather or scatter gives.
-pub(super) fn lengths(shape: &Shape, root: Root) -> Vec<u64> {
-    let blocks = if root == Root::Here { shape.groups.remote as usize } else { 1 };
+pub(crate) fn lengths(shape: &Shape) -> Vec<u64> {
+    let blocks = if shape.root == Root::Here { shape.remote_ranks as usize } else { 1 };
     vec![shape.bytes; blocks]
 }
 

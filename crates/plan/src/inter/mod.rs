@@ -1,8 +1,9 @@
 //! Collectives of intercommunicators: two groups, and data that goes from one to the other.
 //!
-//! What a rank must know is in [`Shape`]; [`select()`] takes the first algorithm of the collective's list that
-//! admits it. Nothing is in place, nothing that a rank has comes back to its own group (but by [`exchange()`]),
-//! and operations are applied in the order of the ranks that contribute.
+//! Each collective's algorithms are in its `between.rs`, the preferred ones first: the first that admits the
+//! [`Shape`](crate::Shape) is taken. Nothing is in place, nothing that a rank has comes back to its own group
+//! (but by [`exchange()`]), and operations are applied in the order of the ranks that contribute. Here is what
+//! is of no regular collective.
 //!
 //! | collective | where all ranks share memory | else |
 //! |---|---|---|
@@ -21,22 +22,19 @@
 //!
 //! MPI-5.0: Collective Communication, Applying Collective Operations to Intercommunicators.
 
-mod allgather;
-mod allreduce;
-mod alltoall;
-mod barrier;
-mod bcast;
 mod exchange;
-mod gather;
-mod irregular;
-mod overview;
-mod reduce;
-mod scatter;
-mod select;
-mod shape;
+pub(crate) mod irregular;
 
 pub use exchange::exchange;
 pub use irregular::{allgatherv, alltoallv, gatherv, scatterv};
-pub use overview::Overview;
-pub use select::{Algorithm, candidates, compile, select};
-pub use shape::{Collective, Groups, Root, Shape};
+
+/// The two groups as a rank sees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Groups {
+    /// This rank in its group.
+    pub rank: u32,
+    /// Ranks of its group.
+    pub local: u32,
+    /// Ranks of the other group.
+    pub remote: u32,
+}

@@ -4,7 +4,7 @@
 use super::value::{Piece, list};
 use super::{Flaw, FlawKind};
 use crate::peers::groups::counted_through;
-use crate::{Buf, Collective, Peer, Shape};
+use crate::{Buf, Peer};
 
 /// A collective's promises.
 pub(super) struct Contract {
@@ -25,7 +25,7 @@ pub(super) struct Contract {
 /// Whom a rank that has completed a run knows to have begun it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Synchronizes {
-    /// Everybody; see [`Shape::synchronizes`].
+    /// Everybody; see [`Shape::synchronizes`](crate::Shape::synchronizes).
     All,
     /// All ranks of the group that it is not in.
     Groups,
@@ -71,18 +71,6 @@ pub(super) struct Expected {
 }
 
 impl Contract {
-    /// The contract of a shape, `in_place[r]` saying whether rank `r` works in place.
-    pub(super) fn of(shape: &Shape, in_place: &[bool]) -> Self {
-        Self {
-            parts: (0..shape.ranks).zip(in_place).map(|(rank, &flag)| part(shape, rank, flag)).collect(),
-            first_group: shape.ranks,
-            unit: u64::from(shape.unit.max(1)),
-            commutative: shape.commutative,
-            synchronizes: if shape.synchronizes() { Synchronizes::All } else { Synchronizes::Nobody },
-            has_equal_results: shape.collective == Collective::Allreduce,
-        }
-    }
-
     /// The group of a rank: 0 or 1.
     pub(super) fn group(&self, rank: u32) -> usize {
         usize::from(rank >= self.first_group)
@@ -113,64 +101,5 @@ impl Expected {
         let is = format!("bytes {}.. of ranks {} of run {}", found.origin, list(value.ranks), value.run);
         let should_be = format!("bytes {origin}.. of ranks {} of run {run}", list(self.ranks));
         Err(Flaw::new(FlawKind::Wrong, format!("{place} are {is}, and should be {should_be}")))
-    }
-}
-
-fn part(shape: &Shape, rank: u32, in_place: bool) -> Part {
-    let (block, total) = (shape.bytes, shape.total_bytes());
-    let at_root = |bytes| if rank == shape.root() { bytes } else { 0 };
-    let (send_bytes, recv_bytes) = match shape.collective {
-        Collective::Allgather => (block, total),
-        Collective::Allreduce => (block, block),
-        Collective::Alltoall => (total, total),
-        Collective::Barrier => (0, 0),
-        Collective::Bcast { .. } => (0, block),
-        Collective::Gather { .. } => (block, at_root(total)),
-        Collective::Reduce { .. } => (block, at_root(block)),
-        Collective::Scatter { .. } => (at_root(total), block),
-    };
-    let input = match shape.collective {
-        Collective::Bcast { root } if rank == root => Buf::Recv,
-        _ => Buf::Send,
-    };
-    let alias = in_place.then(|| alias(shape, rank)).flatten();
-    Part { send_bytes, recv_bytes, input, alias, result: result(shape, rank) }
-}
-
-/// In place: which buffer is part of which.
-fn alias(shape: &Shape, rank: u32) -> Option<Alias> {
-    let own = shape.block(Buf::Recv, rank).offset;
-    let send_in_recv = |offset| Some(Alias { buf: Buf::Send, of: Buf::Recv, offset });
-    match shape.collective {
-        Collective::Allgather => send_in_recv(own),
-        Collective::Allreduce | Collective::Alltoall => send_in_recv(0),
-        Collective::Gather { root } if rank == root => send_in_recv(own),
-        Collective::Reduce { root } if rank == root => send_in_recv(0),
-        Collective::Scatter { root } if rank == root => {
-            Some(Alias { buf: Buf::Recv, of: Buf::Send, offset: own })
-        }
-        _ => None,
-    }
-}
-
-/// What must stand in the receive buffer of `rank`.
-fn result(shape: &Shape, rank: u32) -> Vec<Expected> {
-    let expected = |begin, origin, ranks| Expected { begin, bytes: shape.bytes, origin, ranks };
-    let all = u128::MAX >> (128 - shape.ranks);
-    let own = shape.block(Buf::Send, rank).offset;
-    let from_all = |origin| {
-        let block = |peer| expected(shape.block(Buf::Recv, peer).offset, origin, 1 << peer);
-        (0..shape.ranks).map(block).collect()
-    };
-    match shape.collective {
-        Collective::Allgather => from_all(0),
-        Collective::Allreduce => vec![expected(0, 0, all)],
-        Collective::Alltoall => from_all(own),
-        Collective::Barrier => Vec::new(),
-        Collective::Bcast { root } => vec![expected(0, 0, 1 << root)],
-        Collective::Gather { root } if rank == root => from_all(0),
-        Collective::Reduce { root } if rank == root => vec![expected(0, 0, all)],
-        Collective::Gather { .. } | Collective::Reduce { .. } => Vec::new(),
-        Collective::Scatter { root } => vec![expected(0, own, 1 << root)],
     }
 }

@@ -25,7 +25,6 @@
 //! The executor's rule between runs: a rank has lines for [`LINE_SETS`] runs, and posts in run `k` only when
 //! every rank has completed run `k - LINE_SETS`. Where [`Shape::synchronizes`] the plans must do without it.
 
-mod between;
 mod buffers;
 mod channels;
 mod clock;
@@ -33,6 +32,7 @@ mod contract;
 mod form;
 mod lines;
 mod memory;
+mod regular;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -41,8 +41,7 @@ mod world;
 
 use std::fmt;
 
-use crate::inter::Overview;
-use crate::{Plan, Shape};
+use crate::{Overview, Plan, Shape};
 
 use contract::Contract;
 use world::World;
@@ -125,7 +124,7 @@ impl std::error::Error for Flaw {}
 pub fn verify(shape: &Shape, in_place: &[bool], plans: &[Plan], seed: u64) -> Result<(), Flaw> {
     let last = shape.ranks - 1;
     let schedules =
-        [Schedule::Fair, Schedule::Ahead(shape.root()), Schedule::Behind(last), Schedule::Random(seed)];
+        [Schedule::Fair, Schedule::Ahead(shape.root.rank()), Schedule::Behind(last), Schedule::Random(seed)];
     for sends in [Sends::Buffered, Sends::Synchronous] {
         for schedule in schedules {
             verify_under(shape, in_place, plans, Conditions { sends, schedule })?;

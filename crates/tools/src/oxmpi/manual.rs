@@ -1,6 +1,7 @@
 //! What `oxmpi` says of itself.
 
 use oxmpi_manual::{Dashes, Entry, FORMATS, Manual, Values};
+use oxmpi_plan::Collective;
 
 /// The program.
 pub const OXMPI: Manual<'static> = Manual {
@@ -69,16 +70,7 @@ pub const PLAN: Manual<'static> = Manual {
         Entry::new(&["svg"], &["FILE"], "also draw the plans of all ranks").completes(Values::Files),
         HELP,
     ],
-    operands: Values::Words(&[
-        "allgather",
-        "allreduce",
-        "alltoall",
-        "barrier",
-        "bcast",
-        "gather",
-        "reduce",
-        "scatter",
-    ]),
+    operands: Values::Words(Collective::NAMES),
     commands: &[],
     sections: &[],
 };

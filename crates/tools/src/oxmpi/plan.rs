@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lexopt::Parser;
-use oxmpi_plan::{Algorithm, Collective, Overrides, Plan, Shape, candidates, select, svg, verify};
+use oxmpi_plan::{Algorithm, Collective, Overrides, Plan, Root, Shape, candidates, select, svg, verify};
 
 use crate::{Outcome, manual, options};
 use between::Groups;
@@ -47,14 +47,14 @@ pub fn run(parser: Parser, out: &mut dyn Write) -> Outcome {
         return between::run(&request, groups, out);
     }
     let shape = request.shape()?;
-    let algorithm = request.algorithm(&shape)?;
+    let algorithm = algorithm(&request, &shape)?;
     let ranks = ranks_to_show(request.rank, shape.ranks)?;
     let plan = |rank| algorithm.plan(&shape, rank, request.in_place);
     let plans = || -> Vec<Plan> { (0..shape.ranks).map(plan).collect() };
     if let Some(file) = &request.svg {
         draw_to(file, &svg(&plans(), &shape))?;
     }
-    out.write_all(summary(&shape, algorithm)?.as_bytes())?;
+    out.write_all(summary(&shape, &format!("among {} ranks", shape.ranks), algorithm)?.as_bytes())?;
     if request.check {
         let in_place = vec![request.in_place; shape.ranks as usize];
         let verdict = verify::verify(&shape, &in_place, &plans(), 0);
@@ -116,31 +116,14 @@ impl Request {
             return Err("-n must be at least 1, not 0".into());
         }
         check_root(root, ranks)?;
-        let collective = collective(&self.collective, root)?;
-        Ok(Shape {
-            collective,
-            ranks,
-            bytes: bytes_of(self, collective, ranks)?,
+        let collective = collective(&self.collective)?;
+        let shape = Shape {
             unit: unit_of(self, collective),
             commutative: !self.ordered,
             node: !self.messages,
-        })
-    }
-
-    /// The algorithm that was named, or else the one that a job would take.
-    fn algorithm(&self, shape: &Shape) -> Outcome<&'static Algorithm> {
-        let Some(name) = &self.algorithm else {
-            return Ok(select(shape, &Overrides::default()));
+            ..Shape::of(collective, ranks, bytes_of(self, collective, ranks)?)
         };
-        let all = candidates(shape.collective);
-        let Some(algorithm) = all.iter().find(|algorithm| algorithm.name() == name) else {
-            let names: Vec<_> = all.iter().map(|algorithm| algorithm.name()).collect();
-            return Err(options::unknown("algorithm", name, &names));
-        };
-        if algorithm.admits(shape) {
-            return Ok(algorithm);
-        }
-        Err(format!("{name} does not serve this case ({shape:?})").into())
+        Ok(if collective.info().is_rooted() { shape.rooted(Root::Rank(root)) } else { shape })
     }
 
     /// Refuses more ranks than there can be, and than can be kept in memory where that is needed.
@@ -192,13 +175,12 @@ fn bytes_of(request: &Request, collective: Collective, ranks: u32) -> Outcome<u6
         .checked_mul(unit.into())
         .and_then(|bytes| bytes.checked_mul(ranks.into()).map(|_| bytes))
         .ok_or_else(|| format!("--count {count} x --unit {unit} bytes on {ranks} ranks is too much"))?;
-    Ok(if collective == Collective::Barrier { 0 } else { bytes })
+    Ok(if collective.info().moves_data() { bytes } else { 0 })
 }
 
 /// Bytes of an element, where elements matter.
 fn unit_of(request: &Request, collective: Collective) -> u32 {
-    let reduces = matches!(collective, Collective::Allreduce | Collective::Reduce { .. });
-    if reduces { request.unit } else { 1 }
+    if collective.info().is_reduction() { request.unit } else { 1 }
 }
 
 /// Writes a picture.
@@ -207,36 +189,38 @@ fn draw_to(file: &Path, picture: &str) -> Outcome {
 }
 
 /// The collective called `name`.
-fn collective(name: &str, root: u32) -> Outcome<Collective> {
-    let all = [
-        Collective::Allgather,
-        Collective::Allreduce,
-        Collective::Alltoall,
-        Collective::Barrier,
-        Collective::Bcast { root },
-        Collective::Gather { root },
-        Collective::Reduce { root },
-        Collective::Scatter { root },
-    ];
-    match all.iter().find(|collective| collective.name() == name) {
-        Some(collective) => Ok(*collective),
-        None => Err(options::unknown("collective", name, &all.map(|collective| collective.name()))),
+fn collective(name: &str) -> Outcome<Collective> {
+    Collective::named(name).ok_or_else(|| options::unknown("collective", name, Collective::NAMES))
+}
+
+/// The algorithm that was named, or else the one that a job would take.
+fn algorithm(request: &Request, shape: &Shape) -> Outcome<&'static Algorithm> {
+    let Some(name) = &request.algorithm else {
+        return Ok(select(shape, &Overrides::default()));
+    };
+    let all = candidates(shape);
+    match all.iter().find(|algorithm| algorithm.name() == name) {
+        Some(algorithm) if algorithm.admits(shape) => Ok(algorithm),
+        Some(_) => Err(format!("{name} does not serve this case ({shape:?})").into()),
+        None => {
+            let names: Vec<_> = all.iter().map(|algorithm| algorithm.name()).collect();
+            Err(options::unknown("algorithm", name, &names))
+        }
     }
 }
 
-/// What is planned, and what the other admissible algorithms are expected to take.
-fn summary(shape: &Shape, chosen: &Algorithm) -> Outcome<String> {
-    let mut out = format!(
-        "{} of {} bytes among {} ranks by {}\n",
-        shape.collective.name(),
-        shape.bytes,
-        shape.ranks,
-        chosen.name()
-    );
-    for algorithm in candidates(shape.collective).iter().filter(|algorithm| algorithm.admits(shape)) {
+/// What is planned among `whom`, and what the other admissible algorithms are expected to take.
+fn summary(shape: &Shape, whom: &str, chosen: &Algorithm) -> Outcome<String> {
+    let (name, bytes) = (shape.collective.name(), shape.bytes);
+    let mut out = format!("{name} of {bytes} bytes {whom} by {}\n", chosen.name());
+    for algorithm in candidates(shape).iter().filter(|algorithm| algorithm.admits(shape)) {
         let mark = if algorithm.name() == chosen.name() { '*' } else { ' ' };
-        let microseconds = algorithm.cost_ns(shape) / 1000.0;
-        writeln!(out, " {mark} {:<24}{microseconds:>12.2} us predicted", algorithm.name())?;
+        match algorithm.cost_ns(shape) {
+            Some(cost_ns) => {
+                writeln!(out, " {mark} {:<24}{:>12.2} us predicted", algorithm.name(), cost_ns / 1000.0)?;
+            }
+            None => writeln!(out, " {mark} {}", algorithm.name())?,
+        }
     }
     Ok(out)
 }

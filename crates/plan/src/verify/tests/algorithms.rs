@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{collectives, plans};
+use super::{plans, shape_of};
 use crate::verify::{Conditions, Schedule, Sends, verify, verify_under};
 use crate::{Collective, Overrides, Shape, candidates, compile};
 
@@ -13,20 +13,28 @@ fn in_place_patterns(ranks: u32) -> [Vec<bool>; 3] {
 }
 
 /// Calls `check(shape)` for a collective of `elements` elements of `unit` bytes, commutative and not.
-fn for_each_kind(collective: Collective, ranks: u32, elements: u64, unit: u32, check: impl Fn(&Shape)) {
-    let is_reduction = matches!(collective, Collective::Allreduce | Collective::Reduce { .. });
-    let bytes = if collective == Collective::Barrier { 0 } else { elements * u64::from(unit) };
-    let unit = if is_reduction { unit } else { 1 };
-    for commutative in [true, false] {
-        if is_reduction || commutative {
-            check(&Shape { collective, ranks, bytes, unit, commutative, node: true });
-        }
+fn for_each_kind(
+    (collective, root): (Collective, u32),
+    ranks: u32,
+    elements: u64,
+    unit: u32,
+    check: impl Fn(&Shape),
+) {
+    let shape = shape_of(collective, root, ranks, elements, unit);
+    check(&shape);
+    if collective.info().is_reduction() {
+        check(&Shape { commutative: false, ..shape });
     }
+}
+
+/// All collectives, rooted at `root` if at all.
+fn collectives(root: u32) -> impl Iterator<Item = (Collective, u32)> {
+    Collective::ALL.iter().map(move |&collective| (collective, root))
 }
 
 /// Checks all admissible algorithms for `shape`, in place and not, under all conditions.
 fn check_thoroughly(shape: &Shape) {
-    for algorithm in candidates(shape.collective).iter().filter(|algorithm| algorithm.admits(shape)) {
+    for algorithm in candidates(shape).iter().filter(|algorithm| algorithm.admits(shape)) {
         for in_place in in_place_patterns(shape.ranks) {
             let seed = shape.bytes + u64::from(shape.ranks);
             let verdict = verify(shape, &in_place, &plans(algorithm, shape, &in_place), seed);
@@ -37,7 +45,7 @@ fn check_thoroughly(shape: &Shape) {
 
 /// Checks all admissible algorithms for `shape` under one skew, with synchronous sends.
 fn check_once(shape: &Shape) {
-    for algorithm in candidates(shape.collective).iter().filter(|algorithm| algorithm.admits(shape)) {
+    for algorithm in candidates(shape).iter().filter(|algorithm| algorithm.admits(shape)) {
         let in_place = vec![shape.bytes.is_multiple_of(16); shape.ranks as usize];
         let schedule = Schedule::Random(shape.bytes + u64::from(shape.ranks));
         let conditions = Conditions { sends: Sends::Synchronous, schedule };
@@ -73,7 +81,7 @@ fn all_algorithms_are_right_for_many_ranks() {
 fn all_algorithms_are_right_for_every_root() {
     for ranks in 2..=9 {
         for root in 0..ranks {
-            for collective in collectives(root).into_iter().filter(|collective| collective.root().is_some()) {
+            for collective in collectives(root).filter(|(collective, _)| collective.info().is_rooted()) {
                 for_each_kind(collective, ranks, 5, 4, check_thoroughly);
                 for_each_kind(collective, ranks, 200_003, 8, check_once);
             }
@@ -101,15 +109,14 @@ proptest! {
     #[test]
     fn what_is_selected_is_right_for_any_shape(
         (ranks, root) in (1..=12u32).prop_flat_map(|ranks| (Just(ranks), 0..ranks)),
-        kind in 0..8usize,
+        kind in 0..Collective::ALL.len(),
         elements in prop_oneof![0..40u64, 0..400_000u64],
         unit in prop_oneof![Just(1u32), Just(4), Just(8), Just(12), 1..100u32],
         (commutative, node) in any::<(bool, bool)>(),
         seed in any::<u64>(),
     ) {
-        let collective = collectives(root)[kind];
-        let bytes = if collective == Collective::Barrier { 0 } else { elements * u64::from(unit) };
-        let shape = Shape { collective, ranks, bytes, unit, commutative, node };
+        let shape = shape_of(Collective::ALL[kind], root, ranks, elements, unit);
+        let shape = Shape { commutative, node, ..shape };
         let in_place: Vec<bool> = (0..ranks).map(|rank| seed >> rank & 1 == 1).collect();
         let overrides = Overrides::default();
         let plans: Vec<_> =

@@ -2,32 +2,44 @@
 
 use proptest::prelude::*;
 
-use super::collectives;
-use crate::inter::{Algorithm, Overview, candidates, compile, select};
+use super::shape_of;
 use crate::segment::SLOT_BUDGET_BYTES;
 use crate::verify::contract::Contract;
 use crate::verify::{Conditions, Flaw, FlawKind, Schedule, Sends, verify_between, verify_contract};
-use crate::{Action, Collective, Peer, Plan, Span};
+use crate::{Action, Algorithm, Collective, Overrides, Overview, Peer, Plan, Shape, Span};
+use crate::{candidates, select};
 
 const UNIT: u32 = 8;
 
 /// A collective between groups of `first` and `second` ranks, of about as many elements.
-fn overview(collective: Collective, first: u32, second: u32, elements: u64) -> Overview {
-    let is_reduction = matches!(collective, Collective::Allreduce | Collective::Reduce { .. });
-    let unit = if is_reduction { UNIT } else { 1 };
-    let bytes = if collective == Collective::Barrier { 0 } else { elements * u64::from(UNIT) };
-    Overview { collective, first, second, bytes: [bytes; 2], unit, node: true }
+fn overview((collective, root): (Collective, u32), first: u32, second: u32, elements: u64) -> Overview {
+    let Shape { root, bytes, unit, .. } = shape_of(collective, root, 1, elements, UNIT);
+    Overview { collective, root: root.rank(), first, second, bytes: [bytes; 2], unit, node: true }
+}
+
+/// All collectives of two groups, rooted at `root` if at all.
+fn collectives(root: u32) -> impl Iterator<Item = (Collective, u32)> {
+    let between = Collective::ALL.iter().filter(|collective| !collective.info().between.is_empty());
+    between.map(move |&collective| (collective, root))
 }
 
 /// The algorithms that admit what all ranks see.
 fn admissible(overview: &Overview) -> Vec<&'static Algorithm> {
-    let someone = overview.shape(overview.collective.root().unwrap_or(0));
-    let all = candidates(someone.collective).iter();
-    all.copied().filter(|algorithm| algorithm.admits(&someone)).collect()
+    let someone = overview.shape(overview.root);
+    candidates(&someone).iter().copied().filter(|algorithm| algorithm.admits(&someone)).collect()
 }
 
 fn plans(algorithm: &Algorithm, overview: &Overview) -> Vec<Plan> {
-    (0..overview.ranks()).map(|rank| algorithm.plan(&overview.shape(rank))).collect()
+    (0..overview.ranks()).map(|rank| overview.plan(algorithm, rank)).collect()
+}
+
+fn chosen(overview: &Overview) -> &'static Algorithm {
+    select(&overview.shape(overview.root), &Overrides::default())
+}
+
+fn compile(overview: &Overview, rank: u32) -> Plan {
+    let shape = overview.shape(rank);
+    overview.plan(select(&shape, &Overrides::default()), rank)
 }
 
 /// Verifies all admissible algorithms under all conditions.
@@ -59,8 +71,8 @@ fn pairs(most: u32) -> impl Iterator<Item = (u32, u32)> {
 fn all_algorithms_are_right_for_groups_of_all_sizes_and_every_root() {
     for (first, second) in pairs(8) {
         for root in 0..first + second {
-            let is_new = |collective: &Collective| root == 0 || collective.root().is_some();
-            for collective in collectives(root).into_iter().filter(is_new) {
+            let is_new = |(collective, _): &(Collective, u32)| root == 0 || collective.info().is_rooted();
+            for collective in collectives(root).filter(is_new) {
                 check_thoroughly(&overview(collective, first, second, 3));
             }
         }
@@ -78,8 +90,8 @@ fn all_algorithms_are_right_for_long_vectors() {
             }
         }
     }
-    check_thoroughly(&overview(Collective::Allreduce, 2, 3, 200_003));
-    check_thoroughly(&overview(Collective::Reduce { root: 2 }, 2, 3, 200_003));
+    check_thoroughly(&overview((Collective::Allreduce, 0), 2, 3, 200_003));
+    check_thoroughly(&overview((Collective::Reduce, 2), 2, 3, 200_003));
 }
 
 #[test]
@@ -96,7 +108,7 @@ fn all_algorithms_are_right_for_large_groups() {
 #[test]
 fn directions_may_carry_blocks_of_different_lengths() {
     for (first, second) in [(1, 1), (2, 3), (4, 1), (5, 6)] {
-        for collective in [Collective::Allgather, Collective::Alltoall] {
+        for collective in [(Collective::Allgather, 0), (Collective::Alltoall, 0)] {
             for bytes in [[0, 24], [24, 0], [7, 4000], [300_000, 1], [1_500_000, 200_000]] {
                 check_thoroughly(&Overview { bytes, ..overview(collective, first, second, 1) });
             }
@@ -108,28 +120,27 @@ fn directions_may_carry_blocks_of_different_lengths() {
 fn nothing_but_a_barrier_needs_others_for_no_bytes() {
     for collective in collectives(1) {
         for rank in 0..7 {
-            let plan = compile(&overview(collective, 3, 4, 0).shape(rank));
-            assert_eq!(plan.steps.is_empty(), collective != Collective::Barrier, "{collective:?}");
+            let plan = compile(&overview(collective, 3, 4, 0), rank);
+            assert_eq!(plan.steps.is_empty(), collective.0 != Collective::Barrier, "{collective:?}");
         }
     }
 }
 
 #[test]
 fn long_reductions_are_shared_out_and_short_ones_are_not() {
-    let name =
-        |collective, ranks, elements| select(&overview(collective, ranks, ranks, elements).shape(0)).name();
-    assert_eq!(name(Collective::Allreduce, 1, 1), "node-flat");
-    assert_eq!(name(Collective::Allreduce, 4, 100), "node-flat");
-    assert_eq!(name(Collective::Allreduce, 4, 100_000), "node-sliced");
-    assert_eq!(name(Collective::Reduce { root: 0 }, 4, 100_000), "node-sliced");
-    assert_eq!(name(Collective::Reduce { root: 0 }, 1, 100_000), "node-flat");
-    assert_eq!(name(Collective::Alltoall, 6, 1_000_000), "direct");
+    let name = |collective, ranks, elements| chosen(&overview(collective, ranks, ranks, elements)).name();
+    assert_eq!(name((Collective::Allreduce, 0), 1, 1), "node-flat");
+    assert_eq!(name((Collective::Allreduce, 0), 4, 100), "node-flat");
+    assert_eq!(name((Collective::Allreduce, 0), 4, 100_000), "node-sliced");
+    assert_eq!(name((Collective::Reduce, 0), 4, 100_000), "node-sliced");
+    assert_eq!(name((Collective::Reduce, 0), 1, 100_000), "node-flat");
+    assert_eq!(name((Collective::Alltoall, 0), 6, 1_000_000), "direct");
 }
 
 proptest! {
     #[test]
     fn any_collective_of_any_length_is_right_and_both_groups_choose_alike(
-        kind in 0..8usize,
+        kind in any::<prop::sample::Index>(),
         (first, second) in (1..=9u32, 1..=9u32),
         root in 0..18u32,
         elements in prop_oneof![0..200u64, 0..300_000u64],
@@ -137,15 +148,16 @@ proptest! {
         (unit, node) in (1..50u32, any::<bool>()),
         seed in any::<u64>(),
     ) {
-        let collective = collectives(root % (first + second))[kind];
+        let all: Vec<_> = collectives(root % (first + second)).collect();
+        let collective = all[kind.index(all.len())];
         let mut overview = Overview { node, ..overview(collective, first, second, elements) };
         if overview.unit > 1 {
             overview = Overview { unit, bytes: [elements * u64::from(unit); 2], ..overview };
         }
-        if matches!(collective, Collective::Allgather | Collective::Alltoall) {
+        if matches!(collective.0, Collective::Allgather | Collective::Alltoall) {
             overview.bytes[1] += asymmetry;
         }
-        let plans: Vec<_> = (0..overview.ranks()).map(|rank| compile(&overview.shape(rank))).collect();
+        let plans: Vec<_> = (0..overview.ranks()).map(|rank| compile(&overview, rank)).collect();
         let conditions = Conditions { sends: Sends::Synchronous, schedule: Schedule::Random(seed) };
         let verdict = verify_once(&overview, &plans, conditions);
         prop_assert!(verdict.is_ok(), "{overview:?}: {verdict:?}");
@@ -167,7 +179,7 @@ fn flaw_after(overview: &Overview, name: &str, spoil: impl Fn(&mut [Plan])) -> F
 
 #[test]
 fn a_barrier_that_tells_the_other_group_too_early_is_no_barrier() {
-    let flaw = flaw_after(&overview(Collective::Barrier, 4, 2, 0), "dissemination", |plans| {
+    let flaw = flaw_after(&overview((Collective::Barrier, 0), 4, 2, 0), "dissemination", |plans| {
         let tells = |action: &Action| matches!(action, Action::Send { to: Peer::Remote(_), .. });
         let step = plans[3].steps.iter_mut().find(|step| tells(&step.action));
         assert!(step.is_none(), "rank 3 has no remote namesake");
@@ -181,7 +193,7 @@ fn a_barrier_that_tells_the_other_group_too_early_is_no_barrier() {
 
 #[test]
 fn operands_of_a_group_that_change_places_are_in_the_wrong_order() {
-    let flaw = flaw_after(&overview(Collective::Allreduce, 4, 2, 1), "binomial", |plans| {
+    let flaw = flaw_after(&overview((Collective::Allreduce, 0), 4, 2, 1), "binomial", |plans| {
         for step in &mut plans[0].steps {
             if let Action::Reduce { left, right, .. } = &mut step.action {
                 std::mem::swap(left, right);
@@ -193,7 +205,7 @@ fn operands_of_a_group_that_change_places_are_in_the_wrong_order() {
 
 #[test]
 fn a_rank_that_is_not_in_the_remote_group_is_found() {
-    let overview = overview(Collective::Bcast { root: 0 }, 4, 2, 1);
+    let overview = overview((Collective::Bcast, 0), 4, 2, 1);
     let flaw = flaw_after(&overview, "binomial", |plans| {
         if let Action::Send { to, .. } = &mut plans[0].steps[0].action {
             *to = Peer::Remote(2);
@@ -210,7 +222,7 @@ fn a_rank_that_is_not_in_the_remote_group_is_found() {
 
 #[test]
 fn what_is_meant_for_the_wrong_group_is_found() {
-    let overview = overview(Collective::Bcast { root: 0 }, 4, 2, 1);
+    let overview = overview((Collective::Bcast, 0), 4, 2, 1);
     let flaw = flaw_after(&overview, "binomial", |plans| {
         if let Action::Send { to, .. } = &mut plans[0].steps[0].action {
             *to = Peer::Local(1);
@@ -227,7 +239,7 @@ fn what_is_meant_for_the_wrong_group_is_found() {
 
 #[test]
 fn groups_that_declare_different_lines_are_found() {
-    let flaw = flaw_after(&overview(Collective::Allgather, 4, 2, 1), "node-flat", |plans| {
+    let flaw = flaw_after(&overview((Collective::Allgather, 0), 4, 2, 1), "node-flat", |plans| {
         plans[4..].iter_mut().for_each(|plan| plan.lines[0].slot_bytes += 8);
     });
     assert_eq!(flaw, FlawKind::Malformed);
@@ -235,9 +247,9 @@ fn groups_that_declare_different_lines_are_found() {
 
 #[test]
 fn a_slot_too_few_is_found() {
-    for collective in [Collective::Allgather, Collective::Alltoall, Collective::Allreduce] {
+    for collective in [(Collective::Allgather, 0), (Collective::Alltoall, 0), (Collective::Allreduce, 0)] {
         let overview = overview(collective, 3, 2, 200_003);
-        let name = select(&overview.shape(0)).name();
+        let name = chosen(&overview).name();
         let flaw = flaw_after(&overview, name, |plans| {
             for line in plans.iter_mut().flat_map(|plan| &mut plan.lines) {
                 line.depth -= 1;

@@ -1,10 +1,10 @@
 //! Collectives of two groups with blocks of lengths of their own, and exchanges: right for groups of any sizes,
 //! and spoiled plans are found.
 
-use crate::inter::{Groups, Root, allgatherv, alltoallv, exchange, gatherv, scatterv};
+use crate::inter::{Groups, allgatherv, alltoallv, exchange, gatherv, scatterv};
 use crate::verify::contract::{Contract, Expected, Part, Synchronizes};
 use crate::verify::{Conditions, Flaw, Schedule, Sends, verify_contract};
-use crate::{Action, Plan, Span};
+use crate::{Action, Plan, Root, Span};
 
 /// Two groups; their ranks are counted through.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ impl Pair {
         match self.is_second(rank) == self.is_second(root) {
             _ if rank == root => Root::Here,
             true => Root::Beside,
-            false => Root::Remote(root - self.others(rank).start),
+            false => Root::Rank(root - self.others(rank).start),
         }
     }
 }
@@ -123,14 +123,14 @@ impl Kind {
             Self::Gatherv { root } => match pair.root(rank, root) {
                 Root::Here => Part::receiving(0, gathered()),
                 Root::Beside => Part::receiving(0, Vec::new()),
-                Root::Remote(_) => Part::receiving(own, Vec::new()),
+                Root::Rank(_) => Part::receiving(own, Vec::new()),
             },
             Self::Scatterv { root } => match pair.root(rank, root) {
                 Root::Here => {
                     Part::receiving(pair.others(rank).map(|to| length(to, to, bytes)).sum(), Vec::new())
                 }
                 Root::Beside => Part::receiving(0, Vec::new()),
-                Root::Remote(_) => {
+                Root::Rank(_) => {
                     let offset = (pair.fellows(rank).start..rank).map(|to| length(to, to, bytes)).sum();
                     Part::receiving(0, blocks(std::iter::once((root, own, offset))))
                 }

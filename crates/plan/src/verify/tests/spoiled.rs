@@ -1,21 +1,21 @@
 //! Plans that were right until somebody changed one thing.
 
-use super::{collectives, plans};
+use super::{plans, shape_of};
 use crate::verify::{Conditions, FlawKind, Schedule, Sends, verify, verify_under};
 use crate::{Action, Algorithm, Buf, Collective, Plan, Shape, Span, Take, candidates};
 
-fn shape(collective: Collective, ranks: u32, bytes: u64) -> Shape {
-    Shape { collective, ranks, bytes, unit: 8, commutative: false, node: true }
+fn shape((collective, root): (Collective, u32), ranks: u32, bytes: u64) -> Shape {
+    Shape { commutative: false, ..shape_of(collective, root, ranks, bytes / 8, 8) }
 }
 
-fn named(collective: Collective, name: &str) -> &'static Algorithm {
-    candidates(collective).iter().find(|algorithm| algorithm.name() == name).expect("it is listed")
+fn named(shape: &Shape, name: &str) -> &'static Algorithm {
+    candidates(shape).iter().find(|algorithm| algorithm.name() == name).expect("it is listed")
 }
 
 /// The flaw found in the plans after `spoil` changed them; without it there must be none.
 fn flaw_after(shape: &Shape, name: &str, spoil: impl Fn(&mut [Plan])) -> FlawKind {
     let in_place = vec![false; shape.ranks as usize];
-    let mut plans = plans(named(shape.collective, name), shape, &in_place);
+    let mut plans = plans(named(shape, name), shape, &in_place);
     verify(shape, &in_place, &plans, 1).expect("the plan is right before it is spoiled");
     spoil(&mut plans);
     verify(shape, &in_place, &plans, 1).expect_err("the spoiled plan was found right").kind
@@ -23,7 +23,7 @@ fn flaw_after(shape: &Shape, name: &str, spoil: impl Fn(&mut [Plan])) -> FlawKin
 
 #[test]
 fn a_broadcast_that_does_not_wait_for_credit_races() {
-    let flaw = flaw_after(&shape(Collective::Bcast { root: 0 }, 4, 1 << 22), "node-flat", |plans| {
+    let flaw = flaw_after(&shape((Collective::Bcast, 0), 4, 1 << 22), "node-flat", |plans| {
         plans[0].steps.retain(|step| !matches!(step.action, Action::Pull { .. }));
     });
     assert_eq!(flaw, FlawKind::Race);
@@ -31,7 +31,7 @@ fn a_broadcast_that_does_not_wait_for_credit_races() {
 
 #[test]
 fn a_broadcast_that_forgets_one_reader_races() {
-    let flaw = flaw_after(&shape(Collective::Bcast { root: 0 }, 4, 1 << 22), "node-flat", |plans| {
+    let flaw = flaw_after(&shape((Collective::Bcast, 0), 4, 1 << 22), "node-flat", |plans| {
         plans[0].steps.remove(1);
     });
     assert_eq!(flaw, FlawKind::Race);
@@ -39,7 +39,7 @@ fn a_broadcast_that_forgets_one_reader_races() {
 
 #[test]
 fn a_reader_that_gives_no_credit_blocks_the_root() {
-    let flaw = flaw_after(&shape(Collective::Bcast { root: 0 }, 4, 1 << 22), "node-flat", |plans| {
+    let flaw = flaw_after(&shape((Collective::Bcast, 0), 4, 1 << 22), "node-flat", |plans| {
         plans[2].steps.pop();
     });
     assert_eq!(flaw, FlawKind::Deadlock);
@@ -48,14 +48,14 @@ fn a_reader_that_gives_no_credit_blocks_the_root() {
 #[test]
 fn every_pipeline_needs_all_its_slots() {
     let pipelines = [
-        (Collective::Allgather, "node-flat"),
-        (Collective::Allreduce, "node-sliced"),
-        (Collective::Alltoall, "node-flat"),
-        (Collective::Bcast { root: 1 }, "node-flat"),
-        (Collective::Gather { root: 1 }, "node-flat"),
-        (Collective::Reduce { root: 1 }, "node-flat"),
-        (Collective::Reduce { root: 1 }, "node-sliced"),
-        (Collective::Scatter { root: 1 }, "node-flat"),
+        ((Collective::Allgather, 0), "node-flat"),
+        ((Collective::Allreduce, 0), "node-sliced"),
+        ((Collective::Alltoall, 0), "node-flat"),
+        ((Collective::Bcast, 1), "node-flat"),
+        ((Collective::Gather, 1), "node-flat"),
+        ((Collective::Reduce, 1), "node-flat"),
+        ((Collective::Reduce, 1), "node-sliced"),
+        ((Collective::Scatter, 1), "node-flat"),
     ];
     for (collective, name) in pipelines {
         let flaw = flaw_after(&shape(collective, 3, 1 << 22), name, |plans| {
@@ -69,7 +69,7 @@ fn every_pipeline_needs_all_its_slots() {
 
 #[test]
 fn results_of_slices_need_all_their_slots() {
-    for collective in [Collective::Allreduce, Collective::Reduce { root: 1 }] {
+    for collective in [(Collective::Allreduce, 0), (Collective::Reduce, 1)] {
         let flaw = flaw_after(&shape(collective, 3, 1 << 22), "node-sliced", |plans| {
             for plan in plans {
                 plan.lines[2].depth -= 1;
@@ -81,7 +81,7 @@ fn results_of_slices_need_all_their_slots() {
 
 #[test]
 fn swapped_operands_are_in_the_wrong_order() {
-    let flaw = flaw_after(&shape(Collective::Allreduce, 2, 8), "node-flat", |plans| {
+    let flaw = flaw_after(&shape((Collective::Allreduce, 0), 2, 8), "node-flat", |plans| {
         if let Action::Pull { take, .. } = &mut plans[1].steps[1].action
             && let Take::Left { right } = *take
         {
@@ -93,7 +93,7 @@ fn swapped_operands_are_in_the_wrong_order() {
 
 #[test]
 fn a_reduction_that_does_not_wait_for_its_operand_races() {
-    let flaw = flaw_after(&shape(Collective::Allreduce, 4, 8), "recursive-doubling", |plans| {
+    let flaw = flaw_after(&shape((Collective::Allreduce, 0), 4, 8), "recursive-doubling", |plans| {
         plans[0].steps[2].after.retain(|&step| step != 1);
     });
     assert_eq!(flaw, FlawKind::Race);
@@ -101,7 +101,7 @@ fn a_reduction_that_does_not_wait_for_its_operand_races() {
 
 #[test]
 fn a_reduction_into_what_is_being_sent_races() {
-    let flaw = flaw_after(&shape(Collective::Allreduce, 4, 8), "recursive-doubling", |plans| {
+    let flaw = flaw_after(&shape((Collective::Allreduce, 0), 4, 8), "recursive-doubling", |plans| {
         plans[0].steps[5].after.retain(|&step| step != 3);
     });
     assert_eq!(flaw, FlawKind::Race);
@@ -109,7 +109,7 @@ fn a_reduction_into_what_is_being_sent_races() {
 
 #[test]
 fn a_peer_left_out_is_missed_in_the_result() {
-    let flaw = flaw_after(&shape(Collective::Allreduce, 4, 8), "node-flat", |plans| {
+    let flaw = flaw_after(&shape((Collective::Allreduce, 0), 4, 8), "node-flat", |plans| {
         plans[3].steps.remove(2);
     });
     assert_eq!(flaw, FlawKind::Wrong);
@@ -117,7 +117,7 @@ fn a_peer_left_out_is_missed_in_the_result() {
 
 #[test]
 fn brackets_that_differ_between_ranks_are_found() {
-    let mut shape = shape(Collective::Allreduce, 3, 8);
+    let mut shape = shape((Collective::Allreduce, 0), 3, 8);
     shape.commutative = true;
     let flaw = flaw_after(&shape, "node-flat", |plans| plans[0].steps.swap(1, 2));
     assert_eq!(flaw, FlawKind::Undefined);
@@ -139,7 +139,7 @@ fn brackets_that_differ_between_ranks_are_found() {
 
 #[test]
 fn a_message_nobody_receives_is_left_over() {
-    let flaw = flaw_after(&shape(Collective::Barrier, 2, 0), "dissemination", |plans| {
+    let flaw = flaw_after(&shape((Collective::Barrier, 0), 2, 0), "dissemination", |plans| {
         plans[1].steps.pop();
     });
     assert!(matches!(flaw, FlawKind::Leftover | FlawKind::Wrong));
@@ -147,7 +147,7 @@ fn a_message_nobody_receives_is_left_over() {
 
 #[test]
 fn a_barrier_that_misses_somebody_is_no_barrier() {
-    let flaw = flaw_after(&shape(Collective::Barrier, 4, 0), "node-flat", |plans| {
+    let flaw = flaw_after(&shape((Collective::Barrier, 0), 4, 0), "node-flat", |plans| {
         plans[1].steps.pop();
     });
     assert_eq!(flaw, FlawKind::Wrong);
@@ -155,7 +155,7 @@ fn a_barrier_that_misses_somebody_is_no_barrier() {
 
 #[test]
 fn a_send_before_the_other_waits_for_ever_if_it_is_synchronous() {
-    let flaw = flaw_after(&shape(Collective::Barrier, 2, 0), "dissemination", |plans| {
+    let flaw = flaw_after(&shape((Collective::Barrier, 0), 2, 0), "dissemination", |plans| {
         for plan in plans {
             plan.steps[1].after = vec![0];
         }
@@ -165,7 +165,7 @@ fn a_send_before_the_other_waits_for_ever_if_it_is_synchronous() {
 
 #[test]
 fn a_plan_that_reads_beyond_its_buffer_is_malformed() {
-    let flaw = flaw_after(&shape(Collective::Gather { root: 0 }, 2, 8), "linear", |plans| {
+    let flaw = flaw_after(&shape((Collective::Gather, 0), 2, 8), "linear", |plans| {
         if let Action::Send { from, .. } = &mut plans[1].steps[0].action {
             from.offset += 8;
             from.end += 8;
@@ -176,7 +176,7 @@ fn a_plan_that_reads_beyond_its_buffer_is_malformed() {
 
 #[test]
 fn a_plan_must_not_write_to_the_send_buffer() {
-    let flaw = flaw_after(&shape(Collective::Allreduce, 2, 8), "node-flat", |plans| {
+    let flaw = flaw_after(&shape((Collective::Allreduce, 0), 2, 8), "node-flat", |plans| {
         if let Action::Pull { into, .. } = &mut plans[0].steps[1].action {
             into.buf = Buf::Send;
         }
@@ -186,11 +186,10 @@ fn a_plan_must_not_write_to_the_send_buffer() {
 
 /// All collectives and algorithms, five ranks working in place, in one segment and in many.
 fn for_each_plan(check: impl Fn(&Shape, &Algorithm, &[bool], &[Plan])) {
-    for collective in collectives(2) {
+    for &collective in Collective::ALL {
         for bytes in [12_800, 6 << 20] {
-            let bytes = if collective == Collective::Barrier { 0 } else { bytes };
-            let shape = Shape { commutative: true, ..shape(collective, 5, bytes) };
-            for algorithm in candidates(collective).iter().filter(|algorithm| algorithm.admits(&shape)) {
+            let shape = Shape { commutative: true, ..shape((collective, 2), 5, bytes) };
+            for algorithm in candidates(&shape).iter().filter(|algorithm| algorithm.admits(&shape)) {
                 let in_place = [true; 5];
                 check(&shape, algorithm, &in_place, &plans(algorithm, &shape, &in_place));
             }

@@ -1,0 +1,52 @@
+//! Allreduce by lines: everybody posts, everybody combines everything.
+//!
+//! One hop, but `p - 1` vectors to pass over for each rank: best while the vector is short. All ranks combine
+//! from the left, so that all get the same bits.
+
+use crate::build::Builder;
+use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_NS, REDUCE_BYTE_NS};
+use crate::segment::SINGLE_POST_BYTES;
+use crate::{Algorithm, Buf, Plan, Shape, Span, Take};
+
+pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost_ns: Some(cost_ns), plan };
+
+fn admits(shape: &Shape) -> bool {
+    shape.node && shape.bytes <= SINGLE_POST_BYTES
+}
+
+fn cost_ns(shape: &Shape) -> f64 {
+    let post = POST_NS + shape.bytes as f64 * POST_BYTE_NS;
+    let operand = PULL_NS + shape.bytes as f64 * REDUCE_BYTE_NS;
+    post + HOP_NS + f64::from(shape.ranks - 1) * operand
+}
+
+fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+    let mut builder = Builder::new();
+    let line = builder.line(shape.bytes, 1);
+    let own = Span::fixed(Buf::Send, 0, shape.bytes);
+    let result = Span::fixed(Buf::Recv, 0, shape.bytes);
+    builder.post(line, own);
+    let next = match rank {
+        0 => {
+            builder.pull_reduce(1, line, 0, result, Take::Right { left: own });
+            2
+        }
+        1 => {
+            builder.pull_reduce(0, line, 0, result, Take::Left { right: own });
+            2
+        }
+        _ => {
+            builder.pull(0, line, 0, result);
+            1
+        }
+    };
+    for peer in next..shape.ranks {
+        if peer == rank && !in_place {
+            builder.reduce(result, own, result, &[]);
+        } else {
+            // In place, this rank's operand has been overwritten by now, except on its line.
+            builder.pull_reduce(peer, line, 0, result, Take::Right { left: result });
+        }
+    }
+    builder.finish()
+}

@@ -1,0 +1,48 @@
+//! Allreduce by slices of lines: each rank combines its slice for all, and pulls the other slices.
+//!
+//! After combining its slice a rank posts the result and pulls those of the others. Per rank `(p-1)/p` of the
+//! vector is posted, combined and pulled once, and `1/p` posted again: the least work of all, for two hops.
+//!
+//! In iteration `i` a rank posts slices of segment `i`, combines segment `i - 1` and pulls the results of
+//! segment `i - 2`. So a peer may be late by two thirds of an iteration before anybody waits for it. When a
+//! rank posts segment `s`, it has pulled the results of segment `s - 3`, which the peers posted after they
+//! combined it; and when it posts a result of segment `s`, peers have posted slices of `s`, and so have
+//! pulled results of `s - 3`: three slots suffice on every line.
+
+use crate::build::Builder;
+use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
+use crate::slices::Slices;
+use crate::{Algorithm, Buf, Plan, Shape};
+
+pub(super) const ALGORITHM: Algorithm =
+    Algorithm { name: "node-sliced", admits, cost_ns: Some(cost_ns), plan };
+
+fn slices(shape: &Shape) -> Option<Slices> {
+    Slices::cut(shape, 3)
+}
+
+fn admits(shape: &Shape) -> bool {
+    shape.node && slices(shape).is_some()
+}
+
+fn cost_ns(shape: &Shape) -> f64 {
+    let slices = slices(shape).expect("admitted");
+    let peers = f64::from(shape.ranks - 1);
+    let actions = slices.segments as f64 * (peers * PULL_NS + POST_NS);
+    let slice = shape.bytes as f64 / f64::from(shape.ranks);
+    2.0 * HOP_NS + slices.combine_ns() + actions + slice * (POST_BYTE_NS + peers * PULL_BYTE_NS)
+}
+
+fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    let slices = slices(shape).expect("admitted");
+    let mut builder = Builder::segmented(slices.segments);
+    let result = slices.of(Buf::Recv, rank);
+    slices.declare_and_combine(&mut builder, rank, result);
+    let results = builder.line(slices.slice_bytes, slices.depth);
+    builder.post(results, result);
+    builder.delay(2);
+    for peer in shape.others(rank) {
+        builder.pull(peer, results, 0, slices.of(Buf::Recv, peer));
+    }
+    builder.finish()
+}

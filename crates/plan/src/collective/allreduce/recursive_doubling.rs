@@ -1,0 +1,50 @@
+//! Allreduce by recursive doubling: in each round pairs exchange what they have and both combine it.
+//!
+//! `log2 p` rounds of the whole vector, and two more for the ranks beyond a power of two. Both partners
+//! compute the same expression, and blocks of ranks stay in order, so any operation will do.
+
+use crate::build::Builder;
+use crate::machine::{REDUCE_BYTE_NS, message_ns};
+use crate::peers::doubling::{Role, role};
+use crate::{Algorithm, Buf, Plan, Shape, Span};
+
+pub(super) const ALGORITHM: Algorithm =
+    Algorithm { name: "recursive-doubling", admits: |_| true, cost_ns: Some(cost_ns), plan };
+
+fn cost_ns(shape: &Shape) -> f64 {
+    let surplus_rounds = if shape.ranks.is_power_of_two() { 0.0 } else { 2.0 };
+    let rounds = f64::from(shape.ranks.ilog2()) + surplus_rounds;
+    rounds * (message_ns(shape.bytes) + shape.bytes as f64 * REDUCE_BYTE_NS)
+}
+
+fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    let mut builder = Builder::new();
+    let own = Span::fixed(Buf::Send, 0, shape.bytes);
+    let result = Span::fixed(Buf::Recv, 0, shape.bytes);
+    match role(rank, shape.ranks) {
+        Role::Folded { actor } => {
+            let sent = builder.send(actor, own, &[]);
+            builder.receive(actor, result, &[sent]);
+        }
+        Role::Actor { folded, peers } => {
+            let operand = builder.scratch(shape.bytes);
+            let mut partial = own;
+            if let Some(folded) = folded {
+                let arrived = builder.receive(folded, operand, &[]);
+                builder.reduce(operand, partial, result, &[arrived]);
+                partial = result;
+            }
+            for peer in peers {
+                let sent = builder.send(peer, partial, &[]);
+                let arrived = builder.receive(peer, operand, &[]);
+                let (left, right) = if peer < rank { (operand, partial) } else { (partial, operand) };
+                builder.reduce(left, right, result, &[sent, arrived]);
+                partial = result;
+            }
+            if let Some(folded) = folded {
+                builder.send(folded, result, &[]);
+            }
+        }
+    }
+    builder.finish()
+}

@@ -1,0 +1,38 @@
+//! Broadcast down a binomial tree of messages.
+//!
+//! `ceil(log2 p)` rounds, the whole vector in each; the root sends it that many times.
+
+use crate::build::Builder;
+use crate::machine::{message_ns, rounds};
+use crate::peers::{ring, tree};
+use crate::{Algorithm, Buf, Peer, Plan, Shape, Span};
+
+pub(super) const ALGORITHM: Algorithm =
+    Algorithm { name: "binomial", admits: |_| true, cost_ns: Some(cost_ns), plan };
+
+fn cost_ns(shape: &Shape) -> f64 {
+    rounds(shape.ranks) * message_ns(shape.bytes)
+}
+
+fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    let mut builder = Builder::new();
+    let buffer = Span::fixed(Buf::Recv, 0, shape.bytes);
+    let (root, ranks) = (shape.root.rank(), shape.ranks);
+    let place = ring::before(rank, root, ranks);
+    append(&mut builder, place, ranks, |place| ring::after(root, place, ranks).into(), buffer);
+    builder.finish()
+}
+
+/// Appends what is done at `place` of a tree of `places`: `buffer` comes from above and goes on below.
+pub(crate) fn append(
+    builder: &mut Builder,
+    place: u32,
+    places: u32,
+    peer_at: impl Fn(u32) -> Peer,
+    buffer: Span,
+) {
+    let arrived = tree::parent(place, 2).map(|parent| builder.receive(peer_at(parent), buffer, &[]));
+    for child in tree::children(place, 2, places).into_iter().rev() {
+        builder.send(peer_at(child), buffer, arrived.as_slice());
+    }
+}

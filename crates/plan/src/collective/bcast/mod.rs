@@ -1,0 +1,26 @@
+//! Broadcast: the root's buffer to all. There is only one buffer, [`Buf::Recv`](crate::Buf::Recv).
+//!
+//! MPI-5.0: Collective Communication, Broadcast.
+
+pub(super) mod between;
+mod binomial;
+mod node_flat;
+
+use oxmpi_base::Function;
+
+use super::{CollectiveInfo, Combines, Functions, Side, Whose};
+
+pub(super) const INFO: CollectiveInfo = CollectiveInfo {
+    name: "bcast",
+    functions: Functions {
+        blocking: Function::Bcast,
+        nonblocking: Function::Ibcast,
+        persistent: Function::BcastInit,
+    },
+    send: Side::one(Whose::Root),
+    recv: Side::one(Whose::Everybody),
+    combines: Combines::Nothing,
+    has_one_buffer: true,
+    within: &[&node_flat::ALGORITHM, &binomial::ALGORITHM],
+    between: between::ALGORITHMS,
+};

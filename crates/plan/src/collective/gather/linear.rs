@@ -1,0 +1,29 @@
+//! Gather by messages straight to the root: `p - 1` of them, all begun at once.
+
+use crate::build::Builder;
+use crate::machine::message_ns;
+use crate::{Algorithm, Buf, Plan, Shape, Span};
+
+pub(super) const ALGORITHM: Algorithm =
+    Algorithm { name: "linear", admits: |_| true, cost_ns: Some(cost_ns), plan };
+
+fn cost_ns(shape: &Shape) -> f64 {
+    f64::from(shape.ranks - 1) * message_ns(shape.bytes)
+}
+
+fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+    let mut builder = Builder::new();
+    let root = shape.root.rank();
+    let own = Span::fixed(Buf::Send, 0, shape.bytes);
+    if rank == root {
+        for peer in shape.others(root) {
+            builder.receive(peer, shape.block(Buf::Recv, peer), &[]);
+        }
+        if !in_place {
+            builder.copy(own, shape.block(Buf::Recv, root), &[]);
+        }
+    } else {
+        builder.send(root, own, &[]);
+    }
+    builder.finish()
+}

@@ -1,0 +1,46 @@
+//! Reduce by lines: everybody posts, the root combines.
+//!
+//! One hop; the root passes over `p - 1` vectors. It begins with its own and goes down to rank 0, then up to
+//! the last rank, so operands stay in order and no vector is copied first. Others run ahead of the root by as
+//! many segments as there are slots.
+
+use crate::build::Builder;
+use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_NS, REDUCE_BYTE_NS};
+use crate::segment::{SLOT_BUDGET_BYTES, Segments, Stream, stream_target_bytes};
+use crate::{Algorithm, Buf, Plan, Shape};
+
+pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost_ns: Some(cost_ns), plan };
+
+fn stream(shape: &Shape) -> Stream {
+    Stream::new(Segments::cut(shape.bytes, shape.unit, stream_target_bytes(shape.bytes)))
+}
+
+fn admits(shape: &Shape) -> bool {
+    let longest = stream(shape).segments.bytes;
+    shape.node && longest * u64::from(Stream::DEPTH) <= SLOT_BUDGET_BYTES
+}
+
+fn cost_ns(shape: &Shape) -> f64 {
+    let segments = stream(shape).segments;
+    let fill = HOP_NS + POST_NS + segments.bytes as f64 * POST_BYTE_NS;
+    let operand = segments.count as f64 * PULL_NS + shape.bytes as f64 * REDUCE_BYTE_NS;
+    fill + f64::from(shape.ranks - 1) * operand
+}
+
+fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    let stream = stream(shape);
+    let mut builder = Builder::segmented(stream.segments.count);
+    let lines = stream.declare(&mut builder, 1);
+    let root = shape.root.rank();
+    let own = stream.segments.span(Buf::Send, 0);
+    if rank == root {
+        let result = stream.segments.span(Buf::Recv, 0);
+        stream.read(&mut builder, lines, |builder| {
+            builder.pull_outward(root, shape.ranks, own, result, |_| (lines.data, 0));
+        });
+    } else {
+        stream.await_credit(&mut builder, lines, std::iter::once(root));
+        builder.post(lines.data, own);
+    }
+    builder.finish()
+}

@@ -1,0 +1,53 @@
+//! Reduce by slices of lines: each rank combines its slice, and the root pulls the results.
+//!
+//! Per rank `(p-1)/p` of the vector is posted and combined once, and `1/p` posted again; the root also pulls
+//! `(p-1)/p`. So the root does not combine everything alone, for one hop more.
+//!
+//! In iteration `i` a rank posts slices of segment `i` and combines segment `i - 1`; the root pulls the
+//! results of segment `i - 2`. When a rank posts segment `s`, it has combined `s - 2`, which its peers posted
+//! after they combined `s - 4`: four slots suffice. And when it posts a result of `s`, it has combined `s`,
+//! which the root posted after it pulled the results of `s - 3`: there, three suffice.
+
+use crate::build::Builder;
+use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
+use crate::slices::Slices;
+use crate::{Algorithm, Buf, Plan, Shape};
+
+pub(super) const ALGORITHM: Algorithm =
+    Algorithm { name: "node-sliced", admits, cost_ns: Some(cost_ns), plan };
+
+fn slices(shape: &Shape) -> Option<Slices> {
+    Slices::cut(shape, 4)
+}
+
+fn admits(shape: &Shape) -> bool {
+    shape.node && slices(shape).is_some()
+}
+
+fn cost_ns(shape: &Shape) -> f64 {
+    let slices = slices(shape).expect("admitted");
+    let peers = f64::from(shape.ranks - 1);
+    let actions = slices.segments as f64 * (peers * PULL_NS + POST_NS);
+    let slice = shape.bytes as f64 / f64::from(shape.ranks);
+    // All ranks wait for all others here. That many would not wait at all if the root combined alone.
+    let hops = (2.0 + f64::from(shape.ranks)) * HOP_NS;
+    hops + slices.combine_ns() + actions + slice * (POST_BYTE_NS + peers * PULL_BYTE_NS)
+}
+
+fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    let slices = slices(shape).expect("admitted");
+    let mut builder = Builder::segmented(slices.segments);
+    let is_root = rank == shape.root.rank();
+    let result = if is_root { slices.of(Buf::Recv, rank) } else { slices.scratch(&mut builder, rank) };
+    slices.declare_and_combine(&mut builder, rank, result);
+    let results = builder.line(slices.slice_bytes, slices.depth.min(3));
+    if is_root {
+        builder.delay(2);
+        for peer in shape.others(rank) {
+            builder.pull(peer, results, 0, slices.of(Buf::Recv, peer));
+        }
+    } else {
+        builder.post(results, result);
+    }
+    builder.finish()
+}

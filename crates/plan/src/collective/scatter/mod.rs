@@ -1,0 +1,27 @@
+//! Scatter: to each rank its block of the root's buffer.
+//!
+//! MPI-5.0: Collective Communication, Scatter.
+
+mod between;
+mod linear;
+mod node_flat;
+mod node_whole;
+
+use oxmpi_base::Function;
+
+use super::{CollectiveInfo, Combines, Functions, Side, Whose};
+
+pub(super) const INFO: CollectiveInfo = CollectiveInfo {
+    name: "scatter",
+    functions: Functions {
+        blocking: Function::Scatter,
+        nonblocking: Function::Iscatter,
+        persistent: Function::ScatterInit,
+    },
+    send: Side::each(Whose::Root),
+    recv: Side::one(Whose::Everybody),
+    combines: Combines::Nothing,
+    has_one_buffer: false,
+    within: &[&node_flat::ALGORITHM, &node_whole::ALGORITHM, &linear::ALGORITHM],
+    between: between::ALGORITHMS,
+};

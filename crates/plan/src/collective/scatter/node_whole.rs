@@ -1,0 +1,36 @@
+//! Scatter by one line: the root posts its whole buffer, everybody else pulls his block of it.
+//!
+//! One post for any number of ranks: best while blocks are short.
+
+use crate::build::Builder;
+use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
+use crate::segment::SINGLE_POST_BYTES;
+use crate::{Algorithm, Buf, Plan, Shape, Span};
+
+pub(super) const ALGORITHM: Algorithm =
+    Algorithm { name: "node-whole", admits, cost_ns: Some(cost_ns), plan };
+
+fn admits(shape: &Shape) -> bool {
+    shape.node && shape.total_bytes() <= SINGLE_POST_BYTES
+}
+
+fn cost_ns(shape: &Shape) -> f64 {
+    let post = POST_NS + shape.total_bytes() as f64 * POST_BYTE_NS;
+    post + HOP_NS + PULL_NS + shape.bytes as f64 * PULL_BYTE_NS
+}
+
+fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+    let mut builder = Builder::new();
+    let line = builder.line(shape.total_bytes(), 1);
+    let root = shape.root.rank();
+    let own = Span::fixed(Buf::Recv, 0, shape.bytes);
+    if rank == root {
+        builder.post(line, Span::fixed(Buf::Send, 0, shape.total_bytes()));
+        if !in_place {
+            builder.copy(shape.block(Buf::Send, root), own, &[]);
+        }
+    } else {
+        builder.pull(root, line, shape.block(Buf::Send, rank).offset, own);
+    }
+    builder.finish()
+}
