@@ -14,7 +14,6 @@ use crate::datatype::Datatype;
 use crate::door::Door;
 use crate::loan::Loan;
 use crate::message::{Dest, Source, Status, TagPattern};
-use crate::op::Op;
 use crate::thread::{Funneled, ThreadLevel};
 
 /// A group of ranks with a context of its own: its messages never meet those of another communicator.
@@ -235,141 +234,8 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         Ok(status?.map(Status::from))
     }
 
-    /// Returns when all ranks have called it.
-    ///
-    /// # Errors
-    /// None yet.
-    pub fn barrier(&self) -> Result<()> {
-        self.blocking(Collective::barrier())
-    }
-
-    /// What the root has in `buf`, everybody gets.
-    ///
-    /// # Errors
-    /// `Root` if `root` is not a rank.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let mut parameters = if world.rank() == 0 { [0.5, 1e-6] } else { [0.0; 2] };
-    /// world.bcast(&mut parameters, 0)?;
-    /// assert_eq!(parameters, [0.5, 1e-6]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn bcast<T: Datatype>(&self, buf: &mut [T], root: usize) -> Result<()> {
-        self.blocking(Collective::bcast(buf.into(), root))
-    }
-
-    /// What everybody has in `send`, combined element by element, the root gets in `recv`. The other ranks'
-    /// `recv` is left alone.
-    ///
-    /// # Errors
-    /// `Root` if `root` is not a rank; `Op` if `op` is not defined on `T`; `Count` if the root's `recv` has
-    /// another length than `send`.
-    pub fn reduce<T: Datatype>(&self, send: &[T], recv: &mut [T], op: &Op<T>, root: usize) -> Result<()> {
-        self.blocking(Collective::reduce(Some(send.into()), recv.into(), op, root))
-    }
-
-    /// What everybody has in `buf`, combined element by element, the root gets there.
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce`].
-    pub fn reduce_in_place<T: Datatype>(&self, buf: &mut [T], op: &Op<T>, root: usize) -> Result<()> {
-        self.blocking(Collective::reduce(None, buf.into(), op, root))
-    }
-
-    /// What everybody has in `send`, combined element by element, everybody gets in `recv`.
-    ///
-    /// # Errors
-    /// `Op` if `op` is not defined on `T`; `Count` if `recv` has another length than `send`.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let (mine, mut ranks) = ([1], [0]);
-    /// world.allreduce(&mine, &mut ranks, &oxmpi::Op::SUM)?;
-    /// assert_eq!(ranks, [world.size()]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn allreduce<T: Datatype>(&self, send: &[T], recv: &mut [T], op: &Op<T>) -> Result<()> {
-        self.blocking(Collective::allreduce(Some(send.into()), recv.into(), op))
-    }
-
-    /// What everybody has in `buf`, combined element by element, everybody gets there.
-    ///
-    /// # Errors
-    /// As [`Communicator::allreduce`].
-    pub fn allreduce_in_place<T: Datatype>(&self, buf: &mut [T], op: &Op<T>) -> Result<()> {
-        self.blocking(Collective::allreduce(None, buf.into(), op))
-    }
-
-    /// What everybody has in `send`, the root gets in `recv`, in the order of the ranks. The other ranks' `recv`
-    /// is left alone.
-    ///
-    /// # Errors
-    /// `Root` if `root` is not a rank; `Count` if the root's `recv` is not as long as all `send` together.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let mut ranks = vec![0; if world.rank() == 0 { world.size() } else { 0 }];
-    /// world.gather(&[world.rank()], &mut ranks, 0)?;
-    /// assert!(ranks.into_iter().eq(0..if world.rank() == 0 { world.size() } else { 0 }));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn gather<T: Datatype>(&self, send: &[T], recv: &mut [T], root: usize) -> Result<()> {
-        self.blocking(Collective::gather(send.into(), recv.into(), root))
-    }
-
-    /// Of what the root has in `send`, everybody gets the block of its rank in `recv`. The other ranks' `send`
-    /// does not count.
-    ///
-    /// # Errors
-    /// `Root` if `root` is not a rank; `Count` if the root's `send` is not as long as all `recv` together.
-    pub fn scatter<T: Datatype>(&self, send: &[T], recv: &mut [T], root: usize) -> Result<()> {
-        self.blocking(Collective::scatter(send.into(), recv.into(), root))
-    }
-
-    /// What everybody has in `send`, everybody gets in `recv`, in the order of the ranks.
-    ///
-    /// # Errors
-    /// `Count` if `recv` is not as long as all `send` together.
-    pub fn allgather<T: Datatype>(&self, send: &[T], recv: &mut [T]) -> Result<()> {
-        self.blocking(Collective::allgather(Some(send.into()), recv.into()))
-    }
-
-    /// What everybody has in `buf` as the block of its rank, everybody gets there.
-    ///
-    /// # Errors
-    /// `Count` if `buf` cannot be divided into as many blocks as there are ranks.
-    pub fn allgather_in_place<T: Datatype>(&self, buf: &mut [T]) -> Result<()> {
-        self.blocking(Collective::allgather(None, buf.into()))
-    }
-
-    /// Block `i` of `send` goes to rank `i`, which gets it in its `recv` as the block of this rank.
-    ///
-    /// # Errors
-    /// `Count` if `send` and `recv` differ in length, or cannot be divided into as many blocks as there are ranks.
-    pub fn alltoall<T: Datatype>(&self, send: &[T], recv: &mut [T]) -> Result<()> {
-        self.blocking(Collective::alltoall(Some(send.into()), recv.into()))
-    }
-
-    /// Block `i` of `buf` is exchanged for the block of this rank in rank `i`'s `buf`.
-    ///
-    /// # Errors
-    /// `Count` if `buf` cannot be divided into as many blocks as there are ranks.
-    pub fn alltoall_in_place<T: Datatype>(&self, buf: &mut [T]) -> Result<()> {
-        self.blocking(Collective::alltoall(None, buf.into()))
-    }
-
-    fn blocking(&self, collective: Collective<'_>) -> Result<()> {
-        let function = collective.functions().blocking;
+    pub(crate) fn blocking<'b, C: Collective<'b>>(&self, collective: C) -> Result<()> {
+        let function = C::FUNCTIONS.blocking;
         self.door.call(function, |process| {
             // SAFETY: the collective is complete when the call returns.
             let operation = unsafe { collective.bind(process, &self.comm) }?;

@@ -11,7 +11,6 @@ use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::loan::{Loan, Owned};
 use crate::message::{Dest, Source, TagPattern};
-use crate::op::Op;
 use crate::persistent::{Buffers, One, Persistent, Two};
 use crate::thread::ThreadLevel;
 
@@ -104,152 +103,33 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         Ok(Persistent::new(self.door, key, None, One(buf)))
     }
 
-    /// A persistent barrier. Collective, like all that follow.
-    ///
-    /// # Errors
-    /// `Other` if another rank makes another request; the text names both calls. `NoMem` if shared memory is
-    /// used up.
-    pub fn barrier_init(&self) -> Result<Persistent<'env, (), L>> {
-        self.persistent_collective(Collective::barrier(), ())
-    }
-
-    /// A persistent [broadcast](Communicator::bcast).
-    ///
-    /// # Errors
-    /// As [`Communicator::bcast`] and [`Communicator::barrier_init`].
-    pub fn bcast_init<T: Datatype>(&self, buf: Vec<T>, root: usize) -> Result<Persistent<'env, One<T>, L>> {
-        self.on_one(buf, |buf| Collective::bcast(buf, root))
-    }
-
-    /// A persistent [reduction](Communicator::reduce).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce`] and [`Communicator::barrier_init`].
-    pub fn reduce_init<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-        op: &Op<T>,
-        root: usize,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Collective::reduce(Some(send), recv, op, root))
-    }
-
-    /// A persistent [reduction in place](Communicator::reduce_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce`] and [`Communicator::barrier_init`].
-    pub fn reduce_in_place_init<T: Datatype>(
+    pub(crate) fn on_one<T: Datatype, C: Collective<'static>>(
         &self,
         buf: Vec<T>,
-        op: &Op<T>,
-        root: usize,
-    ) -> Result<Persistent<'env, One<T>, L>> {
-        self.on_one(buf, |buf| Collective::reduce(None, buf, op, root))
-    }
-
-    /// A persistent [allreduce](Communicator::allreduce).
-    ///
-    /// # Errors
-    /// As [`Communicator::allreduce`] and [`Communicator::barrier_init`].
-    pub fn allreduce_init<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-        op: &Op<T>,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Collective::allreduce(Some(send), recv, op))
-    }
-
-    /// A persistent [allreduce in place](Communicator::allreduce_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::allreduce`] and [`Communicator::barrier_init`].
-    pub fn allreduce_in_place_init<T: Datatype>(
-        &self,
-        buf: Vec<T>,
-        op: &Op<T>,
-    ) -> Result<Persistent<'env, One<T>, L>> {
-        self.on_one(buf, |buf| Collective::allreduce(None, buf, op))
-    }
-
-    /// A persistent [gather](Communicator::gather).
-    ///
-    /// # Errors
-    /// As [`Communicator::gather`] and [`Communicator::barrier_init`].
-    pub fn gather_init<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-        root: usize,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Collective::gather(send, recv, root))
-    }
-
-    /// A persistent [scatter](Communicator::scatter).
-    ///
-    /// # Errors
-    /// As [`Communicator::scatter`] and [`Communicator::barrier_init`].
-    pub fn scatter_init<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-        root: usize,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Collective::scatter(send, recv, root))
-    }
-
-    /// A persistent [allgather](Communicator::allgather).
-    ///
-    /// # Errors
-    /// As [`Communicator::allgather`] and [`Communicator::barrier_init`].
-    pub fn allgather_init<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Collective::allgather(Some(send), recv))
-    }
-
-    /// A persistent [alltoall](Communicator::alltoall).
-    ///
-    /// # Errors
-    /// As [`Communicator::alltoall`] and [`Communicator::barrier_init`].
-    pub fn alltoall_init<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
-        self.on_two(send, recv, |send, recv| Collective::alltoall(Some(send), recv))
-    }
-
-    fn on_one<T: Datatype>(
-        &self,
-        buf: Vec<T>,
-        describe: impl FnOnce(Loan<'static>) -> Collective<'static>,
+        describe: impl FnOnce(Loan<'static>) -> C,
     ) -> Result<Persistent<'env, One<T>, L>> {
         let mut buf = Owned::new(buf);
         let collective = describe(buf.lend());
         self.persistent_collective(collective, One(buf))
     }
 
-    fn on_two<T: Datatype>(
+    pub(crate) fn on_two<T: Datatype, C: Collective<'static>>(
         &self,
         send: Vec<T>,
         recv: Vec<T>,
-        describe: impl FnOnce(Loan<'static>, Loan<'static>) -> Collective<'static>,
+        describe: impl FnOnce(Loan<'static>, Loan<'static>) -> C,
     ) -> Result<Persistent<'env, Two<T>, L>> {
         let (mut send, mut recv) = (Owned::new(send), Owned::new(recv));
         let collective = describe(send.lend(), recv.lend());
         self.persistent_collective(collective, Two { send, recv })
     }
 
-    fn persistent_collective<B: Buffers>(
+    pub(crate) fn persistent_collective<B: Buffers, C: Collective<'static>>(
         &self,
-        collective: Collective<'static>,
+        collective: C,
         buffers: B,
     ) -> Result<Persistent<'env, B, L>> {
-        let function = collective.functions().persistent;
+        let function = C::FUNCTIONS.persistent;
         let key = self.door.call(function, |process| {
             // SAFETY: the memory is owned by `buffers`, which the request keeps for as long as the request may be
             // active.

@@ -28,10 +28,6 @@ pub(crate) struct Loan<'b> {
 }
 
 impl Loan<'_> {
-    /// No elements.
-    pub const NOTHING: Self =
-        Self { base: NonNull::dangling().as_ptr(), elements: 0, bytes: 0, lifetime: PhantomData };
-
     fn new<T: Datatype>(base: *mut T, elements: usize) -> Self {
         const { assert!(size_of::<T>() == T::BASIC.size(), "`BASIC` has another size than the type") };
         Self { base: base.cast(), elements, bytes: elements * size_of::<T>(), lifetime: PhantomData }

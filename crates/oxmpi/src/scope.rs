@@ -17,7 +17,6 @@ use crate::datatype::Datatype;
 use crate::door::tell;
 use crate::loan::{Loan, Withheld};
 use crate::message::{Dest, Source, TagPattern};
-use crate::op::Op;
 use crate::request::{Begun, Pending, Request};
 use crate::thread::{Funneled, ThreadLevel};
 
@@ -193,144 +192,13 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         self.message(Function::Irecv, buf, |process| process.irecv(comm, buffer, source.to_core()?, tag))
     }
 
-    /// Begins a barrier.
-    ///
-    /// # Errors
-    /// As [`Communicator::barrier`].
-    pub fn barrier(&'scope self) -> Result<Request<'scope, (), L>> {
-        self.collective(Collective::barrier(), Withheld::new(()))
-    }
-
-    /// Begins a [broadcast](Communicator::bcast).
-    ///
-    /// # Errors
-    /// As [`Communicator::bcast`].
-    pub fn bcast<T: Datatype>(
+    pub(crate) fn collective<C: Collective<'scope>, R>(
         &'scope self,
-        buf: &'scope mut [T],
-        root: usize,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut buf = Withheld::new(buf);
-        self.collective(Collective::bcast(buf.lend(), root), buf)
-    }
-
-    /// Begins a [reduction](Communicator::reduce).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce`].
-    pub fn reduce<T: Datatype>(
-        &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
-        op: &Op<T>,
-        root: usize,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        self.collective(Collective::reduce(Some(send.into()), recv.lend(), op, root), recv)
-    }
-
-    /// Begins a [reduction in place](Communicator::reduce_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce`].
-    pub fn reduce_in_place<T: Datatype>(
-        &'scope self,
-        buf: &'scope mut [T],
-        op: &Op<T>,
-        root: usize,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut buf = Withheld::new(buf);
-        self.collective(Collective::reduce(None, buf.lend(), op, root), buf)
-    }
-
-    /// Begins an [allreduce](Communicator::allreduce).
-    ///
-    /// # Errors
-    /// As [`Communicator::allreduce`].
-    pub fn allreduce<T: Datatype>(
-        &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
-        op: &Op<T>,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        self.collective(Collective::allreduce(Some(send.into()), recv.lend(), op), recv)
-    }
-
-    /// Begins an [allreduce in place](Communicator::allreduce_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::allreduce`].
-    pub fn allreduce_in_place<T: Datatype>(
-        &'scope self,
-        buf: &'scope mut [T],
-        op: &Op<T>,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut buf = Withheld::new(buf);
-        self.collective(Collective::allreduce(None, buf.lend(), op), buf)
-    }
-
-    /// Begins a [gather](Communicator::gather).
-    ///
-    /// # Errors
-    /// As [`Communicator::gather`].
-    pub fn gather<T: Datatype>(
-        &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
-        root: usize,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        self.collective(Collective::gather(send.into(), recv.lend(), root), recv)
-    }
-
-    /// Begins a [scatter](Communicator::scatter).
-    ///
-    /// # Errors
-    /// As [`Communicator::scatter`].
-    pub fn scatter<T: Datatype>(
-        &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
-        root: usize,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        self.collective(Collective::scatter(send.into(), recv.lend(), root), recv)
-    }
-
-    /// Begins an [allgather](Communicator::allgather).
-    ///
-    /// # Errors
-    /// As [`Communicator::allgather`].
-    pub fn allgather<T: Datatype>(
-        &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        self.collective(Collective::allgather(Some(send.into()), recv.lend()), recv)
-    }
-
-    /// Begins an [alltoall](Communicator::alltoall).
-    ///
-    /// # Errors
-    /// As [`Communicator::alltoall`].
-    pub fn alltoall<T: Datatype>(
-        &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        self.collective(Collective::alltoall(Some(send.into()), recv.lend()), recv)
-    }
-
-    fn collective<R>(
-        &'scope self,
-        collective: Collective<'scope>,
+        collective: C,
         result: Withheld<R>,
     ) -> Result<Request<'scope, R, L>> {
         let Communicator { door, comm, .. } = self.communicator;
-        let function = collective.functions().nonblocking;
+        let function = C::FUNCTIONS.nonblocking;
         let key = door.call(function, |process| {
             // SAFETY: `note` keeps the operation to the scope.
             let operation = unsafe { collective.bind(process, comm) }?;

@@ -1,0 +1,56 @@
+//! Barrier: nobody leaves before all have come.
+//!
+//! MPI-5.0: Collective Communication, Barrier Synchronization.
+
+use std::sync::Arc;
+
+use oxmpi_base::Result;
+use oxmpi_core::coll::{self, Functions};
+use oxmpi_core::{self as core, Operation, Process};
+
+use super::Collective;
+use crate::communicator::Communicator;
+use crate::loan::Withheld;
+use crate::persistent::Persistent;
+use crate::request::Request;
+use crate::scope::Scope;
+use crate::thread::ThreadLevel;
+
+struct Barrier;
+
+impl Collective<'_> for Barrier {
+    const FUNCTIONS: Functions = coll::Collective::Barrier.info().functions;
+
+    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+        coll::barrier(process, comm)
+    }
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// Returns when all ranks have called it.
+    ///
+    /// # Errors
+    /// None yet.
+    pub fn barrier(&self) -> Result<()> {
+        self.blocking(Barrier)
+    }
+
+    /// A persistent barrier. Collective, like all that follow.
+    ///
+    /// # Errors
+    /// `Other` if another rank makes another request; the text names both calls. `NoMem` if shared memory is
+    /// used up.
+    pub fn barrier_init(&self) -> Result<Persistent<'env, (), L>> {
+        self.persistent_collective(Barrier, ())
+    }
+}
+
+impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
+    /// Begins a barrier.
+    ///
+    /// # Errors
+    /// As [`Communicator::barrier`].
+    pub fn barrier(&'scope self) -> Result<Request<'scope, (), L>> {
+        self.collective(Barrier, Withheld::new(()))
+    }
+}

@@ -1,0 +1,77 @@
+//! Bcast: the root's elements to everybody.
+//!
+//! MPI-5.0: Collective Communication, Broadcast.
+
+use std::sync::Arc;
+
+use oxmpi_base::Result;
+use oxmpi_core::coll::{self, Functions};
+use oxmpi_core::{self as core, Operation, Process};
+
+use super::{Collective, checked_root};
+use crate::communicator::Communicator;
+use crate::datatype::Datatype;
+use crate::loan::{Loan, Withheld};
+use crate::persistent::{One, Persistent};
+use crate::request::Request;
+use crate::scope::Scope;
+use crate::thread::ThreadLevel;
+
+struct Bcast<'b> {
+    buf: Loan<'b>,
+    root: usize,
+}
+
+impl<'b> Collective<'b> for Bcast<'b> {
+    const FUNCTIONS: Functions = coll::Collective::Bcast.info().functions;
+
+    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+        // SAFETY: the caller's promise.
+        let buf = unsafe { self.buf.claim() };
+        coll::bcast(process, comm, buf, checked_root(self.root)?)
+    }
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// What the root has in `buf`, everybody gets.
+    ///
+    /// # Errors
+    /// `Root` if `root` is not a rank.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let mut parameters = if world.rank() == 0 { [0.5, 1e-6] } else { [0.0; 2] };
+    /// world.bcast(&mut parameters, 0)?;
+    /// assert_eq!(parameters, [0.5, 1e-6]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn bcast<T: Datatype>(&self, buf: &mut [T], root: usize) -> Result<()> {
+        self.blocking(Bcast { buf: buf.into(), root })
+    }
+
+    /// A persistent [broadcast](Communicator::bcast).
+    ///
+    /// # Errors
+    /// As [`Communicator::bcast`] and [`Communicator::barrier_init`].
+    pub fn bcast_init<T: Datatype>(&self, buf: Vec<T>, root: usize) -> Result<Persistent<'env, One<T>, L>> {
+        self.on_one(buf, |buf| Bcast { buf, root })
+    }
+}
+
+impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
+    /// Begins a [broadcast](Communicator::bcast).
+    ///
+    /// # Errors
+    /// As [`Communicator::bcast`].
+    pub fn bcast<T: Datatype>(
+        &'scope self,
+        buf: &'scope mut [T],
+        root: usize,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut buf = Withheld::new(buf);
+        self.collective(Bcast { buf: buf.lend(), root }, buf)
+    }
+}

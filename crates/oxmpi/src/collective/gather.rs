@@ -1,0 +1,92 @@
+//! Gather: everybody's block to the root.
+//!
+//! MPI-5.0: Collective Communication, Gather.
+
+use std::sync::Arc;
+
+use oxmpi_base::Result;
+use oxmpi_core::coll::{self, Functions, Side};
+use oxmpi_core::{self as core, Operation, Process};
+use oxmpi_datatype::Buffer;
+
+use super::{Collective, check_whole, checked_root};
+use crate::communicator::Communicator;
+use crate::datatype::Datatype;
+use crate::loan::{Loan, Withheld};
+use crate::persistent::{Persistent, Two};
+use crate::request::Request;
+use crate::scope::Scope;
+use crate::thread::ThreadLevel;
+
+struct Gather<'b> {
+    send: Loan<'b>,
+    recv: Loan<'b>,
+    root: usize,
+}
+
+impl<'b> Collective<'b> for Gather<'b> {
+    const FUNCTIONS: Functions = coll::Collective::Gather.info().functions;
+
+    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+        let mut whole = Buffer::EMPTY;
+        if self.root == comm.rank() as usize {
+            check_whole(comm.size() as usize, ("recv", self.recv), ("send", self.send))?;
+            // SAFETY: the caller's promise.
+            whole = unsafe { self.recv.claim() };
+        }
+        // SAFETY: the caller's promise.
+        let send = unsafe { self.send.claim() };
+        coll::gather(process, comm, Side::Buffer(send), whole, checked_root(self.root)?)
+    }
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// What everybody has in `send`, the root gets in `recv`, in the order of the ranks. The other ranks' `recv`
+    /// is left alone.
+    ///
+    /// # Errors
+    /// `Root` if `root` is not a rank; `Count` if the root's `recv` is not as long as all `send` together.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let mut ranks = vec![0; if world.rank() == 0 { world.size() } else { 0 }];
+    /// world.gather(&[world.rank()], &mut ranks, 0)?;
+    /// assert!(ranks.into_iter().eq(0..if world.rank() == 0 { world.size() } else { 0 }));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn gather<T: Datatype>(&self, send: &[T], recv: &mut [T], root: usize) -> Result<()> {
+        self.blocking(Gather { send: send.into(), recv: recv.into(), root })
+    }
+
+    /// A persistent [gather](Communicator::gather).
+    ///
+    /// # Errors
+    /// As [`Communicator::gather`] and [`Communicator::barrier_init`].
+    pub fn gather_init<T: Datatype>(
+        &self,
+        send: Vec<T>,
+        recv: Vec<T>,
+        root: usize,
+    ) -> Result<Persistent<'env, Two<T>, L>> {
+        self.on_two(send, recv, |send, recv| Gather { send, recv, root })
+    }
+}
+
+impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
+    /// Begins a [gather](Communicator::gather).
+    ///
+    /// # Errors
+    /// As [`Communicator::gather`].
+    pub fn gather<T: Datatype>(
+        &'scope self,
+        send: &'scope [T],
+        recv: &'scope mut [T],
+        root: usize,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut recv = Withheld::new(recv);
+        self.collective(Gather { send: send.into(), recv: recv.lend(), root }, recv)
+    }
+}

@@ -1,0 +1,79 @@
+//! Collectives, each described once, with its methods for all three lifetimes.
+//!
+//! A [`Collective`] is what a call says, before it is known when the operation will run. Binding it to a
+//! communicator checks the lengths and claims the memory.
+
+mod allgather;
+mod allreduce;
+mod alltoall;
+mod barrier;
+mod bcast;
+mod gather;
+mod reduce;
+mod scatter;
+
+use std::sync::Arc;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_core::coll::{Functions, Root, Side};
+use oxmpi_core::{self as core, Operation, Process};
+
+use crate::loan::Loan;
+use crate::message::rank_to_core;
+
+/// A collective on memory that is lent for `'b`.
+pub(crate) trait Collective<'b> {
+    /// What its lifetimes are called, for reports.
+    const FUNCTIONS: Functions;
+
+    /// The operation on `comm`.
+    ///
+    /// # Errors
+    /// `Op` if the operation is not defined on the datatype; `Root` if the root is not a rank of `comm`; `Count` if
+    /// the lengths of the loans do not fit each other.
+    ///
+    /// # Safety
+    /// - The operation is complete, or never started again, before `'b` ends.
+    /// - What is received into is a loan of a mutable slice or of memory that the request owns (of a shared one at
+    ///   most where nothing is received).
+    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation>;
+}
+
+/// What this rank contributes; in place if it is nothing of its own.
+///
+/// # Safety
+/// As [`Loan::claim`].
+unsafe fn side(loan: Option<Loan<'_>>) -> Side {
+    // SAFETY: the caller's promise.
+    loan.map_or(Side::InPlace, |loan| Side::Buffer(unsafe { loan.claim() }))
+}
+
+fn checked_root(root: usize) -> Result<Root> {
+    rank_to_core(ErrorClass::Root, "root", root).map(Root::Rank)
+}
+
+fn check_equal(send: Loan<'_>, recv: Loan<'_>) -> Result<()> {
+    let (send, recv) = (send.elements(), recv.elements());
+    if send == recv {
+        return Ok(());
+    }
+    Err(Error::new(ErrorClass::Count, format!("send has {send} elements, recv has {recv}")))
+}
+
+fn check_blocks(ranks: usize, argument: &str, whole: Loan<'_>) -> Result<()> {
+    let elements = whole.elements();
+    if elements.is_multiple_of(ranks) {
+        return Ok(());
+    }
+    let text = format!("{argument} has {elements} elements, which are not {ranks} blocks of equal length");
+    Err(Error::new(ErrorClass::Count, text))
+}
+
+fn check_whole(ranks: usize, whole: (&str, Loan<'_>), block: (&str, Loan<'_>)) -> Result<()> {
+    let ((whole, all), (block, one)) = ((whole.0, whole.1.elements()), (block.0, block.1.elements()));
+    if one.checked_mul(ranks) == Some(all) {
+        return Ok(());
+    }
+    let text = format!("{whole} has {all} elements, {block} has {one} for each of {ranks} ranks");
+    Err(Error::new(ErrorClass::Count, text))
+}
