@@ -1,5 +1,7 @@
 //! `cargo xtask tidy`: the rules of style that neither the compiler nor clippy knows.
 
+mod collectives;
+
 use std::path::Path;
 use std::process::Command;
 use std::{fs, str};
@@ -7,6 +9,7 @@ use std::{fs, str};
 use crate::Outcome;
 use crate::cargo::workspace_root;
 use crate::generate::MARK;
+use collectives::Source;
 
 /// Lines that a file may have without its tests.
 const FILE_LINES: usize = 700;
@@ -21,23 +24,33 @@ const SAFE_CRATES: [&str; 5] = ["base", "core", "engine", "manual", "plan"];
 /// Words that must not be committed. Spelled in halves, so that this file may be.
 const LEFTOVERS: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("db", "g!(")];
 
-/// Checks every Rust file that git knows or would add.
+/// Checks every Rust file that git knows or would add, and how many of them a collective needs.
 pub fn run() -> Outcome {
     let root = workspace_root();
+    let read = |file: &str| fs::read_to_string(root.join(file)).map_err(|error| format!("{file}: {error}"));
+    let files = files(root, "*.rs")?;
+    let names = collectives::collectives(files.iter().map(String::as_str));
     let mut complaints = Vec::new();
-    for file in rust_files(root)? {
-        let text = fs::read_to_string(root.join(&file)).map_err(|error| format!("{file}: {error}"))?;
+    let mut sources = Vec::new();
+    for file in files {
+        let text = read(&file)?;
+        sources.extend(Source::new(&file, &text, &names));
         complaints.extend(check(&file, &text).into_iter().map(|complaint| format!("{file}{complaint}")));
     }
+    for file in self::files(root, "spec/built.txt")? {
+        sources.extend(Source::new(&file, &read(&file)?, &names));
+    }
+    complaints.extend(collectives::check(&names, &sources));
     if complaints.is_empty() {
         return Ok(());
     }
     Err(format!("not tidy:\n  {}", complaints.join("\n  ")).into())
 }
 
-fn rust_files(root: &Path) -> Outcome<Vec<String>> {
+/// What git knows or would add of a kind.
+fn files(root: &Path, kind: &str) -> Outcome<Vec<String>> {
     let output = Command::new("git")
-        .args(["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "*.rs"])
+        .args(["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", kind])
         .current_dir(root)
         .output()?;
     let present = |file: &&str| root.join(file).exists();
