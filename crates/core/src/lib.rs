@@ -6,6 +6,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`process`](Process) | one MPI process: joining the job, leaving it |
+//! | `arrival` | the time that others get to join it too |
 //! | `launcher` | launchers that are not ours, noticed |
 //! | `wait` | the one place where anything waits, and how |
 //! | `group`, `comm` | groups and communicators, and how these are made together |
@@ -17,6 +18,7 @@
 //! | `coll` | one description per collective, and its three lifetimes |
 #![forbid(unsafe_code)]
 
+mod arrival;
 mod clock;
 pub mod coll;
 mod comm;

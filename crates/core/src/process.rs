@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Absent, Address, Engine, Needs, OpKey, Slab};
@@ -19,6 +20,7 @@ use oxmpi_shm::{Doorbell, Invitation, Job, ProcessorQueue, StatePage, Waker, end
 
 pub use oxmpi_shm::Phase;
 
+use crate::arrival::{PATIENCE, arrive};
 use crate::coll::PlanCache;
 use crate::comm::{Communicator, Letter};
 use crate::launcher;
@@ -116,6 +118,8 @@ impl Process {
         let farewell = Arc::new(Communicator::farewell(&mut engine));
         let (page, bed) = (engine.state(), engine.bed());
         page.set_phase(phase);
+        // Sessions are opened by whom and when the program likes.
+        arrive(&engine, if phase == Phase::Running { PATIENCE } else { Duration::ZERO });
         let state = State {
             engine,
             requests: Slab::new(),

@@ -56,6 +56,7 @@ pub struct StatePage {
     length: AtomicU32,
     gone: AtomicU32,
     released: AtomicU32,
+    arrivals: AtomicU32,
     text: [AtomicU8; TEXT_BYTES],
 }
 
@@ -125,6 +126,16 @@ impl StatePage {
     /// Whether it is in vain to wait for all others in the end.
     pub fn is_released(&self) -> bool {
         self.released.load(Ordering::Relaxed) != 0
+    }
+
+    /// Notes that the rank is at this meeting of those with which ranks begin.
+    pub fn arrive(&self, meeting: u32) {
+        self.arrivals.store(meeting, Ordering::Release); // pairs with the Acquire in `has_arrived`
+    }
+
+    /// Whether it is there, or was.
+    pub fn has_arrived(&self, meeting: u32) -> bool {
+        self.arrivals.load(Ordering::Acquire) >= meeting
     }
 
     /// Asks the rank for a report.
