@@ -10,7 +10,7 @@
 //!
 //! The first two are known from the start. Strangers show by the time that they take. Where ranks take turns, that is
 //! an offer of the processor from which this rank does not come back for long (nor does it while another rank of the
-//! node computes; but that one says so); where each rank has a processor of its own, the system counts how long it
+//! node computes; but that one says so, and what the ranks had together is counted then); where each rank has a processor of its own, the system counts how long it
 //! has waited for it. What adds up to a good part of the time tells of strangers: they are remembered for a while,
 //! and the longer the more often they are met again; then it is tried whether they are gone.
 //!
@@ -24,9 +24,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Policy {
     /// The node has fewer processors than ranks.
     crowded: bool,
+    /// Processors that the ranks can use at the same time.
+    cpus: u64,
     /// From what time on an offer of the processor was taken by a stranger.
     late: u64,
     strangers: Strangers,
+    /// When it was asked last for how long the ranks have had processors, and what the answer was.
+    asked: AtomicU64,
+    had: AtomicU64,
 }
 
 /// What to do before the next look.
@@ -78,6 +83,10 @@ const SLICE: u64 = MILLISECOND;
 const ENOUGH: u64 = 4 * MILLISECOND;
 const FORGIVEN_PART: u64 = 4;
 
+/// The processors are the ranks' own if they have had them for more than this part of the time: 9 of 10.
+const OURS: u64 = 9;
+const OURS_OF: u64 = 10;
+
 /// How long strangers are remembered at first, and at most.
 const SHORT_MEMORY: u64 = 20 * MILLISECOND;
 const LONG_MEMORY: u64 = 500 * MILLISECOND;
@@ -87,7 +96,14 @@ impl Policy {
     pub fn new(ranks: usize, cpus: usize) -> Self {
         // All others that share the processor may have had their turn.
         let others = ranks.div_ceil(cpus.max(1)).saturating_sub(1).max(1);
-        Self { crowded: ranks > cpus, late: others as u64 * SLICE, strangers: Strangers::default() }
+        Self {
+            crowded: ranks > cpus,
+            cpus: cpus.min(ranks) as u64,
+            late: others as u64 * SLICE,
+            strangers: Strangers::default(),
+            asked: AtomicU64::new(0),
+            had: AtomicU64::new(0),
+        }
     }
 
     /// Looks as fast as possible with which a wait begins.
@@ -120,12 +136,26 @@ impl Policy {
     }
 
     /// Takes in that the processor was offered from `begin` to `end`; `is_peer` says whether a rank of the node may
-    /// have used it for its own computations.
-    pub fn offered(&self, begin: u64, end: u64, is_peer: impl FnOnce() -> bool) {
+    /// have used it for its own computations, and `had` how long all ranks together have had processors, if known.
+    pub fn offered(
+        &self,
+        begin: u64,
+        end: u64,
+        is_peer: impl FnOnce() -> bool,
+        had: impl FnOnce() -> Option<u64>,
+    ) {
         let away = end.saturating_sub(begin);
-        if away > self.late && !is_peer() {
+        if away > self.late && !is_peer() && !had().is_some_and(|had| self.was_ours(end, had)) {
             self.strangers.took(end, away);
         }
+    }
+
+    /// Whether ranks had the processors nearly all of the time since this was asked last: then they have worked on
+    /// long messages, or what strangers took does not matter.
+    fn was_ours(&self, now: u64, had: u64) -> bool {
+        let before = self.asked.swap(now, Ordering::Relaxed);
+        let used = had.saturating_sub(self.had.swap(had, Ordering::Relaxed));
+        before == 0 || used * OURS_OF > now.saturating_sub(before) * self.cpus * OURS
     }
 
     /// Whether [`Policy::waited`] is to be told before the next sleep. It need not be told often.
@@ -144,7 +174,7 @@ impl Policy {
         match (self.strangers.are_near(now), self.crowded) {
             (false, _) => u64::MAX,
             (true, true) => 256 << 10,
-            (true, false) => 4 << 20,
+            (true, false) => 8 << 20,
         }
     }
 }
@@ -154,7 +184,7 @@ impl Strangers {
         now < self.until.load(Ordering::Relaxed)
     }
 
-    /// Notes that they have taken some time; those that were met lately are met again as soon as it is a slice.
+    /// Notes that they have taken some time.
     ///
     /// Several threads may do this at the same time: each of the results will do.
     fn took(&self, now: u64, time: u64) {
@@ -162,9 +192,9 @@ impl Strangers {
         let before = self.taken.load(Ordering::Relaxed).saturating_sub(passed / FORGIVEN_PART);
         let taken = (before + time).min(2 * ENOUGH);
         self.taken.store(taken, Ordering::Relaxed);
-        let memory = self.memory.load(Ordering::Relaxed);
-        let is_again = now < self.until.load(Ordering::Relaxed).saturating_add(memory);
-        if is_again && time > SLICE || taken > ENOUGH {
+        if taken > ENOUGH {
+            let memory = self.memory.load(Ordering::Relaxed);
+            let is_again = now < self.until.load(Ordering::Relaxed).saturating_add(memory);
             let memory = if is_again { (2 * memory).clamp(SHORT_MEMORY, LONG_MEMORY) } else { SHORT_MEMORY };
             self.memory.store(memory, Ordering::Relaxed);
             self.until.store(now + memory, Ordering::Relaxed);
@@ -213,7 +243,7 @@ mod tests {
     /// Offers the processor at `now` and is back after a slice of 3 ms; when that is.
     fn lose_a_slice(policy: &Policy, now: u64) -> u64 {
         let back = now + 3 * MILLISECOND;
-        policy.offered(now, back, || false);
+        policy.offered(now, back, || false, || None);
         back
     }
 
@@ -257,7 +287,9 @@ mod tests {
         let mut now = lose_a_slice(&policy, 0);
         let mut memories = Vec::new();
         for _ in 0..7 {
-            now = lose_a_slice(&policy, now);
+            while !policy.strangers.are_near(now) {
+                now = lose_a_slice(&policy, now);
+            }
             let memory = (1..).find(|ahead| !policy.strangers.are_near(now + ahead * MILLISECOND));
             now += memory.expect("it ends") * MILLISECOND;
             memories.extend(memory);
@@ -272,9 +304,23 @@ mod tests {
         let policy = Policy::new(3, 2);
         for number in 0..10 {
             let now = 3 * number * MILLISECOND;
-            policy.offered(now, now + 3 * MILLISECOND, || true);
+            policy.offered(now, now + 3 * MILLISECOND, || true, || None);
         }
         assert_eq!(first_step(&policy, 30 * MILLISECOND), Step::Offer);
+    }
+
+    #[test]
+    fn ranks_that_had_the_processors_are_no_strangers_either() {
+        for (share, expected) in [(95, Step::Offer), (80, Step::Sleep)] {
+            let policy = Policy::new(3, 2);
+            let mut now = 0;
+            for _ in 0..5 {
+                let back = now + 3 * MILLISECOND;
+                policy.offered(now, back, || false, || Some(2 * back * share / 100));
+                now = back;
+            }
+            assert_eq!(first_step(&policy, now), expected, "{share} percent");
+        }
     }
 
     #[test]
@@ -292,7 +338,7 @@ mod tests {
             now += 2 * MILLISECOND;
             policy.waited(now, 3 * MILLISECOND / 2);
         }
-        assert_eq!((first_step(&policy, now), policy.direct_from_bytes(now)), (Step::Sleep, 4 << 20));
+        assert_eq!((first_step(&policy, now), policy.direct_from_bytes(now)), (Step::Sleep, 8 << 20));
     }
 
     #[test]

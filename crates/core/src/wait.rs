@@ -145,7 +145,13 @@ impl Process {
                     yield_now();
                     let end = now_ns();
                     state = self.enter();
-                    self.policy.offered(begin, end, || state.engine.has_computing_peer());
+                    let engine = &state.engine;
+                    self.policy.offered(
+                        begin,
+                        end,
+                        || engine.has_computing_peer(),
+                        || engine.processor_time_ns(),
+                    );
                 }
                 Step::Sleep => {
                     drop(state);

@@ -91,6 +91,11 @@ impl Engine {
         others.any(|page| matches!(page.phase(), Phase::InSession | Phase::Running) && page.call() == 0)
     }
 
+    /// As [`Job::processor_time_ns`].
+    pub fn processor_time_ns(&self) -> Option<u64> {
+        self.job.processor_time_ns()
+    }
+
     /// The channel that all ranks of the job have from the start. To be opened first, and once.
     pub fn open_first_channel(&mut self) -> ChannelKey {
         let context = self.p2p.open_context();

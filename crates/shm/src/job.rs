@@ -9,6 +9,7 @@ use rustix::process::Resource;
 
 use crate::doorbell::register_for_barriers;
 use crate::layout::Layout;
+use crate::machine::processor_time_ns;
 use crate::ring::{Cell, Credit, Receiver, Sender};
 use crate::seat::{self, Claim};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -110,6 +111,13 @@ impl Job {
     pub fn owner(&self, rank: usize) -> Option<u32> {
         assert!(rank < self.size(), "rank {rank} of {}", self.size());
         seat::owner(self.file(), rank).unwrap_or(None)
+    }
+
+    /// Time that the ranks together have had processors, in nanoseconds; `None` if some cannot be seen from here. Costs
+    /// three system calls a rank.
+    pub fn processor_time_ns(&self) -> Option<u64> {
+        let owners = (0..self.size()).filter_map(|rank| self.owner(rank));
+        owners.map(processor_time_ns).sum()
     }
 
     /// How many processes have had the seat of `rank` before the last.

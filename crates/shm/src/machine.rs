@@ -28,6 +28,20 @@ pub fn yield_now() {
     rustix::thread::sched_yield();
 }
 
+/// Time that all threads of a process have had a processor, in nanoseconds; `None` if that cannot be seen from here.
+pub(crate) fn processor_time_ns(pid: u32) -> Option<u64> {
+    let pid = libc::pid_t::try_from(pid).ok().filter(|&pid| pid != 0)?;
+    let mut clock = 0;
+    // SAFETY: `clock` is written before the call returns.
+    let failure = unsafe { libc::clock_getcpuclockid(pid, &raw mut clock) };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is written before the call returns.
+    if failure != 0 || unsafe { libc::clock_gettime(clock, &raw mut time) } != 0 {
+        return None;
+    }
+    Some(time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned())
+}
+
 /// How long a thread that could have run has waited for a processor, as the system counts it.
 #[derive(Debug)]
 pub struct ProcessorQueue {
