@@ -69,3 +69,23 @@ impl ProcessorQueue {
         total - self.told.swap(total, Ordering::Relaxed).min(total)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::process;
+
+    use super::*;
+
+    #[test]
+    fn the_processor_time_of_a_process_grows_as_it_computes() {
+        let time = || processor_time_ns(process::id()).expect("it is this process");
+        let begin = time();
+        while time() < begin + 1_000_000 {}
+    }
+
+    #[test]
+    fn a_process_that_cannot_be_seen_has_no_time() {
+        assert_eq!(processor_time_ns(0), None);
+        assert_eq!(processor_time_ns(u32::MAX), None);
+    }
+}
