@@ -18,7 +18,7 @@ pub(crate) struct Layout {
 /// A part of an arena that is mapped as a whole, when it is used first. No block lies in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
-    /// Among all windows of the segment.
+    /// Among all windows of the segment, the first of each arena before the others.
     pub index: usize,
     /// Offset in the segment.
     pub begin: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Window {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Windows {
     begin: usize,
-    end: usize,
+    arenas: usize,
     arena_bits: u32,
 }
 
@@ -109,42 +109,54 @@ impl Layout {
     }
 
     pub(crate) fn windows(&self) -> Windows {
-        Windows { begin: self.fixed_bytes(), end: self.total_bytes(), arena_bits: self.arena_bits }
+        Windows { begin: self.fixed_bytes(), arenas: self.ranks, arena_bits: self.arena_bits }
     }
 }
 
 impl Windows {
-    /// Windows of an arena: the first, and one for each doubling of it.
-    fn per_arena(&self) -> usize {
-        (self.arena_bits - SMALLEST_BITS) as usize + 1
+    /// Windows of an arena behind the first: one for each doubling of it.
+    fn doublings(&self) -> usize {
+        (self.arena_bits - SMALLEST_BITS) as usize
     }
 
     /// Number of windows.
     pub(crate) fn count(&self) -> usize {
-        ((self.end - self.begin) >> self.arena_bits) * self.per_arena()
+        self.arenas * (self.doublings() + 1)
+    }
+
+    /// The arena that the byte at `offset` lies in, and where in it; none has this number if it lies in none.
+    #[inline]
+    fn arena(&self, offset: usize) -> (usize, usize) {
+        let within = offset.wrapping_sub(self.begin);
+        (within >> self.arena_bits, within & ((1 << self.arena_bits) - 1))
+    }
+
+    /// If the byte at `offset` lies in the first window of an arena: the index of that, the place of the byte there,
+    /// and how many bytes begin with it.
+    #[inline]
+    pub(crate) fn find_first(&self, offset: usize) -> Option<(usize, usize, usize)> {
+        let (arena, place) = self.arena(offset);
+        let is_first = arena < self.arenas && place >> SMALLEST_BITS == 0;
+        is_first.then(|| (arena, place, (1 << SMALLEST_BITS) - place))
     }
 
     /// The window that holds the byte at `offset`; `None` if that is in no arena.
     ///
     /// The first one of an arena has a megabyte, the second another one, and each that follows doubles the arena: so
     /// whoever uses little maps little, and whoever uses much maps seldom.
-    #[inline]
     pub(crate) fn find(&self, offset: usize) -> Option<Window> {
-        if offset < self.begin || offset >= self.end {
+        let (arena, within) = self.arena(offset);
+        if arena >= self.arenas {
             return None;
         }
-        let (arena, within) = ((offset - self.begin) >> self.arena_bits, offset - self.begin);
-        let within = within & ((1 << self.arena_bits) - 1);
-        let doublings = usize::BITS - (within >> SMALLEST_BITS).leading_zeros();
-        let (begin, bytes) = match doublings {
-            0 => (0, 1 << SMALLEST_BITS),
-            more => (1 << (SMALLEST_BITS + more - 1), 1 << (SMALLEST_BITS + more - 1)),
+        let arena_begin = self.begin + (arena << self.arena_bits);
+        let doublings = (usize::BITS - (within >> SMALLEST_BITS).leading_zeros()) as usize;
+        let Some(before) = doublings.checked_sub(1) else {
+            return Some(Window { index: arena, begin: arena_begin, bytes: 1 << SMALLEST_BITS });
         };
-        Some(Window {
-            index: arena * self.per_arena() + doublings as usize,
-            begin: self.begin + (arena << self.arena_bits) + begin,
-            bytes,
-        })
+        let bytes = 1 << (SMALLEST_BITS as usize + before);
+        let index = self.arenas + arena * self.doublings() + before;
+        Some(Window { index, begin: arena_begin + bytes, bytes })
     }
 
     /// The windows of the arena that begins at `begin`, in their order.
@@ -191,11 +203,17 @@ mod tests {
                 .collect();
             assert_eq!(all.len(), windows.count());
             let mut end = layout.fixed_bytes();
-            for (index, window) in all.iter().enumerate() {
-                assert_eq!((window.index, window.begin), (index, end));
+            for window in &all {
+                assert_eq!(window.begin, end);
                 end += window.bytes;
                 assert_eq!(windows.find(end - 1), Some(*window));
+                let first = windows.find_first(end - 1);
+                let is_first = window.index < ranks;
+                assert_eq!(first, is_first.then_some((window.index, window.bytes - 1, 1)));
             }
+            let mut indices: Vec<usize> = all.iter().map(|window| window.index).collect();
+            indices.sort_unstable();
+            assert!(indices.into_iter().eq(0..windows.count()));
             assert_eq!(end, layout.total_bytes());
             assert_eq!(windows.find(end), None);
             assert_eq!(windows.find(layout.fixed_bytes() - 1), None);

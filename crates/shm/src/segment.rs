@@ -104,6 +104,23 @@ impl Segment {
     /// `Intern` if no block can lie there; `NoMem` if there is no address space for it.
     #[inline]
     pub fn region(&self, offset: u64, bytes: usize) -> Result<Region> {
+        // What is short lies in the first window of an arena.
+        if let Ok(offset) = usize::try_from(offset)
+            && let Some((index, place, left)) = self.windows.find_first(offset)
+            && bytes <= left
+        {
+            let base = self.mapped[index].load(Ordering::Acquire); // as in `window`
+            if !base.is_null() {
+                // SAFETY: as in `region_elsewhere`.
+                return Ok(unsafe { Region::claim(base.wrapping_add(place), bytes) });
+            }
+        }
+        self.region_elsewhere(offset, bytes)
+    }
+
+    /// As [`Segment::region`], for any.
+    #[inline(never)]
+    fn region_elsewhere(&self, offset: u64, bytes: usize) -> Result<Region> {
         let Ok(offset) = usize::try_from(offset) else { return Err(outside(offset, bytes)) };
         let (base, begin, len) = match self.windows.find(offset) {
             None => (self.fixed, 0, self.fixed_bytes),
@@ -119,7 +136,6 @@ impl Segment {
     }
 
     /// Where a window begins in this process's memory.
-    #[inline]
     fn window(&self, window: &Window) -> Result<*mut u8> {
         // Pairs with the Release in `map_window`: the mapping is there for whoever sees its address.
         let base = self.mapped[window.index].load(Ordering::Acquire);
