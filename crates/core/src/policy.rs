@@ -10,9 +10,10 @@
 //!
 //! The first two are known from the start. Strangers show by the time that they take. Where ranks take turns, that is
 //! an offer of the processor from which this rank does not come back for long (nor does it while another rank of the
-//! node computes; but that one says so, and what the ranks had together is counted then); where each rank has a processor of its own, the system counts how long it
-//! has waited for it. What adds up to a good part of the time tells of strangers: they are remembered for a while,
-//! and the longer the more often they are met again; then it is tried whether they are gone.
+//! node computes, but that one says so, or works on a long message, but then the ranks have had nearly all the time);
+//! where each rank has a processor of its own, the system counts how long it has waited for it. What adds up to a good
+//! part of the time tells of strangers: they are remembered for a while, and the longer the more often they are met
+//! again; then it is tried whether they are gone.
 //!
 //! A policy is a value without a clock: times are nanoseconds that the caller has read. What was tried, and figures:
 //! `docs/decisions/19-waiting.md`.
