@@ -232,7 +232,9 @@ impl Run {
             Needs::Receive(rank) => Some(rank),
         });
         message.or_else(|| match plan.steps.get(self.step)?.action {
-            Action::Pull { peer, .. } if self.awaits.is_some_and(|awaits| !awaits.has_come()) => {
+            Action::Excerpt { peer, .. } | Action::Pull { peer, .. }
+                if self.awaits.is_some_and(|awaits| !awaits.has_come()) =>
+            {
                 let rank = channel.address(peer).node_rank;
                 absent.is_leaving(rank).then_some(rank)
             }
@@ -252,7 +254,9 @@ impl Run {
         };
         let begin = format!("run {number}, step {step} of {}", plan.steps.len());
         match next.action {
-            Action::Pull { peer, .. } => format!("{begin}: waits for {}", Source(source(peer))),
+            Action::Excerpt { peer, .. } | Action::Pull { peer, .. } => {
+                format!("{begin}: waits for {}", Source(source(peer)))
+            }
             Action::Post { .. } => format!("{begin}: waits until all ranks have completed earlier runs"),
             _ => format!("{begin}: waits for messages"),
         }
@@ -283,6 +287,12 @@ impl Run {
             Action::Post { line, from } => return self.post(line, &from, segment, means),
             Action::Pull { peer, line, skip, into, take } => {
                 return self.pull(peer, line, skip, &into, take, segment, means);
+            }
+            Action::Excerpt { peer, line, begin, into } => {
+                let shape = &means.plan.lines[usize::from(line)];
+                if let Some((skip, into)) = shape.excerpt(begin, &into, segment) {
+                    return self.pull(peer, line, skip, &into, Take::Copy, segment, means);
+                }
             }
             Action::Copy { from, into } => self.copy(&from, &into, segment, means),
             Action::Reduce { left, right, into } => {

@@ -82,6 +82,11 @@ impl Builder {
         self.push(Action::Pull { peer: peer.into(), line, skip, into, take }, &[]);
     }
 
+    /// Copies bytes from `begin` of the stream that `peer` posts on `line` in all segments.
+    pub(crate) fn excerpt(&mut self, peer: impl Into<Peer>, line: u8, begin: u64, into: Span) {
+        self.push(Action::Excerpt { peer: peer.into(), line, begin, into }, &[]);
+    }
+
     /// Waits for `peer` to post on `line`.
     pub(crate) fn wait(&mut self, peer: impl Into<Peer>, line: u8) {
         self.pull(peer, line, 0, Span::EMPTY);

@@ -4,7 +4,7 @@
 //! - [`Shape`] is all that may decide a plan, equal on all ranks.
 //! - Each [`Collective`] has a folder with what there is to know of it, its [`CollectiveInfo`], and a file per
 //!   [`Algorithm`]: a function from shape and rank to plan. Those between two groups are in `between.rs`, see
-//!   [`inter`]. Collectives with blocks of different lengths are in [`irregular`].
+//!   [`inter`]. Collectives with blocks of different lengths are a [`pattern`].
 //! - [`select()`] takes the cheapest admissible algorithm, or the one an [`Overrides`] names; [`compile`]
 //!   makes the plan.
 //! - [`verify`] runs the plans of all ranks symbolically; [`svg()`] draws them.
@@ -29,9 +29,9 @@ mod algorithm;
 mod build;
 mod collective;
 pub mod inter;
-pub mod irregular;
 mod machine;
 mod overview;
+pub mod pattern;
 mod peers;
 mod plan;
 mod print;

@@ -113,6 +113,18 @@ pub enum Action {
         /// What is done with them.
         take: Take,
     },
+    /// Takes bytes of what `peer` posts on its line `line` in all segments, seen as one stream whose segments fill
+    /// their slots: `into.bytes` of them from `begin`. In each segment it pulls those that were posted there, if any.
+    Excerpt {
+        /// Who posted.
+        peer: Peer,
+        /// Index into [`Plan::lines`].
+        line: u8,
+        /// The first byte of the stream to take.
+        begin: u64,
+        /// Where the bytes go. It does not move from segment to segment.
+        into: Span,
+    },
 }
 
 /// What a [`Action::Pull`] does with the posted bytes.
@@ -188,11 +200,25 @@ impl Span {
     }
 }
 
+impl Line {
+    /// What an [`Action::Excerpt`] from `begin` takes in `segment`: bytes of the posted span to skip, and the span
+    /// that they go to. `None` where nothing of it was posted.
+    #[inline]
+    pub fn excerpt(&self, begin: u64, into: &Span, segment: u64) -> Option<(u64, Span)> {
+        let posted = segment * self.slot_bytes;
+        let first = begin.max(posted);
+        let end = (begin + into.bytes).min(posted + self.slot_bytes);
+        let part = || Span::fixed(into.buf, into.offset + first - begin, end - first);
+        (first < end).then(|| (first - posted, part()))
+    }
+}
+
 impl Plan {
     /// Whether this rank posts or pulls.
     pub fn uses_lines(&self) -> bool {
-        let is_line = |step: &Step| matches!(step.action, Action::Post { .. } | Action::Pull { .. });
-        self.steps.iter().any(is_line)
+        let is_message = |step: &Step| matches!(step.action, Action::Send { .. } | Action::Receive { .. });
+        let is_local = |step: &Step| matches!(step.action, Action::Copy { .. } | Action::Reduce { .. });
+        !self.steps.iter().all(|step| is_message(step) || is_local(step))
     }
 
     /// Iterations of the loop: segments, and those that the most delayed step needs to catch up.

@@ -42,6 +42,9 @@ impl fmt::Display for Action {
             Self::Copy { from, into } => write!(f, "{into} = {from}"),
             Self::Reduce { left, right, into } => write!(f, "{into} = {left} op {right}"),
             Self::Post { line, from } => write!(f, "post {from} on line {line}"),
+            Self::Excerpt { peer, line, begin, into } => {
+                write!(f, "{into} = stream on line {line} of {peer} from byte {begin}")
+            }
             Self::Pull { peer, line, into, .. } if into.bytes == 0 => {
                 write!(f, "wait for line {line} of {peer}")
             }

@@ -144,6 +144,12 @@ impl Shape {
         self.bytes.max(self.received)
     }
 
+    /// The lengths of the blocks that this rank has of a gather or scatter between groups.
+    pub(crate) fn lengths(&self) -> Vec<u64> {
+        let blocks = if self.root == Root::Here { self.remote_ranks as usize } else { 1 };
+        vec![self.bytes; blocks]
+    }
+
     /// All ranks of the other group; each rank begins with another one, if there are enough.
     pub(crate) fn remotes(&self, rank: u32) -> impl Iterator<Item = u32> + use<> {
         let remote = self.remote_ranks;

@@ -161,7 +161,8 @@ fn in_order(plan: &Plan) -> Vec<usize> {
 fn needs(plans: &[Plan], sources: &HashMap<Place, Place>, place: Place) -> Vec<Place> {
     let (rank, index) = place;
     let step = &plans[rank].steps[index];
-    let pulled = sources.get(&place).filter(|_| matches!(step.action, Action::Pull { .. }));
+    let pulled =
+        sources.get(&place).filter(|_| matches!(step.action, Action::Excerpt { .. } | Action::Pull { .. }));
     let received = step.after.iter().filter_map(|&earlier| sources.get(&(rank, earlier as usize)));
     pulled.into_iter().chain(received).copied().filter(|&source| source != place).collect()
 }
@@ -187,7 +188,7 @@ fn arrows(plans: &[Plan], columns: Columns) -> Vec<(Place, Place)> {
     let mut arrows = Vec::new();
     for (rank, index, action) in actions(plans) {
         let source = match action {
-            Action::Pull { peer, line, .. } => {
+            Action::Excerpt { peer, line, .. } | Action::Pull { peer, line, .. } => {
                 columns.of_peer(rank, peer).and_then(|peer| posts.get(&(peer, line)).copied())
             }
             Action::Receive { from, .. } => columns.of_peer(rank, from).and_then(|from| {
@@ -226,7 +227,9 @@ fn label(action: &Action, name: impl Fn(Peer) -> String) -> (String, &'static st
         Action::Pull { peer, line, into, .. } if into.bytes == 0 => {
             (format!("wait {}.{line}", name(peer)), "#e4ecf8")
         }
-        Action::Pull { peer, line, .. } => (format!("pull {}.{line}", name(peer)), "#cfe0f8"),
+        Action::Excerpt { peer, line, .. } | Action::Pull { peer, line, .. } => {
+            (format!("pull {}.{line}", name(peer)), "#cfe0f8")
+        }
     }
 }
 

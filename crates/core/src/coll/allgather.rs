@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::Result;
+use oxmpi_base::{Function, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_plan::{Collective, Shape};
+use oxmpi_plan::{Collective, Shape, pattern};
 
+use super::irregular::{Form, Lengths, lengths, own_block};
 use super::{Operation, Side, block, check_own, inter, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
@@ -36,4 +37,32 @@ fn between(comm: &Communicator, send: Side, recv: Buffer) -> Result<Operation> {
         ..inter::shape(comm, Collective::Allgather, send.bytes())
     };
     inter::moving(shape, send, recv)
+}
+
+/// What everybody has in `send`, everybody gets: the block of rank `i` in `recv[i]`.
+///
+/// # Errors
+/// `Truncate`, `Count` if a rank's blocks to and from itself differ in length.
+pub fn allgatherv(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Vec<Buffer>) -> Result<Operation> {
+    const WITHIN: Form = Form {
+        pattern: |known, comm| pattern::allgatherv(&known.received, comm.rank(), known.in_place),
+        regular: Some(Collective::Allgather),
+        is_known_to_all: true,
+    };
+    const BETWEEN: Form =
+        Form::new(|known, comm| pattern::inter::allgatherv(&comm.groups(), known.sent[0], &known.received));
+    let received = lengths(&recv);
+    if comm.is_inter() {
+        let send = inter::not_in_place(send)?;
+        let known = Lengths::rootless(false, Box::from([send.bytes()]), received);
+        return Operation::irregular(Function::AllgathervInit, &BETWEEN, known, send, Buffer::joined(recv));
+    }
+    let (in_place, send) = own_block(comm, send, &recv);
+    check_own(comm, send.bytes(), received[comm.rank() as usize])?;
+    let known = Lengths::rootless(in_place, Box::default(), received);
+    let recv = Buffer::joined(recv);
+    match WITHIN.equal(&known).and_then(|bytes| WITHIN.regular(&known, comm, bytes)) {
+        Some(case) => Operation::moving(case.shape, send, recv, in_place),
+        None => Operation::irregular(Function::AllgathervInit, &WITHIN, known, send, recv),
+    }
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::Result;
+use oxmpi_base::{Function, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_plan::{Collective, Shape};
+use oxmpi_plan::{Collective, Shape, pattern};
 
+use super::irregular::{Form, Lengths, lengths};
 use super::{Operation, Side, check_own, inter, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
@@ -33,4 +34,37 @@ fn between(comm: &Communicator, send: Side, recv: Buffer) -> Result<Operation> {
     let shape =
         Shape { received: inter::block(comm, &recv), ..inter::shape(comm, Collective::Alltoall, sent) };
     inter::moving(shape, send, recv)
+}
+
+/// `send[i]` goes to rank `i`, which gets it in its block of this rank. `None` is in place. Serves the w form
+/// too, which `function`, the persistent form, then says.
+///
+/// # Errors
+/// `Truncate`, `Count` if a rank's blocks to and from itself differ in length.
+pub fn alltoallv(
+    _: &Process,
+    comm: &Arc<Communicator>,
+    function: Function,
+    send: Option<Vec<Buffer>>,
+    recv: Vec<Buffer>,
+) -> Result<Operation> {
+    const WITHIN: Form = Form::of(Collective::Alltoall, |known, comm| {
+        pattern::alltoallv(&known.sent, &known.received, comm.rank(), known.in_place)
+    });
+    const BETWEEN: Form =
+        Form::new(|known, comm| pattern::inter::alltoallv(&comm.groups(), &known.sent, &known.received));
+    let received = lengths(&recv);
+    let sent = send.as_ref().map_or_else(|| received.clone(), |send| lengths(send));
+    let in_place = send.is_none();
+    let form = if comm.is_inter() {
+        inter::check_not_in_place(in_place)?;
+        &BETWEEN
+    } else {
+        let rank = comm.rank() as usize;
+        check_own(comm, sent[rank], received[rank])?;
+        &WITHIN
+    };
+    let recv = Buffer::joined(recv);
+    let send = send.map_or_else(|| recv.clone(), Buffer::joined);
+    Operation::irregular(function, form, Lengths::rootless(in_place, sent, received), send, recv)
 }

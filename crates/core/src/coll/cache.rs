@@ -6,10 +6,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use oxmpi_base::Function;
 use oxmpi_engine::{ChannelKey, Program};
 use oxmpi_plan::{Overrides, Plan, Root, Shape, compile};
 
 use super::Case;
+use super::irregular::{Form, Lengths};
+use crate::comm::Communicator;
 
 /// See the module.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub(crate) struct PlanCache {
     places: BTreeMap<ChannelKey, Box<[Option<Entry>; PLACES]>>,
     /// The communicator looked up last, which is mostly the one looked up next.
     recent: Option<(ChannelKey, Box<[Option<Entry>; PLACES]>)>,
+    /// By communicator, those of blocks with lengths of their own; the one used last is the last.
+    irregular: BTreeMap<ChannelKey, Vec<(Function, Lengths, Arc<Program>)>>,
 }
 
 #[derive(Debug)]
@@ -29,9 +34,12 @@ struct Entry {
 
 const PLACES: usize = 64;
 
+/// Programs that repeat a few calls in turn are served.
+const IRREGULAR_PLACES: usize = 8;
+
 impl PlanCache {
     pub(crate) fn new(overrides: Overrides) -> Self {
-        Self { overrides, places: BTreeMap::new(), recent: None }
+        Self { overrides, places: BTreeMap::new(), recent: None, irregular: BTreeMap::new() }
     }
 
     /// The plan of `rank` for a case, to be given back: that costs less than sharing it.
@@ -71,8 +79,34 @@ impl PlanCache {
         plan
     }
 
+    /// This rank's plan for blocks of these lengths, from what it knows alone: others may have theirs still, or no
+    /// more.
+    pub(super) fn of_lengths(
+        &mut self,
+        comm: &Communicator,
+        function: Function,
+        form: &Form,
+        lengths: &Lengths,
+    ) -> Arc<Program> {
+        let known = self.irregular.entry(comm.channel).or_default();
+        let is_it = |(other, of, _): &(Function, Lengths, _)| *other == function && of == lengths;
+        let entry = match known.iter().rposition(is_it) {
+            Some(place) => known.remove(place),
+            None => {
+                if known.len() == IRREGULAR_PLACES {
+                    known.remove(0);
+                }
+                (function, lengths.clone(), Arc::new(Program::new(form.plan(lengths, comm))))
+            }
+        };
+        let plan = Arc::clone(&entry.2);
+        known.push(entry);
+        plan
+    }
+
     /// Forgets the plans of a communicator.
     pub(crate) fn forget(&mut self, channel: ChannelKey) {
+        self.irregular.remove(&channel);
         self.places.remove(&channel);
         self.recent.take_if(|(recent, _)| *recent == channel);
     }

@@ -1,125 +1,166 @@
 //! Collectives whose blocks have lengths, and datatypes, of their own.
 //!
-//! A buffer argument is a list of blocks, one per rank, wherever each lies: that covers the v forms (counts and
-//! displacements) and the w forms (datatypes too) alike.
+//! A buffer argument is a list of blocks, one per rank (or per edge of a topology), wherever each lies: that covers
+//! the v forms (counts and displacements) and the w forms (datatypes too) alike. What a rank knows of the lengths
+//! makes a [`Pattern`]; blocking and nonblocking calls send its blocks as messages, persistent ones (`placing`) and
+//! those whose lengths all ranks know post them on lines.
 //! MPI-5.0: Collective Communication, the vector variants.
 
 use std::sync::Arc;
 
 use oxmpi_base::{Function, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_plan::irregular;
+use oxmpi_engine::{Binding, Program};
+use oxmpi_plan::pattern::Pattern;
+use oxmpi_plan::{self as plan, Collective, Plan, Shape};
 
-use super::{Irregular, Operation, Root, Side, check_own, inter};
+use super::{Case, Operation, Side, check_apart};
 use crate::comm::Communicator;
-use crate::process::Process;
 
-/// What everybody has in `send`, the root gets: the block of rank `i` in `recv[i]`. `recv` counts there only.
-///
-/// # Errors
-/// `Root` if `root` is not a rank of the communicator; `Truncate`, `Count` if the root's blocks to and from
-/// itself differ in length.
-pub fn gatherv(
-    _: &Process,
-    comm: &Arc<Communicator>,
-    send: Side,
-    recv: Vec<Buffer>,
-    root: Root,
-) -> Result<Operation> {
-    if comm.is_inter() {
-        return inter::gatherv(comm, send, recv, root);
-    }
-    let root = comm.root(root)?;
-    let (in_place, send) = own_block(comm, send, &recv);
-    let bytes = if comm.rank() == root { lengths(&recv) } else { vec![send.bytes()] };
-    if comm.rank() == root {
-        check_own(comm, send.bytes(), bytes[root as usize])?;
-    }
-    let plan = irregular::gatherv(&bytes, comm.rank(), root, in_place);
-    let made = Irregular::new(Function::GathervInit, Some(root), plan);
-    Operation::planned(made, send, Buffer::joined(recv), in_place)
+/// A collective whose plan no shape decides.
+#[derive(Debug)]
+pub(super) struct Irregular {
+    /// The persistent form, which stands for all.
+    pub function: Function,
+    pub source: Source,
 }
 
-/// Rank `i` gets what the root has in `send[i]`. `send` counts at the root only.
-///
-/// # Errors
-/// `Root` if `root` is not a rank of the communicator; `Truncate`, `Count` if the root's blocks to and from
-/// itself differ in length.
-pub fn scatterv(
-    _: &Process,
-    comm: &Arc<Communicator>,
-    send: Vec<Buffer>,
-    recv: Side,
-    root: Root,
-) -> Result<Operation> {
-    if comm.is_inter() {
-        return inter::scatterv(comm, send, recv, root);
-    }
-    let root = comm.root(root)?;
-    let (in_place, recv) = own_block(comm, recv, &send);
-    let bytes = if comm.rank() == root { lengths(&send) } else { vec![recv.bytes()] };
-    if comm.rank() == root {
-        check_own(comm, bytes[root as usize], recv.bytes())?;
-    }
-    let plan = irregular::scatterv(&bytes, comm.rank(), root, in_place);
-    let made = Irregular::new(Function::ScattervInit, Some(root), plan);
-    Operation::planned(made, Buffer::joined(send), recv, in_place)
+/// Where the plan comes from.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// From these lengths.
+    Lengths { lengths: Lengths, form: &'static Form },
+    /// It is there.
+    Made(Arc<Program>),
 }
 
-/// What everybody has in `send`, everybody gets: the block of rank `i` in `recv[i]`.
-///
-/// # Errors
-/// `Truncate`, `Count` if a rank's blocks to and from itself differ in length.
-pub fn allgatherv(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Vec<Buffer>) -> Result<Operation> {
-    if comm.is_inter() {
-        return inter::allgatherv(comm, send, recv);
-    }
-    let (in_place, send) = own_block(comm, send, &recv);
-    let bytes = lengths(&recv);
-    check_own(comm, send.bytes(), bytes[comm.rank() as usize])?;
-    let plan = irregular::allgatherv(&bytes, comm.rank(), in_place);
-    Operation::planned(
-        Irregular::new(Function::AllgathervInit, None, plan),
-        send,
-        Buffer::joined(recv),
-        in_place,
-    )
+/// All that decides a pattern on a rank of a communicator, but for who has blocks for whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Lengths {
+    /// Rank 0 where there is no root.
+    pub root: plan::Root,
+    pub in_place: bool,
+    /// Packed bytes of the blocks that this rank has for others; of one block, where all get the same.
+    pub sent: Box<[u64]>,
+    /// The same of those that it gets.
+    pub received: Box<[u64]>,
 }
 
-/// `send[i]` goes to rank `i`, which gets it in its block of this rank. `None` is in place. Serves the w form
-/// too: `function` is the persistent one of the form.
-///
-/// # Errors
-/// `Truncate`, `Count` if a rank's blocks to and from itself differ in length.
-pub fn alltoallv(
-    _: &Process,
-    comm: &Arc<Communicator>,
-    function: Function,
-    send: Option<Vec<Buffer>>,
-    recv: Vec<Buffer>,
-) -> Result<Operation> {
-    if comm.is_inter() {
-        return inter::alltoallv(comm, function, send, recv);
+/// Who has blocks for whom.
+#[derive(Debug)]
+pub(super) struct Form {
+    /// What a rank of a communicator does, whose topology counts in a neighbourhood.
+    pub pattern: fn(&Lengths, &Communicator) -> Pattern,
+    /// The regular collective of the same form, within one group.
+    pub regular: Option<Collective>,
+    /// Whether every rank gets all blocks, and so knows all lengths.
+    pub is_known_to_all: bool,
+}
+
+impl Irregular {
+    /// The root, where all ranks name the same.
+    pub fn root(&self) -> Option<u32> {
+        match &self.source {
+            Source::Lengths { lengths, form } => {
+                let has_root = form.regular.is_some_and(|collective| collective.info().is_rooted());
+                has_root.then(|| lengths.root.rank())
+            }
+            Source::Made(_) => None,
+        }
     }
-    let received = lengths(&recv);
-    let sent = send.as_ref().map_or_else(|| received.clone(), |send| lengths(send));
-    let rank = comm.rank() as usize;
-    check_own(comm, sent[rank], received[rank])?;
-    let in_place = send.is_none();
-    let plan = irregular::alltoallv(&sent, &received, comm.rank(), in_place);
-    let recv = Buffer::joined(recv);
-    let send = send.map_or_else(|| recv.clone(), Buffer::joined);
-    Operation::planned(Irregular::new(function, None, plan), send, recv, in_place)
+}
+
+impl Lengths {
+    /// The same, where there is no root.
+    pub fn rootless(in_place: bool, sent: Box<[u64]>, received: Box<[u64]>) -> Self {
+        Self { root: plan::Root::Rank(0), in_place, sent, received }
+    }
+
+    /// Those of the blocks that this rank has of a gather or scatter.
+    pub fn blocks(&self) -> &[u64] {
+        if self.sent.is_empty() { &self.received } else { &self.sent }
+    }
+}
+
+impl Form {
+    /// A form that has no regular one.
+    pub const fn new(pattern: fn(&Lengths, &Communicator) -> Pattern) -> Self {
+        Self { pattern, regular: None, is_known_to_all: false }
+    }
+
+    /// A form within one group.
+    pub const fn of(regular: Collective, pattern: fn(&Lengths, &Communicator) -> Pattern) -> Self {
+        Self { pattern, regular: Some(regular), is_known_to_all: false }
+    }
+
+    /// The plan that needs nothing of other ranks: by lines where every rank knows the lengths of all blocks of all,
+    /// else by messages.
+    pub fn plan(&self, lengths: &Lengths, comm: &Communicator) -> Plan {
+        let pattern = (self.pattern)(lengths, comm);
+        let longest = lengths.received.iter().copied().max().unwrap_or(0);
+        if self.is_known_to_all && Pattern::fits_lines(longest) {
+            let first_bytes = vec![0; pattern.received().len()];
+            return pattern.by_lines(&first_bytes, longest);
+        }
+        pattern.by_messages()
+    }
+
+    /// The length of all blocks that this rank knows, if they are equal and a regular collective could be instead.
+    pub fn equal(&self, lengths: &Lengths) -> Option<u64> {
+        self.regular?;
+        let mut all = lengths.sent.iter().chain(&lengths.received);
+        let first = *all.next()?;
+        all.all(|&bytes| bytes == first).then_some(first)
+    }
+
+    /// What decides the plan instead if all blocks of all ranks are `bytes` long.
+    pub fn regular(&self, lengths: &Lengths, comm: &Communicator, bytes: u64) -> Option<Case> {
+        let shape = Shape::of(self.regular?, comm.size(), bytes).rooted(lengths.root);
+        Some(Case { shape, in_place: lengths.in_place })
+    }
+}
+
+impl Operation {
+    /// An operation that moves blocks.
+    ///
+    /// # Errors
+    /// As [`check_apart`].
+    pub(super) fn irregular(
+        function: Function,
+        form: &'static Form,
+        lengths: Lengths,
+        send: Buffer,
+        recv: Buffer,
+    ) -> Result<Self> {
+        check_apart(&send, &recv, lengths.in_place)?;
+        Ok(Self::sourced(Irregular { function, source: Source::Lengths { lengths, form } }, send, recv))
+    }
+
+    /// An operation that moves data, by a plan that is there.
+    ///
+    /// # Errors
+    /// As [`check_apart`].
+    pub(super) fn planned(function: Function, plan: Plan, send: Buffer, recv: Buffer) -> Result<Self> {
+        check_apart(&send, &recv, false)?;
+        let source = Source::Made(Arc::new(Program::new(plan)));
+        Ok(Self::sourced(Irregular { function, source }, send, recv))
+    }
+
+    fn sourced(irregular: Irregular, send: Buffer, recv: Buffer) -> Self {
+        let binding = Binding { send, recv, reducer: None, images: None };
+        Self { case: Case::NONE, irregular: Some(Box::new(irregular)), binding }
+    }
 }
 
 /// This rank's own block, which in place is the one among `blocks`.
-fn own_block(comm: &Communicator, side: Side, blocks: &[Buffer]) -> (bool, Buffer) {
+pub(super) fn own_block(comm: &Communicator, side: Side, blocks: &[Buffer]) -> (bool, Buffer) {
     match side {
         Side::Buffer(buffer) => (false, buffer),
         Side::InPlace => (true, blocks.get(comm.rank() as usize).cloned().unwrap_or(Buffer::EMPTY)),
     }
 }
 
-fn lengths(blocks: &[Buffer]) -> Vec<u64> {
+/// Packed bytes of each block.
+pub(super) fn lengths(blocks: &[Buffer]) -> Box<[u64]> {
     blocks.iter().map(Buffer::bytes).collect()
 }

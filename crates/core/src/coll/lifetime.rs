@@ -13,6 +13,8 @@ use oxmpi_plan::Peer;
 use oxmpi_shm::Block;
 
 use super::exchange::Records;
+use super::irregular::{Irregular, Source};
+use super::placing::Known;
 use super::{Case, Operation, Record, exchange};
 use crate::comm::Communicator;
 use crate::lines::check_lines;
@@ -51,17 +53,19 @@ impl Process {
     pub fn persistent(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<RequestKey> {
         let (mine, lines) = self.enter().prepare(comm, &operation);
         let theirs = exchange(self, comm, &mine).and_then(|theirs| agreed(comm.rank(), &mine, theirs));
+        let theirs = theirs.inspect_err(|_| {
+            let mut state = self.enter();
+            state.withdraw(&[mine.context], lines);
+            state.engine.release(&operation.binding);
+        })?;
+        let channel = self.enter().open_channel(comm, &theirs, lines)?;
+        let everybody = theirs.local.iter().chain(&theirs.remote);
+        let plan = self.plan_among(comm, &operation, everybody.map(|other| other.known));
         let mut state = self.enter();
-        let theirs = match theirs {
-            Ok(theirs) => theirs,
-            Err(error) => {
-                state.withdraw(&[mine.context], lines);
-                state.engine.release(&operation.binding);
-                return Err(error);
-            }
-        };
-        let channel = state.open_channel(comm, &theirs, lines)?;
-        let plan = state.share_plan(comm, &operation);
+        let plan = plan.inspect_err(|_| {
+            state.engine.leave_channel(channel, None);
+            state.engine.release(&operation.binding);
+        })?;
         let run = state.engine.keep(channel, plan, operation.binding);
         let kind = Kind::PersistentCollective { active: false, run, channel };
         Ok(state.requests.insert(Request::new(kind, comm)))
@@ -111,7 +115,7 @@ impl State {
     #[inline]
     fn lend_plan(&mut self, comm: &Communicator, operation: &Operation) -> Arc<Program> {
         match &operation.irregular {
-            Some(irregular) => Arc::clone(&irregular.plan),
+            Some(irregular) => self.plan_of(comm, irregular),
             None => self.plans.lend(comm.channel, &operation.case, comm.rank()),
         }
     }
@@ -123,10 +127,20 @@ impl State {
         }
     }
 
-    fn share_plan(&mut self, comm: &Communicator, operation: &Operation) -> Arc<Program> {
+    pub(super) fn share_plan(&mut self, comm: &Communicator, operation: &Operation) -> Arc<Program> {
         match &operation.irregular {
-            Some(irregular) => Arc::clone(&irregular.plan),
+            Some(irregular) => self.plan_of(comm, irregular),
             None => self.plans.share(comm.channel, &operation.case, comm.rank()),
+        }
+    }
+
+    /// The plan of an operation for this run: others plan theirs by themselves.
+    fn plan_of(&mut self, comm: &Communicator, irregular: &Irregular) -> Arc<Program> {
+        match &irregular.source {
+            Source::Lengths { lengths, form } => {
+                self.plans.of_lengths(comm, irregular.function, form, lengths)
+            }
+            Source::Made(plan) => Arc::clone(plan),
         }
     }
 
@@ -142,7 +156,8 @@ impl State {
         let remote = if comm.is_inter() { comm.peers() } else { 0 };
         let (offset, lines) = self.offer_lines(comm.size() + remote);
         let context = self.engine.p2p.open_context();
-        (Preparation { lines: offset, context, call: Call::of(operation) }, lines)
+        let known = Known::of(comm, operation.irregular.as_deref());
+        (Preparation { lines: offset, context, call: Call::of(operation), known }, lines)
     }
 
     fn open_channel(
@@ -172,6 +187,7 @@ struct Preparation {
     lines: u64,
     context: u32,
     call: Call,
+    known: Known,
 }
 
 /// What must be the same on all ranks, as words.
@@ -200,7 +216,7 @@ impl Call {
         let Case { shape, .. } = operation.case;
         let info = shape.collective.info();
         if let Some(irregular) = &operation.irregular {
-            Self { root: irregular.root.unwrap_or(NO_ROOT), ..alike(irregular.function) }
+            Self { root: irregular.root().unwrap_or(NO_ROOT), ..alike(irregular.function) }
         } else if shape.is_between() {
             // The groups need not see the same lengths, and are told differently who the root is.
             alike(info.functions.persistent)
@@ -243,7 +259,7 @@ fn mismatch(rank: u32, mine: &Call, who: &str, other: &Call) -> Error {
 }
 
 impl Record for Preparation {
-    const BYTES: usize = 31;
+    const BYTES: usize = 31 + Known::BYTES;
 
     fn write(&self, into: &mut Vec<u8>) {
         into.extend_from_slice(&self.lines.to_ne_bytes());
@@ -253,6 +269,7 @@ impl Record for Preparation {
         into.extend_from_slice(&self.call.unit.to_ne_bytes());
         into.extend_from_slice(&self.call.function.to_ne_bytes());
         into.push(u8::from(self.call.commutative));
+        self.known.write(into);
     }
 
     fn read(from: &[u8]) -> Self {
@@ -265,6 +282,6 @@ impl Record for Preparation {
             unit: half(24),
             bytes: word(8),
         };
-        Self { lines: word(0), context: half(16), call }
+        Self { lines: word(0), context: half(16), call, known: Known::read(&from[31..]) }
     }
 }

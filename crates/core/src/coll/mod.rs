@@ -19,29 +19,27 @@ mod image;
 mod inter;
 mod irregular;
 mod lifetime;
+mod placing;
 mod reduce;
 mod scatter;
 
-pub use allgather::allgather;
+pub use allgather::{allgather, allgatherv};
 pub use allreduce::allreduce;
-pub use alltoall::alltoall;
+pub use alltoall::{alltoall, alltoallv};
 pub use barrier::barrier;
 pub(crate) use barrier::barrier_by_messages;
 pub use bcast::bcast;
-pub use gather::gather;
-pub use irregular::{allgatherv, alltoallv, gatherv, scatterv};
+pub use gather::{gather, gatherv};
 pub use reduce::reduce;
-pub use scatter::scatter;
+pub use scatter::{scatter, scatterv};
 
 pub use oxmpi_plan::{Collective, Functions};
 
-use std::sync::Arc;
-
-use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Binding, Program};
+use oxmpi_engine::Binding;
 use oxmpi_op::Reducer;
-use oxmpi_plan::{Plan, Shape};
+use oxmpi_plan::Shape;
 
 use crate::comm::Communicator;
 use crate::process::Process;
@@ -50,11 +48,12 @@ pub(crate) use cache::PlanCache;
 pub(crate) use deliver::deliver;
 pub(crate) use exchange::{Exchange, Record, exchange};
 use image::{Buffers, Which};
+use irregular::Irregular;
 
 /// A collective with checked arguments, ready for any lifetime.
 #[derive(Debug)]
 pub struct Operation {
-    /// What the plan is compiled for, unless the description has made it.
+    /// What the plan is compiled for, unless it is irregular.
     case: Case,
     irregular: Option<Box<Irregular>>,
     binding: Binding,
@@ -70,21 +69,6 @@ pub(crate) struct Case {
 impl Case {
     /// Where there are no plans to choose from.
     const NONE: Self = Self { shape: Shape::of(Collective::Barrier, 1, 0), in_place: false };
-}
-
-/// A plan that the description has made itself, for blocks of different lengths.
-#[derive(Debug)]
-struct Irregular {
-    plan: Arc<Program>,
-    /// The persistent form, which stands for all.
-    function: Function,
-    root: Option<u32>,
-}
-
-impl Irregular {
-    fn new(function: Function, root: Option<u32>, plan: Plan) -> Self {
-        Self { plan: Arc::new(Program::new(plan)), function, root }
-    }
 }
 
 /// A buffer argument that `MPI_IN_PLACE` may stand for.
@@ -139,16 +123,6 @@ impl Operation {
         check_apart(&send, &recv, in_place)?;
         let binding = image::bind(process, which, Buffers { send, recv, in_place }, reducer);
         Ok(Self { case: Case { shape, in_place }, irregular: None, binding })
-    }
-
-    /// An operation that moves data, by a plan that the description has made.
-    ///
-    /// # Errors
-    /// As [`check_apart`].
-    fn planned(made: Irregular, send: Buffer, recv: Buffer, in_place: bool) -> Result<Self> {
-        check_apart(&send, &recv, in_place)?;
-        let binding = Binding { send, recv, reducer: None, images: None };
-        Ok(Self { case: Case::NONE, irregular: Some(Box::new(made)), binding })
     }
 }
 

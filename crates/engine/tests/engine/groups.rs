@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Binding, Program};
-use oxmpi_plan::inter::{Groups, allgatherv, alltoallv, exchange, gatherv, scatterv};
+use oxmpi_plan::inter::{Groups, exchange};
+use oxmpi_plan::pattern::inter::{allgatherv, alltoallv, gatherv, scatterv};
 use oxmpi_plan::{Collective, Overrides, Overview, Plan, Root, select};
 
 use crate::collective::{Rooted, UNIT_BYTES, compose, composition};
@@ -166,15 +167,15 @@ impl GroupsCase {
         };
         match self.kind {
             Kind::Allgather(Lengths::Own) => {
-                allgatherv(&groups, of_each(rank), &others().map(of_each).collect::<Vec<_>>())
+                allgatherv(&groups, of_each(rank), &others().map(of_each).collect::<Vec<_>>()).by_messages()
             }
             Kind::Alltoall(Lengths::Own) => {
                 let (sent, received): (Vec<_>, Vec<_>) = others().map(|peer| (to(peer), from(peer))).unzip();
-                alltoallv(&groups, &sent, &received)
+                alltoallv(&groups, &sent, &received).by_messages()
             }
             Kind::Exchange => exchange(&groups, bytes),
-            Kind::Gather { lengths: Lengths::Own, .. } => gatherv(&groups, root, &lengths()),
-            Kind::Scatter { lengths: Lengths::Own, .. } => scatterv(&groups, root, &lengths()),
+            Kind::Gather { lengths: Lengths::Own, .. } => gatherv(&groups, root, &lengths()).by_messages(),
+            Kind::Scatter { lengths: Lengths::Own, .. } => scatterv(&groups, root, &lengths()).by_messages(),
             Kind::Allgather(_) => self.regular(rank, (Collective::Allgather, 0)),
             Kind::Allreduce => self.regular(rank, (Collective::Allreduce, 0)),
             Kind::Alltoall(_) => self.regular(rank, (Collective::Alltoall, 0)),

@@ -18,15 +18,13 @@
 //! line for each rank in an alltoall and a scatter: in larger groups they are messages there too.
 //!
 //! Both groups must choose alike, so algorithms judge by what they see alike: the larger group, the longer
-//! block. Blocks of lengths of their own (the v and w forms) are single messages.
+//! block. Blocks of lengths of their own (the v and w forms) are a [`pattern`](crate::pattern).
 //!
 //! MPI-5.0: Collective Communication, Applying Collective Operations to Intercommunicators.
 
 mod exchange;
-pub(crate) mod irregular;
 
 pub use exchange::exchange;
-pub use irregular::{allgatherv, alltoallv, gatherv, scatterv};
 
 /// The two groups as a rank sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -55,7 +55,10 @@ fn check_step(plan: &Plan, index: usize, step: &Step) -> Result<(), Flaw> {
         {
             Err(malformed("unequal lengths"))
         }
-        Action::Pull { line, .. } if usize::from(line) >= plan.lines.len() => Err(malformed("no such line")),
+        Action::Excerpt { line, .. } | Action::Pull { line, .. } if usize::from(line) >= plan.lines.len() => {
+            Err(malformed("no such line"))
+        }
+        Action::Excerpt { into, .. } if into.stride != 0 => Err(malformed("an excerpt that moves")),
         Action::Post { line, .. } => check_post(plan, index, line),
         _ => Ok(()),
     }
@@ -78,6 +81,7 @@ fn target(action: &Action) -> Option<Span> {
     match *action {
         Action::Receive { into, .. }
         | Action::Copy { into, .. }
+        | Action::Excerpt { into, .. }
         | Action::Reduce { into, .. }
         | Action::Pull { into, .. } => Some(into),
         Action::Send { .. } | Action::Post { .. } => None,

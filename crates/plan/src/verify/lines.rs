@@ -1,5 +1,7 @@
 //! Lines and their slots: what was posted where, and who has pulled it.
 
+use std::ops::Range;
+
 use super::clock::{Clock, Moment};
 use super::contract::Contract;
 use super::value::Piece;
@@ -20,8 +22,8 @@ pub(super) struct Lines {
 struct Line {
     slots: Vec<Slot>,
     slot_bytes: u64,
-    /// The ranks that pull each segment, as often as they do.
-    readers: Vec<u32>,
+    /// The ranks that pull from it, as often as they do, and in which segments.
+    readers: Vec<(u32, Range<u64>)>,
 }
 
 /// One slot of a line.
@@ -65,11 +67,17 @@ impl Lines {
         let mut all = Self { lines, lines_of_a_rank };
         for (reader, plan) in (0..).zip(plans) {
             for step in &plan.steps {
-                if let Action::Pull { peer, line, .. } = step.action {
-                    let owner = contract.resolve(reader, peer)?;
-                    for set in 0..LINE_SETS {
-                        all.line_mut(owner, set, line).readers.push(reader);
+                let (peer, line, segments) = match step.action {
+                    Action::Excerpt { peer, line, begin, into } => {
+                        let slot = declared[usize::from(line)].slot_bytes.max(1);
+                        (peer, line, begin / slot..(begin + into.bytes).div_ceil(slot))
                     }
+                    Action::Pull { peer, line, .. } => (peer, line, 0..plan.segments),
+                    _ => continue,
+                };
+                let owner = contract.resolve(reader, peer)?;
+                for set in 0..LINE_SETS {
+                    all.line_mut(owner, set, line).readers.push((reader, segments.clone()));
                 }
             }
         }
@@ -98,8 +106,10 @@ impl Lines {
         let index = (stamp.1 % line.slots.len() as u64) as usize;
         let slot = &mut line.slots[index];
         if let Some(old) = &slot.posted {
-            for &reader in &line.readers {
-                let expected = line.readers.iter().filter(|&&other| other == reader).count();
+            let segment = old.stamp.1;
+            let of_segment = || line.readers.iter().filter(|(_, segments)| segments.contains(&segment));
+            for &(reader, _) in of_segment() {
+                let expected = of_segment().filter(|(other, _)| *other == reader).count();
                 let ordered = slot
                     .pulls
                     .iter()

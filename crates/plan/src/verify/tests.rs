@@ -3,7 +3,7 @@
 mod algorithms;
 mod between;
 mod inter;
-mod irregular;
+mod pattern;
 mod spoiled;
 
 use super::contract::{Expected, Part};

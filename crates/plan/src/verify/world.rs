@@ -214,6 +214,13 @@ impl<'a> World<'a> {
                 let stamp = (state.run, segment);
                 self.lines.post(rank, line, stamp, from.at(segment).1, pieces, &state.clock)?;
             }
+            Action::Excerpt { peer, line, begin, into } => {
+                if let Some((skip, into)) = self.excerpt(rank, line, begin, into, segment) {
+                    let owner = self.contract.resolve(rank, peer)?;
+                    let posted = self.pull(rank, owner, line, segment, number, skip, into)?;
+                    self.write(rank, into, segment, &posted)?;
+                }
+            }
             Action::Pull { peer, line, skip, into, take } => {
                 let owner = self.contract.resolve(rank, peer)?;
                 let posted = self.pull(rank, owner, line, segment, number, skip, into)?;
@@ -247,7 +254,12 @@ impl<'a> World<'a> {
                 }
                 Ok(true)
             }
-            Action::Pull { peer, line, .. } => {
+            Action::Excerpt { line, begin, into, .. }
+                if self.excerpt(rank, line, begin, into, segment).is_none() =>
+            {
+                Ok(true)
+            }
+            Action::Excerpt { peer, line, .. } | Action::Pull { peer, line, .. } => {
                 let owner = self.contract.resolve(rank, peer)?;
                 Ok(self.lines.posted(owner, line, (run, segment))?.is_some())
             }
@@ -301,6 +313,11 @@ impl<'a> World<'a> {
         let step = index as u32;
         state.pending.push(Pending { step, message, is_send: false, buf, begin, end: begin + bytes });
         Ok(())
+    }
+
+    /// See [`crate::Line::excerpt`].
+    fn excerpt(&self, rank: u32, line: u8, begin: u64, into: Span, segment: u64) -> Option<(u64, Span)> {
+        self.plans[rank as usize].lines[usize::from(line)].excerpt(begin, &into, segment)
     }
 
     /// Pulls what is there; returns the bytes behind `skip`, as many as `into` takes.

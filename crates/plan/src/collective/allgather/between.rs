@@ -3,9 +3,8 @@
 //! MPI-5.0: Collective Communication, Gather-to-all.
 
 use crate::build::Builder;
-use crate::inter::irregular;
 use crate::segment::{Segments, Stream};
-use crate::{Algorithm, Buf, Peer, Plan, Shape};
+use crate::{Algorithm, Buf, Peer, Plan, Shape, pattern};
 
 /// The preferred ones first.
 pub(super) const ALGORITHMS: &[&Algorithm] = &[
@@ -43,9 +42,10 @@ fn node_flat(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
 
 /// A message from each rank to each rank of the other group.
 fn direct(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
-    irregular::allgatherv(
+    pattern::inter::allgatherv(
         &shape.groups(rank),
         shape.bytes,
         &vec![shape.received; shape.remote_ranks as usize],
     )
+    .by_messages()
 }

@@ -3,9 +3,8 @@
 //! MPI-5.0: Collective Communication, All-to-All Scatter/Gather.
 
 use crate::build::Builder;
-use crate::inter::irregular;
 use crate::segment::{SINGLE_POST_BYTES, Segments, Stream};
-use crate::{Algorithm, Buf, MAX_LINES, Peer, Plan, Shape, Span};
+use crate::{Algorithm, Buf, MAX_LINES, Peer, Plan, Shape, Span, pattern};
 
 /// The preferred ones first.
 pub(super) const ALGORITHMS: &[&Algorithm] = &[
@@ -77,7 +76,8 @@ fn node_flat(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
 /// A message for each block.
 fn direct(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let blocks = |bytes| vec![bytes; shape.remote_ranks as usize];
-    irregular::alltoallv(&shape.groups(rank), &blocks(shape.bytes), &blocks(shape.received))
+    pattern::inter::alltoallv(&shape.groups(rank), &blocks(shape.bytes), &blocks(shape.received))
+        .by_messages()
 }
 
 /// The most bytes that are posted whole where there are lines enough for posting blocks.

@@ -3,9 +3,8 @@
 //! MPI-5.0: Collective Communication, Gather.
 
 use crate::build::Builder;
-use crate::inter::irregular;
 use crate::segment::{Segments, Stream, stream_target_bytes};
-use crate::{Algorithm, Buf, Peer, Plan, Root, Shape};
+use crate::{Algorithm, Buf, Peer, Plan, Root, Shape, pattern};
 
 /// The preferred ones first.
 pub(super) const ALGORITHMS: &[&Algorithm] = &[
@@ -35,5 +34,5 @@ fn node_flat(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
 
 /// A message from each rank of the other group to the root.
 fn direct(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
-    irregular::gatherv(&shape.groups(rank), shape.root, &irregular::lengths(shape))
+    pattern::inter::gatherv(&shape.groups(rank), shape.root, &shape.lengths()).by_messages()
 }

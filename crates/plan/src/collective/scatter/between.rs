@@ -3,9 +3,8 @@
 //! MPI-5.0: Collective Communication, Scatter.
 
 use crate::build::Builder;
-use crate::inter::irregular;
 use crate::segment::{SINGLE_POST_BYTES, Segments, Stream};
-use crate::{Algorithm, Buf, MAX_LINES, Peer, Plan, Root, Shape, Span};
+use crate::{Algorithm, Buf, MAX_LINES, Peer, Plan, Root, Shape, Span, pattern};
 
 /// The preferred ones first.
 pub(super) const ALGORITHMS: &[&Algorithm] = &[
@@ -76,7 +75,7 @@ fn node_flat(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
 
 /// A message from the root to each rank of the other group.
 fn direct(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
-    irregular::scatterv(&shape.groups(rank), shape.root, &irregular::lengths(shape))
+    pattern::inter::scatterv(&shape.groups(rank), shape.root, &shape.lengths()).by_messages()
 }
 
 /// The most bytes that are posted whole where there are lines enough for posting blocks.
