@@ -67,6 +67,17 @@ pub enum Datatypes {
 }
 
 impl Blocks {
+    /// The arguments that C calls `names`.
+    pub fn new(
+        names: &'static BlockNames,
+        address: *const c_void,
+        counts: Integers,
+        displacements: Integers,
+        datatypes: Datatypes,
+    ) -> Self {
+        Self { names, address: address.cast_mut(), counts, displacements, datatypes }
+    }
+
     /// Whether `MPI_IN_PLACE` stands for the blocks.
     pub fn is_in_place(&self) -> bool {
         self.address == MPI_IN_PLACE
@@ -80,7 +91,25 @@ impl Blocks {
     /// # Safety
     /// Arrays that are not null have an element for each rank, and each block is as [`Buffer::new`] demands.
     pub unsafe fn buffers(&self, comm: &Communicator) -> Result<Vec<Buffer>> {
-        let ranks = comm.peers();
+        // SAFETY: the caller's promise.
+        unsafe { self.of_each("rank", comm.peers()) }
+    }
+
+    /// The buffers of the blocks of `neighbors` neighbours.
+    ///
+    /// # Errors
+    /// As [`Blocks::buffers`], naming the neighbour by its index.
+    ///
+    /// # Safety
+    /// As [`Blocks::buffers`], with elements for each neighbour.
+    pub unsafe fn of_neighbors(&self, neighbors: usize) -> Result<Vec<Buffer>> {
+        // SAFETY: the caller's promise.
+        unsafe { self.of_each("neighbour", neighbors as u32) }
+    }
+
+    /// # Safety
+    /// As [`Blocks::buffers`], with elements for each of so many blocks.
+    unsafe fn of_each(&self, whose: &str, ranks: u32) -> Result<Vec<Buffer>> {
         // SAFETY: the caller's promise.
         let counts = unsafe { self.counts.array(self.names.buffer.count, ranks) }?;
         // SAFETY: the caller's promise.
@@ -101,7 +130,7 @@ impl Blocks {
             // SAFETY: the caller's promise.
             unsafe { self.buffer(rank, handle, &counts, &displacements) }
         };
-        (0..ranks as usize).map(|rank| block(rank).map_err(|error| of_rank(rank, &error))).collect()
+        (0..ranks as usize).map(|rank| block(rank).map_err(|error| of_one(whose, rank, &error))).collect()
     }
 
     /// # Safety
@@ -133,6 +162,6 @@ impl Blocks {
 }
 
 #[cold]
-fn of_rank(rank: usize, error: &Error) -> Error {
-    Error::new(error.class(), format!("{}, for rank {rank}", error.text()))
+fn of_one(whose: &str, rank: usize, error: &Error) -> Error {
+    Error::new(error.class(), format!("{}, for {whose} {rank}", error.text()))
 }

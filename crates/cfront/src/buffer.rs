@@ -109,6 +109,18 @@ impl Arguments {
         unsafe { self.blocks(comm.peers()) }
     }
 
+    /// As [`Arguments::buffer`], with a block of `count` elements for each of `neighbors` neighbours.
+    ///
+    /// # Errors
+    /// As [`Arguments::buffer`].
+    ///
+    /// # Safety
+    /// As [`Arguments::buffer`].
+    pub unsafe fn block_per_neighbor(&self, neighbors: usize) -> Result<Buffer> {
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks(neighbors as u32) }
+    }
+
     /// As [`Arguments::buffer`], where `MPI_IN_PLACE` is allowed.
     ///
     /// # Errors

@@ -1,7 +1,6 @@
 //! Collectives: each described once, for its blocking, nonblocking and persistent form.
 //!
-//! A description turns the arguments that all three forms share into an operation of the core; `Lifetime`
-//! holds what is left of the arguments. MPI-5.0: Collective Communication.
+//! MPI-5.0: Collective Communication.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -12,116 +11,15 @@ use oxmpi_core::{Communicator, Operation, Process};
 use oxmpi_datatype::Buffer;
 
 use crate::blocks::{
-    BlockNames, Blocks, Datatypes, RECV_AT_ROOT, RECV_BLOCKS, RECV_TYPED, SEND_AT_ROOT, SEND_BLOCKS,
-    SEND_TYPED,
+    Blocks, Datatypes, RECV_AT_ROOT, RECV_BLOCKS, RECV_TYPED, SEND_AT_ROOT, SEND_BLOCKS, SEND_TYPED,
 };
 use crate::boundary::Integers;
 use crate::buffer::{Arguments, OPERAND, RECV, RESULT, ROOTED, SEND};
-use crate::failure::on_comm;
 use crate::generated::constants::{MPI_INT, MPI_SUM};
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
-use crate::handle::encode;
-use crate::pointer::Out;
+use crate::lifetime::collectives;
 use crate::root::Part;
-use crate::{datatype, info, op};
-
-/// How a collective is called, with the arguments that only this form has.
-enum Lifetime {
-    /// Until it is complete.
-    Blocking,
-    /// To be completed by way of the request.
-    Nonblocking { request: *mut MPI_Request },
-    /// To be started by way of the request.
-    Persistent { hints: MPI_Info, request: *mut MPI_Request },
-}
-
-/// Runs the body of any collective.
-///
-/// # Safety
-/// What `describe` binds is valid until the operation is over; the request is null or valid for writes.
-#[inline]
-unsafe fn run(
-    function: Function,
-    comm: MPI_Comm,
-    lifetime: Lifetime,
-    describe: impl FnOnce(&Process, &Arc<Communicator>) -> Result<Operation>,
-) -> c_int {
-    on_comm(function, comm, |process, comm| {
-        let described = describe(process, &comm.core);
-        let (hints, request) = match lifetime {
-            Lifetime::Blocking => {
-                // Where it lies: to move it would cost as much as to make it.
-                let operation = match &described {
-                    Ok(operation) => operation,
-                    Err(_) => return described.map(drop),
-                };
-                return process.blocking(&comm.core, operation);
-            }
-            Lifetime::Nonblocking { request } => (None, request),
-            Lifetime::Persistent { hints, request } => (Some(hints), request),
-        };
-        let operation = described?;
-        if let Some(hints) = hints {
-            info::hints("info", hints)?;
-        }
-        // SAFETY: the caller's promise.
-        let request = unsafe { Out::new("request", request) }?;
-        request.set(encode(match hints {
-            None => process.nonblocking(&comm.core, operation)?,
-            Some(_) => process.persistent(&comm.core, operation)?,
-        }));
-        Ok(())
-    })
-}
-
-/// Makes the three forms of each collective of its description.
-macro_rules! collectives {
-    ($(
-        $blocking:ident $nonblocking:ident $persistent:ident $c_name:literal
-        ($($argument:ident: $type:ty),*) $describe:expr;
-    )*) => {$(
-        #[doc = concat!("`MPI_", $c_name, "`.")]
-        ///
-        /// # Safety
-        /// As the standard says of its arguments.
-        pub unsafe fn $blocking(function: Function, $($argument: $type,)* comm: MPI_Comm) -> c_int {
-            let describe = $describe;
-            // SAFETY: the caller's promise.
-            unsafe { run(function, comm, Lifetime::Blocking, describe) }
-        }
-
-        #[doc = concat!("The nonblocking form of `MPI_", $c_name, "`.")]
-        ///
-        /// # Safety
-        /// As the standard says of its arguments.
-        pub unsafe fn $nonblocking(
-            function: Function,
-            $($argument: $type,)*
-            comm: MPI_Comm,
-            request: *mut MPI_Request,
-        ) -> c_int {
-            let describe = $describe;
-            // SAFETY: the caller's promise.
-            unsafe { run(function, comm, Lifetime::Nonblocking { request }, describe) }
-        }
-
-        #[doc = concat!("`MPI_", $c_name, "_init`.")]
-        ///
-        /// # Safety
-        /// As the standard says of its arguments.
-        pub unsafe fn $persistent(
-            function: Function,
-            $($argument: $type,)*
-            comm: MPI_Comm,
-            info: MPI_Info,
-            request: *mut MPI_Request,
-        ) -> c_int {
-            let describe = $describe;
-            // SAFETY: the caller's promise.
-            unsafe { run(function, comm, Lifetime::Persistent { hints: info, request }, describe) }
-        }
-    )*};
-}
+use crate::{datatype, op};
 
 collectives! {
     allgather iallgather allgather_init "Allgather" (
@@ -144,7 +42,7 @@ collectives! {
         let send = Arguments::new(&SEND, sendbuf, sendcount, sendtype);
         // SAFETY: the caller's promise.
         let from = unsafe { send.side() }?;
-        let recv = blocks(&RECV_AT_ROOT, recvbuf, recvcounts, displs, Datatypes::Same(recvtype));
+        let recv = Blocks::new(&RECV_AT_ROOT, recvbuf, recvcounts, displs, Datatypes::Same(recvtype));
         // SAFETY: the caller's promise.
         let to = unsafe { recv.buffers(comm) }?;
         coll::allgatherv(process, comm, from, to)
@@ -181,8 +79,8 @@ collectives! {
         sendbuf: *const c_void, sendcounts: Integers, sdispls: Integers, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcounts: Integers, rdispls: Integers, recvtype: MPI_Datatype
     ) |process: &Process, comm: &Arc<Communicator>| {
-        let send = blocks(&SEND_BLOCKS, sendbuf, sendcounts, sdispls, Datatypes::Same(sendtype));
-        let recv = blocks(&RECV_BLOCKS, recvbuf, recvcounts, rdispls, Datatypes::Same(recvtype));
+        let send = Blocks::new(&SEND_BLOCKS, sendbuf, sendcounts, sdispls, Datatypes::Same(sendtype));
+        let recv = Blocks::new(&RECV_BLOCKS, recvbuf, recvcounts, rdispls, Datatypes::Same(recvtype));
         // SAFETY: the caller's promise.
         unsafe { exchange_blocks(process, comm, Function::AlltoallvInit, &send, &recv) }
     };
@@ -191,8 +89,8 @@ collectives! {
         sendbuf: *const c_void, sendcounts: Integers, sdispls: Integers, sendtypes: *const MPI_Datatype,
         recvbuf: *mut c_void, recvcounts: Integers, rdispls: Integers, recvtypes: *const MPI_Datatype
     ) |process: &Process, comm: &Arc<Communicator>| {
-        let send = blocks(&SEND_TYPED, sendbuf, sendcounts, sdispls, Datatypes::Each(sendtypes));
-        let recv = blocks(&RECV_TYPED, recvbuf, recvcounts, rdispls, Datatypes::Each(recvtypes));
+        let send = Blocks::new(&SEND_TYPED, sendbuf, sendcounts, sdispls, Datatypes::Each(sendtypes));
+        let recv = Blocks::new(&RECV_TYPED, recvbuf, recvcounts, rdispls, Datatypes::Each(recvtypes));
         // SAFETY: the caller's promise.
         unsafe { exchange_blocks(process, comm, Function::AlltoallwInit, &send, &recv) }
     };
@@ -235,7 +133,7 @@ collectives! {
         recvbuf: *mut c_void, recvcounts: Integers, displs: Integers, recvtype: MPI_Datatype, root: c_int
     ) |process: &Process, comm: &Arc<Communicator>| {
         let send = Arguments::new(&SEND, sendbuf, sendcount, sendtype);
-        let recv = blocks(&RECV_AT_ROOT, recvbuf, recvcounts, displs, Datatypes::Same(recvtype));
+        let recv = Blocks::new(&RECV_AT_ROOT, recvbuf, recvcounts, displs, Datatypes::Same(recvtype));
         let part = Part::of(comm, root);
         // SAFETY: the caller's promise.
         let from = unsafe { part.contribution(&send) }?;
@@ -292,7 +190,7 @@ collectives! {
         sendbuf: *const c_void, sendcounts: Integers, displs: Integers, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int
     ) |process: &Process, comm: &Arc<Communicator>| {
-        let send = blocks(&SEND_AT_ROOT, sendbuf, sendcounts, displs, Datatypes::Same(sendtype));
+        let send = Blocks::new(&SEND_AT_ROOT, sendbuf, sendcounts, displs, Datatypes::Same(sendtype));
         let recv = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
         let part = Part::of(comm, root);
         let from = if part.is_root() {
@@ -321,14 +219,4 @@ unsafe fn exchange_blocks(
     // SAFETY: the caller's promise.
     let to = unsafe { recv.buffers(comm) }?;
     coll::alltoallv(process, comm, function, from, to)
-}
-
-fn blocks(
-    names: &'static BlockNames,
-    address: *const c_void,
-    counts: Integers,
-    displacements: Integers,
-    datatypes: Datatypes,
-) -> Blocks {
-    Blocks { names, address: address.cast_mut(), counts, displacements, datatypes }
 }

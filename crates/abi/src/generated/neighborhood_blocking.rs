@@ -14,7 +14,16 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::NeighborAllgather, ErrorVia::Comm(comm))
+        neighborhood::neighbor_allgather(
+            Function::NeighborAllgather,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Neighbor_allgather_c, PMPI_Neighbor_allgather_c(
         sendbuf: *const c_void,
@@ -25,7 +34,16 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::NeighborAllgatherC, ErrorVia::Comm(comm))
+        neighborhood::neighbor_allgather(
+            Function::NeighborAllgatherC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Neighbor_allgatherv, PMPI_Neighbor_allgatherv(
         sendbuf: *const c_void,
@@ -37,7 +55,17 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::NeighborAllgatherv, ErrorVia::Comm(comm))
+        neighborhood::neighbor_allgatherv(
+            Function::NeighborAllgatherv,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(displs),
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Neighbor_allgatherv_c, PMPI_Neighbor_allgatherv_c(
         sendbuf: *const c_void,
@@ -49,7 +77,17 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::NeighborAllgathervC, ErrorVia::Comm(comm))
+        neighborhood::neighbor_allgatherv(
+            Function::NeighborAllgathervC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(displs.cast()),
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Neighbor_alltoall, PMPI_Neighbor_alltoall(
         sendbuf: *const c_void,
@@ -60,7 +98,16 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::NeighborAlltoall, ErrorVia::Comm(comm))
+        neighborhood::neighbor_alltoall(
+            Function::NeighborAlltoall,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Neighbor_alltoall_c, PMPI_Neighbor_alltoall_c(
         sendbuf: *const c_void,
@@ -71,7 +118,16 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::NeighborAlltoallC, ErrorVia::Comm(comm))
+        neighborhood::neighbor_alltoall(
+            Function::NeighborAlltoallC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Neighbor_alltoallv, PMPI_Neighbor_alltoallv(
         sendbuf: *const c_void,
@@ -84,7 +140,18 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::NeighborAlltoallv, ErrorVia::Comm(comm))
+        neighborhood::neighbor_alltoallv(
+            Function::NeighborAlltoallv,
+            sendbuf,
+            Integers::Int(sendcounts),
+            Integers::Int(sdispls),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(rdispls),
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Neighbor_alltoallv_c, PMPI_Neighbor_alltoallv_c(
         sendbuf: *const c_void,
@@ -97,7 +164,18 @@ exports! {
         recvtype: MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::NeighborAlltoallvC, ErrorVia::Comm(comm))
+        neighborhood::neighbor_alltoallv(
+            Function::NeighborAlltoallvC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            Integers::Large(sdispls.cast()),
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(rdispls.cast()),
+            recvtype,
+            comm,
+        )
     }
     fn MPI_Neighbor_alltoallw, PMPI_Neighbor_alltoallw(
         sendbuf: *const c_void,
@@ -110,7 +188,18 @@ exports! {
         recvtypes: *const MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::NeighborAlltoallw, ErrorVia::Comm(comm))
+        neighborhood::neighbor_alltoallw(
+            Function::NeighborAlltoallw,
+            sendbuf,
+            Integers::Int(sendcounts),
+            sdispls,
+            sendtypes,
+            recvbuf,
+            Integers::Int(recvcounts),
+            rdispls,
+            recvtypes,
+            comm,
+        )
     }
     fn MPI_Neighbor_alltoallw_c, PMPI_Neighbor_alltoallw_c(
         sendbuf: *const c_void,
@@ -123,6 +212,17 @@ exports! {
         recvtypes: *const MPI_Datatype,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::NeighborAlltoallwC, ErrorVia::Comm(comm))
+        neighborhood::neighbor_alltoallw(
+            Function::NeighborAlltoallwC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            sdispls,
+            sendtypes,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            rdispls,
+            recvtypes,
+            comm,
+        )
     }
 }

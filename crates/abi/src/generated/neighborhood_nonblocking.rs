@@ -15,7 +15,17 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IneighborAllgather, ErrorVia::Comm(comm))
+        neighborhood::ineighbor_allgather(
+            Function::IneighborAllgather,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Ineighbor_allgather_c, PMPI_Ineighbor_allgather_c(
         sendbuf: *const c_void,
@@ -27,7 +37,17 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IneighborAllgatherC, ErrorVia::Comm(comm))
+        neighborhood::ineighbor_allgather(
+            Function::IneighborAllgatherC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Ineighbor_allgatherv, PMPI_Ineighbor_allgatherv(
         sendbuf: *const c_void,
@@ -40,7 +60,18 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IneighborAllgatherv, ErrorVia::Comm(comm))
+        neighborhood::ineighbor_allgatherv(
+            Function::IneighborAllgatherv,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(displs),
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Ineighbor_allgatherv_c, PMPI_Ineighbor_allgatherv_c(
         sendbuf: *const c_void,
@@ -53,7 +84,18 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IneighborAllgathervC, ErrorVia::Comm(comm))
+        neighborhood::ineighbor_allgatherv(
+            Function::IneighborAllgathervC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(displs.cast()),
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Ineighbor_alltoall, PMPI_Ineighbor_alltoall(
         sendbuf: *const c_void,
@@ -65,7 +107,17 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IneighborAlltoall, ErrorVia::Comm(comm))
+        neighborhood::ineighbor_alltoall(
+            Function::IneighborAlltoall,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Ineighbor_alltoall_c, PMPI_Ineighbor_alltoall_c(
         sendbuf: *const c_void,
@@ -77,7 +129,17 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IneighborAlltoallC, ErrorVia::Comm(comm))
+        neighborhood::ineighbor_alltoall(
+            Function::IneighborAlltoallC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Ineighbor_alltoallv, PMPI_Ineighbor_alltoallv(
         sendbuf: *const c_void,
@@ -91,7 +153,19 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IneighborAlltoallv, ErrorVia::Comm(comm))
+        neighborhood::ineighbor_alltoallv(
+            Function::IneighborAlltoallv,
+            sendbuf,
+            Integers::Int(sendcounts),
+            Integers::Int(sdispls),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(rdispls),
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Ineighbor_alltoallv_c, PMPI_Ineighbor_alltoallv_c(
         sendbuf: *const c_void,
@@ -105,7 +179,19 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IneighborAlltoallvC, ErrorVia::Comm(comm))
+        neighborhood::ineighbor_alltoallv(
+            Function::IneighborAlltoallvC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            Integers::Large(sdispls.cast()),
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(rdispls.cast()),
+            recvtype,
+            comm,
+            request,
+        )
     }
     fn MPI_Ineighbor_alltoallw, PMPI_Ineighbor_alltoallw(
         sendbuf: *const c_void,
@@ -119,7 +205,19 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IneighborAlltoallw, ErrorVia::Comm(comm))
+        neighborhood::ineighbor_alltoallw(
+            Function::IneighborAlltoallw,
+            sendbuf,
+            Integers::Int(sendcounts),
+            sdispls,
+            sendtypes,
+            recvbuf,
+            Integers::Int(recvcounts),
+            rdispls,
+            recvtypes,
+            comm,
+            request,
+        )
     }
     fn MPI_Ineighbor_alltoallw_c, PMPI_Ineighbor_alltoallw_c(
         sendbuf: *const c_void,
@@ -133,6 +231,18 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IneighborAlltoallwC, ErrorVia::Comm(comm))
+        neighborhood::ineighbor_alltoallw(
+            Function::IneighborAlltoallwC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            sdispls,
+            sendtypes,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            rdispls,
+            recvtypes,
+            comm,
+            request,
+        )
     }
 }

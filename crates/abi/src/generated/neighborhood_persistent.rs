@@ -16,7 +16,18 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::NeighborAllgatherInit, ErrorVia::Comm(comm))
+        neighborhood::neighbor_allgather_init(
+            Function::NeighborAllgatherInit,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Neighbor_allgather_init_c, PMPI_Neighbor_allgather_init_c(
         sendbuf: *const c_void,
@@ -29,7 +40,18 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::NeighborAllgatherInitC, ErrorVia::Comm(comm))
+        neighborhood::neighbor_allgather_init(
+            Function::NeighborAllgatherInitC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Neighbor_allgatherv_init, PMPI_Neighbor_allgatherv_init(
         sendbuf: *const c_void,
@@ -43,7 +65,19 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::NeighborAllgathervInit, ErrorVia::Comm(comm))
+        neighborhood::neighbor_allgatherv_init(
+            Function::NeighborAllgathervInit,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(displs),
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Neighbor_allgatherv_init_c, PMPI_Neighbor_allgatherv_init_c(
         sendbuf: *const c_void,
@@ -57,7 +91,19 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::NeighborAllgathervInitC, ErrorVia::Comm(comm))
+        neighborhood::neighbor_allgatherv_init(
+            Function::NeighborAllgathervInitC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(displs.cast()),
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Neighbor_alltoall_init, PMPI_Neighbor_alltoall_init(
         sendbuf: *const c_void,
@@ -70,7 +116,18 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::NeighborAlltoallInit, ErrorVia::Comm(comm))
+        neighborhood::neighbor_alltoall_init(
+            Function::NeighborAlltoallInit,
+            sendbuf,
+            MPI_Count::from(sendcount),
+            sendtype,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Neighbor_alltoall_init_c, PMPI_Neighbor_alltoall_init_c(
         sendbuf: *const c_void,
@@ -83,7 +140,18 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::NeighborAlltoallInitC, ErrorVia::Comm(comm))
+        neighborhood::neighbor_alltoall_init(
+            Function::NeighborAlltoallInitC,
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            recvcount,
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Neighbor_alltoallv_init, PMPI_Neighbor_alltoallv_init(
         sendbuf: *const c_void,
@@ -98,7 +166,20 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::NeighborAlltoallvInit, ErrorVia::Comm(comm))
+        neighborhood::neighbor_alltoallv_init(
+            Function::NeighborAlltoallvInit,
+            sendbuf,
+            Integers::Int(sendcounts),
+            Integers::Int(sdispls),
+            sendtype,
+            recvbuf,
+            Integers::Int(recvcounts),
+            Integers::Int(rdispls),
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Neighbor_alltoallv_init_c, PMPI_Neighbor_alltoallv_init_c(
         sendbuf: *const c_void,
@@ -113,7 +194,20 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::NeighborAlltoallvInitC, ErrorVia::Comm(comm))
+        neighborhood::neighbor_alltoallv_init(
+            Function::NeighborAlltoallvInitC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            Integers::Large(sdispls.cast()),
+            sendtype,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            Integers::Large(rdispls.cast()),
+            recvtype,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Neighbor_alltoallw_init, PMPI_Neighbor_alltoallw_init(
         sendbuf: *const c_void,
@@ -128,7 +222,20 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::NeighborAlltoallwInit, ErrorVia::Comm(comm))
+        neighborhood::neighbor_alltoallw_init(
+            Function::NeighborAlltoallwInit,
+            sendbuf,
+            Integers::Int(sendcounts),
+            sdispls,
+            sendtypes,
+            recvbuf,
+            Integers::Int(recvcounts),
+            rdispls,
+            recvtypes,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Neighbor_alltoallw_init_c, PMPI_Neighbor_alltoallw_init_c(
         sendbuf: *const c_void,
@@ -143,6 +250,19 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::NeighborAlltoallwInitC, ErrorVia::Comm(comm))
+        neighborhood::neighbor_alltoallw_init(
+            Function::NeighborAlltoallwInitC,
+            sendbuf,
+            Integers::Large(sendcounts.cast()),
+            sdispls,
+            sendtypes,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            rdispls,
+            recvtypes,
+            comm,
+            info,
+            request,
+        )
     }
 }

@@ -19,6 +19,7 @@ mod image;
 mod inter;
 mod irregular;
 mod lifetime;
+mod neighbors;
 mod placing;
 mod reduce;
 mod scatter;
@@ -30,6 +31,7 @@ pub use barrier::barrier;
 pub(crate) use barrier::barrier_by_messages;
 pub use bcast::bcast;
 pub use gather::{gather, gatherv};
+pub use neighbors::{EdgeBlocks, neighbor_allgatherv, neighbor_alltoallv};
 pub use reduce::reduce;
 pub use scatter::{scatter, scatterv};
 

@@ -137,6 +137,17 @@ impl Cartesian {
         Ok([at(i64::from(here) - displacement), at(i64::from(here) + displacement)])
     }
 
+    /// The neighbours of `rank`: for each dimension the one before it and the one after it.
+    pub fn neighbors(&self, rank: u32) -> impl Iterator<Item = Option<u32>> {
+        let along = move |axis: &Axis| {
+            let here = axis.coordinate(rank);
+            let base = rank - here * axis.stride;
+            let stride = axis.stride;
+            [-1, 1].map(|step| axis.wrap(i64::from(here) + step).map(|inside| base + inside * stride))
+        };
+        self.axes.iter().flat_map(along)
+    }
+
     /// The subgrid of `rank` when only those dimensions remain for which `remains` is set.
     pub fn subgrid(&self, remains: &[bool], rank: u32) -> Subgrid {
         let kept = self.axes.iter().zip(remains).filter(|&(_, &remains)| remains).map(|(axis, _)| *axis);

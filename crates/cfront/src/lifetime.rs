@@ -1,0 +1,127 @@
+//! The three forms of a collective, made from one description.
+//!
+//! A description turns the arguments that all three forms share into an operation of the core; [`Lifetime`]
+//! holds what is left of the arguments. MPI-5.0: Collective Communication.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use oxmpi_base::{Function, Result};
+use oxmpi_core::{Communicator, Operation, Process};
+
+use crate::failure::on_comm;
+use crate::generated::types::{MPI_Comm, MPI_Info, MPI_Request};
+use crate::handle::encode;
+use crate::info;
+use crate::pointer::Out;
+
+/// How a collective is called, with the arguments that only this form has.
+pub enum Lifetime {
+    /// Until it is complete.
+    Blocking,
+    /// To be completed by way of the request.
+    Nonblocking {
+        /// Where its handle goes.
+        request: *mut MPI_Request,
+    },
+    /// To be started by way of the request.
+    Persistent {
+        /// The info argument.
+        hints: MPI_Info,
+        /// Where the handle goes.
+        request: *mut MPI_Request,
+    },
+}
+
+/// Runs the body of any collective.
+///
+/// # Safety
+/// What `describe` binds is valid until the operation is over; the request is null or valid for writes.
+#[inline]
+pub unsafe fn run(
+    function: Function,
+    comm: MPI_Comm,
+    lifetime: Lifetime,
+    describe: impl FnOnce(&Process, &Arc<Communicator>) -> Result<Operation>,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        let described = describe(process, &comm.core);
+        let (hints, request) = match lifetime {
+            Lifetime::Blocking => {
+                // Where it lies: to move it would cost as much as to make it.
+                let operation = match &described {
+                    Ok(operation) => operation,
+                    Err(_) => return described.map(drop),
+                };
+                return process.blocking(&comm.core, operation);
+            }
+            Lifetime::Nonblocking { request } => (None, request),
+            Lifetime::Persistent { hints, request } => (Some(hints), request),
+        };
+        let operation = described?;
+        if let Some(hints) = hints {
+            info::hints("info", hints)?;
+        }
+        // SAFETY: the caller's promise.
+        let request = unsafe { Out::new("request", request) }?;
+        request.set(encode(match hints {
+            None => process.nonblocking(&comm.core, operation)?,
+            Some(_) => process.persistent(&comm.core, operation)?,
+        }));
+        Ok(())
+    })
+}
+
+/// Makes the three forms of each collective of its description.
+macro_rules! collectives {
+    ($(
+        $blocking:ident $nonblocking:ident $persistent:ident $c_name:literal
+        ($($argument:ident: $type:ty),*) $describe:expr;
+    )*) => {$(
+        #[doc = concat!("`MPI_", $c_name, "`.")]
+        ///
+        /// # Safety
+        /// As the standard says of its arguments.
+        pub unsafe fn $blocking(function: Function, $($argument: $type,)* comm: MPI_Comm) -> c_int {
+            let describe = $describe;
+            let lifetime = $crate::lifetime::Lifetime::Blocking;
+            // SAFETY: the caller's promise.
+            unsafe { $crate::lifetime::run(function, comm, lifetime, describe) }
+        }
+
+        #[doc = concat!("The nonblocking form of `MPI_", $c_name, "`.")]
+        ///
+        /// # Safety
+        /// As the standard says of its arguments.
+        pub unsafe fn $nonblocking(
+            function: Function,
+            $($argument: $type,)*
+            comm: MPI_Comm,
+            request: *mut MPI_Request,
+        ) -> c_int {
+            let describe = $describe;
+            let lifetime = $crate::lifetime::Lifetime::Nonblocking { request };
+            // SAFETY: the caller's promise.
+            unsafe { $crate::lifetime::run(function, comm, lifetime, describe) }
+        }
+
+        #[doc = concat!("`MPI_", $c_name, "_init`.")]
+        ///
+        /// # Safety
+        /// As the standard says of its arguments.
+        pub unsafe fn $persistent(
+            function: Function,
+            $($argument: $type,)*
+            comm: MPI_Comm,
+            info: MPI_Info,
+            request: *mut MPI_Request,
+        ) -> c_int {
+            let describe = $describe;
+            let lifetime = $crate::lifetime::Lifetime::Persistent { hints: info, request };
+            // SAFETY: the caller's promise.
+            unsafe { $crate::lifetime::run(function, comm, lifetime, describe) }
+        }
+    )*};
+}
+
+pub(crate) use collectives;
