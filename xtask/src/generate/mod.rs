@@ -18,6 +18,7 @@ mod exports;
 mod fint;
 mod functions;
 mod header;
+mod matrix;
 mod names;
 mod reduce_op;
 pub mod spec;
@@ -79,6 +80,7 @@ fn outputs(spec: &Spec) -> Outcome<Vec<Output>> {
     ];
     outputs.push(Output { path: "include/mpi.h".to_owned(), text: header::text(spec)? });
     outputs.push(Output { path: "include/mpi_fint.h".to_owned(), text: fint::text(spec)? });
+    outputs.push(Output { path: "tests/c/matrix/cells.h".to_owned(), text: matrix::text(spec)? });
     outputs.extend(exports::files(spec)?);
     Ok(outputs)
 }

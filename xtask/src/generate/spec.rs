@@ -21,6 +21,8 @@ pub struct Spec {
     pub error_classes: Vec<ErrorClass>,
     /// Constants and types of the standard ABI.
     pub abi: Abi,
+    /// The collectives by their names, in lower case.
+    pub collectives: BTreeMap<String, Collective>,
     /// The functions of the standard ABI, then those removed in MPI-3.0.
     pub functions: Vec<Function>,
     /// The functions that the ABI leaves out because they need `MPI_Fint`.
@@ -145,6 +147,22 @@ pub enum Enumeration {
     Named(String),
 }
 
+/// A collective and the functions of its lifetimes.
+#[derive(Deserialize)]
+pub struct Collective {
+    /// `collective` or `neighborhood`.
+    pub family: String,
+    pub rooted: bool,
+    pub reduction: bool,
+    /// Whether it is defined between two groups.
+    pub intercomm: bool,
+    /// Which buffer `MPI_IN_PLACE` may stand for, and on which ranks.
+    pub in_place: Option<String>,
+    pub blocking: String,
+    pub nonblocking: String,
+    pub persistent: String,
+}
+
 /// A C function.
 #[derive(Deserialize)]
 pub struct Function {
@@ -194,9 +212,11 @@ impl Spec {
         }
         #[derive(Deserialize)]
         struct Functions {
+            #[serde(default)]
+            collectives: BTreeMap<String, Collective>,
             functions: Vec<Function>,
         }
-        let all = json::<Functions>(folder, "functions.json")?.functions;
+        let Functions { collectives, functions: all } = json(folder, "functions.json")?;
         let (mut functions, mut fint_functions): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|function| function.abi == "standard");
         fint_functions.retain(|function| function.abi == "not-in-abi");
@@ -205,6 +225,7 @@ impl Spec {
             datatypes: json(folder, "datatypes.json")?,
             error_classes: json::<ErrorClasses>(folder, "error-classes.json")?.classes,
             abi: json(folder, "constants-abi.json")?,
+            collectives,
             functions,
             fint_functions,
         };
