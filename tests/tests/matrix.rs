@@ -1,0 +1,124 @@
+//! The matrix: every collective x lifetime x kind of communicator x width of counts, against a serial oracle; by the
+//! algorithms that the library chooses, and by each of them in turn.
+//!
+//! `tests/c/matrix.c` runs the cases, whose functions `cargo xtask generate` lists in `tests/c/matrix/cells.h`. Each
+//! test of the repository runs a share of them that changes with the commit; `OXMPI_MATRIX=all` runs all, and
+//! `OXMPI_MATRIX=3` runs share 3.
+//! MPI-5.0: Collective Communication.
+
+use std::env;
+use std::io::{self, Write as _};
+use std::ops::RangeInclusive;
+use std::process::Command;
+
+use oxmpi_base::Function;
+use oxmpi_plan::Collective;
+use oxmpi_tests::Program;
+
+/// Numbers of ranks on which everything is run.
+const RANKS: RangeInclusive<u32> = 1..=9;
+
+/// Into how many shares the cases of each run are cut.
+const SHARES: u32 = 8;
+
+/// Cases on each number of ranks by the library's choice of algorithms: a share has every cell, all have 40,000 cases.
+const CASES_CHOSEN: u32 = SHARES * 560;
+
+/// Cases on each number of ranks by each algorithm: two shares have every cell.
+const CASES_FORCED: u32 = SHARES * 140;
+
+/// The share of the cases that is run; `None` for all.
+fn share() -> Option<u32> {
+    let asked = env::var("OXMPI_MATRIX").ok();
+    match asked.as_deref() {
+        Some("all") => None,
+        Some(number) => Some(number.parse().expect("OXMPI_MATRIX is `all` or the number of a share")),
+        None => Some(commit()),
+    }
+    .map(|number| number % SHARES)
+}
+
+/// A number that changes with the commit; 0 where there is no repository.
+fn commit() -> u32 {
+    let output = Command::new("git")
+        .args(["rev-parse", "--short=7", "HEAD"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output();
+    let hash = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    u32::from_str_radix(hash.trim().get(..7).unwrap_or_default(), 16).unwrap_or(0)
+}
+
+/// Runs this run's share of `cases` cases on `ranks` ranks, with a seed of its own. Runs begin with different shares,
+/// so that the cells of one share differ from run to run.
+fn run(program: &Program, ranks: u32, number: u32, cases: u32, algorithms: &str) {
+    let share = share();
+    let (first, count) = match share {
+        Some(share) => ((share + number) % SHARES * (cases / SHARES), cases / SHARES),
+        None => (0, cases),
+    };
+    let seed = 100 * number + ranks;
+    let mut job = program.on(ranks).option("--timeout=300");
+    for (name, value) in [("--seed", seed), ("--case", first), ("--cases", count)] {
+        job = job.argument(name).argument(&value.to_string());
+    }
+    job.env("OXMPI_ALGORITHMS", algorithms).passes();
+}
+
+/// Past the capture of the test's output, which is shown for failures only.
+fn tell(what: &str) {
+    let share = share().map_or("all shares".to_owned(), |share| format!("share {share} of {SHARES}"));
+    let _ = writeln!(io::stderr(), "matrix: {share} {what}");
+}
+
+/// Choices of `OXMPI_ALGORITHMS` that together name every algorithm of every collective, within a group and between
+/// two.
+fn choices() -> Vec<String> {
+    let within = |collective: &Collective| (collective.name().to_owned(), collective.info().within);
+    let between =
+        |collective: &Collective| (format!("inter-{}", collective.name()), collective.info().between);
+    let all = || Collective::ALL.iter().flat_map(|collective| [within(collective), between(collective)]);
+    let most = all().map(|(_, algorithms)| algorithms.len()).max().unwrap_or(0);
+    let choice = |turn: usize| {
+        let pairs = all().filter(|(_, algorithms)| !algorithms.is_empty());
+        let pairs =
+            pairs.map(|(name, algorithms)| format!("{name}={}", algorithms[turn % algorithms.len()].name()));
+        pairs.collect::<Vec<_>>().join(",")
+    };
+    (0..most).map(choice).collect()
+}
+
+#[test]
+fn every_cell_gives_what_a_serial_program_computes() {
+    let program = Program::compile("matrix");
+    tell("by the library's choice");
+    for ranks in RANKS {
+        run(&program, ranks, 0, CASES_CHOSEN, "");
+    }
+}
+
+#[test]
+fn every_algorithm_gives_what_a_serial_program_computes() {
+    let program = Program::compile("matrix");
+    for (turn, choice) in (1..).zip(choices()) {
+        tell(&format!("by {choice}"));
+        for ranks in RANKS {
+            run(&program, ranks, turn, CASES_FORCED, &choice);
+        }
+    }
+}
+
+/// A collective that is not built is skipped, and named; it joins as soon as it is.
+#[test]
+fn every_collective_is_run_or_named() {
+    let cells = include_str!("../c/matrix/cells.h");
+    let ended = Program::compile("matrix").on(2).argument("--cases").argument("0").run();
+    let is_collective = |function: &Function| {
+        ["collective-", "neighborhood-"].iter().any(|family| function.chapter().name().starts_with(family))
+    };
+    for function in Function::all().filter(is_collective) {
+        let name = function.name();
+        assert!(cells.contains(&format!(" {name}, (")), "{name} has no cell");
+        let is_named = ended.out.contains(&format!("not built: {name}\n"));
+        assert_eq!(is_named, !function.built(), "{name}: {}{}", ended.out, ended.err);
+    }
+}
