@@ -43,8 +43,7 @@ impl Source {
             .flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
             .map(snake)
             .collect();
-        let is_named = |name: &&String| words.iter().any(|word| contains(word, name));
-        let names = collectives.iter().filter(is_named).cloned().collect();
+        let names = words.iter().filter_map(|word| named(word, collectives)).cloned().collect();
         Some(Self { path: path.to_owned(), names })
     }
 
@@ -83,6 +82,14 @@ fn snake(word: &str) -> String {
     snake
 }
 
+/// The collective that `word` speaks of: with several names in it, that which has all the others in it. Without such a
+/// one the word is a name of its own.
+fn named<'a>(word: &str, collectives: &'a BTreeSet<String>) -> Option<&'a String> {
+    let found = || collectives.iter().filter(|name| contains(word, name));
+    let longest = found().max_by_key(|name| name.len())?;
+    found().all(|name| contains(longest, name)).then_some(longest)
+}
+
 /// Whether `name` is in `word`, not as part of a longer piece.
 fn contains(word: &str, name: &str) -> bool {
     format!("_{word}_").contains(&format!("_{name}_"))
@@ -113,6 +120,16 @@ mod tests {
         let lists = ["crates/core/src/coll/mod.rs", "crates/core/src/coll/gather.rs", "spec/built.txt"];
         assert_eq!(touched(&files, "gather"), lists);
         assert_eq!(touched(&files, "bcast"), [lists[0], lists[2]]);
+    }
+
+    #[test]
+    fn a_word_speaks_of_one_collective() {
+        let all = ["reduce", "reduce_scatter_block", "scatter"].map(str::to_owned).into();
+        let spoken = |word| named(word, &all).map(String::as_str);
+        assert_eq!(spoken("mpi_reduce_init"), Some("reduce"));
+        assert_eq!(spoken("mpi_reduce_scatter_block"), Some("reduce_scatter_block"));
+        assert_eq!(spoken("reduce_scatter"), None);
+        assert_eq!(spoken("reducer"), None);
     }
 
     #[test]
