@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::build::Builder;
-use crate::{Buf, Plan, Shape, Span};
+use crate::{Buf, Combines, Plan, Shape, Span};
 
 /// An entry of one of a collective's two lists of algorithms: those within a group, and those between two.
 ///
@@ -66,7 +66,9 @@ impl fmt::Debug for Algorithm {
 /// What is left to do without other ranks: a copy from send to receive buffer, at most.
 fn alone(shape: &Shape, in_place: bool) -> Plan {
     let mut builder = Builder::new();
-    let keeps_its_own = !shape.is_between() && shape.collective.info().has_two_buffers();
+    let info = shape.collective.info();
+    let gets_its_own = info.has_two_buffers() && info.combines != Combines::BeforeOwn;
+    let keeps_its_own = !shape.is_between() && gets_its_own;
     if keeps_its_own && !in_place && shape.bytes > 0 {
         builder.copy(Span::fixed(Buf::Send, 0, shape.bytes), Span::fixed(Buf::Recv, 0, shape.bytes), &[]);
     }

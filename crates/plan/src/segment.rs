@@ -131,6 +131,24 @@ impl Stream {
         }
     }
 
+    /// The part of a rank that is the writer of `reader` as well: pulls and posts by `pull_and_post`, then gives
+    /// credit.
+    ///
+    /// What it pulls `LAG` behind it posts `LAG` behind, and so waits for credit twice as far behind.
+    pub(crate) fn pass_on(
+        &self,
+        builder: &mut Builder,
+        lines: StreamLines,
+        reader: u32,
+        pull_and_post: impl FnOnce(&mut Builder),
+    ) {
+        if let Some(credit) = lines.credit {
+            builder.delay(2 * Self::LAG);
+            builder.wait(reader, credit);
+        }
+        self.read(builder, lines, pull_and_post);
+    }
+
     /// A reader's part: pulls by `pull`, then gives credit.
     pub(crate) fn read(&self, builder: &mut Builder, lines: StreamLines, pull: impl FnOnce(&mut Builder)) {
         builder.delay(if self.credits { Self::LAG } else { 0 });

@@ -133,6 +133,7 @@ pub fn reduces(shape: &Shape) -> bool {
 fn takes_in_place(shape: &Shape, rank: u32) -> bool {
     match shape.collective {
         Collective::Barrier | Collective::Bcast => false,
+        Collective::Exscan => rank > 0,
         collective => !collective.info().is_rooted() || shape.root == Root::Rank(rank),
     }
 }
@@ -147,8 +148,10 @@ fn lengths(shape: &Shape, rank: u32) -> (Option<u64>, Option<u64>) {
         Collective::Alltoall => (all, all),
         Collective::Barrier => (None, None),
         Collective::Bcast => (None, one),
+        Collective::Exscan => (one, one.filter(|_| rank > 0)),
         Collective::Gather => (one, at_root(all)),
         Collective::Reduce => (one, at_root(one)),
+        Collective::Scan => (one, one),
         Collective::Scatter => (at_root(all), one),
     }
 }
@@ -169,16 +172,19 @@ fn expected(shape: &Shape, rank: u32, round: u64) -> Option<Vec<u8>> {
         let begin = of_rank as usize * shape.bytes as usize;
         of(peer)[begin..begin + shape.bytes as usize].to_vec()
     };
+    let combined = |ranks: u32| {
+        let combine = |left: Vec<u8>, right: Vec<u8>| compose(&left, &right, shape.commutative);
+        (0..ranks).map(of).reduce(combine).unwrap_or_default()
+    };
     lengths(shape, rank).1?;
     Some(match shape.collective {
         Collective::Allgather | Collective::Gather => (0..shape.ranks).flat_map(of).collect(),
-        Collective::Allreduce | Collective::Reduce => {
-            let combine = |left: Vec<u8>, right: Vec<u8>| compose(&left, &right, shape.commutative);
-            (0..shape.ranks).map(of).reduce(combine).unwrap_or_default()
-        }
+        Collective::Allreduce | Collective::Reduce => combined(shape.ranks),
         Collective::Alltoall => (0..shape.ranks).flat_map(|peer| block(peer, rank)).collect(),
         Collective::Barrier => Vec::new(),
         Collective::Bcast => of(shape.root.rank()),
+        Collective::Exscan => combined(rank),
+        Collective::Scan => combined(rank + 1),
         Collective::Scatter => block(shape.root.rank(), rank),
     })
 }

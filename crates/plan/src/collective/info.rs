@@ -69,8 +69,12 @@ pub enum Holds {
 pub enum Combines {
     /// Those of all ranks are combined, in their order.
     All,
+    /// Those of the lower ranks are combined, in their order; rank 0 gets nothing.
+    BeforeOwn,
     /// Each stays what it is.
     Nothing,
+    /// Those of the lower ranks and the own one are combined, in their order.
+    UpToOwn,
 }
 
 impl Side {
@@ -104,7 +108,7 @@ impl CollectiveInfo {
 
     /// Whether every rank waits for something of every rank.
     pub(crate) const fn is_from_all_to_all(&self) -> bool {
-        !self.is_rooted()
+        !self.is_rooted() && matches!(self.combines, Combines::All | Combines::Nothing)
     }
 
     /// Whether each rank has two buffers, of which one may lie in the other.

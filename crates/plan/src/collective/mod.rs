@@ -11,8 +11,10 @@
 //! | alltoall | a block for each, of everybody | a block from each, at everybody | nothing |
 //! | barrier | none | none | nothing |
 //! | bcast | none: the root's receive buffer | a vector, at everybody | nothing |
+//! | exscan | a vector, of everybody | a vector, at everybody but rank 0 | those of lower ranks |
 //! | gather | a block, of everybody | a block from each, at the root | nothing |
 //! | reduce | a vector, of everybody | a vector, at the root | all |
+//! | scan | a vector, of everybody | a vector, at everybody | those of lower ranks and the own one |
 //! | scatter | a block for each, of the root | a block, at everybody | nothing |
 
 mod allgather;
@@ -20,9 +22,11 @@ mod allreduce;
 mod alltoall;
 mod barrier;
 mod bcast;
+mod exscan;
 mod gather;
 mod info;
 mod reduce;
+mod scan;
 mod scatter;
 
 pub use info::{CollectiveInfo, Combines, Functions, Holds, Side, Whose};
@@ -60,8 +64,10 @@ collectives! {
     alltoall: Alltoall,
     barrier: Barrier,
     bcast: Bcast,
+    exscan: Exscan,
     gather: Gather,
     reduce: Reduce,
+    scan: Scan,
     scatter: Scatter,
 }
 

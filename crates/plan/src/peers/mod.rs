@@ -1,6 +1,7 @@
 //! Arithmetic on ranks: who talks to whom in which round. No steps, no bytes.
 
 pub(crate) mod dissemination;
+pub(crate) mod distance;
 pub(crate) mod doubling;
 pub(crate) mod groups;
 pub(crate) mod ring;

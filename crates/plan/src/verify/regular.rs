@@ -60,6 +60,7 @@ impl Seat<'_> {
         let peers = self.opposite().len() as u64;
         let length = |block: u64, holds| if holds == Holds::Each { block * peers } else { block };
         let send_bytes = if sends { length(overview.sent(rank), info.send.holds) } else { 0 };
+        let receives = receives && (in_place || !self.gets_nothing());
         let recv_bytes = if receives { length(overview.received(rank), info.recv.holds) } else { 0 };
         if info.has_one_buffer {
             let source = if sends { rank } else { overview.root };
@@ -89,6 +90,11 @@ impl Seat<'_> {
         }
     }
 
+    /// Whether nothing is combined for this rank, which in place keeps what it has.
+    fn gets_nothing(self) -> bool {
+        self.info.combines == Combines::BeforeOwn && self.rank == self.overview.fellows(self.rank).start
+    }
+
     /// Where the block of this rank begins, among those of its group.
     fn own(self) -> u64 {
         let index = self.rank - self.overview.fellows(self.rank).start;
@@ -110,7 +116,12 @@ impl Seat<'_> {
     fn result(self) -> Vec<Expected> {
         let (info, bytes) = (self.info, self.overview.received(self.rank));
         let contributes = |&rank: &u32| Self { rank, ..self }.is_among(info.send.whose);
-        let contributors = self.opposite().filter(contributes);
+        let counts = |&rank: &u32| match info.combines {
+            Combines::BeforeOwn => rank < self.rank || self.gets_nothing() && rank == self.rank,
+            Combines::UpToOwn => rank <= self.rank,
+            Combines::All | Combines::Nothing => true,
+        };
+        let contributors = self.opposite().filter(contributes).filter(counts);
         let origin = if info.send.holds == Holds::Each { self.own() } else { 0 };
         match info.combines {
             Combines::Nothing => {
@@ -122,7 +133,7 @@ impl Seat<'_> {
                 };
                 (0..).zip(contributors).map(block).collect()
             }
-            Combines::All => {
+            Combines::All | Combines::BeforeOwn | Combines::UpToOwn => {
                 let ranks = contributors.fold(0, |set, rank| set | 1 << rank);
                 vec![Expected { begin: 0, bytes, origin, ranks }]
             }

@@ -52,9 +52,11 @@ fn every_pipeline_needs_all_its_slots() {
         ((Collective::Allreduce, 0), "node-sliced"),
         ((Collective::Alltoall, 0), "node-flat"),
         ((Collective::Bcast, 1), "node-flat"),
+        ((Collective::Exscan, 0), "node-chain"),
         ((Collective::Gather, 1), "node-flat"),
         ((Collective::Reduce, 1), "node-flat"),
         ((Collective::Reduce, 1), "node-sliced"),
+        ((Collective::Scan, 0), "node-chain"),
         ((Collective::Scatter, 1), "node-flat"),
     ];
     for (collective, name) in pipelines {

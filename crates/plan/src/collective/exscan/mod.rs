@@ -1,0 +1,28 @@
+//! Exscan: on each rank the vectors of all ranks before it, combined in the order of ranks.
+//!
+//! Rank 0 gets nothing, and its receive buffer is left alone. Otherwise like the [scan](super::scan), which says
+//! what the algorithms cost.
+//! MPI-5.0: Collective Communication, Scan, Exclusive Scan.
+
+mod doubling;
+mod node_chain;
+mod node_flat;
+
+use oxmpi_base::Function;
+
+use super::{CollectiveInfo, Combines, Functions, Side, Whose};
+
+pub(super) const INFO: CollectiveInfo = CollectiveInfo {
+    name: "exscan",
+    functions: Functions {
+        blocking: Function::Exscan,
+        nonblocking: Function::Iexscan,
+        persistent: Function::ExscanInit,
+    },
+    send: Side::one(Whose::Everybody),
+    recv: Side::one(Whose::Everybody),
+    combines: Combines::BeforeOwn,
+    has_one_buffer: false,
+    within: &[&node_flat::ALGORITHM, &node_chain::ALGORITHM, &doubling::ALGORITHM],
+    between: &[],
+};

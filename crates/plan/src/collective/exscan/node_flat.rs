@@ -1,0 +1,19 @@
+//! Exscan by lines: everybody posts, and combines what all lower ranks have posted.
+
+use crate::build::Builder;
+use crate::collective::scan::node_flat::{admits, cost_ns, pull_lower};
+use crate::{Algorithm, Buf, Plan, Shape, Span};
+
+pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost_ns: Some(cost_ns), plan };
+
+fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    let mut builder = Builder::new();
+    let line = builder.line(shape.bytes, 1);
+    if rank < shape.ranks - 1 {
+        builder.post(line, Span::fixed(Buf::Send, 0, shape.bytes));
+    }
+    if rank > 0 {
+        pull_lower(&mut builder, line, rank, Span::fixed(Buf::Recv, 0, shape.bytes));
+    }
+    builder.finish()
+}

@@ -1,0 +1,41 @@
+//! Scan by messages over doubling distances: after round `k` a rank has combined the `2^(k+1)` vectors that end
+//! with its own.
+//!
+//! `ceil(log2 p)` rounds, the whole vector in each. What arrives comes from lower ranks than what is there, so
+//! any operation will do.
+
+use crate::build::Builder;
+use crate::machine::{REDUCE_BYTE_NS, message_ns, rounds};
+use crate::peers::distance;
+use crate::{Algorithm, Buf, Plan, Shape, Span};
+
+pub(crate) const ALGORITHM: Algorithm =
+    Algorithm { name: "doubling", admits: |_| true, cost_ns: Some(cost_ns), plan };
+
+pub(crate) fn cost_ns(shape: &Shape) -> f64 {
+    rounds(shape.ranks) * (message_ns(shape.bytes) + shape.bytes as f64 * REDUCE_BYTE_NS)
+}
+
+fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+    let mut builder = Builder::new();
+    let own = Span::fixed(Buf::Send, 0, shape.bytes);
+    let result = Span::fixed(Buf::Recv, 0, shape.bytes);
+    if rank == 0 && !in_place {
+        builder.copy(own, result, &[]);
+    }
+    let operand = if rank == 0 { Span::EMPTY } else { builder.scratch(shape.bytes) };
+    let mut partial = own;
+    for (above, below) in distance::rounds(rank, shape.ranks) {
+        let sent = above.map(|above| builder.send(above, partial, &[]));
+        if let Some(below) = below {
+            let arrived = builder.receive(below, operand, &[]);
+            // The partial result is overwritten, unless it still is what the user has given.
+            let is_kept = partial == own && !in_place;
+            let sent = sent.filter(|_| !is_kept);
+            let awaited: Vec<_> = sent.into_iter().chain([arrived]).collect();
+            builder.reduce(operand, partial, result, &awaited);
+            partial = result;
+        }
+    }
+    builder.finish()
+}

@@ -1,0 +1,60 @@
+//! Scan along a chain of lines: each rank combines the result of the rank before it with its own vector, and
+//! posts that for the next one.
+//!
+//! Nobody passes over more than one vector, but the last rank waits for `p - 1` hops. Segments overlap these:
+//! a long vector takes about as long as one rank needs for it.
+
+use crate::build::Builder;
+use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_NS, REDUCE_BYTE_NS};
+use crate::segment::{SLOT_BUDGET_BYTES, Segments, Stream, stream_target_bytes};
+use crate::{Algorithm, Buf, Plan, Shape, Take};
+
+pub(crate) const ALGORITHM: Algorithm =
+    Algorithm { name: "node-chain", admits, cost_ns: Some(cost_ns), plan };
+
+/// Segments are shorter than elsewhere, because every rank of the chain waits for the first one.
+pub(crate) fn stream(shape: &Shape) -> Stream {
+    let quarter = shape.bytes / u64::from(Stream::DEPTH);
+    let target = stream_target_bytes(shape.bytes).min(quarter.max(SHORTEST_BYTES));
+    Stream::new(Segments::cut(shape.bytes, shape.unit, target))
+}
+
+pub(crate) fn admits(shape: &Shape) -> bool {
+    let longest = stream(shape).segments.bytes;
+    shape.node && longest * u64::from(Stream::DEPTH) <= SLOT_BUDGET_BYTES
+}
+
+pub(crate) fn cost_ns(shape: &Shape) -> f64 {
+    let segments = stream(shape).segments;
+    let segment = POST_NS + PULL_NS + segments.bytes as f64 * (POST_BYTE_NS + REDUCE_BYTE_NS);
+    let fill = f64::from(shape.ranks - 1) * (HOP_NS + segment);
+    fill + (segments.count - 1) as f64 * segment
+}
+
+fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+    let stream = stream(shape);
+    let mut builder = Builder::segmented(stream.segments.count);
+    let lines = stream.declare(&mut builder, 1);
+    let (own, result) = (stream.segments.span(Buf::Send, 0), stream.segments.span(Buf::Recv, 0));
+    let combine = |builder: &mut Builder| {
+        builder.pull_reduce(rank - 1, lines.data, 0, result, Take::Left { right: own });
+    };
+    if rank == 0 {
+        stream.await_credit(&mut builder, lines, std::iter::once(1));
+        builder.post(lines.data, own);
+        if !in_place {
+            builder.copy(own, result, &[]);
+        }
+    } else if rank < shape.ranks - 1 {
+        stream.pass_on(&mut builder, lines, rank + 1, |builder| {
+            combine(builder);
+            builder.post(lines.data, result);
+        });
+    } else {
+        stream.read(&mut builder, lines, combine);
+    }
+    builder.finish()
+}
+
+/// Segments shorter than this cost more in hops than they save in waiting.
+const SHORTEST_BYTES: u64 = 16 << 10;
