@@ -43,7 +43,7 @@ mod svg;
 pub mod verify;
 
 pub use algorithm::Algorithm;
-pub use collective::{Collective, CollectiveInfo, Combines, Functions, Holds, Side, Whose};
+pub use collective::{Collective, CollectiveInfo, Combines, Functions, Holds, Side, Uneven, Whose};
 pub use overview::Overview;
 pub use plan::{Action, Buf, Line, MAX_LINES, Peer, Plan, Span, Step, Take};
 pub use select::{Overrides, candidates, compile, select};

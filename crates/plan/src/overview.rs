@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::inter::Groups;
-use crate::{Algorithm, Collective, Plan, Root, Shape};
+use crate::{Algorithm, Collective, Holds, Plan, Root, Shape};
 
 /// A collective of two groups, whose ranks are counted through: those of the second group follow those of the
 /// first.
@@ -18,7 +18,7 @@ pub struct Overview {
     /// Ranks of the second group; at least 1.
     pub second: u32,
     /// Packed bytes of the vector, or of a block that a rank of the first group sends, and of the second. They
-    /// differ in an allgather or alltoall at most.
+    /// differ in an allgather or alltoall at most, and where both cut a vector of one length.
     pub bytes: [u64; 2],
     /// As in [`Shape`].
     pub unit: u32,
@@ -27,6 +27,22 @@ pub struct Overview {
 }
 
 impl Overview {
+    /// The same with `bytes` bytes in each direction. Of a vector that both groups cut into blocks for their ranks,
+    /// these are the bytes of the whole, rounded up to what both can cut.
+    #[must_use]
+    pub fn with_bytes(self, bytes: u64) -> Self {
+        let info = self.collective.info();
+        if !info.is_reduction() || info.send.holds == Holds::One {
+            return Self { bytes: [bytes; 2], ..self };
+        }
+        let (first, second) = (u64::from(self.first), u64::from(self.second));
+        let shared =
+            (1..=first).rev().find(|&ranks| first.is_multiple_of(ranks) && second.is_multiple_of(ranks));
+        let both = first * second / shared.unwrap_or(1) * u64::from(self.unit.max(1));
+        let total = bytes.next_multiple_of(both);
+        Self { bytes: [total / second, total / first], ..self }
+    }
+
     /// Ranks of both groups.
     pub fn ranks(&self) -> u32 {
         self.first + self.second

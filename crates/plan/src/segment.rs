@@ -34,12 +34,17 @@ impl Segments {
     /// Cuts blocks of `block` bytes so that `lines` lines with as many slots as a [`Stream`] has stay within
     /// the budget; `None` where segments would be too short to be worth it.
     pub(crate) fn cut_for_lines(block: u64, lines: u32) -> Option<Self> {
+        Self::cut_units_for_lines(block, 1, lines)
+    }
+
+    /// The same of blocks of whole units.
+    pub(crate) fn cut_units_for_lines(block: u64, unit: u32, lines: u32) -> Option<Self> {
         let line_budget = SLOT_BUDGET_BYTES / u64::from(lines);
         if block <= line_budget.min(SEGMENT_MAX_BYTES) {
-            return Some(Self::cut(block, 1, block));
+            return Some(Self::cut(block, unit, block));
         }
         let target = (line_budget / u64::from(Stream::DEPTH)).min(SEGMENT_MAX_BYTES / 2) / 64 * 64;
-        (target >= SEGMENT_MIN_BYTES).then(|| Self::cut(block, 1, target))
+        (target >= SEGMENT_MIN_BYTES.max(grain_bytes(unit))).then(|| Self::cut(block, unit, target))
     }
 
     /// Bytes of the vector.

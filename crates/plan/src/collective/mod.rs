@@ -14,6 +14,7 @@
 //! | exscan | a vector, of everybody | a vector, at everybody but rank 0 | those of lower ranks |
 //! | gather | a block, of everybody | a block from each, at the root | nothing |
 //! | reduce | a vector, of everybody | a vector, at the root | all |
+//! | reduce_scatter_block | a block for each, of everybody | a block, at everybody | all |
 //! | scan | a vector, of everybody | a vector, at everybody | those of lower ranks and the own one |
 //! | scatter | a block for each, of the root | a block, at everybody | nothing |
 
@@ -26,10 +27,12 @@ mod exscan;
 mod gather;
 mod info;
 mod reduce;
+mod reduce_scatter_block;
 mod scan;
 mod scatter;
 
 pub use info::{CollectiveInfo, Combines, Functions, Holds, Side, Whose};
+pub use reduce_scatter_block::Uneven;
 
 macro_rules! collectives {
     ($($folder:ident: $collective:ident),* $(,)?) => {
@@ -67,6 +70,7 @@ collectives! {
     exscan: Exscan,
     gather: Gather,
     reduce: Reduce,
+    reduce_scatter_block: ReduceScatterBlock,
     scan: Scan,
     scatter: Scatter,
 }

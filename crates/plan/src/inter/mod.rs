@@ -13,6 +13,7 @@
 //! | allgather, alltoall | all post in segments, and pull from the other group | `direct` messages |
 //! | reduce | the root combines; a long vector the other group, slice by slice | up a `binomial` tree |
 //! | allreduce | all combine what the other group posts; a long vector each group, by slices | up and down trees |
+//! | reduce_scatter | all post, each combines its block; a long vector as the allreduce | through both ranks 0 |
 //!
 //! *Long* is a vector where a rank would have to combine more than 16 KiB of others alone. Long blocks need a
 //! line for each rank in an alltoall and a scatter: in larger groups they are messages there too.

@@ -70,6 +70,8 @@ impl Seat<'_> {
             return Part { send_bytes: 0, recv_bytes: bytes, input, alias: None, result: vec![whole] };
         }
         let alias = (in_place && sends && receives).then(|| self.alias());
+        let is_in_result = alias.is_some_and(|alias| alias.of == Buf::Recv);
+        let recv_bytes = if is_in_result { recv_bytes.max(send_bytes) } else { recv_bytes };
         let result = if receives { self.result() } else { Vec::new() };
         Part { send_bytes, recv_bytes, input: Buf::Send, alias, result }
     }
@@ -101,10 +103,14 @@ impl Seat<'_> {
         u64::from(index) * self.overview.received(self.rank)
     }
 
-    /// In place: the shorter buffer is this rank's block of the longer one.
+    /// In place: the shorter buffer is this rank's block of the longer one. But the result of a reduction comes to
+    /// where its operands begin.
     fn alias(self) -> Alias {
         match (self.info.send.holds, self.info.recv.holds) {
             (Holds::One, Holds::Each) => Alias { buf: Buf::Send, of: Buf::Recv, offset: self.own() },
+            (Holds::Each, Holds::One) if self.info.is_reduction() => {
+                Alias { buf: Buf::Send, of: Buf::Recv, offset: 0 }
+            }
             (Holds::Each, Holds::One) => Alias { buf: Buf::Recv, of: Buf::Send, offset: self.own() },
             (Holds::Each, Holds::Each) | (Holds::One, Holds::One) => {
                 Alias { buf: Buf::Send, of: Buf::Recv, offset: 0 }

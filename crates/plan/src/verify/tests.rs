@@ -5,6 +5,7 @@ mod between;
 mod inter;
 mod pattern;
 mod spoiled;
+mod uneven;
 
 use super::contract::{Expected, Part};
 use crate::{Algorithm, Buf, Collective, Plan, Root, Shape};

@@ -47,11 +47,19 @@ fn node_flat(shape: &Shape, _rank: u32, _in_place: bool) -> Plan {
 /// pulls the other group's results of `i - 2`. Slices are paced as in the reduction. When a rank posts a result
 /// of `s` it has pulled those of `s - 2` from all, which had pulled `s - 4` before: four slots suffice.
 fn node_sliced(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    sliced(shape, rank, Buf::Recv).finish()
+}
+
+/// The same, the result coming to the beginning of `into`, which is the receive buffer or scratch memory.
+pub(in crate::collective) fn sliced(shape: &Shape, rank: u32, into: Buf) -> Builder {
     let (local, remote) = (shape.ranks, shape.remote_ranks);
     let segments = sliced_segments(shape);
     let [ours, theirs] =
         [local, remote].map(|ranks| Slices::of_segments(segments, shape.unit, ranks, Stream::DEPTH));
     let mut builder = Builder::segmented(segments.count);
+    if into == Buf::Scratch {
+        builder.scratch(shape.bytes);
+    }
     let posted_bytes = ours.posted_bytes().max(theirs.posted_bytes());
     let lines = SliceLines::declare(&mut builder, posted_bytes, ours.depth);
     let results = builder.line(ours.slice_bytes.max(theirs.slice_bytes), ours.depth);
@@ -66,9 +74,9 @@ fn node_sliced(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     builder.post(results, result);
     builder.delay(2);
     for peer in shape.remotes(rank) {
-        builder.pull(Peer::Remote(peer), results, 0, theirs.of(Buf::Recv, peer));
+        builder.pull(Peer::Remote(peer), results, 0, theirs.of(into, peer));
     }
-    builder.finish()
+    builder
 }
 
 /// Each group combines up a binomial tree of messages to its rank 0, which broadcasts the result to the other

@@ -5,7 +5,7 @@
 //! commutative.
 //! MPI-5.0: Collective Communication, All-Reduce.
 
-mod between;
+pub(super) mod between;
 mod node_flat;
 mod node_sliced;
 mod node_tree;

@@ -14,7 +14,8 @@ const UNIT: u32 = 8;
 /// A collective between groups of `first` and `second` ranks, of about as many elements.
 fn overview((collective, root): (Collective, u32), first: u32, second: u32, elements: u64) -> Overview {
     let Shape { root, bytes, unit, .. } = shape_of(collective, root, 1, elements, UNIT);
-    Overview { collective, root: root.rank(), first, second, bytes: [bytes; 2], unit, node: true }
+    let overview = Overview { collective, root: root.rank(), first, second, bytes: [0; 2], unit, node: true };
+    overview.with_bytes(bytes)
 }
 
 /// All collectives of two groups, rooted at `root` if at all.
@@ -152,7 +153,7 @@ proptest! {
         let collective = all[kind.index(all.len())];
         let mut overview = Overview { node, ..overview(collective, first, second, elements) };
         if overview.unit > 1 {
-            overview = Overview { unit, bytes: [elements * u64::from(unit); 2], ..overview };
+            overview = Overview { unit, ..overview }.with_bytes(elements * u64::from(unit));
         }
         if matches!(collective.0, Collective::Allgather | Collective::Alltoall) {
             overview.bytes[1] += asymmetry;

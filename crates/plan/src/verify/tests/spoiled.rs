@@ -56,6 +56,7 @@ fn every_pipeline_needs_all_its_slots() {
         ((Collective::Gather, 1), "node-flat"),
         ((Collective::Reduce, 1), "node-flat"),
         ((Collective::Reduce, 1), "node-sliced"),
+        ((Collective::ReduceScatterBlock, 0), "node-flat"),
         ((Collective::Scan, 0), "node-chain"),
         ((Collective::Scatter, 1), "node-flat"),
     ];

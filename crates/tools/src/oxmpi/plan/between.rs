@@ -89,5 +89,7 @@ fn overview(request: &Request, groups: Groups) -> Outcome<Overview> {
     let root = if info.is_rooted() { request.root } else { 0 };
     let bytes = bytes_of(request, collective, ranks)?;
     let unit = unit_of(request, collective);
-    Ok(Overview { collective, root, first, second, bytes: [bytes; 2], unit, node: !request.messages })
+    let node = !request.messages;
+    let overview = Overview { collective, root, first, second, bytes: [0; 2], unit, node };
+    Ok(overview.with_bytes(bytes))
 }

@@ -1,0 +1,91 @@
+//! Reduce-scatter with blocks of lengths of their own.
+
+use std::sync::Arc;
+
+use super::task::{Task, Way};
+use super::{between, node_flat, node_whole, pairwise};
+use crate::build::Builder;
+use crate::{Buf, Collective, Overrides, Plan, Shape};
+
+/// All that may decide the plan of a reduce-scatter with any blocks, as a [`Shape`] does for equal ones.
+///
+/// Within one group all ranks know the lengths of all blocks; between two, only those of the own group, but they
+/// add up to the same in both.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Uneven {
+    /// Packed bytes of the block of each rank of this rank's group.
+    pub lengths: Arc<[u64]>,
+    /// As in [`Shape`].
+    pub remote_ranks: u32,
+    /// As in [`Shape`].
+    pub unit: u32,
+    /// As in [`Shape`].
+    pub commutative: bool,
+    /// As in [`Shape`].
+    pub node: bool,
+}
+
+impl Uneven {
+    /// The plan of `rank`, which works in place or not, by the algorithm for these blocks. What is preferred for equal
+    /// blocks is preferred here.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn compile(&self, rank: u32, in_place: bool, overrides: &Overrides) -> Plan {
+        assert!((rank as usize) < self.lengths.len(), "rank {rank} of {self:?}");
+        let task = self.task();
+        if task.total() == 0 {
+            return Builder::new().finish();
+        }
+        if self.lengths.len() == 1 && self.remote_ranks == 0 {
+            return alone(&task, in_place);
+        }
+        (self.select(&task, overrides).plan)(&task, rank, in_place)
+    }
+
+    fn task(&self) -> Task {
+        let lengths = self.lengths.iter().copied();
+        Task::new(lengths, self.remote_ranks, self.unit, self.commutative, self.node)
+    }
+
+    fn select(&self, task: &Task, overrides: &Overrides) -> &'static Way {
+        let all = if self.remote_ranks == 0 { WITHIN } else { BETWEEN };
+        let admissible = || all.iter().copied().filter(|way| (way.admits)(task));
+        let shape = Shape {
+            remote_ranks: self.remote_ranks,
+            ..Shape::of(Collective::ReduceScatterBlock, task.ranks(), task.longest())
+        };
+        if let Some(named) = overrides.get(&shape)
+            && let Some(way) = admissible().find(|way| way.name == named.name())
+        {
+            return way;
+        }
+        let cost_ns = |way: &Way| way.cost_ns.map_or(0.0, |cost_ns| cost_ns(task));
+        admissible()
+            .min_by(|one, other| cost_ns(one).total_cmp(&cost_ns(other)))
+            .expect("messages serve any blocks")
+    }
+
+    /// The plans of `rank` by all ways that serve these blocks, with their names.
+    #[cfg(test)]
+    pub(crate) fn all_plans(&self, rank: u32, in_place: bool) -> Vec<(&'static str, Plan)> {
+        let all = if self.remote_ranks == 0 { WITHIN } else { BETWEEN };
+        let task = self.task();
+        let admissible = all.iter().filter(|way| (way.admits)(&task));
+        admissible.map(|way| (way.name, (way.plan)(&task, rank, in_place))).collect()
+    }
+}
+
+/// The own block is the whole vector.
+fn alone(task: &Task, in_place: bool) -> Plan {
+    let mut builder = Builder::new();
+    if !in_place {
+        builder.copy(task.block(Buf::Send, 0), task.result(0), &[]);
+    }
+    builder.finish()
+}
+
+const WITHIN: &[&Way] = &[&node_flat::WAY, &node_whole::WAY, &pairwise::WAY];
+
+/// The preferred ones first.
+const BETWEEN: &[&Way] = &[&between::NODE_WHOLE, &between::NODE_SLICED, &between::THROUGH_ROOTS];
