@@ -6,13 +6,13 @@ use std::ffi::c_void;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_core::Communicator;
-use oxmpi_datatype::Buffer;
+use oxmpi_datatype::{Buffer, Datatype};
 
 use crate::boundary::{IntegerArray, Integers};
 use crate::buffer::{Arguments, Names};
 use crate::datatype;
 use crate::generated::constants::MPI_IN_PLACE;
-use crate::generated::types::MPI_Datatype;
+use crate::generated::types::{MPI_Count, MPI_Datatype};
 use crate::pointer::Array;
 
 /// What the arguments are called in C.
@@ -159,6 +159,57 @@ impl Blocks {
         // SAFETY: the caller's promise.
         unsafe { arguments.displaced(bytes, &datatype) }
     }
+}
+
+/// How many elements of a reduction's result each rank of the own group gets.
+#[derive(Debug)]
+pub struct ResultCounts {
+    counts: IntegerArray,
+    ranks: usize,
+    total: MPI_Count,
+}
+
+impl ResultCounts {
+    /// The counts in the argument that C calls `recvcounts`.
+    ///
+    /// # Errors
+    /// `Arg` if the array is null; `Count` if a count is negative, or all together are too large.
+    ///
+    /// # Safety
+    /// Until the last use, an array that is not null has an element for each rank of the own group.
+    pub unsafe fn new(recvcounts: Integers, comm: &Communicator) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        let counts = unsafe { recvcounts.array("recvcounts", comm.size()) }?;
+        let (ranks, mut total) = (comm.size() as usize, 0 as MPI_Count);
+        for rank in 0..ranks {
+            let count = counts.get(rank);
+            let sum = total.checked_add(count).filter(|_| count >= 0);
+            total = sum.ok_or_else(|| impossible_count(rank, count))?;
+        }
+        Ok(Self { counts, ranks, total })
+    }
+
+    /// Elements of all ranks.
+    pub fn total(&self) -> MPI_Count {
+        self.total
+    }
+
+    /// Elements of `rank`.
+    pub fn of(&self, rank: u32) -> MPI_Count {
+        self.counts.get(rank as usize)
+    }
+
+    /// The packed bytes of each rank's elements, which together are as long as a buffer.
+    pub fn lengths(&self, elements: &Datatype) -> impl Iterator<Item = u64> + Clone + use<> {
+        let (counts, size) = (self.counts, elements.size());
+        (0..self.ranks).map(move |rank| counts.get(rank).cast_unsigned() * size)
+    }
+}
+
+#[cold]
+fn impossible_count(rank: usize, count: MPI_Count) -> Error {
+    let why = if count < 0 { "" } else { ": so many elements of all ranks fit no memory" };
+    Error::new(ErrorClass::Count, format!("recvcounts is {count}, for rank {rank}{why}"))
 }
 
 #[cold]

@@ -29,12 +29,20 @@ pub struct Names {
 
 /// Of what a rank contributes to a reduction.
 pub const OPERAND: Names = Names { address: "sendbuf", count: "count", datatype: "datatype" };
+/// Of the blocks that a rank contributes to a reduction, all of one length.
+pub const OPERAND_BLOCK: Names = Names { address: "sendbuf", count: "recvcount", datatype: "datatype" };
+/// As [`OPERAND_BLOCK`], of several lengths.
+pub const OPERAND_BLOCKS: Names = Names { address: "sendbuf", count: "recvcounts", datatype: "datatype" };
 /// Of functions with one message.
 pub const PLAIN: Names = Names { address: "buf", count: "count", datatype: "datatype" };
 /// Of what is received, where something is also sent.
 pub const RECV: Names = Names { address: "recvbuf", count: "recvcount", datatype: "recvtype" };
 /// Of what a reduction makes.
 pub const RESULT: Names = Names { address: "recvbuf", count: "count", datatype: "datatype" };
+/// Of the block that a reduction makes of blocks of one length.
+pub const RESULT_BLOCK: Names = Names { address: "recvbuf", count: "recvcount", datatype: "datatype" };
+/// As [`RESULT_BLOCK`], of several lengths.
+pub const RESULT_OF_BLOCKS: Names = Names { address: "recvbuf", count: "recvcounts", datatype: "datatype" };
 /// Of a broadcast.
 pub const ROOTED: Names = Names { address: "buffer", count: "count", datatype: "datatype" };
 /// Of what is sent, where something is also received.
@@ -196,6 +204,22 @@ impl Arguments {
         unsafe { self.blocks_of(1, datatype) }.map(Side::Buffer)
     }
 
+    /// As [`Arguments::side_of`], with `blocks` blocks of `count` elements.
+    ///
+    /// # Errors
+    /// As [`Arguments::buffer`].
+    ///
+    /// # Safety
+    /// As [`Arguments::buffer`].
+    #[inline(always)]
+    pub unsafe fn side_of_blocks(&self, blocks: u32, datatype: &Datatype) -> Result<Side> {
+        if self.address == MPI_IN_PLACE {
+            return Ok(Side::InPlace);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks_of(blocks, datatype) }.map(Side::Buffer)
+    }
+
     /// As [`Arguments::buffer_of`], with the origin of the first element `displacement` bytes from the address.
     ///
     /// # Errors
@@ -240,10 +264,15 @@ impl Arguments {
         unsafe { self.blocks_of(blocks, &datatype) }
     }
 
+    /// As [`Arguments::buffer_of`], with `blocks` blocks of `count` elements.
+    ///
+    /// # Errors
+    /// As [`Arguments::buffer`].
+    ///
     /// # Safety
     /// As [`Arguments::buffer`].
     #[inline(always)]
-    unsafe fn blocks_of(&self, blocks: u32, datatype: &Datatype) -> Result<Buffer> {
+    pub unsafe fn blocks_of(&self, blocks: u32, datatype: &Datatype) -> Result<Buffer> {
         let count = self.count()?;
         self.check_address(datatype)?;
         let Some(count) = count.checked_mul(blocks.into()) else { return Err(self.too_many(blocks)) };

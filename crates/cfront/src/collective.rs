@@ -6,15 +6,19 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use oxmpi_base::{Function, Result};
-use oxmpi_core::coll::{self, Root};
+use oxmpi_core::coll::{self, Root, Side};
 use oxmpi_core::{Communicator, Operation, Process};
 use oxmpi_datatype::Buffer;
 
 use crate::blocks::{
-    Blocks, Datatypes, RECV_AT_ROOT, RECV_BLOCKS, RECV_TYPED, SEND_AT_ROOT, SEND_BLOCKS, SEND_TYPED,
+    Blocks, Datatypes, RECV_AT_ROOT, RECV_BLOCKS, RECV_TYPED, ResultCounts, SEND_AT_ROOT, SEND_BLOCKS,
+    SEND_TYPED,
 };
 use crate::boundary::Integers;
-use crate::buffer::{Arguments, OPERAND, RECV, RESULT, ROOTED, SEND};
+use crate::buffer::{
+    Arguments, OPERAND, OPERAND_BLOCK, OPERAND_BLOCKS, RECV, RESULT, RESULT_BLOCK, RESULT_OF_BLOCKS, ROOTED,
+    SEND,
+};
 use crate::generated::constants::{MPI_INT, MPI_SUM};
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
 use crate::lifetime::collectives;
@@ -110,6 +114,24 @@ collectives! {
         coll::bcast(process, comm, buffer, part.root)
     };
 
+    exscan iexscan exscan_init "Exscan" (
+        sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, op: MPI_Op
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        let send = Arguments::new(&OPERAND, sendbuf, count, datatype);
+        let recv = Arguments::new(&RESULT, recvbuf, count, datatype);
+        let elements = datatype::find("datatype", datatype)?;
+        // SAFETY: the caller's promise.
+        let from = unsafe { send.side_of(&elements) }?;
+        let to = if comm.rank() == 0 && matches!(from, Side::Buffer(_)) {
+            Buffer::EMPTY
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { recv.buffer_of(&elements) }?
+        };
+        let reducer = op::reducer(op, datatype, &elements)?;
+        coll::exscan(process, comm, from, to, reducer)
+    };
+
     gather igather gather_init "Gather" (
         sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype, root: c_int
@@ -166,6 +188,52 @@ collectives! {
         };
         let reducer = op::reducer(op, datatype, &elements)?;
         coll::reduce(process, comm, from, to, reducer, part.root)
+    };
+
+    reduce_scatter ireduce_scatter reduce_scatter_init "Reduce_scatter" (
+        sendbuf: *const c_void, recvbuf: *mut c_void, recvcounts: Integers, datatype: MPI_Datatype, op: MPI_Op
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        // SAFETY: the caller's promise.
+        let counts = unsafe { ResultCounts::new(recvcounts, comm) }?;
+        let elements = datatype::find("datatype", datatype)?;
+        let send = Arguments::new(&OPERAND_BLOCKS, sendbuf, counts.total(), datatype);
+        // SAFETY: the caller's promise.
+        let from = unsafe { send.side_of(&elements) }?;
+        let own = if matches!(from, Side::InPlace) { counts.total() } else { counts.of(comm.rank()) };
+        let recv = Arguments::new(&RESULT_OF_BLOCKS, recvbuf, own, datatype);
+        // SAFETY: the caller's promise.
+        let to = unsafe { recv.buffer_of(&elements) }?;
+        let reducer = op::reducer(op, datatype, &elements)?;
+        coll::reduce_scatter(process, comm, from, to, reducer, counts.lengths(&elements))
+    };
+
+    reduce_scatter_block ireduce_scatter_block reduce_scatter_block_init "Reduce_scatter_block" (
+        sendbuf: *const c_void, recvbuf: *mut c_void, recvcount: MPI_Count, datatype: MPI_Datatype, op: MPI_Op
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        let send = Arguments::new(&OPERAND_BLOCK, sendbuf, recvcount, datatype);
+        let recv = Arguments::new(&RESULT_BLOCK, recvbuf, recvcount, datatype);
+        let elements = datatype::find("datatype", datatype)?;
+        // SAFETY: the caller's promise.
+        let from = unsafe { send.side_of_blocks(comm.size(), &elements) }?;
+        let blocks = if matches!(from, Side::InPlace) { comm.size() } else { 1 };
+        // SAFETY: the caller's promise.
+        let to = unsafe { recv.blocks_of(blocks, &elements) }?;
+        let reducer = op::reducer(op, datatype, &elements)?;
+        coll::reduce_scatter_block(process, comm, from, to, reducer)
+    };
+
+    scan iscan scan_init "Scan" (
+        sendbuf: *const c_void, recvbuf: *mut c_void, count: MPI_Count, datatype: MPI_Datatype, op: MPI_Op
+    ) |process: &Process, comm: &Arc<Communicator>| {
+        let send = Arguments::new(&OPERAND, sendbuf, count, datatype);
+        let recv = Arguments::new(&RESULT, recvbuf, count, datatype);
+        let elements = datatype::find("datatype", datatype)?;
+        // SAFETY: the caller's promise.
+        let from = unsafe { send.side_of(&elements) }?;
+        // SAFETY: the caller's promise.
+        let to = unsafe { recv.buffer_of(&elements) }?;
+        let reducer = op::reducer(op, datatype, &elements)?;
+        coll::scan(process, comm, from, to, reducer)
     };
 
     scatter iscatter scatter_init "Scatter" (

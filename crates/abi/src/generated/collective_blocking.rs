@@ -282,7 +282,7 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Exscan, ErrorVia::Comm(comm))
+        collective::exscan(Function::Exscan, sendbuf, recvbuf, MPI_Count::from(count), datatype, op, comm)
     }
     fn MPI_Exscan_c, PMPI_Exscan_c(
         sendbuf: *const c_void,
@@ -292,7 +292,7 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::ExscanC, ErrorVia::Comm(comm))
+        collective::exscan(Function::ExscanC, sendbuf, recvbuf, count, datatype, op, comm)
     }
     fn MPI_Gather, PMPI_Gather(
         sendbuf: *const c_void,
@@ -425,7 +425,15 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::ReduceScatter, ErrorVia::Comm(comm))
+        collective::reduce_scatter(
+            Function::ReduceScatter,
+            sendbuf,
+            recvbuf,
+            Integers::Int(recvcounts),
+            datatype,
+            op,
+            comm,
+        )
     }
     fn MPI_Reduce_scatter_c, PMPI_Reduce_scatter_c(
         sendbuf: *const c_void,
@@ -435,7 +443,15 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::ReduceScatterC, ErrorVia::Comm(comm))
+        collective::reduce_scatter(
+            Function::ReduceScatterC,
+            sendbuf,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            datatype,
+            op,
+            comm,
+        )
     }
     fn MPI_Reduce_scatter_block, PMPI_Reduce_scatter_block(
         sendbuf: *const c_void,
@@ -445,7 +461,15 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::ReduceScatterBlock, ErrorVia::Comm(comm))
+        collective::reduce_scatter_block(
+            Function::ReduceScatterBlock,
+            sendbuf,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            datatype,
+            op,
+            comm,
+        )
     }
     fn MPI_Reduce_scatter_block_c, PMPI_Reduce_scatter_block_c(
         sendbuf: *const c_void,
@@ -455,7 +479,15 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::ReduceScatterBlockC, ErrorVia::Comm(comm))
+        collective::reduce_scatter_block(
+            Function::ReduceScatterBlockC,
+            sendbuf,
+            recvbuf,
+            recvcount,
+            datatype,
+            op,
+            comm,
+        )
     }
     fn MPI_Scan, PMPI_Scan(
         sendbuf: *const c_void,
@@ -465,7 +497,7 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::Scan, ErrorVia::Comm(comm))
+        collective::scan(Function::Scan, sendbuf, recvbuf, MPI_Count::from(count), datatype, op, comm)
     }
     fn MPI_Scan_c, PMPI_Scan_c(
         sendbuf: *const c_void,
@@ -475,7 +507,7 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        unsupported(Function::ScanC, ErrorVia::Comm(comm))
+        collective::scan(Function::ScanC, sendbuf, recvbuf, count, datatype, op, comm)
     }
     fn MPI_Scatter, PMPI_Scatter(
         sendbuf: *const c_void,

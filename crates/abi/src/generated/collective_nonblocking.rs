@@ -308,7 +308,16 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Iexscan, ErrorVia::Comm(comm))
+        collective::iexscan(
+            Function::Iexscan,
+            sendbuf,
+            recvbuf,
+            MPI_Count::from(count),
+            datatype,
+            op,
+            comm,
+            request,
+        )
     }
     fn MPI_Iexscan_c, PMPI_Iexscan_c(
         sendbuf: *const c_void,
@@ -319,7 +328,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IexscanC, ErrorVia::Comm(comm))
+        collective::iexscan(Function::IexscanC, sendbuf, recvbuf, count, datatype, op, comm, request)
     }
     fn MPI_Igather, PMPI_Igather(
         sendbuf: *const c_void,
@@ -464,7 +473,16 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IreduceScatter, ErrorVia::Comm(comm))
+        collective::ireduce_scatter(
+            Function::IreduceScatter,
+            sendbuf,
+            recvbuf,
+            Integers::Int(recvcounts),
+            datatype,
+            op,
+            comm,
+            request,
+        )
     }
     fn MPI_Ireduce_scatter_c, PMPI_Ireduce_scatter_c(
         sendbuf: *const c_void,
@@ -475,7 +493,16 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IreduceScatterC, ErrorVia::Comm(comm))
+        collective::ireduce_scatter(
+            Function::IreduceScatterC,
+            sendbuf,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            datatype,
+            op,
+            comm,
+            request,
+        )
     }
     fn MPI_Ireduce_scatter_block, PMPI_Ireduce_scatter_block(
         sendbuf: *const c_void,
@@ -486,7 +513,16 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IreduceScatterBlock, ErrorVia::Comm(comm))
+        collective::ireduce_scatter_block(
+            Function::IreduceScatterBlock,
+            sendbuf,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            datatype,
+            op,
+            comm,
+            request,
+        )
     }
     fn MPI_Ireduce_scatter_block_c, PMPI_Ireduce_scatter_block_c(
         sendbuf: *const c_void,
@@ -497,7 +533,16 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IreduceScatterBlockC, ErrorVia::Comm(comm))
+        collective::ireduce_scatter_block(
+            Function::IreduceScatterBlockC,
+            sendbuf,
+            recvbuf,
+            recvcount,
+            datatype,
+            op,
+            comm,
+            request,
+        )
     }
     fn MPI_Iscan, PMPI_Iscan(
         sendbuf: *const c_void,
@@ -508,7 +553,16 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Iscan, ErrorVia::Comm(comm))
+        collective::iscan(
+            Function::Iscan,
+            sendbuf,
+            recvbuf,
+            MPI_Count::from(count),
+            datatype,
+            op,
+            comm,
+            request,
+        )
     }
     fn MPI_Iscan_c, PMPI_Iscan_c(
         sendbuf: *const c_void,
@@ -519,7 +573,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::IscanC, ErrorVia::Comm(comm))
+        collective::iscan(Function::IscanC, sendbuf, recvbuf, count, datatype, op, comm, request)
     }
     fn MPI_Iscatter, PMPI_Iscatter(
         sendbuf: *const c_void,

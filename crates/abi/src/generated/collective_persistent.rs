@@ -357,7 +357,17 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ExscanInit, ErrorVia::Comm(comm))
+        collective::exscan_init(
+            Function::ExscanInit,
+            sendbuf,
+            recvbuf,
+            MPI_Count::from(count),
+            datatype,
+            op,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Exscan_init_c, PMPI_Exscan_init_c(
         sendbuf: *const c_void,
@@ -369,7 +379,17 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ExscanInitC, ErrorVia::Comm(comm))
+        collective::exscan_init(
+            Function::ExscanInitC,
+            sendbuf,
+            recvbuf,
+            count,
+            datatype,
+            op,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Gather_init, PMPI_Gather_init(
         sendbuf: *const c_void,
@@ -537,7 +557,17 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ReduceScatterBlockInit, ErrorVia::Comm(comm))
+        collective::reduce_scatter_block_init(
+            Function::ReduceScatterBlockInit,
+            sendbuf,
+            recvbuf,
+            MPI_Count::from(recvcount),
+            datatype,
+            op,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Reduce_scatter_block_init_c, PMPI_Reduce_scatter_block_init_c(
         sendbuf: *const c_void,
@@ -549,7 +579,17 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ReduceScatterBlockInitC, ErrorVia::Comm(comm))
+        collective::reduce_scatter_block_init(
+            Function::ReduceScatterBlockInitC,
+            sendbuf,
+            recvbuf,
+            recvcount,
+            datatype,
+            op,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Reduce_scatter_init, PMPI_Reduce_scatter_init(
         sendbuf: *const c_void,
@@ -561,7 +601,17 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ReduceScatterInit, ErrorVia::Comm(comm))
+        collective::reduce_scatter_init(
+            Function::ReduceScatterInit,
+            sendbuf,
+            recvbuf,
+            Integers::Int(recvcounts),
+            datatype,
+            op,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Reduce_scatter_init_c, PMPI_Reduce_scatter_init_c(
         sendbuf: *const c_void,
@@ -573,7 +623,17 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ReduceScatterInitC, ErrorVia::Comm(comm))
+        collective::reduce_scatter_init(
+            Function::ReduceScatterInitC,
+            sendbuf,
+            recvbuf,
+            Integers::Large(recvcounts.cast()),
+            datatype,
+            op,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Scan_init, PMPI_Scan_init(
         sendbuf: *const c_void,
@@ -585,7 +645,17 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ScanInit, ErrorVia::Comm(comm))
+        collective::scan_init(
+            Function::ScanInit,
+            sendbuf,
+            recvbuf,
+            MPI_Count::from(count),
+            datatype,
+            op,
+            comm,
+            info,
+            request,
+        )
     }
     fn MPI_Scan_init_c, PMPI_Scan_init_c(
         sendbuf: *const c_void,
@@ -597,7 +667,7 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::ScanInitC, ErrorVia::Comm(comm))
+        collective::scan_init(Function::ScanInitC, sendbuf, recvbuf, count, datatype, op, comm, info, request)
     }
     fn MPI_Scatter_init, PMPI_Scatter_init(
         sendbuf: *const c_void,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use oxmpi_base::Function;
 use oxmpi_engine::{ChannelKey, Program};
-use oxmpi_plan::{Overrides, Plan, Root, Shape, compile};
+use oxmpi_plan::{Overrides, Plan, Root, Shape, Uneven, compile};
 
 use super::Case;
 use super::irregular::{Form, Lengths};
@@ -23,6 +23,8 @@ pub(crate) struct PlanCache {
     recent: Option<(ChannelKey, Box<[Option<Entry>; PLACES]>)>,
     /// By communicator, those of blocks with lengths of their own; the one used last is the last.
     irregular: BTreeMap<ChannelKey, Vec<(Function, Lengths, Arc<Program>)>>,
+    /// By communicator, reduce-scatters of blocks that differ, the latest last.
+    uneven: BTreeMap<ChannelKey, Vec<UnevenEntry>>,
 }
 
 #[derive(Debug)]
@@ -32,14 +34,30 @@ struct Entry {
     plan: Option<Arc<Program>>,
 }
 
+#[derive(Debug)]
+struct UnevenEntry {
+    uneven: Uneven,
+    in_place: bool,
+    plan: Arc<Program>,
+}
+
 const PLACES: usize = 64;
 
 /// Programs that repeat a few calls in turn are served.
 const IRREGULAR_PLACES: usize = 8;
 
+/// The most reduce-scatters of blocks that differ kept for a communicator.
+const UNEVEN_PLACES: usize = 8;
+
 impl PlanCache {
     pub(crate) fn new(overrides: Overrides) -> Self {
-        Self { overrides, places: BTreeMap::new(), recent: None, irregular: BTreeMap::new() }
+        Self {
+            overrides,
+            places: BTreeMap::new(),
+            recent: None,
+            irregular: BTreeMap::new(),
+            uneven: BTreeMap::new(),
+        }
     }
 
     /// The plan of `rank` for a case, to be given back: that costs less than sharing it.
@@ -104,10 +122,34 @@ impl PlanCache {
         plan
     }
 
+    /// The plan of a rank, which works in place or not, for a reduce-scatter of blocks that differ, shared: of one
+    /// that is the same if there is any, else of that which `uneven` makes.
+    pub(crate) fn uneven(
+        &mut self,
+        channel: ChannelKey,
+        (rank, in_place): (u32, bool),
+        is_same: impl Fn(&Uneven) -> bool,
+        uneven: impl FnOnce() -> Uneven,
+    ) -> Arc<Program> {
+        let known = self.uneven.entry(channel).or_default();
+        let found = known.iter().find(|entry| entry.in_place == in_place && is_same(&entry.uneven));
+        if let Some(entry) = found {
+            return Arc::clone(&entry.plan);
+        }
+        let uneven = uneven();
+        if known.len() == UNEVEN_PLACES {
+            known.remove(0);
+        }
+        let plan = Arc::new(Program::new(uneven.compile(rank, in_place, &self.overrides)));
+        known.push(UnevenEntry { uneven, in_place, plan: Arc::clone(&plan) });
+        plan
+    }
+
     /// Forgets the plans of a communicator.
     pub(crate) fn forget(&mut self, channel: ChannelKey) {
         self.irregular.remove(&channel);
         self.places.remove(&channel);
+        self.uneven.remove(&channel);
         self.recent.take_if(|(recent, _)| *recent == channel);
     }
 

@@ -42,10 +42,9 @@ pub(super) fn bind(process: &Process, which: Which, buffers: Buffers, reducer: R
 #[cold]
 fn bind_images(process: &Process, which: Which, buffers: Buffers, reducer: Reducer) -> Binding {
     let Buffers { mut send, mut recv, in_place } = buffers;
-    let bytes = send.bytes().max(recv.bytes()) as usize;
     let mut images = Images::default();
     if which.recv && recv.as_dense().is_none() {
-        let packed = image(process, bytes, &mut images);
+        let packed = image(process, &recv, &mut images);
         let user = mem::replace(&mut recv, packed.clone());
         if in_place {
             send = packed.clone();
@@ -54,7 +53,7 @@ fn bind_images(process: &Process, which: Which, buffers: Buffers, reducer: Reduc
         images.after = Some(Transfer { from: packed, into: user });
     }
     if send.as_dense().is_none() {
-        let packed = image(process, bytes, &mut images);
+        let packed = image(process, &send, &mut images);
         let user = mem::replace(&mut send, packed.clone());
         images.before = Some(Transfer { from: user, into: packed });
     }
@@ -62,8 +61,8 @@ fn bind_images(process: &Process, which: Which, buffers: Buffers, reducer: Reduc
     Binding { send, recv, reducer: Some(reducer), images }
 }
 
-fn image(process: &Process, bytes: usize, images: &mut Images) -> Buffer {
-    let region = process.enter().engine.p2p.pool.take(bytes);
+fn image(process: &Process, of: &Buffer, images: &mut Images) -> Buffer {
+    let region = process.enter().engine.p2p.pool.take(of.bytes() as usize);
     images.regions.push(region);
     Buffer::dense(region)
 }

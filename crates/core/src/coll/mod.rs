@@ -22,6 +22,8 @@ mod lifetime;
 mod neighbors;
 mod placing;
 mod reduce;
+mod reduce_scatter;
+mod scan;
 mod scatter;
 
 pub use allgather::{allgather, allgatherv};
@@ -33,6 +35,8 @@ pub use bcast::bcast;
 pub use gather::{gather, gatherv};
 pub use neighbors::{EdgeBlocks, neighbor_allgatherv, neighbor_alltoallv};
 pub use reduce::reduce;
+pub use reduce_scatter::{reduce_scatter, reduce_scatter_block};
+pub use scan::{exscan, scan};
 pub use scatter::{scatter, scatterv};
 
 pub use oxmpi_plan::{Collective, Functions};
