@@ -8,8 +8,12 @@ mod allreduce;
 mod alltoall;
 mod barrier;
 mod bcast;
+mod exscan;
 mod gather;
 mod reduce;
+mod reduce_scatter;
+mod reduce_scatter_block;
+mod scan;
 mod scatter;
 
 use std::sync::Arc;

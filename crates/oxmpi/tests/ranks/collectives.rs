@@ -20,6 +20,11 @@ fn sums(ranks: usize, count: usize) -> Vec<i64> {
     (0..count).map(|index| (0..ranks).map(|rank| (rank * 1000 + index) as i64).sum()).collect()
 }
 
+/// The sums of the ranks before `rank`; rank 0 keeps what it has.
+fn before(rank: usize, kept: Vec<i64>, count: usize) -> Vec<i64> {
+    if rank == 0 { kept } else { sums(rank, count) }
+}
+
 /// Runs one collective with separate buffers in all lifetimes and compares what is received; the persistent one
 /// several times.
 fn in_all_lifetimes<'env>(
@@ -71,6 +76,7 @@ fn every_collective(world: &Communicator<'_>, count: usize) -> Result<()> {
         |send, recv| world.scope(|scope| scope.alltoall(send, recv).map(drop)),
         |send, recv| world.alltoall_init(send, recv),
     )?;
+    every_scan_and_reduce_scatter(world, count)?;
     for root in [0, ranks - 1] {
         let at_root = |data: Vec<i64>| if rank == root { data } else { vec![-1; 3] };
         in_all_lifetimes(
@@ -98,6 +104,43 @@ fn every_collective(world: &Communicator<'_>, count: usize) -> Result<()> {
     Ok(())
 }
 
+/// What combines a part of what there is, for each.
+fn every_scan_and_reduce_scatter(world: &Communicator<'_>, count: usize) -> Result<()> {
+    let (rank, ranks, sum) = (world.rank(), world.size(), &Op::SUM);
+    let mine = piece(rank, count);
+    in_all_lifetimes(
+        &sums(rank + 1, count),
+        &mine,
+        |send, recv| world.scan(send, recv, sum),
+        |send, recv| world.scope(|scope| scope.scan(send, recv, sum).map(drop)),
+        |send, recv| world.scan_init(send, recv, sum),
+    )?;
+    in_all_lifetimes(
+        &before(rank, vec![-1; 3], count),
+        &mine,
+        |send, recv| world.exscan(send, recv, sum),
+        |send, recv| world.scope(|scope| scope.exscan(send, recv, sum).map(drop)),
+        |send, recv| world.exscan_init(send, recv, sum),
+    )?;
+    let combined = sums(ranks, ranks * count);
+    in_all_lifetimes(
+        &combined[rank * count..][..count],
+        &piece(rank, ranks * count),
+        |send, recv| world.reduce_scatter_block(send, recv, sum),
+        |send, recv| world.scope(|scope| scope.reduce_scatter_block(send, recv, sum).map(drop)),
+        |send, recv| world.reduce_scatter_block_init(send, recv, sum),
+    )?;
+    let counts: Vec<usize> = (0..ranks).map(|other| count * other).collect();
+    let (begin, total) = (counts[..rank].iter().sum(), counts.iter().sum());
+    in_all_lifetimes(
+        &sums(ranks, total)[begin..][..counts[rank]],
+        &piece(rank, total),
+        |send, recv| world.reduce_scatter(send, recv, &counts, sum),
+        |send, recv| world.scope(|scope| scope.reduce_scatter(send, recv, &counts, sum).map(drop)),
+        |send, recv| world.reduce_scatter_init(send, recv, &counts, sum),
+    )
+}
+
 /// Broadcasts, barriers, and what works in place: one buffer.
 fn every_collective_on_one_buffer(world: &Communicator<'_>, count: usize) -> Result<()> {
     let (rank, ranks, sum) = (world.rank(), world.size(), &Op::SUM);
@@ -111,6 +154,8 @@ fn every_collective_on_one_buffer(world: &Communicator<'_>, count: usize) -> Res
     buf = piece(rank, count);
     world.reduce_in_place(&mut buf, sum, root)?;
     assert_eq!(buf, if rank == root { sums(ranks, count) } else { piece(rank, count) });
+    scans_in_place(world, count)?;
+    reduce_scatters_in_place(world, count)?;
     buf = pieces(ranks, count);
     buf[..rank * count].fill(-1);
     buf[(rank + 1) * count..].fill(-1);
@@ -130,6 +175,62 @@ fn every_collective_on_one_buffer(world: &Communicator<'_>, count: usize) -> Res
         barrier = barrier.start()?.wait()?;
     }
     Ok(())
+}
+
+fn scans_in_place(world: &Communicator<'_>, count: usize) -> Result<()> {
+    let (rank, sum) = (world.rank(), &Op::SUM);
+    let mut buf = piece(rank, count);
+    world.scan_in_place(&mut buf, sum)?;
+    assert_eq!(buf, sums(rank + 1, count));
+    buf = piece(rank, count);
+    world.scope(|scope| scope.scan_in_place(&mut buf, sum).map(drop))?;
+    assert_eq!(buf, sums(rank + 1, count));
+    assert_eq!(
+        world.scan_in_place_init(piece(rank, count), sum)?.start()?.wait()?.buf(),
+        sums(rank + 1, count)
+    );
+    let expected = before(rank, piece(rank, count), count);
+    buf = piece(rank, count);
+    world.exscan_in_place(&mut buf, sum)?;
+    assert_eq!(buf, expected);
+    buf = piece(rank, count);
+    world.scope(|scope| scope.exscan_in_place(&mut buf, sum).map(drop))?;
+    assert_eq!(buf, expected);
+    assert_eq!(world.exscan_in_place_init(piece(rank, count), sum)?.start()?.wait()?.buf(), expected);
+    Ok(())
+}
+
+fn reduce_scatters_in_place(world: &Communicator<'_>, count: usize) -> Result<()> {
+    let (rank, ranks, sum) = (world.rank(), world.size(), &Op::SUM);
+    let combined = sums(ranks, ranks * count);
+    let mut buf = piece(rank, ranks * count);
+    world.reduce_scatter_block_in_place(&mut buf, sum)?;
+    assert_eq!(buf[..count], combined[rank * count..][..count]);
+    buf = piece(rank, ranks * count);
+    world.scope(|scope| scope.reduce_scatter_block_in_place(&mut buf, sum).map(drop))?;
+    assert_eq!(buf[..count], combined[rank * count..][..count]);
+    let all_for_the_last: Vec<_> = (1..=ranks).map(|other| if other == ranks { count } else { 0 }).collect();
+    let own = all_for_the_last[rank];
+    let request = world.reduce_scatter_in_place_init(piece(rank, count), &all_for_the_last, sum)?;
+    assert_eq!(request.start()?.wait()?.buf()[..own], sums(ranks, count)[..own]);
+    Ok(())
+}
+
+#[test]
+fn counts_that_fit_no_buffer_are_refused() {
+    on_ranks("collectives::counts_that_fit_no_buffer_are_refused", |env| {
+        let world = env.world();
+        let (ranks, sum) = (world.size(), &Op::SUM);
+        let refused = |recv: usize, counts: &[usize]| {
+            let result = world.reduce_scatter(&vec![1; ranks], &mut vec![0; recv], counts, sum);
+            assert_eq!(result.expect_err("the counts are wrong").class(), ErrorClass::Count);
+        };
+        refused(1, &vec![1; ranks + 1]);
+        refused(1, &vec![2; ranks]);
+        refused(2, &vec![1; ranks]);
+        refused(1, &vec![usize::MAX; ranks]);
+        Ok(())
+    });
 }
 
 #[test]

@@ -1,0 +1,131 @@
+//! Exscan: the elements of the ranks before each, combined, for it.
+//!
+//! MPI-5.0: Collective Communication, Exclusive Scan.
+
+use std::sync::Arc;
+
+use oxmpi_base::Result;
+use oxmpi_core::coll::{self, Functions};
+use oxmpi_core::{self as core, Operation, Process};
+use oxmpi_datatype::Buffer;
+use oxmpi_op::Reducer;
+
+use super::{Collective, check_equal, side};
+use crate::communicator::Communicator;
+use crate::datatype::Datatype;
+use crate::loan::{Loan, Withheld};
+use crate::op::Op;
+use crate::persistent::{One, Persistent, Two};
+use crate::request::Request;
+use crate::scope::Scope;
+use crate::thread::ThreadLevel;
+
+struct Exscan<'b> {
+    /// `None` if it lies in `recv`.
+    send: Option<Loan<'b>>,
+    recv: Loan<'b>,
+    reducer: Result<Reducer>,
+}
+
+impl<'b> Collective<'b> for Exscan<'b> {
+    const FUNCTIONS: Functions = coll::Collective::Exscan.info().functions;
+
+    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+        let result = if comm.rank() == 0 && self.send.is_some() {
+            Buffer::EMPTY
+        } else {
+            check_equal(self.send.unwrap_or(self.recv), self.recv)?;
+            // SAFETY: the caller's promise.
+            unsafe { self.recv.claim() }
+        };
+        // SAFETY: the caller's promise.
+        let send = unsafe { side(self.send) };
+        coll::exscan(process, comm, send, result, self.reducer?)
+    }
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// What the ranks before this one have in `send`, combined element by element in the order of the ranks, this
+    /// one gets in `recv`. Rank 0 gets nothing, and its `recv` is left alone.
+    ///
+    /// # Errors
+    /// `Op` if `op` is not defined on `T`; `Count` if `recv` has another length than `send`, but for rank 0.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let (pieces, mut begin) = ([3], [0]);
+    /// world.exscan(&pieces, &mut begin, &oxmpi::Op::SUM)?;
+    /// assert_eq!(begin, [3 * world.rank()]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn exscan<T: Datatype>(&self, send: &[T], recv: &mut [T], op: &Op<T>) -> Result<()> {
+        self.blocking(Exscan { send: Some(send.into()), recv: recv.into(), reducer: op.reducer() })
+    }
+
+    /// What the ranks before this one have in `buf`, combined element by element, this one gets there. That of rank
+    /// 0 is left alone.
+    ///
+    /// # Errors
+    /// `Op` if `op` is not defined on `T`.
+    pub fn exscan_in_place<T: Datatype>(&self, buf: &mut [T], op: &Op<T>) -> Result<()> {
+        self.blocking(Exscan { send: None, recv: buf.into(), reducer: op.reducer() })
+    }
+
+    /// A persistent [exscan](Communicator::exscan).
+    ///
+    /// # Errors
+    /// As [`Communicator::exscan`] and [`Communicator::barrier_init`].
+    pub fn exscan_init<T: Datatype>(
+        &self,
+        send: Vec<T>,
+        recv: Vec<T>,
+        op: &Op<T>,
+    ) -> Result<Persistent<'env, Two<T>, L>> {
+        self.on_two(send, recv, |send, recv| Exscan { send: Some(send), recv, reducer: op.reducer() })
+    }
+
+    /// A persistent [exscan in place](Communicator::exscan_in_place).
+    ///
+    /// # Errors
+    /// As [`Communicator::exscan_in_place`] and [`Communicator::barrier_init`].
+    pub fn exscan_in_place_init<T: Datatype>(
+        &self,
+        buf: Vec<T>,
+        op: &Op<T>,
+    ) -> Result<Persistent<'env, One<T>, L>> {
+        self.on_one(buf, |buf| Exscan { send: None, recv: buf, reducer: op.reducer() })
+    }
+}
+
+impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
+    /// Begins an [exscan](Communicator::exscan).
+    ///
+    /// # Errors
+    /// As [`Communicator::exscan`].
+    pub fn exscan<T: Datatype>(
+        &'scope self,
+        send: &'scope [T],
+        recv: &'scope mut [T],
+        op: &Op<T>,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut recv = Withheld::new(recv);
+        let loans = Exscan { send: Some(send.into()), recv: recv.lend(), reducer: op.reducer() };
+        self.collective(loans, recv)
+    }
+
+    /// Begins an [exscan in place](Communicator::exscan_in_place).
+    ///
+    /// # Errors
+    /// As [`Communicator::exscan_in_place`].
+    pub fn exscan_in_place<T: Datatype>(
+        &'scope self,
+        buf: &'scope mut [T],
+        op: &Op<T>,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut buf = Withheld::new(buf);
+        self.collective(Exscan { send: None, recv: buf.lend(), reducer: op.reducer() }, buf)
+    }
+}

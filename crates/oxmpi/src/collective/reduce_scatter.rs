@@ -1,0 +1,217 @@
+//! Reduce-scatter: everybody's elements combined, a block of any length of them for each.
+//!
+//! MPI-5.0: Collective Communication, Reduce-Scatter.
+
+use std::sync::Arc;
+
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::coll::{self, Functions};
+use oxmpi_core::{self as core, Operation, Process};
+use oxmpi_op::Reducer;
+
+use super::{Collective, side};
+use crate::communicator::Communicator;
+use crate::datatype::Datatype;
+use crate::loan::{Loan, Withheld};
+use crate::op::Op;
+use crate::persistent::{One, Persistent, Two};
+use crate::request::Request;
+use crate::scope::Scope;
+use crate::thread::ThreadLevel;
+
+struct ReduceScatter<'a, 'b> {
+    /// `None` if it lies in `recv`.
+    send: Option<Loan<'b>>,
+    recv: Loan<'b>,
+    counts: &'a [usize],
+    element_bytes: usize,
+    reducer: Result<Reducer>,
+}
+
+impl<'b> Collective<'b> for ReduceScatter<'_, 'b> {
+    const FUNCTIONS: Functions = Functions {
+        blocking: Function::ReduceScatter,
+        nonblocking: Function::IreduceScatter,
+        persistent: Function::ReduceScatterInit,
+    };
+
+    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+        self.check_counts(comm)?;
+        // SAFETY: the caller's promise.
+        let send = unsafe { side(self.send) };
+        // SAFETY: the caller's promise.
+        let recv = unsafe { self.recv.claim() };
+        let lengths = self.counts.iter().map(|&count| (count * self.element_bytes) as u64);
+        coll::reduce_scatter(process, comm, send, recv, self.reducer?, lengths)
+    }
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// What everybody has in `send`, combined element by element, is cut into blocks of `counts[i]` elements for
+    /// rank `i`, which gets its own in `recv`. All ranks give the same counts.
+    ///
+    /// # Errors
+    /// `Op` if `op` is not defined on `T`; `Count` if there is not one count for each rank, or `send` or `recv` has
+    /// another length than they say.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let counts: Vec<usize> = (1..=world.size()).collect();
+    /// let send = vec![1; counts.iter().sum()];
+    /// let mut recv = vec![0; world.rank() + 1];
+    /// world.reduce_scatter(&send, &mut recv, &counts, &oxmpi::Op::SUM)?;
+    /// assert_eq!(recv, vec![world.size(); world.rank() + 1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn reduce_scatter<T: Datatype>(
+        &self,
+        send: &[T],
+        recv: &mut [T],
+        counts: &[usize],
+        op: &Op<T>,
+    ) -> Result<()> {
+        self.blocking(ReduceScatter {
+            send: Some(send.into()),
+            recv: recv.into(),
+            counts,
+            element_bytes: size_of::<T>(),
+            reducer: op.reducer(),
+        })
+    }
+
+    /// What everybody has in `buf`, combined element by element, is cut into blocks of `counts[i]` elements for
+    /// rank `i`, which gets its own at the beginning of `buf`. What is behind that is undefined then.
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce_scatter`].
+    pub fn reduce_scatter_in_place<T: Datatype>(
+        &self,
+        buf: &mut [T],
+        counts: &[usize],
+        op: &Op<T>,
+    ) -> Result<()> {
+        self.blocking(ReduceScatter {
+            send: None,
+            recv: buf.into(),
+            counts,
+            element_bytes: size_of::<T>(),
+            reducer: op.reducer(),
+        })
+    }
+
+    /// A persistent [reduce-scatter](Communicator::reduce_scatter).
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce_scatter`] and [`Communicator::barrier_init`].
+    pub fn reduce_scatter_init<T: Datatype>(
+        &self,
+        send: Vec<T>,
+        recv: Vec<T>,
+        counts: &[usize],
+        op: &Op<T>,
+    ) -> Result<Persistent<'env, Two<T>, L>> {
+        self.on_two(send, recv, |send, recv| ReduceScatter {
+            send: Some(send),
+            recv,
+            counts,
+            element_bytes: size_of::<T>(),
+            reducer: op.reducer(),
+        })
+    }
+
+    /// A persistent [reduce-scatter in place](Communicator::reduce_scatter_in_place).
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce_scatter_in_place`] and [`Communicator::barrier_init`].
+    pub fn reduce_scatter_in_place_init<T: Datatype>(
+        &self,
+        buf: Vec<T>,
+        counts: &[usize],
+        op: &Op<T>,
+    ) -> Result<Persistent<'env, One<T>, L>> {
+        self.on_one(buf, |buf| ReduceScatter {
+            send: None,
+            recv: buf,
+            counts,
+            element_bytes: size_of::<T>(),
+            reducer: op.reducer(),
+        })
+    }
+}
+
+impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
+    /// Begins a [reduce-scatter](Communicator::reduce_scatter).
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce_scatter`].
+    pub fn reduce_scatter<T: Datatype>(
+        &'scope self,
+        send: &'scope [T],
+        recv: &'scope mut [T],
+        counts: &[usize],
+        op: &Op<T>,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut recv = Withheld::new(recv);
+        let loans = ReduceScatter {
+            send: Some(send.into()),
+            recv: recv.lend(),
+            counts,
+            element_bytes: size_of::<T>(),
+            reducer: op.reducer(),
+        };
+        self.collective(loans, recv)
+    }
+
+    /// Begins a [reduce-scatter in place](Communicator::reduce_scatter_in_place).
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce_scatter_in_place`].
+    pub fn reduce_scatter_in_place<T: Datatype>(
+        &'scope self,
+        buf: &'scope mut [T],
+        counts: &[usize],
+        op: &Op<T>,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut buf = Withheld::new(buf);
+        self.collective(
+            ReduceScatter {
+                send: None,
+                recv: buf.lend(),
+                counts,
+                element_bytes: size_of::<T>(),
+                reducer: op.reducer(),
+            },
+            buf,
+        )
+    }
+}
+
+impl ReduceScatter<'_, '_> {
+    fn check_counts(&self, comm: &core::Communicator) -> Result<()> {
+        let ranks = comm.size() as usize;
+        if self.counts.len() != ranks {
+            let text = format!("counts has {} elements, for {ranks} ranks", self.counts.len());
+            return Err(Error::new(ErrorClass::Count, text));
+        }
+        let total = self.counts.iter().try_fold(0_usize, |sum, &count| sum.checked_add(count));
+        match self.send {
+            Some(send) => {
+                check_length("send", send, total)?;
+                check_length("recv", self.recv, Some(self.counts[comm.rank() as usize]))
+            }
+            None => check_length("buf", self.recv, total),
+        }
+    }
+}
+
+fn check_length(argument: &str, loan: Loan<'_>, told: Option<usize>) -> Result<()> {
+    let found = loan.elements();
+    if told == Some(found) {
+        return Ok(());
+    }
+    let told = told.map_or_else(|| "more than there can be".to_owned(), |told| told.to_string());
+    Err(Error::new(ErrorClass::Count, format!("{argument} has {found} elements, the counts say {told}")))
+}

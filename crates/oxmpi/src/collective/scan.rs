@@ -1,0 +1,125 @@
+//! Scan: the elements of the ranks up to each, combined, for it.
+//!
+//! MPI-5.0: Collective Communication, Scan.
+
+use std::sync::Arc;
+
+use oxmpi_base::Result;
+use oxmpi_core::coll::{self, Functions};
+use oxmpi_core::{self as core, Operation, Process};
+use oxmpi_op::Reducer;
+
+use super::{Collective, check_equal, side};
+use crate::communicator::Communicator;
+use crate::datatype::Datatype;
+use crate::loan::{Loan, Withheld};
+use crate::op::Op;
+use crate::persistent::{One, Persistent, Two};
+use crate::request::Request;
+use crate::scope::Scope;
+use crate::thread::ThreadLevel;
+
+struct Scan<'b> {
+    /// `None` if it lies in `recv`.
+    send: Option<Loan<'b>>,
+    recv: Loan<'b>,
+    reducer: Result<Reducer>,
+}
+
+impl<'b> Collective<'b> for Scan<'b> {
+    const FUNCTIONS: Functions = coll::Collective::Scan.info().functions;
+
+    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+        check_equal(self.send.unwrap_or(self.recv), self.recv)?;
+        // SAFETY: the caller's promise.
+        let send = unsafe { side(self.send) };
+        // SAFETY: the caller's promise.
+        let recv = unsafe { self.recv.claim() };
+        coll::scan(process, comm, send, recv, self.reducer?)
+    }
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// What the ranks up to this one have in `send`, combined element by element in the order of the ranks, this
+    /// one gets in `recv`.
+    ///
+    /// # Errors
+    /// As [`Communicator::allreduce`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let mut ranks = [0];
+    /// world.scan(&[1], &mut ranks, &oxmpi::Op::SUM)?;
+    /// assert_eq!(ranks, [world.rank() + 1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn scan<T: Datatype>(&self, send: &[T], recv: &mut [T], op: &Op<T>) -> Result<()> {
+        self.blocking(Scan { send: Some(send.into()), recv: recv.into(), reducer: op.reducer() })
+    }
+
+    /// What the ranks up to this one have in `buf`, combined element by element, this one gets there.
+    ///
+    /// # Errors
+    /// `Op` if `op` is not defined on `T`.
+    pub fn scan_in_place<T: Datatype>(&self, buf: &mut [T], op: &Op<T>) -> Result<()> {
+        self.blocking(Scan { send: None, recv: buf.into(), reducer: op.reducer() })
+    }
+
+    /// A persistent [scan](Communicator::scan).
+    ///
+    /// # Errors
+    /// As [`Communicator::scan`] and [`Communicator::barrier_init`].
+    pub fn scan_init<T: Datatype>(
+        &self,
+        send: Vec<T>,
+        recv: Vec<T>,
+        op: &Op<T>,
+    ) -> Result<Persistent<'env, Two<T>, L>> {
+        self.on_two(send, recv, |send, recv| Scan { send: Some(send), recv, reducer: op.reducer() })
+    }
+
+    /// A persistent [scan in place](Communicator::scan_in_place).
+    ///
+    /// # Errors
+    /// As [`Communicator::scan_in_place`] and [`Communicator::barrier_init`].
+    pub fn scan_in_place_init<T: Datatype>(
+        &self,
+        buf: Vec<T>,
+        op: &Op<T>,
+    ) -> Result<Persistent<'env, One<T>, L>> {
+        self.on_one(buf, |buf| Scan { send: None, recv: buf, reducer: op.reducer() })
+    }
+}
+
+impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
+    /// Begins a [scan](Communicator::scan).
+    ///
+    /// # Errors
+    /// As [`Communicator::scan`].
+    pub fn scan<T: Datatype>(
+        &'scope self,
+        send: &'scope [T],
+        recv: &'scope mut [T],
+        op: &Op<T>,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut recv = Withheld::new(recv);
+        let loans = Scan { send: Some(send.into()), recv: recv.lend(), reducer: op.reducer() };
+        self.collective(loans, recv)
+    }
+
+    /// Begins a [scan in place](Communicator::scan_in_place).
+    ///
+    /// # Errors
+    /// As [`Communicator::scan_in_place`].
+    pub fn scan_in_place<T: Datatype>(
+        &'scope self,
+        buf: &'scope mut [T],
+        op: &Op<T>,
+    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+        let mut buf = Withheld::new(buf);
+        self.collective(Scan { send: None, recv: buf.lend(), reducer: op.reducer() }, buf)
+    }
+}
