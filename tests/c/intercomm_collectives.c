@@ -113,6 +113,54 @@ static void check_rootless(void) {
     IN_THREE_LIFETIMES(nothing, nothing, MPI_Barrier, MPI_Ibarrier, MPI_Barrier_init, inter);
 }
 
+/* Blocks of what the other group contributes, combined: vectors of both groups are equally long. */
+static int portions[MEMBERS], portion_place;
+
+/* Cuts `length` elements for the ranks of the own group: equally, or ever longer ones. */
+static void cut(int length, int is_equal) {
+    int left = length;
+    portion_place = 0;
+    for (int member = 0; member < locals; member++) {
+        int share = is_equal ? length / locals : left / 3;
+        portions[member] = member == locals - 1 ? left : share;
+        left -= portions[member];
+        portion_place += member < me ? portions[member] : 0;
+    }
+}
+
+static void fill_vector(int round) {
+    fill(2, round);
+    for (int i = 0; i <= 2 * count; i++)
+        received[i] = -1;
+}
+
+static void portion_reduced(int round) {
+    for (int i = 0; i < portions[me]; i++) {
+        int sum = 0;
+        for (int peer = 0; peer < remotes; peer++)
+            sum += element(1 - side, peer, (portion_place + i) / count, (portion_place + i) % count, round);
+        EQUAL(received[i], sum);
+    }
+    check_untouched(portions[me]);
+}
+
+static void check_scattered(void) {
+    int length = 2 * count / (locals * remotes) * locals * remotes;
+    MPI_Count large[MEMBERS];
+    cut(length, 1);
+    IN_EVERY_LIFETIME(fill_vector, portion_reduced, MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, sent, received,
+                      portions[me], MPI_INT, MPI_SUM, inter);
+    for (int is_equal = 0; is_equal < 2; is_equal++) {
+        cut(length, side == 0 && is_equal);
+        for (int member = 0; member < locals; member++)
+            large[member] = portions[member];
+        IN_THREE_LIFETIMES(fill_vector, portion_reduced, MPI_Reduce_scatter, MPI_Ireduce_scatter,
+                           MPI_Reduce_scatter_init, sent, received, portions, MPI_INT, MPI_SUM, inter);
+        IN_THREE_LIFETIMES(fill_vector, portion_reduced, MPI_Reduce_scatter_c, MPI_Ireduce_scatter_c,
+                           MPI_Reduce_scatter_init_c, sent, received, large, MPI_INT, MPI_SUM, inter);
+    }
+}
+
 /* The v forms: rank `r` of a group has blocks of `count + r`, the remote ranks' blocks lie in reverse order. */
 static int counts[MEMBERS], places[MEMBERS];
 
@@ -236,6 +284,9 @@ static void check_errors(void) {
     GIVES(MPI_ERR_BUFFER, MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT, MPI_SUM, inter));
     GIVES(MPI_ERR_BUFFER, MPI_Allgather(MPI_IN_PLACE, 1, MPI_INT, &number, 1, MPI_INT, inter));
     GIVES(MPI_ERR_BUFFER, MPI_Allreduce(&number, &number, 1, MPI_INT, MPI_SUM, inter));
+    GIVES(MPI_ERR_BUFFER, MPI_Reduce_scatter_block(MPI_IN_PLACE, &number, 1, MPI_INT, MPI_SUM, inter));
+    GIVES(MPI_ERR_COMM, MPI_Scan(&number, &number, 1, MPI_INT, MPI_SUM, inter));
+    GIVES(MPI_ERR_COMM, MPI_Iexscan(&number, &number, 1, MPI_INT, MPI_SUM, inter, &request));
 }
 
 int main(int argc, char **argv) {
@@ -246,6 +297,7 @@ int main(int argc, char **argv) {
     for (int length = 0; length < 3; length++) {
         count = length == 0 ? 1 : length == 1 ? 700 : LONG_BLOCK;
         check_rootless();
+        check_scattered();
         check_one_way();
         for (int group = 0; group < 2; group++) {
             choose_root(group, (group == side ? locals : remotes) - 1);

@@ -52,6 +52,11 @@ fn bcast() {
 }
 
 #[test]
+fn exscan() {
+    try_all(Collective::Exscan);
+}
+
+#[test]
 fn gather() {
     try_all(Collective::Gather);
 }
@@ -59,6 +64,21 @@ fn gather() {
 #[test]
 fn reduce() {
     try_all(Collective::Reduce);
+}
+
+#[test]
+fn reduce_scatter() {
+    try_with("collective_reduce_scatter", Collective::ReduceScatterBlock);
+}
+
+#[test]
+fn reduce_scatter_block() {
+    try_all(Collective::ReduceScatterBlock);
+}
+
+#[test]
+fn scan() {
+    try_all(Collective::Scan);
 }
 
 #[test]

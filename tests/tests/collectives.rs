@@ -13,6 +13,7 @@ programs! {
     collective_arrays;
     collective_barrier;
     collective_bcast;
+    collective_exscan;
     collective_freed;
     collective_gather;
     collective_gatherv;
@@ -29,7 +30,10 @@ programs! {
     collective_progress;
     collective_random;
     collective_reduce;
+    collective_reduce_scatter;
+    collective_reduce_scatter_block;
     collective_restart;
+    collective_scan;
     collective_scatter;
     collective_significant;
 }
