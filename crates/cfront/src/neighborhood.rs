@@ -26,7 +26,7 @@ collectives! {
         let recv = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
         // SAFETY: the caller's promise.
         let to = EdgeBlocks::equal(unsafe { recv.block_per_neighbor(sources) }?, sources);
-        coll::neighbor_allgatherv(process, comm, Function::NeighborAllgatherInit, from, to)
+        coll::neighbor_allgather(process, comm, from, to)
     };
 
     neighbor_allgatherv ineighbor_allgatherv neighbor_allgatherv_init "Neighbor_allgatherv" (
@@ -39,7 +39,7 @@ collectives! {
         let recv = Blocks::new(&RECV_AT_ROOT, recvbuf, recvcounts, displs, Datatypes::Same(recvtype));
         // SAFETY: the caller's promise.
         let to = EdgeBlocks::listed(unsafe { recv.of_neighbors(sources) }?);
-        coll::neighbor_allgatherv(process, comm, Function::NeighborAllgathervInit, from, to)
+        coll::neighbor_allgatherv(process, comm, from, to)
     };
 
     neighbor_alltoall ineighbor_alltoall neighbor_alltoall_init "Neighbor_alltoall" (
@@ -53,7 +53,7 @@ collectives! {
         let recv = Arguments::new(&RECV, recvbuf, recvcount, recvtype);
         // SAFETY: the caller's promise.
         let to = EdgeBlocks::equal(unsafe { recv.block_per_neighbor(sources) }?, sources);
-        coll::neighbor_alltoallv(process, comm, Function::NeighborAlltoallInit, from, to)
+        coll::neighbor_alltoall(process, comm, from, to)
     };
 
     neighbor_alltoallv ineighbor_alltoallv neighbor_alltoallv_init "Neighbor_alltoallv" (

@@ -134,7 +134,7 @@ impl Pattern {
     /// If `places` is not as long as the blocks are many, or streams do not fit lines.
     pub fn by_lines(&self, places: &[u64], longest: u64) -> Plan {
         assert!(places.len() == self.receives.len() && Self::fits_lines(longest), "{longest} bytes to post");
-        if longest == 0 {
+        if self.sends.is_empty() && self.receives.is_empty() || longest == 0 {
             return self.by_messages(); // of which there are none
         }
         let segments = Segments::cut(longest, 1, SEGMENT_BYTES);

@@ -6,7 +6,7 @@ use oxmpi_base::{Function, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::{Collective, Shape, pattern};
 
-use super::irregular::{Form, Lengths, lengths, own_block};
+use super::irregular::{Form, Lengths, Streams, lengths, own_block};
 use super::{Operation, Side, block, check_own, inter, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
@@ -47,7 +47,10 @@ pub fn allgatherv(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Vec<B
     const WITHIN: Form = Form {
         pattern: |known, comm| pattern::allgatherv(&known.received, comm.rank(), known.in_place),
         regular: Some(Collective::Allgather),
-        is_known_to_all: true,
+        streams: Some(|known, _, pattern| Streams {
+            places: vec![0; pattern.received().len()],
+            longest: known.received.iter().copied().max().unwrap_or(0),
+        }),
     };
     const BETWEEN: Form =
         Form::new(|known, comm| pattern::inter::allgatherv(&comm.groups(), known.sent[0], &known.received));

@@ -3,7 +3,7 @@
 //! A buffer argument is a list of blocks, one per rank (or per edge of a topology), wherever each lies: that covers
 //! the v forms (counts and displacements) and the w forms (datatypes too) alike. What a rank knows of the lengths
 //! makes a [`Pattern`]; blocking and nonblocking calls send its blocks as messages, persistent ones (`placing`) and
-//! those whose lengths all ranks know post them on lines.
+//! those that know where blocks lie with others post them on lines.
 //! MPI-5.0: Collective Communication, the vector variants.
 
 use std::sync::Arc;
@@ -53,8 +53,17 @@ pub(super) struct Form {
     pub pattern: fn(&Lengths, &Communicator) -> Pattern,
     /// The regular collective of the same form, within one group.
     pub regular: Option<Collective>,
-    /// Whether every rank gets all blocks, and so knows all lengths.
-    pub is_known_to_all: bool,
+    /// What a rank knows of the streams of those that send to it without asking them, if it does.
+    pub streams: Option<fn(&Lengths, &Communicator, &Pattern) -> Streams>,
+}
+
+/// The streams that a rank receives from.
+#[derive(Debug)]
+pub(super) struct Streams {
+    /// Where each block that it receives begins, as in [`Pattern::by_lines`].
+    pub places: Vec<u64>,
+    /// Bytes of the longest stream of any rank, or more, but the same on all ranks.
+    pub longest: u64,
 }
 
 impl Irregular {
@@ -85,24 +94,22 @@ impl Lengths {
 impl Form {
     /// A form that has no regular one.
     pub const fn new(pattern: fn(&Lengths, &Communicator) -> Pattern) -> Self {
-        Self { pattern, regular: None, is_known_to_all: false }
+        Self { pattern, regular: None, streams: None }
     }
 
     /// A form within one group.
     pub const fn of(regular: Collective, pattern: fn(&Lengths, &Communicator) -> Pattern) -> Self {
-        Self { pattern, regular: Some(regular), is_known_to_all: false }
+        Self { pattern, regular: Some(regular), streams: None }
     }
 
-    /// The plan that needs nothing of other ranks: by lines where every rank knows the lengths of all blocks of all,
-    /// else by messages.
+    /// The plan that needs nothing of other ranks: by lines where all know where their blocks lie, else by messages.
     pub fn plan(&self, lengths: &Lengths, comm: &Communicator) -> Plan {
         let pattern = (self.pattern)(lengths, comm);
-        let longest = lengths.received.iter().copied().max().unwrap_or(0);
-        if self.is_known_to_all && Pattern::fits_lines(longest) {
-            let first_bytes = vec![0; pattern.received().len()];
-            return pattern.by_lines(&first_bytes, longest);
+        let streams = self.streams.map(|streams| streams(lengths, comm, &pattern));
+        match streams.filter(|streams| Pattern::fits_lines(streams.longest)) {
+            Some(Streams { places, longest }) => pattern.by_lines(&places, longest),
+            None => pattern.by_messages(),
         }
-        pattern.by_messages()
     }
 
     /// The length of all blocks that this rank knows, if they are equal and a regular collective could be instead.

@@ -33,7 +33,9 @@ pub use barrier::barrier;
 pub(crate) use barrier::barrier_by_messages;
 pub use bcast::bcast;
 pub use gather::{gather, gatherv};
-pub use neighbors::{EdgeBlocks, neighbor_allgatherv, neighbor_alltoallv};
+pub use neighbors::{
+    EdgeBlocks, neighbor_allgather, neighbor_allgatherv, neighbor_alltoall, neighbor_alltoallv,
+};
 pub use reduce::reduce;
 pub use reduce_scatter::{reduce_scatter, reduce_scatter_block};
 pub use scan::{exscan, scan};

@@ -1,15 +1,19 @@
 //! Collectives among neighbours: blocks along the edges of the communicator's topology.
 //!
-//! The regular forms are those of blocks of equal lengths. Nothing works in place.
+//! In the regular forms all blocks of all ranks are equally long, as the standard demands. So ranks know how long the
+//! streams of others are, and, where they know the edges of others, where their blocks lie: these forms run on lines
+//! in every lifetime. Nothing works in place.
 //! MPI-5.0: Virtual Topologies for MPI Processes, Neighborhood Collective Communication on Virtual Topologies.
 
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_plan::pattern::{Neighborhood, neighbor_allgatherv as allgatherv, neighbor_alltoallv as alltoallv};
+use oxmpi_plan::pattern::{
+    Neighborhood, Pattern, neighbor_allgatherv as allgatherv, neighbor_alltoallv as alltoallv,
+};
 
-use super::irregular::{Form, Lengths, lengths};
+use super::irregular::{Form, Lengths, Streams, lengths};
 use super::{Operation, unequal};
 use crate::comm::Communicator;
 use crate::process::Process;
@@ -29,6 +33,11 @@ impl EdgeBlocks {
         Self { whole, lengths: vec![bytes; edges].into() }
     }
 
+    /// What goes along all edges.
+    fn one(whole: Buffer) -> Self {
+        Self { lengths: Box::from([whole.bytes()]), whole }
+    }
+
     /// Blocks wherever they lie.
     pub fn listed(blocks: Vec<Buffer>) -> Self {
         Self { lengths: lengths(&blocks), whole: Buffer::joined(blocks) }
@@ -36,24 +45,55 @@ impl EdgeBlocks {
 }
 
 /// What this rank has in `send` goes along every edge; what comes along edge `i` is block `i` of `recv`.
-/// `function`, the persistent form, says which it is.
 ///
 /// # Errors
-/// `Comm` for an intercommunicator; `Topology` without one; `Truncate`, `Count` if blocks of the rank to and from
-/// itself differ in length.
-pub fn neighbor_allgatherv(
+/// `Comm` for an intercommunicator; `Topology` without one; `Truncate`, `Count` if blocks sent and received differ in
+/// length.
+pub fn neighbor_allgather(
     _: &Process,
     comm: &Arc<Communicator>,
-    function: Function,
     send: Buffer,
     recv: EdgeBlocks,
 ) -> Result<Operation> {
-    let sent = Box::from([send.bytes()]);
-    among_neighbors(comm, function, &TO_ALL, EdgeBlocks { whole: send, lengths: sent }, recv)
+    comm.degrees()?;
+    among_neighbors(comm, Function::NeighborAllgatherInit, &ALIKE_TO_ALL, EdgeBlocks::one(send), recv)
 }
 
-/// Block `i` of `send` goes along edge `i`; what comes along edge `i` is block `i` of `recv`. `function`, the
-/// persistent form, says which it is.
+/// As [`neighbor_allgather`], with blocks of lengths of their own.
+///
+/// # Errors
+/// As [`neighbor_allgather`], of blocks of the rank to and from itself.
+pub fn neighbor_allgatherv(
+    _: &Process,
+    comm: &Arc<Communicator>,
+    send: Buffer,
+    recv: EdgeBlocks,
+) -> Result<Operation> {
+    comm.degrees()?;
+    among_neighbors(comm, Function::NeighborAllgathervInit, &TO_ALL, EdgeBlocks::one(send), recv)
+}
+
+/// Block `i` of `send` goes along edge `i`; what comes along edge `i` is block `i` of `recv`.
+///
+/// # Errors
+/// As [`neighbor_allgather`].
+pub fn neighbor_alltoall(
+    _: &Process,
+    comm: &Arc<Communicator>,
+    send: EdgeBlocks,
+    recv: EdgeBlocks,
+) -> Result<Operation> {
+    comm.degrees()?;
+    let form = match comm.topology() {
+        // Here a rank knows its own edges only.
+        Some(Topology::DistGraph(_)) => &TO_EACH,
+        _ => &ALIKE_TO_EACH,
+    };
+    among_neighbors(comm, Function::NeighborAlltoallInit, form, send, recv)
+}
+
+/// As [`neighbor_alltoall`], with blocks of lengths of their own. Serves the w form too, which `function`, the
+/// persistent form, then says.
 ///
 /// # Errors
 /// As [`neighbor_allgatherv`].
@@ -64,6 +104,7 @@ pub fn neighbor_alltoallv(
     send: EdgeBlocks,
     recv: EdgeBlocks,
 ) -> Result<Operation> {
+    comm.degrees()?;
     among_neighbors(comm, function, &TO_EACH, send, recv)
 }
 
@@ -71,9 +112,38 @@ pub fn neighbor_alltoallv(
 const TO_ALL: Form =
     Form::new(|known, comm| comm.in_neighborhood(|edges| allgatherv(edges, known.sent[0], &known.received)));
 
+/// The same, of equal lengths everywhere.
+const ALIKE_TO_ALL: Form = Form {
+    streams: Some(|known, _, pattern| Streams {
+        places: vec![0; pattern.received().len()],
+        longest: known.sent[0],
+    }),
+    ..TO_ALL
+};
+
 /// A block of its own along every edge.
 const TO_EACH: Form =
     Form::new(|known, comm| comm.in_neighborhood(|edges| alltoallv(edges, &known.sent, &known.received)));
+
+/// The same, of equal lengths everywhere, where ranks know each other's edges.
+const ALIKE_TO_EACH: Form = Form { streams: Some(streams_of_neighbors), ..TO_EACH };
+
+/// The streams of those from whom edges lead here, in a topology that all ranks know.
+fn streams_of_neighbors(known: &Lengths, comm: &Communicator, _: &Pattern) -> Streams {
+    let bytes = known.sent.first().copied().unwrap_or(0);
+    let named = |ranks: &[i32]| ranks.iter().map(|&rank| Some(rank.cast_unsigned())).collect();
+    let ends_of = |rank: u32| match comm.topology() {
+        Some(Topology::Cartesian(grid)) => grid.neighbors(rank).collect(),
+        Some(Topology::Graph(graph)) => graph.neighbors(rank.cast_signed()).map(named).unwrap_or_default(),
+        Some(Topology::DistGraph(_)) | None => Vec::new(),
+    };
+    let most_ends = match comm.topology() {
+        Some(Topology::Cartesian(grid)) => 2 * grid.axes().len(),
+        _ => (0..comm.size()).map(|rank| ends_of(rank).len()).max().unwrap_or(0),
+    };
+    let places = comm.in_neighborhood(|edges| edges.places(ends_of, bytes));
+    Streams { places, longest: most_ends as u64 * bytes }
+}
 
 fn among_neighbors(
     comm: &Communicator,
@@ -82,12 +152,29 @@ fn among_neighbors(
     send: EdgeBlocks,
     recv: EdgeBlocks,
 ) -> Result<Operation> {
-    comm.degrees()?;
     let lengths = Lengths::rootless(false, send.lengths, recv.lengths);
-    if let Some([sent, received]) = (form.pattern)(&lengths, comm).disagreement() {
-        return Err(unequal(comm, sent, received));
+    let mut all = lengths.sent.iter().chain(&lengths.received);
+    let first = all.next();
+    if !all.all(|bytes| Some(bytes) == first) {
+        check_lengths(comm, form, &lengths)?;
     }
     Operation::irregular(function, form, lengths, send.whole, recv.whole)
+}
+
+/// # Errors
+/// `Truncate`, `Count` if a rank disagrees with itself, or, in a regular form, sends other lengths than it receives.
+#[cold]
+fn check_lengths(comm: &Communicator, form: &Form, lengths: &Lengths) -> Result<()> {
+    if let Some([sent, received]) = (form.pattern)(lengths, comm).disagreement() {
+        return Err(unequal(comm, sent, received));
+    }
+    match (form.streams, lengths.sent.first(), lengths.received.first()) {
+        (Some(_), Some(sent), Some(received)) => {
+            let text = format!("blocks of {sent} bytes are sent, but of {received} bytes received");
+            Err(Error::new(ErrorClass::Count, text))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Communicator {

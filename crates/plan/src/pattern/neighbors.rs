@@ -33,6 +33,30 @@ pub fn neighbor_alltoallv(neighborhood: &Neighborhood<'_>, sent: &[u64], receive
 }
 
 impl Neighborhood<'_> {
+    /// Where the blocks that this rank receives lie in the streams of those that send them, if all blocks of all
+    /// ranks are `bytes` long and `ends_of` tells where the edges of a rank lead. As [`Pattern::by_lines`] wants it.
+    pub fn places(&self, ends_of: impl Fn(u32) -> Vec<Option<u32>>, bytes: u64) -> Vec<u64> {
+        let others =
+            self.in_order().filter_map(|index| self.sources[index].filter(|&from| from != self.rank));
+        let others: Vec<u32> = others.collect();
+        let place = |(index, &from): (usize, &u32)| {
+            let earlier = others[..index].iter().filter(|&&other| other == from).count();
+            let ends = ends_of(from);
+            let first = ends.iter().position(|end| end.is_some_and(|end| end != from));
+            let mut here = (0..ends.len()).filter(|&end| ends[end] == Some(self.rank));
+            let end = here.nth(earlier);
+            // Where the other rank knows of no such edge, the two wait for each other anyhow.
+            first.zip(end).map_or(0, |(first, end)| (end - first) as u64 * bytes)
+        };
+        others.iter().enumerate().map(place).collect()
+    }
+
+    /// The sources, in the order in which their blocks match those that are sent.
+    fn in_order(&self) -> impl Iterator<Item = usize> {
+        let is_grid = self.is_grid;
+        (0..self.sources.len()).map(move |index| if is_grid { index ^ 1 } else { index })
+    }
+
     fn pattern(&self, sent: impl Iterator<Item = Span>, received: &[u64]) -> Pattern {
         assert_eq!(received.len(), self.sources.len(), "one length for each edge");
         let mut pattern = Pattern::default();
@@ -46,7 +70,7 @@ impl Neighborhood<'_> {
         }
         let blocks: Vec<Span> = in_a_row(Buf::Recv, received).collect();
         let mut kept = kept.into_iter();
-        for index in (0..blocks.len()).map(|index| if self.is_grid { index ^ 1 } else { index }) {
+        for index in self.in_order() {
             match self.sources[index] {
                 Some(from) if from == self.rank => {
                     if let Some(own) = kept.next() {

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use crate::pattern::{
-    Neighborhood, Pattern, allgatherv, alltoallv, gatherv, neighbor_allgatherv, neighbor_alltoallv, scatterv,
+    Block, Neighborhood, Pattern, allgatherv, alltoallv, gatherv, neighbor_allgatherv, neighbor_alltoallv,
+    scatterv,
 };
 use crate::peers::groups::counted_through;
 use crate::verify::contract::{Alias, Contract, Expected, Part, Synchronizes};
@@ -32,32 +33,34 @@ fn verify_between(parts: Vec<Part>, first_group: u32, patterns: &[Pattern], seed
     Ok(())
 }
 
-/// The plans by lines, if streams are short enough: everybody knows where his blocks lie.
+/// The plans by lines, if streams are short enough.
 pub(super) fn by_lines(patterns: &[Pattern], first_group: u32) -> Option<Vec<Plan>> {
     let longest = patterns.iter().map(Pattern::posted_bytes).max()?;
+    let plan =
+        |(rank, pattern): (u32, &Pattern)| pattern.by_lines(&places(patterns, first_group, rank), longest);
+    Pattern::fits_lines(longest).then(|| (0..).zip(patterns).map(plan).collect())
+}
+
+/// Where the blocks that a rank receives lie with those that send them.
+fn places(patterns: &[Pattern], first_group: u32, rank: u32) -> Vec<u64> {
     let at = |rank, peer| {
         counted_through(first_group, patterns.len() as u32, rank, peer).expect("patterns name ranks")
     };
-    let mut taken = vec![vec![0; patterns.len()]; patterns.len()];
-    let plan = |(rank, pattern): (u32, &Pattern)| {
-        let places: Vec<u64> = pattern
-            .receives
+    let mut taken = vec![0; patterns.len()];
+    let place = |block: &Block| {
+        let sender = at(rank, block.peer);
+        let of_sender = &patterns[sender as usize];
+        let mut for_this = of_sender
+            .sends
             .iter()
-            .map(|block| {
-                let sender = at(rank, block.peer);
-                let of_sender = &patterns[sender as usize];
-                let mut for_this = of_sender.sends.iter().zip(of_sender.places());
-                let mut for_this = for_this.by_ref().filter(|(block, _)| at(sender, block.peer) == rank);
-                let count = &mut taken[rank as usize][sender as usize];
-                *count += 1;
-                let (_, place) = for_this.nth(*count - 1).expect("what is received is sent");
-                assert_eq!(place.bytes, block.span.bytes);
-                place.begin
-            })
-            .collect();
-        pattern.by_lines(&places, longest)
+            .zip(of_sender.places())
+            .filter(|(block, _)| at(sender, block.peer) == rank);
+        let (_, place) = for_this.nth(taken[sender as usize]).expect("what is received is sent");
+        taken[sender as usize] += 1;
+        assert_eq!(place.bytes, block.span.bytes);
+        place.begin
     };
-    Pattern::fits_lines(longest).then(|| (0..).zip(patterns).map(plan).collect())
+    patterns[rank as usize].receives.iter().map(place).collect()
 }
 
 /// Where each block begins, if they lie one after the other.
@@ -193,6 +196,27 @@ proptest! {
             patterns.push(neighbor_alltoallv(&graph, &sent, &received));
         }
         prop_assert_eq!(verify(parts, &patterns, seed), Ok(()));
+        let ends_of = |rank: u32| from(rank as usize).map(|edge| Some(edge.1 as u32)).collect::<Vec<_>>();
+        let alike: Vec<_> = (0..ranks as u32)
+            .map(|rank| {
+                let sources: Vec<_> = to(rank as usize).map(|edge| Some(edge.0 as u32)).collect();
+                (rank, sources, ends_of(rank))
+            })
+            .collect();
+        let graph = |index: usize| {
+            let (rank, sources, destinations) = &alike[index];
+            Neighborhood { rank: *rank, sources, destinations, is_grid: false }
+        };
+        let pattern = |index: usize| {
+            let graph = graph(index);
+            let (sent, received) = (vec![7; graph.destinations.len()], vec![7; graph.sources.len()]);
+            neighbor_alltoallv(&graph, &sent, &received)
+        };
+        let patterns: Vec<_> = (0..ranks).map(pattern).collect();
+        for rank in 0..ranks {
+            let told = graph(rank).places(ends_of, 7);
+            prop_assert_eq!(told, places(&patterns, ranks as u32, rank as u32));
+        }
     }
 
     #[test]
@@ -227,6 +251,16 @@ proptest! {
         }
         prop_assert_eq!(verify(all.0, &all.1, seed), Ok(()));
         prop_assert_eq!(verify(gathered.0, &gathered.1, seed), Ok(()));
+
+        let grid = |ends| move |rank| Neighborhood { rank, sources: ends, destinations: ends, is_grid: true };
+        let all_ends: Vec<_> = (0..ranks).map(neighbours).collect();
+        let alike: Vec<_> = (0..ranks)
+            .map(|rank| neighbor_alltoallv(&grid(&all_ends[rank as usize])(rank), &[7; 2], &[7; 2]))
+            .collect();
+        for rank in 0..ranks {
+            let told = grid(&all_ends[rank as usize])(rank).places(|rank| neighbours(rank).to_vec(), 7);
+            prop_assert_eq!(told, places(&alike, ranks, rank));
+        }
     }
 }
 
