@@ -19,4 +19,4 @@ mod quad;
 mod reducer;
 mod table;
 
-pub use reducer::{Reducer, UserFunction};
+pub use reducer::{CODE_BITS, Reducer, UserFunction};

@@ -20,6 +20,7 @@ pub type UserFunction = dyn Fn(&Region, &Region, u64) + Send + Sync;
 pub struct Reducer {
     unit_bytes: u64,
     commutative: bool,
+    code: u8,
     apply: Apply,
 }
 
@@ -42,7 +43,8 @@ impl Reducer {
             let text = format!("op {} is not defined on datatype {}", op.name(), basic.name());
             return Err(Error::new(ErrorClass::Op, text));
         };
-        Ok(Self { unit_bytes: basic.size() as u64, commutative: true, apply: Apply::Kernel(kernel) })
+        let unit_bytes = basic.size() as u64;
+        Ok(Self { unit_bytes, commutative: true, code: code(op), apply: Apply::Kernel(kernel) })
     }
 
     /// A predefined operation on pairs that have no name in the standard. A value is a number that can be
@@ -59,13 +61,14 @@ impl Reducer {
             return Err(Error::new(ErrorClass::Op, text));
         };
         let unit_bytes = (value.size() + index.size()) as u64;
-        Ok(Self { unit_bytes, commutative: true, apply: Apply::Kernel(kernel) })
+        Ok(Self { unit_bytes, commutative: true, code: code(op), apply: Apply::Kernel(kernel) })
     }
 
     /// An operation of the user's, on elements of `unit_bytes` packed bytes each. `function` is given regions
     /// whose length is that of the elements to combine.
     pub fn user(unit_bytes: u64, commutative: bool, function: Arc<UserFunction>) -> Self {
-        Self { unit_bytes, commutative, apply: Apply::User(function) }
+        let code = if commutative { USER } else { USER_IN_ORDER };
+        Self { unit_bytes, commutative, code, apply: Apply::User(function) }
     }
 
     /// Packed bytes of one element.
@@ -76,6 +79,22 @@ impl Reducer {
     /// Whether the operands may be exchanged.
     pub fn is_commutative(&self) -> bool {
         self.commutative
+    }
+
+    /// Which operation this is, in [`CODE_BITS`] bits: of different predefined ones different numbers, of all of the
+    /// user's that may be reordered the same, and of all others of his. Never 0.
+    #[inline]
+    pub fn code(&self) -> u8 {
+        self.code
+    }
+
+    /// What programs call the operation of a [code](Self::code).
+    pub fn name_of(code: u8) -> &'static str {
+        match code {
+            USER => "an operation of the program",
+            USER_IN_ORDER => "an ordered operation of the program",
+            _ => ReduceOp::ALL.into_iter().find(|&op| self::code(op) == code).map_or("?", ReduceOp::name),
+        }
     }
 
     /// `into = left op right`, element by element. `into` is `left` or `right`, or overlaps neither; else the
@@ -136,6 +155,17 @@ impl Reducer {
             function(first, second, count);
         }
     }
+}
+
+/// What [`Reducer::code`] needs.
+pub const CODE_BITS: u32 = 5;
+
+const USER: u8 = 0x1e;
+const USER_IN_ORDER: u8 = 0x1f;
+
+/// The standard numbers operations in a row of 32, the first of which is none.
+fn code(op: ReduceOp) -> u8 {
+    op as u8 & ((1 << CODE_BITS) - 1)
 }
 
 /// The operations that [`Reducer::predefined`] takes although the standard does not define them.

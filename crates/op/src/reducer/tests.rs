@@ -336,3 +336,13 @@ fn the_users_function_gets_elements_of_sixteen_bytes_aligned_as_c_wants_them() {
         assert_eq!(result.to_vec(), [7; 32]);
     }
 }
+
+#[test]
+fn codes_tell_operations_apart() {
+    let mut codes: Vec<u8> = ReduceOp::ALL.into_iter().map(super::code).collect();
+    codes.extend([super::USER, super::USER_IN_ORDER]);
+    assert!(codes.iter().all(|&code| code > 0 && code < 1 << super::CODE_BITS));
+    let names: std::collections::BTreeSet<_> = codes.iter().map(|&code| Reducer::name_of(code)).collect();
+    assert_eq!(names.len(), codes.len());
+    assert_eq!(Reducer::name_of(super::code(ReduceOp::Max)), "MPI_MAX");
+}
