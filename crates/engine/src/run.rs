@@ -373,7 +373,7 @@ impl Run {
             self.awaits = Some(Awaits { line: theirs, sequence });
             return false;
         }
-        means.channel.note_completed(peer, theirs.completed());
+        means.channel.note_completed(peer, theirs.note());
         let (offset, bytes) = into.at(segment);
         if bytes == 0 {
             return true;

@@ -16,6 +16,7 @@
 //! What is mapped stays until the process ends, so views of it are `'static`.
 
 mod arena;
+mod calls;
 mod cpus;
 mod doorbell;
 mod end;
@@ -33,6 +34,7 @@ mod state;
 mod sync;
 
 pub use arena::{Arena, Block};
+pub use calls::{CALLS, Calls};
 pub use cpus::{Cpu, allowed_cpus};
 pub use doorbell::{Doorbell, Sleepers, Waker};
 pub use end::end_process;

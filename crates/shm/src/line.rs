@@ -2,8 +2,8 @@
 //!
 //! The sequence number and the first 48 bytes lie in one cache line, so a small contribution reaches a peer
 //! with the one transfer that the flag alone would cost. Larger ones lie elsewhere in the segment, and the
-//! line carries their offset. Beside the sequence number travels how many runs the writer has completed: so who
-//! pulls learns for nothing how far the writer is.
+//! line carries their offset. Beside the sequence number travels a *note*, a word for which the writer and its
+//! readers have a use: so who pulls learns for nothing how far the writer is, and what it believes to be doing.
 
 use oxmpi_mem::Region;
 
@@ -20,7 +20,7 @@ pub const INLINE_BYTES: usize = 112;
 #[derive(Debug)]
 pub struct Line {
     sequence: AtomicU64,
-    completed: AtomicU64,
+    note: AtomicU64,
     payload: UnsafeCell<[u8; INLINE_BYTES]>,
 }
 
@@ -36,31 +36,31 @@ impl Line {
     /// A line on which nothing was ever posted.
     #[cfg(loom)]
     pub(crate) fn new() -> Self {
-        let (sequence, completed) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { sequence, completed, payload: UnsafeCell::new([0; INLINE_BYTES]) }
+        let (sequence, note) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { sequence, note, payload: UnsafeCell::new([0; INLINE_BYTES]) }
     }
 
     /// Makes the line one on which nothing was ever posted. No peer may know of it yet.
     pub fn clear(&self) {
         self.sequence.store(0, Ordering::Relaxed);
-        self.completed.store(0, Ordering::Relaxed);
+        self.note.store(0, Ordering::Relaxed);
     }
 
-    /// Shows `sequence` and, before it, `completed` and the bytes of `from`.
+    /// Shows `sequence` and, before it, `note` and the bytes of `from`.
     ///
     /// # Panics
     /// If `from` is longer than [`INLINE_BYTES`].
     #[inline]
-    pub fn post(&self, sequence: u64, completed: u64, from: &Region) {
+    pub fn post(&self, sequence: u64, note: u64, from: &Region) {
         self.payload().copy_from(from);
-        self.publish(sequence, completed);
+        self.publish(sequence, note);
     }
 
-    /// Shows `sequence` and, before it, `completed`, and that its bytes lie at `offset` in the segment.
+    /// Shows `sequence` and, before it, `note`, and that its bytes lie at `offset` in the segment.
     #[inline]
-    pub fn post_at(&self, sequence: u64, completed: u64, offset: u64) {
+    pub fn post_at(&self, sequence: u64, note: u64, offset: u64) {
         self.payload().write(&offset.to_ne_bytes());
-        self.publish(sequence, completed);
+        self.publish(sequence, note);
     }
 
     /// Whether `sequence` has been posted; if so, what was written before is visible.
@@ -75,10 +75,10 @@ impl Line {
         self.sequence.load(Ordering::Acquire) // pairs with the Release in `publish`
     }
 
-    /// How many runs the writer had completed when it posted, or later. All that it read in them it has read.
+    /// The note of the last sequence number that was seen, or a later one. What was written before is visible.
     #[inline]
-    pub fn completed(&self) -> u64 {
-        self.completed.load(Ordering::Acquire) // pairs with the Release in `publish`
+    pub fn note(&self) -> u64 {
+        self.note.load(Ordering::Acquire) // pairs with the Release in `publish`
     }
 
     /// The bytes posted in the line.
@@ -97,8 +97,8 @@ impl Line {
     }
 
     #[inline]
-    fn publish(&self, sequence: u64, completed: u64) {
-        self.completed.store(completed, Ordering::Release); // pairs with the Acquire in `completed`
+    fn publish(&self, sequence: u64, note: u64) {
+        self.note.store(note, Ordering::Release); // pairs with the Acquire in `note`
         self.sequence.store(sequence, Ordering::Release); // pairs with the Acquire in `sequence`
     }
 }
@@ -122,6 +122,20 @@ mod loom_tests {
                 // SAFETY: sequence 1 is published, so the only write has happened.
                 assert_eq!(line.payload.with(|bytes| unsafe { (*bytes)[0] }), 42);
             }
+        });
+    }
+
+    #[test]
+    fn who_sees_the_sequence_sees_its_note_or_a_later_one() {
+        loom::model(|| {
+            let line = Arc::new(Line::new());
+            let writer = line.clone();
+            loom::thread::spawn(move || {
+                writer.publish(1, 10);
+                writer.publish(2, 20);
+            });
+            let sequence = line.sequence();
+            assert!(line.note() >= 10 * sequence, "the note of an earlier post");
         });
     }
 }

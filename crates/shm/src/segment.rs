@@ -18,8 +18,8 @@ use oxmpi_mem::Region;
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
-use crate::Line;
 use crate::layout::{Layout, Window, Windows};
+use crate::{Calls, Line};
 
 /// A `memfd`, mapped as far as it is used.
 #[derive(Debug)]
@@ -175,6 +175,20 @@ impl Segment {
         }
         // SAFETY: in bounds, aligned, never unmapped; a line is atomics and cells, valid for any bytes.
         Ok(unsafe { slice::from_raw_parts(first, count) })
+    }
+
+    /// What a rank has called lately, noted at `offset`, perhaps named by a peer.
+    ///
+    /// # Errors
+    /// As [`Segment::lines`].
+    pub fn calls(&'static self, offset: u64) -> Result<&'static Calls> {
+        let bytes = size_of::<Calls>();
+        let calls = self.region(offset, bytes)?.as_ptr().cast::<Calls>();
+        if !calls.is_aligned() {
+            return Err(outside(offset, bytes));
+        }
+        // SAFETY: in bounds, aligned, never unmapped; atomics are valid for any bytes.
+        Ok(unsafe { &*calls })
     }
 
     /// A shared structure of this crate at `offset`.
