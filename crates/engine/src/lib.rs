@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod absent;
+mod call;
 mod channel;
 mod engine;
 mod matching;
@@ -21,6 +22,7 @@ mod run;
 mod slab;
 
 pub use absent::Absent;
+pub use call::{Call, Called, Lifetime};
 pub use channel::{Channel, ChannelPlan};
 pub use engine::{ChannelKey, Engine, RunKey};
 pub use matching::{Message, Pattern};

@@ -1,0 +1,319 @@
+//! What a rank believes to be doing in a run, in a word: so that ranks that do different things notice.
+//!
+//! All ranks of a collective pass arguments that fit each other. What follows from them alike on all ranks - which
+//! collective it is, the root, the operation, the bytes - is packed into a word, which travels with everything that is
+//! posted or sent. Who reads compares it with his own: one comparison; all else here is off the common path.
+//!
+//! | bits | what |
+//! |---|---|
+//! | 4 | how many runs the writer is ahead of those that it has completed |
+//! | 14 | a hash of the calls before: who only wrote when ranks disagreed learns of it when he reads next |
+//! | 46 | the call: collective and lifetime, root, operation, length of an element, bytes |
+//!
+//! Lengths up to 1 MiB are exact, longer ones rounded and hashed. In what the standard lets ranks say differently -
+//! the lengths of a vector collective's blocks, the root and what it moves for a rank beside it - nothing is compared.
+//!
+//! MPI-5.0: Collective Communication, Correctness.
+
+use std::sync::LazyLock;
+
+use oxmpi_base::{Chapter, ErrorClass, Function};
+use oxmpi_op::{CODE_BITS, Reducer};
+
+/// A collective, as its ranks must call it alike. The operation of a reduction, and the lifetime, come with the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    bits: u64,
+    /// The bits that all ranks know.
+    known: u64,
+}
+
+/// The lifetime of a collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lifetime {
+    /// The call ends with the operation.
+    Blocking,
+    /// It is begun once.
+    Nonblocking,
+    /// It is started at will, on a channel of its own.
+    Persistent,
+}
+
+/// What is called in a run, with all that is known of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Called(u64);
+
+/// A part of the word.
+struct Field {
+    at: u32,
+    bits: u32,
+}
+
+const LAG: u64 = (1 << 4) - 1;
+const HISTORY: Field = Field { at: 4, bits: 14 };
+const KIND: Field = Field { at: 18, bits: 5 };
+const LIFETIME: Field = Field { at: 23, bits: 2 };
+const ROOT: Field = Field { at: 25, bits: 10 };
+const OPERATION: Field = Field { at: 35, bits: CODE_BITS };
+const UNIT: Field = Field { at: 40, bits: 3 };
+const BYTES: Field = Field { at: 43, bits: 21 };
+
+const NO_ROOT: u64 = ROOT.most();
+/// The root, and all that it says, are known to others.
+const BESIDE_ROOT: u64 = ROOT.most() - 1;
+const LARGEST_ROOT: u64 = ROOT.most() - 2;
+
+/// Each rank has lengths of its own.
+const NO_BYTES: u64 = BYTES.most();
+/// Lengths from here on are rounded: to a power of two, in parts of `ROUNDED` of it, and a hash.
+const LONG: u64 = 1 << (BYTES.bits - 1);
+const ROUNDED: u64 = 1 << 7;
+const LENGTH_HASH: u64 = 1 << 8;
+const LARGEST_POWER: u32 = LONG.ilog2() + 30;
+
+/// What sets something up, by number, behind all collectives.
+const CONSTRUCTOR: u64 = KIND.most() - 1;
+const PREPARATION: u64 = KIND.most();
+
+/// The persistent forms of all collectives, which stand for all their forms: their numbers are 1 and up.
+static COLLECTIVES: LazyLock<Vec<Function>> = LazyLock::new(|| {
+    let is_persistent = |function: &Function| {
+        matches!(function.chapter(), Chapter::CollectivePersistent | Chapter::NeighborhoodPersistent)
+            && function.name().ends_with("_init")
+    };
+    Function::all().filter(is_persistent).collect()
+});
+
+impl Field {
+    const fn most(&self) -> u64 {
+        (1 << self.bits) - 1
+    }
+
+    const fn mask(&self) -> u64 {
+        self.most() << self.at
+    }
+
+    const fn of(&self, word: u64) -> u64 {
+        word >> self.at & self.most()
+    }
+
+    const fn put(&self, word: u64, value: u64) -> u64 {
+        word & !self.mask() | value << self.at
+    }
+}
+
+impl Call {
+    /// What is said of runs of which nothing is known.
+    pub const UNKNOWN: Self = Self { bits: 0, known: 0 };
+
+    /// A constructor of communicators.
+    pub const CONSTRUCTOR: Self = Self::of_kind(CONSTRUCTOR);
+
+    /// The initialisation of a persistent collective.
+    pub const PREPARATION: Self = Self::of_kind(PREPARATION);
+
+    /// A collective, by its persistent form, without root and lengths.
+    ///
+    /// # Panics
+    /// If there is no such collective.
+    pub fn new(function: Function) -> Self {
+        let number = COLLECTIVES.iter().position(|known| *known == function);
+        let kind = number.expect("a persistent collective") as u64 + 1;
+        assert!(kind < CONSTRUCTOR, "there are numbers for all collectives");
+        Self::of_kind(kind)
+    }
+
+    const fn of_kind(kind: u64) -> Self {
+        Self { bits: BYTES.put(ROOT.put(KIND.put(0, kind), NO_ROOT), NO_BYTES), known: u64::MAX }
+    }
+
+    /// With a root.
+    #[must_use]
+    pub fn rooted(self, root: u32) -> Self {
+        Self { bits: ROOT.put(self.bits, u64::from(root).min(LARGEST_ROOT)), ..self }
+    }
+
+    /// With a length.
+    #[must_use]
+    pub fn of_bytes(self, bytes: u64) -> Self {
+        let code = if bytes < LONG { bytes } else { rounded(bytes) };
+        Self { bits: BYTES.put(self.bits, code), ..self }
+    }
+
+    /// With a length in elements of so many bytes, which are combined.
+    #[must_use]
+    pub fn in_units(self, unit: u32) -> Self {
+        let code =
+            if unit.is_power_of_two() && unit <= 16 { u64::from(unit.ilog2()) + 1 } else { OTHER_UNIT };
+        Self { bits: UNIT.put(self.bits, code), ..self }
+    }
+
+    /// Of a collective between two groups with a root, which not all ranks are told.
+    #[must_use]
+    pub fn known_in_part(self) -> Self {
+        Self { known: KIND.mask() | LIFETIME.mask(), ..self }
+    }
+
+    /// As a rank that is beside the root, and knows of it no more.
+    #[must_use]
+    pub fn beside_root(self) -> Self {
+        Self { bits: ROOT.put(self.bits & KIND.mask(), BESIDE_ROOT), ..self.known_in_part() }
+    }
+
+    /// In a run.
+    #[inline]
+    pub fn begun(&self, lifetime: Lifetime, reducer: Option<&Reducer>) -> Called {
+        let operation = reducer.map_or(0, Reducer::code);
+        Called(self.bits | (lifetime as u64) << LIFETIME.at | u64::from(operation) << OPERATION.at)
+    }
+}
+
+const OTHER_UNIT: u64 = UNIT.most() - 1;
+
+impl Called {
+    /// As a number, for others to read.
+    pub fn to_word(self) -> u64 {
+        self.0
+    }
+
+    /// What is called where this word came from.
+    pub fn of_word(word: u64) -> Self {
+        Self(word & !(HISTORY.mask() | LAG))
+    }
+
+    /// In what two ranks differ that must not.
+    pub fn conflict(self, other: Self) -> Option<ErrorClass> {
+        let differs = |field: Field| field.of(self.0) != field.of(other.0);
+        if [self, other].iter().any(|called| KIND.of(called.0) == 0) {
+            return None;
+        }
+        if differs(KIND) || differs(LIFETIME) {
+            return Some(ErrorClass::Other);
+        }
+        if [self, other].map(|called| ROOT.of(called.0)).contains(&BESIDE_ROOT) {
+            return None;
+        }
+        let rest = [
+            (ROOT, ErrorClass::Root),
+            (OPERATION, ErrorClass::Op),
+            (BYTES, ErrorClass::Truncate),
+            (UNIT, ErrorClass::Type),
+        ];
+        rest.into_iter().find_map(|(field, class)| differs(field).then_some(class))
+    }
+
+    /// As a program writes it.
+    pub fn describe(self) -> String {
+        let function = match KIND.of(self.0) {
+            CONSTRUCTOR => return "a constructor of communicators".to_owned(),
+            PREPARATION => return "the initialisation of a persistent collective".to_owned(),
+            kind => (kind as usize).checked_sub(1).and_then(|index| COLLECTIVES.get(index)),
+        };
+        let name = function.and_then(|function| function.name().strip_prefix("MPI_")?.strip_suffix("_init"));
+        let Some(name) = name else { return "a collective".to_owned() };
+        let name = match LIFETIME.of(self.0) {
+            0 => format!("MPI_{name}"),
+            1 => format!("MPI_I{}", name.to_ascii_lowercase()),
+            _ => format!("MPI_{name}_init"),
+        };
+        let arguments = self.arguments();
+        if arguments.is_empty() { name } else { format!("{name} ({})", arguments.join(", ")) }
+    }
+
+    fn arguments(self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        match BYTES.of(self.0) {
+            NO_BYTES => {}
+            long @ LONG.. => arguments.push(format!("about {:.2} MiB", about(long) / f64::from(1 << 20))),
+            bytes => match UNIT.of(self.0) {
+                0 => arguments.push(format!("{bytes} bytes")),
+                OTHER_UNIT => arguments.push(format!("{bytes} bytes in long elements")),
+                unit => arguments.push(format!("{bytes} bytes in elements of {}", 1 << (unit - 1))),
+            },
+        }
+        if OPERATION.of(self.0) != 0 {
+            arguments.push(Reducer::name_of(OPERATION.of(self.0) as u8).to_owned());
+        }
+        match ROOT.of(self.0) {
+            NO_ROOT => {}
+            BESIDE_ROOT => arguments.push("root MPI_PROC_NULL".to_owned()),
+            LARGEST_ROOT => arguments.push(format!("root {LARGEST_ROOT} or above")),
+            root => arguments.push(format!("root {root}")),
+        }
+        arguments
+    }
+}
+
+/// The code of a long length.
+fn rounded(bytes: u64) -> u64 {
+    let power = bytes.ilog2().min(LARGEST_POWER);
+    let part = (bytes >> (power - ROUNDED.ilog2())).min(2 * ROUNDED - 1) - ROUNDED;
+    let hash = hashed(bytes) >> (64 - LENGTH_HASH.ilog2());
+    let rounded = u64::from(power - LONG.ilog2()) * ROUNDED + part;
+    LONG + rounded * LENGTH_HASH + hash
+}
+
+/// The length of a code, rounded.
+fn about(code: u64) -> f64 {
+    let rest = (code & (LONG - 1)) / LENGTH_HASH;
+    let (power, part) = (rest / ROUNDED, rest % ROUNDED);
+    (LONG << power) as f64 * (1.0 + part as f64 / ROUNDED as f64)
+}
+
+#[inline]
+fn hashed(word: u64) -> u64 {
+    (word ^ word >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bcast(root: u32, bytes: u64) -> Called {
+        Call::new(Function::BcastInit).rooted(root).of_bytes(bytes).begun(Lifetime::Blocking, None)
+    }
+
+    #[test]
+    fn a_difference_has_the_class_of_the_argument() {
+        let barrier = Call::new(Function::BarrierInit).begun(Lifetime::Blocking, None);
+        let nonblocking = Call::new(Function::BarrierInit).begun(Lifetime::Nonblocking, None);
+        assert_eq!(bcast(0, 8).conflict(bcast(0, 8)), None);
+        assert_eq!(bcast(0, 8).conflict(barrier), Some(ErrorClass::Other));
+        assert_eq!(barrier.conflict(nonblocking), Some(ErrorClass::Other));
+        assert_eq!(bcast(0, 8).conflict(bcast(1, 8)), Some(ErrorClass::Root));
+        assert_eq!(bcast(0, 8).conflict(bcast(0, 4)), Some(ErrorClass::Truncate));
+        for (one, other) in [(1 << 40, 1 << 41), (3 << 20, (3 << 20) + 8), (u64::MAX, 1 << 63)] {
+            assert_eq!(bcast(0, one).conflict(bcast(0, other)), Some(ErrorClass::Truncate));
+        }
+        assert_eq!(bcast(0, 3 << 20).describe(), "MPI_Bcast (about 3.00 MiB, root 0)");
+        let reduce = |unit| {
+            Call::new(Function::AllreduceInit).of_bytes(24).in_units(unit).begun(Lifetime::Blocking, None)
+        };
+        assert_eq!(reduce(8).conflict(reduce(4)), Some(ErrorClass::Type));
+    }
+
+    #[test]
+    fn who_is_beside_the_root_agrees_with_all_who_call_the_same() {
+        let beside = Call::new(Function::BcastInit).beside_root();
+        let root = Call::new(Function::BcastInit).rooted(3).of_bytes(100).known_in_part();
+        let [first, second] = [beside, root].map(|call| call.begun(Lifetime::Blocking, None));
+        assert_eq!(first.conflict(second), None);
+        assert_eq!(second.conflict(first), None);
+    }
+
+    #[test]
+    fn what_is_described_is_what_was_called() {
+        assert_eq!(bcast(2, 100).describe(), "MPI_Bcast (100 bytes, root 2)");
+        assert_eq!(bcast(9999, 1 << 30).describe(), "MPI_Bcast (about 1024.00 MiB, root 1021 or above)");
+        assert_eq!(
+            Call::new(Function::BarrierInit).begun(Lifetime::Nonblocking, None).describe(),
+            "MPI_Ibarrier"
+        );
+        assert_eq!(
+            Call::new(Function::AlltoallvInit).begun(Lifetime::Persistent, None).describe(),
+            "MPI_Alltoallv_init"
+        );
+        let constructor = Call::CONSTRUCTOR.begun(Lifetime::Nonblocking, None);
+        assert_eq!(constructor.describe(), "a constructor of communicators");
+    }
+}
