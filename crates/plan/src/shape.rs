@@ -140,7 +140,7 @@ impl Shape {
     }
 
     /// Bytes of the longer of the two groups' blocks.
-    pub(crate) fn longest(&self) -> u64 {
+    pub fn longest(&self) -> u64 {
         self.bytes.max(self.received)
     }
 

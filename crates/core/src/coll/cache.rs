@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use oxmpi_base::Function;
-use oxmpi_engine::{ChannelKey, Program};
-use oxmpi_plan::{Overrides, Plan, Root, Shape, Uneven, compile};
+use oxmpi_engine::{Call, ChannelKey, Program};
+use oxmpi_plan::{Overrides, Root, Shape, Uneven, compile};
 
 use super::Case;
 use super::irregular::{Form, Lengths};
@@ -70,14 +70,15 @@ impl PlanCache {
             }
             _ => {
                 *place = Some(Entry { case: *case, plan: None });
-                Arc::new(Program::new(self.compile(case, rank)))
+                Arc::new(self.compile(case, rank, case.call(rank)))
             }
         }
     }
 
+    /// The plan of `rank` for a case, of ranks that make `call`.
     #[cold]
-    fn compile(&self, case: &Case, rank: u32) -> Plan {
-        compile(&case.shape, rank, case.in_place, &self.overrides)
+    pub(super) fn compile(&self, case: &Case, rank: u32, call: Call) -> Program {
+        Program::new(compile(&case.shape, rank, case.in_place, &self.overrides), call)
     }
 
     /// Takes back a plan that was lent for a case.
@@ -114,7 +115,11 @@ impl PlanCache {
                 if known.len() == IRREGULAR_PLACES {
                     known.remove(0);
                 }
-                (function, lengths.clone(), Arc::new(Program::new(form.plan(lengths, comm))))
+                (
+                    function,
+                    lengths.clone(),
+                    Arc::new(Program::new(form.plan(lengths, comm), form.call(function, lengths))),
+                )
             }
         };
         let plan = Arc::clone(&entry.2);
@@ -140,7 +145,10 @@ impl PlanCache {
         if known.len() == UNEVEN_PLACES {
             known.remove(0);
         }
-        let plan = Arc::new(Program::new(uneven.compile(rank, in_place, &self.overrides)));
+        // Both groups have as many elements.
+        let call = Call::new(Function::ReduceScatterInit).of_bytes(uneven.lengths.iter().sum());
+        let plan = uneven.compile(rank, in_place, &self.overrides);
+        let plan = Arc::new(Program::new(plan, call.in_units(uneven.unit)));
         known.push(UnevenEntry { uneven, in_place, plan: Arc::clone(&plan) });
         plan
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
+use oxmpi_engine::Call;
 use oxmpi_mem::Region;
 
 use super::{Operation, Side, allgather, inter};
@@ -15,6 +16,9 @@ use crate::process::{Process, State};
 pub(crate) trait Record: Sized {
     /// How many; the same on all ranks.
     const BYTES: usize;
+
+    /// For what: the same on all ranks.
+    const CALL: Call = Call::CONSTRUCTOR;
 
     /// Appends exactly [`Record::BYTES`] bytes.
     fn write(&self, into: &mut Vec<u8>);
@@ -72,9 +76,10 @@ impl<T: Record> Exchange<T> {
         send.write(&bytes);
         let (from, into) = (Buffer::dense(send), Buffer::dense(recv));
         let operation = if comm.is_inter() {
-            inter::exchange(comm, from, into)?
+            inter::exchange(comm, T::CALL, from, into)?
         } else {
-            allgather(process, comm, Side::Buffer(from), into)?
+            let operation = allgather(process, comm, Side::Buffer(from), into)?;
+            operation.called(process, comm, T::CALL)
         };
         Ok((Self { send, recv, local, of: PhantomData }, operation))
     }

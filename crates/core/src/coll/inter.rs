@@ -4,8 +4,9 @@
 //! may carry other lengths than the opposite one, or nothing. Nothing works in place.
 //! MPI-5.0: Collective Communication, Applying Collective Operations to Inter-Communicators.
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
+use oxmpi_engine::{Call, Program};
 use oxmpi_op::Reducer;
 use oxmpi_plan::inter::{self, Groups};
 use oxmpi_plan::{self as plan, Collective, Shape};
@@ -16,9 +17,9 @@ use crate::comm::Communicator;
 use crate::process::Process;
 
 /// Everybody's block of equal length, to everybody of both groups: the local group's first.
-pub(super) fn exchange(comm: &Communicator, send: Buffer, recv: Buffer) -> Result<Operation> {
+pub(super) fn exchange(comm: &Communicator, call: Call, send: Buffer, recv: Buffer) -> Result<Operation> {
     let plan = inter::exchange(&comm.groups(), send.bytes());
-    Operation::planned(Function::AllgatherInit, plan, send, recv)
+    Operation::planned(Program::new(plan, call), send, recv)
 }
 
 impl Communicator {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Function, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Binding, Program};
+use oxmpi_engine::{Binding, Call, Program};
 use oxmpi_plan::pattern::Pattern;
 use oxmpi_plan::{self as plan, Collective, Plan, Shape};
 
@@ -19,17 +19,9 @@ use crate::comm::Communicator;
 
 /// A collective whose plan no shape decides.
 #[derive(Debug)]
-pub(super) struct Irregular {
-    /// The persistent form, which stands for all.
-    pub function: Function,
-    pub source: Source,
-}
-
-/// Where the plan comes from.
-#[derive(Debug)]
-pub(super) enum Source {
-    /// From these lengths.
-    Lengths { lengths: Lengths, form: &'static Form },
+pub(super) enum Irregular {
+    /// These lengths do. The function is the persistent form, which stands for all.
+    Lengths { function: Function, lengths: Lengths, form: &'static Form },
     /// It is there.
     Made(Arc<Program>),
 }
@@ -67,14 +59,11 @@ pub(super) struct Streams {
 }
 
 impl Irregular {
-    /// The root, where all ranks name the same.
-    pub fn root(&self) -> Option<u32> {
-        match &self.source {
-            Source::Lengths { lengths, form } => {
-                let has_root = form.regular.is_some_and(|collective| collective.info().is_rooted());
-                has_root.then(|| lengths.root.rank())
-            }
-            Source::Made(_) => None,
+    /// What all ranks must call alike.
+    pub fn call(&self) -> Call {
+        match self {
+            Self::Lengths { function, lengths, form } => form.call(*function, lengths),
+            Self::Made(plan) => plan.call(),
         }
     }
 }
@@ -100,6 +89,13 @@ impl Form {
     /// A form within one group.
     pub const fn of(regular: Collective, pattern: fn(&Lengths, &Communicator) -> Pattern) -> Self {
         Self { pattern, regular: Some(regular), streams: None }
+    }
+
+    /// What all ranks must call alike: each has lengths of its own, and in some forms all name a root.
+    pub fn call(&self, function: Function, lengths: &Lengths) -> Call {
+        let call = Call::new(function);
+        let has_root = self.regular.is_some_and(|collective| collective.info().is_rooted());
+        if has_root { call.rooted(lengths.root.rank()) } else { call }
     }
 
     /// The plan that needs nothing of other ranks: by lines where all know where their blocks lie, else by messages.
@@ -140,17 +136,16 @@ impl Operation {
         recv: Buffer,
     ) -> Result<Self> {
         check_apart(&send, &recv, lengths.in_place)?;
-        Ok(Self::sourced(Irregular { function, source: Source::Lengths { lengths, form } }, send, recv))
+        Ok(Self::sourced(Irregular::Lengths { function, lengths, form }, send, recv))
     }
 
     /// An operation that moves data, by a plan that is there.
     ///
     /// # Errors
     /// As [`check_apart`].
-    pub(super) fn planned(function: Function, plan: Plan, send: Buffer, recv: Buffer) -> Result<Self> {
+    pub(super) fn planned(plan: Program, send: Buffer, recv: Buffer) -> Result<Self> {
         check_apart(&send, &recv, false)?;
-        let source = Source::Made(Arc::new(Program::new(plan)));
-        Ok(Self::sourced(Irregular { function, source }, send, recv))
+        Ok(Self::sourced(Irregular::Made(Arc::new(plan)), send, recv))
     }
 
     fn sourced(irregular: Irregular, send: Buffer, recv: Buffer) -> Self {

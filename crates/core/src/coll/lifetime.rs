@@ -7,15 +7,15 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_engine::{Absent, Address, ChannelKey, ChannelPlan, Program, Run, RunKey};
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_engine::{Absent, Address, Call, Called, ChannelKey, ChannelPlan, Program, Run, RunKey};
 use oxmpi_plan::Peer;
 use oxmpi_shm::Block;
 
 use super::exchange::Records;
-use super::irregular::{Irregular, Source};
+use super::irregular::Irregular;
 use super::placing::Known;
-use super::{Case, Operation, Record, exchange};
+use super::{Operation, Record, exchange};
 use crate::comm::Communicator;
 use crate::lines::check_lines;
 use crate::process::{Process, State};
@@ -48,8 +48,8 @@ impl Process {
     /// Prepares a collective to be started at will. Collective: all ranks prepare the same.
     ///
     /// # Errors
-    /// `Other` if another rank prepares another collective, or the same with other arguments; the text names
-    /// both. `NoMem` if shared memory is used up.
+    /// `Other` if another rank prepares another collective, `Root`, `Op`, `Type` or `Truncate` if it prepares the same
+    /// with other arguments; the text names both. `NoMem` if shared memory is used up.
     pub fn persistent(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<RequestKey> {
         let (mine, lines) = self.enter().prepare(comm, &operation);
         let theirs = exchange(self, comm, &mine).and_then(|theirs| agreed(comm.rank(), &mine, theirs));
@@ -136,11 +136,11 @@ impl State {
 
     /// The plan of an operation for this run: others plan theirs by themselves.
     fn plan_of(&mut self, comm: &Communicator, irregular: &Irregular) -> Arc<Program> {
-        match &irregular.source {
-            Source::Lengths { lengths, form } => {
-                self.plans.of_lengths(comm, irregular.function, form, lengths)
+        match irregular {
+            Irregular::Lengths { function, lengths, form } => {
+                self.plans.of_lengths(comm, *function, form, lengths)
             }
-            Source::Made(plan) => Arc::clone(plan),
+            Irregular::Made(plan) => Arc::clone(plan),
         }
     }
 
@@ -157,7 +157,8 @@ impl State {
         let (offset, lines) = self.offer_lines(comm.size() + remote);
         let context = self.engine.p2p.open_context();
         let known = Known::of(comm, operation.irregular.as_deref());
-        (Preparation { lines: offset, context, call: Call::of(operation), known }, lines)
+        let (called, bytes) = operation.prepared(comm.rank());
+        (Preparation { lines: offset, context, called, bytes, known }, lines)
     }
 
     fn open_channel(
@@ -186,64 +187,21 @@ impl State {
 struct Preparation {
     lines: u64,
     context: u32,
-    call: Call,
-    known: Known,
-}
-
-/// What must be the same on all ranks, as words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Call {
-    /// Index of the [`Function`].
-    function: u16,
-    commutative: bool,
-    /// `NO_ROOT` where there is none.
-    root: u32,
-    unit: u32,
+    called: Called,
+    /// The length that `called` says, however long; 0 where it says none.
     bytes: u64,
-}
-
-const NO_ROOT: u32 = u32::MAX;
-
-impl Call {
-    fn of(operation: &Operation) -> Self {
-        let alike = |function| Self {
-            function: function as u16,
-            commutative: true,
-            root: NO_ROOT,
-            unit: 1,
-            bytes: 0,
-        };
-        let Case { shape, .. } = operation.case;
-        let info = shape.collective.info();
-        if let Some(irregular) = &operation.irregular {
-            Self { root: irregular.root().unwrap_or(NO_ROOT), ..alike(irregular.function) }
-        } else if shape.is_between() {
-            // The groups need not see the same lengths, and are told differently who the root is.
-            alike(info.functions.persistent)
-        } else {
-            Self {
-                commutative: shape.commutative,
-                root: if info.is_rooted() { shape.root.rank() } else { NO_ROOT },
-                unit: shape.unit,
-                bytes: shape.bytes,
-                ..alike(info.functions.persistent)
-            }
-        }
-    }
-
-    fn describe(&self) -> String {
-        let name = Function::from_index(self.function).map_or("?", Function::name);
-        let root = if self.root == NO_ROOT { String::new() } else { format!(", root {}", self.root) };
-        let unit = if self.unit > 1 { format!(" in elements of {}", self.unit) } else { String::new() };
-        format!("{name} ({} bytes{unit}{root})", self.bytes)
-    }
+    known: Known,
 }
 
 /// What all ranks tell, if they prepare the same and have the memory for it.
 fn agreed(rank: u32, mine: &Preparation, theirs: Records<Preparation>) -> Result<Records<Preparation>> {
     for (group, whose) in [(&theirs.local, "rank"), (&theirs.remote, "remote rank")] {
-        if let Some(other) = group.iter().position(|other| other.call != mine.call) {
-            return Err(mismatch(rank, &mine.call, &format!("{whose} {other}"), &group[other].call));
+        let mut others = (0..).zip(group.iter());
+        if let Some((other, class)) =
+            others.find_map(|(place, other)| mine.conflict(other).map(|class| (place, class)))
+        {
+            let who = format!("{whose} {other}");
+            return Err(mismatch(class, rank, mine.called, &who, group[other].called));
         }
     }
     check_lines("group", theirs.local.iter().map(|other| other.lines))?;
@@ -252,36 +210,36 @@ fn agreed(rank: u32, mine: &Preparation, theirs: Records<Preparation>) -> Result
 }
 
 #[cold]
-fn mismatch(rank: u32, mine: &Call, who: &str, other: &Call) -> Error {
+fn mismatch(class: ErrorClass, rank: u32, mine: Called, who: &str, other: Called) -> Error {
     let (mine, other) = (mine.describe(), other.describe());
     let text = format!("ranks prepare different collectives: rank {rank} calls {mine}, {who} calls {other}");
-    Error::new(ErrorClass::Other, text)
+    Error::new(class, text)
+}
+
+impl Preparation {
+    /// In what two ranks differ that must not.
+    fn conflict(&self, other: &Self) -> Option<ErrorClass> {
+        let is_longer = || (self.bytes != other.bytes).then_some(ErrorClass::Truncate);
+        self.called.conflict(other.called).or_else(is_longer)
+    }
 }
 
 impl Record for Preparation {
-    const BYTES: usize = 31 + Known::BYTES;
+    const BYTES: usize = 28 + Known::BYTES;
+    const CALL: Call = Call::PREPARATION;
 
     fn write(&self, into: &mut Vec<u8>) {
         into.extend_from_slice(&self.lines.to_ne_bytes());
-        into.extend_from_slice(&self.call.bytes.to_ne_bytes());
+        into.extend_from_slice(&self.called.to_word().to_ne_bytes());
+        into.extend_from_slice(&self.bytes.to_ne_bytes());
         into.extend_from_slice(&self.context.to_ne_bytes());
-        into.extend_from_slice(&self.call.root.to_ne_bytes());
-        into.extend_from_slice(&self.call.unit.to_ne_bytes());
-        into.extend_from_slice(&self.call.function.to_ne_bytes());
-        into.push(u8::from(self.call.commutative));
         self.known.write(into);
     }
 
     fn read(from: &[u8]) -> Self {
         let word = |at: usize| u64::from_ne_bytes(from[at..at + 8].try_into().expect("8 bytes"));
-        let half = |at: usize| u32::from_ne_bytes(from[at..at + 4].try_into().expect("4 bytes"));
-        let call = Call {
-            function: u16::from_ne_bytes([from[28], from[29]]),
-            commutative: from[30] != 0,
-            root: half(20),
-            unit: half(24),
-            bytes: word(8),
-        };
-        Self { lines: word(0), context: half(16), call, known: Known::read(&from[31..]) }
+        let context = u32::from_ne_bytes(from[24..28].try_into().expect("4 bytes"));
+        let (called, known) = (Called::of_word(word(8)), Known::read(&from[28..]));
+        Self { lines: word(0), called, bytes: word(16), context, known }
     }
 }

@@ -43,11 +43,13 @@ pub use scatter::{scatter, scatterv};
 
 pub use oxmpi_plan::{Collective, Functions};
 
+use std::sync::Arc;
+
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::Binding;
+use oxmpi_engine::{Binding, Call, Called, Lifetime};
 use oxmpi_op::Reducer;
-use oxmpi_plan::Shape;
+use oxmpi_plan::{Root as PlanRoot, Shape};
 
 use crate::comm::Communicator;
 use crate::process::Process;
@@ -77,6 +79,23 @@ pub(crate) struct Case {
 impl Case {
     /// Where there are no plans to choose from.
     const NONE: Self = Self { shape: Shape::of(Collective::Barrier, 1, 0), in_place: false };
+
+    /// What `rank` and all others must call alike.
+    fn call(&self, rank: u32) -> Call {
+        let shape = &self.shape;
+        let info = shape.collective.info();
+        let call = Call::new(info.functions.persistent);
+        // What one group sends the other receives.
+        let call = if info.moves_data() { call.of_bytes(shape.longest()) } else { call };
+        let call = if info.is_reduction() { call.in_units(shape.unit) } else { call };
+        match shape.root {
+            _ if !info.is_rooted() => call,
+            PlanRoot::Beside => call.beside_root(),
+            PlanRoot::Here => call.rooted(rank).known_in_part(),
+            PlanRoot::Rank(root) if shape.is_between() => call.rooted(root).known_in_part(),
+            PlanRoot::Rank(root) => call.rooted(root),
+        }
+    }
 }
 
 /// A buffer argument that `MPI_IN_PLACE` may stand for.
@@ -131,6 +150,23 @@ impl Operation {
         check_apart(&send, &recv, in_place)?;
         let binding = image::bind(process, which, Buffers { send, recv, in_place }, reducer);
         Ok(Self { case: Case { shape, in_place }, irregular: None, binding })
+    }
+
+    /// What `rank` says of it when it is prepared: the call, and the length, however long.
+    fn prepared(&self, rank: u32) -> (Called, u64) {
+        let (call, bytes) = match &self.irregular {
+            Some(irregular) => (irregular.call(), 0),
+            // The groups need not see the same lengths.
+            None if self.case.shape.is_between() => (self.case.call(rank), 0),
+            None => (self.case.call(rank), self.case.shape.bytes),
+        };
+        (call.begun(Lifetime::Persistent, self.binding.reducer.as_ref()), bytes)
+    }
+
+    /// The same operation, as a part of something else that the ranks call.
+    fn called(self, process: &Process, comm: &Communicator, call: Call) -> Self {
+        let made = Irregular::Made(Arc::new(process.enter().plans.compile(&self.case, comm.rank(), call)));
+        Self { irregular: Some(Box::new(made)), ..self }
     }
 }
 

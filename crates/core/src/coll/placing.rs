@@ -9,13 +9,13 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::Program;
+use oxmpi_engine::{Call, Program};
 use oxmpi_plan::Peer;
 use oxmpi_plan::pattern::{Pattern, Place};
 
-use super::irregular::{Irregular, Source};
+use super::irregular::Irregular;
 use super::{Operation, Record};
 use crate::comm::Communicator;
 use crate::process::Process;
@@ -32,12 +32,12 @@ pub(super) struct Known {
 impl Known {
     /// What this rank knows.
     pub(super) fn of(comm: &Communicator, irregular: Option<&Irregular>) -> Self {
-        match irregular.map(|irregular| &irregular.source) {
-            Some(Source::Lengths { lengths, form }) => {
+        match irregular {
+            Some(Irregular::Lengths { lengths, form, .. }) => {
                 let longest = (form.pattern)(lengths, comm).posted_bytes();
                 Self { longest, equal: form.equal(lengths) }
             }
-            Some(Source::Made(_)) | None => Self { longest: 0, equal: None },
+            Some(Irregular::Made(_)) | None => Self { longest: 0, equal: None },
         }
     }
 
@@ -59,9 +59,7 @@ impl Process {
         operation: &Operation,
         known: impl Iterator<Item = Known>,
     ) -> Result<Arc<Program>> {
-        let Some(Irregular { function, source: Source::Lengths { lengths, form } }) =
-            operation.irregular.as_deref()
-        else {
+        let Some(Irregular::Lengths { function, lengths, form }) = operation.irregular.as_deref() else {
             return Ok(self.enter().share_plan(comm, operation));
         };
         let known = known.reduce(Known::of_both).expect("this rank is one of them");
@@ -69,19 +67,19 @@ impl Process {
             return Ok(self.enter().plans.share(comm.channel, &case, comm.rank()));
         }
         let pattern = (form.pattern)(lengths, comm);
-        let places = self.places(comm, *function, &pattern)?;
+        let places = self.places(comm, &pattern)?;
         let plan = match Pattern::fits_lines(known.longest) {
             true => pattern.by_lines(&places, known.longest),
             false => pattern.by_messages(),
         };
-        Ok(Arc::new(Program::new(plan)))
+        Ok(Arc::new(Program::new(plan, form.call(*function, lengths))))
     }
 
     /// Where the blocks that this rank receives lie in the streams of those that send them.
     ///
     /// # Errors
     /// As [`Process::plan_among`].
-    fn places(&self, comm: &Arc<Communicator>, function: Function, pattern: &Pattern) -> Result<Vec<u64>> {
+    fn places(&self, comm: &Arc<Communicator>, pattern: &Pattern) -> Result<Vec<u64>> {
         let mut told = Vec::with_capacity(Place::BYTES * pattern.places().len());
         pattern.places().for_each(|place| place.write(&mut told));
         let (send, recv) = {
@@ -90,7 +88,11 @@ impl Process {
         };
         send.write(&told);
         let plan = pattern.placing(Place::BYTES as u64).by_messages();
-        let exchange = Operation::planned(function, plan, Buffer::dense(send), Buffer::dense(recv));
+        let exchange = Operation::planned(
+            Program::new(plan, Call::PREPARATION),
+            Buffer::dense(send),
+            Buffer::dense(recv),
+        );
         let result = exchange.and_then(|exchange| self.blocking(comm, &exchange));
         let heard = recv.to_vec();
         {

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::{Function, Result};
+use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_op::Reducer;
 use oxmpi_plan::{Collective, Shape, Uneven};
 
 use super::image::Which;
-use super::irregular::Source;
 use super::{Case, Irregular, Operation, Side, inter, shape_of_reducing, unit_of};
 use crate::comm::Communicator;
 use crate::process::Process;
@@ -83,7 +82,7 @@ pub fn reduce_scatter(
         node: true,
     };
     let plan = process.enter().plans.uneven(comm.channel, (comm.rank(), in_place), is_same, uneven);
-    let made = Irregular { function: Function::ReduceScatterInit, source: Source::Made(plan) };
+    let made = Irregular::Made(plan);
     let operation = Operation::reducing(process, Case::NONE.shape, send, recv, reducer, Which::BOTH)?;
     Ok(Operation { irregular: Some(Box::new(made)), ..operation })
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_engine::{Address, ChannelKey, ChannelPlan, Mode, Pattern};
+use oxmpi_engine::{Address, Call, ChannelKey, ChannelPlan, Mode, Pattern};
 use oxmpi_plan::{Collective, Overrides, Shape, compile};
 
 use crate::harness::{Lie, Store, World};
@@ -43,7 +43,10 @@ fn barrier(world: &mut World, channels: &[ChannelKey]) {
     let shape = Shape::of(Collective::Barrier, channels.len() as u32, 0);
     let keys: Vec<_> = (0..channels.len())
         .map(|rank| {
-            let plan = oxmpi_engine::Program::new(compile(&shape, rank as u32, false, &Overrides::default()));
+            let plan = oxmpi_engine::Program::new(
+                compile(&shape, rank as u32, false, &Overrides::default()),
+                Call::UNKNOWN,
+            );
             let empty = oxmpi_datatype::Buffer::EMPTY;
             let binding =
                 oxmpi_engine::Binding { send: empty.clone(), recv: empty, reducer: None, images: None };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Binding, Program};
+use oxmpi_engine::{Binding, Call, Program};
 use oxmpi_mem::Region;
 use oxmpi_op::Reducer;
 use oxmpi_plan::{Algorithm, Collective, Root, Shape};
@@ -49,7 +49,7 @@ impl Case {
     }
 
     pub fn plan(&self, rank: usize) -> Program {
-        Program::new(self.algorithm.plan(&self.shape, rank as u32, self.parts[rank].in_place))
+        Program::new(self.algorithm.plan(&self.shape, rank as u32, self.parts[rank].in_place), Call::UNKNOWN)
     }
 
     pub fn binding(&self, rank: usize) -> Binding {

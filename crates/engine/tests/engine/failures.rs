@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{ErrorClass, Result};
-use oxmpi_engine::{Binding, Program, Run};
+use oxmpi_engine::{Binding, Call, Program, Run};
 use oxmpi_plan::{Action, Buf, Line, Peer, Plan, Span, Step, Take};
 
 use crate::harness::{Lie, Store, World};
@@ -36,7 +36,7 @@ fn run(world: &mut World, plans: &[Plan; 2]) -> [Result<Vec<u8>>; 2] {
         let binding = Binding { send, recv, reducer: None, images: None };
         let key = world.engines[rank].keep(
             world.channels[rank],
-            Arc::new(Program::new(plans[rank].clone())),
+            Arc::new(Program::new(plans[rank].clone(), Call::UNKNOWN)),
             binding,
         );
         world.engines[rank].start(key);
@@ -105,7 +105,7 @@ fn a_message_too_long_fails_its_run_and_no_other() {
 fn a_run_tells_its_failure_once_and_is_over_then() {
     let mut world = World::new(2, 4);
     let post = Action::Post { line: 0, from: Span::fixed(Buf::Send, 0, BYTES) };
-    let plan = Program::new(plan(&[post], vec![Line { slot_bytes: ENDLESS, depth: 1 }]));
+    let plan = Program::new(plan(&[post], vec![Line { slot_bytes: ENDLESS, depth: 1 }]), Call::UNKNOWN);
     let store = Store::new(BYTES as usize, Lie::Dense);
     let (send, recv) = (store.buffer().clone(), store.buffer().clone());
     let binding = Binding { send, recv, reducer: None, images: None };

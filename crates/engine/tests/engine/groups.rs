@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Binding, Program};
+use oxmpi_engine::{Binding, Call, Program};
 use oxmpi_plan::inter::{Groups, exchange};
 use oxmpi_plan::pattern::inter::{allgatherv, alltoallv, gatherv, scatterv};
 use oxmpi_plan::{Collective, Overrides, Overview, Plan, Root, select};
@@ -110,7 +110,7 @@ impl GroupsCase {
     }
 
     pub fn plan(&self, rank: u32) -> Program {
-        Program::new(self.plan_of(rank))
+        Program::new(self.plan_of(rank), Call::UNKNOWN)
     }
 
     pub fn binding(&self, rank: u32) -> Binding {

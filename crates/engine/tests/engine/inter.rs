@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{ErrorClass, Result};
-use oxmpi_engine::{Address, Binding, ChannelKey, ChannelPlan, Engine, Program, RunKey};
+use oxmpi_engine::{Address, Binding, Call, ChannelKey, ChannelPlan, Engine, Program, RunKey};
 use oxmpi_plan::{Action, Buf, Collective, Overview, Peer, Plan, Span, Step};
 use oxmpi_shm::Block;
 
@@ -307,7 +307,7 @@ fn run_by_hand(pair: &Pair, world: &mut World, plans: &[Plan], buffers: &[Vec<u8
     for (rank, plan) in (0..).zip(plans) {
         let recv = stores[rank as usize].buffer().clone();
         let binding = Binding { send: recv.clone(), recv, reducer: None, images: None };
-        let plan = Arc::new(Program::new(plan.clone()));
+        let plan = Arc::new(Program::new(plan.clone(), Call::UNKNOWN));
         keys.push(pair.engine(world, rank).keep(channels[rank as usize], plan, binding));
     }
     for rank in pair.sizes.ranks().rev() {
