@@ -190,7 +190,8 @@ fn the_time_limit_shows_what_is_waited_for_in_ranks_of_the_programs_communicator
     assert_eq!(ended.status, Some(124), "{}", ended.err);
     for line in [
         "rank 0: send of 4 bytes to rank 0 of reversed, tag 5: not received yet",
-        "rank 1: collective on reversed, run 0",
+        "rank 1: collective on reversed, run 0, MPI_Barrier, step ",
+        "which has not called it yet",
         "from rank 2 of a communicator of 3 ranks (context ",
     ] {
         assert!(ended.err.contains(line), "{line}:\n{}", ended.err);

@@ -33,6 +33,9 @@ pub(crate) trait Awaited {
     /// Looks whether it has come.
     fn look(&mut self, state: &mut State) -> Option<Self::Outcome>;
 
+    /// Looks whether it will never come because a rank calls something else, and lets it end then.
+    fn suspect(&mut self, _: &mut State) {}
+
     /// What it is, for reports, where the engine does not know it.
     fn describe(&self, _: &State) -> Option<String> {
         None
@@ -175,6 +178,11 @@ impl Process {
             let mut state = self.enter();
             let moved = state.engine.poll();
             result = awaited.look(&mut state);
+            if !moved && result.is_none() {
+                state.engine.suspect();
+                awaited.suspect(&mut state);
+                result = awaited.look(&mut state);
+            }
             if !moved && result.is_none() {
                 result = self.look_for_the_last_time(&mut state, awaited);
             }

@@ -49,7 +49,7 @@ struct Field {
     bits: u32,
 }
 
-const LAG: u64 = (1 << 4) - 1;
+pub(crate) const LAG: u64 = (1 << 4) - 1;
 const HISTORY: Field = Field { at: 4, bits: 14 };
 const KIND: Field = Field { at: 18, bits: 5 };
 const LIFETIME: Field = Field { at: 23, bits: 2 };
@@ -166,11 +166,25 @@ impl Call {
         let operation = reducer.map_or(0, Reducer::code);
         Called(self.bits | (lifetime as u64) << LIFETIME.at | u64::from(operation) << OPERATION.at)
     }
+
+    /// What `called` adds to the hash of the calls so far.
+    #[inline]
+    pub(crate) fn hashed(&self, called: Called, before: u64) -> u64 {
+        let hash = hashed(called.0 & self.known) >> (64 - HISTORY.bits);
+        // What is long ago is shifted out.
+        (before << 1 ^ hash) & HISTORY.most()
+    }
 }
 
 const OTHER_UNIT: u64 = UNIT.most() - 1;
 
 impl Called {
+    /// The word that travels, but for the lag.
+    #[inline]
+    pub(crate) fn word(self, history: u64) -> u64 {
+        self.0 | history << HISTORY.at
+    }
+
     /// As a number, for others to read.
     pub fn to_word(self) -> u64 {
         self.0
@@ -179,6 +193,22 @@ impl Called {
     /// What is called where this word came from.
     pub fn of_word(word: u64) -> Self {
         Self(word & !(HISTORY.mask() | LAG))
+    }
+
+    /// The word to remember run `number` by.
+    #[inline]
+    pub(crate) fn noted(self, number: u64) -> u64 {
+        self.0 | number & RECENT
+    }
+
+    /// What was noted for run `number`, if it is still there.
+    pub(crate) fn of_note(note: u64, number: u64) -> Option<Self> {
+        (note != 0 && note & RECENT == number & RECENT).then(|| Self::of_word(note))
+    }
+
+    /// Whether this sets something up that several ranks must have, or none.
+    pub(crate) fn sets_up(self) -> bool {
+        KIND.of(self.0) >= CONSTRUCTOR
     }
 
     /// In what two ranks differ that must not.
@@ -265,6 +295,9 @@ fn hashed(word: u64) -> u64 {
     (word ^ word >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
+/// The bits of a run's number that are noted beside a call.
+const RECENT: u64 = (1 << KIND.at) - 1;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,6 +332,7 @@ mod tests {
         let [first, second] = [beside, root].map(|call| call.begun(Lifetime::Blocking, None));
         assert_eq!(first.conflict(second), None);
         assert_eq!(second.conflict(first), None);
+        assert_eq!(beside.hashed(first, 7), root.hashed(second, 7));
     }
 
     #[test]
@@ -314,6 +348,24 @@ mod tests {
             "MPI_Alltoallv_init"
         );
         let constructor = Call::CONSTRUCTOR.begun(Lifetime::Nonblocking, None);
+        assert!(constructor.sets_up() && !bcast(0, 8).sets_up());
         assert_eq!(constructor.describe(), "a constructor of communicators");
+    }
+
+    #[test]
+    fn a_note_tells_of_its_run_alone() {
+        let noted = bcast(1, 8).noted(20);
+        assert_eq!(Called::of_note(noted, 20), Some(bcast(1, 8)));
+        assert_eq!(Called::of_note(noted, 36), None);
+        assert_eq!(Called::of_note(0, 0), None);
+    }
+
+    #[test]
+    fn calls_before_are_told_apart_for_a_while() {
+        let call = Call::new(Function::BcastInit).rooted(0).of_bytes(8);
+        let same = call.begun(Lifetime::Blocking, None);
+        let after = |first: Called| (0..3).fold(call.hashed(first, 0), |hash, _| call.hashed(same, hash));
+        assert_ne!(after(bcast(1, 8)), after(same));
+        assert_ne!(after(bcast(0, 4)), after(same));
     }
 }

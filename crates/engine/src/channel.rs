@@ -9,18 +9,22 @@
 //!
 //! What does not fit into a line lies in a block of the rank's arena, which comes back the same way.
 //!
+//! With every post travels what its rank believes to be doing (see the module `call`), and each rank notes it beside
+//! its lines too: for those who wait for a post that does not come, and to say in what earlier runs ranks differed.
+//!
 //! The channel of an intercommunicator has the members of two groups. Lines and credit are those of all members:
 //! a member has a *place*, that of its rank in this rank's group, or behind that group in the order of the other.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use oxmpi_base::Result;
+use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
 use oxmpi_plan::{MAX_LINES, Peer, Plan};
-use oxmpi_shm::{Arena, Block, Job, Line};
+use oxmpi_shm::{Arena, Block, CALLS, Calls, Job, Line};
 
 use crate::absent::Absent;
+use crate::call::{Call, Called};
 use crate::matching::{Source, source};
 use crate::p2p::{Address, P2p};
 
@@ -29,7 +33,11 @@ pub(crate) const DEPTH: u64 = 16;
 
 /// Lines of one rank: the one that counts completed runs, and those of its runs.
 const LINES: usize = 1 + DEPTH as usize * MAX_LINES;
-const _: () = assert!(LINES <= oxmpi_shm::FIRST_LINES);
+/// Bytes of these, and of what is noted of its calls, which lies behind.
+const LINE_BYTES: usize = LINES * size_of::<Line>();
+const CHANNEL_BYTES: usize = LINE_BYTES + size_of::<Calls>();
+const _: () = assert!(CHANNEL_BYTES == oxmpi_shm::FIRST_LINES * size_of::<Line>());
+const _: () = assert!(DEPTH == CALLS as u64, "what is called is known as long as lines are kept");
 
 /// Blocks that may await their credit before it is looked up.
 const BLOCKS_UNDER_WAY: usize = 3;
@@ -58,6 +66,16 @@ pub struct Channel {
     remote: Arc<[Address]>,
     /// By place; empty if there are none.
     lines: Vec<&'static [Line]>,
+    /// The same: what each member notes of its calls.
+    calls: Vec<&'static Calls>,
+    /// What this rank notes.
+    own_calls: Option<&'static Calls>,
+    /// A hash of the calls so far.
+    history: u64,
+    /// All runs below this number in which ranks differed have been told of as much as they will be.
+    quarrelled: u64,
+    /// Members that do something else, and in which run: they are not waited for there.
+    strangers: Vec<(u64, Peer)>,
     /// This rank's lines, to be given back in the end.
     own: Option<Block>,
     segment: &'static oxmpi_shm::Segment,
@@ -78,15 +96,27 @@ pub struct Channel {
     beside: Option<u32>,
 }
 
+/// What is to be said of a member that seems to do something else.
+#[derive(Debug)]
+pub(crate) enum Quarrel {
+    /// It did so in an earlier run.
+    Before(Error),
+    /// Nothing, or nothing new.
+    None,
+    /// It does so now.
+    Now(Error),
+}
+
 impl Channel {
     /// Lines for a new channel, in `arena`; their offset goes to the other members.
     ///
     /// # Errors
     /// `NoMem`, as [`Arena::take`].
     pub fn take_lines(arena: &mut Arena, job: &Job) -> Result<Block> {
-        let block = arena.take(LINES * size_of::<Line>())?;
+        let block = arena.take(CHANNEL_BYTES)?;
         let lines = job.segment().lines(block.offset, LINES)?;
         lines.iter().for_each(Line::clear);
+        job.segment().calls(block.offset + LINE_BYTES as u64)?.clear();
         Ok(block)
     }
 
@@ -94,11 +124,18 @@ impl Channel {
     /// `NoMem` if there is no address space for the lines of all members.
     pub(crate) fn new(job: &Job, plan: ChannelPlan, own: Option<Block>) -> Result<Self> {
         let lines = plan.lines.iter().map(|&offset| job.segment().lines(offset, LINES));
+        let calls = plan.lines.iter().map(|&offset| job.segment().calls(offset + LINE_BYTES as u64));
+        let calls = calls.collect::<Result<Vec<_>>>()?;
         let completed_by = vec![0; plan.members.len() + plan.remote.len()];
         Ok(Self {
             rank: plan.rank,
             context: plan.members[plan.rank as usize].context,
             lines: lines.collect::<Result<_>>()?,
+            own_calls: calls.get(plan.rank as usize).copied(),
+            calls,
+            history: 0,
+            quarrelled: 0,
+            strangers: Vec::new(),
             members: plan.members,
             remote: plan.remote,
             own,
@@ -170,11 +207,87 @@ impl Channel {
         self.completed
     }
 
-    /// Begins a run: its number.
+    /// Begins a run in which this rank calls `called`, by `call`: its number, and the word that goes with what it
+    /// tells.
     #[inline]
-    pub(crate) fn begin(&mut self) -> u64 {
+    pub(crate) fn begin(&mut self, call: &Call, called: Called) -> (u64, u64) {
+        let run = self.next;
         self.next += 1;
-        self.next - 1
+        let word = called.word(self.history);
+        self.history = call.hashed(called, self.history);
+        (run, word)
+    }
+
+    /// Notes what this rank calls in a run that is admitted. The run [`DEPTH`] before it is
+    /// complete here, so nobody is going to wait for this rank in that one.
+    #[inline]
+    pub(crate) fn note_call(&self, run: u64, called: Called) {
+        if let Some(calls) = self.own_calls {
+            calls.note(run, called.noted(run));
+        }
+    }
+
+    /// What a member is known to have called in a run.
+    pub(crate) fn called_by(&self, member: Peer, run: u64) -> Option<Called> {
+        Called::of_note(self.calls.get(self.place(member))?.at(run), run)
+    }
+
+    /// Which runs this rank and a member have called different things in, if that is not known yet: in `run`, where
+    /// `theirs` came with what the member has told and `mine` is what this rank calls, or in an earlier one.
+    #[cold]
+    pub(crate) fn quarrel(&mut self, run: u64, mine: Called, member: Peer, theirs: Called) -> Quarrel {
+        if let Some(class) = mine.conflict(theirs) {
+            self.quarrelled = self.quarrelled.max(run + 1);
+            let begin = "ranks call different collectives";
+            return Quarrel::Now(self.disagreement(begin, "calls", class, [mine, theirs], member));
+        }
+        if mine.sets_up() {
+            return Quarrel::None; // that must succeed on all ranks, or on none
+        }
+        let earlier = self.quarrelled.max((run + 1).saturating_sub(DEPTH))..run;
+        let found =
+            earlier.rev().find_map(|earlier| Some((earlier, self.quarrel_before(run, earlier, member)?)));
+        let Some((earlier, error)) = found else { return Quarrel::None };
+        self.quarrelled = earlier + 1;
+        Quarrel::Before(error)
+    }
+
+    /// Lets a member be waited for no longer in a run.
+    pub(crate) fn note_stranger(&mut self, run: u64, member: Peer) {
+        let completed = self.completed;
+        self.strangers.retain(|stranger| stranger.0 >= completed);
+        self.strangers.push((run, member));
+    }
+
+    /// Whether a member is not to be waited for in a run.
+    #[inline]
+    pub(crate) fn is_stranger(&self, run: u64, member: Peer) -> bool {
+        !self.strangers.is_empty() && self.strangers.contains(&(run, member))
+    }
+
+    /// What is known to be wrong with an earlier run.
+    fn quarrel_before(&self, run: u64, earlier: u64, member: Peer) -> Option<Error> {
+        let [mine, theirs] = [Peer::Local(self.rank), member].map(|member| self.called_by(member, earlier));
+        let both = [mine?, theirs?];
+        let class = both[0].conflict(both[1])?;
+        let begin = match run - earlier {
+            1 => "ranks called different collectives before this one".to_owned(),
+            before => format!("ranks called different collectives, {before} before this one"),
+        };
+        Some(self.disagreement(&begin, "called", class, both, member))
+    }
+
+    fn disagreement(
+        &self,
+        begin: &str,
+        calls: &str,
+        class: ErrorClass,
+        both: [Called; 2],
+        member: Peer,
+    ) -> Error {
+        let [mine, theirs] = both.map(Called::describe);
+        let (rank, member) = (self.rank, Source(source(member)));
+        Error::new(class, format!("{begin}: rank {rank} {calls} {mine}, {member} {calls} {theirs}"))
     }
 
     /// Whether a run may do anything yet: those far behind it must be complete here.

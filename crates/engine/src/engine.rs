@@ -6,6 +6,7 @@ use oxmpi_base::{Error, Result};
 use oxmpi_shm::{Arena, Block, Doorbell, Job, Phase, StatePage, Waker};
 
 use crate::absent::Absent;
+use crate::call::Lifetime;
 use crate::channel::{Channel, ChannelPlan};
 use crate::names::Names;
 use crate::p2p::{Address, P2p};
@@ -34,7 +35,11 @@ pub struct Engine {
     runs: Slab<KeptRun>,
     /// Kept runs that have begun and are not complete.
     active: Vec<RunKey>,
+    polls: u32,
 }
+
+/// What looks long in vain is looked at more closely after so many polls.
+const POLLS_PER_SUSPICION: u32 = 4096;
 
 /// A run that the engine moves on whenever it is polled.
 #[derive(Debug)]
@@ -62,6 +67,7 @@ impl Engine {
             early_departures: Vec::new(),
             runs: Slab::new(),
             active: Vec::new(),
+            polls: 0,
         }
     }
 
@@ -191,7 +197,7 @@ impl Engine {
     #[inline]
     pub fn begin(&mut self, key: ChannelKey, run: &mut Run, plan: &Program, binding: &Binding) {
         let channel = self.channels.get_mut(key).expect("channels are left last");
-        run.begin(channel.begin(), plan, binding, &mut self.p2p);
+        run.begin(channel, plan, binding, &mut self.p2p);
     }
 
     /// Does what can be done for a run now; whether it is complete.
@@ -219,9 +225,15 @@ impl Engine {
     }
 
     /// Keeps a run that has not begun, to be begun by [`Engine::start`].
-    pub fn keep(&mut self, channel: ChannelKey, plan: Arc<Program>, binding: Binding) -> RunKey {
+    pub fn keep(
+        &mut self,
+        channel: ChannelKey,
+        plan: Arc<Program>,
+        binding: Binding,
+        lifetime: Lifetime,
+    ) -> RunKey {
         self.channel(channel).check(&plan);
-        let run = Run::new(&plan);
+        let run = Run::new(&plan, lifetime);
         self.runs.insert(KeptRun { run, plan, binding, channel, place: None, failure: None })
     }
 
@@ -231,7 +243,7 @@ impl Engine {
         let kept = self.runs.get_mut(key).expect("kept runs are forgotten last");
         let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
         kept.failure = None;
-        kept.run.begin(channel.begin(), &kept.plan, &kept.binding, &mut self.p2p);
+        kept.run.begin(channel, &kept.plan, &kept.binding, &mut self.p2p);
         let result = kept.advance(&mut self.p2p, channel, &mut self.arena);
         match result {
             Ok(true) => {}
@@ -311,7 +323,28 @@ impl Engine {
                 place += 1;
             }
         }
+        self.polls = self.polls.wrapping_add(1);
+        if self.polls.is_multiple_of(POLLS_PER_SUSPICION) {
+            self.suspect();
+        }
         any
+    }
+
+    /// Looks whether kept runs wait for ranks that do something else, and lets them go on then.
+    #[cold]
+    pub fn suspect(&mut self) {
+        for &key in &self.active {
+            let kept = self.runs.get_mut(key).expect("active runs are kept");
+            let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
+            kept.run.suspect(&kept.plan, channel, &mut self.p2p);
+        }
+    }
+
+    /// The same of a run that its caller moves on.
+    #[cold]
+    pub fn suspect_run(&mut self, key: ChannelKey, run: &mut Run, plan: &Program) {
+        let channel = self.channels.get_mut(key).expect("channels are left last");
+        run.suspect(plan, channel, &mut self.p2p);
     }
 
     /// Bytes of shared and of private memory that were ever in use at the same time, for temporaries.

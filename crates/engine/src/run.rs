@@ -15,7 +15,8 @@ use oxmpi_plan::{Action, Buf, Line as PlanLine, MAX_LINES, Peer, Plan, Span, Ste
 use oxmpi_shm::{Arena, INLINE_BYTES, Line};
 
 use crate::absent::Absent;
-use crate::channel::Channel;
+use crate::call::{Called, LAG, Lifetime};
+use crate::channel::{Channel, Quarrel};
 use crate::matching::{Pattern, Source, source};
 use crate::p2p::{Mode, Needs, OpKey, Outcome, P2p, Received};
 use crate::program::Program;
@@ -87,6 +88,11 @@ impl Transfer {
 #[derive(Debug)]
 pub struct Run {
     number: u64,
+    lifetime: Lifetime,
+    /// The word that says what this rank calls to the others, but for the lag.
+    word: u64,
+    /// Whether the others can look up what this rank calls.
+    is_noted: bool,
     iterations: u64,
     iteration: u64,
     step: usize,
@@ -139,10 +145,13 @@ const NOWHERE: NonZeroU64 = NonZeroU64::MAX;
 impl Run {
     /// A run of `plan` that has not begun.
     #[inline]
-    pub fn new(plan: &Program) -> Self {
+    pub fn new(plan: &Program, lifetime: Lifetime) -> Self {
         assert!(plan.segments < SEGMENTS_PER_RUN, "segments are large enough");
         Self {
             number: 0,
+            lifetime,
+            word: 0,
+            is_noted: false,
             iterations: plan.iterations(),
             iteration: 0,
             step: 0,
@@ -155,10 +164,12 @@ impl Run {
         }
     }
 
-    /// Begins run `number` of the channel.
+    /// Begins the next run of the channel.
     #[inline]
-    pub(crate) fn begin(&mut self, number: u64, plan: &Program, binding: &Binding, p2p: &mut P2p) {
-        self.number = number;
+    pub(crate) fn begin(&mut self, channel: &mut Channel, plan: &Program, binding: &Binding, p2p: &mut P2p) {
+        let called = plan.call().begun(self.lifetime, binding.reducer.as_ref());
+        (self.number, self.word) = channel.begin(&plan.call(), called);
+        self.is_noted = false;
         self.iteration = 0;
         self.step = 0;
         self.finished = false;
@@ -190,6 +201,10 @@ impl Run {
         }
         if !means.channel.admits(self.number) {
             return Ok(false);
+        }
+        if !self.is_noted {
+            means.channel.note_call(self.number, self.called());
+            self.is_noted = true;
         }
         while self.iteration < self.iterations {
             while let Some(step) = means.plan.steps.get(self.step) {
@@ -246,16 +261,22 @@ impl Run {
     /// Where the run stands, for reports.
     pub(crate) fn describe(&self, plan: &Program, channel: &Channel) -> String {
         let Self { number, step, under_way, .. } = self;
+        let called = self.called().describe();
         if !channel.admits(*number) {
-            return format!("run {number}: waits for earlier ones");
+            return format!("run {number}, {called}: waits for earlier ones");
         }
         let Some(next) = plan.steps.get(*step) else {
-            return format!("run {number}: {} messages are on their way", under_way.len());
+            return format!("run {number}, {called}: {} messages are on their way", under_way.len());
         };
-        let begin = format!("run {number}, step {step} of {}", plan.steps.len());
+        let begin = format!("run {number}, {called}, step {step} of {}", plan.steps.len());
         match next.action {
             Action::Excerpt { peer, .. } | Action::Pull { peer, .. } => {
-                format!("{begin}: waits for {}", Source(source(peer)))
+                let does = match channel.called_by(peer, *number) {
+                    None => ", which has not called it yet".to_owned(),
+                    Some(theirs) if theirs == self.called() => String::new(),
+                    Some(theirs) => format!(", which called {}", theirs.describe()),
+                };
+                format!("{begin}: waits for {}{does}", Source(source(peer)))
             }
             Action::Post { .. } => format!("{begin}: waits until all ranks have completed earlier runs"),
             _ => format!("{begin}: waits for messages"),
@@ -312,15 +333,17 @@ impl Run {
             return false;
         }
         let own = means.channel.line(Peer::Local(means.channel.rank()), self.number, line);
-        let (sequence, completed) = (self.sequence(segment), means.channel.completed());
+        let sequence = self.sequence(segment);
+        // Runs are admitted only as long as this fits.
+        let note = self.word | (self.number - means.channel.completed()) & LAG;
         let (offset, bytes) = from.at(segment);
         let shape = means.plan.lines[usize::from(line)];
         if is_inline(&shape, means.plan) {
             match self.part(means.binding, from.buf, offset, bytes) {
-                Some(region) => own.post(sequence, completed, &region),
+                Some(region) => own.post(sequence, note, &region),
                 None => {
                     means.binding.buffer(from.buf).read(offset, &own.payload().part(0, bytes as usize));
-                    own.post(sequence, completed, &Region::EMPTY);
+                    own.post(sequence, note, &Region::EMPTY);
                 }
             }
         } else {
@@ -332,7 +355,7 @@ impl Run {
                     None => means.binding.buffer(from.buf).read(offset, &slot),
                 }
             }
-            own.post_at(sequence, completed, base.get());
+            own.post_at(sequence, note, base.get());
         }
         means.channel.wake_members(means.p2p);
         true
@@ -371,9 +394,13 @@ impl Run {
         let sequence = self.sequence(segment);
         if !theirs.reached(sequence) {
             self.awaits = Some(Awaits { line: theirs, sequence });
-            return false;
+            return means.channel.is_stranger(self.number, peer);
         }
-        means.channel.note_completed(peer, theirs.note());
+        let note = theirs.note();
+        means.channel.note_completed(peer, self.number.saturating_sub(note & LAG));
+        if note | LAG != self.word | LAG && !self.agrees(peer, note, means.channel) {
+            return true;
+        }
         let (offset, bytes) = into.at(segment);
         if bytes == 0 {
             return true;
@@ -461,6 +488,69 @@ impl Run {
             }
         }
         all
+    }
+
+    /// Whether a peer does the same as this rank now, by the note that came with what it has told.
+    #[cold]
+    fn agrees(&mut self, peer: Peer, note: u64, channel: &mut Channel) -> bool {
+        match channel.quarrel(self.number, self.called(), peer, Called::of_word(note)) {
+            Quarrel::None => true,
+            Quarrel::Before(error) => {
+                self.fail(error);
+                true
+            }
+            Quarrel::Now(error) => {
+                self.fail(error);
+                channel.note_stranger(self.number, peer);
+                false
+            }
+        }
+    }
+
+    /// Looks whether a peer that the run waits for does something else, and so will never do its part: then it is
+    /// waited for no longer.
+    #[cold]
+    pub(crate) fn suspect(&mut self, plan: &Program, channel: &mut Channel, p2p: &mut P2p) {
+        if self.finished || !channel.admits(self.number) {
+            return;
+        }
+        if let Some(Step { action: Action::Excerpt { peer, .. } | Action::Pull { peer, .. }, .. }) =
+            plan.steps.get(self.step)
+            && self.awaits.is_some_and(|awaits| !awaits.has_come())
+            && self.is_stranger(*peer, channel)
+        {
+            self.awaits = None;
+            // It may not be the only one: none of them is waited for in turn.
+            for step in &plan.steps {
+                if let Action::Excerpt { peer, .. } | Action::Pull { peer, .. } = step.action {
+                    self.is_stranger(peer, channel);
+                }
+            }
+        }
+        for (step, key) in self.under_way.clone() {
+            match plan.steps[step as usize].action {
+                Action::Receive { from: peer, .. } | Action::Send { to: peer, .. }
+                    if !p2p.is_done(key) && self.is_stranger(peer, channel) =>
+                {
+                    p2p.cancel(key);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What this rank calls.
+    #[inline]
+    fn called(&self) -> Called {
+        Called::of_word(self.word)
+    }
+
+    /// Whether a peer is seen to do something else in this run.
+    fn is_stranger(&mut self, peer: Peer, channel: &mut Channel) -> bool {
+        channel.is_stranger(self.number, peer)
+            || channel.called_by(peer, self.number).is_some_and(|theirs| {
+                self.called().conflict(theirs).is_some() && !self.agrees(peer, theirs.word(0), channel)
+            })
     }
 
     #[cold]

@@ -49,7 +49,7 @@ struct Header {
 }
 
 /// Changes whenever the layout does, so that a launcher and a library of different versions say so.
-const MAGIC: u32 = 0x6f78_0004;
+const MAGIC: u32 = 0x6f78_0005;
 
 impl Job {
     /// Makes the segment for a job of `ranks` ranks.

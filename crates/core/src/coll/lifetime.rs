@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Absent, Address, Call, Called, ChannelKey, ChannelPlan, Program, Run, RunKey};
+use oxmpi_engine::{Absent, Address, Call, Called, ChannelKey, ChannelPlan, Lifetime, Program, Run, RunKey};
 use oxmpi_plan::Peer;
 use oxmpi_shm::Block;
 
@@ -30,7 +30,7 @@ impl Process {
     pub fn blocking(&self, comm: &Arc<Communicator>, operation: &Operation) -> Result<()> {
         let mut state = self.enter();
         let plan = state.lend_plan(comm, operation);
-        let mut run = Run::new(&plan);
+        let mut run = Run::new(&plan, Lifetime::Blocking);
         state.engine.begin(comm.channel, &mut run, &plan, &operation.binding);
         self.wait_inside(state, OnTheStack { comm, operation, run, plan: Some(plan) })
     }
@@ -66,7 +66,7 @@ impl Process {
             state.engine.leave_channel(channel, None);
             state.engine.release(&operation.binding);
         })?;
-        let run = state.engine.keep(channel, plan, operation.binding);
+        let run = state.engine.keep(channel, plan, operation.binding, Lifetime::Persistent);
         let kind = Kind::PersistentCollective { active: false, run, channel };
         Ok(state.requests.insert(Request::new(kind, comm)))
     }
@@ -100,6 +100,12 @@ impl Awaited for OnTheStack<'_> {
         }
         state.engine.release(binding);
         Some(outcome)
+    }
+
+    fn suspect(&mut self, state: &mut State) {
+        if let Some(plan) = &self.plan {
+            state.engine.suspect_run(self.comm.channel, &mut self.run, plan);
+        }
     }
 
     fn describe(&self, state: &State) -> Option<String> {
@@ -147,7 +153,7 @@ impl State {
     /// Begins a collective that the engine keeps.
     pub(crate) fn begin(&mut self, comm: &Communicator, operation: Operation) -> RunKey {
         let plan = self.share_plan(comm, &operation);
-        let run = self.engine.keep(comm.channel, plan, operation.binding);
+        let run = self.engine.keep(comm.channel, plan, operation.binding, Lifetime::Nonblocking);
         self.engine.start(run);
         run
     }

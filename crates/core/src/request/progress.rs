@@ -41,6 +41,11 @@ impl Awaited for OneRequest {
         completion
     }
 
+    fn suspect(&mut self, _: &mut State) {
+        // Perhaps that is waited for no longer.
+        self.awaits = None;
+    }
+
     fn describe(&self, state: &State) -> Option<String> {
         let is_generalized = matches!(state.requests.get(self.key)?.kind, Kind::Generalized(_));
         is_generalized.then(|| "generalized request: the program has not completed it".to_owned())

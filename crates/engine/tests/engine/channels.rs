@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_engine::{Address, Call, ChannelKey, ChannelPlan, Mode, Pattern};
+use oxmpi_engine::{Address, Call, ChannelKey, ChannelPlan, Lifetime, Mode, Pattern};
 use oxmpi_plan::{Collective, Overrides, Shape, compile};
 
 use crate::harness::{Lie, Store, World};
@@ -50,7 +50,8 @@ fn barrier(world: &mut World, channels: &[ChannelKey]) {
             let empty = oxmpi_datatype::Buffer::EMPTY;
             let binding =
                 oxmpi_engine::Binding { send: empty.clone(), recv: empty, reducer: None, images: None };
-            let key = world.engines[rank].keep(channels[rank], Arc::new(plan), binding);
+            let key =
+                world.engines[rank].keep(channels[rank], Arc::new(plan), binding, Lifetime::Nonblocking);
             world.engines[rank].start(key);
             key
         })

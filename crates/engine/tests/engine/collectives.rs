@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_engine::{Run, RunKey};
+use oxmpi_engine::{Lifetime, Run, RunKey};
 use oxmpi_plan::{Algorithm, Collective, Shape, candidates};
 
 use crate::collective::{Case, Rooted, reduces, shape};
@@ -50,7 +50,7 @@ fn run_on_the_stack(world: &mut World, case: &Case, round: u64, note: &str) {
     for rank in 0..ranks {
         case.fill(rank, round);
         let (plan, binding) = (case.plan(rank), case.binding(rank));
-        let mut run = Run::new(&plan);
+        let mut run = Run::new(&plan, Lifetime::Blocking);
         world.engines[rank].begin(world.channels[rank], &mut run, &plan, &binding);
         runs.push((run, plan, binding, false));
     }
@@ -75,7 +75,7 @@ fn keep(world: &mut World, case: &Case) -> Vec<RunKey> {
     let ranks = 0..world.engines.len();
     let keep = |rank: usize| {
         let (plan, binding) = (Arc::new(case.plan(rank)), case.binding(rank));
-        world.engines[rank].keep(world.channels[rank], plan, binding)
+        world.engines[rank].keep(world.channels[rank], plan, binding, Lifetime::Nonblocking)
     };
     ranks.map(keep).collect()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{ErrorClass, Result};
-use oxmpi_engine::{Binding, Call, Program, Run};
+use oxmpi_engine::{Binding, Call, Lifetime, Program, Run};
 use oxmpi_plan::{Action, Buf, Line, Peer, Plan, Span, Step, Take};
 
 use crate::harness::{Lie, Store, World};
@@ -38,6 +38,7 @@ fn run(world: &mut World, plans: &[Plan; 2]) -> [Result<Vec<u8>>; 2] {
             world.channels[rank],
             Arc::new(Program::new(plans[rank].clone(), Call::UNKNOWN)),
             binding,
+            Lifetime::Nonblocking,
         );
         world.engines[rank].start(key);
         key
@@ -110,7 +111,7 @@ fn a_run_tells_its_failure_once_and_is_over_then() {
     let (send, recv) = (store.buffer().clone(), store.buffer().clone());
     let binding = Binding { send, recv, reducer: None, images: None };
     let (engine, channel) = (&mut world.engines[0], world.channels[0]);
-    let mut run = Run::new(&plan);
+    let mut run = Run::new(&plan, Lifetime::Blocking);
     engine.begin(channel, &mut run, &plan, &binding);
     let error = engine.advance(channel, &mut run, &plan, &binding).expect_err("there is no memory");
     assert_eq!(error.class(), ErrorClass::NoMem);

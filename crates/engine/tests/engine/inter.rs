@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{ErrorClass, Result};
-use oxmpi_engine::{Address, Binding, Call, ChannelKey, ChannelPlan, Engine, Program, RunKey};
+use oxmpi_engine::{Address, Binding, Call, ChannelKey, ChannelPlan, Engine, Lifetime, Program, RunKey};
 use oxmpi_plan::{Action, Buf, Collective, Overview, Peer, Plan, Span, Step};
 use oxmpi_shm::Block;
 
@@ -69,7 +69,7 @@ impl Pair {
     fn keep(&self, world: &mut World, channels: &[ChannelKey], case: &GroupsCase) -> Vec<RunKey> {
         let keep = |rank: u32| {
             let (plan, binding) = (Arc::new(case.plan(rank)), case.binding(rank));
-            self.engine(world, rank).keep(channels[rank as usize], plan, binding)
+            self.engine(world, rank).keep(channels[rank as usize], plan, binding, Lifetime::Nonblocking)
         };
         self.sizes.ranks().map(keep).collect()
     }
@@ -246,7 +246,7 @@ fn a_remote_group_that_leaves_before_a_rank_has_opened_is_remembered() {
         let channel = pair.open(&mut world, &offers, rank);
         case.fill(rank, 1);
         let engine = pair.engine(&mut world, rank);
-        let key = engine.keep(channel, Arc::new(case.plan(rank)), case.binding(rank));
+        let key = engine.keep(channel, Arc::new(case.plan(rank)), case.binding(rank), Lifetime::Nonblocking);
         engine.start(key);
         assert!(engine.is_idle(key), "a short broadcast leaves the root at once");
         engine.forget(key);
@@ -256,7 +256,7 @@ fn a_remote_group_that_leaves_before_a_rank_has_opened_is_remembered() {
     let channel = pair.open(&mut world, &offers, 2);
     case.fill(2, 1);
     let engine = pair.engine(&mut world, 2);
-    let key = engine.keep(channel, Arc::new(case.plan(2)), case.binding(2));
+    let key = engine.keep(channel, Arc::new(case.plan(2)), case.binding(2), Lifetime::Nonblocking);
     engine.start(key);
     assert!(engine.is_idle(key), "the message has been kept");
     case.check(2, 1, "seed 42");
@@ -308,7 +308,12 @@ fn run_by_hand(pair: &Pair, world: &mut World, plans: &[Plan], buffers: &[Vec<u8
         let recv = stores[rank as usize].buffer().clone();
         let binding = Binding { send: recv.clone(), recv, reducer: None, images: None };
         let plan = Arc::new(Program::new(plan.clone(), Call::UNKNOWN));
-        keys.push(pair.engine(world, rank).keep(channels[rank as usize], plan, binding));
+        keys.push(pair.engine(world, rank).keep(
+            channels[rank as usize],
+            plan,
+            binding,
+            Lifetime::Nonblocking,
+        ));
     }
     for rank in pair.sizes.ranks().rev() {
         pair.engine(world, rank).start(keys[rank as usize]);

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_engine::{ChannelKey, RunKey};
+use oxmpi_engine::{ChannelKey, Lifetime, RunKey};
 use oxmpi_plan::{Algorithm, Collective, Overrides, Shape, candidates, select};
 
 use crate::channels::open_channel;
@@ -18,7 +18,7 @@ fn chosen(collective: Rooted, ranks: u32, elements: u64) -> Case {
 
 pub fn keep(world: &mut World, rank: usize, channel: ChannelKey, case: &Case) -> RunKey {
     let (plan, binding) = (Arc::new(case.plan(rank)), case.binding(rank));
-    world.engines[rank].keep(channel, plan, binding)
+    world.engines[rank].keep(channel, plan, binding, Lifetime::Nonblocking)
 }
 
 /// Nonblocking Collective Operations: any number may be outstanding, and they complete independently of the
