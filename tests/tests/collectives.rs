@@ -1,6 +1,6 @@
 //! Collectives in every lifetime. MPI-5.0: Collective Communication.
 
-use oxmpi_tests::programs;
+use oxmpi_tests::{Program, programs};
 
 programs! {
     collective_aliased;
@@ -23,6 +23,7 @@ programs! {
     collective_inits;
     collective_local;
     collective_mismatch on 2 3 4 7 8;
+    collective_mismatch_calls on 2 3 4 7 8;
     collective_mixed;
     collective_order;
     collective_outstanding;
@@ -36,4 +37,16 @@ programs! {
     collective_scan;
     collective_scatter;
     collective_significant;
+}
+
+/// Collectives that are messages, not lines.
+const BY_MESSAGES: &str = "allgather=ring,alltoall=pairwise,barrier=dissemination,bcast=binomial,\
+                           gather=linear,reduce=binomial,scatter=linear";
+
+#[test]
+fn ranks_that_send_each_other_something_else_notice_it() {
+    let program = Program::compile("collective_mismatch_calls");
+    for ranks in [2, 3, 4] {
+        program.on(ranks).env("OXMPI_ALGORITHMS", BY_MESSAGES).passes();
+    }
 }

@@ -18,7 +18,7 @@ use crate::absent::Absent;
 use crate::call::{Called, LAG, Lifetime};
 use crate::channel::{Channel, Quarrel};
 use crate::matching::{Pattern, Source, source};
-use crate::p2p::{Mode, Needs, OpKey, Outcome, P2p, Received};
+use crate::p2p::{Needs, OpKey, Outcome, P2p};
 use crate::program::Program;
 
 /// What the roles of a plan's buffers stand for in one operation.
@@ -216,7 +216,7 @@ impl Run {
             self.iteration += 1;
             self.step = 0;
         }
-        if !self.completed(None, means.p2p) {
+        if !self.completed(None, means) {
             return Ok(false);
         }
         self.finish(means);
@@ -301,7 +301,7 @@ impl Run {
         if segment >= means.plan.segments {
             return true;
         }
-        if !step.after.is_empty() && !self.completed(Some(&step.after), means.p2p) {
+        if !step.after.is_empty() && !self.completed(Some(&step.after), means) {
             return false;
         }
         match step.action {
@@ -457,7 +457,7 @@ impl Run {
     fn send(&mut self, to: Peer, from: &Span, means: &mut Means<'_>) {
         let buffer = self.sub_buffer(means.binding, from);
         let (address, source) = (means.channel.address(to), means.channel.source_for(to));
-        if let Some(key) = means.p2p.send(address, source, self.tag(), &buffer, Mode::Standard) {
+        if let Some(key) = means.p2p.send_noted(address, source, self.tag(), self.word, &buffer) {
             self.under_way.push((self.step as u32, key));
         }
     }
@@ -465,29 +465,42 @@ impl Run {
     fn receive(&mut self, from: Peer, into: &Span, means: &mut Means<'_>) {
         let buffer = self.sub_buffer(means.binding, into);
         let pattern = Pattern { source: Some(source(from)), tag: Some(self.tag()) };
-        match means.p2p.receive(means.channel.context(), pattern, buffer) {
-            Received::Done(Outcome { error, .. }) => error.into_iter().for_each(|error| self.fail(error)),
-            Received::Pending(key) => self.under_way.push((self.step as u32, key)),
-        }
+        let key = means.p2p.receive_noted(means.channel.context(), pattern, buffer);
+        self.under_way.push((self.step as u32, key));
     }
 
     /// Whether the sends and receives begun by `steps` (by all steps, if `None`) are over.
     #[inline]
-    fn completed(&mut self, steps: Option<&[u32]>, p2p: &mut P2p) -> bool {
+    fn completed(&mut self, steps: Option<&[u32]>, means: &mut Means<'_>) -> bool {
         let mut place = 0;
         let mut all = true;
         while let Some(&(step, key)) = self.under_way.get(place) {
             if steps.is_some_and(|steps| !steps.contains(&step)) {
                 place += 1;
-            } else if let Some(outcome) = p2p.take_outcome(key) {
+            } else if let Some((outcome, note)) = means.p2p.take_noted(key) {
                 self.under_way.swap_remove(place);
-                outcome.error.into_iter().for_each(|error| self.fail(error));
+                self.conclude(step, outcome, note, means);
             } else {
                 all = false;
                 place += 1;
             }
         }
         all
+    }
+
+    /// Looks at what a message has brought.
+    fn conclude(&mut self, step: u32, outcome: Outcome, note: u64, means: &mut Means<'_>) {
+        if let Action::Receive { from, into } = means.plan.steps[step as usize].action
+            && !outcome.status.cancelled
+        {
+            if note != self.word && !self.agrees(from, note, means.channel) {
+                return;
+            }
+            if outcome.status.bytes < into.bytes {
+                self.fail(too_short(from, outcome.status.bytes, into.bytes));
+            }
+        }
+        outcome.error.into_iter().for_each(|error| self.fail(error));
     }
 
     /// Whether a peer does the same as this rank now, by the note that came with what it has told.
@@ -607,6 +620,13 @@ fn is_inline(line: &PlanLine, plan: &Plan) -> bool {
 #[inline]
 fn when_read(binding: &Binding, buf: Buf) -> Next {
     if buf == Buf::Recv && binding.recv.bytes() >= BEYOND_CACHES_BYTES { Next::Late } else { Next::Soon }
+}
+
+#[cold]
+fn too_short(peer: Peer, sent: u64, expected: u64) -> Error {
+    let peer = Source(source(peer));
+    let text = format!("{peer} sends {sent} bytes, where {expected} are expected");
+    Error::new(ErrorClass::Truncate, text)
 }
 
 #[cold]

@@ -99,6 +99,7 @@ impl P2p {
         if header.kind == kind::ANNOUNCE {
             Outcome { status: op.status, error: op.error } = judged(header, op.buffer.bytes());
             op.state = State::Filling { arrived: 0 };
+            op.header.token = word_of(&payload.part(8, 8));
             return self.accept(receive, from, header, word_of(payload));
         }
         Outcome { status: op.status, error: op.error } = delivered(header, payload, &op.buffer);

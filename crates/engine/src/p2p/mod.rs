@@ -226,6 +226,26 @@ impl P2p {
     pub fn send(&mut self, to: Address, source: i32, tag: i32, buffer: &Buffer, mode: Mode) -> Option<OpKey> {
         let bytes = buffer.bytes();
         let header = Header { kind: kind::EAGER, context: to.context, source, tag, bytes, token: 0 };
+        self.send_headed(to, header, buffer, mode)
+    }
+
+    /// Begins to send a message with a note, for [`P2p::take_noted`], in the standard mode.
+    pub(crate) fn send_noted(
+        &mut self,
+        to: Address,
+        source: i32,
+        tag: i32,
+        note: u64,
+        buffer: &Buffer,
+    ) -> Option<OpKey> {
+        let bytes = buffer.bytes();
+        let header = Header { kind: kind::EAGER, context: to.context, source, tag, bytes, token: note };
+        self.send_headed(to, header, buffer, Mode::Standard)
+    }
+
+    #[inline]
+    fn send_headed(&mut self, to: Address, header: Header, buffer: &Buffer, mode: Mode) -> Option<OpKey> {
+        let bytes = header.bytes;
         let peer = to.node_rank as usize;
         if mode == Mode::Standard && to.node_rank != self.me && self.outboxes[peer].is_empty() {
             let sender = &mut self.senders[peer];
@@ -306,9 +326,14 @@ impl P2p {
     /// Begins to receive into `buffer` a message that matches `pattern`.
     #[inline]
     pub fn receive(&mut self, context: u32, pattern: Pattern, buffer: Buffer) -> Received {
-        if let Some(message) = self.context_mut(context).take_unexpected(&pattern) {
-            return self.receive_message(message, buffer);
+        match self.context_mut(context).take_unexpected(&pattern) {
+            Some(message) => self.receive_message(message, buffer),
+            None => Received::Pending(self.post_receive(context, pattern, buffer)),
         }
+    }
+
+    #[inline]
+    fn post_receive(&mut self, context: u32, pattern: Pattern, buffer: Buffer) -> OpKey {
         let here = Address { node_rank: self.me, context };
         let header = Header {
             context,
@@ -318,7 +343,21 @@ impl P2p {
         };
         let key = self.ops.insert(Op::new(State::Posted, here, buffer, header));
         self.context_mut(context).post(pattern, key);
-        Received::Pending(key)
+        key
+    }
+
+    /// Begins to receive a message with a note. Its outcome is to be asked for.
+    pub(crate) fn receive_noted(&mut self, context: u32, pattern: Pattern, buffer: Buffer) -> OpKey {
+        match self.context_mut(context).take_unexpected(&pattern) {
+            Some(message) => self.begin_to_receive(message, buffer),
+            None => self.post_receive(context, pattern, buffer),
+        }
+    }
+
+    /// How an operation ended, and the note that came with the message, if it is over.
+    pub(crate) fn take_noted(&mut self, key: OpKey) -> Option<(Outcome, u64)> {
+        let note = self.ops.get(key)?.header.token;
+        self.take_outcome(key).map(|outcome| (outcome, note))
     }
 
     /// Receives a short message that has arrived from `from` already, or just now, without making an operation
@@ -366,14 +405,19 @@ impl P2p {
 
     /// Receives a message that a matched probe has taken, or that has just been found.
     pub fn receive_message(&mut self, message: Message, buffer: Buffer) -> Received {
-        let here = Address { node_rank: self.me, context: message.header.context };
-        let key = self.ops.insert(Op::new(State::Posted, here, buffer, message.header));
-        self.matched(key, message.from, &message.header, &message.payload);
-        self.pool.give(message.payload);
+        let key = self.begin_to_receive(message, buffer);
         match self.take_outcome(key) {
             Some(outcome) => Received::Done(outcome),
             None => Received::Pending(key),
         }
+    }
+
+    fn begin_to_receive(&mut self, message: Message, buffer: Buffer) -> OpKey {
+        let here = Address { node_rank: self.me, context: message.header.context };
+        let key = self.ops.insert(Op::new(State::Posted, here, buffer, message.header));
+        self.matched(key, message.from, &message.header, &message.payload);
+        self.pool.give(message.payload);
+        key
     }
 
     /// Whether a message that matches has arrived, and what it says about itself.

@@ -103,13 +103,17 @@ impl P2p {
 
     fn push_message(&mut self, peer: u32, key: OpKey) -> bool {
         let Some(op) = self.ops.get_mut(key) else { return true };
-        let header = Header { token: key.to_word(), ..op.header };
+        let note = op.header.token;
+        // Nobody answers an eager message.
+        let token = if op.header.kind == kind::EAGER { note } else { key.to_word() };
+        let header = Header { token, ..op.header };
         let sender = &mut self.senders[peer as usize];
         if header.kind == kind::ANNOUNCE {
             // Where the data is one piece, the receiver may prefer to read it itself.
             let address = op.buffer.as_dense().map_or(0, |region| region.as_ptr().addr() as u64);
-            let Some(room) = sender.room(8) else { return false };
+            let Some(room) = sender.room(2 * size_of::<u64>()) else { return false };
             room.payload.write(&address.to_ne_bytes());
+            room.payload.part(8, 8).write(&note.to_ne_bytes());
             room.send(header);
         } else {
             let Some(room) = sender.room(header.bytes as usize) else { return false };

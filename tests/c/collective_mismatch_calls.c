@@ -1,0 +1,166 @@
+/* Ranks that call different collectives at the same time, or the same with arguments that do not fit, all get an
+   error of the argument's class that names both calls: who reads what another one tells, from that call; who only
+   tells, from the next one. Nobody hangs, and what follows works.
+   MPI-5.0: Collective Communication, Introduction and Overview (arguments must match); Correctness. */
+#include "check.h"
+
+enum { LONG = 1 << 17, FORMS = 22 };
+
+enum lifetime { BLOCKING, NONBLOCKING, PERSISTENT };
+
+/* What is called, and how reports name it in each lifetime. */
+static const struct form {
+    const char *name, *arguments;
+    int count, root;
+    MPI_Op op;
+} forms[FORMS] = {
+    {"barrier", "", 0, 0, 0},
+    {"bcast", " (4 bytes, root 0)", 1, 0, 0},
+    {"bcast", " (8 bytes, root 0)", 2, 0, 0},
+    {"bcast", " (4 bytes, root 1)", 1, 1, 0},
+    {"bcast", " (0 bytes, root 0)", 0, 0, 0},
+    {"bcast", " (524288 bytes, root 0)", LONG, 0, 0},
+    {"allreduce", " (4 bytes in elements of 4, MPI_SUM)", 1, 0, MPI_SUM},
+    {"allreduce", " (4 bytes in elements of 4, MPI_MAX)", 1, 0, MPI_MAX},
+    {"allreduce", " (8 bytes in elements of 4, MPI_SUM)", 2, 0, MPI_SUM},
+    {"allreduce", " (0 bytes in elements of 4, MPI_SUM)", 0, 0, MPI_SUM},
+    {"allreduce", " (524288 bytes in elements of 4, MPI_SUM)", LONG, 0, MPI_SUM},
+    {"reduce", " (4 bytes in elements of 4, MPI_SUM, root 0)", 1, 0, MPI_SUM},
+    {"reduce", " (4 bytes in elements of 4, MPI_SUM, root 1)", 1, 1, MPI_SUM},
+    {"reduce", " (524288 bytes in elements of 4, MPI_SUM, root 0)", LONG, 0, MPI_SUM},
+    {"gather", " (4 bytes, root 0)", 1, 0, 0},
+    {"gather", " (4 bytes, root 1)", 1, 1, 0},
+    {"scatter", " (8 bytes, root 0)", 2, 0, 0},
+    {"allgather", " (4 bytes)", 1, 0, 0},
+    {"alltoall", " (4 bytes)", 1, 0, 0},
+    {"gatherv", " (root 0)", 1, 0, 0},
+    {"scatterv", " (root 1)", 1, 1, 0},
+    {"allgatherv", "", 1, 0, 0},
+};
+
+static int from[LONG], into[LONG], counts[64], places[64], uneven[64], apart[64];
+
+#define CALL(blocking, nonblocking, ...)                                                            \
+    switch (lifetime) {                                                                             \
+    case BLOCKING:                                                                                  \
+        return blocking(__VA_ARGS__, comm);                                                         \
+    case NONBLOCKING:                                                                               \
+        return nonblocking(__VA_ARGS__, comm, request);                                             \
+    case PERSISTENT:                                                                                \
+        return blocking##_init(__VA_ARGS__, comm, MPI_INFO_NULL, request);                          \
+    }
+
+static int begin_form(const struct form *form, enum lifetime lifetime, MPI_Comm comm, MPI_Request *request) {
+    int count = form->count, root = form->root;
+    *request = MPI_REQUEST_NULL;
+    if (!strcmp(form->name, "barrier"))
+        switch (lifetime) {
+        case BLOCKING:
+            return MPI_Barrier(comm);
+        case NONBLOCKING:
+            return MPI_Ibarrier(comm, request);
+        case PERSISTENT:
+            return MPI_Barrier_init(comm, MPI_INFO_NULL, request);
+        }
+    if (!strcmp(form->name, "bcast"))
+        CALL(MPI_Bcast, MPI_Ibcast, into, count, MPI_INT, root)
+    if (!strcmp(form->name, "allreduce"))
+        CALL(MPI_Allreduce, MPI_Iallreduce, from, into, count, MPI_INT, form->op)
+    if (!strcmp(form->name, "reduce"))
+        CALL(MPI_Reduce, MPI_Ireduce, from, into, count, MPI_INT, form->op, root)
+    if (!strcmp(form->name, "gather"))
+        CALL(MPI_Gather, MPI_Igather, from, count, MPI_INT, into, count, MPI_INT, root)
+    if (!strcmp(form->name, "scatter"))
+        CALL(MPI_Scatter, MPI_Iscatter, from, count, MPI_INT, into, count, MPI_INT, root)
+    if (!strcmp(form->name, "allgather"))
+        CALL(MPI_Allgather, MPI_Iallgather, from, count, MPI_INT, into, count, MPI_INT)
+    if (!strcmp(form->name, "alltoall"))
+        CALL(MPI_Alltoall, MPI_Ialltoall, from, count, MPI_INT, into, count, MPI_INT)
+    if (!strcmp(form->name, "gatherv"))
+        CALL(MPI_Gatherv, MPI_Igatherv, from, count, MPI_INT, into, counts, places, MPI_INT, root)
+    if (!strcmp(form->name, "scatterv"))
+        CALL(MPI_Scatterv, MPI_Iscatterv, from, counts, places, MPI_INT, into, count, MPI_INT, root)
+    /* With equal lengths it is an allgather. */
+    CALL(MPI_Allgatherv, MPI_Iallgatherv, from, uneven[rank], MPI_INT, into, uneven, apart, MPI_INT)
+    return MPI_ERR_INTERN;
+}
+
+/* Calls a form and completes it; what was returned first that is no success. */
+static int call(const struct form *form, enum lifetime lifetime, MPI_Comm comm) {
+    MPI_Request request;
+    int code = begin_form(form, lifetime, comm, &request);
+    if (code != MPI_SUCCESS || lifetime != NONBLOCKING)
+        return code;
+    return MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void name_of(const struct form *form, enum lifetime lifetime, char *name) {
+    static const char *const formats[] = {"MPI_%c%s%s", "MPI_I%c%s%s", "MPI_%c%s_init%s"};
+    char first = lifetime == NONBLOCKING ? form->name[0] : form->name[0] - 'a' + 'A';
+    sprintf(name, formats[lifetime], first, form->name + 1, form->arguments);
+}
+
+static int class_between(const struct form *one, const struct form *other) {
+    if (strcmp(one->name, other->name))
+        return MPI_ERR_OTHER;
+    if (one->root != other->root)
+        return MPI_ERR_ROOT;
+    return one->op != other->op ? MPI_ERR_OP : MPI_ERR_TRUNCATE;
+}
+
+static void check_error(int code, const struct form *usual, enum lifetime lifetime, const struct form *other,
+                        enum lifetime its) {
+    char one[128], two[128];
+    int class = lifetime == its ? class_between(usual, other) : MPI_ERR_OTHER;
+    name_of(usual, lifetime, one);
+    name_of(other, its, two);
+    CHECK(class_of(code) == class, "%s and %s gave '%s'", one, two, text_of(code));
+    CHECK(strstr(text_of(code), one), "'%s' does not name %s", text_of(code), one);
+    CHECK(strstr(text_of(code), two), "'%s' does not name %s", text_of(code), two);
+}
+
+/* All ranks call `usual`, but for the one that calls `other`. */
+static void differ(MPI_Comm comm, int deviant, const struct form *usual, enum lifetime lifetime,
+                   const struct form *other, enum lifetime its) {
+    int first, second, sum = 0;
+    first = rank == deviant ? call(other, its, comm) : call(usual, lifetime, comm);
+    if (lifetime == PERSISTENT) {
+        check_error(first, usual, lifetime, other, its);
+        return;
+    }
+    /* All look at all others. */
+    second = MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+    EQUAL(sum, size * (size - 1) / 2);
+    CHECK((first == MPI_SUCCESS) != (second == MPI_SUCCESS), "%s%s and %s%s by rank %d gave %d and %d ('%s')",
+          usual->name, usual->arguments, other->name, other->arguments, deviant, first, second,
+          text_of(first ? first : second));
+    check_error(first ? first : second, usual, lifetime, other, its);
+    OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm));
+    EQUAL(sum, size * (size - 1) / 2);
+}
+
+static int is_same(const struct form *one, const struct form *other) {
+    return !strcmp(one->name, other->name) && !strcmp(one->arguments, other->arguments);
+}
+
+int main(int argc, char **argv) {
+    MPI_Comm copy;
+    int deviant = 0;
+    begin(&argc, &argv);
+    for (int i = 0; i < size; i++) {
+        counts[i] = 1;
+        places[i] = i;
+        uneven[i] = i ? 1 : 2;
+        apart[i] = 2 * i;
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    for (int lifetime = BLOCKING; lifetime <= PERSISTENT; lifetime++)
+        for (int one = 0; one < FORMS; one++)
+            for (int two = 0; two < FORMS; two++)
+                if (!is_same(&forms[one], &forms[two]))
+                    differ(copy, deviant++ % size, &forms[one], lifetime, &forms[two], lifetime);
+    for (int one = 0; one < FORMS; one++)
+        differ(copy, deviant++ % size, &forms[one], BLOCKING, &forms[one], NONBLOCKING);
+    MPI_Comm_free(&copy);
+    return end();
+}
