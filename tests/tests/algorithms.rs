@@ -129,3 +129,31 @@ fn a_choice_that_is_no_text_is_refused() {
         "{said}"
     );
 }
+
+/// Lets one rank have another value of a variable.
+fn by_shell(assignment: &str) -> [String; 3] {
+    let command = format!("if [ $OXMPI_RANK = 1 ]; then export {assignment}; fi; exec \"$0\" \"$@\"");
+    ["sh".to_owned(), "-c".to_owned(), command]
+}
+
+#[test]
+fn ranks_with_different_settings_are_told_so_when_they_begin() {
+    let program = Program::compile("init_hello");
+    for (everybody, one) in [
+        ("OXMPI_ALGORITHMS=bcast=binomial", "OXMPI_ALGORITHMS=allreduce=ring"),
+        ("OXMPI_ALGORITHMS=", "OXMPI_ALGORITHMS=allreduce=ring"),
+    ] {
+        let (name, value) = everybody.split_once('=').expect("an assignment");
+        let shell = by_shell(one);
+        let ended = program.on(3).env(name, value).by(&shell.each_ref().map(String::as_str)).run();
+        assert_ne!(ended.status, Some(0), "{one}: {}", ended.out);
+        assert!(ended.err.contains("ranks must have the same OXMPI_ALGORITHMS"), "{one}: {}", ended.err);
+        for told in [everybody, one].into_iter().filter(|told| !told.ends_with('=')) {
+            assert!(ended.err.contains(told), "{told}: {}", ended.err);
+        }
+    }
+    let shell = by_shell("OXMPI_ALGORITHMS=bcast=binomial");
+    let same =
+        program.on(3).env("OXMPI_ALGORITHMS", "bcast=binomial").by(&shell.each_ref().map(String::as_str));
+    same.passes();
+}

@@ -14,6 +14,7 @@
 //! | `topology` | which members of a communicator are neighbours |
 //! | `hardware` | the parts of the machine that processes are bound to |
 //! | `p2p`, `request` | messages, and operations that are under way |
+//! | `settings` | what the user has set, alike for all ranks |
 //! | `send_buffer` | buffered sends, and the buffers attached for them |
 //! | `coll` | one description per collective, and its three lifetimes |
 #![forbid(unsafe_code)]
@@ -31,6 +32,7 @@ mod policy;
 mod process;
 mod request;
 mod send_buffer;
+mod settings;
 mod topology;
 mod wait;
 

@@ -15,7 +15,6 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Absent, Address, Engine, Needs, OpKey, Slab};
 use oxmpi_mem::copy::choose_copy;
 use oxmpi_mem::{Entered, Gate};
-use oxmpi_plan::Overrides;
 use oxmpi_shm::{Doorbell, Invitation, Job, ProcessorQueue, StatePage, Waker, end_process};
 
 pub use oxmpi_shm::Phase;
@@ -28,6 +27,7 @@ use crate::p2p::KeptMessage;
 use crate::policy::Policy;
 use crate::request::{Request, RequestKey};
 use crate::send_buffer::SendBuffers;
+use crate::settings::Settings;
 use crate::wait::Awaited;
 
 /// How the threads of a program use MPI.
@@ -79,9 +79,7 @@ pub struct State {
     myself: Arc<Communicator>,
 }
 
-/// The environment variable that names preferred algorithms, `collective=algorithm` with commas between.
-const ALGORITHMS: &str = "OXMPI_ALGORITHMS";
-/// The one that names how memory is copied.
+/// The environment variable that names how memory is copied.
 const COPY: &str = "OXMPI_COPY";
 
 impl Process {
@@ -92,12 +90,11 @@ impl Process {
     /// serialised.
     ///
     /// # Errors
-    /// `Other` if the launcher's environment is damaged or of another version, or the system refuses;
-    /// `Arg` if `OXMPI_ALGORITHMS` or `OXMPI_COPY` names something that is not there.
+    /// `Other` if the launcher's environment is damaged or of another version, or the system refuses, or ranks have
+    /// other settings; `Arg` if one of these or `OXMPI_COPY` names something that is not there.
     pub fn init(phase: Phase, gate: impl FnOnce(State) -> Gate<State>) -> Result<Self> {
-        // What is not text is no algorithm's name either. Before the seat is taken, which cannot be given up.
-        let preferred = std::env::var_os(ALGORITHMS).unwrap_or_default();
-        let overrides = Overrides::parse(&preferred.to_string_lossy())?;
+        // Before the seat is taken, which cannot be given up.
+        let settings = Settings::read()?;
         let copy = std::env::var_os(COPY).unwrap_or_default();
         choose_copy(&copy.to_string_lossy()).map_err(|error| error.about(COPY))?;
         let refused = |error| Error::new(ErrorClass::Other, format!("cannot join the job: {error}"));
@@ -111,6 +108,7 @@ impl Process {
                 (Job::create(1).map_err(refused)?, 0)
             }
         };
+        settings.agree(&job, rank)?;
         let mut engine = Engine::new(job, rank);
         let world = Arc::new(Communicator::world(&mut engine));
         let myself = Arc::new(Communicator::myself(&mut engine));
@@ -125,7 +123,7 @@ impl Process {
             requests: Slab::new(),
             messages: Slab::new(),
             buffers: SendBuffers::default(),
-            plans: PlanCache::new(overrides),
+            plans: PlanCache::new(settings.overrides),
             known: [&world, &myself, &farewell].map(|comm| (comm.context, Arc::downgrade(comm))).into(),
             leaving: Vec::new(),
             unwanted: Vec::new(),

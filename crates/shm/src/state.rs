@@ -6,7 +6,7 @@
 use std::sync::atomic::AtomicU8;
 
 use crate::seat::Seat;
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::{AtomicU32, Ordering, fence};
 
 /// How far a rank has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,16 @@ impl Phase {
 }
 
 const TEXT_BYTES: usize = 3072;
+const SETTINGS_BYTES: usize = 512;
+
+/// As much of a rank's settings as it shows.
+pub fn shown_settings(text: &str) -> &str {
+    let mut end = text.len().min(SETTINGS_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
 
 /// One page of the segment, written by its rank.
 #[repr(C, align(4096))]
@@ -58,6 +68,10 @@ pub struct StatePage {
     released: AtomicU32,
     arrivals: AtomicU32,
     text: [AtomicU8; TEXT_BYTES],
+    /// The round of the job that the settings were shown in, plus 1.
+    settings_round: AtomicU32,
+    settings_length: AtomicU32,
+    settings: [AtomicU8; SETTINGS_BYTES],
 }
 
 impl StatePage {
@@ -136,6 +150,31 @@ impl StatePage {
     /// Whether it is there, or was.
     pub fn has_arrived(&self, meeting: u32) -> bool {
         self.arrivals.load(Ordering::Acquire) >= meeting
+    }
+
+    /// Shows what the rank was told in a round of the job. Of two ranks that show this, and then look at each other's
+    /// by [`StatePage::settings`], one sees the other's at least.
+    pub fn show_settings(&self, round: u32, text: &str) {
+        let text = shown_settings(text);
+        for (cell, byte) in self.settings.iter().zip(text.bytes()) {
+            cell.store(byte, Ordering::Relaxed);
+        }
+        self.settings_length.store(text.len() as u32, Ordering::Relaxed);
+        self.settings_round.store(round + 1, Ordering::Release); // pairs with the Acquire in `settings`
+        // Each rank stores, then loads what others store. With a fence between on both sides, not both loads can
+        // miss both stores.
+        fence(Ordering::SeqCst);
+    }
+
+    /// What the rank has shown in a round of the job, if it has.
+    pub fn settings(&self, round: u32) -> Option<String> {
+        if self.settings_round.load(Ordering::Acquire) != round + 1 {
+            return None;
+        }
+        let length = (self.settings_length.load(Ordering::Relaxed) as usize).min(SETTINGS_BYTES);
+        let bytes: Vec<u8> =
+            self.settings[..length].iter().map(|cell| cell.load(Ordering::Relaxed)).collect();
+        Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Asks the rank for a report.

@@ -6,7 +6,7 @@ pub(crate) use loom::{
     sync::atomic::{AtomicU32, AtomicU64, Ordering, fence},
 };
 #[cfg(not(loom))]
-pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// `std`'s cell with the access methods of loom's.
 #[cfg(not(loom))]

@@ -1,0 +1,68 @@
+//! What the user has set in the environment, and must have set alike for all ranks.
+//!
+//! Every rank shows on its state page what it was told, and looks at those that have done so before: of any two ranks
+//! at least one sees the other, so a difference is always noticed, and nobody waits for anybody.
+
+use std::env;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_plan::Overrides;
+use oxmpi_shm::Job;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// Algorithms to prefer.
+    pub overrides: Overrides,
+    /// As it was written.
+    text: String,
+}
+
+/// The environment variable that names preferred algorithms, `collective=algorithm` with commas between.
+const ALGORITHMS: &str = "OXMPI_ALGORITHMS";
+
+impl Settings {
+    /// What the environment says.
+    ///
+    /// # Errors
+    /// `Arg` if it says what does not exist.
+    pub fn read() -> Result<Self> {
+        // What is not text is no algorithm's name either.
+        let values = [ALGORITHMS].map(|name| {
+            let value = env::var_os(name).unwrap_or_default().to_string_lossy().trim().to_owned();
+            (name, value)
+        });
+        let set = values.iter().filter(|(_, value)| !value.is_empty());
+        let text: Vec<String> = set.map(|(name, value)| format!("{name}={value}")).collect();
+        let [preferred] = &values;
+        Ok(Self { overrides: Overrides::parse(&preferred.1)?, text: text.join(" ") })
+    }
+
+    /// Shows them to the other ranks, and compares them with what those have shown.
+    ///
+    /// # Errors
+    /// `Other` if a rank was told something else.
+    pub fn agree(&self, job: &Job, rank: usize) -> Result<()> {
+        let round = job.round(rank);
+        job.state(rank).show_settings(round, &self.text);
+        let others = (0..job.size()).filter(|&other| other != rank);
+        let mut theirs = others.filter_map(|other| Some((other, job.state(other).settings(round)?)));
+        match theirs.find(|(_, theirs)| *theirs != shown(&self.text)) {
+            None => Ok(()),
+            Some((other, theirs)) => Err(different(rank, &self.text, other, &theirs)),
+        }
+    }
+}
+
+/// As much of a text as is shown.
+fn shown(text: &str) -> &str {
+    oxmpi_shm::shown_settings(text)
+}
+
+#[cold]
+fn different(rank: usize, mine: &str, other: usize, theirs: &str) -> Error {
+    let [mine, theirs] = [mine, theirs].map(|text| if text.is_empty() { "nothing" } else { text });
+    let text =
+        format!("ranks must have the same {ALGORITHMS}: rank {rank} has {mine}, rank {other} has {theirs}");
+    Error::new(ErrorClass::Other, text)
+}
