@@ -142,6 +142,7 @@ fn ranks_with_different_settings_are_told_so_when_they_begin() {
     for (everybody, one) in [
         ("OXMPI_ALGORITHMS=bcast=binomial", "OXMPI_ALGORITHMS=allreduce=ring"),
         ("OXMPI_ALGORITHMS=", "OXMPI_ALGORITHMS=allreduce=ring"),
+        ("OXMPI_CHECK=1", "OXMPI_CHECK="),
     ] {
         let (name, value) = everybody.split_once('=').expect("an assignment");
         let shell = by_shell(one);
@@ -156,4 +157,11 @@ fn ranks_with_different_settings_are_told_so_when_they_begin() {
     let same =
         program.on(3).env("OXMPI_ALGORITHMS", "bcast=binomial").by(&shell.each_ref().map(String::as_str));
     same.passes();
+}
+
+#[test]
+fn a_switch_is_on_or_off() {
+    let ended = Program::compile("init_hello").on(1).env("OXMPI_CHECK", "yes").run();
+    assert_ne!(ended.status, Some(0));
+    assert!(ended.err.contains("OXMPI_CHECK is 'yes'"), "{}", ended.err);
 }

@@ -50,3 +50,17 @@ fn ranks_that_send_each_other_something_else_notice_it() {
         program.on(ranks).env("OXMPI_ALGORITHMS", BY_MESSAGES).passes();
     }
 }
+
+#[test]
+fn types_are_compared_where_the_user_wants_it() {
+    let program = Program::compile("collective_mismatch_types");
+    for ranks in [2, 3, 4] {
+        program.on(ranks).env("OXMPI_CHECK", "1").passes();
+        program.on(ranks).env("OXMPI_CHECK", "1").env("OXMPI_ALGORITHMS", BY_MESSAGES).passes();
+    }
+    for right in
+        ["collective_random", "datatype_collectives", "collective_mismatch_calls", "intercomm_random"]
+    {
+        Program::compile(right).on(3).env("OXMPI_CHECK", "1").passes();
+    }
+}

@@ -12,9 +12,9 @@ use oxmpi_core::Communicator;
 use oxmpi_core::coll::Side;
 use oxmpi_datatype::{Buffer, Datatype, Elements};
 
-use crate::datatype;
 use crate::generated::constants::MPI_IN_PLACE;
 use crate::generated::types::{MPI_Count, MPI_Datatype};
+use crate::{datatype, signature};
 
 /// What the arguments are called in C, for error texts.
 #[derive(Clone, Copy, Debug)]
@@ -275,6 +275,9 @@ impl Arguments {
     pub unsafe fn blocks_of(&self, blocks: u32, datatype: &Datatype) -> Result<Buffer> {
         let count = self.count()?;
         self.check_address(datatype)?;
+        if signature::is_wanted() {
+            signature::note(count, datatype);
+        }
         let Some(count) = count.checked_mul(blocks.into()) else { return Err(self.too_many(blocks)) };
         // SAFETY: the caller's promise; at null there is nothing, or a datatype of absolute addresses.
         unsafe { Buffer::new(self.address.cast(), count, datatype) }

@@ -52,6 +52,7 @@ mod root;
 mod sendrecv;
 pub mod session;
 pub mod shared;
+mod signature;
 mod status;
 mod thread;
 pub mod topo;

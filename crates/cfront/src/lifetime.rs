@@ -12,8 +12,8 @@ use oxmpi_core::{Communicator, Operation, Process};
 use crate::failure::on_comm;
 use crate::generated::types::{MPI_Comm, MPI_Info, MPI_Request};
 use crate::handle::encode;
-use crate::info;
 use crate::pointer::Out;
+use crate::{info, signature};
 
 /// How a collective is called, with the arguments that only this form has.
 pub enum Lifetime {
@@ -45,7 +45,15 @@ pub unsafe fn run(
     describe: impl FnOnce(&Process, &Arc<Communicator>) -> Result<Operation>,
 ) -> c_int {
     on_comm(function, comm, |process, comm| {
-        let described = describe(process, &comm.core);
+        let described = if signature::is_wanted() {
+            signature::begin();
+            describe(process, &comm.core).map(|mut operation| {
+                operation.sign(signature::take());
+                operation
+            })
+        } else {
+            describe(process, &comm.core)
+        };
         let (hints, request) = match lifetime {
             Lifetime::Blocking => {
                 // Where it lies: to move it would cost as much as to make it.

@@ -14,6 +14,7 @@ use oxmpi_core::{Phase, Process, ThreadLevel};
 use oxmpi_mem::Gate;
 
 use crate::generated::types::MPI_Session;
+use crate::signature;
 use crate::thread::Thread;
 
 static PROCESS: OnceLock<Process> = OnceLock::new();
@@ -186,6 +187,7 @@ fn take_up(required: ThreadLevel, threaded: bool, phase: Phase) -> Result<&'stat
     }
     FIRST.get_or_init(|| (threaded, Init { level: required, thread: Thread::current() }));
     let process = Process::init(phase, gate)?;
+    signature::want(&process);
     Ok(PROCESS.get_or_init(|| process))
 }
 

@@ -52,6 +52,7 @@ pub struct Process {
     /// collective.
     farewell: Arc<Communicator>,
     has_sessions: AtomicBool,
+    compares_types: bool,
     page: &'static StatePage,
     pub(crate) bed: (&'static Doorbell, Waker),
     pub(crate) policy: Policy,
@@ -138,7 +139,13 @@ impl Process {
         }
         let (policy, processor) = (Policy::new(job.size(), job.cpus()), ProcessorQueue::of_this_thread());
         let has_sessions = AtomicBool::new(false);
-        Ok(Self { gate, world, myself, farewell, has_sessions, page, bed, policy, processor })
+        let compares_types = settings.checks;
+        Ok(Self { gate, world, myself, farewell, has_sessions, compares_types, page, bed, policy, processor })
+    }
+
+    /// Whether the types of the data in collectives are to be compared, as the user has set.
+    pub fn compares_types(&self) -> bool {
+        self.compares_types
     }
 
     /// The communicator of all ranks.

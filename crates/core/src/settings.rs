@@ -14,12 +14,16 @@ use oxmpi_shm::Job;
 pub(crate) struct Settings {
     /// Algorithms to prefer.
     pub overrides: Overrides,
+    /// Whether the types of data are compared.
+    pub checks: bool,
     /// As it was written.
     text: String,
 }
 
 /// The environment variable that names preferred algorithms, `collective=algorithm` with commas between.
 const ALGORITHMS: &str = "OXMPI_ALGORITHMS";
+/// The one that asks for types to be compared.
+const CHECK: &str = "OXMPI_CHECK";
 
 impl Settings {
     /// What the environment says.
@@ -28,14 +32,14 @@ impl Settings {
     /// `Arg` if it says what does not exist.
     pub fn read() -> Result<Self> {
         // What is not text is no algorithm's name either.
-        let values = [ALGORITHMS].map(|name| {
+        let values = [ALGORITHMS, CHECK].map(|name| {
             let value = env::var_os(name).unwrap_or_default().to_string_lossy().trim().to_owned();
             (name, value)
         });
         let set = values.iter().filter(|(_, value)| !value.is_empty());
         let text: Vec<String> = set.map(|(name, value)| format!("{name}={value}")).collect();
-        let [preferred] = &values;
-        Ok(Self { overrides: Overrides::parse(&preferred.1)?, text: text.join(" ") })
+        let [preferred, checks] = &values;
+        Ok(Self { overrides: Overrides::parse(&preferred.1)?, checks: flag(checks)?, text: text.join(" ") })
     }
 
     /// Shows them to the other ranks, and compares them with what those have shown.
@@ -59,10 +63,19 @@ fn shown(text: &str) -> &str {
     oxmpi_shm::shown_settings(text)
 }
 
+fn flag((name, value): &(&str, String)) -> Result<bool> {
+    match value.as_str() {
+        "" | "0" => Ok(false),
+        "1" => Ok(true),
+        _ => Err(Error::new(ErrorClass::Arg, format!("{name} is '{value}', and should be 0 or 1"))),
+    }
+}
+
 #[cold]
 fn different(rank: usize, mine: &str, other: usize, theirs: &str) -> Error {
     let [mine, theirs] = [mine, theirs].map(|text| if text.is_empty() { "nothing" } else { text });
-    let text =
-        format!("ranks must have the same {ALGORITHMS}: rank {rank} has {mine}, rank {other} has {theirs}");
+    let text = format!(
+        "ranks must have the same {ALGORITHMS} and {CHECK}: rank {rank} has {mine}, rank {other} has {theirs}"
+    );
     Error::new(ErrorClass::Other, text)
 }

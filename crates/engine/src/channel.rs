@@ -21,21 +21,23 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
 use oxmpi_plan::{MAX_LINES, Peer, Plan};
-use oxmpi_shm::{Arena, Block, CALLS, Calls, Job, Line};
+use oxmpi_shm::{Arena, Block, CALLS, Calls, Job, Line, Signatures};
 
 use crate::absent::Absent;
 use crate::call::{Call, Called};
 use crate::matching::{Source, source};
 use crate::p2p::{Address, P2p};
+use crate::signature::Signature;
 
 /// Runs of a channel that can be under way at the same time.
 pub(crate) const DEPTH: u64 = 16;
 
 /// Lines of one rank: the one that counts completed runs, and those of its runs.
 const LINES: usize = 1 + DEPTH as usize * MAX_LINES;
-/// Bytes of these, and of what is noted of its calls, which lies behind.
+/// Bytes of these, of what is noted of its calls, which lies behind, and of their types, which lie behind that.
 const LINE_BYTES: usize = LINES * size_of::<Line>();
-const CHANNEL_BYTES: usize = LINE_BYTES + size_of::<Calls>();
+const NOTED_BYTES: usize = LINE_BYTES + size_of::<Calls>();
+const CHANNEL_BYTES: usize = NOTED_BYTES + size_of::<Signatures>();
 const _: () = assert!(CHANNEL_BYTES == oxmpi_shm::FIRST_LINES * size_of::<Line>());
 const _: () = assert!(DEPTH == CALLS as u64, "what is called is known as long as lines are kept");
 
@@ -70,6 +72,8 @@ pub struct Channel {
     calls: Vec<&'static Calls>,
     /// What this rank notes.
     own_calls: Option<&'static Calls>,
+    /// As `calls`: what types each member notes, where they are compared.
+    signatures: Vec<&'static Signatures>,
     /// A hash of the calls so far.
     history: u64,
     /// All runs below this number in which ranks differed have been told of as much as they will be.
@@ -99,6 +103,8 @@ pub struct Channel {
 /// What is to be said of a member that seems to do something else.
 #[derive(Debug)]
 pub(crate) enum Quarrel {
+    /// It does the same with data of other types.
+    Alike(Error),
     /// It did so in an earlier run.
     Before(Error),
     /// Nothing, or nothing new.
@@ -117,6 +123,7 @@ impl Channel {
         let lines = job.segment().lines(block.offset, LINES)?;
         lines.iter().for_each(Line::clear);
         job.segment().calls(block.offset + LINE_BYTES as u64)?.clear();
+        job.segment().signatures(block.offset + NOTED_BYTES as u64)?.clear();
         Ok(block)
     }
 
@@ -126,6 +133,8 @@ impl Channel {
         let lines = plan.lines.iter().map(|&offset| job.segment().lines(offset, LINES));
         let calls = plan.lines.iter().map(|&offset| job.segment().calls(offset + LINE_BYTES as u64));
         let calls = calls.collect::<Result<Vec<_>>>()?;
+        let signatures =
+            plan.lines.iter().map(|&offset| job.segment().signatures(offset + NOTED_BYTES as u64));
         let completed_by = vec![0; plan.members.len() + plan.remote.len()];
         Ok(Self {
             rank: plan.rank,
@@ -133,6 +142,7 @@ impl Channel {
             lines: lines.collect::<Result<_>>()?,
             own_calls: calls.get(plan.rank as usize).copied(),
             calls,
+            signatures: signatures.collect::<Result<_>>()?,
             history: 0,
             quarrelled: 0,
             strangers: Vec::new(),
@@ -218,12 +228,22 @@ impl Channel {
         (run, word)
     }
 
-    /// Notes what this rank calls in a run that is admitted. The run [`DEPTH`] before it is
+    /// Notes what this rank calls in a run that is admitted, and with what types. The run [`DEPTH`] before it is
     /// complete here, so nobody is going to wait for this rank in that one.
     #[inline]
-    pub(crate) fn note_call(&self, run: u64, called: Called) {
+    pub(crate) fn note_call(&self, run: u64, called: Called, signature: Option<&Signature>) {
         if let Some(calls) = self.own_calls {
             calls.note(run, called.noted(run));
+        }
+        if let Some(signature) = signature {
+            self.note_signature(run, signature);
+        }
+    }
+
+    #[cold]
+    fn note_signature(&self, run: u64, signature: &Signature) {
+        if let Some(signatures) = self.signatures.get(self.rank as usize) {
+            signatures.note(run, signature.hash, &signature.text);
         }
     }
 
@@ -240,6 +260,10 @@ impl Channel {
             self.quarrelled = self.quarrelled.max(run + 1);
             let begin = "ranks call different collectives";
             return Quarrel::Now(self.disagreement(begin, "calls", class, [mine, theirs], member));
+        }
+        if let Some(error) = self.unlike(run, mine, member) {
+            self.quarrelled = self.quarrelled.max(run + 1);
+            return Quarrel::Alike(error);
         }
         if mine.sets_up() {
             return Quarrel::None; // that must succeed on all ranks, or on none
@@ -269,12 +293,26 @@ impl Channel {
     fn quarrel_before(&self, run: u64, earlier: u64, member: Peer) -> Option<Error> {
         let [mine, theirs] = [Peer::Local(self.rank), member].map(|member| self.called_by(member, earlier));
         let both = [mine?, theirs?];
-        let class = both[0].conflict(both[1])?;
+        let Some(class) = both[0].conflict(both[1]) else { return self.unlike(earlier, both[0], member) };
         let begin = match run - earlier {
             1 => "ranks called different collectives before this one".to_owned(),
             before => format!("ranks called different collectives, {before} before this one"),
         };
         Some(self.disagreement(&begin, "called", class, both, member))
+    }
+
+    /// What is wrong with the types of a member's data in a run, where both note them.
+    fn unlike(&self, run: u64, called: Called, member: Peer) -> Option<Error> {
+        let of = |member: Peer| self.signatures.get(self.place(member))?.at(run);
+        let ((my_hash, mine), (their_hash, theirs)) = (of(Peer::Local(self.rank))?, of(member)?);
+        let (rank, member) = (self.rank, Source(source(member)));
+        (my_hash != their_hash).then(|| {
+            let call = called.describe();
+            let text = format!(
+                "ranks call {call} with different types: rank {rank} with {mine}, {member} with {theirs}"
+            );
+            Error::new(ErrorClass::Type, text)
+        })
     }
 
     fn disagreement(

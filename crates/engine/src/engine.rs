@@ -12,6 +12,7 @@ use crate::names::Names;
 use crate::p2p::{Address, P2p};
 use crate::program::Program;
 use crate::run::{Awaits, Binding, Means, Run};
+use crate::signature::Signature;
 use crate::slab::{Key, Slab};
 
 /// The number of a channel.
@@ -235,6 +236,11 @@ impl Engine {
         self.channel(channel).check(&plan);
         let run = Run::new(&plan, lifetime);
         self.runs.insert(KeptRun { run, plan, binding, channel, place: None, failure: None })
+    }
+
+    /// Lets the types of the data be compared in a kept run.
+    pub fn sign(&mut self, key: RunKey, signature: Box<Signature>) {
+        self.runs.get_mut(key).expect("kept runs are forgotten last").run.sign(signature);
     }
 
     /// Begins a kept run and does what can be done at once.

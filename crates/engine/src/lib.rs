@@ -19,6 +19,7 @@ mod names;
 mod p2p;
 mod program;
 mod run;
+mod signature;
 mod slab;
 
 pub use absent::Absent;
@@ -30,4 +31,5 @@ pub use names::Names;
 pub use p2p::{Address, AtOnce, Mode, Needs, OpKey, Outcome, P2p, Received};
 pub use program::Program;
 pub use run::{Awaits, Binding, Images, Run, Transfer};
+pub use signature::Signature;
 pub use slab::{Key, Slab};

@@ -20,6 +20,7 @@ use crate::channel::{Channel, Quarrel};
 use crate::matching::{Pattern, Source, source};
 use crate::p2p::{Needs, OpKey, Outcome, P2p};
 use crate::program::Program;
+use crate::signature::Signature;
 
 /// What the roles of a plan's buffers stand for in one operation.
 #[derive(Clone, Debug)]
@@ -91,6 +92,10 @@ pub struct Run {
     lifetime: Lifetime,
     /// The word that says what this rank calls to the others, but for the lag.
     word: u64,
+    /// What is expected of the others: the same, or nothing that can be if the types are compared too.
+    expected: u64,
+    /// The types of this rank's data, if they are to be compared.
+    signature: Option<Box<Signature>>,
     /// Whether the others can look up what this rank calls.
     is_noted: bool,
     iterations: u64,
@@ -151,6 +156,8 @@ impl Run {
             number: 0,
             lifetime,
             word: 0,
+            expected: 0,
+            signature: None,
             is_noted: false,
             iterations: plan.iterations(),
             iteration: 0,
@@ -164,11 +171,17 @@ impl Run {
         }
     }
 
+    /// Lets the types of the data be compared in the runs to come.
+    pub fn sign(&mut self, signature: Box<Signature>) {
+        self.signature = Some(signature);
+    }
+
     /// Begins the next run of the channel.
     #[inline]
     pub(crate) fn begin(&mut self, channel: &mut Channel, plan: &Program, binding: &Binding, p2p: &mut P2p) {
         let called = plan.call().begun(self.lifetime, binding.reducer.as_ref());
         (self.number, self.word) = channel.begin(&plan.call(), called);
+        self.expected = if self.signature.is_some() { !self.word } else { self.word };
         self.is_noted = false;
         self.iteration = 0;
         self.step = 0;
@@ -203,7 +216,7 @@ impl Run {
             return Ok(false);
         }
         if !self.is_noted {
-            means.channel.note_call(self.number, self.called());
+            means.channel.note_call(self.number, self.called(), self.signature.as_deref());
             self.is_noted = true;
         }
         while self.iteration < self.iterations {
@@ -398,7 +411,7 @@ impl Run {
         }
         let note = theirs.note();
         means.channel.note_completed(peer, self.number.saturating_sub(note & LAG));
-        if note | LAG != self.word | LAG && !self.agrees(peer, note, means.channel) {
+        if note | LAG != self.expected | LAG && !self.agrees(peer, note, means.channel) {
             return true;
         }
         let (offset, bytes) = into.at(segment);
@@ -493,7 +506,7 @@ impl Run {
         if let Action::Receive { from, into } = means.plan.steps[step as usize].action
             && !outcome.status.cancelled
         {
-            if note != self.word && !self.agrees(from, note, means.channel) {
+            if note != self.expected && !self.agrees(from, note, means.channel) {
                 return;
             }
             if outcome.status.bytes < into.bytes {
@@ -508,7 +521,7 @@ impl Run {
     fn agrees(&mut self, peer: Peer, note: u64, channel: &mut Channel) -> bool {
         match channel.quarrel(self.number, self.called(), peer, Called::of_word(note)) {
             Quarrel::None => true,
-            Quarrel::Before(error) => {
+            Quarrel::Alike(error) | Quarrel::Before(error) => {
                 self.fail(error);
                 true
             }

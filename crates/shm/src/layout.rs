@@ -5,7 +5,7 @@ use crate::arena::{PAGE, coloured};
 use crate::ring::RingSize;
 
 /// Lines that each rank has without taking them from its arena.
-pub const FIRST_LINES: usize = 66;
+pub const FIRST_LINES: usize = 82;
 
 /// Offsets, in bytes, of the parts of a job's segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,7 +34,7 @@ mod state;
 mod sync;
 
 pub use arena::{Arena, Block};
-pub use calls::{CALLS, Calls};
+pub use calls::{CALLS, Calls, Signatures};
 pub use cpus::{Cpu, allowed_cpus};
 pub use doorbell::{Doorbell, Sleepers, Waker};
 pub use end::end_process;

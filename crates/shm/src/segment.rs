@@ -19,7 +19,7 @@ use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::layout::{Layout, Window, Windows};
-use crate::{Calls, Line};
+use crate::{Calls, Line, Signatures};
 
 /// A `memfd`, mapped as far as it is used.
 #[derive(Debug)]
@@ -189,6 +189,20 @@ impl Segment {
         }
         // SAFETY: in bounds, aligned, never unmapped; atomics are valid for any bytes.
         Ok(unsafe { &*calls })
+    }
+
+    /// The types of the data in these calls, noted at `offset`, perhaps named by a peer.
+    ///
+    /// # Errors
+    /// As [`Segment::lines`].
+    pub fn signatures(&'static self, offset: u64) -> Result<&'static Signatures> {
+        let bytes = size_of::<Signatures>();
+        let signatures = self.region(offset, bytes)?.as_ptr().cast::<Signatures>();
+        if !signatures.is_aligned() {
+            return Err(outside(offset, bytes));
+        }
+        // SAFETY: in bounds, aligned, never unmapped; atomics are valid for any bytes.
+        Ok(unsafe { &*signatures })
     }
 
     /// A shared structure of this crate at `offset`.

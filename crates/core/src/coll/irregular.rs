@@ -150,7 +150,7 @@ impl Operation {
 
     fn sourced(irregular: Irregular, send: Buffer, recv: Buffer) -> Self {
         let binding = Binding { send, recv, reducer: None, images: None };
-        Self { case: Case::NONE, irregular: Some(Box::new(irregular)), binding }
+        Self { case: Case::NONE, irregular: Some(Box::new(irregular)), binding, signature: None }
     }
 }
 

@@ -31,6 +31,9 @@ impl Process {
         let mut state = self.enter();
         let plan = state.lend_plan(comm, operation);
         let mut run = Run::new(&plan, Lifetime::Blocking);
+        if let Some(signature) = &operation.signature {
+            run.sign(signature.clone());
+        }
         state.engine.begin(comm.channel, &mut run, &plan, &operation.binding);
         self.wait_inside(state, OnTheStack { comm, operation, run, plan: Some(plan) })
     }
@@ -67,6 +70,9 @@ impl Process {
             state.engine.release(&operation.binding);
         })?;
         let run = state.engine.keep(channel, plan, operation.binding, Lifetime::Persistent);
+        if let Some(signature) = operation.signature {
+            state.engine.sign(run, signature);
+        }
         let kind = Kind::PersistentCollective { active: false, run, channel };
         Ok(state.requests.insert(Request::new(kind, comm)))
     }
@@ -154,6 +160,9 @@ impl State {
     pub(crate) fn begin(&mut self, comm: &Communicator, operation: Operation) -> RunKey {
         let plan = self.share_plan(comm, &operation);
         let run = self.engine.keep(comm.channel, plan, operation.binding, Lifetime::Nonblocking);
+        if let Some(signature) = operation.signature {
+            self.engine.sign(run, signature);
+        }
         self.engine.start(run);
         run
     }

@@ -47,7 +47,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Binding, Call, Called, Lifetime};
+use oxmpi_engine::{Binding, Call, Called, Lifetime, Signature};
 use oxmpi_op::Reducer;
 use oxmpi_plan::{Root as PlanRoot, Shape};
 
@@ -67,6 +67,8 @@ pub struct Operation {
     case: Case,
     irregular: Option<Box<Irregular>>,
     binding: Binding,
+    /// The types of a block, to be compared on all ranks.
+    signature: Option<Box<Signature>>,
 }
 
 /// All that decides a plan on this rank.
@@ -127,7 +129,7 @@ impl Operation {
     fn moving(shape: Shape, send: Buffer, recv: Buffer, in_place: bool) -> Result<Self> {
         check_apart(&send, &recv, in_place)?;
         let binding = Binding { send, recv, reducer: None, images: None };
-        Ok(Self { case: Case { shape, in_place }, irregular: None, binding })
+        Ok(Self { case: Case { shape, in_place }, irregular: None, binding, signature: None })
     }
 
     /// An operation that combines data.
@@ -149,7 +151,15 @@ impl Operation {
         };
         check_apart(&send, &recv, in_place)?;
         let binding = image::bind(process, which, Buffers { send, recv, in_place }, reducer);
-        Ok(Self { case: Case { shape, in_place }, irregular: None, binding })
+        Ok(Self { case: Case { shape, in_place }, irregular: None, binding, signature: None })
+    }
+
+    /// Lets all ranks compare the types of their data: of the whole vector, or of a block. Where blocks differ in
+    /// their lengths, or between two groups, there is no such thing, and nothing is compared.
+    pub fn sign(&mut self, signature: Option<Signature>) {
+        if self.irregular.is_none() && !self.case.shape.is_between() {
+            self.signature = signature.map(Box::new);
+        }
     }
 
     /// What `rank` says of it when it is prepared: the call, and the length, however long.
