@@ -143,6 +143,7 @@ fn ranks_with_different_settings_are_told_so_when_they_begin() {
         ("OXMPI_ALGORITHMS=bcast=binomial", "OXMPI_ALGORITHMS=allreduce=ring"),
         ("OXMPI_ALGORITHMS=", "OXMPI_ALGORITHMS=allreduce=ring"),
         ("OXMPI_CHECK=1", "OXMPI_CHECK="),
+        ("OXMPI_REPRODUCIBLE=0", "OXMPI_REPRODUCIBLE=1"),
     ] {
         let (name, value) = everybody.split_once('=').expect("an assignment");
         let shell = by_shell(one);
@@ -164,4 +165,22 @@ fn a_switch_is_on_or_off() {
     let ended = Program::compile("init_hello").on(1).env("OXMPI_CHECK", "yes").run();
     assert_ne!(ended.status, Some(0));
     assert!(ended.err.contains("OXMPI_CHECK is 'yes'"), "{}", ended.err);
+}
+
+#[test]
+fn reproducible_results_depend_on_no_preference_and_no_place() {
+    let program = Program::compile("reproducible_bits");
+    let preferred = "allreduce=recursive-doubling,reduce=binomial";
+    for ranks in [3, 4, 7] {
+        let bits = |job: oxmpi_tests::Job| {
+            let ended = job.run();
+            assert_eq!(ended.status, Some(0), "{}", ended.err);
+            ended.out
+        };
+        let usual = bits(program.on(ranks));
+        let other = bits(program.on(ranks).env("OXMPI_ALGORITHMS", preferred));
+        assert_ne!(usual, other, "the program shows no brackets");
+        let job = program.on(ranks).env("OXMPI_REPRODUCIBLE", "1").env("OXMPI_ALGORITHMS", preferred);
+        assert_eq!(bits(job.option("-bind-to").option("none")), usual);
+    }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Settings {
 const ALGORITHMS: &str = "OXMPI_ALGORITHMS";
 /// The one that asks for types to be compared.
 const CHECK: &str = "OXMPI_CHECK";
+/// The one that asks for reductions whose bits depend on nothing but their arguments and the number of ranks.
+const REPRODUCIBLE: &str = "OXMPI_REPRODUCIBLE";
 
 impl Settings {
     /// What the environment says.
@@ -32,14 +34,16 @@ impl Settings {
     /// `Arg` if it says what does not exist.
     pub fn read() -> Result<Self> {
         // What is not text is no algorithm's name either.
-        let values = [ALGORITHMS, CHECK].map(|name| {
+        let values = [ALGORITHMS, CHECK, REPRODUCIBLE].map(|name| {
             let value = env::var_os(name).unwrap_or_default().to_string_lossy().trim().to_owned();
             (name, value)
         });
         let set = values.iter().filter(|(_, value)| !value.is_empty());
         let text: Vec<String> = set.map(|(name, value)| format!("{name}={value}")).collect();
-        let [preferred, checks] = &values;
-        Ok(Self { overrides: Overrides::parse(&preferred.1)?, checks: flag(checks)?, text: text.join(" ") })
+        let [preferred, checks, reproducible] = &values;
+        let overrides = Overrides::parse(&preferred.1)?;
+        let overrides = if flag(reproducible)? { overrides.without_reductions() } else { overrides };
+        Ok(Self { overrides, checks: flag(checks)?, text: text.join(" ") })
     }
 
     /// Shows them to the other ranks, and compares them with what those have shown.
@@ -75,7 +79,8 @@ fn flag((name, value): &(&str, String)) -> Result<bool> {
 fn different(rank: usize, mine: &str, other: usize, theirs: &str) -> Error {
     let [mine, theirs] = [mine, theirs].map(|text| if text.is_empty() { "nothing" } else { text });
     let text = format!(
-        "ranks must have the same {ALGORITHMS} and {CHECK}: rank {rank} has {mine}, rank {other} has {theirs}"
+        "ranks must have the same {ALGORITHMS}, {CHECK} and {REPRODUCIBLE}: \
+         rank {rank} has {mine}, rank {other} has {theirs}"
     );
     Error::new(ErrorClass::Other, text)
 }

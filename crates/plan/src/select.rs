@@ -64,6 +64,14 @@ impl Overrides {
         Ok(Self { chosen })
     }
 
+    /// The same for collectives that combine nothing: what is combined is always combined in the order that the shape
+    /// alone decides, so that its last bits are the same however the ranks are run.
+    #[must_use]
+    pub fn without_reductions(mut self) -> Self {
+        self.chosen.retain(|choice| !choice.collective.info().is_reduction());
+        self
+    }
+
     /// What was chosen for the collective of `shape`, if anything.
     pub fn get(&self, shape: &Shape) -> Option<&'static Algorithm> {
         let is_for = |choice: &&Choice| {
@@ -135,6 +143,27 @@ mod tests {
         let between = Shape { remote_ranks: 3, received: 8, ..shape };
         assert_eq!(select(&between, &overrides).name(), "binomial");
         assert_eq!(select(&between, &Overrides::default()).name(), "node-flat");
+    }
+
+    #[test]
+    fn without_reductions_nothing_that_is_preferred_changes_a_bracket() {
+        for collective in Collective::ALL.iter().copied() {
+            for (ranks, remote_ranks) in [(2, 0), (5, 0), (64, 0), (3, 4)] {
+                for bytes in [8, 4096, 1 << 20] {
+                    let shape = Shape::of(collective, ranks, bytes);
+                    let shape =
+                        Shape { remote_ranks, received: bytes.min(u64::from(remote_ranks) * bytes), ..shape };
+                    let usual = select(&shape, &Overrides::default());
+                    for algorithm in candidates(&shape) {
+                        let before = if remote_ranks == 0 { "" } else { BETWEEN };
+                        let text = format!("{before}{}={}", collective.name(), algorithm.name());
+                        let overrides = Overrides::parse(&text).expect("it is known").without_reductions();
+                        let is_kept = std::ptr::eq(select(&shape, &overrides), usual);
+                        assert!(is_kept || !collective.info().is_reduction(), "{text}: {shape:?}");
+                    }
+                }
+            }
+        }
     }
 
     proptest! {

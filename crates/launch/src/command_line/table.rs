@@ -236,6 +236,10 @@ const SECTIONS: &[Section] = &[
             ("MPIEXEC_TIMEOUT", "the time limit in seconds, where --timeout is absent"),
             ("OXMPI_ALGORITHMS", "read by the ranks: algorithms to prefer, collective=algorithm,..."),
             ("OXMPI_CHECK", "read by the ranks: 1 compares the types of data in collectives"),
+            (
+                "OXMPI_REPRODUCIBLE",
+                "read by the ranks: 1 lets no preferred algorithm change the bits of reductions",
+            ),
             ("OXMPI_COPY", "read by the ranks: how memory is copied, instead of the best way"),
             ("OXMPI_ERRORS_TO", "read by the ranks: self sends errors without an object to MPI_COMM_SELF"),
             ("OXMPI_GRACE", "seconds that ranks have to end by themselves when one has left too early (1)"),
