@@ -228,6 +228,13 @@ impl Channel {
         (run, word)
     }
 
+    /// Begins a run of which all is known: its number.
+    #[inline]
+    pub(crate) fn begin_again(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
     /// Notes what this rank calls in a run that is admitted, and with what types. The run [`DEPTH`] before it is
     /// complete here, so nobody is going to wait for this rank in that one.
     #[inline]

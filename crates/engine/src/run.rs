@@ -179,10 +179,16 @@ impl Run {
     /// Begins the next run of the channel.
     #[inline]
     pub(crate) fn begin(&mut self, channel: &mut Channel, plan: &Program, binding: &Binding, p2p: &mut P2p) {
-        let called = plan.call().begun(self.lifetime, binding.reducer.as_ref());
-        (self.number, self.word) = channel.begin(&plan.call(), called);
-        self.expected = if self.signature.is_some() { !self.word } else { self.word };
-        self.is_noted = false;
+        if self.word != 0 && self.lifetime == Lifetime::Persistent {
+            // On a channel of its own nothing else is called.
+            self.number = channel.begin_again();
+        } else {
+            let called = plan.call().begun(self.lifetime, binding.reducer.as_ref());
+            (self.number, self.word) = channel.begin(&plan.call(), called);
+            self.expected = if self.signature.is_some() { !self.word } else { self.word };
+        }
+        // All ranks have agreed on what a persistent run is.
+        self.is_noted = self.lifetime == Lifetime::Persistent && self.signature.is_none();
         self.iteration = 0;
         self.step = 0;
         self.finished = false;
@@ -285,6 +291,7 @@ impl Run {
         match next.action {
             Action::Excerpt { peer, .. } | Action::Pull { peer, .. } => {
                 let does = match channel.called_by(peer, *number) {
+                    None if self.lifetime == Lifetime::Persistent => String::new(),
                     None => ", which has not called it yet".to_owned(),
                     Some(theirs) if theirs == self.called() => String::new(),
                     Some(theirs) => format!(", which called {}", theirs.describe()),
