@@ -4,7 +4,7 @@
    MPI-5.0: Collective Communication, Introduction and Overview (arguments must match); Correctness. */
 #include "check.h"
 
-enum { LONG = 1 << 17, FORMS = 22 };
+enum { LONG = 1 << 17, FORMS = 26 };
 
 enum lifetime { BLOCKING, NONBLOCKING, PERSISTENT };
 
@@ -33,6 +33,10 @@ static const struct form {
     {"scatter", " (8 bytes, root 0)", 2, 0, 0},
     {"allgather", " (4 bytes)", 1, 0, 0},
     {"alltoall", " (4 bytes)", 1, 0, 0},
+    {"scan", " (4 bytes in elements of 4, MPI_SUM)", 1, 0, MPI_SUM},
+    {"exscan", " (4 bytes in elements of 4, MPI_SUM)", 1, 0, MPI_SUM},
+    {"exscan", " (4 bytes in elements of 4, MPI_MAX)", 1, 0, MPI_MAX},
+    {"reduce_scatter_block", " (4 bytes in elements of 4, MPI_SUM)", 1, 0, MPI_SUM},
     {"gatherv", " (root 0)", 1, 0, 0},
     {"scatterv", " (root 1)", 1, 1, 0},
     {"allgatherv", "", 1, 0, 0},
@@ -76,6 +80,12 @@ static int begin_form(const struct form *form, enum lifetime lifetime, MPI_Comm 
         CALL(MPI_Allgather, MPI_Iallgather, from, count, MPI_INT, into, count, MPI_INT)
     if (!strcmp(form->name, "alltoall"))
         CALL(MPI_Alltoall, MPI_Ialltoall, from, count, MPI_INT, into, count, MPI_INT)
+    if (!strcmp(form->name, "scan"))
+        CALL(MPI_Scan, MPI_Iscan, from, into, count, MPI_INT, form->op)
+    if (!strcmp(form->name, "exscan"))
+        CALL(MPI_Exscan, MPI_Iexscan, from, into, count, MPI_INT, form->op)
+    if (!strcmp(form->name, "reduce_scatter_block"))
+        CALL(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, from, into, count, MPI_INT, form->op)
     if (!strcmp(form->name, "gatherv"))
         CALL(MPI_Gatherv, MPI_Igatherv, from, count, MPI_INT, into, counts, places, MPI_INT, root)
     if (!strcmp(form->name, "scatterv"))
