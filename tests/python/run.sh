@@ -55,3 +55,7 @@ for ranks in 1 2 4 5; do
     run "$here/collectives.py"
     run "$here/suite.py" "$folder/mpi4py-$version/test"
 done
+
+# On three ranks, the collectives alone.
+ranks=3
+run "$here/suite.py" "$folder/mpi4py-$version/test" $(basename -s .py "$folder/mpi4py-$version/test"/test_cco_*.py)
