@@ -39,6 +39,17 @@ static void check(int round) {
     }
 }
 
+/* Displacements that are addresses, counted from MPI_BOTTOM. */
+static void from_bottom(void) {
+    static MPI_Aint send_places[MOST], recv_places[MOST];
+    for (int r = 0; r < size; r++) {
+        OK(MPI_Get_address(sent + places[r], &send_places[r]));
+        OK(MPI_Get_address(received + places[r], &recv_places[r]));
+    }
+    IN_THREE_LIFETIMES(fill, check, MPI_Alltoallw_c, MPI_Ialltoallw_c, MPI_Alltoallw_init_c, MPI_BOTTOM,
+        large_send_counts, send_places, types, MPI_BOTTOM, large_recv_counts, recv_places, types, MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     lay_out();
@@ -50,5 +61,6 @@ int main(int argc, char **argv) {
         types, received, recv_counts, byte_places, types, MPI_COMM_WORLD);
     IN_THREE_LIFETIMES(fill, check, MPI_Alltoallw_c, MPI_Ialltoallw_c, MPI_Alltoallw_init_c, sent, large_send_counts,
         large_byte_places, types, received, large_recv_counts, large_byte_places, types, MPI_COMM_WORLD);
+    from_bottom();
     return end();
 }

@@ -83,6 +83,18 @@ static void lay_out(int uneven) {
     }
 }
 
+/* Displacements that are addresses, counted from MPI_BOTTOM. */
+static void from_bottom(void) {
+    static MPI_Aint send_places[MOST], recv_places[MOST];
+    for (int e = 0; e < degree; e++) {
+        OK(MPI_Get_address(sent + places[e], &send_places[e]));
+        OK(MPI_Get_address(received + places[e], &recv_places[e]));
+    }
+    IN_THREE_LIFETIMES(fill_blocks, check_blocks, MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw,
+        MPI_Neighbor_alltoallw_init, MPI_BOTTOM, counts, send_places, types, MPI_BOTTOM, counts, recv_places, types,
+        grid);
+}
+
 static void all_forms(void) {
     lay_out(0);
     IN_EVERY_LIFETIME(fill_one, check_row, MPI_Neighbor_allgather, MPI_Ineighbor_allgather, sent, count, MPI_INT, received, count,
@@ -104,6 +116,7 @@ static void all_forms(void) {
     IN_THREE_LIFETIMES(fill_blocks, check_blocks, MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c,
         MPI_Neighbor_alltoallw_init_c, sent, large_counts, byte_places, types, received, large_counts, byte_places,
         types, grid);
+    from_bottom();
 }
 
 static void on_grid(int ndims, const int *dims, const int *periods) {

@@ -143,7 +143,6 @@ impl Blocks {
         displacements: &IntegerArray,
     ) -> Result<Buffer> {
         let names = &self.names.buffer;
-        let arguments = Arguments::new(names, self.address, counts.get(rank), handle);
         let datatype = datatype::find(names.datatype, handle)?;
         let unit = match self.datatypes {
             Datatypes::Each(_) => 1,
@@ -156,6 +155,14 @@ impl Blocks {
                 format!("{argument} is {displacement}: so many extents of {unit} bytes fit no 64 bits");
             return Err(Error::new(ErrorClass::Arg, text));
         };
+        // Displacements as wide as addresses may be addresses, counted from MPI_BOTTOM.
+        let (address, bytes) = match self.displacements {
+            Integers::Large(_) if self.address.is_null() => {
+                (self.address.wrapping_byte_offset(bytes as isize), 0)
+            }
+            _ => (self.address, bytes),
+        };
+        let arguments = Arguments::new(names, address, counts.get(rank), handle);
         // SAFETY: the caller's promise.
         unsafe { arguments.displaced(bytes, &datatype) }
     }
