@@ -10,6 +10,16 @@ programs! {
     wait_idle on 2 3 4;
 }
 
+/// All ranks have one processor, however many the machine has.
+#[test]
+fn loops_of_tests_let_others_have_the_processor() {
+    let program = Program::compile("wait_by_tests");
+    let one_of_mine = "taskset -pc $(taskset -pc $$ | sed 's/.*: *//; s/[-,].*//') $$ >&2";
+    for ranks in [1, 2, 3, 8] {
+        program.on(ranks).after(one_of_mine).passes();
+    }
+}
+
 /// Counts what `strace` sees between the marks of the program. Needs `strace` and as many cores as ranks;
 /// says so where either is missing.
 #[test]

@@ -73,14 +73,12 @@ pub unsafe fn request_get_status_all(
         let flag = unsafe { Out::new("flag", flag) }?;
         // SAFETY: the caller's promise.
         let out = unsafe { StatusOut::new(array_of_statuses) };
-        let mut statuses = Vec::with_capacity(requests.keys().len());
-        for &key in requests.keys() {
-            statuses.extend(status_of(process, key).map_err(|error| requests.stale(process, error))?);
-        }
-        let all = statuses.len() == requests.keys().len();
+        let statuses = process.request_statuses(requests.keys());
+        let statuses = statuses.map_err(|error| requests.stale(process, error))?;
+        let all = statuses.iter().all(Option::is_some);
         flag.set(all.into());
         if all {
-            for (index, status) in statuses.iter().enumerate() {
+            for (index, status) in statuses.iter().flatten().enumerate() {
                 out.at(index).set_with_error(status, MPI_SUCCESS);
             }
         }
@@ -163,12 +161,14 @@ pub unsafe fn request_get_status_some(
 /// The active requests that are over, by index; `None` if none is active.
 fn over(process: &Process, requests: &Requests) -> Result<Option<Vec<(c_int, Status)>>> {
     let stale = |error| requests.stale(process, error);
-    let (mut found, mut any_active) = (Vec::new(), false);
+    let (mut places, mut active) = (Vec::new(), Vec::new());
     for (index, &key) in (0..).zip(requests.keys()) {
         if is_active(process, key).map_err(stale)? {
-            any_active = true;
-            found.extend(status_of(process, key).map_err(stale)?.map(|status| (index, status)));
+            places.push(index);
+            active.push(key);
         }
     }
-    Ok(any_active.then_some(found))
+    let statuses = process.request_statuses(&active).map_err(stale)?;
+    let found = places.into_iter().zip(statuses).filter_map(|(index, status)| Some((index, status?)));
+    Ok((!active.is_empty()).then(|| found.collect()))
 }

@@ -298,7 +298,9 @@ impl Process {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok(Some(FROM_NOBODY)) };
         let mut state = self.enter();
         state.engine.poll();
-        Ok(state.probe(comm, &pattern))
+        let found = state.probe(comm, &pattern);
+        self.end_look(state, found.is_none().into());
+        Ok(found)
     }
 
     /// Waits for a message that matches, and takes it: only [`Process::mrecv`] receives it. There is no
@@ -329,7 +331,9 @@ impl Process {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok(Some((FROM_NOBODY, None))) };
         let mut state = self.enter();
         state.engine.poll();
-        Ok(state.take_message(comm, &pattern))
+        let found = state.take_message(comm, &pattern);
+        self.end_look(state, found.is_none().into());
+        Ok(found)
     }
 
     /// Receives a message that a matched probe has taken.

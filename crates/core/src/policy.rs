@@ -15,6 +15,9 @@
 //! part of the time tells of strangers: they are remembered for a while, and the longer the more often they are met
 //! again; then it is tried whether they are gone.
 //!
+//! Who only looks and returns, as `MPI_Test` does, never sleeps; but looks in a row that find nothing offer the
+//! processor once in a while where ranks take turns.
+//!
 //! A policy is a value without a clock: times are nanoseconds that the caller has read. What was tried, and figures:
 //! `docs/decisions/19-waiting.md`.
 
@@ -57,6 +60,10 @@ pub(crate) struct Wait {
     slept: bool,
 }
 
+/// Looks in a row that have found nothing, of calls that do not wait, since the processor was offered last.
+#[derive(Debug, Default)]
+pub(crate) struct VainLooks(usize);
+
 /// What strangers have taken, and until when they are expected.
 #[derive(Debug, Default)]
 struct Strangers {
@@ -71,6 +78,10 @@ struct Strangers {
 
 const MICROSECOND: u64 = 1000;
 const MILLISECOND: u64 = 1000 * MICROSECOND;
+
+/// A program that looks again and again offers the processor once in so many looks: the first ones cost nothing, and
+/// an offer that nobody takes costs as much as they all.
+const LOOKS_PER_OFFER: usize = 16;
 
 /// Where ranks work on long messages an offer may take most of the patience; they are about to tell something.
 const LEAST_STEPS: u32 = 16;
@@ -134,6 +145,21 @@ impl Policy {
         } else {
             Step::Look
         }
+    }
+
+    /// Whether to offer the processor, now that a call that does not wait has looked at `looks` things and found
+    /// nothing. Strangers alone are no reason: unlike who sleeps, who offers it does not come before them again.
+    #[inline]
+    pub fn offers_after(&self, vain: &mut VainLooks, looks: usize) -> bool {
+        if !self.crowded {
+            return false;
+        }
+        vain.0 = vain.0.saturating_add(looks);
+        let is_often = vain.0 >= LOOKS_PER_OFFER;
+        if is_often {
+            *vain = VainLooks::default();
+        }
+        is_often
     }
 
     /// Takes in that the processor was offered from `begin` to `end`; `is_peer` says whether a rank of the node may
@@ -261,6 +287,27 @@ mod tests {
         assert_eq!(first_step(&policy, now), Step::Sleep);
         assert_eq!(first_step(&policy, now + SHORT_MEMORY - 1), Step::Sleep);
         assert_eq!(first_step(&policy, now + SHORT_MEMORY), Step::Offer);
+    }
+
+    #[test]
+    fn looks_of_calls_that_do_not_wait_offer_the_processor_once_in_a_while() {
+        let policy = Policy::new(3, 2);
+        let mut vain = VainLooks::default();
+        let mut offers = |looks| policy.offers_after(&mut vain, looks);
+        let offered: Vec<bool> = (0..2 * LOOKS_PER_OFFER).map(|_| offers(1)).collect();
+        assert_eq!(offered.iter().filter(|&&offered| offered).count(), 2);
+        assert!(offered[LOOKS_PER_OFFER - 1] && !offers(LOOKS_PER_OFFER - 1) && offers(1));
+        assert!(offers(usize::MAX), "who looks at many things has looked often");
+    }
+
+    #[test]
+    fn with_a_processor_for_each_rank_such_looks_never_offer_it() {
+        let policy = Policy::new(2, 2);
+        let mut vain = VainLooks::default();
+        assert!(!policy.offers_after(&mut vain, LOOKS_PER_OFFER));
+        policy.waited(MILLISECOND, 2 * ENOUGH);
+        assert_eq!(first_step(&policy, MILLISECOND), Step::Sleep, "strangers are near");
+        assert!(!policy.offers_after(&mut vain, LOOKS_PER_OFFER));
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::coll::PlanCache;
 use crate::comm::{Communicator, Letter};
 use crate::launcher;
 use crate::p2p::KeptMessage;
-use crate::policy::Policy;
+use crate::policy::{Policy, VainLooks};
 use crate::request::{Request, RequestKey};
 use crate::send_buffer::SendBuffers;
 use crate::settings::Settings;
@@ -66,6 +66,8 @@ pub struct State {
     pub(crate) messages: Slab<KeptMessage>,
     pub(crate) buffers: SendBuffers,
     pub(crate) plans: PlanCache,
+    /// Of tests and probes.
+    pub(crate) vain: VainLooks,
     /// By their contexts here, for reports.
     pub(crate) known: BTreeMap<u32, Weak<Communicator>>,
     /// Communicators that were freed while operations on them were under way.
@@ -125,6 +127,7 @@ impl Process {
             messages: Slab::new(),
             buffers: SendBuffers::default(),
             plans: PlanCache::new(settings.overrides),
+            vain: VainLooks::default(),
             known: [&world, &myself, &farewell].map(|comm| (comm.context, Arc::downgrade(comm))).into(),
             leaving: Vec::new(),
             unwanted: Vec::new(),

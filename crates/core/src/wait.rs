@@ -1,4 +1,4 @@
-//! Waiting: the one place in oxmpi where a call does not return at once.
+//! Waiting: the one place in oxmpi where a call does not return at once, and what calls in a loop do instead.
 //!
 //! First look again at what is waited for, as fast as possible; then do between looks what `policy` says: nothing,
 //! offer the processor to others, or sleep on a doorbell that others ring. Before it sleeps, a call looks whether a
@@ -12,7 +12,7 @@ use oxmpi_mem::Entered;
 use oxmpi_shm::yield_now;
 
 use crate::clock::now_ns;
-use crate::policy::Step;
+use crate::policy::{Step, VainLooks};
 use crate::process::{Process, State};
 
 /// Between two looks at what is waited for, everything else is polled: once in so many looks.
@@ -144,17 +144,8 @@ impl Process {
                 }
                 Step::Offer => {
                     drop(state);
-                    let begin = now_ns();
-                    yield_now();
-                    let end = now_ns();
+                    self.offer();
                     state = self.enter();
-                    let engine = &state.engine;
-                    self.policy.offered(
-                        begin,
-                        end,
-                        || engine.has_computing_peer(),
-                        || engine.processor_time_ns(),
-                    );
                 }
                 Step::Sleep => {
                     drop(state);
@@ -168,6 +159,32 @@ impl Process {
                 }
             }
         }
+    }
+
+    /// Ends a call that does not wait: it has found something, or has looked at `vain` things that had not come. A
+    /// program that calls it in a loop waits all the same, and keeps the processor from whom it waits for.
+    #[inline]
+    pub(crate) fn end_look(&self, mut state: Entered<'_, State>, vain: usize) {
+        if vain == 0 {
+            state.vain = VainLooks::default();
+        } else if self.policy.offers_after(&mut state.vain, vain) {
+            drop(state);
+            self.offer();
+        }
+    }
+
+    /// Offers the processor to others.
+    #[cold]
+    fn offer(&self) {
+        let begin = now_ns();
+        yield_now();
+        let end = now_ns();
+        self.policy.offered(
+            begin,
+            end,
+            || self.enter().engine.has_computing_peer(),
+            || self.enter().engine.processor_time_ns(),
+        );
     }
 
     /// Sleeps, unless there is something to do after all.

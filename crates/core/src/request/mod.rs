@@ -177,11 +177,16 @@ impl Process {
     /// # Errors
     /// As [`Process::wait`].
     pub fn test(&self, key: RequestKey) -> Result<Option<Completion>> {
-        self.check(key)?;
         let mut state = self.enter();
+        let is_active = state.requests.get(key).ok_or_else(no_request)?.is_active();
         state.engine.poll();
         let mut completion = state.complete(key);
-        drop(state);
+        match completion {
+            None => self.end_look(state, 1),
+            Some(_) if is_active => self.end_look(state, 0),
+            // Says nothing: the loop may wait for others.
+            Some(_) => drop(state),
+        }
         if let Some(completion) = &mut completion {
             self.conclude_generalized(key, completion);
         }
@@ -221,13 +226,20 @@ impl Process {
         let mut state = self.enter();
         state.engine.poll();
         if !keys.iter().flatten().all(|&key| state.is_over(key)) {
+            self.end_look(state, keys.len());
             return Ok(false);
         }
+        let is_active = |&key: &RequestKey| state.requests.get(key).is_some_and(Request::is_active);
+        let any_active = keys.iter().flatten().any(is_active);
         let mut found = Found::new(each);
         for (index, key) in keys.iter().enumerate() {
             found.take(index, key.and_then(|key| state.complete(key)).unwrap_or(Completion::EMPTY));
         }
-        drop(state);
+        if any_active {
+            self.end_look(state, 0);
+        } else {
+            drop(state);
+        }
         found.conclude(self, keys);
         Ok(true)
     }
@@ -258,7 +270,13 @@ impl Process {
     /// As [`Process::wait`].
     pub fn test_any(&self, keys: &[Option<RequestKey>]) -> Result<AnyTest> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
-        let mut tested = self.enter().test_any(keys);
+        let mut state = self.enter();
+        let mut tested = state.test_any(keys);
+        match tested {
+            AnyTest::Done(..) => self.end_look(state, 0),
+            AnyTest::NotYet => self.end_look(state, keys.len()),
+            AnyTest::Undefined => drop(state),
+        }
         if let AnyTest::Done(index, completion) = &mut tested {
             self.conclude_at(keys, *index, completion);
         }
@@ -299,7 +317,13 @@ impl Process {
     ) -> Result<Option<usize>> {
         keys.iter().flatten().try_for_each(|&key| self.check(key))?;
         let mut found = Found::new(each);
-        let count = self.enter().test_some(keys, &mut found);
+        let mut state = self.enter();
+        let count = state.test_some(keys, &mut found);
+        match count {
+            None => drop(state),
+            Some(0) => self.end_look(state, keys.len()),
+            Some(_) => self.end_look(state, 0),
+        }
         found.conclude(self, keys);
         Ok(count)
     }
@@ -309,6 +333,27 @@ impl Process {
     /// # Errors
     /// As [`Process::wait`]; of a generalized request, what the program's function says.
     pub fn request_status(&self, key: RequestKey) -> Result<Option<Status>> {
+        let status = self.look_at(key)?;
+        if status.is_none() {
+            self.end_look(self.enter(), 1);
+        }
+        Ok(status)
+    }
+
+    /// The same of several; null requests (`None`) are over.
+    ///
+    /// # Errors
+    /// As [`Process::request_status`].
+    pub fn request_statuses(&self, keys: &[Option<RequestKey>]) -> Result<Vec<Option<Status>>> {
+        let look_at = |key: &Option<RequestKey>| key.map_or(Ok(Some(Status::EMPTY)), |key| self.look_at(key));
+        let statuses = keys.iter().map(look_at).collect::<Result<Vec<_>>>()?;
+        if statuses.iter().any(Option::is_none) {
+            self.end_look(self.enter(), keys.len());
+        }
+        Ok(statuses)
+    }
+
+    fn look_at(&self, key: RequestKey) -> Result<Option<Status>> {
         self.check(key)?;
         let mut state = self.enter();
         state.engine.poll();
