@@ -93,7 +93,7 @@ static void lifetimes_do_not_match(int sort, int count) {
 
 int main(int argc, char **argv) {
     begin(&argc, &argv);
-    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    comm = ring_of(MPI_COMM_WORLD);
     for (int k = 0; k < 3; k++) {
         int count = k == 0 ? 1 : k == 1 ? 700 : LONG;
         receives_wait(count);

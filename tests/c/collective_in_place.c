@@ -57,14 +57,22 @@ static void all_exchanged(int round) {
 
 static void refused(void) {
     MPI_Comm world = MPI_COMM_WORLD;
-    int other = (rank + 1) % size;
+    int other = (rank + 1) % size, ones[MOST];
+    for (int r = 0; r < MOST; r++)
+        ones[r] = 1;
     REFUSED(Bcast, Ibcast, MPI_IN_PLACE, 1, MPI_INT, 0, world);
     REFUSED(Allgather, Iallgather, all, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, world);
     REFUSED(Allreduce, Iallreduce, all, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, world);
     REFUSED(Alltoall, Ialltoall, all, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, world);
     REFUSED(Gather, Igather, all, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, rank, world);
     REFUSED(Reduce, Ireduce, all, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, rank, world);
+    REFUSED(Reduce_scatter, Ireduce_scatter, all, MPI_IN_PLACE, ones, MPI_INT, MPI_SUM, world);
+    REFUSED(Reduce_scatter_block, Ireduce_scatter_block, all, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, world);
+    REFUSED(Scan, Iscan, all, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, world);
     REFUSED(Scatter, Iscatter, MPI_IN_PLACE, 1, MPI_INT, all, 1, MPI_INT, rank, world);
+    /* The first rank gets nothing. */
+    if (rank > 0)
+        REFUSED(Exscan, Iexscan, all, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, world);
     if (size == 1)
         return;
     REFUSED(Gather, Igather, MPI_IN_PLACE, 1, MPI_INT, all, 1, MPI_INT, other, world);
@@ -72,6 +80,24 @@ static void refused(void) {
     REFUSED(Reduce, Ireduce, MPI_IN_PLACE, all, 1, MPI_INT, MPI_SUM, other, world);
     REFUSED(Scatter, Iscatter, all, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, other, world);
     REFUSED(Scatterv, Iscatterv, all, counts, places, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, other, world);
+}
+
+/* Neighbourhoods have no such option. */
+static void refused_among_neighbors(void) {
+    MPI_Comm ring;
+    MPI_Aint addresses[2] = {0, 0};
+    int ones[2] = {1, 1};
+    MPI_Datatype ints[2] = {MPI_INT, MPI_INT};
+    OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &(int){1}, 0, &ring));
+    for (int k = 0; k < 2; k++) {
+        void *in = k ? all : MPI_IN_PLACE, *out = k ? MPI_IN_PLACE : all;
+        REFUSED(Neighbor_allgather, Ineighbor_allgather, in, 1, MPI_INT, out, 1, MPI_INT, ring);
+        REFUSED(Neighbor_allgatherv, Ineighbor_allgatherv, in, 1, MPI_INT, out, ones, ones, MPI_INT, ring);
+        REFUSED(Neighbor_alltoall, Ineighbor_alltoall, in, 1, MPI_INT, out, 1, MPI_INT, ring);
+        REFUSED(Neighbor_alltoallv, Ineighbor_alltoallv, in, ones, ones, MPI_INT, out, ones, ones, MPI_INT, ring);
+        REFUSED(Neighbor_alltoallw, Ineighbor_alltoallw, in, ones, addresses, ints, out, ones, addresses, ints, ring);
+    }
+    OK(MPI_Comm_free(&ring));
 }
 
 int main(int argc, char **argv) {
@@ -86,5 +112,6 @@ int main(int argc, char **argv) {
     IN_THREE_LIFETIMES(fill_pairs, all_exchanged, MPI_Alltoallw, MPI_Ialltoallw, MPI_Alltoallw_init, MPI_IN_PLACE, NULL,
                        NULL, NULL, all, counts, bytes, types, MPI_COMM_WORLD);
     refused();
+    refused_among_neighbors();
     return end();
 }

@@ -7,20 +7,24 @@
 enum { LONG = 40000 };
 
 /* Pair `r` consists of ranks `r` and `r + 1`. */
-static MPI_Comm pair_with_right, pair_with_left;
+static MPI_Comm pair_with_right, pair_with_left, ring;
 
 static void make_pairs(void) {
     MPI_Group world, group;
     OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
     for (int r = 0; r < size; r++) {
         int members[2] = {r, (r + 1) % size};
-        MPI_Comm comm;
+        MPI_Comm comm, pair = MPI_COMM_NULL;
         OK(MPI_Group_incl(world, size == 1 ? 1 : 2, members, &group));
         OK(MPI_Comm_create(MPI_COMM_WORLD, group, &comm));
+        if (comm != MPI_COMM_NULL) {
+            pair = ring_of(comm);
+            OK(MPI_Comm_free(&comm));
+        }
         if (rank == r)
-            pair_with_right = comm;
+            pair_with_right = pair;
         if (rank == (r + 1) % size && size > 1)
-            pair_with_left = comm;
+            pair_with_left = pair;
         OK(MPI_Group_free(&group));
     }
     if (size == 1)
@@ -58,11 +62,13 @@ static void around_the_ring(int sort, int count, int lifetime, int first) {
 
 /* The last rank begins the one on the whole world when the other ranks have completed many on their own. */
 static void one_is_late(int sort, int count) {
-    MPI_Comm others;
-    Collective whole = collective(MPI_COMM_WORLD, ALLREDUCE, count, 0), part;
+    MPI_Comm group, others;
+    Collective whole = collective(ring, ALLREDUCE, count, 0), part;
     MPI_Request waiting, request;
     int done, is_late = rank == size - 1;
-    OK(MPI_Comm_split(MPI_COMM_WORLD, is_late, rank, &others));
+    OK(MPI_Comm_split(MPI_COMM_WORLD, is_late, rank, &group));
+    others = ring_of(group);
+    OK(MPI_Comm_free(&group));
     fill(&whole, 3);
     if (!is_late) {
         call(&whole, NONBLOCKING, &waiting);
@@ -92,6 +98,7 @@ static void one_is_late(int sort, int count) {
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     make_pairs();
+    ring = ring_of(MPI_COMM_WORLD);
     for (int sort = 0; sort < SORTS; sort++)
         for (int k = 0; k < 4; k++) {
             around_the_ring(sort, k < 2 ? 3 : LONG, NONBLOCKING, k % 2);
@@ -101,5 +108,6 @@ int main(int argc, char **argv) {
         one_is_late(sort, sort % 2 ? 2 : LONG);
     OK(MPI_Comm_free(&pair_with_right));
     OK(MPI_Comm_free(&pair_with_left));
+    OK(MPI_Comm_free(&ring));
     return end();
 }

@@ -5,6 +5,11 @@
 
 enum { COUNT = 2000 };
 
+/* Every collective has its turn with each. */
+static int lifetime_of(int k) {
+    return k % 7 == 3 ? BLOCKING : (k + k / SORTS) % 2 ? PERSISTENT : NONBLOCKING;
+}
+
 static void between_others(MPI_Comm comm) {
     Collective all[3 * SORTS];
     MPI_Request requests[3 * SORTS];
@@ -12,11 +17,11 @@ static void between_others(MPI_Comm comm) {
         requests[k] = MPI_REQUEST_NULL;
         all[k] = collective(comm, (5 * k) % SORTS, k % 4 ? 7 : COUNT, k % size);
         fill(&all[k], k);
-        call(&all[k], k % 7 == 3 ? BLOCKING : k % 2 ? PERSISTENT : NONBLOCKING, &requests[k]);
+        call(&all[k], lifetime_of(k), &requests[k]);
     }
     for (int k = 0; k < 3 * SORTS; k++) {
         int i = rank % 2 ? k : 3 * SORTS - 1 - k;
-        if (i % 7 != 3 && i % 2)
+        if (lifetime_of(i) == PERSISTENT)
             OK(MPI_Start(&requests[i]));
     }
     OK(MPI_Waitall(3 * SORTS, requests, MPI_STATUSES_IGNORE));

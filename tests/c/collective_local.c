@@ -7,6 +7,8 @@ enum { LONG = 20000 };
 
 /* Whether a rank cannot be done without those that come late. */
 static int needs_all(const Collective *it) {
+    if (it->sort == EXSCAN || it->sort == SCAN)
+        return it->me > 0;
     if (is_from_root(it->sort))
         return !it->is_root && !it->is_beside_root;
     return it->is_root || !is_to_root(it->sort);

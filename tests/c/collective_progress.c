@@ -11,6 +11,7 @@ enum {
 };
 
 static int token;
+static MPI_Comm ring;
 
 /* What the others wait in; the last rank does its part of it. */
 static void wait_in(int place, MPI_Comm comm) {
@@ -57,7 +58,7 @@ static void wait_in(int place, MPI_Comm comm) {
 }
 
 static void goes_on(int sort, int lifetime, int count, int place, MPI_Comm comm) {
-    Collective it = collective(MPI_COMM_WORLD, sort, count, place % size);
+    Collective it = collective(ring, sort, count, place % size);
     MPI_Request request;
     fill(&it, place);
     begin_one(&it, lifetime, &request);
@@ -75,7 +76,7 @@ static void one_of_three(int sort) {
     MPI_Request requests[3];
     int done;
     for (int k = 0; k < 3; k++) {
-        all[k] = collective(MPI_COMM_WORLD, k == 1 ? sort : BARRIER, 500, 0);
+        all[k] = collective(ring, k == 1 ? sort : BARRIER, 500, 0);
         fill(&all[k], k);
     }
     call(&all[0], PERSISTENT, &requests[0]);
@@ -91,7 +92,7 @@ static void one_of_three(int sort) {
         OK(MPI_Test(&requests[k], &done, MPI_STATUS_IGNORE));
         CHECK(!done, "the last rank has not entered this barrier");
     }
-    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Barrier(ring));
     for (int k = 0; k < 3; k += 2) {
         if (rank == size - 1)
             OK(MPI_Start(&requests[k]));
@@ -105,11 +106,13 @@ int main(int argc, char **argv) {
     MPI_Comm comm;
     begin(&argc, &argv);
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    ring = ring_of(MPI_COMM_WORLD);
     for (int sort = 0; sort < SORTS; sort++) {
         for (int place = 0; place < PLACES; place++)
             goes_on(sort, (place + sort) % 2 ? NONBLOCKING : PERSISTENT, (place + sort) % 3 ? 5 : LONG, place, comm);
         one_of_three(sort);
     }
     OK(MPI_Comm_free(&comm));
+    OK(MPI_Comm_free(&ring));
     return end();
 }

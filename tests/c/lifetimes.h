@@ -4,7 +4,6 @@
 #define OXMPI_TESTS_LIFETIMES_H
 
 #include "check.h"
-#include <sched.h>
 
 /* Before each operation `prepare(round)` fills the buffers, after it `verify(round)` checks them; rounds differ,
    so that what one leaves behind is no right answer for the next. */
@@ -35,12 +34,12 @@
         IN_THREE_LIFETIMES(prepare, verify, blocking##_c, nonblocking##_c, blocking##_init_c, __VA_ARGS__); \
     } while (0)
 
-/* By one of the ways to complete a request; a loop of tests gives up the processor that the others may need. */
+/* By one of the ways to complete a request. */
 static inline void wait_for(MPI_Request *request, int round) {
     int done = 0;
     if (round % 2)
         OK(MPI_Wait(request, MPI_STATUS_IGNORE));
-    for (; !done; sched_yield())
+    while (!done)
         OK(MPI_Test(request, &done, MPI_STATUS_IGNORE));
     CHECK(*request != MPI_REQUEST_NULL, "persistent requests stay");
 }

@@ -4,7 +4,6 @@
    Nonblocking and Persistent Collective Operations. */
 #include "random.h"
 #include "sorts.h"
-#include <sched.h>
 
 enum {
     COLLECTIVE, DUPLICATION, GENERALIZED, INACTIVE_COLLECTIVE, INACTIVE_RECEIVE, NULL_REQUEST, PERSISTENT_COLLECTIVE,
@@ -25,6 +24,7 @@ static Item items[COUNT];
 static MPI_Request requests[COUNT];
 static int item_at[COUNT];
 static int right, left, turn;
+static MPI_Comm ring;
 
 static int query(void *state, MPI_Status *status) {
     *(int *)state += 1;
@@ -77,7 +77,7 @@ static void post(int index, MPI_Request *request) {
     *item = (Item){.kind = index % KINDS, .sent = 100 * rank + turn, .got = -1, .copy = MPI_COMM_NULL};
     *request = MPI_REQUEST_NULL;
     if (is_collective(item->kind)) {
-        item->it = collective(MPI_COMM_WORLD, (index + turn) % SORTS, 1 + 300 * copy, turn % size);
+        item->it = collective(ring, (index + turn) % SORTS, 1 + 300 * copy, turn % size);
         fill(&item->it, turn);
         call(&item->it, item->kind == COLLECTIVE ? NONBLOCKING : PERSISTENT, request);
     } else if (item->kind == DUPLICATION) {
@@ -144,7 +144,7 @@ static void complete_single(int way) {
         int done = way == WAIT;
         if (way == WAIT)
             OK(MPI_Wait(&requests[place], &status));
-        for (; !done; sched_yield())
+        while (!done)
             if (way == TEST)
                 OK(MPI_Test(&requests[place], &done, &status));
             else
@@ -161,7 +161,7 @@ static void complete_all(int way) {
     int done = way == WAITALL;
     if (way == WAITALL)
         OK(MPI_Waitall(COUNT, requests, statuses));
-    for (; !done; sched_yield())
+    while (!done)
         if (way == TESTALL)
             OK(MPI_Testall(COUNT, requests, &done, statuses));
         else
@@ -174,7 +174,7 @@ static void complete_all(int way) {
 
 static void complete_any(int way) {
     MPI_Status status;
-    for (;; sched_yield()) {
+    for (;;) {
         int place, done = 1;
         if (way == WAITANY)
             OK(MPI_Waitany(COUNT, requests, &place, &status));
@@ -195,7 +195,7 @@ static void complete_any(int way) {
 static void complete_some(int way) {
     static MPI_Status statuses[COUNT];
     int places[COUNT], found = 0;
-    for (;; sched_yield()) {
+    for (;;) {
         if (way == WAITSOME)
             OK(MPI_Waitsome(COUNT, requests, &found, places, statuses));
         else if (way == TESTSOME)
@@ -232,6 +232,7 @@ static void check_all(int way) {
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     right = (rank + 1) % size, left = (rank + size - 1) % size;
+    ring = ring_of(MPI_COMM_WORLD);
     Random random = {41 + (unsigned)rank};
     for (turn = 0; turn < 3 * WAYS; turn++) {
         int way = (turn + rank * (1 + turn / WAYS)) % WAYS;
@@ -247,5 +248,6 @@ int main(int argc, char **argv) {
         check_all(way);
         OK(MPI_Barrier(MPI_COMM_WORLD));
     }
+    OK(MPI_Comm_free(&ring));
     return end();
 }
