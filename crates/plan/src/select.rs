@@ -153,8 +153,8 @@ mod tests {
                     let shape = Shape::of(collective, ranks, bytes);
                     let shape =
                         Shape { remote_ranks, received: bytes.min(u64::from(remote_ranks) * bytes), ..shape };
-                    let usual = select(&shape, &Overrides::default());
                     for algorithm in candidates(&shape) {
+                        let usual = select(&shape, &Overrides::default());
                         let before = if remote_ranks == 0 { "" } else { BETWEEN };
                         let text = format!("{before}{}={}", collective.name(), algorithm.name());
                         let overrides = Overrides::parse(&text).expect("it is known").without_reductions();
