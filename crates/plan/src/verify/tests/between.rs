@@ -70,7 +70,7 @@ fn pairs(most: u32) -> impl Iterator<Item = (u32, u32)> {
 
 #[test]
 fn all_algorithms_are_right_for_groups_of_all_sizes_and_every_root() {
-    for (first, second) in pairs(8) {
+    for (first, second) in pairs(12) {
         for root in 0..first + second {
             let is_new = |(collective, _): &(Collective, u32)| root == 0 || collective.info().is_rooted();
             for collective in collectives(root).filter(is_new) {

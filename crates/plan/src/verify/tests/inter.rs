@@ -199,7 +199,7 @@ fn pairs(most: u32) -> impl Iterator<Item = Pair> {
 
 #[test]
 fn all_collectives_are_right_for_groups_of_all_sizes_and_every_root() {
-    for pair in pairs(8) {
+    for pair in pairs(12) {
         for kind in Kind::all(pair) {
             let mut case = kind.case(pair, 3 * UNIT);
             case.verify().unwrap_or_else(|flaw| panic!("{pair:?}, {kind:?}: {flaw}"));
