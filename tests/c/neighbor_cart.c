@@ -10,7 +10,7 @@ static int degree, neighbors[MOST], count;
 static int sent[MOST * (LONG + GAP)], received[MOST * (LONG + GAP)];
 static int counts[MOST], places[MOST];
 static MPI_Count large_counts[MOST];
-static MPI_Aint large_places[MOST], byte_places[MOST];
+static MPI_Aint large_places[MOST], byte_places[MOST], wild_places[MOST];
 static MPI_Datatype types[MOST];
 
 /* What `from` sends along its edge `edge`; everything along all edges in an allgather. */
@@ -80,6 +80,8 @@ static void lay_out(int uneven) {
         large_places[e] = places[e] = (degree - 1 - e) * (LONG + GAP);
         byte_places[e] = (MPI_Aint)sizeof(int) * places[e];
         types[e] = MPI_INT;
+        /* Nothing is ever read or written there. */
+        wild_places[e] = neighbors[e] == MPI_PROC_NULL ? (MPI_Aint)1 << 46 : byte_places[e];
     }
 }
 
@@ -119,6 +121,11 @@ static void all_forms(void) {
     from_bottom();
 }
 
+static void with_wild_places(void) {
+    IN_THREE_LIFETIMES(fill_blocks, check_blocks, MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw,
+        MPI_Neighbor_alltoallw_init, sent, counts, wild_places, types, received, counts, wild_places, types, grid);
+}
+
 static void on_grid(int ndims, const int *dims, const int *periods) {
     OK(MPI_Cart_create(MPI_COMM_WORLD, ndims, dims, periods, 0, &grid));
     degree = 2 * ndims;
@@ -128,6 +135,7 @@ static void on_grid(int ndims, const int *dims, const int *periods) {
     for (int l = 0; l < 4; l++) {
         count = lengths[l];
         all_forms();
+        with_wild_places();
     }
     OK(MPI_Comm_free(&grid));
 }

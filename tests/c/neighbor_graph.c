@@ -86,8 +86,10 @@ static void check_row(int round) {
 }
 
 static void all_forms(void) {
+    /* Who sends to nobody need not say what. */
     IN_THREE_LIFETIMES(fill_one, check_row, MPI_Neighbor_allgather, MPI_Ineighbor_allgather,
-        MPI_Neighbor_allgather_init, sent, EACH, MPI_INT, received, EACH, MPI_INT, graph);
+        MPI_Neighbor_allgather_init, outdegree ? sent : NULL, outdegree ? EACH : 0, MPI_INT, received, EACH, MPI_INT,
+        graph);
     for (scale = 0; scale < EACH / 2; scale += 7) {
         lay_out();
         IN_THREE_LIFETIMES(fill, check, MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, MPI_Neighbor_alltoallv_init,
@@ -110,6 +112,16 @@ static void on_a_ring(void) {
     memcpy(sources, edges + 2 * rank, sizeof *edges * 2);
     IN_THREE_LIFETIMES(fill_one, check_row, MPI_Neighbor_allgather, MPI_Ineighbor_allgather,
         MPI_Neighbor_allgather_init, sent, EACH, MPI_INT, received, EACH, MPI_INT, graph);
+    OK(MPI_Comm_free(&graph));
+}
+
+/* Who has no neighbours has no buffers either. */
+static void alone(void) {
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL,
+        0, &graph));
+    OK(MPI_Neighbor_allgather(sent, 1, MPI_INT, NULL, 1, MPI_INT, graph));
+    OK(MPI_Neighbor_alltoall(NULL, 1, MPI_INT, NULL, 1, MPI_INT, graph));
+    OK(MPI_Neighbor_alltoallv(NULL, NULL, NULL, MPI_INT, NULL, NULL, NULL, MPI_INT, graph));
     OK(MPI_Comm_free(&graph));
 }
 
@@ -136,6 +148,7 @@ int main(int argc, char **argv) {
     all_forms();
     OK(MPI_Comm_free(&graph));
     on_a_ring();
+    alone();
     refuse();
     return end();
 }

@@ -92,24 +92,29 @@ impl Blocks {
     /// Arrays that are not null have an element for each rank, and each block is as [`Buffer::new`] demands.
     pub unsafe fn buffers(&self, comm: &Communicator) -> Result<Vec<Buffer>> {
         // SAFETY: the caller's promise.
-        unsafe { self.of_each("rank", comm.peers()) }
+        unsafe { self.of_each("rank", comm.peers(), |_| true) }
     }
 
-    /// The buffers of the blocks of `neighbors` neighbours.
+    /// The buffers of the blocks of `neighbors` neighbours; those of neighbours that are not there do not count.
     ///
     /// # Errors
     /// As [`Blocks::buffers`], naming the neighbour by its index.
     ///
     /// # Safety
     /// As [`Blocks::buffers`], with elements for each neighbour.
-    pub unsafe fn of_neighbors(&self, neighbors: usize) -> Result<Vec<Buffer>> {
+    pub unsafe fn of_neighbors(&self, comm: &Communicator, neighbors: usize) -> Result<Vec<Buffer>> {
         // SAFETY: the caller's promise.
-        unsafe { self.of_each("neighbour", neighbors as u32) }
+        unsafe { self.of_each("neighbour", neighbors as u32, |edge| comm.has_neighbor(edge)) }
     }
 
     /// # Safety
     /// As [`Blocks::buffers`], with elements for each of so many blocks.
-    unsafe fn of_each(&self, whose: &str, ranks: u32) -> Result<Vec<Buffer>> {
+    unsafe fn of_each(
+        &self,
+        whose: &str,
+        ranks: u32,
+        is_there: impl Fn(usize) -> bool,
+    ) -> Result<Vec<Buffer>> {
         // SAFETY: the caller's promise.
         let counts = unsafe { self.counts.array(self.names.buffer.count, ranks) }?;
         // SAFETY: the caller's promise.
@@ -123,6 +128,9 @@ impl Blocks {
             Datatypes::Same(_) => None,
         };
         let block = |rank: usize| {
+            if !is_there(rank) {
+                return Ok(Buffer::EMPTY);
+            }
             let handle = match self.datatypes {
                 Datatypes::Same(handle) => handle,
                 Datatypes::Each(_) => datatypes.as_ref().expect("made of the same").get(rank),

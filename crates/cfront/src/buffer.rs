@@ -273,15 +273,17 @@ impl Arguments {
     /// As [`Arguments::buffer`].
     #[inline(always)]
     pub unsafe fn blocks_of(&self, blocks: u32, datatype: &Datatype) -> Result<Buffer> {
-        let count = self.count()?;
-        self.check_address(datatype)?;
-        if signature::is_wanted() {
-            signature::note(count, datatype);
+        let each = self.count()?;
+        if blocks > 0 {
+            self.check_address(datatype)?;
         }
-        let Some(count) = count.checked_mul(blocks.into()) else { return Err(self.too_many(blocks)) };
+        let Some(count) = each.checked_mul(blocks.into()) else { return Err(self.too_many(blocks)) };
         // SAFETY: the caller's promise; at null there is nothing, or a datatype of absolute addresses.
-        unsafe { Buffer::new(self.address.cast(), count, datatype) }
-            .map_err(|error| self.blame(&error, blocks))
+        let buffer = unsafe { Buffer::new(self.address.cast(), count, datatype) };
+        if signature::is_wanted() && buffer.is_ok() {
+            signature::note(each, datatype);
+        }
+        buffer.map_err(|error| self.blame(&error, blocks))
     }
 
     #[inline]

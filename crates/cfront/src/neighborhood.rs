@@ -38,7 +38,7 @@ collectives! {
         let from = unsafe { Arguments::new(&SEND, sendbuf, sendcount, sendtype).buffer() }?;
         let recv = Blocks::new(&RECV_AT_ROOT, recvbuf, recvcounts, displs, Datatypes::Same(recvtype));
         // SAFETY: the caller's promise.
-        let to = EdgeBlocks::listed(unsafe { recv.of_neighbors(sources) }?);
+        let to = EdgeBlocks::listed(unsafe { recv.of_neighbors(comm, sources) }?);
         coll::neighbor_allgatherv(process, comm, from, to)
     };
 
@@ -90,8 +90,8 @@ unsafe fn exchange_blocks(
 ) -> Result<Operation> {
     let (sources, destinations) = comm.degrees()?;
     // SAFETY: the caller's promise.
-    let from = EdgeBlocks::listed(unsafe { send.of_neighbors(destinations) }?);
+    let from = EdgeBlocks::listed(unsafe { send.of_neighbors(comm, destinations) }?);
     // SAFETY: the caller's promise.
-    let to = EdgeBlocks::listed(unsafe { recv.of_neighbors(sources) }?);
+    let to = EdgeBlocks::listed(unsafe { recv.of_neighbors(comm, sources) }?);
     coll::neighbor_alltoallv(process, comm, function, from, to)
 }

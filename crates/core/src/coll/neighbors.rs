@@ -55,8 +55,13 @@ pub fn neighbor_allgather(
     send: Buffer,
     recv: EdgeBlocks,
 ) -> Result<Operation> {
-    comm.degrees()?;
-    among_neighbors(comm, Function::NeighborAllgatherInit, &ALIKE_TO_ALL, EdgeBlocks::one(send), recv)
+    let (_, destinations) = comm.degrees()?;
+    let send = match recv.lengths.first() {
+        // Nobody gets it, whatever it is; so it says nothing of the others' lengths.
+        Some(&bytes) if destinations == 0 => EdgeBlocks { whole: Buffer::EMPTY, lengths: Box::from([bytes]) },
+        _ => EdgeBlocks::one(send),
+    };
+    among_neighbors(comm, Function::NeighborAllgatherInit, &ALIKE_TO_ALL, send, recv)
 }
 
 /// As [`neighbor_allgather`], with blocks of lengths of their own.
@@ -192,6 +197,14 @@ impl Communicator {
                 let degree = graph.neighbors(self.rank().cast_signed())?.len();
                 Ok((degree, degree))
             }
+        }
+    }
+
+    /// Whether there is somebody at the end of an edge: at the border of a grid there may be nobody.
+    pub fn has_neighbor(&self, edge: usize) -> bool {
+        match self.topology() {
+            Some(Topology::Cartesian(grid)) => grid.neighbors(self.rank()).nth(edge).flatten().is_some(),
+            _ => true,
         }
     }
 
