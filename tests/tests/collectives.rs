@@ -23,6 +23,7 @@ programs! {
     collective_inits;
     collective_local;
     collective_mismatch on 2 3 4 7 8;
+    collective_mismatch_ahead on 2 3 4 7 8;
     collective_mismatch_calls on 2 3 4 7 8;
     collective_mixed;
     collective_order;

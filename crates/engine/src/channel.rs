@@ -235,8 +235,13 @@ impl Channel {
         self.next - 1
     }
 
-    /// Notes what this rank calls in a run that is admitted, and with what types. The run [`DEPTH`] before it is
-    /// complete here, so nobody is going to wait for this rank in that one.
+    /// Whether nobody looks any more for the run whose note that of `run` overwrites: it is complete everywhere.
+    #[inline]
+    pub(crate) fn may_note(&mut self, run: u64) -> bool {
+        self.own_calls.is_none() || self.has_credit(run)
+    }
+
+    /// Notes what this rank calls in a run that it [may note](Self::may_note), and with what types.
     #[inline]
     pub(crate) fn note_call(&self, run: u64, called: Called, signature: Option<&Signature>) {
         if let Some(calls) = self.own_calls {

@@ -221,10 +221,7 @@ impl Run {
         if !means.channel.admits(self.number) {
             return Ok(false);
         }
-        if !self.is_noted {
-            means.channel.note_call(self.number, self.called(), self.signature.as_deref());
-            self.is_noted = true;
-        }
+        self.note_call(means.channel);
         while self.iteration < self.iterations {
             while let Some(step) = means.plan.steps.get(self.step) {
                 if !self.perform(step, means) {
@@ -240,6 +237,15 @@ impl Run {
         }
         self.finish(means);
         self.failure.take().map_or(Ok(true), Err)
+    }
+
+    /// Lets the others look up what this rank calls; not before nobody can look for the run whose note is overwritten.
+    #[inline]
+    fn note_call(&mut self, channel: &mut Channel) {
+        if !self.is_noted && channel.may_note(self.number) {
+            channel.note_call(self.number, self.called(), self.signature.as_deref());
+            self.is_noted = true;
+        }
     }
 
     /// The rank of the job that has left without doing what the run waits for.
@@ -305,6 +311,7 @@ impl Run {
 
     fn finish(&mut self, means: &mut Means<'_>) {
         self.finished = true;
+        self.note_call(means.channel); // the credit may have come since it began
         if !self.scratch.is_empty() {
             means.p2p.pool.give(std::mem::replace(&mut self.scratch, Region::EMPTY));
         }
@@ -413,8 +420,9 @@ impl Run {
         let theirs = means.channel.line(peer, self.number, line);
         let sequence = self.sequence(segment);
         if !theirs.reached(sequence) {
-            self.awaits = Some(Awaits { line: theirs, sequence });
-            return means.channel.is_stranger(self.number, peer);
+            let goes_on = means.channel.is_stranger(self.number, peer);
+            self.awaits = (!goes_on).then_some(Awaits { line: theirs, sequence });
+            return goes_on;
         }
         let note = theirs.note();
         means.channel.note_completed(peer, self.number.saturating_sub(note & LAG));
@@ -486,7 +494,10 @@ impl Run {
         let buffer = self.sub_buffer(means.binding, into);
         let pattern = Pattern { source: Some(source(from)), tag: Some(self.tag()) };
         let key = means.p2p.receive_noted(means.channel.context(), pattern, buffer);
-        self.under_way.push((self.step as u32, key));
+        match means.p2p.take_noted(key) {
+            Some((outcome, note)) => self.conclude(self.step as u32, outcome, note, means),
+            None => self.under_way.push((self.step as u32, key)),
+        }
     }
 
     /// Whether the sends and receives begun by `steps` (by all steps, if `None`) are over.
@@ -526,6 +537,9 @@ impl Run {
     /// Whether a peer does the same as this rank now, by the note that came with what it has told.
     #[cold]
     fn agrees(&mut self, peer: Peer, note: u64, channel: &mut Channel) -> bool {
+        if channel.is_stranger(self.number, peer) {
+            return false; // that is known
+        }
         match channel.quarrel(self.number, self.called(), peer, Called::of_word(note)) {
             Quarrel::None => true,
             Quarrel::Alike(error) | Quarrel::Before(error) => {
