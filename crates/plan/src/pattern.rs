@@ -1,13 +1,14 @@
 //! Patterns: which blocks one rank has for whom, and gets from whom.
 //!
-//! The collectives whose blocks have lengths of their own - the v and w forms, and all those of neighbourhoods -
-//! differ in nothing else. What one rank knows of a pattern the others need not know, so there are two plans:
+//! The collectives that combine nothing and whose blocks have lengths of their own - the v and w forms, and all
+//! those of neighbourhoods - differ in nothing else. What one rank knows of a pattern the others need not know, so
+//! there are two plans:
 //!
 //! - [`Pattern::by_messages`] needs nothing but the pattern: each block is one message, straight to whom it is for,
 //!   all at the same time.
-//! - [`Pattern::by_lines`] is for ranks that have told each other where their blocks lie ([`Pattern::placing`]), as
-//!   those can that prepare a persistent collective. Each rank posts what it has for others as one stream on one
-//!   line, and each pulls its blocks out of the streams of those that have some for it.
+//! - [`Pattern::by_lines`] is for ranks that know where the blocks of the others lie, or have told each other
+//!   ([`Pattern::placing`]), as those can that prepare a persistent collective. Each rank posts what it has for
+//!   others as one stream on one line, and each pulls its blocks out of the streams of those that have some for it.
 //!
 //! Of several blocks between the same two ranks the `k`-th that is sent is the `k`-th that is received. Ranks agree on
 //! the length of each block; those of no bytes do not travel. The buffers are bound to the blocks one after the
@@ -203,6 +204,12 @@ fn in_a_row(buf: Buf, bytes: &[u64]) -> impl ExactSizeIterator<Item = Span> + Cl
         end += bytes;
         Span::fixed(buf, end - bytes, bytes)
     })
+}
+
+/// The one block of a rank that has one.
+fn only(buf: Buf, bytes: &[u64]) -> Span {
+    let [own] = *bytes else { panic!("{} lengths, and there is one block", bytes.len()) };
+    Span::fixed(buf, 0, own)
 }
 
 /// How much of a stream is posted at a time.

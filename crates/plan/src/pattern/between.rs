@@ -2,7 +2,7 @@
 //!
 //! Nothing is in place, and no rank has anything for its own group.
 
-use super::{Pattern, in_a_row};
+use super::{Pattern, in_a_row, only};
 use crate::inter::Groups;
 use crate::{Buf, Peer, Root, Span};
 
@@ -62,9 +62,4 @@ impl Pattern {
             self.receive(Peer::Remote(from), block);
         }
     }
-}
-
-fn only(buf: Buf, bytes: &[u64]) -> Span {
-    let [own] = *bytes else { panic!("{} lengths, and there is one block", bytes.len()) };
-    Span::fixed(buf, 0, own)
 }

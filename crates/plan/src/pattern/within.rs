@@ -1,6 +1,6 @@
 //! The v and w forms within one group.
 
-use super::{Pattern, in_a_row};
+use super::{Pattern, in_a_row, only};
 use crate::{Buf, Span};
 
 /// Gathers blocks of `bytes` each at `root`. Another rank gives the length of its own block alone.
@@ -77,9 +77,4 @@ fn starting_after<T>(rank: u32, of_ranks: impl Iterator<Item = T> + Clone) -> im
     let all = (0..).zip(of_ranks);
     let first = rank as usize + 1;
     all.clone().skip(first).chain(all.take(first))
-}
-
-fn only(buf: Buf, bytes: &[u64]) -> Span {
-    let [own] = *bytes else { panic!("{} lengths, and there is one block", bytes.len()) };
-    Span::fixed(buf, 0, own)
 }
