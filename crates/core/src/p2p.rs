@@ -7,7 +7,7 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{
-    Absent, Address, AtOnce, Key, Message, Mode, Names, Needs, OpKey, Outcome, P2p, Pattern, Received,
+    Absent, Address, AtOnce, Key, Message, Mode, Names, Needs, OpKey, Outcome, P2p, Pattern, PeerId, Received,
 };
 
 use crate::comm::Communicator;
@@ -178,7 +178,7 @@ impl Process {
             let received = self.enter().engine.p2p.receive(comm.context, pattern, buffer);
             return self.finish_receive(comm, received);
         };
-        let from = comm.addresses[source as usize].node_rank;
+        let from = comm.addresses[source as usize].peer;
         self.wait_for(Receive::new(comm.context, from, pattern, buffer)).into_result()
     }
 
@@ -372,7 +372,7 @@ impl Process {
 /// comes does the receive become an operation that others can see.
 struct Receive {
     context: u32,
-    from: u32,
+    from: PeerId,
     pattern: Pattern,
     buffer: Buffer,
     /// What [`P2p::kept`] was at the last look.
@@ -382,7 +382,7 @@ struct Receive {
 
 impl Receive {
     #[inline]
-    fn new(context: u32, from: u32, pattern: Pattern, buffer: Buffer) -> Self {
+    fn new(context: u32, from: PeerId, pattern: Pattern, buffer: Buffer) -> Self {
         Self { context, from, pattern, buffer, kept: None, op: None }
     }
 
@@ -430,7 +430,7 @@ impl Awaited for Receive {
         self.op.is_none().then(|| format!("receive from {}", self.pattern.describe(&comm())))
     }
 
-    fn misses(&self, state: &State, absent: &mut Absent) -> Option<u32> {
+    fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {
         let needs = self.op.map_or(Needs::Message(None), |op| state.engine.p2p.needs(op));
         let is_missed = match needs {
             Needs::Message(_) => absent.is_leaving(self.from),

@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Absent, Address, Engine, Needs, OpKey, Slab};
+use oxmpi_engine::{Absent, Address, Engine, Needs, OpKey, PeerId, Slab};
 use oxmpi_mem::copy::choose_copy;
 use oxmpi_mem::{Entered, Gate};
 use oxmpi_shm::{Doorbell, Invitation, Job, ProcessorQueue, StatePage, Waker, end_process};
@@ -244,11 +244,11 @@ impl Process {
         end_with(code)
     }
 
-    /// Ends the job because this process would wait for ever for `rank`, which has left. Those who wait in
+    /// Ends the job because this process would wait for ever for `peer`, which has left. Those who wait in
     /// `MPI_Finalize` need not wait for this one.
     #[cold]
-    pub(crate) fn strand(&self, state: &State, rank: u32) -> ! {
-        self.page.set_phase(Phase::Stranded(rank));
+    pub(crate) fn strand(&self, state: &State, peer: PeerId) -> ! {
+        self.page.set_phase(Phase::Stranded(state.engine.whereabouts_of(peer).rank()));
         (0..state.engine.size()).for_each(|rank| state.engine.state_of(rank).release());
         state.engine.wake_all();
         end_with(1)
@@ -308,34 +308,34 @@ impl State {
         self.engine.state().is_released()
     }
 
-    /// The rank of the job without which an operation on `comm` will never be over.
-    pub(crate) fn misses(&self, comm: &Communicator, op: OpKey, absent: &mut Absent) -> Option<u32> {
+    /// The peer without which an operation on `comm` will never be over.
+    pub(crate) fn misses(&self, comm: &Communicator, op: OpKey, absent: &mut Absent) -> Option<PeerId> {
         match self.engine.p2p.needs(op) {
-            Needs::Answer(rank) => absent.is_gone(rank).then_some(rank),
+            Needs::Answer(peer) => absent.is_gone(peer).then_some(peer),
             Needs::Message(source) => self.misses_source(comm, source, absent),
             Needs::Nothing => None,
-            Needs::Receive(rank) => Some(rank),
+            Needs::Receive(peer) => Some(peer),
         }
     }
 
-    /// The rank of the job without which no message will come from `source`, or from anybody.
+    /// The peer without which no message will come from `source`, or from anybody.
     pub(crate) fn misses_source(
         &self,
         comm: &Communicator,
         source: Option<i32>,
         absent: &mut Absent,
-    ) -> Option<u32> {
-        let rank_of = |address: &Address| address.node_rank;
+    ) -> Option<PeerId> {
+        let peer_of = |address: &Address| address.peer;
         if let Some(source) = source {
-            let rank = comm.addresses.get(usize::try_from(source).ok()?).map(rank_of)?;
-            return absent.is_leaving(rank).then_some(rank);
+            let peer = comm.addresses.get(usize::try_from(source).ok()?).map(peer_of)?;
+            return absent.is_leaving(peer).then_some(peer);
         }
-        let me = self.engine.rank() as u32;
-        let others: Vec<u32> = comm.addresses.iter().map(rank_of).filter(|&rank| rank != me).collect();
+        let me = self.engine.me();
+        let others: Vec<PeerId> = comm.addresses.iter().map(peer_of).filter(|&peer| peer != me).collect();
         // Another thread may still send to this process.
         let is_alone = !self.engine.p2p.has_threads() || others.len() == comm.addresses.len();
         let first = others.first().copied().filter(|_| is_alone)?;
-        others.into_iter().all(|rank| absent.is_leaving(rank)).then_some(first)
+        others.into_iter().all(|peer| absent.is_leaving(peer)).then_some(first)
     }
 
     pub(crate) fn is_asked(&self) -> bool {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Absent, Address, Needs, OpKey, P2p};
+use oxmpi_engine::{Absent, Address, Needs, OpKey, P2p, PeerId};
 
 use crate::comm::Communicator;
 use crate::p2p::{Dest, checked_tag};
@@ -205,10 +205,10 @@ impl State {
         messages.iter().all(|&message| self.engine.p2p.is_done(message))
     }
 
-    /// The rank of the job without which not all of these messages will be sent.
-    fn misses_receiver(&self, messages: &[OpKey], absent: &mut Absent) -> Option<u32> {
+    /// The peer without which not all of these messages will be sent.
+    fn misses_receiver(&self, messages: &[OpKey], absent: &mut Absent) -> Option<PeerId> {
         messages.iter().find_map(|&message| match self.engine.p2p.needs(message) {
-            Needs::Answer(rank) if absent.is_gone(rank) => Some(rank),
+            Needs::Answer(peer) if absent.is_gone(peer) => Some(peer),
             // One that is refused is over.
             _ => None,
         })

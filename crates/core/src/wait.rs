@@ -7,7 +7,7 @@
 use std::hint;
 use std::time::Duration;
 
-use oxmpi_engine::Absent;
+use oxmpi_engine::{Absent, PeerId};
 use oxmpi_mem::Entered;
 use oxmpi_shm::yield_now;
 
@@ -41,8 +41,8 @@ pub(crate) trait Awaited {
         None
     }
 
-    /// The rank of the job that has left and without which it will not come.
-    fn misses(&self, _: &State, _: &mut Absent) -> Option<u32> {
+    /// The peer that has left and without which it will not come.
+    fn misses(&self, _: &State, _: &mut Absent) -> Option<PeerId> {
         None
     }
 }
@@ -56,7 +56,7 @@ pub(crate) struct Needing<L, M> {
 impl<T, L, M> Needing<L, M>
 where
     L: FnMut(&mut State) -> Option<T>,
-    M: Fn(&State, &mut Absent) -> Option<u32>,
+    M: Fn(&State, &mut Absent) -> Option<PeerId>,
 {
     #[inline]
     pub(crate) fn new(look: L, misses: M) -> Self {
@@ -67,7 +67,7 @@ where
 impl<T, L, M> Awaited for Needing<L, M>
 where
     L: FnMut(&mut State) -> Option<T>,
-    M: Fn(&State, &mut Absent) -> Option<u32>,
+    M: Fn(&State, &mut Absent) -> Option<PeerId>,
 {
     type Outcome = T;
 
@@ -76,7 +76,7 @@ where
         (self.look)(state)
     }
 
-    fn misses(&self, state: &State, absent: &mut Absent) -> Option<u32> {
+    fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {
         (self.misses)(state, absent)
     }
 }
@@ -217,9 +217,9 @@ impl Process {
         while state.engine.poll() {}
         let result = awaited.look(state);
         if result.is_none()
-            && let Some(rank) = awaited.misses(state, &mut absent)
+            && let Some(peer) = awaited.misses(state, &mut absent)
         {
-            self.strand(state, rank);
+            self.strand(state, peer);
         }
         result
     }

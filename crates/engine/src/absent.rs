@@ -3,22 +3,25 @@
 //! A rank that has left tells so after all else that it tells. Whoever sees it, then takes in all that has arrived,
 //! and still misses something of that rank misses it for ever. That is certain, and no time limit is needed.
 
-use oxmpi_shm::{Job, Phase};
+use oxmpi_shm::Phase;
 
-/// What is seen of the ranks of a job, at one time or at any.
+use crate::peers::{PeerId, Peers, Seat};
+
+/// What is seen of the peers, at one time or at any.
 #[derive(Debug)]
 pub struct Absent {
-    job: Job,
+    /// By number.
+    seats: Vec<Option<Seat>>,
     /// Whether ranks in `MPI_Finalize` count: all that is waited for belongs to the world model.
     world_only: bool,
-    /// What was seen, and is to be seen again: ranks, and whether their processes are gone.
-    seen: Vec<(u32, bool)>,
+    /// What was seen, and is to be seen again: peers, and whether their processes are gone.
+    seen: Vec<(PeerId, bool)>,
     is_settled: bool,
 }
 
 impl Absent {
-    pub(crate) fn new(job: Job, world_only: bool) -> Self {
-        Self { job, world_only, seen: Vec::new(), is_settled: false }
+    pub(crate) fn new(peers: &Peers, world_only: bool) -> Self {
+        Self { seats: peers.seats(), world_only, seen: Vec::new(), is_settled: false }
     }
 
     /// From now on nobody is absent who was not found to be.
@@ -26,22 +29,22 @@ impl Absent {
         self.is_settled = true;
     }
 
-    /// Whether a rank of the job begins nothing more; what it began it may still end.
-    pub fn is_leaving(&mut self, rank: u32) -> bool {
+    /// Whether a peer begins nothing more; what it began it may still end.
+    pub fn is_leaving(&mut self, peer: PeerId) -> bool {
         if self.is_settled {
-            return self.seen.iter().any(|&(seen, _)| seen == rank);
+            return self.seen.iter().any(|&(seen, _)| seen == peer);
         }
-        let page = self.job.state(rank as usize);
-        let is_gone = page.is_gone();
-        let is_leaving = is_gone || self.world_only && page.phase() == Phase::Leaving;
+        let Some(seat) = peer.of(&self.seats) else { return true };
+        let is_gone = seat.is_gone();
+        let is_leaving = is_gone || self.world_only && seat.page().phase() == Phase::Leaving;
         if is_leaving {
-            self.seen.push((rank, is_gone));
+            self.seen.push((peer, is_gone));
         }
         is_leaving
     }
 
-    /// Whether the process of a rank of the job has ended.
-    pub fn is_gone(&mut self, rank: u32) -> bool {
-        self.is_leaving(rank) && self.seen.contains(&(rank, true))
+    /// Whether the process of a peer has ended.
+    pub fn is_gone(&mut self, peer: PeerId) -> bool {
+        self.is_leaving(peer) && self.seen.contains(&(peer, true))
     }
 }

@@ -21,12 +21,13 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
 use oxmpi_plan::{MAX_LINES, Peer, Plan};
-use oxmpi_shm::{Arena, Block, CALLS, Calls, Job, Line, Signatures};
+use oxmpi_shm::{Arena, Block, CALLS, Calls, Line, Segment, Signatures};
 
 use crate::absent::Absent;
 use crate::call::{Call, Called};
 use crate::matching::{Source, source};
 use crate::p2p::{Address, P2p};
+use crate::peers::{PeerId, Peers};
 use crate::signature::Signature;
 
 /// Runs of a channel that can be under way at the same time.
@@ -53,9 +54,20 @@ pub struct ChannelPlan {
     pub members: Arc<[Address]>,
     /// The same of an intercommunicator's remote group; else nobody.
     pub remote: Arc<[Address]>,
-    /// Offset of the lines of each member, those of the remote group last; none where members do not share
-    /// memory, or there is one only.
+    /// Offset of the lines of each member, in the segment of its job, those of the remote group last; none where
+    /// members do not share memory, or there is one only.
     pub lines: Vec<u64>,
+}
+
+/// Shared memory for what a rank shows in a channel that is going to be opened.
+#[derive(Clone, Copy, Debug)]
+pub struct Lines(pub(crate) Block);
+
+impl Lines {
+    /// Where it lies: what the other members are to be told.
+    pub fn offset(&self) -> u64 {
+        self.0.offset
+    }
 }
 
 /// See the module.
@@ -66,14 +78,10 @@ pub struct Channel {
     members: Arc<[Address]>,
     /// The remote group; of an intracommunicator nobody.
     remote: Arc<[Address]>,
-    /// By place; empty if there are none.
-    lines: Vec<&'static [Line]>,
-    /// The same: what each member notes of its calls.
-    calls: Vec<&'static Calls>,
-    /// What this rank notes.
-    own_calls: Option<&'static Calls>,
-    /// As `calls`: what types each member notes, where they are compared.
-    signatures: Vec<&'static Signatures>,
+    /// What each member shows, by place; empty if they have no lines.
+    shown: Vec<Shown>,
+    /// Whether all members are of the own job, and so one look tells that nobody sleeps.
+    is_of_job: bool,
     /// A hash of the calls so far.
     history: u64,
     /// All runs below this number in which ranks differed have been told of as much as they will be.
@@ -82,7 +90,6 @@ pub struct Channel {
     strangers: Vec<(u64, Peer)>,
     /// This rank's lines, to be given back in the end.
     own: Option<Block>,
-    segment: &'static oxmpi_shm::Segment,
     /// Number of the next run to begin.
     next: u64,
     /// Runs completed here: all below this number, and those of the set.
@@ -100,6 +107,18 @@ pub struct Channel {
     beside: Option<u32>,
 }
 
+/// What a member shows to the others.
+#[derive(Debug)]
+struct Shown {
+    lines: &'static [Line],
+    /// What it notes of its calls.
+    calls: &'static Calls,
+    /// What types it notes, where they are compared.
+    signatures: &'static Signatures,
+    /// Where what it posts lies, if that is long.
+    segment: &'static Segment,
+}
+
 /// What is to be said of a member that seems to do something else.
 #[derive(Debug)]
 pub(crate) enum Quarrel {
@@ -113,43 +132,53 @@ pub(crate) enum Quarrel {
     Now(Error),
 }
 
+impl Shown {
+    /// What is shown by whose lines begin at `offset` of `segment`.
+    fn at(segment: &'static Segment, offset: u64) -> Result<Self> {
+        // No segment is so long that this would be in one.
+        let behind = |bytes: usize| offset.saturating_add(bytes as u64);
+        Ok(Self {
+            lines: segment.lines(offset, LINES)?,
+            calls: segment.calls(behind(LINE_BYTES))?,
+            signatures: segment.signatures(behind(NOTED_BYTES))?,
+            segment,
+        })
+    }
+}
+
 impl Channel {
     /// Lines for a new channel, in `arena`; their offset goes to the other members.
     ///
     /// # Errors
     /// `NoMem`, as [`Arena::take`].
-    pub fn take_lines(arena: &mut Arena, job: &Job) -> Result<Block> {
+    pub(crate) fn take_lines(arena: &mut Arena, segment: &'static Segment) -> Result<Block> {
         let block = arena.take(CHANNEL_BYTES)?;
-        let lines = job.segment().lines(block.offset, LINES)?;
-        lines.iter().for_each(Line::clear);
-        job.segment().calls(block.offset + LINE_BYTES as u64)?.clear();
-        job.segment().signatures(block.offset + NOTED_BYTES as u64)?.clear();
+        let shown = Shown::at(segment, block.offset)?;
+        shown.lines.iter().for_each(Line::clear);
+        shown.calls.clear();
+        shown.signatures.clear();
         Ok(block)
     }
 
     /// # Errors
     /// `NoMem` if there is no address space for the lines of all members.
-    pub(crate) fn new(job: &Job, plan: ChannelPlan, own: Option<Block>) -> Result<Self> {
-        let lines = plan.lines.iter().map(|&offset| job.segment().lines(offset, LINES));
-        let calls = plan.lines.iter().map(|&offset| job.segment().calls(offset + LINE_BYTES as u64));
-        let calls = calls.collect::<Result<Vec<_>>>()?;
-        let signatures =
-            plan.lines.iter().map(|&offset| job.segment().signatures(offset + NOTED_BYTES as u64));
+    pub(crate) fn new(peers: &Peers, plan: ChannelPlan, own: Option<Block>) -> Result<Self> {
+        let all = || plan.members.iter().chain(&*plan.remote);
+        let shown =
+            all().zip(&plan.lines).map(|(at, &offset)| Shown::at(peers[at.peer].seat.segment(), offset));
+        let is_of_job = all().all(|at| peers.is_of_job(at.peer));
         let completed_by = vec![0; plan.members.len() + plan.remote.len()];
         Ok(Self {
             rank: plan.rank,
             context: plan.members[plan.rank as usize].context,
-            lines: lines.collect::<Result<_>>()?,
-            own_calls: calls.get(plan.rank as usize).copied(),
-            calls,
-            signatures: signatures.collect::<Result<_>>()?,
+            shown: shown.collect::<Result<_>>()?,
+            is_of_job,
             history: 0,
             quarrelled: 0,
             strangers: Vec::new(),
             members: plan.members,
             remote: plan.remote,
             own,
-            segment: job.segment(),
             next: 0,
             completed: 0,
             completed_ahead: BTreeSet::new(),
@@ -238,30 +267,22 @@ impl Channel {
     /// Whether nobody looks any more for the run whose note that of `run` overwrites: it is complete everywhere.
     #[inline]
     pub(crate) fn may_note(&mut self, run: u64) -> bool {
-        self.own_calls.is_none() || self.has_credit(run)
+        self.shown.is_empty() || self.has_credit(run)
     }
 
     /// Notes what this rank calls in a run that it [may note](Self::may_note), and with what types.
     #[inline]
     pub(crate) fn note_call(&self, run: u64, called: Called, signature: Option<&Signature>) {
-        if let Some(calls) = self.own_calls {
-            calls.note(run, called.noted(run));
-        }
+        let Some(own) = self.shown.get(self.rank as usize) else { return };
+        own.calls.note(run, called.noted(run));
         if let Some(signature) = signature {
-            self.note_signature(run, signature);
-        }
-    }
-
-    #[cold]
-    fn note_signature(&self, run: u64, signature: &Signature) {
-        if let Some(signatures) = self.signatures.get(self.rank as usize) {
-            signatures.note(run, signature.hash, &signature.text);
+            own.signatures.note(run, signature.hash, &signature.text);
         }
     }
 
     /// What a member is known to have called in a run.
     pub(crate) fn called_by(&self, member: Peer, run: u64) -> Option<Called> {
-        Called::of_note(self.calls.get(self.place(member))?.at(run), run)
+        Called::of_note(self.shown.get(self.place(member))?.calls.at(run), run)
     }
 
     /// Which runs this rank and a member have called different things in, if that is not known yet: in `run`, where
@@ -315,7 +336,7 @@ impl Channel {
 
     /// What is wrong with the types of a member's data in a run, where both note them.
     fn unlike(&self, run: u64, called: Called, member: Peer) -> Option<Error> {
-        let of = |member: Peer| self.signatures.get(self.place(member))?.at(run);
+        let of = |member: Peer| self.shown.get(self.place(member))?.signatures.at(run);
         let ((my_hash, mine), (their_hash, theirs)) = (of(Peer::Local(self.rank))?, of(member)?);
         let (rank, member) = (self.rank, Source(source(member)));
         (my_hash != their_hash).then(|| {
@@ -376,23 +397,23 @@ impl Channel {
 
     /// What members show that have not posted lately: a cache miss for each.
     fn look_up_credit(&mut self) {
-        for (known, lines) in self.completed_by.iter_mut().zip(&self.lines) {
-            *known = lines[0].sequence().max(*known);
+        for (known, shown) in self.completed_by.iter_mut().zip(&self.shown) {
+            *known = shown.lines[0].sequence().max(*known);
         }
         self.count_credit();
     }
 
-    /// The rank of the job that has left without the run whose credit run `run` needs.
-    pub(crate) fn debtor(&self, run: u64, absent: &mut Absent) -> Option<u32> {
-        let members = self.members.iter().chain(&*self.remote).zip(&self.lines);
-        let mut debtors = members.filter(|(_, lines)| lines[0].sequence() + DEPTH <= run);
-        debtors.find_map(|(member, _)| absent.is_leaving(member.node_rank).then_some(member.node_rank))
+    /// The peer that has left without the run whose credit run `run` needs.
+    pub(crate) fn debtor(&self, run: u64, absent: &mut Absent) -> Option<PeerId> {
+        let members = self.members.iter().chain(&*self.remote).zip(&self.shown);
+        let mut debtors = members.filter(|(_, shown)| shown.lines[0].sequence() + DEPTH <= run);
+        debtors.find_map(|(member, _)| absent.is_leaving(member.peer).then_some(member.peer))
     }
 
     /// A line of a member, in a run.
     #[inline]
     pub(crate) fn line(&self, member: Peer, run: u64, line: u8) -> &'static Line {
-        &self.lines[self.place(member)][1 + (run % DEPTH) as usize * MAX_LINES + usize::from(line)]
+        &self.shown[self.place(member)].lines[1 + (run % DEPTH) as usize * MAX_LINES + usize::from(line)]
     }
 
     /// Shared memory for what this rank posts in a run. It comes back when all ranks have completed the run.
@@ -419,13 +440,13 @@ impl Channel {
         }
     }
 
-    /// A range of the segment, perhaps named by a peer.
+    /// A range of a member's segment, perhaps named by the member.
     ///
     /// # Errors
-    /// As [`oxmpi_shm::Segment::region`].
+    /// As [`Segment::region`].
     #[inline]
-    pub(crate) fn region(&self, offset: u64, bytes: u64) -> Result<Region> {
-        self.segment.region(offset, bytes as usize)
+    pub(crate) fn region(&self, member: Peer, offset: u64, bytes: u64) -> Result<Region> {
+        self.shown[self.place(member)].segment.region(offset, bytes as usize)
     }
 
     /// Notes that a run is complete here, and shows it.
@@ -439,17 +460,17 @@ impl Channel {
         while !self.completed_ahead.is_empty() && self.completed_ahead.remove(&self.completed) {
             self.completed += 1;
         }
-        if let Some(lines) = self.lines.get(self.rank as usize) {
-            lines[0].post(self.completed, self.completed, &Region::EMPTY);
-            self.wake_members(p2p);
+        if let Some(own) = self.shown.get(self.rank as usize) {
+            own.lines[0].post(self.completed, self.completed, &Region::EMPTY);
+            self.wake_members(&p2p.peers);
         }
     }
 
     /// Wakes the other members: something was published.
     #[inline]
-    pub(crate) fn wake_members(&self, p2p: &P2p) {
-        if p2p.someone_sleeps() {
-            self.members.iter().chain(&*self.remote).for_each(|member| p2p.wake(member.node_rank));
+    pub(crate) fn wake_members(&self, peers: &Peers) {
+        if !self.is_of_job || peers.someone_sleeps() {
+            self.members.iter().chain(&*self.remote).for_each(|member| peers[member.peer].wake());
         }
     }
 
@@ -488,6 +509,6 @@ impl Channel {
 
     /// The lines of a plan must fit.
     pub(crate) fn check(&self, plan: &Plan) {
-        assert!(plan.lines.is_empty() || !self.lines.is_empty(), "posting needs lines");
+        assert!(plan.lines.is_empty() || !self.shown.is_empty(), "posting needs lines");
     }
 }

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, Result};
-use oxmpi_shm::{Arena, Block, Doorbell, Job, Phase, StatePage, Waker};
+use oxmpi_shm::{Arena, Doorbell, Job, Phase, StatePage, Waker};
 
 use crate::absent::Absent;
 use crate::call::Lifetime;
-use crate::channel::{Channel, ChannelPlan};
+use crate::channel::{Channel, ChannelPlan, Lines};
+use crate::jobs::Whereabouts;
 use crate::names::Names;
 use crate::p2p::{Address, P2p};
+use crate::peers::{PeerId, Peers};
 use crate::program::Program;
 use crate::run::{Awaits, Binding, Means, Run};
 use crate::signature::Signature;
@@ -57,9 +59,9 @@ pub struct KeptRun {
 impl Engine {
     /// The engine of `rank` in `job`.
     pub fn new(job: Job, rank: usize) -> Self {
-        let (p2p, arena) = P2p::new(job, job.join(rank));
+        let (peers, arena) = Peers::of_job(job, job.join(rank));
         Self {
-            p2p,
+            p2p: P2p::new(peers),
             arena,
             job,
             rank,
@@ -80,6 +82,47 @@ impl Engine {
     /// Ranks of the job on this node.
     pub fn size(&self) -> usize {
         self.job.size()
+    }
+
+    /// This process, as a peer of its own.
+    pub fn me(&self) -> PeerId {
+        self.p2p.peers.me()
+    }
+
+    /// Which process this is.
+    pub fn whereabouts(&self) -> Whereabouts {
+        Whereabouts::new(self.job.id(), self.rank as u32)
+    }
+
+    /// Whether the processes of a job can be reached.
+    pub fn is_attached(&self, job: u64) -> bool {
+        self.p2p.peers.jobs.is_attached(job)
+    }
+
+    /// The number that a process has here, for groups; a rank of the own job has its rank.
+    ///
+    /// # Errors
+    /// `Other` if nothing of its job is known.
+    pub fn number(&self, process: Whereabouts) -> Result<u32> {
+        self.p2p.peers.jobs.number(process)
+    }
+
+    /// The process with a number.
+    pub fn at_number(&self, number: u32) -> Whereabouts {
+        self.p2p.peers.jobs.whereabouts(number)
+    }
+
+    /// The peer that a process is.
+    ///
+    /// # Errors
+    /// `Other` if its job is not attached.
+    pub fn peer(&mut self, process: Whereabouts) -> Result<PeerId> {
+        self.p2p.peers.find(process)
+    }
+
+    /// Which process a peer is.
+    pub fn whereabouts_of(&self, peer: PeerId) -> Whereabouts {
+        self.p2p.peers[peer].seat.whereabouts()
     }
 
     /// What this rank shows to the launcher.
@@ -107,7 +150,7 @@ impl Engine {
     pub fn open_first_channel(&mut self) -> ChannelKey {
         let context = self.p2p.open_context();
         let members: Arc<[Address]> =
-            (0..self.size() as u32).map(|node_rank| Address { node_rank, context }).collect();
+            (0..self.size() as u32).map(|rank| Address { peer: PeerId::of_rank(rank), context }).collect();
         let lines = (0..self.size()).map(|rank| self.job.first_lines(rank)).collect();
         let plan = ChannelPlan { rank: self.rank as u32, members, remote: Arc::default(), lines };
         self.open_channel(plan, None).expect("the first lines are mapped from the start")
@@ -117,13 +160,13 @@ impl Engine {
     ///
     /// # Errors
     /// `NoMem` if shared memory is used up.
-    pub fn take_lines(&mut self) -> Result<Block> {
-        Channel::take_lines(&mut self.arena, &self.job)
+    pub fn take_lines(&mut self) -> Result<Lines> {
+        Channel::take_lines(&mut self.arena, self.job.segment()).map(Lines)
     }
 
     /// Gives lines back that no peer has heard of.
-    pub fn give_lines(&mut self, lines: Block) {
-        self.arena.give(lines);
+    pub fn give_lines(&mut self, lines: Lines) {
+        self.arena.give(lines.0);
     }
 
     /// Opens a channel; `own` are this rank's lines, if it took some.
@@ -131,8 +174,8 @@ impl Engine {
     /// # Errors
     /// `NoMem` if there is no address space for the lines of all members. Others may have opened the channel: its
     /// contexts and lines are not used again.
-    pub fn open_channel(&mut self, plan: ChannelPlan, own: Option<Block>) -> Result<ChannelKey> {
-        let mut channel = Channel::new(&self.job, plan, own)?;
+    pub fn open_channel(&mut self, plan: ChannelPlan, own: Option<Lines>) -> Result<ChannelKey> {
+        let mut channel = Channel::new(&self.p2p.peers, plan, own.map(|own| own.0))?;
         let context = channel.context();
         self.early_departures.retain(|&left| {
             let is_this = left == context;
@@ -361,22 +404,28 @@ impl Engine {
     /// To look for ranks that have left, those in `MPI_Finalize` included if all that is waited for belongs to the
     /// world model.
     pub fn absent(&self, world_only: bool) -> Absent {
-        Absent::new(self.job, world_only)
+        Absent::new(&self.p2p.peers, world_only)
     }
 
-    /// The rank of the job that has left without doing what a run waits for.
-    pub fn misses(&self, channel: ChannelKey, run: &Run, plan: &Program, absent: &mut Absent) -> Option<u32> {
+    /// The peer that has left without doing what a run waits for.
+    pub fn misses(
+        &self,
+        channel: ChannelKey,
+        run: &Run,
+        plan: &Program,
+        absent: &mut Absent,
+    ) -> Option<PeerId> {
         run.misses(plan, self.channel(channel), &self.p2p, absent)
     }
 
     /// The same of a kept run.
-    pub fn misses_for(&self, key: RunKey, absent: &mut Absent) -> Option<u32> {
+    pub fn misses_for(&self, key: RunKey, absent: &mut Absent) -> Option<PeerId> {
         let kept = self.runs.get(key)?;
         self.misses(kept.channel, &kept.run, &kept.plan, absent)
     }
 
     /// The same of all kept runs of a channel.
-    pub fn misses_on(&self, channel: ChannelKey, absent: &mut Absent) -> Option<u32> {
+    pub fn misses_on(&self, channel: ChannelKey, absent: &mut Absent) -> Option<PeerId> {
         let is_there = |key: &RunKey| self.runs.get(*key).is_some_and(|kept| kept.channel == channel);
         self.active.iter().copied().filter(is_there).find_map(|key| self.misses_for(key, absent))
     }

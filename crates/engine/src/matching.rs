@@ -17,6 +17,7 @@ use oxmpi_plan::Peer;
 use oxmpi_shm::ring::Header;
 
 use crate::p2p::OpKey;
+use crate::peers::PeerId;
 
 /// What a receive or a probe asks for. `None` is a wildcard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +48,8 @@ pub(crate) struct Source(pub(crate) i32);
 /// A message that arrived before anybody asked for it, or that a matched probe has taken.
 #[derive(Debug)]
 pub struct Message {
-    /// Rank on the node of the sender.
-    pub(crate) from: u32,
+    /// The sender.
+    pub(crate) from: PeerId,
     pub(crate) header: Header,
     /// What came with it, in the pool.
     pub(crate) payload: Region,
@@ -99,6 +100,11 @@ impl fmt::Display for Source {
 }
 
 impl Message {
+    /// The sender.
+    pub fn from(&self) -> PeerId {
+        self.from
+    }
+
     /// Rank of the sender in the communicator, tag, and bytes.
     pub fn envelope(&self) -> (i32, i32, u64) {
         (self.header.source, self.header.tag, self.header.bytes)
@@ -151,7 +157,7 @@ impl Context {
     }
 
     /// Takes out a kept message by the number that its sender gave it.
-    pub(crate) fn retract(&mut self, from: u32, token: u64) -> Option<Message> {
+    pub(crate) fn retract(&mut self, from: PeerId, token: u64) -> Option<Message> {
         let is_meant = |message: &Message| message.from == from && message.header.token == token;
         let place = self.unexpected.iter().position(is_meant)?;
         self.unexpected.remove(place)
@@ -182,7 +188,7 @@ mod tests {
 
     fn message(source: i32, tag: i32, token: u64) -> Message {
         let header = Header { source, tag, token, ..Header::default() };
-        Message { from: 0, header, payload: Region::EMPTY }
+        Message { from: PeerId::of_rank(0), header, payload: Region::EMPTY }
     }
 
     fn pattern(source: Option<i32>, tag: Option<i32>) -> Pattern {

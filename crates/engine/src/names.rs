@@ -18,6 +18,6 @@ impl Names for () {
     }
 
     fn member(&self, at: Address) -> String {
-        format!("rank {} of the job, context {}", at.node_rank, at.context)
+        format!("{}, context {}", at.peer, at.context)
     }
 }

@@ -19,6 +19,7 @@ use crate::call::{Called, LAG, Lifetime};
 use crate::channel::{Channel, Quarrel};
 use crate::matching::{Pattern, Source, source};
 use crate::p2p::{Needs, OpKey, Outcome, P2p};
+use crate::peers::PeerId;
 use crate::program::Program;
 use crate::signature::Signature;
 
@@ -255,28 +256,28 @@ impl Run {
         channel: &Channel,
         p2p: &P2p,
         absent: &mut Absent,
-    ) -> Option<u32> {
+    ) -> Option<PeerId> {
         if self.finished || !channel.admits(self.number) {
             return None;
         }
         let message = self.under_way.iter().find_map(|&(step, key)| match p2p.needs(key) {
-            Needs::Answer(rank) => absent.is_gone(rank).then_some(rank),
+            Needs::Answer(peer) => absent.is_gone(peer).then_some(peer),
             Needs::Message(_) => match plan.steps[step as usize].action {
                 Action::Receive { from, .. } => {
-                    let rank = channel.address(from).node_rank;
-                    absent.is_leaving(rank).then_some(rank)
+                    let peer = channel.address(from).peer;
+                    absent.is_leaving(peer).then_some(peer)
                 }
                 _ => None,
             },
             Needs::Nothing => None,
-            Needs::Receive(rank) => Some(rank),
+            Needs::Receive(peer) => Some(peer),
         });
         message.or_else(|| match plan.steps.get(self.step)?.action {
             Action::Excerpt { peer, .. } | Action::Pull { peer, .. }
                 if self.awaits.is_some_and(|awaits| !awaits.has_come()) =>
             {
-                let rank = channel.address(peer).node_rank;
-                absent.is_leaving(rank).then_some(rank)
+                let peer = channel.address(peer).peer;
+                absent.is_leaving(peer).then_some(peer)
             }
             Action::Post { .. } => channel.debtor(self.number, absent),
             _ => None,
@@ -376,7 +377,7 @@ impl Run {
         } else {
             let base = self.stage(line, &shape, means);
             let slot = base.get().saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes);
-            if let Ok(slot) = means.channel.region(slot, bytes) {
+            if let Ok(slot) = means.channel.region(Peer::Local(means.channel.rank()), slot, bytes) {
                 match self.part(means.binding, from.buf, offset, bytes) {
                     Some(region) => slot.copy_from(&region),
                     None => means.binding.buffer(from.buf).read(offset, &slot),
@@ -384,7 +385,7 @@ impl Run {
             }
             own.post_at(sequence, note, base.get());
         }
-        means.channel.wake_members(means.p2p);
+        means.channel.wake_members(&means.p2p.peers);
         true
     }
 
@@ -438,7 +439,7 @@ impl Run {
             theirs.payload().part(skip as usize, bytes as usize)
         } else {
             let (base, slot) = (theirs.offset(), segment % u64::from(shape.depth) * shape.slot_bytes);
-            match means.channel.region(base.saturating_add(slot + skip), bytes) {
+            match means.channel.region(peer, base.saturating_add(slot + skip), bytes) {
                 Ok(posted) => posted,
                 Err(error) => {
                     self.fail(unreadable(peer, base, error));

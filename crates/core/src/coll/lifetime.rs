@@ -8,9 +8,10 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Absent, Address, Call, Called, ChannelKey, ChannelPlan, Lifetime, Program, Run, RunKey};
+use oxmpi_engine::{
+    Absent, Address, Call, Called, ChannelKey, ChannelPlan, Lifetime, Lines, PeerId, Program, Run, RunKey,
+};
 use oxmpi_plan::Peer;
-use oxmpi_shm::Block;
 
 use super::exchange::Records;
 use super::irregular::Irregular;
@@ -56,12 +57,16 @@ impl Process {
     pub fn persistent(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<RequestKey> {
         let (mine, lines) = self.enter().prepare(comm, &operation);
         let theirs = exchange(self, comm, &mine).and_then(|theirs| agreed(comm.rank(), &mine, theirs));
-        let theirs = theirs.inspect_err(|_| {
-            let mut state = self.enter();
-            state.withdraw(&[mine.context], lines);
-            state.engine.release(&operation.binding);
-        })?;
-        let channel = self.enter().open_channel(comm, &theirs, lines)?;
+        let mut state = self.enter();
+        let channel = match theirs {
+            Err(error) => {
+                state.withdraw(&[mine.context], lines);
+                Err(error)
+            }
+            Ok(theirs) => state.open_channel(comm, &theirs, lines).map(|channel| (theirs, channel)),
+        };
+        let (theirs, channel) = channel.inspect_err(|_| state.engine.release(&operation.binding))?;
+        drop(state);
         let everybody = theirs.local.iter().chain(&theirs.remote);
         let plan = self.plan_among(comm, &operation, everybody.map(|other| other.known));
         let mut state = self.enter();
@@ -118,7 +123,7 @@ impl Awaited for OnTheStack<'_> {
         self.plan.as_ref().map(|plan| state.engine.describe_run(self.comm.channel, &self.run, plan, state))
     }
 
-    fn misses(&self, state: &State, absent: &mut Absent) -> Option<u32> {
+    fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {
         state.engine.misses(self.comm.channel, &self.run, self.plan.as_ref()?, absent)
     }
 }
@@ -167,7 +172,7 @@ impl State {
         run
     }
 
-    fn prepare(&mut self, comm: &Communicator, operation: &Operation) -> (Preparation, Option<Block>) {
+    fn prepare(&mut self, comm: &Communicator, operation: &Operation) -> (Preparation, Option<Lines>) {
         let remote = if comm.is_inter() { comm.peers() } else { 0 };
         let (offset, lines) = self.offer_lines(comm.size() + remote);
         let context = self.engine.p2p.open_context();
@@ -180,13 +185,11 @@ impl State {
         &mut self,
         comm: &Communicator,
         theirs: &Records<Preparation>,
-        lines: Option<Block>,
+        lines: Option<Lines>,
     ) -> Result<ChannelKey> {
         let channel = self.engine.channel(comm.channel);
-        let beside = |peer, other: &Preparation| Address {
-            node_rank: channel.address(peer).node_rank,
-            context: other.context,
-        };
+        let beside =
+            |peer, other: &Preparation| Address { peer: channel.address(peer).peer, context: other.context };
         let members =
             (0..).zip(&theirs.local).map(|(rank, other)| beside(Peer::Local(rank), other)).collect();
         let remote =

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::Absent;
+use oxmpi_engine::{Absent, PeerId};
 
 use super::Communicator;
 use super::offer::{Form, NO_COLOR, members};
@@ -129,7 +129,7 @@ impl State {
     }
 
     /// The rank of the job without which a communicator will never be idle.
-    fn misses_on(&self, comm: &Arc<Communicator>, absent: &mut Absent) -> Option<u32> {
+    fn misses_on(&self, comm: &Arc<Communicator>, absent: &mut Absent) -> Option<PeerId> {
         let mut messages = self.engine.p2p.under_way_on(comm.context, &comm.addresses);
         let mut persistent =
             self.requests.entries().filter(|(_, request)| request.is_collective_on(comm, &self.engine));

@@ -47,7 +47,7 @@ impl Process {
     pub fn comm_create_from_group(&self, group: &Group, tag: &[u8]) -> Result<Arc<Communicator>> {
         check_membership(group)?;
         let subject = Subject { purpose: Purpose::CommCreateFromGroup, tag };
-        let meeting = Meeting::in_job(&self.enter(), group, subject);
+        let meeting = Meeting::of_group(&mut self.enter(), group, subject)?;
         self.comm_of_meeting(&meeting, group)
     }
 

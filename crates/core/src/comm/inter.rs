@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::Address;
+use oxmpi_engine::{Address, Whereabouts};
 use oxmpi_plan::Peer;
 
 use super::Communicator;
@@ -83,7 +83,7 @@ impl Process {
         check_membership(&local.group)?;
         let leader = check_rank("local_leader", local.leader, local.group.size())?;
         let subject = Subject { purpose: Purpose::IntercommCreateFromGroups, tag };
-        let meeting = Meeting::in_job(&self.enter(), &local.group, subject);
+        let meeting = Meeting::of_group(&mut self.enter(), &local.group, subject)?;
         let remote = remote.and_then(|remote| {
             if local.group.intersection(&remote.group).size() != 0 {
                 return Err(Error::new(ErrorClass::Group, "the groups have members in common"));
@@ -134,7 +134,7 @@ impl Process {
         }
         let theirs = counterpart.map(|Counterpart { address, letters }| {
             letters.write(self, address, &table(mine));
-            letters.read(self, address.node_rank)
+            letters.read(self, address.peer)
         });
         // An empty table tells the group that there is no other.
         meeting.spread(self, leader, Some(theirs.as_deref().unwrap_or_default().to_vec()));
@@ -155,9 +155,8 @@ impl Process {
 
     fn across_job(&self, remote: &Party, subject: Subject<'_>) -> Result<Counterpart> {
         let leader = check_rank("remote_leader", remote.leader, remote.group.size())?;
-        let context = self.enter().meeting_context;
-        let address = Address { node_rank: remote.group.member(leader), context };
-        Ok(Counterpart { address, letters: Correspondence::new(context, subject) })
+        let address = self.enter().meeting_place(remote.group.member(leader))?;
+        Ok(Counterpart { address, letters: Correspondence::new(address.context, subject) })
     }
 
     /// A communicator of both groups of an intercommunicator. The members of one group agree on `high`: the
@@ -182,7 +181,7 @@ impl Process {
         }
         let mut groups = [proposals.local, proposals.remote];
         // Where both say the same, the group that begins with the lower rank in the job is first.
-        groups.sort_by_key(|group| (group[0].key, group[0].node_rank));
+        groups.sort_by_key(|group| (group[0].key, group[0].process));
         let merged = members(&groups.concat(), 0);
         state.settle(offer, &merged, None)
     }
@@ -203,10 +202,10 @@ fn agree(group: &[Proposal]) -> bool {
 }
 
 fn check_disjoint(mine: &[Proposal], theirs: &[Proposal]) -> Result<()> {
-    let mine: HashSet<u32> = mine.iter().map(|member| member.node_rank).collect();
-    let common = theirs.iter().find(|member| mine.contains(&member.node_rank));
+    let mine: HashSet<Whereabouts> = mine.iter().map(|member| member.process).collect();
+    let common = theirs.iter().find(|member| mine.contains(&member.process));
     common.map_or(Ok(()), |common| {
-        let text = format!("both groups have rank {} of MPI_COMM_WORLD as a member", common.node_rank);
+        let text = format!("both groups have rank {} of MPI_COMM_WORLD as a member", common.process.rank());
         Err(Error::new(ErrorClass::Comm, text))
     })
 }

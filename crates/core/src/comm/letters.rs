@@ -6,7 +6,7 @@
 //! time. Letters of one process on one subject keep their order. Who writes one does not wait until it is read.
 
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Absent, Address, OpKey, P2p, Pattern, Received};
+use oxmpi_engine::{Absent, Address, OpKey, P2p, Pattern, PeerId, Received};
 use oxmpi_mem::Region;
 
 use crate::process::{Process, State};
@@ -14,6 +14,8 @@ use crate::wait::Awaited;
 
 /// The tag of letters: collectives have none below 0.
 const TAG: i32 = -1;
+/// Their source: who writes one may have no rank that its reader knows.
+const NO_RANK: i32 = 0;
 
 /// What letters are for: a function that makes a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +48,8 @@ pub(super) struct Correspondence {
 #[derive(Debug)]
 pub(crate) struct Letter {
     context: u32,
-    /// Rank in the job of the writer.
-    from: u32,
+    /// The writer.
+    from: PeerId,
     /// The subject, and what is told.
     text: Text,
 }
@@ -78,16 +80,15 @@ impl Correspondence {
     /// Writes a letter.
     pub(super) fn write(&self, process: &Process, to: Address, told: &[u8]) {
         let mut state = process.enter();
-        let me = state.engine.rank() as i32;
         let p2p = &mut state.engine.p2p;
         let letter = p2p.pool.take(self.subject.len() + told.len());
         letter.write(&[&self.subject, told].concat());
-        p2p.send_copy(to, me, TAG, &Buffer::dense(letter));
+        p2p.send_copy(to, NO_RANK, TAG, &Buffer::dense(letter));
         p2p.pool.give(letter);
     }
 
-    /// Waits for the next letter of the process with this rank in the job: what is told.
-    pub(super) fn read(&self, process: &Process, from: u32) -> Vec<u8> {
+    /// Waits for the next letter of a peer: what is told.
+    pub(super) fn read(&self, process: &Process, from: PeerId) -> Vec<u8> {
         process.wait_for(Expected { correspondence: self, from })
     }
 }
@@ -95,7 +96,7 @@ impl Correspondence {
 /// A letter that somebody waits for.
 struct Expected<'a> {
     correspondence: &'a Correspondence,
-    from: u32,
+    from: PeerId,
 }
 
 impl Awaited for Expected<'_> {
@@ -106,12 +107,12 @@ impl Awaited for Expected<'_> {
         state.take_letter(self.correspondence, self.from)
     }
 
-    fn describe(&self, _: &State) -> Option<String> {
-        let (from, function) = (self.from, self.correspondence.purpose.function());
-        Some(format!("{function}: waits for rank {from} of MPI_COMM_WORLD to take part"))
+    fn describe(&self, state: &State) -> Option<String> {
+        let (from, function) = (state.title_of(self.from), self.correspondence.purpose.function());
+        Some(format!("{function}: waits for {from} to take part"))
     }
 
-    fn misses(&self, state: &State, absent: &mut Absent) -> Option<u32> {
+    fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {
         let is_arriving =
             |letter: &Letter| letter.from == self.from && matches!(letter.text, Text::Arriving(..));
         let is_missed = match state.letters.iter().any(is_arriving) {
@@ -127,18 +128,18 @@ impl State {
     fn collect_letters(&mut self, context: u32) {
         let p2p = &mut self.engine.p2p;
         while let Some(message) = p2p.take_message(context, &Pattern { source: None, tag: Some(TAG) }) {
-            let (from, _, bytes) = message.envelope();
+            let (from, (.., bytes)) = (message.from(), message.envelope());
             let region = p2p.pool.take(bytes as usize);
             let text = match p2p.receive_message(message, Buffer::dense(region)) {
                 Received::Done(_) => Text::taken(region, p2p),
                 Received::Pending(op) => Text::Arriving(op, region),
             };
-            self.letters.push(Letter { context, from: from.cast_unsigned(), text });
+            self.letters.push(Letter { context, from, text });
         }
     }
 
     /// The first letter of a correspondence that comes from a process, if it is here.
-    fn take_letter(&mut self, correspondence: &Correspondence, from: u32) -> Option<Vec<u8>> {
+    fn take_letter(&mut self, correspondence: &Correspondence, from: PeerId) -> Option<Vec<u8>> {
         let Correspondence { context, subject, .. } = correspondence;
         for place in 0..self.letters.len() {
             let letter = &mut self.letters[place];

@@ -23,6 +23,17 @@ pub(super) struct Meeting {
     letters: Correspondence,
 }
 
+impl State {
+    /// Where a process is met, given by its number.
+    ///
+    /// # Errors
+    /// `Other` if it cannot be reached.
+    pub(super) fn meeting_place(&mut self, number: u32) -> Result<Address> {
+        let peer = self.engine.peer(self.engine.at_number(number))?;
+        Ok(Address { peer, context: self.meeting_context })
+    }
+}
+
 impl Meeting {
     /// A meeting of the members of `group`, which are members of `comm`, this process being one.
     pub(super) fn inside(state: &State, comm: &Communicator, group: &Group, subject: Subject<'_>) -> Self {
@@ -35,11 +46,13 @@ impl Meeting {
         Self::new(places, group, Correspondence::new(channel.context(), subject))
     }
 
-    /// A meeting of the members of a group of processes of the job, this process being one.
-    pub(super) fn in_job(state: &State, group: &Group, subject: Subject<'_>) -> Self {
-        let context = state.meeting_context;
-        let places = group.members().map(|node_rank| Address { node_rank, context }).collect();
-        Self::new(places, group, Correspondence::new(context, subject))
+    /// A meeting of the members of any group, this process being one.
+    ///
+    /// # Errors
+    /// `Other` if a member cannot be reached.
+    pub(super) fn of_group(state: &mut State, group: &Group, subject: Subject<'_>) -> Result<Self> {
+        let places = group.members().map(|number| state.meeting_place(number)).collect::<Result<_>>()?;
+        Ok(Self::new(places, group, Correspondence::new(state.meeting_context, subject)))
     }
 
     fn new(places: Vec<Address>, group: &Group, letters: Correspondence) -> Self {
@@ -66,7 +79,7 @@ impl Meeting {
             let (to, from) = ((self.me + count - known) % count, (self.me + known) % count);
             let round = known.min(count - known) * T::BYTES;
             self.letters.write(process, self.places[to], &bytes[..round]);
-            let told = self.letters.read(process, self.places[from].node_rank);
+            let told = self.letters.read(process, self.places[from].peer);
             if told.len() != round {
                 let text = format!("rank {from} of the group does not name the same members");
                 return Err(Error::new(ErrorClass::Group, text));
@@ -87,7 +100,7 @@ impl Meeting {
         let me = (self.me + count - root) % count;
         let (lowest, parent) =
             if me == 0 { (count.next_power_of_two(), 0) } else { (me & me.wrapping_neg(), me & (me - 1)) };
-        let told = told.unwrap_or_else(|| self.letters.read(process, place(parent).node_rank));
+        let told = told.unwrap_or_else(|| self.letters.read(process, place(parent).peer));
         let halves = successors(Some(lowest / 2), |step| Some(step / 2)).take_while(|&step| step > 0);
         for child in halves.map(|step| me + step).filter(|&child| child < count) {
             self.letters.write(process, place(child), &told);

@@ -29,7 +29,7 @@ use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Address, ChannelKey, ChannelPlan, Engine};
+use oxmpi_engine::{Address, ChannelKey, ChannelPlan, Engine, PeerId};
 
 use crate::group::{Comparison, Group};
 use crate::topology::Topology;
@@ -66,7 +66,7 @@ impl Communicator {
         let context = engine.p2p.open_context();
         let size = engine.size() as u32;
         let group = Group::new(0..size, engine.rank() as u32);
-        let addresses = (0..size).map(|node_rank| Address { node_rank, context }).collect();
+        let addresses = (0..size).map(|rank| Address { peer: PeerId::of_rank(rank), context }).collect();
         let channel = engine.open_first_channel();
         Self::new(group, None, context, addresses, channel, "MPI_COMM_WORLD")
     }
@@ -76,7 +76,7 @@ impl Communicator {
         let me = engine.rank() as u32;
         let context = engine.p2p.open_context();
         let channel_context = engine.p2p.open_context();
-        let at = |context| Arc::from([Address { node_rank: me, context }]);
+        let at = |context| Arc::from([Address { peer: PeerId::of_rank(me), context }]);
         let plan =
             ChannelPlan { rank: 0, members: at(channel_context), remote: Arc::default(), lines: Vec::new() };
         let channel = engine.open_channel(plan, None).expect("one rank alone has no lines");
@@ -87,7 +87,7 @@ impl Communicator {
     pub(crate) fn farewell(engine: &mut Engine) -> Self {
         let (size, me) = (engine.size() as u32, engine.rank() as u32);
         let (context, channel_context) = (engine.p2p.open_context(), engine.p2p.open_context());
-        let at = |context| (0..size).map(|node_rank| Address { node_rank, context }).collect();
+        let at = |context| (0..size).map(|rank| Address { peer: PeerId::of_rank(rank), context }).collect();
         let plan =
             ChannelPlan { rank: me, members: at(channel_context), remote: Arc::default(), lines: Vec::new() };
         let channel =

@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Weak};
 
-use oxmpi_engine::{Address, ChannelKey, Names};
+use oxmpi_engine::{Address, ChannelKey, Names, PeerId};
 
 use super::Communicator;
 use crate::process::State;
@@ -31,14 +31,21 @@ impl Names for State {
                 Some(format!("{peer} of {}", comm.title()))
             })
         };
-        // Every process of the job is a rank of the world.
-        by_messages()
-            .or_else(by_collectives)
-            .unwrap_or_else(|| format!("rank {} of MPI_COMM_WORLD", at.node_rank))
+        by_messages().or_else(by_collectives).unwrap_or_else(|| self.title_of(at.peer))
     }
 }
 
 impl State {
+    /// What a peer is called that need not be a member of anything.
+    pub(super) fn title_of(&self, peer: PeerId) -> String {
+        let process = self.engine.whereabouts_of(peer);
+        let job = match process.job() == self.engine.whereabouts().job() {
+            true => "MPI_COMM_WORLD".to_owned(),
+            false => format!("another job ({:016x})", process.job()),
+        };
+        format!("rank {} of {job}", process.rank())
+    }
+
     fn living(&self) -> impl Iterator<Item = Arc<Communicator>> {
         self.known.values().filter_map(Weak::upgrade)
     }

@@ -7,8 +7,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::Result;
-use oxmpi_engine::{Address, ChannelPlan};
-use oxmpi_shm::Block;
+use oxmpi_engine::{Address, ChannelPlan, Lines, Whereabouts};
 
 use super::Communicator;
 use crate::coll::Record;
@@ -23,7 +22,7 @@ pub(crate) struct Proposal {
     pub color: i64,
     /// What the order of the members follows.
     pub key: i32,
-    pub node_rank: u32,
+    pub process: Whereabouts,
     /// The context for messages, in this process.
     pub context: u32,
     /// That of the channel.
@@ -39,7 +38,7 @@ pub(crate) const NO_COLOR: i64 = -1;
 #[derive(Debug)]
 pub(crate) struct Offer {
     pub proposal: Proposal,
-    lines: Option<Block>,
+    lines: Option<Lines>,
 }
 
 /// What is going to be made.
@@ -55,9 +54,9 @@ impl State {
     /// Contexts and lines for a communicator that is to be made; none without a color.
     pub(super) fn offer(&mut self, form: Form, color: i64, key: i32) -> Offer {
         self.end_unwanted();
-        let node_rank = self.engine.rank() as u32;
+        let process = self.engine.whereabouts();
         if color == NO_COLOR {
-            return Offer { proposal: Proposal { color, node_rank, ..Proposal::default() }, lines: None };
+            return Offer { proposal: Proposal { color, process, ..Proposal::default() }, lines: None };
         }
         let (offset, lines) = self.offer_lines(match form {
             Form::Intra(members) => members,
@@ -65,7 +64,7 @@ impl State {
         });
         let context = self.engine.p2p.open_context();
         let channel_context = self.engine.p2p.open_context();
-        let proposal = Proposal { color, key, node_rank, context, channel_context, lines: offset };
+        let proposal = Proposal { color, key, process, context, channel_context, lines: offset };
         Offer { proposal, lines }
     }
 
@@ -95,31 +94,39 @@ impl State {
             self.decline(offer);
             return Err(error);
         }
-        let group = self.group_of(local);
+        let group = self.group_of(local)?;
         let rank = group.rank().expect("a process that names a color becomes a member");
         let shares_lines = local.len() + theirs.len() > 1;
         let plan = ChannelPlan {
             rank,
-            members: addresses(local, |member| member.channel_context),
-            remote: addresses(theirs, |member| member.channel_context),
+            members: self.addresses(local, |member| member.channel_context)?,
+            remote: self.addresses(theirs, |member| member.channel_context)?,
             lines: if shares_lines { [lines_of(local), lines_of(theirs)].concat() } else { Vec::new() },
         };
+        let peers = self.addresses(remote.unwrap_or(local), |member| member.context)?;
+        let remote_group = remote.map(|remote| self.group_of(remote)).transpose()?;
         let channel = self.engine.open_channel(plan, offer.lines)?;
-        let peers = addresses(remote.unwrap_or(local), |member| member.context);
-        let remote_group = remote.map(|remote| self.group_of(remote));
         let context = offer.proposal.context;
         let made = Arc::new(Communicator::new(group, remote_group, context, peers, channel, ""));
         self.known.insert(context, Arc::downgrade(&made));
         Ok(made)
     }
 
-    fn group_of(&self, members: &[Proposal]) -> Group {
-        Group::new(members.iter().map(|member| member.node_rank), self.engine.rank() as u32)
+    fn group_of(&self, members: &[Proposal]) -> Result<Group> {
+        let numbers = members.iter().map(|member| self.engine.number(member.process));
+        Ok(Group::new(numbers.collect::<Result<Vec<_>>>()?, self.engine.rank() as u32))
     }
-}
 
-fn addresses(members: &[Proposal], context: impl Fn(&Proposal) -> u32) -> Arc<[Address]> {
-    members.iter().map(|member| Address { node_rank: member.node_rank, context: context(member) }).collect()
+    fn addresses(
+        &mut self,
+        members: &[Proposal],
+        context: impl Fn(&Proposal) -> u32,
+    ) -> Result<Arc<[Address]>> {
+        let mut address = |member: &Proposal| {
+            Ok(Address { peer: self.engine.peer(member.process)?, context: context(member) })
+        };
+        members.iter().map(&mut address).collect()
+    }
 }
 
 /// Those of `proposals` that name `color`, in the order of their keys, and as given where keys are equal.
@@ -130,15 +137,15 @@ pub(super) fn members(proposals: &[Proposal], color: i64) -> Vec<Proposal> {
 }
 
 impl Record for Proposal {
-    const BYTES: usize = 32;
+    const BYTES: usize = 28 + Whereabouts::BYTES;
 
     fn write(&self, into: &mut Vec<u8>) {
         into.extend_from_slice(&self.color.to_ne_bytes());
         into.extend_from_slice(&self.lines.to_ne_bytes());
         into.extend_from_slice(&self.key.to_ne_bytes());
-        into.extend_from_slice(&self.node_rank.to_ne_bytes());
         into.extend_from_slice(&self.context.to_ne_bytes());
         into.extend_from_slice(&self.channel_context.to_ne_bytes());
+        self.process.write(into);
     }
 
     fn read(from: &[u8]) -> Self {
@@ -148,9 +155,9 @@ impl Record for Proposal {
             color: word(0).cast_signed(),
             lines: word(8),
             key: half(16).cast_signed(),
-            node_rank: half(20),
-            context: half(24),
-            channel_context: half(28),
+            context: half(20),
+            channel_context: half(24),
+            process: Whereabouts::read(&from[28..]),
         }
     }
 }
@@ -159,21 +166,21 @@ impl Record for Proposal {
 mod tests {
     use super::*;
 
-    fn proposal(color: i64, key: i32, node_rank: u32) -> Proposal {
-        Proposal { color, key, node_rank, ..Proposal::default() }
+    fn proposal(color: i64, key: i32, context: u32) -> Proposal {
+        Proposal { color, key, context, ..Proposal::default() }
     }
 
     #[test]
     fn members_are_those_of_the_color_in_the_order_of_keys_then_ranks() {
         let all = [proposal(1, 5, 0), proposal(2, 0, 1), proposal(1, -3, 2), proposal(1, 5, 3)];
-        let ranks: Vec<_> = members(&all, 1).iter().map(|member| member.node_rank).collect();
+        let ranks: Vec<_> = members(&all, 1).iter().map(|member| member.context).collect();
         assert_eq!(ranks, [2, 0, 3]);
     }
 
     #[test]
     fn a_proposal_survives_its_record() {
-        let all =
-            Proposal { color: -1, key: -7, node_rank: 3, context: 9, channel_context: 10, lines: 1 << 40 };
+        let process = Whereabouts::read(&[7; Whereabouts::BYTES]);
+        let all = Proposal { color: -1, key: -7, process, context: 9, channel_context: 10, lines: 1 << 40 };
         let mut bytes = Vec::new();
         all.write(&mut bytes);
         assert_eq!(bytes.len(), Proposal::BYTES);

@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use oxmpi_base::{Result, Status};
-use oxmpi_engine::{Absent, Awaits, OpKey, Outcome};
+use oxmpi_engine::{Absent, Awaits, OpKey, Outcome, PeerId};
 
 use super::{
     Activity, AnyTest, Completion, Found, GeneralizedCallbacks, Kind, Request, RequestKey, misuse, no_request,
@@ -51,14 +51,14 @@ impl Awaited for OneRequest {
         is_generalized.then(|| "generalized request: the program has not completed it".to_owned())
     }
 
-    fn misses(&self, state: &State, absent: &mut Absent) -> Option<u32> {
+    fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {
         state.misses_for(self.key, absent)
     }
 }
 
 impl State {
     /// The rank of the job without which a request will never be complete.
-    pub(crate) fn misses_for(&self, key: RequestKey, absent: &mut Absent) -> Option<u32> {
+    pub(crate) fn misses_for(&self, key: RequestKey, absent: &mut Absent) -> Option<PeerId> {
         let request = self.requests.get(key)?;
         let mut of_message = |op: OpKey| self.misses(&request.comm, op, absent);
         match &request.kind {
@@ -76,7 +76,7 @@ impl State {
     }
 
     /// The same if none of several requests will be.
-    pub(super) fn misses_for_all(&self, keys: &[Option<RequestKey>], absent: &mut Absent) -> Option<u32> {
+    pub(super) fn misses_for_all(&self, keys: &[Option<RequestKey>], absent: &mut Absent) -> Option<PeerId> {
         let is_active = |key: &RequestKey| self.requests.get(*key).is_some_and(Request::is_active);
         let mut active = keys.iter().flatten().copied().filter(is_active);
         let first = self.misses_for(active.next()?, absent)?;

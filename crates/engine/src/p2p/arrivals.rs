@@ -6,6 +6,7 @@ use oxmpi_shm::ring::{Arrival, Header};
 use super::outbox::Outgoing;
 use super::{OpKey, Outcome, P2p, State, delivered, judged, kind};
 use crate::matching::Message;
+use crate::peers::PeerId;
 use crate::slab::Key;
 
 /// Messages of one peer that are dealt with before others have their turn.
@@ -15,26 +16,26 @@ impl P2p {
     /// Deals with what has arrived from all peers and sends what there is room for; whether there was anything.
     pub fn poll(&mut self) -> bool {
         let mut any = self.flush_all();
-        for peer in 0..self.receivers.len() as u32 {
-            any |= peer != self.me && self.poll_from(peer);
+        for place in 0..self.peers.places() {
+            let others = self.peers.at(place).filter(|&peer| peer != self.peers.me());
+            any |= others.is_some_and(|peer| self.poll_from(peer));
         }
         any
     }
 
     /// Deals with what has arrived from one peer; whether there was anything.
     #[inline]
-    pub fn poll_from(&mut self, peer: u32) -> bool {
+    pub fn poll_from(&mut self, peer: PeerId) -> bool {
         for done in 0..AT_ONCE {
-            let Some(arrival) = self.receivers[peer as usize].arrival() else { return done > 0 };
+            let Some(arrival) = self.peers[peer].arrival() else { return done > 0 };
             self.arrived(peer, &arrival);
-            self.receivers[peer as usize].release(&arrival);
-            self.wake(peer); // it may wait for the room
+            self.peers[peer].release(&arrival);
         }
         true
     }
 
     #[inline]
-    fn arrived(&mut self, from: u32, arrival: &Arrival) {
+    fn arrived(&mut self, from: PeerId, arrival: &Arrival) {
         let header = &arrival.header;
         match header.kind {
             kind::EAGER | kind::EAGER_SYNCHRONOUS | kind::ANNOUNCE => {
@@ -48,7 +49,7 @@ impl P2p {
         }
     }
 
-    fn control_arrived(&mut self, from: u32, header: &Header, payload: &Region) {
+    fn control_arrived(&mut self, from: PeerId, header: &Header, payload: &Region) {
         let key = Key::from_word(header.token);
         match header.kind {
             kind::DEPARTED => self.departures.push(header.context),
@@ -61,13 +62,13 @@ impl P2p {
                 Some(op) if op.is_announced() && op.peer == from => {
                     self.answered(from, answer, key, payload);
                 }
-                _ => unreachable!("rank {from} answers what it was not asked: {header:?}"),
+                _ => unreachable!("{from:?} answers what it was not asked: {header:?}"),
             },
         }
     }
 
     /// The receiver has answered an announcement or a synchronous send.
-    fn answered(&mut self, from: u32, answer: u32, key: OpKey, payload: &Region) {
+    fn answered(&mut self, from: PeerId, answer: u32, key: OpKey, payload: &Region) {
         match answer {
             kind::ACCEPT => {
                 let op = self.ops.get_mut(key).expect("the caller has seen it");
@@ -77,11 +78,11 @@ impl P2p {
             kind::MATCHED | kind::FETCHED => self.finish(key),
             kind::RETRACTED => self.finish_cancelled(key),
             kind::REFUSED => self.refused(key),
-            other => unreachable!("rank {from} sent a message of kind {other}"),
+            other => unreachable!("{from:?} sent a message of kind {other}"),
         }
     }
 
-    fn keep(&mut self, from: u32, header: &Header, payload: &Region) {
+    fn keep(&mut self, from: PeerId, header: &Header, payload: &Region) {
         let kept = self.pool.take(payload.len());
         kept.copy_from(payload);
         if header.kind != kind::EAGER && self.context_mut(header.context).refuses() {
@@ -92,7 +93,7 @@ impl P2p {
     }
 
     /// A message goes into a receive.
-    pub(super) fn matched(&mut self, receive: OpKey, from: u32, header: &Header, payload: &Region) {
+    pub(super) fn matched(&mut self, receive: OpKey, from: PeerId, header: &Header, payload: &Region) {
         let op = self.ops.get_mut(receive).expect("posted receives exist");
         op.peer = from;
         op.header = *header;
@@ -110,7 +111,7 @@ impl P2p {
     }
 
     /// Gets the data of an announced message on its way.
-    fn accept(&mut self, receive: OpKey, from: u32, header: &Header, address: u64) {
+    fn accept(&mut self, receive: OpKey, from: PeerId, header: &Header, address: u64) {
         if self.fetch(receive, from, header, address) {
             self.finish(receive);
             self.answer(from, kind::FETCHED, header.token, 0);
@@ -131,8 +132,8 @@ impl P2p {
         }
     }
 
-    pub(super) fn answer(&mut self, to: u32, kind: u32, token: u64, word: u64) {
-        if to == self.me {
+    pub(super) fn answer(&mut self, to: PeerId, kind: u32, token: u64, word: u64) {
+        if to == self.peers.me() {
             return self.finish(Key::from_word(token));
         }
         self.enqueue(to, Outgoing::Control(Header { kind, token, ..Header::default() }, word));

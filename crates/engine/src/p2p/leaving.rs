@@ -2,28 +2,28 @@
 
 use oxmpi_base::Status;
 
-use super::outbox::Outbox;
 use super::{Address, Op, OpKey, P2p, State, kind};
 use crate::matching::Message;
+use crate::peers::PeerId;
 
 /// Without what an operation cannot end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// An answer or data of the rank of the job with this number.
-    Answer(u32),
+    /// An answer or data of this peer.
+    Answer(PeerId),
     /// A message from this rank of the communicator; `None` if it may come from any.
     Message(Option<i32>),
     /// Nothing: it is over.
     Nothing,
-    /// A receive of this rank of the job, which posts none any more.
-    Receive(u32),
+    /// A receive of this peer, which posts none any more.
+    Receive(PeerId),
 }
 
 impl P2p {
     /// Posts no receives any more, but in `except` and in contexts that are yet to be opened: whoever waits to be
     /// received hears that, and is forgotten.
     pub fn refuse_all_but(&mut self, except: u32) {
-        let me = self.me;
+        let me = self.peers.me();
         let waits = |message: &Message| message.from != me && message.header.kind != kind::EAGER;
         for index in 0..self.contexts.len() {
             let context = self.contexts[index].as_mut().filter(|_| index != except as usize);
@@ -36,7 +36,7 @@ impl P2p {
     pub fn refuse(&mut self, message: Message) {
         let Message { from, header, payload } = message;
         self.pool.give(payload);
-        if from != self.me && header.kind != kind::EAGER {
+        if from != self.peers.me() && header.kind != kind::EAGER {
             self.answer(from, kind::REFUSED, header.token, 0);
         }
     }
@@ -77,8 +77,8 @@ impl P2p {
 
     /// Whether nothing waits for room in the ring of a peer that may make some.
     fn are_empty(&self) -> bool {
-        let is_empty = |(outbox, peer): (&Outbox, u32)| outbox.is_empty() || self.has_left(peer);
-        self.busy_outboxes == 0 || self.outboxes.iter().zip(0..).all(is_empty)
+        let is_empty = |peer| self.peers[peer].outbox.is_empty() || self.has_left(peer);
+        self.busy_outboxes == 0 || self.peers.ids().all(is_empty)
     }
 
     /// The receives of a context and the sends to one of `peers` that are under way. What waits for a peer that has
@@ -88,7 +88,7 @@ impl P2p {
             State::Done | State::Refused => false,
             State::Filling { .. } | State::Posted => op.context == context,
             State::Announced | State::Queued | State::Retracting | State::Streaming { .. } => {
-                let to = Address { node_rank: op.peer, context: op.context };
+                let to = Address { peer: op.peer, context: op.context };
                 peers.contains(&to) && !self.has_left(op.peer)
             }
         };
@@ -103,8 +103,8 @@ impl P2p {
     }
 
     #[cold]
-    fn has_left(&self, peer: u32) -> bool {
-        let page = self.job.state(peer as usize);
-        peer == self.me || page.phase().has_left() || page.is_gone()
+    fn has_left(&self, peer: PeerId) -> bool {
+        let page = self.peers[peer].seat.page();
+        peer == self.peers.me() || page.phase().has_left() || page.is_gone()
     }
 }

@@ -23,15 +23,16 @@ mod single;
 use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::{Pool, Region};
-use oxmpi_shm::ring::{Header, Receiver, Sender};
-use oxmpi_shm::{Doorbell, Job, Waker};
+use oxmpi_shm::ring::{Header, Receiver};
 
 use crate::matching::{Context, Message, Pattern, Source};
 use crate::names::Names;
+use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
 pub use leaving::Needs;
-use outbox::{Outbox, Outgoing};
-use single::Reach;
+pub(crate) use outbox::Outbox;
+use outbox::Outgoing;
+pub(crate) use single::Reach;
 
 /// The number of an operation that is not over yet, or whose outcome nobody has asked for yet.
 pub type OpKey = Key<Op>;
@@ -39,8 +40,8 @@ pub type OpKey = Key<Op>;
 /// A process and the context that a communicator has there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// Rank on the node.
-    pub node_rank: u32,
+    /// The process.
+    pub peer: PeerId,
     /// Index of the context in that process.
     pub context: u32,
 }
@@ -97,10 +98,7 @@ pub enum AtOnce {
 /// All point-to-point traffic of a rank.
 #[derive(Debug)]
 pub struct P2p {
-    me: u32,
-    senders: Vec<Sender>,
-    receivers: Vec<Receiver>,
-    outboxes: Vec<Outbox>,
+    pub(crate) peers: Peers,
     /// Outboxes that are not empty.
     busy_outboxes: usize,
     ops: Slab<Op>,
@@ -110,14 +108,10 @@ pub struct P2p {
     free_contexts: Vec<u32>,
     /// Private memory for early messages and temporaries.
     pub pool: Pool,
-    waker: Waker,
-    doorbells: Vec<&'static Doorbell>,
-    reach: Vec<Reach>,
     /// Messages of so many bytes are read directly though that is slower.
     direct_from_bytes: u64,
     /// Several threads may wait.
     has_threads: bool,
-    job: Job,
     /// Contexts that a peer has left, to be told to the engine.
     pub(crate) departures: Vec<u32>,
 }
@@ -125,8 +119,8 @@ pub struct P2p {
 /// An operation under way.
 #[derive(Debug)]
 pub struct Op {
-    /// Rank on the node of the other side; of a receive, once it is known.
-    peer: u32,
+    /// The other side; of a receive, once it is known.
+    peer: PeerId,
     context: u32,
     buffer: Buffer,
     state: State,
@@ -176,28 +170,19 @@ mod kind {
 }
 
 impl P2p {
-    pub(crate) fn new(job: Job, member: oxmpi_shm::Member) -> (Self, oxmpi_shm::Arena) {
-        let size = job.size();
-        let p2p = Self {
-            me: member.rank as u32,
-            senders: member.senders,
-            receivers: member.receivers,
-            outboxes: (0..size).map(|_| Outbox::default()).collect(),
+    pub(crate) fn new(peers: Peers) -> Self {
+        Self {
+            peers,
             busy_outboxes: 0,
             ops: Slab::new(),
             contexts: Vec::new(),
             kept: 0,
             free_contexts: Vec::new(),
             pool: Pool::default(),
-            waker: job.waker(),
-            doorbells: (0..size).map(|rank| job.doorbell(rank)).collect(),
-            reach: vec![Reach::Unknown; size],
             direct_from_bytes: u64::MAX,
             has_threads: false,
-            job,
             departures: Vec::new(),
-        };
-        (p2p, member.arena)
+        }
     }
 
     /// A new context. Messages for it are kept from now on.
@@ -246,15 +231,16 @@ impl P2p {
     #[inline]
     fn send_headed(&mut self, to: Address, header: Header, buffer: &Buffer, mode: Mode) -> Option<OpKey> {
         let bytes = header.bytes;
-        let peer = to.node_rank as usize;
-        if mode == Mode::Standard && to.node_rank != self.me && self.outboxes[peer].is_empty() {
-            let sender = &mut self.senders[peer];
-            if bytes <= sender.largest_payload() as u64
+        if mode == Mode::Standard && to.peer != self.peers.me() {
+            let peer = &mut self.peers[to.peer];
+            if peer.outbox.is_empty()
+                && let Some(sender) = &mut peer.sender
+                && bytes <= sender.largest_payload() as u64
                 && let Some(room) = sender.room(bytes as usize)
             {
                 buffer.read(0, &room.payload);
                 room.send(header);
-                self.wake(to.node_rank);
+                peer.wake();
                 return None;
             }
         }
@@ -264,7 +250,7 @@ impl P2p {
     /// Sends a copy of the data, so that the send is complete at once whatever the receiver does. While the copy is
     /// kept here, the operation that is returned is not [done](P2p::is_done); nobody is to ask for its outcome.
     pub fn send_copy(&mut self, to: Address, source: i32, tag: i32, buffer: &Buffer) -> Option<OpKey> {
-        if to.node_rank == self.me {
+        if to.peer == self.peers.me() {
             // Such a message is always copied. It is kept here until a receive takes it.
             let key = self.send(to, source, tag, buffer, Mode::Synchronous)?;
             self.detach(key);
@@ -287,14 +273,14 @@ impl P2p {
         if mode == Mode::Synchronous {
             header.kind = kind::EAGER_SYNCHRONOUS;
         }
-        if to.node_rank == self.me {
+        if to.peer == self.peers.me() {
             return self.send_to_self(header, buffer);
         }
-        if header.bytes > self.senders[to.node_rank as usize].largest_payload() as u64 {
+        if header.bytes > self.peers[to.peer].largest_payload() as u64 {
             header.kind = kind::ANNOUNCE;
         }
         let key = self.ops.insert(Op::new(State::Queued, to, buffer.clone(), header));
-        self.enqueue(to.node_rank, Outgoing::Message(key));
+        self.enqueue(to.peer, Outgoing::Message(key));
         if self.ops.get(key).is_some_and(|op| op.state == State::Done) {
             self.ops.remove(key);
             return None;
@@ -303,7 +289,7 @@ impl P2p {
     }
 
     fn send_to_self(&mut self, mut header: Header, buffer: &Buffer) -> Option<OpKey> {
-        let from = self.me;
+        let from = self.peers.me();
         let packed = self.pool.take(buffer.bytes() as usize);
         buffer.read(0, &packed);
         if let Some(receive) = self.context_mut(header.context).take_posted(&header) {
@@ -313,7 +299,7 @@ impl P2p {
             return None;
         }
         let key = (header.kind == kind::EAGER_SYNCHRONOUS).then(|| {
-            let to = Address { node_rank: from, context: header.context };
+            let to = Address { peer: from, context: header.context };
             self.ops.insert(Op::new(State::Announced, to, Buffer::EMPTY, header))
         });
         header.token = key.map_or(0, Key::to_word);
@@ -334,7 +320,7 @@ impl P2p {
 
     #[inline]
     fn post_receive(&mut self, context: u32, pattern: Pattern, buffer: Buffer) -> OpKey {
-        let here = Address { node_rank: self.me, context };
+        let here = Address { peer: self.peers.me(), context };
         let header = Header {
             context,
             source: pattern.source.unwrap_or(Status::ANY),
@@ -363,9 +349,15 @@ impl P2p {
     /// Receives a short message that has arrived from `from` already, or just now, without making an operation
     /// of it.
     ///
-    /// `pattern` names the sender, which is `from` on the node.
+    /// `pattern` names the sender, which is `from`.
     #[inline]
-    pub fn receive_at_once(&mut self, context: u32, from: u32, pattern: &Pattern, buffer: &Buffer) -> AtOnce {
+    pub fn receive_at_once(
+        &mut self,
+        context: u32,
+        from: PeerId,
+        pattern: &Pattern,
+        buffer: &Buffer,
+    ) -> AtOnce {
         let here = self.context_mut(context);
         if !here.has_no_posted() {
             return AtOnce::NeedsOperation;
@@ -379,14 +371,16 @@ impl P2p {
             self.pool.give(message.payload);
             return AtOnce::Done(outcome);
         }
-        let Some(arrival) = self.receivers[from as usize].arrival() else { return AtOnce::NotYet };
+        let peer = &mut self.peers[from];
+        let Some(receiver) = &mut peer.receiver else { return AtOnce::NotYet };
+        let Some(arrival) = receiver.arrival() else { return AtOnce::NotYet };
         let header = &arrival.header;
         if header.kind != kind::EAGER || header.context != context || !pattern.matches(header) {
             return AtOnce::NeedsOperation;
         }
         let outcome = delivered(header, &arrival.payload, buffer);
-        self.receivers[from as usize].release(&arrival);
-        self.wake(from); // it may wait for the room
+        receiver.release(&arrival);
+        peer.wake(); // it may wait for the room
         AtOnce::Done(outcome)
     }
 
@@ -397,10 +391,10 @@ impl P2p {
         self.kept
     }
 
-    /// Whether anything from a rank waits to be dealt with.
+    /// Whether anything from a peer waits to be dealt with.
     #[inline]
-    pub fn has_arrival(&self, from: u32) -> bool {
-        self.receivers[from as usize].has_arrival()
+    pub fn has_arrival(&self, from: PeerId) -> bool {
+        self.peers[from].receiver.as_ref().is_some_and(Receiver::has_arrival)
     }
 
     /// Receives a message that a matched probe has taken, or that has just been found.
@@ -413,7 +407,7 @@ impl P2p {
     }
 
     fn begin_to_receive(&mut self, message: Message, buffer: Buffer) -> OpKey {
-        let here = Address { node_rank: self.me, context: message.header.context };
+        let here = Address { peer: self.peers.me(), context: message.header.context };
         let key = self.ops.insert(Op::new(State::Posted, here, buffer, message.header));
         self.matched(key, message.from, &message.header, &message.payload);
         self.pool.give(message.payload);
@@ -470,7 +464,7 @@ impl P2p {
         let withdrawn = match op.state {
             State::Posted => self.context_mut(context).withdraw(key),
             State::Queued => self.unqueue(peer, key),
-            State::Announced if peer == self.me => self.retract(context, peer, key.to_word()),
+            State::Announced if peer == self.peers.me() => self.retract(context, peer, key.to_word()),
             State::Announced => {
                 op.state = State::Retracting;
                 let header =
@@ -487,7 +481,7 @@ impl P2p {
     }
 
     /// Forgets a message that nobody has received; false if it is not there.
-    fn retract(&mut self, context: u32, from: u32, token: u64) -> bool {
+    fn retract(&mut self, context: u32, from: PeerId, token: u64) -> bool {
         let message = self.context_mut(context).retract(from, token);
         message.is_some_and(|message| {
             self.pool.give(message.payload);
@@ -505,15 +499,7 @@ impl P2p {
     /// Tells a peer that this rank has left a context for good.
     pub(crate) fn depart(&mut self, from: Address) {
         let header = Header { kind: kind::DEPARTED, context: from.context, ..Header::default() };
-        self.enqueue(from.node_rank, Outgoing::Control(header, 0));
-    }
-
-    /// Wakes a rank for which something was published.
-    #[inline]
-    pub(crate) fn wake(&self, node_rank: u32) {
-        if self.waker.needed() {
-            self.doorbells[node_rank as usize].ring();
-        }
+        self.enqueue(from.peer, Outgoing::Control(header, 0));
     }
 
     /// Several threads of this rank may wait at the same time from now on.
@@ -530,7 +516,7 @@ impl P2p {
     #[inline]
     pub(crate) fn wake_own_threads(&self) {
         if self.has_threads {
-            self.wake(self.me);
+            self.peers[self.peers.me()].wake();
         }
     }
 
@@ -539,12 +525,6 @@ impl P2p {
     #[inline]
     pub fn read_directly_from(&mut self, bytes: u64) {
         self.direct_from_bytes = bytes;
-    }
-
-    /// Whether any rank sleeps, so that what is published must be announced.
-    #[inline]
-    pub(crate) fn someone_sleeps(&self) -> bool {
-        self.waker.needed()
     }
 
     /// One line per operation under way, for reports.
@@ -572,19 +552,8 @@ impl P2p {
 
 impl Op {
     fn new(state: State, peer: Address, buffer: Buffer, header: Header) -> Self {
-        let (node_rank, context) = (peer.node_rank, peer.context);
-        let status = Status::EMPTY;
-        Self {
-            peer: node_rank,
-            context,
-            buffer,
-            state,
-            status,
-            error: None,
-            detached: false,
-            copy: None,
-            header,
-        }
+        let (Address { peer, context }, status) = (peer, Status::EMPTY);
+        Self { peer, context, buffer, state, status, error: None, detached: false, copy: None, header }
     }
 
     fn is_announced(&self) -> bool {
@@ -595,7 +564,7 @@ impl Op {
         let (Header { source, tag, bytes: total, .. }, bytes) = (self.header, self.buffer.bytes());
         let named = |value: i32| (value != Status::ANY).then_some(value);
         let asked = || Pattern { source: named(source), tag: named(tag) }.describe(&names.comm(self.context));
-        let receiver = || names.member(Address { node_rank: self.peer, context: self.context });
+        let receiver = || names.member(Address { peer: self.peer, context: self.context });
         match self.state {
             State::Posted => format!("receive of up to {bytes} bytes from {}", asked()),
             State::Filling { arrived } => {

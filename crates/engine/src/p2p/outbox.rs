@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use oxmpi_shm::ring::Header;
 
 use super::{OpKey, P2p, State, kind};
+use crate::peers::PeerId;
 
 /// What waits to be sent to one peer. Messages and answers go first, in order; data fills what is left.
 #[derive(Debug, Default)]
-pub(super) struct Outbox {
+pub(crate) struct Outbox {
     ordered: VecDeque<Outgoing>,
     streams: VecDeque<OpKey>,
 }
@@ -24,26 +25,26 @@ pub(super) enum Outgoing {
 
 impl Outbox {
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ordered.is_empty() && self.streams.is_empty()
     }
 }
 
 impl P2p {
     /// Sends when there is room, after what waits already: perhaps at once.
-    pub(super) fn enqueue(&mut self, peer: u32, outgoing: Outgoing) {
+    pub(super) fn enqueue(&mut self, peer: PeerId, outgoing: Outgoing) {
         self.change_outbox(peer, |outbox| outbox.ordered.push_back(outgoing));
         self.flush(peer);
     }
 
     /// Sends the data of an accepted send, as there is room.
-    pub(super) fn stream(&mut self, peer: u32, key: OpKey) {
+    pub(super) fn stream(&mut self, peer: PeerId, key: OpKey) {
         self.change_outbox(peer, |outbox| outbox.streams.push_back(key));
         self.flush(peer);
     }
 
     /// Takes a send out again; false if it is not there.
-    pub(super) fn unqueue(&mut self, peer: u32, key: OpKey) -> bool {
+    pub(super) fn unqueue(&mut self, peer: PeerId, key: OpKey) -> bool {
         self.change_outbox(peer, |outbox| {
             let before = outbox.ordered.len();
             outbox
@@ -59,22 +60,22 @@ impl P2p {
             return false;
         }
         let mut sent = false;
-        for peer in 0..self.outboxes.len() as u32 {
-            sent |= self.flush(peer);
+        for place in 0..self.peers.places() {
+            sent |= self.peers.at(place).is_some_and(|peer| self.flush(peer));
         }
         sent
     }
 
-    fn flush(&mut self, peer: u32) -> bool {
+    fn flush(&mut self, peer: PeerId) -> bool {
         let mut sent = false;
-        while let Some(&outgoing) = self.outboxes[peer as usize].ordered.front() {
+        while let Some(&outgoing) = self.peers[peer].outbox.ordered.front() {
             if !self.push(peer, outgoing) {
                 return sent;
             }
             sent = true;
             self.change_outbox(peer, |outbox| outbox.ordered.pop_front());
         }
-        while let Some(&key) = self.outboxes[peer as usize].streams.front() {
+        while let Some(&key) = self.peers[peer].outbox.streams.front() {
             if !self.push_data(peer, key) {
                 return sent;
             }
@@ -83,40 +84,40 @@ impl P2p {
         sent
     }
 
-    fn push(&mut self, peer: u32, outgoing: Outgoing) -> bool {
+    fn push(&mut self, peer: PeerId, outgoing: Outgoing) -> bool {
         let pushed = match outgoing {
             Outgoing::Control(header, word) => self.push_control(peer, header, word),
             Outgoing::Message(key) => self.push_message(peer, key),
         };
         if pushed {
-            self.wake(peer);
+            self.peers[peer].wake();
         }
         pushed
     }
 
-    fn push_control(&mut self, peer: u32, header: Header, word: u64) -> bool {
-        let Some(room) = self.senders[peer as usize].room(8) else { return false };
+    fn push_control(&mut self, peer: PeerId, header: Header, word: u64) -> bool {
+        let Some(room) = self.peers[peer].room(8) else { return false };
         room.payload.write(&word.to_ne_bytes());
         room.send(header);
         true
     }
 
-    fn push_message(&mut self, peer: u32, key: OpKey) -> bool {
+    fn push_message(&mut self, peer: PeerId, key: OpKey) -> bool {
         let Some(op) = self.ops.get_mut(key) else { return true };
         let note = op.header.token;
         // Nobody answers an eager message.
         let token = if op.header.kind == kind::EAGER { note } else { key.to_word() };
         let header = Header { token, ..op.header };
-        let sender = &mut self.senders[peer as usize];
+        let peer = &mut self.peers[peer];
         if header.kind == kind::ANNOUNCE {
             // Where the data is one piece, the receiver may prefer to read it itself.
             let address = op.buffer.as_dense().map_or(0, |region| region.as_ptr().addr() as u64);
-            let Some(room) = sender.room(2 * size_of::<u64>()) else { return false };
+            let Some(room) = peer.room(2 * size_of::<u64>()) else { return false };
             room.payload.write(&address.to_ne_bytes());
             room.payload.part(8, 8).write(&note.to_ne_bytes());
             room.send(header);
         } else {
-            let Some(room) = sender.room(header.bytes as usize) else { return false };
+            let Some(room) = peer.room(header.bytes as usize) else { return false };
             op.buffer.read(0, &room.payload);
             room.send(header);
         }
@@ -129,8 +130,7 @@ impl P2p {
     }
 
     /// One piece of a send; false if there was no room.
-    fn push_data(&mut self, peer: u32, key: OpKey) -> bool {
-        let sender = &mut self.senders[peer as usize];
+    fn push_data(&mut self, peer: PeerId, key: OpKey) -> bool {
         let Some(op) = self.ops.get_mut(key) else {
             self.change_outbox(peer, |outbox| outbox.streams.pop_front());
             return true;
@@ -138,8 +138,8 @@ impl P2p {
         let State::Streaming { receive, sent } = op.state else {
             unreachable!("only accepted sends are streamed");
         };
-        let piece = (op.buffer.bytes() - sent).min(sender.largest_payload() as u64);
-        let Some(room) = sender.room(piece as usize) else { return false };
+        let piece = (op.buffer.bytes() - sent).min(self.peers[peer].largest_payload() as u64);
+        let Some(room) = self.peers[peer].room(piece as usize) else { return false };
         op.buffer.read(sent, &room.payload);
         room.send(Header { kind: kind::DATA, bytes: piece, token: receive, ..Header::default() });
         op.state = State::Streaming { receive, sent: sent + piece };
@@ -147,12 +147,12 @@ impl P2p {
             self.finish(key);
             self.change_outbox(peer, |outbox| outbox.streams.pop_front());
         }
-        self.wake(peer);
+        self.peers[peer].wake();
         true
     }
 
-    fn change_outbox<R>(&mut self, peer: u32, change: impl FnOnce(&mut Outbox) -> R) -> R {
-        let outbox = &mut self.outboxes[peer as usize];
+    fn change_outbox<R>(&mut self, peer: PeerId, change: impl FnOnce(&mut Outbox) -> R) -> R {
+        let outbox = &mut self.peers[peer].outbox;
         let was_busy = !outbox.is_empty();
         let result = change(outbox);
         let is_busy = !outbox.is_empty();

@@ -12,10 +12,11 @@ use oxmpi_shm::SingleCopy;
 use oxmpi_shm::ring::Header;
 
 use super::{OpKey, P2p};
+use crate::peers::PeerId;
 
 /// What is known about reading a peer's memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Reach {
+pub(crate) enum Reach {
     Unknown,
     /// It does not work.
     Ring,
@@ -32,16 +33,16 @@ const SAMPLE_BYTES: usize = 128 << 10;
 
 impl P2p {
     /// Reads an announced message out of the sender's memory, if that is possible and wins.
-    pub(super) fn fetch(&mut self, receive: OpKey, from: u32, header: &Header, address: u64) -> bool {
+    pub(super) fn fetch(&mut self, receive: OpKey, from: PeerId, header: &Header, address: u64) -> bool {
         if header.bytes < DIRECT_FROM_BYTES || address == 0 {
             return false;
         }
         let Some(into) = self.ops.get(receive).and_then(|op| op.buffer.as_dense()) else { return false };
         let wanted = into.part(0, into.len().min(header.bytes as usize));
-        if matches!(self.reach[from as usize], Reach::Unknown) {
-            self.reach[from as usize] = self.probe_reach(from, address);
+        if matches!(self.peers[from].reach, Reach::Unknown) {
+            self.peers[from].reach = self.probe_reach(from, address);
         }
-        match self.reach[from as usize] {
+        match self.peers[from].reach {
             Reach::Direct { copy, is_faster } => {
                 (is_faster || header.bytes >= self.direct_from_bytes) && copy.read(address, &wanted)
             }
@@ -49,8 +50,8 @@ impl P2p {
         }
     }
 
-    fn probe_reach(&mut self, from: u32, address: u64) -> Reach {
-        let Some(copy) = self.job.owner(from as usize).and_then(SingleCopy::new) else { return Reach::Ring };
+    fn probe_reach(&mut self, from: PeerId, address: u64) -> Reach {
+        let Some(copy) = self.peers[from].seat.owner().and_then(SingleCopy::new) else { return Reach::Ring };
         let (first, second) = (self.pool.take(SAMPLE_BYTES), self.pool.take(SAMPLE_BYTES));
         let twice = |target: &Region, source: &Region| {
             target.copy_from(source);

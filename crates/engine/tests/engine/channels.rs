@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_engine::{Address, Call, ChannelKey, ChannelPlan, Lifetime, Mode, Pattern};
+use oxmpi_engine::{Address, Call, ChannelKey, ChannelPlan, Lifetime, Lines, Mode, Pattern, PeerId};
 use oxmpi_plan::{Collective, Overrides, Shape, compile};
 
 use crate::harness::{Lie, Store, World};
@@ -19,20 +19,22 @@ pub fn open_channel(world: &mut World) -> Vec<ChannelKey> {
 /// What all ranks have told about a channel that is to be opened.
 struct Offers {
     members: Arc<[Address]>,
-    lines: Vec<oxmpi_shm::Block>,
+    lines: Vec<Lines>,
 }
 
 impl Offers {
     fn make(world: &mut World) -> Self {
         let lines = world.engines.iter_mut().map(|engine| engine.take_lines().expect("room")).collect();
         let contexts = world.engines.iter_mut().map(|engine| engine.p2p.open_context());
-        let members =
-            (0..).zip(contexts).map(|(node_rank, context)| Address { node_rank, context }).collect();
+        let members = (0..)
+            .zip(contexts)
+            .map(|(rank, context)| Address { peer: PeerId::of_rank(rank), context })
+            .collect();
         Self { members, lines }
     }
 
     fn open(&self, world: &mut World, rank: usize) -> ChannelKey {
-        let lines = self.lines.iter().map(|lines| lines.offset).collect();
+        let lines = self.lines.iter().map(Lines::offset).collect();
         let (rank_in_channel, members) = (rank as u32, Arc::clone(&self.members));
         let plan = ChannelPlan { rank: rank_in_channel, members, remote: Arc::default(), lines };
         world.engines[rank].open_channel(plan, Some(self.lines[rank])).expect("address space")
@@ -86,7 +88,7 @@ fn messages_that_nobody_received_end_with_their_context() {
     let channels = open_channel(&mut world);
     let beside: Vec<u32> = world.engines.iter_mut().map(|engine| engine.p2p.open_context()).collect();
     let from = Store::of(&contents(0, 0, 8), Lie::Dense);
-    let to = Address { node_rank: 1, context: beside[1] };
+    let to = Address { peer: PeerId::of_rank(1), context: beside[1] };
     assert!(world.engines[0].p2p.send(to, 0, 0, from.buffer(), Mode::Standard).is_none());
     for rank in 0..2 {
         world.engines[rank].leave_channel(channels[rank], Some(beside[rank]));

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use oxmpi_base::{BasicType, Result};
 use oxmpi_datatype::{Buffer, Datatype};
-use oxmpi_engine::{Address, ChannelKey, Engine, Mode, OpKey, Outcome, Pattern, Received};
+use oxmpi_engine::{Address, ChannelKey, Engine, Mode, OpKey, Outcome, Pattern, PeerId, Received};
 use oxmpi_mem::{Pool, Region};
 use oxmpi_shm::Job;
 
@@ -115,7 +115,7 @@ impl World {
     }
 
     pub fn send(&mut self, src: u32, dst: u32, tag: i32, from: &Store, mode: Mode) -> Option<OpKey> {
-        let to = Address { node_rank: dst, context: self.context };
+        let to = Address { peer: PeerId::of_rank(dst), context: self.context };
         self.engines[src as usize].p2p.send(to, src.cast_signed(), tag, &from.buffer, mode)
     }
 

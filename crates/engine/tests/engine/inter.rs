@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use oxmpi_base::{ErrorClass, Result};
-use oxmpi_engine::{Address, Binding, Call, ChannelKey, ChannelPlan, Engine, Lifetime, Program, RunKey};
+use oxmpi_engine::{
+    Address, Binding, Call, ChannelKey, ChannelPlan, Engine, Lifetime, Lines, PeerId, Program, RunKey,
+};
 use oxmpi_plan::{Action, Buf, Collective, Overview, Peer, Plan, Span, Step};
-use oxmpi_shm::Block;
 
 use crate::groups::{GroupsCase, Kind, Sizes, chosen};
 use crate::harness::{Lie, Store, World};
@@ -23,7 +24,7 @@ struct Pair {
 /// What a rank tells about a channel that is to be opened.
 struct Offer {
     address: Address,
-    lines: Block,
+    lines: Lines,
 }
 
 impl Pair {
@@ -43,7 +44,7 @@ impl Pair {
         let offer = |&node_rank: &usize| {
             let engine = &mut world.engines[node_rank];
             let (context, lines) = (engine.p2p.open_context(), engine.take_lines().expect("room"));
-            Offer { address: Address { node_rank: node_rank as u32, context }, lines }
+            Offer { address: Address { peer: PeerId::of_rank(node_rank as u32), context }, lines }
         };
         self.engines.iter().map(offer).collect()
     }
@@ -56,7 +57,7 @@ impl Pair {
             rank: rank - self.sizes.fellows(rank).start,
             members: addresses(members),
             remote: addresses(remote),
-            lines: members.iter().chain(remote).map(|offer| offer.lines.offset).collect(),
+            lines: members.iter().chain(remote).map(|offer| offer.lines.offset()).collect(),
         };
         self.engine(world, rank).open_channel(plan, Some(offers[rank as usize].lines)).expect("address space")
     }

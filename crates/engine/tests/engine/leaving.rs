@@ -1,6 +1,6 @@
 //! Ranks that post no receives any more, and those that wait for them.
 
-use oxmpi_engine::{Mode, Needs, Received};
+use oxmpi_engine::{Mode, Needs, PeerId, Received};
 use oxmpi_shm::Phase;
 
 use crate::harness::{Lie, Store, World};
@@ -31,7 +31,7 @@ fn a_send_that_nobody_will_receive_ends_cancelled_or_says_so() {
         }
         world.settle();
         let p2p = &mut world.engines[0].p2p;
-        let needs = if is_cancelled { Needs::Nothing } else { Needs::Receive(1) };
+        let needs = if is_cancelled { Needs::Nothing } else { Needs::Receive(PeerId::of_rank(1)) };
         assert_eq!(p2p.needs(key), needs, "seed {seed}");
         assert_eq!(
             p2p.take_outcome(key).map(|outcome| outcome.status.cancelled),
@@ -78,10 +78,18 @@ fn who_is_found_absent_stays_so_and_nobody_else_becomes_it() {
     let state = |rank: usize| world.engines[rank].state();
     state(1).set_phase(Phase::Leaving);
     let (mut absent, mut of_sessions) = (world.engines[0].absent(true), world.engines[0].absent(false));
-    assert!(absent.is_leaving(1) && !absent.is_leaving(2) && !absent.is_gone(1));
-    assert!(!of_sessions.is_leaving(1), "it may come back for a session");
+    assert!(
+        absent.is_leaving(PeerId::of_rank(1))
+            && !absent.is_leaving(PeerId::of_rank(2))
+            && !absent.is_gone(PeerId::of_rank(1))
+    );
+    assert!(!of_sessions.is_leaving(PeerId::of_rank(1)), "it may come back for a session");
     absent.settle();
     state(2).set_gone();
-    assert!(absent.is_leaving(1) && !absent.is_leaving(2) && !absent.is_gone(2));
-    assert!(of_sessions.is_gone(2));
+    assert!(
+        absent.is_leaving(PeerId::of_rank(1))
+            && !absent.is_leaving(PeerId::of_rank(2))
+            && !absent.is_gone(PeerId::of_rank(2))
+    );
+    assert!(of_sessions.is_gone(PeerId::of_rank(2)));
 }

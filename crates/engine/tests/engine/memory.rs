@@ -1,6 +1,6 @@
 //! What engines take from the system does not grow with what they have done.
 
-use oxmpi_engine::{Address, Engine, Mode};
+use oxmpi_engine::{Address, Engine, Mode, PeerId};
 use oxmpi_plan::{Collective, Overrides, Shape, select};
 
 use crate::collective::{Case, shape};
@@ -52,7 +52,7 @@ fn ten_thousand_runs_use_the_memory_of_a_few() {
 #[test]
 fn messages_that_come_early_use_the_memory_of_those_before() {
     let mut world = World::new(2, 2);
-    let to = Address { node_rank: 1, context: world.context };
+    let to = Address { peer: PeerId::of_rank(1), context: world.context };
     let mut before = None;
     for round in 0..100 {
         let mut keys = Vec::new();

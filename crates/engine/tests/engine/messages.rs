@@ -3,7 +3,7 @@
 //! MPI-5.0: Point-to-Point Communication.
 
 use oxmpi_base::ErrorClass;
-use oxmpi_engine::{AtOnce, Mode, Pattern, Received};
+use oxmpi_engine::{AtOnce, Mode, Pattern, PeerId, Received};
 
 use crate::harness::{Lie, Random, Store, World};
 
@@ -238,7 +238,7 @@ fn receiving_at_once_takes_only_what_no_earlier_receive_waits_for() {
     let pattern = Pattern { source: Some(0), tag: Some(0) };
     let context = world.context;
     let at_once = |world: &mut World, into: &Store| {
-        world.engines[1].p2p.receive_at_once(context, 0, &pattern, into.buffer())
+        world.engines[1].p2p.receive_at_once(context, PeerId::of_rank(0), &pattern, into.buffer())
     };
     let into = Store::new(8, Lie::Dense);
     assert!(matches!(at_once(&mut world, &into), AtOnce::NotYet));

@@ -2,7 +2,7 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Probe and Cancel; Buffer Allocation and Usage.
 
-use oxmpi_engine::{Address, Mode, Pattern, Received};
+use oxmpi_engine::{Address, Mode, Pattern, PeerId, Received};
 use oxmpi_shm::Phase;
 
 use crate::harness::{Lie, Store, World};
@@ -197,7 +197,7 @@ fn a_copy_is_what_the_buffer_held_when_it_was_sent() {
     for (seed, bytes) in (0..).zip(SIZES) {
         for dst in [0, 1] {
             let mut world = World::new(2, seed);
-            let to = Address { node_rank: dst, context: world.context };
+            let to = Address { peer: PeerId::of_rank(dst), context: world.context };
             let from = Store::new(bytes, Lie::Scattered);
             for number in 0..20 {
                 from.put(&contents(0, number, bytes));

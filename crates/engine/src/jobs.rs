@@ -1,0 +1,147 @@
+//! The jobs whose processes this one has to do with.
+//!
+//! A process is known everywhere by its [`Whereabouts`], and in one process by a *number*: the ranks of the own job
+//! have their ranks, those of each other job the numbers behind all that were given before. So a group of ranks of any
+//! job is a range of numbers. Numbers are not used twice: a group may outlive what it was made of.
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_shm::Job;
+
+/// Which process it is, told to others who shall reach it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Whereabouts {
+    job: u64,
+    rank: u32,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Jobs {
+    /// In the order of their numbers; the own job first.
+    known: Vec<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    id: u64,
+    size: u32,
+    /// The number of its rank 0.
+    first: u32,
+    /// Its memory, as long as there are peers in it.
+    memory: Option<Job>,
+}
+
+impl Whereabouts {
+    /// Bytes of its record.
+    pub const BYTES: usize = 12;
+
+    pub(crate) fn new(job: u64, rank: u32) -> Self {
+        Self { job, rank }
+    }
+
+    /// Writes its record.
+    pub fn write(&self, into: &mut Vec<u8>) {
+        into.extend_from_slice(&self.job.to_ne_bytes());
+        into.extend_from_slice(&self.rank.to_ne_bytes());
+    }
+
+    /// Reads its record.
+    ///
+    /// # Panics
+    /// If `from` has fewer than [`Self::BYTES`] bytes.
+    pub fn read(from: &[u8]) -> Self {
+        let (job, rank) = from[..Self::BYTES].split_at(8);
+        Self {
+            job: u64::from_ne_bytes(job.try_into().expect("8 bytes")),
+            rank: u32::from_ne_bytes(rank.try_into().expect("4 bytes")),
+        }
+    }
+
+    /// The number that all of its job have, and no other job.
+    pub fn job(&self) -> u64 {
+        self.job
+    }
+
+    /// Its rank there.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+}
+
+impl Jobs {
+    /// The own job.
+    pub(crate) fn new(own: Job) -> Self {
+        let own = Known { id: own.id(), size: own.size() as u32, first: 0, memory: Some(own) };
+        Self { known: vec![own] }
+    }
+
+    /// Whether a process is of the own job.
+    pub(crate) fn is_own(&self, process: Whereabouts) -> bool {
+        process.job == self.known[0].id
+    }
+
+    /// Whether the memory of a job is here.
+    pub(crate) fn is_attached(&self, id: u64) -> bool {
+        self.find(id).is_some_and(|known| known.memory.is_some())
+    }
+
+    /// Takes in the memory of a job.
+    ///
+    /// # Errors
+    /// `Other` if there are no numbers left for its ranks.
+    #[allow(dead_code)]
+    pub(crate) fn attach(&mut self, job: Job) -> Result<()> {
+        let (id, size) = (job.id(), job.size() as u32);
+        if let Some(known) = self.known.iter_mut().find(|known| known.id == id) {
+            known.memory = Some(job);
+            return Ok(());
+        }
+        let last = self.known.last().expect("the own job is there");
+        let first = last.first + last.size; // never beyond the numbers, see below
+        if first.checked_add(size).is_none() {
+            return Err(Error::new(ErrorClass::Other, "more processes have been met than can be numbered"));
+        }
+        self.known.push(Known { id, size, first, memory: Some(job) });
+        Ok(())
+    }
+
+    /// Forgets the memory of a job, of which no peer is left: what it was.
+    #[allow(dead_code)]
+    pub(crate) fn detach(&mut self, id: u64) -> Option<Job> {
+        self.known.iter_mut().find(|known| known.id == id)?.memory.take()
+    }
+
+    /// The memory in which a process is found.
+    ///
+    /// # Errors
+    /// `Other` if it is not here, or holds no such rank.
+    pub(crate) fn memory(&self, of: Whereabouts) -> Result<Job> {
+        let memory = self.find(of.job).and_then(|known| known.memory);
+        memory.filter(|memory| (of.rank as usize) < memory.size()).ok_or_else(|| unknown(of))
+    }
+
+    /// The number of a process.
+    ///
+    /// # Errors
+    /// `Other` if its job is not known, or has no such rank.
+    pub(crate) fn number(&self, of: Whereabouts) -> Result<u32> {
+        let known = self.find(of.job).filter(|known| of.rank < known.size);
+        known.map(|known| known.first + of.rank).ok_or_else(|| unknown(of))
+    }
+
+    /// The process with a number.
+    pub(crate) fn whereabouts(&self, number: u32) -> Whereabouts {
+        let after = self.known.partition_point(|known| known.first <= number);
+        let known = &self.known[after - 1]; // the own job begins at 0
+        Whereabouts { job: known.id, rank: number - known.first }
+    }
+
+    fn find(&self, id: u64) -> Option<&Known> {
+        self.known.iter().find(|known| known.id == id)
+    }
+}
+
+#[cold]
+fn unknown(Whereabouts { job, rank }: Whereabouts) -> Error {
+    Error::new(ErrorClass::Other, format!("rank {rank} of job {job:016x} is not known here"))
+}
