@@ -23,7 +23,7 @@ const MEETINGS: u32 = 2;
 /// Shows that this rank has come, and sleeps until all others of the job have, but not longer than for `patience`.
 pub(crate) fn arrive(engine: &Engine, patience: Duration) {
     let begin = Instant::now();
-    let (doorbell, waker) = engine.bed();
+    let bed = engine.bed();
     for meeting in 1..=MEETINGS {
         engine.state().arrive(meeting);
         // Of two ranks that come at the same time, one at least sees both.
@@ -37,7 +37,7 @@ pub(crate) fn arrive(engine: &Engine, patience: Duration) {
             if left.is_zero() {
                 break;
             }
-            doorbell.sleep(&waker, left, || are_all_there(engine, meeting));
+            bed.sleep(left, || are_all_there(engine, meeting));
         }
     }
 }
@@ -52,16 +52,14 @@ fn are_all_there(engine: &Engine, meeting: u32) -> bool {
 mod tests {
     use std::thread;
 
-    use oxmpi_shm::Job;
-
     use super::*;
 
     const LONG: Duration = Duration::from_secs(60);
 
     /// The engines of a job of two ranks of which nobody has come.
     fn two() -> [Engine; 2] {
-        let job = Job::create(2).expect("shared memory");
-        [0, 1].map(|rank| Engine::new(job, rank))
+        let both = Engine::of_new_job(2).expect("shared memory");
+        both.try_into().expect("two")
     }
 
     #[test]
@@ -70,7 +68,7 @@ mod tests {
         let begin = Instant::now();
         thread::scope(|scope| {
             let sleeper = scope.spawn(move || arrive(&first, LONG));
-            while !last.bed().1.needed() {
+            while !last.bed().someone_sleeps() {
                 thread::yield_now();
             }
             assert!(!sleeper.is_finished());
@@ -86,7 +84,7 @@ mod tests {
         let begin = Instant::now();
         thread::scope(|scope| {
             let sleeper = scope.spawn(move || arrive(&last, LONG));
-            while !first.bed().1.needed() {
+            while !first.bed().someone_sleeps() {
                 thread::yield_now();
             }
             assert!(!sleeper.is_finished(), "the first is rung for, and has not been seen since");

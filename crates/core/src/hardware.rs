@@ -4,7 +4,7 @@
 //!
 //! MPI-5.0: Environmental Inquiries, MPI_GET_HW_RESOURCE_INFO.
 
-use oxmpi_shm::{Cpu, allowed_cpus};
+use oxmpi_engine::machine::{Cpu, allowed_cpus};
 
 use crate::coll::Record;
 

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`process`](Process) | one MPI process: joining the job, leaving it |
 //! | `arrival` | the time that others get to join it too |
-//! | `launcher` | launchers that are not ours, noticed |
+//! | `joining`, `launcher` | how the job is found; launchers that are not ours, noticed |
 //! | `wait` | the one place where anything waits, and how |
 //! | `group`, `comm` | groups and communicators, and how these are made together |
 //! | `lines` | the lines that ranks offer for a channel which they open together |
@@ -25,6 +25,7 @@ pub mod coll;
 mod comm;
 mod group;
 mod hardware;
+mod joining;
 mod launcher;
 mod lines;
 mod p2p;
@@ -45,4 +46,5 @@ pub use p2p::{Dest, MessageKey, NULL_SOURCE, SendMode, Source, TagPattern};
 pub use process::{Phase, Process, State, ThreadLevel, end_with};
 pub use request::{AnyTest, Completion, GeneralizedCallbacks, Request, RequestKey};
 pub use send_buffer::{AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner};
+pub use settings::Settings;
 pub use topology::{Axis, Cartesian, DistGraph, Edge, Edges, Graph, Subgrid, Topology, balanced_dims};

@@ -1,4 +1,4 @@
-//! One MPI process: how it joins its job, and how it leaves.
+//! One MPI process: what it consists of, and how it leaves.
 //!
 //! Who finalises says that he is leaving as soon as he has told all that he will ever tell. A rank that waits and
 //! sees that someone has left without whom the wait can never end, ends the job: see `wait`.
@@ -6,23 +6,20 @@
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Absent, Address, Engine, Needs, OpKey, PeerId, Slab};
-use oxmpi_mem::copy::choose_copy;
+use oxmpi_base::Result;
+use oxmpi_engine::machine::{ProcessorQueue, StatePage, end_process};
+use oxmpi_engine::{Absent, Address, Bed, Engine, Needs, OpKey, PeerId, Slab};
 use oxmpi_mem::{Entered, Gate};
-use oxmpi_shm::{Doorbell, Invitation, Job, ProcessorQueue, StatePage, Waker, end_process};
 
-pub use oxmpi_shm::Phase;
+pub use oxmpi_engine::machine::Phase;
 
 use crate::arrival::{PATIENCE, arrive};
 use crate::coll::PlanCache;
 use crate::comm::{Communicator, Letter};
-use crate::launcher;
 use crate::p2p::KeptMessage;
 use crate::policy::{Policy, VainLooks};
 use crate::request::{Request, RequestKey};
@@ -54,7 +51,7 @@ pub struct Process {
     has_sessions: AtomicBool,
     compares_types: bool,
     page: &'static StatePage,
-    pub(crate) bed: (&'static Doorbell, Waker),
+    pub(crate) bed: Bed,
     pub(crate) policy: Policy,
     pub(crate) processor: ProcessorQueue,
 }
@@ -82,42 +79,28 @@ pub struct State {
     myself: Arc<Communicator>,
 }
 
-/// The environment variable that names how memory is copied.
-const COPY: &str = "OXMPI_COPY";
-
 impl Process {
-    /// Joins the job that the launcher has made; without one, becomes a job of one rank.
+    /// The process whose `engine` this is; `settings` are those of all ranks of its job.
     ///
     /// `phase` is what it shows of itself from then on: in the world model, or in a session. `gate` makes the door
     /// to its state: with a lock for [`ThreadLevel::Multiple`], otherwise by the front's promise that calls are
     /// serialised.
     ///
     /// # Errors
-    /// `Other` if the launcher's environment is damaged or of another version, or the system refuses, or ranks have
-    /// other settings; `Arg` if one of these or `OXMPI_COPY` names something that is not there.
-    pub fn init(phase: Phase, gate: impl FnOnce(State) -> Gate<State>) -> Result<Self> {
-        // Before the seat is taken, which cannot be given up.
-        let settings = Settings::read()?;
-        let copy = std::env::var_os(COPY).unwrap_or_default();
-        choose_copy(&copy.to_string_lossy()).map_err(|error| error.about(COPY))?;
-        let refused = |error| Error::new(ErrorClass::Other, format!("cannot join the job: {error}"));
-        let (job, rank) = match Job::inherited().map_err(refused)? {
-            Invitation::Seat(job, rank) => (job, rank),
-            invitation => {
-                match invitation {
-                    Invitation::Occupied { rank, pid } => note_outsider(rank, pid),
-                    _ => launcher::warn_if_foreign(),
-                }
-                (Job::create(1).map_err(refused)?, 0)
-            }
-        };
-        settings.agree(&job, rank)?;
-        let mut engine = Engine::new(job, rank);
+    /// `Other` if ranks have other settings.
+    pub fn new(
+        mut engine: Engine,
+        settings: Settings,
+        phase: Phase,
+        gate: impl FnOnce(State) -> Gate<State>,
+    ) -> Result<Self> {
+        settings.agree(&engine)?;
         let world = Arc::new(Communicator::world(&mut engine));
         let myself = Arc::new(Communicator::myself(&mut engine));
         let meeting_context = engine.p2p.open_context();
         let farewell = Arc::new(Communicator::farewell(&mut engine));
         let (page, bed) = (engine.state(), engine.bed());
+        let policy = Policy::new(engine.size(), engine.cpus());
         page.set_phase(phase);
         // Sessions are opened by whom and when the program likes.
         arrive(&engine, if phase == Phase::Running { PATIENCE } else { Duration::ZERO });
@@ -140,7 +123,7 @@ impl Process {
         if gate.is_threaded() {
             gate.enter().engine.p2p.note_threads();
         }
-        let (policy, processor) = (Policy::new(job.size(), job.cpus()), ProcessorQueue::of_this_thread());
+        let processor = ProcessorQueue::of_this_thread();
         let has_sessions = AtomicBool::new(false);
         let compares_types = settings.checks;
         Ok(Self { gate, world, myself, farewell, has_sessions, compares_types, page, bed, policy, processor })
@@ -262,27 +245,13 @@ impl Process {
 
     /// Wakes a thread of this process that sleeps: another one has done what it may wait for.
     pub(crate) fn ring_own_bell(&self) {
-        let (doorbell, waker) = &self.bed;
-        if waker.needed() {
-            doorbell.ring();
-        }
+        self.bed.ring();
     }
 
     #[inline]
     pub(crate) fn enter(&self) -> Entered<'_, State> {
         self.gate.enter()
     }
-}
-
-/// Says that this program does not take part in the job of the rank that has started it: its world is itself.
-#[cold]
-fn note_outsider(rank: usize, pid: u32) {
-    let whose = if pid == 0 { String::new() } else { format!(" (process {pid})") };
-    // There is nobody left to tell if this fails.
-    let _ = writeln!(
-        io::stderr(),
-        "oxmpi: started by rank {rank} of a job{whose}, which keeps its seat: this is a job of one rank"
-    );
 }
 
 /// Ends this process with `code`, as far as a status can hold it.

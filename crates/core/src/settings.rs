@@ -6,16 +6,16 @@
 use std::env;
 
 use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_engine::Engine;
 use oxmpi_plan::Overrides;
-use oxmpi_shm::Job;
 
 /// See the module.
-#[derive(Debug)]
-pub(crate) struct Settings {
+#[derive(Debug, Default)]
+pub struct Settings {
     /// Algorithms to prefer.
-    pub overrides: Overrides,
+    pub(crate) overrides: Overrides,
     /// Whether the types of data are compared.
-    pub checks: bool,
+    pub(crate) checks: bool,
     /// As it was written.
     text: String,
 }
@@ -50,21 +50,12 @@ impl Settings {
     ///
     /// # Errors
     /// `Other` if a rank was told something else.
-    pub fn agree(&self, job: &Job, rank: usize) -> Result<()> {
-        let round = job.round(rank);
-        job.state(rank).show_settings(round, &self.text);
-        let others = (0..job.size()).filter(|&other| other != rank);
-        let mut theirs = others.filter_map(|other| Some((other, job.state(other).settings(round)?)));
-        match theirs.find(|(_, theirs)| *theirs != shown(&self.text)) {
+    pub fn agree(&self, engine: &Engine) -> Result<()> {
+        match engine.agree_on(&self.text) {
             None => Ok(()),
-            Some((other, theirs)) => Err(different(rank, &self.text, other, &theirs)),
+            Some((other, theirs)) => Err(different(engine.rank(), &self.text, other, &theirs)),
         }
     }
-}
-
-/// As much of a text as is shown.
-fn shown(text: &str) -> &str {
-    oxmpi_shm::shown_settings(text)
 }
 
 fn flag((name, value): &(&str, String)) -> Result<bool> {

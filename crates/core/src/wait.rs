@@ -7,9 +7,9 @@
 use std::hint;
 use std::time::Duration;
 
+use oxmpi_engine::machine::yield_now;
 use oxmpi_engine::{Absent, PeerId};
 use oxmpi_mem::Entered;
-use oxmpi_shm::yield_now;
 
 use crate::clock::now_ns;
 use crate::policy::{Step, VainLooks};
@@ -189,9 +189,8 @@ impl Process {
 
     /// Sleeps, unless there is something to do after all.
     fn sleep<A: Awaited>(&self, awaited: &mut A) -> Option<A::Outcome> {
-        let (doorbell, waker) = self.bed;
         let mut result = None;
-        doorbell.sleep(&waker, NAP, || {
+        self.bed.sleep(NAP, || {
             let mut state = self.enter();
             let moved = state.engine.poll();
             result = awaited.look(&mut state);

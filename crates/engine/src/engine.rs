@@ -1,9 +1,11 @@
 //! The engine of one rank: its messages, its channels, its runs.
 
+use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use oxmpi_base::{Error, Result};
-use oxmpi_shm::{Arena, Doorbell, Job, Phase, StatePage, Waker};
+use oxmpi_shm::{Arena, Doorbell, Invitation, Job, Phase, StatePage, Waker, shown_settings};
 
 use crate::absent::Absent;
 use crate::call::Lifetime;
@@ -41,6 +43,50 @@ pub struct Engine {
     polls: u32,
 }
 
+/// What joining the job of the launcher comes to.
+#[derive(Debug)]
+pub enum Joining {
+    /// No launcher has started this process.
+    NotInvited,
+    /// Another process that lives has the seat of this rank: it has started this one. Its number is 0 if it cannot be
+    /// seen from here.
+    Outsider {
+        /// The rank.
+        rank: usize,
+        /// The process.
+        pid: u32,
+    },
+    /// This process is a rank of the job.
+    Member(Box<Engine>),
+}
+
+/// Where the threads of a rank sleep, and how others know that they do.
+#[derive(Clone, Copy, Debug)]
+pub struct Bed {
+    doorbell: &'static Doorbell,
+    waker: Waker,
+}
+
+impl Bed {
+    /// As [`Doorbell::sleep`].
+    pub fn sleep(&self, timeout: Duration, ready: impl FnOnce() -> bool) {
+        self.doorbell.sleep(&self.waker, timeout, ready);
+    }
+
+    /// Wakes those who sleep there.
+    #[inline]
+    pub fn ring(&self) {
+        if self.waker.needed() {
+            self.doorbell.ring();
+        }
+    }
+
+    /// Whether any rank of the job sleeps.
+    pub fn someone_sleeps(&self) -> bool {
+        self.waker.needed()
+    }
+}
+
 /// What looks long in vain is looked at more closely after so many polls.
 const POLLS_PER_SUSPICION: u32 = 4096;
 
@@ -57,6 +103,27 @@ pub struct KeptRun {
 }
 
 impl Engine {
+    /// That of the seat which the launcher has given this process.
+    ///
+    /// # Errors
+    /// As [`Job::inherited`].
+    pub fn inherited() -> io::Result<Joining> {
+        Ok(match Job::inherited()? {
+            Invitation::None => Joining::NotInvited,
+            Invitation::Occupied { rank, pid } => Joining::Outsider { rank, pid },
+            Invitation::Seat(job, rank) => Joining::Member(Box::new(Self::new(job, rank))),
+        })
+    }
+
+    /// Those of all ranks of a new job, which are all in this process.
+    ///
+    /// # Errors
+    /// As [`Job::create`].
+    pub fn of_new_job(ranks: u32) -> io::Result<Vec<Self>> {
+        let job = Job::create(ranks)?;
+        Ok((0..ranks as usize).map(|rank| Self::new(job, rank)).collect())
+    }
+
     /// The engine of `rank` in `job`.
     pub fn new(job: Job, rank: usize) -> Self {
         let (peers, arena) = Peers::of_job(job, job.join(rank));
@@ -131,8 +198,23 @@ impl Engine {
     }
 
     /// Where this rank sleeps, and how its peers know.
-    pub fn bed(&self) -> (&'static Doorbell, Waker) {
-        (self.job.doorbell(self.rank), self.job.waker())
+    pub fn bed(&self) -> Bed {
+        Bed { doorbell: self.job.doorbell(self.rank), waker: self.job.waker() }
+    }
+
+    /// Processors that all ranks of the job together may use.
+    pub fn cpus(&self) -> usize {
+        self.job.cpus()
+    }
+
+    /// Shows the other ranks what this one was told to do, and finds one that was told something else: which, and what
+    /// that was.
+    pub fn agree_on(&self, settings: &str) -> Option<(usize, String)> {
+        let round = self.job.round(self.rank);
+        self.state().show_settings(round, settings);
+        let others = (0..self.size()).filter(|&other| other != self.rank);
+        let mut theirs = others.filter_map(|other| Some((other, self.state_of(other).settings(round)?)));
+        theirs.find(|(_, theirs)| *theirs != shown_settings(settings))
     }
 
     /// Whether another rank computes, between two calls.

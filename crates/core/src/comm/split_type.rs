@@ -67,7 +67,7 @@ fn what_divides(all: &[Confinement]) -> Option<ResourceType> {
 
 #[cfg(test)]
 mod tests {
-    use oxmpi_shm::Cpu;
+    use oxmpi_engine::machine::Cpu;
 
     use super::*;
 
