@@ -9,7 +9,7 @@
 use oxmpi_mem::Region;
 
 use crate::arena::PAGE;
-use crate::sync::{AtomicU64, Ordering, UnsafeCell};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
 
 /// Bytes of payload that fit into a cell.
 pub const CELL_BYTES: usize = 80;
@@ -38,18 +38,25 @@ pub struct Header {
 pub struct Cell {
     /// Position of the message here, plus 1; what it was before means empty.
     mark: AtomicU64,
-    body: UnsafeCell<Body>,
+    header: SharedHeader,
+    payload: UnsafeCell<[u8; CELL_BYTES]>,
 }
 
+/// A [`Header`] that a peer may write at any time: one that does not keep the rules gives us nonsense, and no race.
 #[repr(C)]
 #[derive(Debug)]
-struct Body {
-    header: Header,
-    payload: [u8; CELL_BYTES],
+struct SharedHeader {
+    kind: AtomicU32,
+    context: AtomicU32,
+    source: AtomicU32,
+    tag: AtomicU32,
+    bytes: AtomicU64,
+    token: AtomicU64,
 }
 
-// SAFETY: the body is written by the sender while the mark says empty, and read by the receiver after an
-// acquiring load of the mark; the sender writes again only after the receiver's credit covers the cell.
+// SAFETY: the payload is written by the sender while the mark says empty, and read by the receiver after an
+// acquiring load of the mark; the sender writes again only after the receiver's credit covers the cell. Who neglects
+// that breaks no memory safety: bytes are copied raw and never trusted.
 unsafe impl Sync for Cell {}
 
 #[cfg(not(loom))]
@@ -201,10 +208,7 @@ impl Room<'_> {
     pub fn send(self, header: Header) {
         let cell = self.sender.cell();
         let (bytes, bulk_end) = (self.payload.len(), self.bulk_end);
-        cell.body.with_mut(|body| {
-            // SAFETY: the cell is empty (there was room), so only the sender touches it.
-            unsafe { (*body).header = header };
-        });
+        cell.header.store(header);
         let note = payload_of(cell);
         if bytes > CELL_BYTES {
             note.write(&bulk_end.to_ne_bytes());
@@ -245,8 +249,7 @@ impl Receiver {
         if mark & ((1 << LENGTH_SHIFT) - 1) != self.position + 1 {
             return None;
         }
-        // SAFETY: the mark says that the sender has filled the cell and left it.
-        let header = cell.body.with(|body| unsafe { (*body).header });
+        let header = cell.header.load();
         let length = mark >> LENGTH_SHIFT;
         if length == IN_BULK {
             return Some(self.arrival_in_bulk(header, cell));
@@ -283,12 +286,36 @@ impl Receiver {
 }
 
 fn payload_of(cell: &Cell) -> Region {
-    cell.body.with_mut(|body| {
-        // SAFETY: projecting to a field reads nothing.
-        let payload = unsafe { &raw mut (*body).payload };
+    cell.payload.with_mut(|payload| {
         // SAFETY: cells lie in a mapping that is never undone (or, in tests, are leaked).
         unsafe { Region::claim(payload.cast(), CELL_BYTES) }
     })
+}
+
+impl SharedHeader {
+    /// The cell's mark, stored after, shows it.
+    #[inline]
+    fn store(&self, header: Header) {
+        self.kind.store(header.kind, Ordering::Relaxed);
+        self.context.store(header.context, Ordering::Relaxed);
+        self.source.store(header.source.cast_unsigned(), Ordering::Relaxed);
+        self.tag.store(header.tag.cast_unsigned(), Ordering::Relaxed);
+        self.bytes.store(header.bytes, Ordering::Relaxed);
+        self.token.store(header.token, Ordering::Relaxed);
+    }
+
+    /// What was stored before the mark that was seen.
+    #[inline]
+    fn load(&self) -> Header {
+        Header {
+            kind: self.kind.load(Ordering::Relaxed),
+            context: self.context.load(Ordering::Relaxed),
+            source: self.source.load(Ordering::Relaxed).cast_signed(),
+            tag: self.tag.load(Ordering::Relaxed).cast_signed(),
+            bytes: self.bytes.load(Ordering::Relaxed),
+            token: self.token.load(Ordering::Relaxed),
+        }
+    }
 }
 
 #[cfg(any(test, loom))]
@@ -299,7 +326,15 @@ mod testing {
     pub(super) fn ring(cells: usize, bulk_bytes: usize) -> (Sender, Receiver) {
         let cell = || Cell {
             mark: AtomicU64::new(0),
-            body: UnsafeCell::new(Body { header: Header::default(), payload: [0; CELL_BYTES] }),
+            header: SharedHeader {
+                kind: AtomicU32::new(0),
+                context: AtomicU32::new(0),
+                source: AtomicU32::new(0),
+                tag: AtomicU32::new(0),
+                bytes: AtomicU64::new(0),
+                token: AtomicU64::new(0),
+            },
+            payload: UnsafeCell::new([0; CELL_BYTES]),
         };
         let cells: &'static [Cell] = Box::leak((0..cells).map(|_| cell()).collect());
         let credit: &'static Credit =
