@@ -5,6 +5,11 @@
 //! cells (the *bulk*), contiguously. One sender, one receiver; each knows its own position and publishes it
 //! rarely: the sender in every cell's mark, the receiver in [`Credit`], which the sender reads only when the
 //! ring seems full.
+//!
+//! Ranks of one job have rings from the start ([`Job::join`](crate::Job::join)), processes of different jobs make them
+//! as they need them ([`Sender::make`]).
+
+mod made;
 
 use oxmpi_mem::Region;
 
@@ -62,15 +67,16 @@ unsafe impl Sync for Cell {}
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Cell>() == 128);
 
-/// How far the receiver has come: its positions in cells and in the bulk.
+/// How far the receiver has come: its positions in cells and in the bulk, and whether it goes on.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct Credit {
     cells: AtomicU64,
     bulk: AtomicU64,
+    closed: AtomicU32,
 }
 
-/// Dimensions of a ring; all rings of a segment have the same.
+/// Dimensions of a ring; all rings that a segment has from the start have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingSize {
     /// Number of cells; a power of two.
@@ -82,7 +88,7 @@ pub struct RingSize {
 impl RingSize {
     /// Bytes that a ring occupies in the segment; whole pages if its pieces are that long, so that all rings have
     /// their bulk at the same place in a page.
-    pub(crate) fn bytes(self) -> usize {
+    pub fn bytes(self) -> usize {
         let bytes = self.bulk() + self.bulk_bytes;
         if self.bulk_bytes / PIECES < PAGE { bytes } else { bytes.next_multiple_of(PAGE) }
     }
@@ -337,8 +343,11 @@ mod testing {
             payload: UnsafeCell::new([0; CELL_BYTES]),
         };
         let cells: &'static [Cell] = Box::leak((0..cells).map(|_| cell()).collect());
-        let credit: &'static Credit =
-            Box::leak(Box::new(Credit { cells: AtomicU64::new(0), bulk: AtomicU64::new(0) }));
+        let credit: &'static Credit = Box::leak(Box::new(Credit {
+            cells: AtomicU64::new(0),
+            bulk: AtomicU64::new(0),
+            closed: AtomicU32::new(0),
+        }));
         let bytes = Box::leak(vec![0u8; bulk_bytes].into_boxed_slice());
         // SAFETY: the bytes are leaked and used only through the region.
         let bulk = unsafe { Region::claim(bytes.as_mut_ptr(), bulk_bytes) };

@@ -168,13 +168,8 @@ impl Segment {
     /// # Errors
     /// As [`Segment::region`]; `Intern` if they are misaligned.
     pub fn lines(&'static self, offset: u64, count: usize) -> Result<&'static [Line]> {
-        let bytes = count.saturating_mul(size_of::<Line>());
-        let first = self.region(offset, bytes)?.as_ptr().cast::<Line>();
-        if !first.is_aligned() {
-            return Err(outside(offset, bytes));
-        }
-        // SAFETY: in bounds, aligned, never unmapped; a line is atomics and cells, valid for any bytes.
-        Ok(unsafe { slice::from_raw_parts(first, count) })
+        // SAFETY: a line is atomics and cells.
+        unsafe { self.array(offset, count) }
     }
 
     /// What a rank has called lately, noted at `offset`, perhaps named by a peer.
@@ -182,13 +177,9 @@ impl Segment {
     /// # Errors
     /// As [`Segment::lines`].
     pub fn calls(&'static self, offset: u64) -> Result<&'static Calls> {
-        let bytes = size_of::<Calls>();
-        let calls = self.region(offset, bytes)?.as_ptr().cast::<Calls>();
-        if !calls.is_aligned() {
-            return Err(outside(offset, bytes));
-        }
-        // SAFETY: in bounds, aligned, never unmapped; atomics are valid for any bytes.
-        Ok(unsafe { &*calls })
+        // SAFETY: it is atomics.
+        let calls = unsafe { self.array(offset, 1) }?;
+        Ok(&calls[0])
     }
 
     /// The types of the data in these calls, noted at `offset`, perhaps named by a peer.
@@ -196,13 +187,26 @@ impl Segment {
     /// # Errors
     /// As [`Segment::lines`].
     pub fn signatures(&'static self, offset: u64) -> Result<&'static Signatures> {
-        let bytes = size_of::<Signatures>();
-        let signatures = self.region(offset, bytes)?.as_ptr().cast::<Signatures>();
-        if !signatures.is_aligned() {
+        // SAFETY: it is atomics.
+        let signatures = unsafe { self.array(offset, 1) }?;
+        Ok(&signatures[0])
+    }
+
+    /// `count` shared structures of this crate at `offset`, perhaps named by a peer.
+    ///
+    /// # Errors
+    /// As [`Segment::lines`].
+    ///
+    /// # Safety
+    /// `T` is valid for any bytes, and consists of atomics and cells.
+    pub(crate) unsafe fn array<T>(&'static self, offset: u64, count: usize) -> Result<&'static [T]> {
+        let bytes = count.saturating_mul(size_of::<T>());
+        let first = self.region(offset, bytes)?.as_ptr().cast::<T>();
+        if !first.is_aligned() {
             return Err(outside(offset, bytes));
         }
-        // SAFETY: in bounds, aligned, never unmapped; atomics are valid for any bytes.
-        Ok(unsafe { &*signatures })
+        // SAFETY: in bounds, aligned, never unmapped; the rest is the caller's promise.
+        Ok(unsafe { slice::from_raw_parts(first, count) })
     }
 
     /// A shared structure of this crate at `offset`.

@@ -1,0 +1,202 @@
+//! Rings that are made when they are needed: between processes of different jobs, in blocks.
+//!
+//! The sender makes such a ring in a block of its own arena, and tells the receiver where ([`Doorway`](crate::Doorway)).
+//! Only the receiver ends it: it closes the ring when it reads no more, and from then on touches nothing of it. When
+//! the sender sees that, it gives the block back, or makes the next ring there.
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_mem::Region;
+
+use super::{Cell, Credit, Receiver, RingSize, Sender};
+use crate::sync::Ordering;
+use crate::{Block, Segment};
+
+/// The most that a ring may have of either, so that nothing overflows.
+const MOST: usize = 1 << 30;
+
+impl RingSize {
+    /// That of rings that are made.
+    pub const MADE: Self = Self { cells: 64, bulk_bytes: 64 << 10 };
+
+    fn is_possible(self) -> bool {
+        [self.cells, self.bulk_bytes].iter().all(|&size| size.is_power_of_two() && size <= MOST)
+    }
+
+    /// The pieces of a ring at `offset`, perhaps named by a peer.
+    fn pieces(
+        self,
+        segment: &'static Segment,
+        offset: u64,
+    ) -> Result<(&'static [Cell], &'static Credit, Region)> {
+        if !self.is_possible() {
+            let text = format!("no ring has {} cells and {} bytes of bulk", self.cells, self.bulk_bytes);
+            return Err(Error::new(ErrorClass::Intern, text));
+        }
+        let behind = |bytes: usize| offset.saturating_add(bytes as u64);
+        // SAFETY: a credit is atomics.
+        let credit = unsafe { segment.array::<Credit>(offset, 1) }?;
+        // SAFETY: a cell is atomics and cells.
+        let cells = unsafe { segment.array::<Cell>(behind(size_of::<Credit>()), self.cells) }?;
+        let bulk = segment.region(behind(self.bulk()), self.bulk_bytes)?;
+        Ok((cells, &credit[0], bulk))
+    }
+}
+
+impl Sender {
+    /// Makes a ring in `block`, which is this process's own, whatever was there before. At least [`RingSize::bytes`]
+    /// are needed.
+    ///
+    /// # Errors
+    /// `Intern` if the block is too short or misaligned, does not lie in the segment, or no ring has this size.
+    pub fn make(segment: &'static Segment, block: Block, size: RingSize) -> Result<Self> {
+        let (cells, credit, bulk) = size.pieces(segment, block.offset)?;
+        if block.bytes < size.bytes() {
+            let text = format!("a ring of {} bytes does not fit into {block:?}", size.bytes());
+            return Err(Error::new(ErrorClass::Intern, text));
+        }
+        Ok(Self::begin(cells, credit, bulk))
+    }
+
+    /// The sending end of a ring in memory that may have been another before. The receiver hears of it later.
+    pub(super) fn begin(cells: &'static [Cell], credit: &'static Credit, bulk: Region) -> Self {
+        credit.cells.store(0, Ordering::Relaxed);
+        credit.bulk.store(0, Ordering::Relaxed);
+        credit.closed.store(0, Ordering::Relaxed);
+        cells.iter().for_each(|cell| cell.mark.store(0, Ordering::Relaxed));
+        Self::new(cells, credit, bulk)
+    }
+
+    /// Whether the receiver reads no more and has left the ring, whose memory is the sender's alone again.
+    pub fn is_closed(&self) -> bool {
+        self.credit.closed.load(Ordering::Acquire) != 0 // pairs with the Release in `close`
+    }
+}
+
+impl Receiver {
+    /// The receiving end of the ring that a peer says it has made, of which nothing was read yet.
+    ///
+    /// # Errors
+    /// `Intern` if no ring of this size can lie there; `NoMem` if there is no address space for it.
+    pub fn at(segment: &'static Segment, offset: u64, size: RingSize) -> Result<Self> {
+        let (cells, credit, bulk) = size.pieces(segment, offset)?;
+        Ok(Self::new(cells, credit, bulk))
+    }
+
+    /// Tells the sender that nothing more is read here. What has arrived, payloads included, is the sender's again.
+    pub fn close(self) {
+        self.credit.closed.store(1, Ordering::Release); // pairs with the Acquire in `is_closed`
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::Header;
+    use super::*;
+    use crate::layout::Layout;
+
+    const SMALL: RingSize = RingSize { cells: 4, bulk_bytes: 1024 };
+
+    fn segment() -> (&'static Segment, u64) {
+        let layout = Layout::with_arenas(1, 20).expect("a possible size");
+        let segment = Box::leak(Box::new(Segment::create(&layout).expect("memory")));
+        segment.reserve(layout.arena(0), layout.arena_bytes()).expect("memory");
+        (segment, layout.arena(0) as u64)
+    }
+
+    #[test]
+    fn a_ring_works_in_memory_that_another_one_has_left() {
+        let (segment, offset) = segment();
+        let block = Block { offset, bytes: 1 << 17 };
+        for (round, size) in [RingSize::MADE, SMALL, RingSize::MADE].into_iter().enumerate() {
+            segment.region(offset, 1 << 17).expect("inside").write(&vec![round as u8 ^ 0x55; 1 << 17]);
+            let mut sender = Sender::make(segment, block, size).expect("room for it");
+            let mut receiver = Receiver::at(segment, offset, size).expect("just made");
+            assert!(receiver.arrival().is_none() && !sender.is_closed());
+            for token in 0..100 {
+                let room = sender.room(200).expect("the receiver keeps up");
+                room.payload.write(&[token as u8; 200]);
+                room.send(Header { token, ..Header::default() });
+                let arrival = receiver.arrival().expect("just sent");
+                assert_eq!((arrival.header.token, arrival.payload.to_vec()), (token, vec![token as u8; 200]));
+                receiver.release(&arrival);
+            }
+            receiver.close();
+            assert!(sender.is_closed());
+        }
+    }
+
+    #[test]
+    fn no_ring_is_made_or_found_where_none_can_be() {
+        let (segment, offset) = segment();
+        let made = RingSize::MADE;
+        let impossible = [
+            RingSize { cells: 0, ..made },
+            RingSize { cells: 3, ..made },
+            RingSize { cells: usize::MAX, ..made },
+            RingSize { bulk_bytes: 0, ..made },
+            RingSize { bulk_bytes: 1 << 63, ..made },
+            RingSize { bulk_bytes: 1 << 20, ..made },
+        ];
+        let misplaced = [offset + 8, offset + (1 << 20) - 4096, u64::MAX, u64::MAX - 127];
+        let cases = impossible.map(|size| (offset, size)).into_iter();
+        for (offset, size) in cases.chain(misplaced.map(|offset| (offset, made))) {
+            let error = Receiver::at(segment, offset, size).expect_err("no ring lies there");
+            assert_eq!(error.class(), ErrorClass::Intern, "{size:?} at {offset}");
+            Sender::make(segment, Block { offset, bytes: usize::MAX }, size).expect_err("nor can be made");
+        }
+        let block = Block { offset, bytes: made.bytes() - 1 };
+        Sender::make(segment, block, made).expect_err("the block is too short");
+    }
+}
+
+#[cfg(all(loom, test))]
+mod loom_tests {
+    use std::sync::Arc;
+
+    use loom::sync::atomic::AtomicU32;
+
+    use super::super::{Header, testing};
+    use super::*;
+
+    fn receive_one(mut receiver: Receiver, tag: i32) {
+        let arrival = loop {
+            if let Some(arrival) = receiver.arrival() {
+                break arrival;
+            }
+            loom::thread::yield_now();
+        };
+        assert_eq!(arrival.header.tag, tag);
+        receiver.release(&arrival);
+        receiver.close();
+    }
+
+    /// The second ring lies where the first one did: its receiver sees nothing of that, and the first receiver, which
+    /// gives credit before it closes, takes none from it.
+    #[test]
+    fn a_ring_is_made_anew_when_it_is_closed() {
+        loom::model(|| {
+            let (mut sender, first) = testing::ring(1, 256);
+            let (cells, credit, bulk) = (first.cells, first.credit, first.bulk);
+            let announced = Arc::new(AtomicU32::new(0));
+            let seen = announced.clone();
+            let reader = loom::thread::spawn(move || {
+                receive_one(first, 1);
+                while seen.load(Ordering::Acquire) == 0 {
+                    loom::thread::yield_now();
+                }
+                receive_one(Receiver::new(cells, credit, bulk), 2);
+            });
+            for tag in [1, 2] {
+                sender.room(0).expect("an empty ring").send(Header { tag, ..Header::default() });
+                while !sender.is_closed() {
+                    loom::thread::yield_now();
+                }
+                if tag == 1 {
+                    sender = Sender::begin(cells, credit, bulk);
+                    announced.store(1, Ordering::Release);
+                }
+            }
+            reader.join().expect("the receiver does not panic");
+        });
+    }
+}
