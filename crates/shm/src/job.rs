@@ -13,7 +13,7 @@ use crate::machine::processor_time_ns;
 use crate::ring::{Cell, Credit, Receiver, Sender};
 use crate::seat::{self, Claim};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::{Arena, Doorbell, Phase, Segment, Sleepers, StatePage, Waker, usable_cpus};
+use crate::{Arena, Doorbell, Doorway, Phase, Segment, Sleepers, StatePage, Waker, usable_cpus};
 
 /// The segment of one job.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ struct Header {
 }
 
 /// Changes whenever the layout does, so that a launcher and a library of different versions say so.
-const MAGIC: u32 = 0x6f78_0005;
+const MAGIC: u32 = 0x6f78_0006;
 
 impl Job {
     /// Makes the segment for a job of `ranks` ranks.
@@ -128,12 +128,13 @@ impl Job {
         self.state(rank).seat.round()
     }
 
-    /// Makes a rank's lines, the rings to it and its arena what they were at first.
+    /// Makes a rank's doorway and lines, the rings to it and its arena what they were at first.
     ///
     /// # Errors
     /// The system's.
     pub(crate) fn clear(&self, rank: usize) -> io::Result<()> {
         let Self { segment, layout, .. } = self;
+        self.doorway(rank).clear();
         let fixed = [
             (layout.first_lines(rank), layout.first_lines(rank + 1)),
             (layout.ring(0, rank), layout.ring(0, rank + 1)),
@@ -195,6 +196,16 @@ impl Job {
         assert!(rank < self.size(), "rank {rank} of {}", self.size());
         // SAFETY: a line of atomics, which the layout puts here.
         unsafe { self.segment.view(self.layout.doorbell(rank)) }
+    }
+
+    /// The doorway of `rank`.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn doorway(&self, rank: usize) -> &'static Doorway {
+        assert!(rank < self.size(), "rank {rank} of {}", self.size());
+        // SAFETY: atomics, which the layout puts here.
+        unsafe { self.segment.view(self.layout.doorway(rank)) }
     }
 
     /// Offset of the [`FIRST_LINES`](crate::FIRST_LINES) lines of `rank`.

@@ -1,8 +1,8 @@
 //! Where each part of a segment lies, as a function of the number of ranks and the size of an arena.
 
-use crate::Line;
 use crate::arena::{PAGE, coloured};
 use crate::ring::RingSize;
+use crate::{Doorway, Line};
 
 /// Lines that each rank has without taking them from its arena.
 pub const FIRST_LINES: usize = 82;
@@ -76,9 +76,13 @@ impl Layout {
         self.state(self.ranks) + rank * 128
     }
 
+    pub(crate) fn doorway(&self, rank: usize) -> usize {
+        self.doorbell(self.ranks) + rank * size_of::<Doorway>()
+    }
+
     /// Lines that a rank has from the start, for the collectives of the communicator that exists from the start.
     pub(crate) fn first_lines(&self, rank: usize) -> usize {
-        self.doorbell(self.ranks).next_multiple_of(PAGE) + rank * FIRST_LINES * size_of::<Line>()
+        self.doorway(self.ranks).next_multiple_of(PAGE) + rank * FIRST_LINES * size_of::<Line>()
     }
 
     pub(crate) fn ring(&self, src: usize, dst: usize) -> usize {
@@ -183,7 +187,8 @@ mod tests {
         for ranks in [1, 2, 7, 8, 9, 33, 200] {
             let layout = layout(ranks);
             assert!(layout.state(ranks) <= layout.doorbell(0));
-            assert!(layout.doorbell(ranks) <= layout.first_lines(0));
+            assert!(layout.doorbell(ranks) <= layout.doorway(0));
+            assert!(layout.doorway(ranks) <= layout.first_lines(0));
             assert!(layout.first_lines(ranks) <= layout.ring(0, 0));
             assert!(layout.ring(ranks - 1, ranks - 1) + layout.ring.bytes() <= layout.arena(0));
             assert_eq!(layout.ring(0, ranks - 1) % 128, 0);

@@ -8,6 +8,7 @@
 //! | header | sizes, and how many ranks sleep | its maker; sleepers |
 //! | state pages | a page per rank: who it is ([`Claim`]) and what it is doing, for reports and the launcher | that rank |
 //! | doorbells | a line per rank: the futex it sleeps on | that rank and its wakers |
+//! | doorways | one per rank: rings that processes of other jobs have made to it ([`Doorway`]) | these processes |
 //! | first lines | a few lines per rank, for the first communicator | that rank |
 //! | rings | one per ordered pair of ranks: [`ring`] | the sender; credits by the receiver |
 //! | arenas | a range per rank: lines and slots of its collectives | that rank |
@@ -19,6 +20,7 @@ mod arena;
 mod calls;
 mod cpus;
 mod doorbell;
+mod doorway;
 mod end;
 mod invitation;
 mod job;
@@ -37,6 +39,7 @@ pub use arena::{Arena, Block};
 pub use calls::{CALLS, Calls, Signatures};
 pub use cpus::{Cpu, allowed_cpus};
 pub use doorbell::{Doorbell, Sleepers, Waker};
+pub use doorway::{Announcement, Doorway};
 pub use end::end_process;
 pub use invitation::Invitation;
 pub use job::{Job, Member};
