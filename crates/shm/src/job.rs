@@ -8,6 +8,7 @@ use std::slice;
 use rustix::process::Resource;
 
 use crate::doorbell::register_for_barriers;
+use crate::guest;
 use crate::layout::Layout;
 use crate::machine::processor_time_ns;
 use crate::ring::{Cell, Credit, Receiver, Sender};
@@ -71,25 +72,29 @@ impl Job {
         Ok(job)
     }
 
-    /// Maps the segment that the launcher made.
+    /// Maps the segment of this process's own job, which the launcher made. It stays mapped; that of another job may be
+    /// given up again: see [`Guest`](crate::Guest).
     ///
     /// # Errors
     /// The system's; `InvalidData` if `file` is no segment of this version.
     pub fn attach(file: OwnedFd) -> io::Result<Self> {
+        let layout = Self::layout(&file)?;
+        Ok(Self::view(Box::leak(Box::new(Segment::map(file, &layout)?)), layout))
+    }
+
+    /// The layout of the segment that `file` says it is: only its beginning says how long it is.
+    pub(crate) fn layout(file: &OwnedFd) -> io::Result<Layout> {
         let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
-        // Only its beginning says how long it is.
-        let mut words = [0; 3 * size_of::<u32>()];
-        if rustix::io::pread(&file, &mut words, Layout::HEADER as u64)? < words.len() {
-            return Err(wrong("the inherited descriptor is not a job's segment"));
+        let mut words = [0; offset_of!(Header, id)];
+        if rustix::io::pread(file, &mut words, Layout::HEADER as u64)? < words.len() {
+            return Err(wrong("the descriptor is not that of a job's segment"));
         }
         let word = |at: usize| u32::from_ne_bytes([words[at], words[at + 1], words[at + 2], words[at + 3]]);
         if word(offset_of!(Header, magic)) != MAGIC {
             return Err(wrong("the launcher and the library are of different versions of oxmpi"));
         }
         let (ranks, arena_bits) = (word(offset_of!(Header, ranks)), word(offset_of!(Header, arena_bits)));
-        let layout = Layout::with_arenas(ranks as usize, arena_bits)
-            .ok_or_else(|| wrong("the job's segment is damaged"))?;
-        Ok(Self::view(Box::leak(Box::new(Segment::map(file, &layout)?)), layout))
+        Layout::with_arenas(ranks as usize, arena_bits).ok_or_else(|| wrong("the job's segment is damaged"))
     }
 
     /// Claims the seat of `rank` for this process.
@@ -101,7 +106,11 @@ impl Job {
     /// If there is no such rank.
     pub fn claim(&self, rank: usize) -> io::Result<Claim> {
         let page = self.state(rank);
-        page.seat.claim(self.file(), rank, || page.phase() == Phase::Finalized)
+        let claim = page.seat.claim(self.file(), rank, || page.phase() == Phase::Finalized)?;
+        if matches!(claim, Claim::Here | Claim::Taken(_)) {
+            guest::keep(self.file())?;
+        }
+        Ok(claim)
     }
 
     /// The living process that has claimed the seat of `rank`; 0 if it cannot be seen from here.
@@ -146,7 +155,7 @@ impl Job {
         segment.clear(layout.arena(rank), layout.arena_bytes())
     }
 
-    fn view(segment: &'static Segment, layout: Layout) -> Self {
+    pub(crate) fn view(segment: &'static Segment, layout: Layout) -> Self {
         // SAFETY: a header consists of atomics, and every version of oxmpi has one here.
         let header = unsafe { segment.view::<Header>(Layout::HEADER) };
         Self { segment, header, layout }

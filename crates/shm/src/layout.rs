@@ -163,6 +163,11 @@ impl Windows {
         Some(Window { index, begin: arena_begin + bytes, bytes })
     }
 
+    /// All windows.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Window> {
+        (0..self.arenas).flat_map(|arena| self.of_arena(self.begin + (arena << self.arena_bits)))
+    }
+
     /// The windows of the arena that begins at `begin`, in their order.
     pub(crate) fn of_arena(&self, begin: usize) -> impl Iterator<Item = Window> {
         let end = begin + (1 << self.arena_bits);
@@ -203,9 +208,7 @@ mod tests {
         for (ranks, bits) in [(1, SMALLEST_BITS), (3, 22), (2, 30)] {
             let layout = Layout::with_arenas(ranks, bits).expect("a possible size");
             let windows = layout.windows();
-            let all: Vec<Window> = (0..ranks)
-                .flat_map(|rank| windows.of_arena(layout.arena(rank)).collect::<Vec<_>>())
-                .collect();
+            let all: Vec<Window> = windows.all().collect();
             assert_eq!(all.len(), windows.count());
             let mut end = layout.fixed_bytes();
             for window in &all {

@@ -14,7 +14,8 @@
 //! | arenas | a range per rank: lines and slots of its collectives | that rank |
 //!
 //! Nothing in it is an address; whatever a peer wrote is checked against the segment's bounds before use.
-//! What is mapped stays until the process ends, so views of it are `'static`.
+//! What is mapped stays until the process ends, so views of it are `'static`; another job's segment that is given up
+//! ([`Guest`]) shows zeroes, and then perhaps a third job's.
 
 mod arena;
 mod calls;
@@ -22,6 +23,7 @@ mod cpus;
 mod doorbell;
 mod doorway;
 mod end;
+mod guest;
 mod invitation;
 mod job;
 mod layout;
@@ -41,6 +43,7 @@ pub use cpus::{Cpu, allowed_cpus};
 pub use doorbell::{Doorbell, Sleepers, Waker};
 pub use doorway::{Announcement, Doorway};
 pub use end::end_process;
+pub use guest::Guest;
 pub use invitation::Invitation;
 pub use job::{Job, Member};
 pub use layout::FIRST_LINES;

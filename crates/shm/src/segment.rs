@@ -5,19 +5,22 @@
 //!
 //! What exists from the start is mapped from the start; of the arenas, which may become large, a *window* is mapped
 //! when something in it is used first. So the address space of a rank follows what it uses (`ulimit -v`, and tools
-//! that walk through all of it). Nothing is ever unmapped. Core dumps hold the header and the state pages: the rest
+//! that walk through all of it). Nothing is ever unmapped: a segment that is not needed any more shows an empty file, and
+//! later perhaps that of another job ([`Segment::show`]), at the same addresses. Core dumps hold the header and the state pages: the rest
 //! would be written once for every rank that dies, holes included.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::{ptr, slice};
+use std::{process, ptr, slice};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
+use rustix::process::Resource;
 
+use crate::arena::PAGE;
 use crate::layout::{Layout, Window, Windows};
 use crate::{Calls, Line, Signatures};
 
@@ -44,10 +47,7 @@ impl Segment {
     /// # Errors
     /// Those of `memfd_create`, `ftruncate`, `fallocate` and `mmap`.
     pub(crate) fn create(layout: &Layout) -> io::Result<Self> {
-        let file = rustix::fs::memfd_create("oxmpi", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-        rustix::fs::ftruncate(&file, layout.total_bytes() as u64)?;
-        rustix::fs::fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        let segment = Self::map(file, layout)?;
+        let segment = Self::map(empty_file(layout)?, layout)?;
         segment.reserve(0, layout.fixed_bytes())?;
         Ok(segment)
     }
@@ -55,18 +55,67 @@ impl Segment {
     /// Maps the segment behind `file`, which has `layout`.
     ///
     /// # Errors
-    /// Those of `fstat` and `mmap`; `InvalidData` if the file has another size.
+    /// Those of [`check`] and `mmap`.
     pub(crate) fn map(file: OwnedFd, layout: &Layout) -> io::Result<Self> {
-        if rustix::fs::fstat(&file)?.st_size.cast_unsigned() != layout.total_bytes() as u64 {
-            let text = "the job's segment has not the size that its number of ranks needs";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
-        }
+        check(&file, layout)?;
         let fixed = map(&file, 0, layout.fixed_bytes())?;
         let dumped = layout.dumped_bytes();
         leave_out_of_dumps(fixed.wrapping_add(dumped), layout.fixed_bytes() - dumped);
         let windows = layout.windows();
         let mapped = (0..windows.count()).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
         Ok(Self { file, fixed, fixed_bytes: layout.fixed_bytes(), windows, mapped })
+    }
+
+    /// Shows an empty file from now on, so that all of it is zeroes: see [`Segment::show`].
+    ///
+    /// # Errors
+    /// Those of [`Segment::show`]; `FileTooLarge` if this process may not make such a file (`ulimit -f`).
+    pub(crate) fn show_nothing(&self, layout: &Layout) -> io::Result<()> {
+        let limit = rustix::process::getrlimit(Resource::Fsize).current;
+        if limit.is_some_and(|limit| limit < layout.total_bytes() as u64) {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.show(empty_file(layout)?, layout)
+    }
+
+    /// Shows another file from now on, which has the same layout: at the same addresses, so that no view dangles.
+    /// The file that it has shown before is closed, and what nobody else has of its memory goes back to the system.
+    ///
+    /// # Errors
+    /// Those of [`check`], `mmap` and `dup3`. Then nothing has changed.
+    pub(crate) fn show(&self, file: OwnedFd, layout: &Layout) -> io::Result<()> {
+        check(&file, layout)?;
+        // Whether it can be mapped at all. There is no way back where the mapping before is gone.
+        let probe = map(&file, 0, PAGE)?;
+        // SAFETY: the mapping was made above, and nobody has heard of it.
+        let _ = unsafe { rustix::mm::munmap(probe.cast(), PAGE) };
+        // SAFETY: the number is ours, and names an open file before and after, as whoever has borrowed it expects.
+        if unsafe { libc::dup3(file.as_raw_fd(), self.file.as_raw_fd(), libc::O_CLOEXEC) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        self.map_over(self.fixed, 0, self.fixed_bytes);
+        leave_out_of_dumps(self.fixed, self.fixed_bytes);
+        for window in self.windows.all() {
+            let base = self.mapped[window.index].load(Ordering::Acquire); // pairs with the Release in `map_window`
+            if !base.is_null() {
+                self.map_over(base, window.begin, window.bytes);
+                leave_out_of_dumps(base, window.bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Maps a range of the file in the place of what was mapped at `base`.
+    fn map_over(&self, base: *mut u8, offset: usize, bytes: usize) {
+        let flags = MapFlags::FIXED | SHARED;
+        // SAFETY: the range is a mapping of this segment's, and is one afterwards; that its bytes change meanwhile is
+        // nothing new to who looks at them. The file is sealed against shrinking.
+        let mapped =
+            unsafe { rustix::mm::mmap(base.cast(), bytes, ACCESS, flags, &self.file, offset as u64) };
+        if mapped.is_err() {
+            // The mapping may be gone, and another may come in its place any time: no view of it may be used.
+            process::abort();
+        }
     }
 
     /// Makes sure that the pages of a range exist, so that touching them cannot fail.
@@ -226,11 +275,38 @@ impl Segment {
     }
 }
 
+const ACCESS: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
+const SHARED: MapFlags = MapFlags::SHARED.union(MapFlags::NORESERVE);
+/// What makes a mapping safe: the file stays as long as it is.
+const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
+
+/// A file for a segment that has `layout`, without any memory.
+fn empty_file(layout: &Layout) -> io::Result<OwnedFd> {
+    let file = rustix::fs::memfd_create("oxmpi", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    rustix::fs::ftruncate(&file, layout.total_bytes() as u64)?;
+    rustix::fs::fcntl_add_seals(&file, SEALS | SealFlags::SEAL)?;
+    Ok(file)
+}
+
+/// Whether a file that somebody has given us can be mapped as one that has `layout`.
+///
+/// # Errors
+/// Those of `fstat`; `InvalidData` if it has another size, or may get one.
+fn check(file: &OwnedFd, layout: &Layout) -> io::Result<()> {
+    let wrong = |text: &str| Err(io::Error::new(io::ErrorKind::InvalidData, text));
+    if rustix::fs::fstat(file)?.st_size.cast_unsigned() != layout.total_bytes() as u64 {
+        return wrong("the job's segment has not the size that its number of ranks needs");
+    }
+    if !rustix::fs::fcntl_get_seals(file).is_ok_and(|seals| seals.contains(SEALS)) {
+        return wrong("the job's segment may change its size");
+    }
+    Ok(())
+}
+
 /// Maps a range of a segment's file.
 fn map(file: &OwnedFd, offset: usize, bytes: usize) -> io::Result<*mut u8> {
-    let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::NORESERVE);
     // SAFETY: a new mapping at an address of the kernel's choice; the file is sealed against shrinking.
-    let base = unsafe { rustix::mm::mmap(ptr::null_mut(), bytes, protection, flags, file, offset as u64) }?;
+    let base = unsafe { rustix::mm::mmap(ptr::null_mut(), bytes, ACCESS, SHARED, file, offset as u64) }?;
     Ok(base.cast())
 }
 

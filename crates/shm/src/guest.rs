@@ -1,0 +1,97 @@
+//! The segments of other jobs, as long as their processes have something to do with this one.
+//!
+//! A segment that is given up stays where it is, and shows an empty file: so old views of it are harmless, and what
+//! they saw goes back to the system. The next job with a segment of this shape is mapped in its place. A process that
+//! meets a thousand jobs one after the other needs the address space of one.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::doorbell::register_for_barriers;
+use crate::layout::Layout;
+use crate::{Job, Segment};
+
+/// Another job, whose segment this process has mapped, and can give up.
+#[derive(Debug)]
+pub struct Guest {
+    job: Job,
+    layout: Layout,
+}
+
+/// Segments that have been given up.
+static VACANT: Mutex<Vec<(Layout, &'static Segment)>> = Mutex::new(Vec::new());
+
+/// The files, by device and number there, in which this process has a seat: to close any descriptor of one gives the
+/// seat up (see `seat`).
+static KEPT: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
+
+impl Guest {
+    /// Maps the segment of another job, without a seat there. Its rings, doorways, doorbells and state pages are used
+    /// like those of one's own job.
+    ///
+    /// A caller compares [`Job::id`]s before it takes a descriptor from anybody: one of its *own* job's is refused, too,
+    /// but can never be closed.
+    ///
+    /// # Errors
+    /// The system's; `InvalidData` if `file` is no segment of this version, or may change its size; `AlreadyExists` if
+    /// it is that of this process's own job.
+    pub fn attach(file: OwnedFd) -> io::Result<Self> {
+        if lock(&KEPT).contains(&identity(&file)?) {
+            std::mem::forget(file);
+            let text = "the descriptor is that of a job in which this process has a seat";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
+        }
+        // Nobody there sleeps through what a process does that has not.
+        register_for_barriers();
+        let layout = Job::layout(&file)?;
+        let segment = match take_vacant(&layout) {
+            None => Box::leak(Box::new(Segment::map(file, &layout)?)),
+            Some(segment) => {
+                let shown = segment.show(file, &layout);
+                shown.inspect_err(|_| lock(&VACANT).push((layout, segment)))?;
+                segment
+            }
+        };
+        Ok(Self { job: Job::view(segment, layout), layout })
+    }
+
+    /// The job. Copies of it can still be used when it was given up, and show zeroes, or another job.
+    pub fn job(&self) -> Job {
+        self.job
+    }
+
+    /// Gives the segment up. Whoever still uses it sees zeroes, and later perhaps another job's.
+    ///
+    /// # Errors
+    /// The system's, for one if it allows no files of this size (`ulimit -f`). Then the segment stays mapped.
+    pub fn retire(self) -> io::Result<()> {
+        let (layout, segment) = (self.layout, self.job.segment());
+        segment.show_nothing(&layout)?;
+        lock(&VACANT).push((layout, segment));
+        Ok(())
+    }
+}
+
+/// Notes that this process has a seat in the segment behind `file`.
+pub(crate) fn keep(file: BorrowedFd) -> io::Result<()> {
+    let identity = identity(file)?;
+    lock(&KEPT).push(identity);
+    Ok(())
+}
+
+fn take_vacant(layout: &Layout) -> Option<&'static Segment> {
+    let mut vacant = lock(&VACANT);
+    let place = vacant.iter().position(|(shape, _)| shape == layout)?;
+    Some(vacant.swap_remove(place).1)
+}
+
+fn identity(file: impl std::os::fd::AsFd) -> io::Result<(u64, u64)> {
+    let status = rustix::fs::fstat(file)?;
+    Ok((status.st_dev, status.st_ino))
+}
+
+/// What these protect is whole after every step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
