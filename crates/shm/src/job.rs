@@ -137,12 +137,13 @@ impl Job {
         self.state(rank).seat.round()
     }
 
-    /// Makes a rank's doorway and lines, the rings to it and its arena what they were at first.
+    /// Makes a rank's ties, doorway and lines, the rings to it and its arena what they were at first.
     ///
     /// # Errors
     /// The system's.
     pub(crate) fn clear(&self, rank: usize) -> io::Result<()> {
         let Self { segment, layout, .. } = self;
+        self.state(rank).clear_ties();
         self.doorway(rank).clear();
         let fixed = [
             (layout.first_lines(rank), layout.first_lines(rank + 1)),
@@ -226,7 +227,7 @@ impl Job {
         self.layout.first_lines(rank) as u64
     }
 
-    /// The means to know whether anybody must be woken.
+    /// The means to know whether anybody must be woken: of this job, by whatever job's processes.
     pub fn waker(&self) -> Waker {
         Waker::new(&self.header.sleepers)
     }
@@ -290,8 +291,11 @@ fn too_large(ranks: u32, limit: Option<u64>) -> io::Error {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
-    use crate::ring::Header as MessageHeader;
+    use crate::ring::{Header as MessageHeader, RingSize};
+    use crate::{Announcement, Guest, Ties};
 
     #[test]
     fn what_one_member_sends_the_other_receives() {
@@ -319,6 +323,48 @@ mod tests {
         state.answer("waits for rank 0");
         assert_eq!(state.report().as_deref(), Some("waits for rank 0"));
         assert_eq!(state.phase(), Phase::Aborted(-3));
+    }
+
+    #[test]
+    fn ties_are_shown_until_they_end_and_counted_where_they_are_many() {
+        let job = Job::create(2).expect("a segment");
+        let state = job.state(1);
+        (1..=10).for_each(|job| state.tie(job));
+        assert_eq!(state.ties(), Ties { jobs: (1..=8).collect(), more: 2 });
+        [3, 10].into_iter().for_each(|job| state.untie(job));
+        state.tie(11);
+        assert_eq!(state.ties(), Ties { jobs: vec![1, 2, 11, 4, 5, 6, 7, 8], more: 1 });
+        job.clear(1).expect("memory");
+        assert_eq!(state.ties(), Ties::default());
+    }
+
+    /// Whoever sleeps is counted in its own segment, and looked for there by whoever has announced or sent something.
+    #[test]
+    fn a_rank_that_sleeps_is_woken_from_another_job() {
+        let (job, other) = (Job::create(1).expect("a segment"), Job::create(2).expect("another"));
+        let (_, member) = (job.join(0), other.join(1));
+        let (bell, doorway) = (job.doorbell(0), job.doorway(0));
+        let announcement = Announcement { job: other.id(), rank: 1, offset: 0, size: RingSize::MADE };
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| {
+                while doorway.take(|_| true).is_none() {
+                    bell.sleep(&job.waker(), Duration::from_secs(60), || doorway.is_waiting());
+                }
+            });
+            while !job.waker().needed() {
+                std::thread::yield_now();
+            }
+            assert!(!other.waker().needed());
+            let file = job.file().try_clone_to_owned().expect("a descriptor");
+            let seen = Guest::attach(file).expect("a segment").job();
+            assert!(seen.doorway(0).announce(&announcement));
+            while !sleeper.is_finished() {
+                if seen.waker().needed() {
+                    seen.doorbell(0).ring();
+                }
+            }
+        });
+        drop(member);
     }
 
     #[test]

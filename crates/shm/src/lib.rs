@@ -52,4 +52,4 @@ pub use machine::{ProcessorQueue, usable_cpus, yield_now};
 pub use seat::Claim;
 pub use segment::Segment;
 pub use single_copy::SingleCopy;
-pub use state::{Phase, StatePage, shown_settings};
+pub use state::{Phase, StatePage, Ties, shown_settings};

@@ -6,7 +6,7 @@
 use std::sync::atomic::AtomicU8;
 
 use crate::seat::Seat;
-use crate::sync::{AtomicU32, Ordering, fence};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// How far a rank has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,16 @@ impl Phase {
     }
 }
 
+/// The other jobs that a rank is connected with, as far as it shows them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ties {
+    /// Some of them, by [`Job::id`](crate::Job::id).
+    pub jobs: Vec<u64>,
+    /// How many there are besides.
+    pub more: u32,
+}
+
+const TIES: usize = 8;
 const TEXT_BYTES: usize = 3072;
 const SETTINGS_BYTES: usize = 512;
 
@@ -67,6 +77,10 @@ pub struct StatePage {
     gone: AtomicU32,
     released: AtomicU32,
     arrivals: AtomicU32,
+    /// Ties that found no place.
+    more_ties: AtomicU32,
+    /// Numbers of jobs; 0 where there is none.
+    ties: [AtomicU64; TIES],
     text: [AtomicU8; TEXT_BYTES],
     /// The round of the job that the settings were shown in, plus 1.
     settings_round: AtomicU32,
@@ -175,6 +189,42 @@ impl StatePage {
         let bytes: Vec<u8> =
             self.settings[..length].iter().map(|cell| cell.load(Ordering::Relaxed)).collect();
         Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Shows that the rank is connected with another job, for launchers: once for each job, until [`StatePage::untie`].
+    /// To be called by the rank, by one thread at a time; so for that.
+    pub fn tie(&self, job: u64) {
+        match self.ties.iter().find(|tie| tie.load(Ordering::Relaxed) == 0) {
+            Some(place) => place.store(job, Ordering::Release), // pairs with the Acquire in `ties`
+            None => self
+                .more_ties
+                .store(self.more_ties.load(Ordering::Relaxed).saturating_add(1), Ordering::Release),
+        }
+    }
+
+    /// Shows that the rank is not connected with a job any more.
+    pub fn untie(&self, job: u64) {
+        match self.ties.iter().find(|tie| tie.load(Ordering::Relaxed) == job) {
+            Some(place) => place.store(0, Ordering::Release), // as in `tie`
+            None => {
+                let more = self.more_ties.load(Ordering::Relaxed).saturating_sub(1);
+                self.more_ties.store(more, Ordering::Release);
+            }
+        }
+    }
+
+    /// The other jobs that the rank is connected with.
+    pub fn ties(&self) -> Ties {
+        // Pair with the Release in `tie` and `untie`: whoever sees a tie sees what was done before.
+        let jobs = self.ties.iter().map(|tie| tie.load(Ordering::Acquire));
+        let jobs = jobs.filter(|&job| job != 0).collect();
+        Ties { jobs, more: self.more_ties.load(Ordering::Acquire) }
+    }
+
+    /// Is connected with nobody.
+    pub(crate) fn clear_ties(&self) {
+        self.ties.iter().for_each(|tie| tie.store(0, Ordering::Relaxed));
+        self.more_ties.store(0, Ordering::Relaxed);
     }
 
     /// Asks the rank for a report.
