@@ -207,7 +207,8 @@ impl Process {
         result
     }
 
-    /// Ends this process if what is awaited will never come, because a rank has left that it needs.
+    /// Ends this process if what is awaited will never come, because a rank of the job has left that it needs. What
+    /// needs a process of another job fails by itself when that has left.
     fn look_for_the_last_time<A: Awaited>(&self, state: &mut State, awaited: &mut A) -> Option<A::Outcome> {
         let mut absent = state.engine.absent(self.is_world_only());
         awaited.misses(state, &mut absent)?;
@@ -216,7 +217,8 @@ impl Process {
         while state.engine.poll() {}
         let result = awaited.look(state);
         if result.is_none()
-            && let Some(peer) = awaited.misses(state, &mut absent)
+            && let Some(peer) =
+                awaited.misses(state, &mut absent).filter(|&peer| state.engine.is_of_job(peer))
         {
             self.strand(state, peer);
         }

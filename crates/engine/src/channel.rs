@@ -54,6 +54,8 @@ pub struct ChannelPlan {
     pub members: Arc<[Address]>,
     /// The same of an intercommunicator's remote group; else nobody.
     pub remote: Arc<[Address]>,
+    /// This process's context for messages of the same communicator, which ends with the channel.
+    pub beside: Option<u32>,
     /// Offset of the lines of each member, in the segment of its job, those of the remote group last; none where
     /// members do not share memory, or there is one only.
     pub lines: Vec<u64>,
@@ -103,6 +105,9 @@ pub struct Channel {
     blocks: VecDeque<(u64, Block)>,
     /// Members of both groups that have left, this rank included.
     departed: usize,
+    /// Which, where some are of other jobs; and those that are lost.
+    departed_peers: BTreeSet<PeerId>,
+    lost: BTreeSet<PeerId>,
     /// The context for messages that ends with the channel.
     beside: Option<u32>,
 }
@@ -186,7 +191,9 @@ impl Channel {
             completed_by,
             blocks: VecDeque::new(),
             departed: 0,
-            beside: None,
+            departed_peers: BTreeSet::new(),
+            lost: BTreeSet::new(),
+            beside: plan.beside,
         })
     }
 
@@ -476,17 +483,10 @@ impl Channel {
 
     /// Tells the others that this rank will use the channel no more.
     pub(crate) fn depart(&mut self, p2p: &mut P2p) -> bool {
-        for (rank, &member) in self.members.iter().enumerate() {
-            if rank != self.rank as usize {
-                p2p.depart(member);
-            }
-        }
-        self.remote.iter().for_each(|&member| p2p.depart(member));
-        self.note_departure()
-    }
-
-    pub(crate) fn closes(&mut self, beside: Option<u32>) {
-        self.beside = beside;
+        let me = p2p.peers.me();
+        let others = self.members.iter().chain(&*self.remote).filter(|member| member.peer != me);
+        others.filter(|member| !self.lost.contains(&member.peer)).for_each(|&member| p2p.depart(member));
+        self.note_departure(me)
     }
 
     pub(crate) fn beside(&self) -> Option<u32> {
@@ -494,9 +494,50 @@ impl Channel {
     }
 
     /// Notes that a member, or this rank, has left; whether all have, so that the memory can be used again.
-    pub(crate) fn note_departure(&mut self) -> bool {
-        self.departed += 1;
+    pub(crate) fn note_departure(&mut self, member: PeerId) -> bool {
+        if self.is_of_job || self.departed_peers.insert(member) {
+            self.departed += 1;
+        }
         self.departed == self.members.len() + self.remote.len()
+    }
+
+    /// Waits for a peer no longer; whether all members have left now.
+    pub(crate) fn lose(&mut self, peer: PeerId) -> bool {
+        let Some(place) = self.peers().iter().position(|&member| member == peer) else { return false };
+        self.completed_by[place] = u64::MAX;
+        self.lost.insert(peer);
+        self.note_departure(peer)
+    }
+
+    /// A member that is lost, if any is.
+    pub(crate) fn lost(&self) -> Option<PeerId> {
+        self.lost.first().copied()
+    }
+
+    /// The peers that are members, by place.
+    pub(crate) fn peers(&self) -> Vec<PeerId> {
+        self.members.iter().chain(&*self.remote).map(|member| member.peer).collect()
+    }
+
+    /// Whether messages from a rank of a context come from this peer, by the communicator of this channel.
+    pub(crate) fn is_source(&self, context: u32, rank: i32, peer: PeerId) -> bool {
+        let sources = if self.remote.is_empty() { &self.members } else { &self.remote };
+        let messages = self.beside == Some(context)
+            && usize::try_from(rank)
+                .ok()
+                .and_then(|rank| sources.get(rank))
+                .is_some_and(|at| at.peer == peer);
+        let collectives =
+            self.context == context && self.peers().contains(&peer) && self.source_peer(rank) == Some(peer);
+        messages || collectives
+    }
+
+    /// Whom a source of collectives' messages means.
+    fn source_peer(&self, rank: i32) -> Option<PeerId> {
+        let of = |group: &[Address], peer: fn(u32) -> Peer| {
+            (0..).zip(group).find(|(place, _)| source(peer(*place)) == rank).map(|(_, at)| at.peer)
+        };
+        of(&self.members, Peer::Local).or_else(|| of(&self.remote, Peer::Remote))
     }
 
     /// Gives the memory back.

@@ -11,6 +11,7 @@ use crate::absent::Absent;
 use crate::call::Lifetime;
 use crate::channel::{Channel, ChannelPlan, Lines};
 use crate::jobs::Whereabouts;
+use crate::links::Links;
 use crate::names::Names;
 use crate::p2p::{Address, P2p};
 use crate::peers::{PeerId, Peers};
@@ -29,14 +30,15 @@ pub type RunKey = Key<KeptRun>;
 pub struct Engine {
     /// Point-to-point messages.
     pub p2p: P2p,
-    arena: Arena,
+    pub(crate) arena: Arena,
+    pub(crate) links: Links,
     job: Job,
     rank: usize,
-    channels: Slab<Channel>,
+    pub(crate) channels: Slab<Channel>,
     /// The channel that uses a context, by context.
     by_context: Vec<Option<ChannelKey>>,
-    /// Contexts of channels that members have left before this rank has opened them.
-    early_departures: Vec<u32>,
+    /// Channels that peers have left before this rank has opened them: the peer, and the context here.
+    early_departures: Vec<Address>,
     runs: Slab<KeptRun>,
     /// Kept runs that have begun and are not complete.
     active: Vec<RunKey>,
@@ -121,7 +123,7 @@ impl Engine {
     /// As [`Job::create`].
     pub fn of_new_job(ranks: u32) -> io::Result<Vec<Self>> {
         let job = Job::create(ranks)?;
-        Ok((0..ranks as usize).map(|rank| Self::new(job, rank)).collect())
+        (0..ranks as usize).map(|rank| job.claim(rank).map(|_| Self::new(job, rank))).collect()
     }
 
     /// The engine of `rank` in `job`.
@@ -130,6 +132,7 @@ impl Engine {
         Self {
             p2p: P2p::new(peers),
             arena,
+            links: Links::new(job.doorway(rank)),
             job,
             rank,
             channels: Slab::new(),
@@ -187,6 +190,11 @@ impl Engine {
         self.p2p.peers.find(process)
     }
 
+    /// Whether a peer is a rank of the own job.
+    pub fn is_of_job(&self, peer: PeerId) -> bool {
+        self.p2p.peers.is_of_job(peer)
+    }
+
     /// Which process a peer is.
     pub fn whereabouts_of(&self, peer: PeerId) -> Whereabouts {
         self.p2p.peers[peer].seat.whereabouts()
@@ -195,6 +203,10 @@ impl Engine {
     /// What this rank shows to the launcher.
     pub fn state(&self) -> &'static StatePage {
         self.job.state(self.rank)
+    }
+
+    pub(crate) fn job(&self) -> Job {
+        self.job
     }
 
     /// Where this rank sleeps, and how its peers know.
@@ -229,12 +241,14 @@ impl Engine {
     }
 
     /// The channel that all ranks of the job have from the start. To be opened first, and once.
-    pub fn open_first_channel(&mut self) -> ChannelKey {
+    ///
+    /// `beside` is the context for messages that belongs to it.
+    pub fn open_first_channel(&mut self, beside: Option<u32>) -> ChannelKey {
         let context = self.p2p.open_context();
         let members: Arc<[Address]> =
             (0..self.size() as u32).map(|rank| Address { peer: PeerId::of_rank(rank), context }).collect();
         let lines = (0..self.size()).map(|rank| self.job.first_lines(rank)).collect();
-        let plan = ChannelPlan { rank: self.rank as u32, members, remote: Arc::default(), lines };
+        let plan = ChannelPlan { rank: self.rank as u32, members, remote: Arc::default(), beside, lines };
         self.open_channel(plan, None).expect("the first lines are mapped from the start")
     }
 
@@ -259,11 +273,12 @@ impl Engine {
     pub fn open_channel(&mut self, plan: ChannelPlan, own: Option<Lines>) -> Result<ChannelKey> {
         let mut channel = Channel::new(&self.p2p.peers, plan, own.map(|own| own.0))?;
         let context = channel.context();
-        self.early_departures.retain(|&left| {
-            let is_this = left == context;
-            is_this.then(|| channel.note_departure());
+        self.early_departures.retain(|left| {
+            let is_this = left.context == context;
+            is_this.then(|| channel.note_departure(left.peer));
             !is_this
         });
+        self.count_uses(&channel.peers(), 1);
         let place = context as usize;
         let key = self.channels.insert(channel);
         if self.by_context.len() <= place {
@@ -273,11 +288,10 @@ impl Engine {
         Ok(key)
     }
 
-    /// Leaves a channel, and with it the context for messages `beside` it. Their places and memory are used
-    /// again when all members have left.
-    pub fn leave_channel(&mut self, key: ChannelKey, beside: Option<u32>) {
+    /// Leaves a channel, and with it the context for messages beside it. Their places and memory are used again
+    /// when all members have left.
+    pub fn leave_channel(&mut self, key: ChannelKey) {
         let Some(channel) = self.channels.get_mut(key) else { return };
-        channel.closes(beside);
         if channel.depart(&mut self.p2p) {
             self.dissolve(key);
         }
@@ -286,12 +300,12 @@ impl Engine {
         self.note_departures();
     }
 
-    fn note_departures(&mut self) {
-        while let Some(context) = self.p2p.departures.pop() {
-            match self.by_context.get(context as usize).copied().flatten() {
-                None => self.early_departures.push(context),
+    pub(crate) fn note_departures(&mut self) {
+        while let Some(left) = self.p2p.departures.pop() {
+            match self.by_context.get(left.context as usize).copied().flatten() {
+                None => self.early_departures.push(left),
                 Some(key) => {
-                    if self.channels.get_mut(key).is_some_and(Channel::note_departure) {
+                    if self.channels.get_mut(key).is_some_and(|channel| channel.note_departure(left.peer)) {
                         self.dissolve(key);
                     }
                 }
@@ -299,8 +313,9 @@ impl Engine {
         }
     }
 
-    fn dissolve(&mut self, key: ChannelKey) {
+    pub(crate) fn dissolve(&mut self, key: ChannelKey) {
         if let Some(channel) = self.channels.remove(key) {
+            self.count_uses(&channel.peers(), -1);
             let context = channel.context();
             self.by_context[context as usize] = None;
             self.p2p.close_context(context);
@@ -442,7 +457,8 @@ impl Engine {
 
     /// Moves everything on that can be moved now; whether anything did.
     pub fn poll(&mut self) -> bool {
-        let mut any = self.p2p.poll();
+        let mut any = self.tend_links();
+        any |= self.p2p.poll();
         if !self.p2p.departures.is_empty() {
             self.note_departures();
         }
@@ -464,6 +480,7 @@ impl Engine {
     /// Looks whether kept runs wait for ranks that do something else, and lets them go on then.
     #[cold]
     pub fn suspect(&mut self) {
+        self.look_after_links();
         for &key in &self.active {
             let kept = self.runs.get_mut(key).expect("active runs are kept");
             let channel = self.channels.get_mut(kept.channel).expect("channels are left last");

@@ -5,7 +5,7 @@
 //! job is a range of numbers. Numbers are not used twice: a group may outlive what it was made of.
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_shm::Job;
+use oxmpi_shm::{Guest, Job};
 
 /// Which process it is, told to others who shall reach it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,7 +28,25 @@ struct Known {
     /// The number of its rank 0.
     first: u32,
     /// Its memory, as long as there are peers in it.
-    memory: Option<Job>,
+    memory: Option<Memory>,
+}
+
+/// How the memory of a job comes to be here.
+#[derive(Debug)]
+pub(crate) enum Memory {
+    /// By having a seat there, or because all its ranks are in this process.
+    Own(Job),
+    /// By attaching it, to be given up in the end.
+    Attached(Guest),
+}
+
+impl Memory {
+    pub(crate) fn job(&self) -> Job {
+        match self {
+            Self::Own(job) => *job,
+            Self::Attached(guest) => guest.job(),
+        }
+    }
 }
 
 impl Whereabouts {
@@ -71,7 +89,7 @@ impl Whereabouts {
 impl Jobs {
     /// The own job.
     pub(crate) fn new(own: Job) -> Self {
-        let own = Known { id: own.id(), size: own.size() as u32, first: 0, memory: Some(own) };
+        let own = Known { id: own.id(), size: own.size() as u32, first: 0, memory: Some(Memory::Own(own)) };
         Self { known: vec![own] }
     }
 
@@ -89,11 +107,10 @@ impl Jobs {
     ///
     /// # Errors
     /// `Other` if there are no numbers left for its ranks.
-    #[allow(dead_code)]
-    pub(crate) fn attach(&mut self, job: Job) -> Result<()> {
-        let (id, size) = (job.id(), job.size() as u32);
+    pub(crate) fn attach(&mut self, memory: Memory) -> Result<()> {
+        let (id, size) = (memory.job().id(), memory.job().size() as u32);
         if let Some(known) = self.known.iter_mut().find(|known| known.id == id) {
-            known.memory = Some(job);
+            known.memory = Some(memory);
             return Ok(());
         }
         let last = self.known.last().expect("the own job is there");
@@ -101,13 +118,12 @@ impl Jobs {
         if first.checked_add(size).is_none() {
             return Err(Error::new(ErrorClass::Other, "more processes have been met than can be numbered"));
         }
-        self.known.push(Known { id, size, first, memory: Some(job) });
+        self.known.push(Known { id, size, first, memory: Some(memory) });
         Ok(())
     }
 
     /// Forgets the memory of a job, of which no peer is left: what it was.
-    #[allow(dead_code)]
-    pub(crate) fn detach(&mut self, id: u64) -> Option<Job> {
+    pub(crate) fn detach(&mut self, id: u64) -> Option<Memory> {
         self.known.iter_mut().find(|known| known.id == id)?.memory.take()
     }
 
@@ -116,7 +132,7 @@ impl Jobs {
     /// # Errors
     /// `Other` if it is not here, or holds no such rank.
     pub(crate) fn memory(&self, of: Whereabouts) -> Result<Job> {
-        let memory = self.find(of.job).and_then(|known| known.memory);
+        let memory = self.find(of.job).and_then(|known| known.memory.as_ref().map(Memory::job));
         memory.filter(|memory| (of.rank as usize) < memory.size()).ok_or_else(|| unknown(of))
     }
 

@@ -15,6 +15,7 @@ mod call;
 mod channel;
 mod engine;
 mod jobs;
+mod links;
 mod matching;
 mod names;
 mod p2p;

@@ -133,7 +133,7 @@ impl Context {
     /// Lets a receive no longer wait; false if it did not.
     pub(crate) fn withdraw(&mut self, op: OpKey) -> bool {
         let place = self.posted.iter().position(|posted| posted.op == op);
-        place.is_some_and(|place| self.posted.remove(place).is_some())
+        place.and_then(|place| self.posted.remove(place)).is_some()
     }
 
     /// Keeps a message until somebody asks for it.

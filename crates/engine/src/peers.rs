@@ -4,13 +4,13 @@
 //! ranks of the own job are here from the start, by rank; those of other jobs come when the first communicator with
 //! them is made, and go with the last.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
-use oxmpi_base::Result;
-use oxmpi_shm::ring::{Arrival, Receiver, Room, Sender};
-use oxmpi_shm::{Arena, Doorbell, Job, Member, Segment, StatePage, Waker};
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_shm::ring::{Arrival, Receiver, RingSize, Room, Sender};
+use oxmpi_shm::{Arena, Block, Doorbell, Doorway, Job, Member, Segment, StatePage, Waker};
 
 use crate::jobs::{Jobs, Whereabouts};
 use crate::p2p::{Outbox, Reach};
@@ -28,6 +28,8 @@ pub(crate) struct Peer {
     pub sender: Option<Sender>,
     /// Where its messages come from, once it has made a ring.
     pub receiver: Option<Receiver>,
+    /// What only a process of another job needs.
+    pub foreign: Option<Box<Foreign>>,
     /// What waits for room.
     pub outbox: Outbox,
     /// Whether its memory can be read.
@@ -36,12 +38,32 @@ pub(crate) struct Peer {
     waker: Waker,
 }
 
+/// What there is to know of a peer of another job.
+#[derive(Debug, Default)]
+pub(crate) struct Foreign {
+    /// Channels that it is a member of.
+    pub uses: u32,
+    /// The memory of the ring to it.
+    pub block: Option<Block>,
+    /// It has been told where that is.
+    pub is_announced: bool,
+    /// It has said that nothing more comes by the ring from it.
+    pub has_finished: bool,
+    /// The rings that it has made since.
+    pub next: VecDeque<Receiver>,
+    /// Nothing will come from it any more, and nothing reaches it.
+    pub is_lost: bool,
+}
+
 /// The place of a process in its job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seat {
     job: Job,
     rank: usize,
 }
+
+/// The longest payload by a ring that is yet to be made.
+const MADE_PAYLOAD: usize = RingSize::MADE.bulk_bytes / 4;
 
 /// See the module.
 #[derive(Debug)]
@@ -54,7 +76,7 @@ pub(crate) struct Peers {
     all: Vec<Option<Peer>>,
     pub(crate) jobs: Jobs,
     /// Those of other jobs.
-    foreign: HashMap<Whereabouts, PeerId>,
+    pub(crate) foreign: BTreeMap<Whereabouts, PeerId>,
 }
 
 impl PeerId {
@@ -96,9 +118,19 @@ impl Seat {
         self.job.owner(self.rank)
     }
 
-    /// Whether the process has ended.
+    /// Whether the launcher says that the process has ended.
     pub(crate) fn is_gone(&self) -> bool {
         self.page().is_gone()
+    }
+
+    /// Whether the system says so: a launcher may have ended with its job.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.owner().is_none()
+    }
+
+    /// Where other jobs announce that they have made rings.
+    pub(crate) fn doorway(&self) -> &'static Doorway {
+        self.job.doorway(self.rank)
     }
 
     /// Which process it is.
@@ -115,7 +147,35 @@ impl Seat {
 impl Peer {
     fn new(seat: Seat, sender: Option<Sender>, receiver: Option<Receiver>) -> Self {
         let (doorbell, waker) = (seat.job.doorbell(seat.rank), seat.job.waker());
-        Self { seat, sender, receiver, outbox: Outbox::default(), reach: Reach::Unknown, doorbell, waker }
+        let (outbox, reach, foreign) = (Outbox::default(), Reach::Unknown, None);
+        Self { seat, sender, receiver, foreign, outbox, reach, doorbell, waker }
+    }
+
+    fn foreign(seat: Seat) -> Self {
+        Self { foreign: Some(Box::default()), ..Self::new(seat, None, None) }
+    }
+
+    /// Notes that nothing more comes by the ring that it is read from.
+    #[cold]
+    pub(crate) fn note_finished(&mut self) {
+        if let Some(foreign) = &mut self.foreign {
+            foreign.has_finished = true;
+        }
+    }
+
+    /// What there is to say of it, which will not do its part.
+    #[cold]
+    pub(crate) fn lost(&self) -> Error {
+        let process = self.seat.whereabouts();
+        let (rank, job) = (process.rank(), process.job());
+        let text =
+            format!("rank {rank} of another job ({job:016x}) has ended, or left MPI, without its part");
+        Error::new(ErrorClass::ProcAborted, text)
+    }
+
+    /// Whether it is of another job and has been lost.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.foreign.as_ref().is_some_and(|foreign| foreign.is_lost)
     }
 
     /// Wakes it: something was published for it.
@@ -135,7 +195,7 @@ impl Peer {
     /// The longest payload of a message to it.
     #[inline]
     pub(crate) fn largest_payload(&self) -> usize {
-        self.sender.as_ref().map_or(0, Sender::largest_payload)
+        self.sender.as_ref().map_or(MADE_PAYLOAD, Sender::largest_payload)
     }
 
     /// The next message of it, if one has come.
@@ -162,7 +222,10 @@ impl Peers {
         let peer = |(rank, (sender, receiver))| Peer::new(Seat::new(job, rank), Some(sender), Some(receiver));
         let all = links.map(|link| Some(peer(link))).collect();
         let (me, job_size) = (PeerId::of_rank(rank as u32), job.size() as u32);
-        (Self { me, job_size, waker: job.waker(), all, jobs: Jobs::new(job), foreign: HashMap::new() }, arena)
+        (
+            Self { me, job_size, waker: job.waker(), all, jobs: Jobs::new(job), foreign: BTreeMap::new() },
+            arena,
+        )
     }
 
     /// The peer that is this process.
@@ -182,7 +245,7 @@ impl Peers {
             self.all.len() - 1
         });
         let id = PeerId(place as u32);
-        self.all[place] = Some(Peer::new(seat, None, None));
+        self.all[place] = Some(Peer::foreign(seat));
         self.foreign.insert(process, id);
         Ok(id)
     }
@@ -204,6 +267,12 @@ impl Peers {
         self.me
     }
 
+    /// How many places the ranks of the own job take; those of others come behind.
+    #[inline]
+    pub(crate) fn job_size(&self) -> u32 {
+        self.job_size
+    }
+
     /// All that there are.
     pub(crate) fn ids(&self) -> impl Iterator<Item = PeerId> {
         (0..self.places()).filter_map(|place| self.at(place))
@@ -212,6 +281,18 @@ impl Peers {
     /// Where each is, by number.
     pub(crate) fn seats(&self) -> Vec<Option<Seat>> {
         self.all.iter().map(|peer| peer.as_ref().map(|peer| peer.seat)).collect()
+    }
+
+    /// Forgets the peers of a job, which nobody knows any more.
+    pub(crate) fn forget(&mut self, job: u64) {
+        let all = &mut self.all;
+        self.foreign.retain(|process, id| {
+            let stays = process.job() != job;
+            if !stays {
+                all[id.place()] = None;
+            }
+            stays
+        });
     }
 
     /// How many places there are for peers.

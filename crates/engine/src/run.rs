@@ -562,6 +562,10 @@ impl Run {
         if self.finished || !channel.admits(self.number) {
             return;
         }
+        if let Some(lost) = channel.lost() {
+            // The others wait for it too, or have given up: nobody is waited for.
+            self.fail(p2p.peers[lost].lost());
+        }
         if let Some(Step { action: Action::Excerpt { peer, .. } | Action::Pull { peer, .. }, .. }) =
             plan.steps.get(self.step)
             && self.awaits.is_some_and(|awaits| !awaits.has_come())
@@ -595,7 +599,12 @@ impl Run {
 
     /// Whether a peer is seen to do something else in this run.
     fn is_stranger(&mut self, peer: Peer, channel: &mut Channel) -> bool {
-        channel.is_stranger(self.number, peer)
+        let is_known = channel.is_stranger(self.number, peer);
+        if !is_known && channel.lost().is_some() {
+            channel.note_stranger(self.number, peer);
+            return true;
+        }
+        is_known
             || channel.called_by(peer, self.number).is_some_and(|theirs| {
                 self.called().conflict(theirs).is_some() && !self.agrees(peer, theirs.word(0), channel)
             })

@@ -123,6 +123,14 @@ impl<T> Slab<T> {
         self.places.iter().filter_map(|place| place.value.as_ref())
     }
 
+    /// The same, to be changed.
+    pub fn entries_mut(&mut self) -> impl Iterator<Item = (Key<T>, &mut T)> {
+        self.places.iter_mut().zip(0..).filter_map(|(place, index)| {
+            let key = Key { index, generation: place.generation, of: PhantomData };
+            place.value.as_mut().map(|value| (key, value))
+        })
+    }
+
     /// All objects with their numbers, by place.
     pub fn entries(&self) -> impl Iterator<Item = (Key<T>, &T)> {
         self.places.iter().zip(0..).filter_map(|(place, index)| {

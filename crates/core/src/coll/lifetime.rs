@@ -71,7 +71,7 @@ impl Process {
         let plan = self.plan_among(comm, &operation, everybody.map(|other| other.known));
         let mut state = self.enter();
         let plan = plan.inspect_err(|_| {
-            state.engine.leave_channel(channel, None);
+            state.engine.leave_channel(channel);
             state.engine.release(&operation.binding);
         })?;
         let run = state.engine.keep(channel, plan, operation.binding, Lifetime::Persistent);
@@ -196,7 +196,8 @@ impl State {
             (0..).zip(&theirs.remote).map(|(rank, other)| beside(Peer::Remote(rank), other)).collect();
         let everybody = theirs.local.iter().chain(&theirs.remote);
         let offsets = if lines.is_some() { everybody.map(|other| other.lines).collect() } else { Vec::new() };
-        self.engine.open_channel(ChannelPlan { rank: comm.rank(), members, remote, lines: offsets }, lines)
+        let plan = ChannelPlan { rank: comm.rank(), members, remote, beside: None, lines: offsets };
+        self.engine.open_channel(plan, lines)
     }
 }
 

@@ -148,7 +148,7 @@ impl State {
             self.known.remove(&comm.context);
             self.plans.forget(comm.channel);
             self.buffers.leave(&comm);
-            self.engine.leave_channel(comm.channel, Some(comm.context));
+            self.engine.leave_channel(comm.channel);
         }
     }
 }

@@ -67,7 +67,7 @@ impl Communicator {
         let size = engine.size() as u32;
         let group = Group::new(0..size, engine.rank() as u32);
         let addresses = (0..size).map(|rank| Address { peer: PeerId::of_rank(rank), context }).collect();
-        let channel = engine.open_first_channel();
+        let channel = engine.open_first_channel(Some(context));
         Self::new(group, None, context, addresses, channel, "MPI_COMM_WORLD")
     }
 
@@ -77,8 +77,13 @@ impl Communicator {
         let context = engine.p2p.open_context();
         let channel_context = engine.p2p.open_context();
         let at = |context| Arc::from([Address { peer: PeerId::of_rank(me), context }]);
-        let plan =
-            ChannelPlan { rank: 0, members: at(channel_context), remote: Arc::default(), lines: Vec::new() };
+        let plan = ChannelPlan {
+            rank: 0,
+            members: at(channel_context),
+            remote: Arc::default(),
+            beside: Some(context),
+            lines: Vec::new(),
+        };
         let channel = engine.open_channel(plan, None).expect("one rank alone has no lines");
         Self::new(Group::new([me], me), None, context, at(context), channel, "MPI_COMM_SELF")
     }
@@ -88,8 +93,13 @@ impl Communicator {
         let (size, me) = (engine.size() as u32, engine.rank() as u32);
         let (context, channel_context) = (engine.p2p.open_context(), engine.p2p.open_context());
         let at = |context| (0..size).map(|rank| Address { peer: PeerId::of_rank(rank), context }).collect();
-        let plan =
-            ChannelPlan { rank: me, members: at(channel_context), remote: Arc::default(), lines: Vec::new() };
+        let plan = ChannelPlan {
+            rank: me,
+            members: at(channel_context),
+            remote: Arc::default(),
+            beside: Some(context),
+            lines: Vec::new(),
+        };
         let channel =
             engine.open_channel(plan, None).expect("a channel without lines needs no address space");
         Self::new(Group::new(0..size, me), None, context, at(context), channel, "MPI_Finalize")

@@ -101,6 +101,7 @@ impl State {
             rank,
             members: self.addresses(local, |member| member.channel_context)?,
             remote: self.addresses(theirs, |member| member.channel_context)?,
+            beside: Some(offer.proposal.context),
             lines: if shares_lines { [lines_of(local), lines_of(theirs)].concat() } else { Vec::new() },
         };
         let peers = self.addresses(remote.unwrap_or(local), |member| member.context)?;

@@ -308,7 +308,7 @@ impl State {
             }
             Some(Kind::PersistentCollective { run, channel, .. }) => {
                 self.engine.forget(run);
-                self.engine.leave_channel(channel, None);
+                self.engine.leave_channel(channel);
             }
             _ => {}
         }

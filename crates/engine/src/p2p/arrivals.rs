@@ -4,7 +4,7 @@ use oxmpi_mem::Region;
 use oxmpi_shm::ring::{Arrival, Header};
 
 use super::outbox::Outgoing;
-use super::{OpKey, Outcome, P2p, State, delivered, judged, kind};
+use super::{Address, OpKey, Outcome, P2p, State, delivered, judged, kind};
 use crate::matching::Message;
 use crate::peers::PeerId;
 use crate::slab::Key;
@@ -52,7 +52,8 @@ impl P2p {
     fn control_arrived(&mut self, from: PeerId, header: &Header, payload: &Region) {
         let key = Key::from_word(header.token);
         match header.kind {
-            kind::DEPARTED => self.departures.push(header.context),
+            kind::DEPARTED => self.departures.push(Address { peer: from, context: header.context }),
+            kind::FINISHED => self.peers[from].note_finished(),
             kind::RETRACT => {
                 if self.retract(header.context, from, header.token) {
                     self.answer(from, kind::RETRACTED, header.token, 0);

@@ -1,6 +1,8 @@
 //! Messages and the ends of ranks: what must still be sent, what will never come.
 
-use oxmpi_base::Status;
+use oxmpi_base::{Error, Status};
+use oxmpi_datatype::Buffer;
+use oxmpi_shm::ring::Header;
 
 use super::{Address, Op, OpKey, P2p, State, kind};
 use crate::matching::Message;
@@ -39,6 +41,42 @@ impl P2p {
         if from != self.peers.me() && header.kind != kind::EAGER {
             self.answer(from, kind::REFUSED, header.token, 0);
         }
+    }
+
+    /// Lets everything fail that needs a peer; `is_awaited` says which receives do that wait for a message from a rank
+    /// of a context.
+    pub(crate) fn lose(&mut self, lost: PeerId, is_awaited: impl Fn(u32, i32) -> bool) {
+        let needs = |op: &Op| match op.state {
+            State::Done => false,
+            State::Posted => is_awaited(op.context, op.header.source),
+            _ => op.peer == lost,
+        };
+        let failing = self.ops.entries().filter(|(_, op)| needs(op)).map(|(key, _)| key);
+        for key in failing.collect::<Vec<_>>() {
+            let context = self.ops.get(key).map(|op| op.context);
+            if let Some(Some(context)) = context.and_then(|context| self.contexts.get_mut(context as usize)) {
+                context.withdraw(key);
+            }
+            self.fail(key, self.peers[lost].lost());
+        }
+        self.empty_outbox(lost);
+    }
+
+    /// Ends an operation with an error.
+    fn fail(&mut self, key: OpKey, error: Error) {
+        if let Some(op) = self.ops.get_mut(key) {
+            op.status.error = error.class();
+            op.error = Some(error);
+            self.finish(key);
+        }
+    }
+
+    /// A send to a peer that is lost, which has failed.
+    #[cold]
+    pub(super) fn fail_to_send(&mut self, to: Address, header: Header) -> OpKey {
+        let key = self.ops.insert(Op::new(State::Queued, to, Buffer::EMPTY, header));
+        self.fail(key, self.peers[to.peer].lost());
+        key
     }
 
     /// No receive will match a send.
@@ -105,6 +143,6 @@ impl P2p {
     #[cold]
     fn has_left(&self, peer: PeerId) -> bool {
         let page = self.peers[peer].seat.page();
-        peer == self.peers.me() || page.phase().has_left() || page.is_gone()
+        peer == self.peers.me() || page.phase().has_left() || page.is_gone() || self.peers[peer].is_lost()
     }
 }

@@ -113,7 +113,7 @@ pub struct P2p {
     /// Several threads may wait.
     has_threads: bool,
     /// Contexts that a peer has left, to be told to the engine.
-    pub(crate) departures: Vec<u32>,
+    pub(crate) departures: Vec<Address>,
 }
 
 /// An operation under way.
@@ -155,7 +155,7 @@ enum State {
 }
 
 /// Kinds of messages; see the module.
-mod kind {
+pub(crate) mod kind {
     pub(super) const EAGER: u32 = 1;
     pub(super) const EAGER_SYNCHRONOUS: u32 = 2;
     pub(super) const ANNOUNCE: u32 = 3;
@@ -167,6 +167,7 @@ mod kind {
     pub(super) const RETRACT: u32 = 9;
     pub(super) const RETRACTED: u32 = 10;
     pub(super) const REFUSED: u32 = 11;
+    pub(crate) const FINISHED: u32 = 12;
 }
 
 impl P2p {
@@ -275,6 +276,9 @@ impl P2p {
         }
         if to.peer == self.peers.me() {
             return self.send_to_self(header, buffer);
+        }
+        if self.peers[to.peer].is_lost() {
+            return Some(self.fail_to_send(to, header));
         }
         if header.bytes > self.peers[to.peer].largest_payload() as u64 {
             header.kind = kind::ANNOUNCE;
@@ -538,7 +542,7 @@ impl P2p {
         context.expect("a context is opened before its number is told, and closed when nobody uses it")
     }
 
-    fn finish(&mut self, key: OpKey) {
+    pub(super) fn finish(&mut self, key: OpKey) {
         self.wake_own_threads();
         let Some(op) = self.ops.get_mut(key) else { return };
         op.state = State::Done;

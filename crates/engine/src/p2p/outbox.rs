@@ -151,6 +151,11 @@ impl P2p {
         true
     }
 
+    /// Forgets what waits to be sent to a peer.
+    pub(super) fn empty_outbox(&mut self, peer: PeerId) {
+        self.change_outbox(peer, |outbox| *outbox = Outbox::default());
+    }
+
     fn change_outbox<R>(&mut self, peer: PeerId, change: impl FnOnce(&mut Outbox) -> R) -> R {
         let outbox = &mut self.peers[peer].outbox;
         let was_busy = !outbox.is_empty();

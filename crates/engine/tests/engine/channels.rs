@@ -12,7 +12,12 @@ use crate::messages::contents;
 
 /// Opens one more channel of all ranks.
 pub fn open_channel(world: &mut World) -> Vec<ChannelKey> {
-    let offers = Offers::make(world);
+    open_channel_beside(world, &[])
+}
+
+/// The same, and with it end contexts for messages, by rank.
+fn open_channel_beside(world: &mut World, beside: &[u32]) -> Vec<ChannelKey> {
+    let offers = Offers { beside: beside.to_vec(), ..Offers::make(world) };
     (0..world.engines.len()).map(|rank| offers.open(world, rank)).collect()
 }
 
@@ -20,6 +25,7 @@ pub fn open_channel(world: &mut World) -> Vec<ChannelKey> {
 struct Offers {
     members: Arc<[Address]>,
     lines: Vec<Lines>,
+    beside: Vec<u32>,
 }
 
 impl Offers {
@@ -30,13 +36,14 @@ impl Offers {
             .zip(contexts)
             .map(|(rank, context)| Address { peer: PeerId::of_rank(rank), context })
             .collect();
-        Self { members, lines }
+        Self { members, lines, beside: Vec::new() }
     }
 
     fn open(&self, world: &mut World, rank: usize) -> ChannelKey {
         let lines = self.lines.iter().map(Lines::offset).collect();
         let (rank_in_channel, members) = (rank as u32, Arc::clone(&self.members));
-        let plan = ChannelPlan { rank: rank_in_channel, members, remote: Arc::default(), lines };
+        let beside = self.beside.get(rank).copied();
+        let plan = ChannelPlan { rank: rank_in_channel, members, remote: Arc::default(), beside, lines };
         world.engines[rank].open_channel(plan, Some(self.lines[rank])).expect("address space")
     }
 }
@@ -64,7 +71,7 @@ fn barrier(world: &mut World, channels: &[ChannelKey]) {
 
 fn leave(world: &mut World, channels: &[ChannelKey]) {
     for (engine, &channel) in world.engines.iter_mut().zip(channels) {
-        engine.leave_channel(channel, None);
+        engine.leave_channel(channel);
     }
 }
 
@@ -73,11 +80,11 @@ fn a_context_is_used_again_when_all_members_have_left_and_no_sooner() {
     let mut world = World::new(3, 1);
     let channels = open_channel(&mut world);
     let context = world.engines[0].channel(channels[0]).context();
-    world.engines[0].leave_channel(channels[0], None);
-    world.engines[1].leave_channel(channels[1], None);
+    world.engines[0].leave_channel(channels[0]);
+    world.engines[1].leave_channel(channels[1]);
     world.settle();
     assert_ne!(world.engines[0].p2p.open_context(), context, "rank 2 may still send");
-    world.engines[2].leave_channel(channels[2], None);
+    world.engines[2].leave_channel(channels[2]);
     world.settle();
     assert_eq!(world.engines[0].p2p.open_context(), context);
 }
@@ -85,13 +92,13 @@ fn a_context_is_used_again_when_all_members_have_left_and_no_sooner() {
 #[test]
 fn messages_that_nobody_received_end_with_their_context() {
     let mut world = World::new(2, 2);
-    let channels = open_channel(&mut world);
     let beside: Vec<u32> = world.engines.iter_mut().map(|engine| engine.p2p.open_context()).collect();
+    let channels = open_channel_beside(&mut world, &beside);
     let from = Store::of(&contents(0, 0, 8), Lie::Dense);
     let to = Address { peer: PeerId::of_rank(1), context: beside[1] };
     assert!(world.engines[0].p2p.send(to, 0, 0, from.buffer(), Mode::Standard).is_none());
-    for rank in 0..2 {
-        world.engines[rank].leave_channel(channels[rank], Some(beside[rank]));
+    for (rank, channel) in channels.into_iter().enumerate() {
+        world.engines[rank].leave_channel(channel);
     }
     world.settle();
     let again: Vec<u32> = (0..2).map(|_| world.engines[1].p2p.open_context()).collect();
@@ -108,20 +115,20 @@ fn a_member_that_leaves_before_another_has_opened_is_remembered() {
     for offers in &offers {
         for rank in 0..2 {
             let channel = offers.open(&mut world, rank);
-            world.engines[rank].leave_channel(channel, None);
+            world.engines[rank].leave_channel(channel);
         }
     }
     let others = open_channel(&mut world);
-    world.engines[0].leave_channel(others[0], None);
-    world.engines[1].leave_channel(others[1], None);
+    world.engines[0].leave_channel(others[0]);
+    world.engines[1].leave_channel(others[1]);
     world.settle();
     assert!(!world.engines[2].poll(), "what is remembered keeps nobody busy");
     let context = world.engines[2].channel(others[2]).context();
-    world.engines[2].leave_channel(others[2], None);
+    world.engines[2].leave_channel(others[2]);
     assert_eq!(world.engines[2].p2p.open_context(), context, "it waits for no other channel");
     for offers in offers.iter().rev() {
         let channel = offers.open(&mut world, 2);
-        world.engines[2].leave_channel(channel, None);
+        world.engines[2].leave_channel(channel);
         assert_eq!(world.engines[2].p2p.open_context(), offers.members[2].context);
     }
 }

@@ -51,11 +51,36 @@ impl World {
     pub fn new(ranks: u32, seed: u64) -> Self {
         let job = Job::create(ranks).expect("shared memory for a job");
         let mut engines: Vec<_> = (0..ranks as usize).map(|rank| Engine::new(job, rank)).collect();
-        let channels = engines.iter_mut().map(Engine::open_first_channel).collect();
+        let channels = engines.iter_mut().map(|engine| engine.open_first_channel(None)).collect();
         let contexts: Vec<_> = engines.iter_mut().map(|engine| engine.p2p.open_context()).collect();
         assert!(contexts.windows(2).all(|pair| pair[0] == pair[1]), "equal calls give equal contexts");
         let random = Random::new(seed);
         Self { job, engines, channels, context: contexts[0], random, seed, held: None, idle: 0 }
+    }
+
+    /// The ranks of several jobs, each of which all others have attached.
+    pub fn of_jobs(sizes: &[u32], seed: u64) -> Self {
+        let mut worlds: Vec<Self> = sizes.iter().map(|&ranks| Self::new(ranks, seed)).collect();
+        for world in &worlds {
+            for rank in 0..world.engines.len() {
+                world.job.claim(rank).expect("locks");
+            }
+        }
+        for of in 0..worlds.len() {
+            for other in (0..worlds.len()).filter(|&other| other != of) {
+                let [world, other] = worlds.get_disjoint_mut([of, other]).expect("two worlds");
+                for engine in &mut world.engines {
+                    engine.attach_here(&other.engines[0]).expect("numbers enough");
+                }
+            }
+        }
+        let others: Vec<Self> = worlds.drain(1..).collect();
+        let mut first = worlds.remove(0);
+        for other in others {
+            first.engines.extend(other.engines);
+            first.channels.extend(other.channels);
+        }
+        first
     }
 
     /// Lets `rank` have its turn only when the others are stuck.

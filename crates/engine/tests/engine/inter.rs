@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{ErrorClass, Result};
 use oxmpi_engine::{
-    Address, Binding, Call, ChannelKey, ChannelPlan, Engine, Lifetime, Lines, PeerId, Program, RunKey,
+    Address, Binding, Call, ChannelKey, ChannelPlan, Engine, Lifetime, Lines, Program, RunKey, Whereabouts,
 };
 use oxmpi_plan::{Action, Buf, Collective, Overview, Peer, Plan, Span, Step};
 
@@ -16,18 +16,26 @@ use crate::harness::{Lie, Store, World};
 const TURNS: usize = 3_000_000;
 
 /// Two groups on the engines of a world, in some order.
-struct Pair {
-    sizes: Sizes,
-    engines: Vec<usize>,
+pub struct Pair {
+    pub sizes: Sizes,
+    pub engines: Vec<usize>,
 }
 
 /// What a rank tells about a channel that is to be opened.
-struct Offer {
-    address: Address,
+pub struct Offer {
+    process: Whereabouts,
+    context: u32,
     lines: Lines,
 }
 
 impl Pair {
+    /// Two jobs, each of which is a group.
+    pub fn of_jobs(first: u32, second: u32, seed: u64) -> (World, Self) {
+        let world = World::of_jobs(&[first, second], seed);
+        let engines = (0..world.engines.len()).collect();
+        (world, Self { sizes: Sizes { first, second }, engines })
+    }
+
     fn new(first: u32, second: u32, seed: u64) -> (World, Self) {
         let mut world = World::new(first + second, seed);
         let mut engines: Vec<usize> = (0..world.engines.len()).collect();
@@ -35,25 +43,31 @@ impl Pair {
         (world, Self { sizes: Sizes { first, second }, engines })
     }
 
-    fn engine<'a>(&self, world: &'a mut World, rank: u32) -> &'a mut Engine {
+    pub fn engine<'a>(&self, world: &'a mut World, rank: u32) -> &'a mut Engine {
         &mut world.engines[self.engines[rank as usize]]
     }
 
     /// What all ranks tell about a channel that is to be opened.
-    fn offer(&self, world: &mut World) -> Vec<Offer> {
+    pub fn offer(&self, world: &mut World) -> Vec<Offer> {
         let offer = |&node_rank: &usize| {
             let engine = &mut world.engines[node_rank];
             let (context, lines) = (engine.p2p.open_context(), engine.take_lines().expect("room"));
-            Offer { address: Address { peer: PeerId::of_rank(node_rank as u32), context }, lines }
+            Offer { process: engine.whereabouts(), context, lines }
         };
         self.engines.iter().map(offer).collect()
     }
 
-    fn open(&self, world: &mut World, offers: &[Offer], rank: u32) -> ChannelKey {
+    pub fn open(&self, world: &mut World, offers: &[Offer], rank: u32) -> ChannelKey {
         let (first, second) = offers.split_at(self.sizes.first as usize);
         let (members, remote) = if rank < self.sizes.first { (first, second) } else { (second, first) };
-        let addresses = |group: &[Offer]| group.iter().map(|offer| offer.address).collect();
+        let engine = self.engine(world, rank);
+        let mut address = |offer: &Offer| {
+            let peer = engine.peer(offer.process).expect("its job is attached");
+            Address { peer, context: offer.context }
+        };
+        let mut addresses = |group: &[Offer]| group.iter().map(&mut address).collect();
         let plan = ChannelPlan {
+            beside: None,
             rank: rank - self.sizes.fellows(rank).start,
             members: addresses(members),
             remote: addresses(remote),
@@ -62,12 +76,12 @@ impl Pair {
         self.engine(world, rank).open_channel(plan, Some(offers[rank as usize].lines)).expect("address space")
     }
 
-    fn open_all(&self, world: &mut World) -> Vec<ChannelKey> {
+    pub fn open_all(&self, world: &mut World) -> Vec<ChannelKey> {
         let offers = self.offer(world);
         self.sizes.ranks().map(|rank| self.open(world, &offers, rank)).collect()
     }
 
-    fn keep(&self, world: &mut World, channels: &[ChannelKey], case: &GroupsCase) -> Vec<RunKey> {
+    pub fn keep(&self, world: &mut World, channels: &[ChannelKey], case: &GroupsCase) -> Vec<RunKey> {
         let keep = |rank: u32| {
             let (plan, binding) = (Arc::new(case.plan(rank)), case.binding(rank));
             self.engine(world, rank).keep(channels[rank as usize], plan, binding, Lifetime::Nonblocking)
@@ -76,7 +90,7 @@ impl Pair {
     }
 
     /// Starts kept runs `rounds` times with other data each time. No rank waits for another between rounds.
-    fn run(&self, world: &mut World, keys: &[RunKey], case: &GroupsCase, rounds: u64) {
+    pub fn run(&self, world: &mut World, keys: &[RunKey], case: &GroupsCase, rounds: u64) {
         let note = format!("seed {}", world.seed);
         let mut begun = vec![0; keys.len()];
         for _ in 0..TURNS {
@@ -106,7 +120,11 @@ impl Pair {
 }
 
 fn run_everything(first: u32, second: u32, seed: u64, bytes: &[usize], lies: &[Lie]) {
-    let (mut world, pair) = Pair::new(first, second, seed);
+    run_everything_of(Pair::new(first, second, seed), bytes, lies);
+}
+
+/// Every collective between two groups, several times each.
+pub fn run_everything_of((mut world, pair): (World, Pair), bytes: &[usize], lies: &[Lie]) {
     let channels = pair.open_all(&mut world);
     for kind in Kind::all(pair.sizes) {
         for (&bytes, &lie) in bytes.iter().flat_map(|bytes| lies.iter().map(move |lie| (bytes, lie))) {
@@ -221,19 +239,19 @@ fn a_context_is_used_again_when_both_groups_have_left_and_no_sooner() {
     let offers = pair.offer(&mut world);
     let channels: Vec<_> = (0..4).map(|rank| pair.open(&mut world, &offers, rank)).collect();
     let leave = |world: &mut World, rank: u32| {
-        pair.engine(world, rank).leave_channel(channels[rank as usize], None);
+        pair.engine(world, rank).leave_channel(channels[rank as usize]);
     };
     leave(&mut world, 0);
     leave(&mut world, 1);
     leave(&mut world, 2);
     world.settle();
     let other = pair.engine(&mut world, 0).p2p.open_context();
-    assert_ne!(other, offers[0].address.context, "the remote group may still send");
+    assert_ne!(other, offers[0].context, "the remote group may still send");
     leave(&mut world, 3);
     world.settle();
     for rank in 0..4 {
         let context = pair.engine(&mut world, rank).p2p.open_context();
-        assert_eq!(context, offers[rank as usize].address.context, "rank {rank}");
+        assert_eq!(context, offers[rank as usize].context, "rank {rank}");
     }
 }
 
@@ -251,7 +269,7 @@ fn a_remote_group_that_leaves_before_a_rank_has_opened_is_remembered() {
         engine.start(key);
         assert!(engine.is_idle(key), "a short broadcast leaves the root at once");
         engine.forget(key);
-        engine.leave_channel(channel, None);
+        engine.leave_channel(channel);
     }
     world.settle();
     let channel = pair.open(&mut world, &offers, 2);
@@ -262,8 +280,8 @@ fn a_remote_group_that_leaves_before_a_rank_has_opened_is_remembered() {
     assert!(engine.is_idle(key), "the message has been kept");
     case.check(2, 1, "seed 42");
     engine.forget(key);
-    engine.leave_channel(channel, None);
-    assert_eq!(engine.p2p.open_context(), offers[2].address.context);
+    engine.leave_channel(channel);
+    assert_eq!(engine.p2p.open_context(), offers[2].context);
 }
 
 #[test]
@@ -278,7 +296,7 @@ fn channels_of_two_groups_are_opened_used_and_left_in_the_same_memory() {
         for rank in pair.sizes.ranks() {
             let engine = pair.engine(&mut world, rank);
             engine.forget(keys[rank as usize]);
-            engine.leave_channel(channels[rank as usize], None);
+            engine.leave_channel(channels[rank as usize]);
         }
         world.settle();
         let contexts = next_contexts(&mut world);

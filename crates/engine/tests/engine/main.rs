@@ -9,6 +9,7 @@ mod failures;
 mod groups;
 mod harness;
 mod inter;
+mod jobs;
 mod leaving;
 mod memory;
 mod messages;

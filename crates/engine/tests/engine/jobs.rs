@@ -1,0 +1,135 @@
+//! Processes of different jobs: links that are made when they are needed, and end.
+//!
+//! MPI-5.0: Process Initialization, Creation, and Management, Establishing Communication.
+
+use std::sync::Arc;
+
+use oxmpi_base::ErrorClass;
+use oxmpi_engine::machine::Phase;
+use oxmpi_engine::{Address, Engine, Lifetime, Mode, Pattern, Received};
+
+use crate::groups::{GroupsCase, Kind};
+use crate::harness::{Lie, Store, World};
+use crate::inter::{Pair, run_everything_of};
+use crate::messages::contents;
+
+#[test]
+fn every_collective_gives_the_result_between_jobs() {
+    for (first, second) in [(1, 1), (2, 3), (5, 1)] {
+        let pair = Pair::of_jobs(first, second, u64::from(first));
+        run_everything_of(pair, &[0, 1, 100, 5000], &[Lie::Dense, Lie::Scattered]);
+    }
+}
+
+#[test]
+fn long_vectors_go_from_job_to_job() {
+    run_everything_of(Pair::of_jobs(2, 2, 5), &[300_000], &[Lie::Dense]);
+}
+
+/// An address of the context `context` of the engine `to`, as the engine `from` knows it.
+fn address(world: &mut World, from: usize, to: usize, context: u32) -> Address {
+    let process = world.engines[to].whereabouts();
+    Address { peer: world.engines[from].peer(process).expect("its job is attached"), context }
+}
+
+#[test]
+fn messages_between_jobs_keep_their_order_and_every_protocol_works() {
+    let mut world = World::of_jobs(&[2, 2], 3);
+    let context = world.engines[3].p2p.open_context();
+    let to = address(&mut world, 0, 3, context);
+    let lengths = [0, 8, 3000, 100_000, 700_000, 1];
+    for (tag, &bytes) in (0..).zip(&lengths) {
+        let mode = if tag % 2 == 0 { Mode::Standard } else { Mode::Synchronous };
+        let from = Store::of(&contents(0, tag as usize, bytes), Lie::Dense);
+        let sent = world.engines[0].p2p.send(to, 0, tag, from.buffer(), mode);
+        let into = Store::new(bytes, Lie::Scattered);
+        let pattern = Pattern { source: Some(0), tag: None };
+        let outcome = match world.engines[3].p2p.receive(context, pattern, into.buffer().clone()) {
+            Received::Done(outcome) => outcome,
+            Received::Pending(op) => {
+                world.until("a message", |engines| engines[3].p2p.is_done(op));
+                world.engines[3].p2p.take_outcome(op).expect("done")
+            }
+        };
+        assert_eq!((outcome.status.tag, outcome.status.bytes), (tag, bytes as u64));
+        assert_eq!(into.get(), contents(0, tag as usize, bytes));
+        if let Some(op) = sent {
+            world.until("the end of a send", |engines| engines[0].p2p.is_done(op));
+        }
+    }
+}
+
+#[test]
+fn a_link_ends_with_the_last_channel_and_is_made_again_in_the_same_memory() {
+    let (mut world, pair) = Pair::of_jobs(2, 3, 43);
+    let case = GroupsCase::new(Kind::Allreduce, pair.sizes, 1000, Lie::Dense);
+    let mut before = None;
+    for cycle in 0..100 {
+        for rank in 0..5 {
+            let other = if rank < 2 { 2 } else { 0 };
+            let [engine, other] = world.engines.get_disjoint_mut([rank, other]).expect("two");
+            engine.attach_here(other).expect("numbers enough");
+        }
+        let channels = pair.open_all(&mut world);
+        let keys = pair.keep(&mut world, &channels, &case);
+        pair.run(&mut world, &keys, &case, 2);
+        for rank in pair.sizes.ranks() {
+            let engine = pair.engine(&mut world, rank);
+            engine.forget(keys[rank as usize]);
+            engine.leave_channel(channels[rank as usize]);
+        }
+        world.settle();
+        let there = world.engines[4].whereabouts();
+        assert!(!world.engines[0].is_attached(there.job()), "nothing needs the other job in cycle {cycle}");
+        let memory: Vec<usize> = world.engines.iter().map(|engine| engine.memory().0).collect();
+        if cycle > 2 {
+            assert_eq!(before.as_ref(), Some(&memory), "cycle {cycle}");
+        }
+        before = Some(memory);
+    }
+}
+
+#[test]
+fn who_needs_a_process_that_has_gone_gets_an_error_and_goes_on() {
+    let (mut world, pair) = Pair::of_jobs(2, 2, 7);
+    let offers = pair.offer(&mut world);
+    let channels: Vec<_> = (0..4).map(|rank| pair.open(&mut world, &offers, rank)).collect();
+    let case = GroupsCase::new(Kind::Allreduce, pair.sizes, 100, Lie::Dense);
+    let keys = pair.keep(&mut world, &channels, &case);
+    pair.run(&mut world, &keys, &case, 1);
+    for rank in 0..3 {
+        pair.engine(&mut world, rank).start(keys[rank as usize]);
+    }
+    // The last rank of the second job never calls it. It is gone, and its fellow is not.
+    world.engines[3].state().set_phase(Phase::Finalized);
+    for rank in 0..2 {
+        let key = keys[rank];
+        world.until("an error", |engines| {
+            engines[rank].suspect();
+            engines[rank].is_idle(key)
+        });
+        let error = world.engines[rank].outcome(key).expect_err("a member is gone");
+        assert_eq!(error.class(), ErrorClass::ProcAborted, "{error:?}");
+    }
+    // Messages to and from it fail, those with the others do not.
+    let context = world.engines[2].p2p.open_context();
+    let [alive, gone] = [2, 3].map(|to| address(&mut world, 0, to, context));
+    let from = Store::of(&contents(0, 0, 100_000), Lie::Dense);
+    let failed = world.engines[0].p2p.send(gone, 0, 0, from.buffer(), Mode::Standard).expect("an operation");
+    let outcome = world.engines[0].p2p.take_outcome(failed).expect("over at once");
+    assert_eq!(outcome.error.expect("it failed").class(), ErrorClass::ProcAborted);
+    assert!(world.engines[0].p2p.send(alive, 0, 0, from.buffer(), Mode::Standard).is_some());
+    let key = pair.engine(&mut world, 0).keep(
+        channels[0],
+        Arc::new(case.plan(0)),
+        case.binding(0),
+        Lifetime::Nonblocking,
+    );
+    world.engines[0].start(key);
+    world.until("another error", |engines| {
+        engines[0].suspect();
+        engines[0].is_idle(key)
+    });
+    world.engines[0].outcome(key).expect_err("the member is still gone");
+    assert!(world.engines.iter().all(|engine: &Engine| engine.state().phase() != Phase::Stranded(3)));
+}
