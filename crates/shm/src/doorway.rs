@@ -5,8 +5,8 @@
 //! receiver's doorway, in the receiver's segment, and then sets a word that the receiver looks at in every poll. That
 //! word has a cache line of its own, so as long as nobody comes a poll costs one load.
 //!
-//! Whoever dies in the middle of an announcement leaves one slot unusable, and nothing else to repair: slots are claimed
-//! in the name of a job, and the owner clears them when it knows that no process of that job is left
+//! Whoever dies in the middle of an announcement leaves one slot unusable, and nothing else to repair: slots are
+//! claimed in the name of a job, and the owner clears them when it knows that no process of that job is left
 //! ([`Doorway::forget`]). The summary says nothing about a slot, so it is set after every announcement, however it
 //! stands: who has set it for another slot may have died before that one was filled.
 
@@ -154,7 +154,7 @@ fn word(size: usize) -> u32 {
     u32::try_from(size).unwrap_or(0)
 }
 
-#[cfg(any(test, loom))]
+#[cfg(test)]
 mod testing {
     use super::*;
 

@@ -30,7 +30,7 @@ impl Guest {
     /// Maps the segment of another job, without a seat there. Its rings, doorways, doorbells and state pages are used
     /// like those of one's own job.
     ///
-    /// A caller compares [`Job::id`]s before it takes a descriptor from anybody: one of its *own* job's is refused, too,
+    /// A caller compares [`Job::id`]s before it takes a descriptor from anybody: one of its *own* job's is refused,
     /// but can never be closed.
     ///
     /// # Errors

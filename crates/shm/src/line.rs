@@ -34,7 +34,7 @@ const _: () = assert!(size_of::<Line>() == 128);
 
 impl Line {
     /// A line on which nothing was ever posted.
-    #[cfg(loom)]
+    #[cfg(all(loom, test))]
     pub(crate) fn new() -> Self {
         let (sequence, note) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { sequence, note, payload: UnsafeCell::new([0; INLINE_BYTES]) }

@@ -324,7 +324,7 @@ impl SharedHeader {
     }
 }
 
-#[cfg(any(test, loom))]
+#[cfg(test)]
 mod testing {
     use super::*;
 

@@ -5,9 +5,9 @@
 //!
 //! What exists from the start is mapped from the start; of the arenas, which may become large, a *window* is mapped
 //! when something in it is used first. So the address space of a rank follows what it uses (`ulimit -v`, and tools
-//! that walk through all of it). Nothing is ever unmapped: a segment that is not needed any more shows an empty file, and
-//! later perhaps that of another job ([`Segment::show`]), at the same addresses. Core dumps hold the header and the state pages: the rest
-//! would be written once for every rank that dies, holes included.
+//! that walk through all of it). Nothing is ever unmapped: a segment that is not needed any more shows an empty file,
+//! and later perhaps that of another job ([`Segment::show`]), at the same addresses. Core dumps hold the header and the
+//! state pages: the rest would be written once for every rank that dies, holes included.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -59,8 +59,7 @@ impl Segment {
     pub(crate) fn map(file: OwnedFd, layout: &Layout) -> io::Result<Self> {
         check(&file, layout)?;
         let fixed = map(&file, 0, layout.fixed_bytes())?;
-        let dumped = layout.dumped_bytes();
-        leave_out_of_dumps(fixed.wrapping_add(dumped), layout.fixed_bytes() - dumped);
+        leave_fixed_out_of_dumps(fixed, layout);
         let windows = layout.windows();
         let mapped = (0..windows.count()).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
         Ok(Self { file, fixed, fixed_bytes: layout.fixed_bytes(), windows, mapped })
@@ -94,9 +93,9 @@ impl Segment {
             return Err(io::Error::last_os_error());
         }
         self.map_over(self.fixed, 0, self.fixed_bytes);
-        leave_out_of_dumps(self.fixed, self.fixed_bytes);
+        leave_fixed_out_of_dumps(self.fixed, layout);
         for window in self.windows.all() {
-            let base = self.mapped[window.index].load(Ordering::Acquire); // pairs with the Release in `map_window`
+            let base = self.mapped[window.index].load(Ordering::Acquire); // as in `window`
             if !base.is_null() {
                 self.map_over(base, window.begin, window.bytes);
                 leave_out_of_dumps(base, window.bytes);
@@ -314,6 +313,12 @@ fn map(file: &OwnedFd, offset: usize, bytes: usize) -> io::Result<*mut u8> {
 fn leave_out_of_dumps(base: *mut u8, bytes: usize) {
     // SAFETY: it changes what a dump holds, and nothing about the memory.
     let _ = unsafe { rustix::mm::madvise(base.cast(), bytes, Advice::LinuxDontDump) };
+}
+
+/// But for what is worth looking at.
+fn leave_fixed_out_of_dumps(base: *mut u8, layout: &Layout) {
+    let dumped = layout.dumped_bytes();
+    leave_out_of_dumps(base.wrapping_add(dumped), layout.fixed_bytes() - dumped);
 }
 
 #[cold]

@@ -1,8 +1,8 @@
 //! Rings that are made when they are needed: between processes of different jobs, in blocks.
 //!
-//! The sender makes such a ring in a block of its own arena, and tells the receiver where ([`Doorway`](crate::Doorway)).
-//! Only the receiver ends it: it closes the ring when it reads no more, and from then on touches nothing of it. When
-//! the sender sees that, it gives the block back, or makes the next ring there.
+//! The sender makes such a ring in a block of its own arena, and tells the receiver at its
+//! [`Doorway`](crate::Doorway). Only the receiver ends it: it closes the ring when it reads no more, and from then on
+//! touches nothing of it. When the sender sees that, it gives the block back, or makes the next ring there.
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
