@@ -1,0 +1,139 @@
+//! The abstract addresses of everything that listens, and how it is listened there and connected to.
+//!
+//! The version of what is said there is part of each: who speaks another one is not found.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
+use crate::peer::Peer;
+
+const VERSION: u32 = 1;
+
+/// Connections that may wait to be accepted, as far as the system allows.
+const BACKLOG: i32 = 4096;
+
+/// What listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// The broker of the job with this number.
+    Broker(u64),
+    /// Who has published a name of this hash.
+    Name(u128),
+    /// A port with this number.
+    Port(u128),
+}
+
+impl Address {
+    /// Where the name `service` is published, by whoever does.
+    pub fn of_service(service: &str) -> Self {
+        // Fowler, Noll and Vo's hash 1a of 128 bits: whoever answers tells the whole name, too.
+        const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+        const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+        let step = |hash: u128, byte: u8| (hash ^ u128::from(byte)).wrapping_mul(PRIME);
+        Self::Name(service.bytes().fold(BASIS, step))
+    }
+
+    /// Listens there; a connection is accepted without waiting.
+    ///
+    /// # Errors
+    /// The system's; `AddrInUse` if somebody does already.
+    pub fn listen(self) -> io::Result<OwnedFd> {
+        let socket = socket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?;
+        rustix::net::bind(&socket, &self.to_system()?)?;
+        rustix::net::listen(&socket, BACKLOG)?;
+        Ok(socket)
+    }
+
+    /// Connects to who listens there, and looks who it is.
+    ///
+    /// # Errors
+    /// The system's; `NotFound` if nobody does, `WouldBlock` if too many want to be accepted, `PermissionDenied` if it
+    /// is another user.
+    pub fn connect(self) -> io::Result<OwnedFd> {
+        // Without waiting: the other side may have been stopped.
+        let socket = socket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?;
+        let address = self.to_system()?;
+        match rustix::io::retry_on_intr(|| rustix::net::connect(&socket, &address)) {
+            Err(Errno::CONNREFUSED) => {
+                Err(io::Error::new(io::ErrorKind::NotFound, "nobody listens there on this machine"))
+            }
+            connected => Ok(connected?),
+        }?;
+        Peer::of(&socket)?;
+        Ok(socket)
+    }
+
+    fn to_system(self) -> io::Result<SocketAddrUnix> {
+        let name = match self {
+            Self::Broker(id) => format!("oxmpi-{VERSION}-job-{id:016x}"),
+            Self::Name(hash) => {
+                format!("oxmpi-{VERSION}-name-{}-{hash:032x}", rustix::process::geteuid().as_raw())
+            }
+            Self::Port(number) => format!("oxmpi-{VERSION}-port-{number:032x}"),
+        };
+        Ok(SocketAddrUnix::new_abstract_name(name.as_bytes())?)
+    }
+}
+
+fn socket(flags: SocketFlags) -> io::Result<OwnedFd> {
+    Ok(rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?)
+}
+
+/// The next connection to `listener` of somebody who is trusted, if there is one.
+///
+/// # Errors
+/// The system's: there are no more descriptors.
+pub(crate) fn accept(listener: &OwnedFd) -> io::Result<Option<(OwnedFd, Peer)>> {
+    loop {
+        match rustix::net::accept_with(listener, SocketFlags::CLOEXEC) {
+            Ok(socket) => match Peer::of(&socket) {
+                Ok(peer) => return Ok(Some((socket, peer))),
+                Err(_) => continue, // who is not trusted is not even answered
+            },
+            Err(Errno::AGAIN) => return Ok(None),
+            Err(Errno::INTR | Errno::CONNABORTED) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// A number that nobody guesses.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn random() -> io::Result<u128> {
+    let mut bytes = [0; 16];
+    rustix::io::retry_on_intr(|| {
+        rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty())
+    })?;
+    Ok(u128::from_ne_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_one_listener_and_is_free_again_afterwards() {
+        let address = Address::Port(random().expect("random numbers"));
+        assert_eq!(address.connect().expect_err("nobody").kind(), io::ErrorKind::NotFound);
+        let listener = address.listen().expect("a socket");
+        assert_eq!(address.listen().expect_err("taken").kind(), io::ErrorKind::AddrInUse);
+        assert!(accept(&listener).expect("it listens").is_none());
+        let _socket = address.connect().expect("somebody");
+        assert!(accept(&listener).expect("it listens").is_some());
+        drop(listener);
+        address.listen().expect("free again");
+    }
+
+    #[test]
+    fn names_have_addresses_of_their_own() {
+        let names = ["", "a", "b", "ab", "ba", "a b"].map(Address::of_service);
+        for (index, name) in names.iter().enumerate() {
+            assert!(!names[..index].contains(name), "{name:?}");
+        }
+    }
+}

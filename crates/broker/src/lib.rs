@@ -1,0 +1,33 @@
+//! How jobs of one machine find each other: brokers, ports and published names.
+//!
+//! | what | who listens | who asks |
+//! |---|---|---|
+//! | [`Broker`] of a job | its launcher, by a [`Server`] | processes of any job |
+//! | published name | the launcher of the job that has published it | [`lookup`] |
+//! | [`Port`] | a process of MPI | [`Link::connect`] of another one |
+//!
+//! All are *abstract* Unix sockets: names without files, which end with who holds them, however that ends. They are
+//! those of a network namespace, and anybody there may try them; both sides look who the other one is, and speak only
+//! with their own user or root (`peer`). What is said travels in frames ([`Link`]); requests and answers are in `wire`,
+//! which trusts no byte.
+//!
+//! Nothing here waits but the short conversations of [`Broker`] and [`lookup`], which a launcher answers at once.
+//! MPI-5.0: Process Initialization, Creation, and Management.
+#![deny(unsafe_code)]
+
+mod address;
+mod client;
+mod link;
+#[allow(unsafe_code)] // asks the system who the peer is
+mod peer;
+mod port;
+mod server;
+mod singleton;
+mod wire;
+
+pub use client::{Broker, Spawning, lookup};
+pub use link::{Link, MAX_FRAME_BYTES};
+pub use port::Port;
+pub use server::{ClientId, Event, Interest, Server, Token};
+pub use singleton::Host;
+pub use wire::{Answer, Block, Malformed, Request, Spawn};

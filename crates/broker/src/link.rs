@@ -1,0 +1,345 @@
+//! Frames over a stream socket, without ever waiting.
+//!
+//! A frame is its length, in 4 bytes, low byte first, and as many bytes. No byte is read beyond the frame that was
+//! asked for: what follows may be meant for somebody else, who shares the socket (`MPI_Comm_join`). For his sake the
+//! socket's own flags are left as they are, too.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags,
+};
+
+/// The longest frame.
+pub const MAX_FRAME_BYTES: usize = 64 << 20;
+
+/// A stream of frames to and from another process.
+#[derive(Debug)]
+pub struct Link {
+    socket: OwnedFd,
+    outgoing: VecDeque<Outgoing>,
+    incoming: Incoming,
+    /// Whether descriptors are taken that come with frames.
+    takes_files: bool,
+}
+
+#[derive(Debug)]
+struct Outgoing {
+    bytes: Vec<u8>,
+    written: usize,
+    /// A descriptor that goes with the first byte.
+    file: Option<OwnedFd>,
+}
+
+/// What has come of the next frame.
+#[derive(Debug, Default)]
+struct Incoming {
+    header: [u8; HEADER_BYTES],
+    header_bytes: usize,
+    body: Vec<u8>,
+    file: Option<OwnedFd>,
+}
+
+const HEADER_BYTES: usize = 4;
+
+/// As much as is read at once.
+const CHUNK_BYTES: usize = 64 << 10;
+
+impl Link {
+    /// Speaks over a stream socket. The descriptor is closed with the link; its duplicates stay as they are.
+    pub fn over(socket: OwnedFd) -> Self {
+        Self { socket, outgoing: VecDeque::new(), incoming: Incoming::default(), takes_files: false }
+    }
+
+    /// The same, where the other side may send descriptors: a Unix socket.
+    pub(crate) fn with_files(socket: OwnedFd) -> Self {
+        Self { takes_files: true, ..Self::over(socket) }
+    }
+
+    /// Queues a frame, for [`Link::flush`].
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is longer than [`MAX_FRAME_BYTES`].
+    pub fn send(&mut self, frame: &[u8]) -> io::Result<()> {
+        self.send_with(frame, None)
+    }
+
+    /// Queues a frame with a descriptor.
+    ///
+    /// # Errors
+    /// As for [`Link::send`].
+    pub(crate) fn send_with(&mut self, frame: &[u8], file: Option<OwnedFd>) -> io::Result<()> {
+        if frame.len() > MAX_FRAME_BYTES {
+            let text = format!("{} bytes are longer than a frame can be ({MAX_FRAME_BYTES})", frame.len());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        let length = u32::try_from(frame.len()).expect("checked above");
+        let bytes = [&length.to_le_bytes()[..], frame].concat();
+        self.outgoing.push_back(Outgoing { bytes, written: 0, file });
+        Ok(())
+    }
+
+    /// Writes what the socket takes of what is queued; whether that was all.
+    ///
+    /// # Errors
+    /// The system's; `BrokenPipe` if the other side has gone.
+    pub fn flush(&mut self) -> io::Result<bool> {
+        while let Some(next) = self.outgoing.front_mut() {
+            match next.write(&self.socket) {
+                Ok(()) if next.written == next.bytes.len() => drop(self.outgoing.pop_front()),
+                Ok(()) | Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(false),
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether there is something to flush.
+    pub fn is_writing(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+
+    /// The next frame, if all of it has come.
+    ///
+    /// # Errors
+    /// The system's; `UnexpectedEof` if the other side has closed, `InvalidData` if it sends what is no frame.
+    pub fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
+        Ok(self.receive_with()?.map(|(frame, _)| frame))
+    }
+
+    /// The same, with the descriptor that came with it.
+    ///
+    /// # Errors
+    /// As for [`Link::receive`].
+    pub(crate) fn receive_with(&mut self) -> io::Result<Option<(Vec<u8>, Option<OwnedFd>)>> {
+        loop {
+            let wanted = self.incoming.wanted()?;
+            if wanted == 0 {
+                let Incoming { body, file, .. } = std::mem::take(&mut self.incoming);
+                return Ok(Some((body, file)));
+            }
+            let mut chunk = [0; CHUNK_BYTES];
+            let room = &mut chunk[..wanted.min(CHUNK_BYTES)];
+            match read(&self.socket, room, self.takes_files, &mut self.incoming.file) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(bytes) => self.incoming.take(&room[..bytes]),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(None),
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+
+    /// Writes all that is queued, however long it takes.
+    ///
+    /// # Errors
+    /// As for [`Link::flush`].
+    pub(crate) fn flush_all(&mut self) -> io::Result<()> {
+        while !self.flush()? {
+            self.wait(PollFlags::OUT)?;
+        }
+        Ok(())
+    }
+
+    /// The next frame, however long it takes, with the descriptor that came with it.
+    ///
+    /// # Errors
+    /// As for [`Link::receive`].
+    pub(crate) fn wait_for_frame(&mut self) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
+        loop {
+            if let Some(frame) = self.receive_with()? {
+                return Ok(frame);
+            }
+            self.wait(PollFlags::IN)?;
+        }
+    }
+
+    /// The socket alone: nothing may be under way.
+    pub(crate) fn into_socket(self) -> OwnedFd {
+        self.socket
+    }
+
+    fn wait(&self, flags: PollFlags) -> io::Result<()> {
+        rustix::io::retry_on_intr(|| rustix::event::poll(&mut [PollFd::new(&self.socket, flags)], None))?;
+        Ok(())
+    }
+}
+
+/// For waiting: readable when something may be received, writable when there may be room to flush.
+impl AsFd for Link {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Outgoing {
+    fn write(&mut self, socket: &OwnedFd) -> Result<(), Errno> {
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        let rest = &self.bytes[self.written..];
+        self.written += match &self.file {
+            None => rustix::net::send(socket, rest, flags)?,
+            Some(file) => {
+                let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+                let mut control = SendAncillaryBuffer::new(&mut space);
+                let files = [file.as_fd()];
+                let has_room = control.push(SendAncillaryMessage::ScmRights(&files));
+                assert!(has_room, "there is room for one descriptor");
+                rustix::net::sendmsg(socket, &[IoSlice::new(rest)], &mut control, flags)?
+            }
+        };
+        self.file = None;
+        Ok(())
+    }
+}
+
+impl Incoming {
+    /// Bytes that the frame lacks, as far as that is known; 0 if it is there.
+    fn wanted(&self) -> io::Result<usize> {
+        if self.header_bytes < HEADER_BYTES {
+            return Ok(HEADER_BYTES - self.header_bytes);
+        }
+        let length = u32::from_le_bytes(self.header);
+        match usize::try_from(length) {
+            Ok(length) if length <= MAX_FRAME_BYTES => Ok(length - self.body.len()),
+            _ => {
+                let text = format!("the other side begins a frame of {length} bytes, which is none of oxmpi");
+                Err(io::Error::new(io::ErrorKind::InvalidData, text))
+            }
+        }
+    }
+
+    /// Takes bytes, not more than are wanted.
+    fn take(&mut self, bytes: &[u8]) {
+        if self.header_bytes < HEADER_BYTES {
+            self.header[self.header_bytes..][..bytes.len()].copy_from_slice(bytes);
+            self.header_bytes += bytes.len();
+        } else {
+            // Grows with what has come: nobody makes us take memory by promising much.
+            self.body.extend_from_slice(bytes);
+        }
+    }
+}
+
+/// Reads once; keeps the first descriptor that comes along, if any is wanted.
+fn read(
+    socket: &OwnedFd,
+    room: &mut [u8],
+    takes_files: bool,
+    file: &mut Option<OwnedFd>,
+) -> Result<usize, Errno> {
+    if !takes_files {
+        return Ok(rustix::net::recv(socket, room, RecvFlags::DONTWAIT)?.0);
+    }
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+    let bytes = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(room)], &mut control, flags)?.bytes;
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(files) = message {
+            files.for_each(|new| *file = file.take().or(Some(new)));
+        }
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pair() -> (Link, Link) {
+        let (left, right) = UnixStream::pair().expect("sockets");
+        (Link::with_files(left.into()), Link::with_files(right.into()))
+    }
+
+    #[test]
+    fn a_frame_longer_than_the_sockets_buffer_comes_in_pieces() {
+        let (mut left, mut right) = pair();
+        let frame: Vec<u8> = (0..3_000_000_u32).map(|byte| byte.to_le_bytes()[0]).collect();
+        left.send(&frame).expect("not too long");
+        left.send(b"").expect("short");
+        assert!(!left.flush().expect("open") && left.is_writing(), "no buffer is so large");
+        let mut frames = Vec::new();
+        while frames.len() < 2 {
+            left.flush().expect("open");
+            frames.extend(right.receive().expect("open"));
+        }
+        assert!(frames[0] == frame && frames[1].is_empty() && !left.is_writing());
+    }
+
+    #[test]
+    fn nothing_is_read_beyond_a_frame_and_the_users_descriptor_stays_as_it_was() {
+        let (mut user, other) = UnixStream::pair().expect("sockets");
+        let mut link = Link::over(user.try_clone().expect("a descriptor").into());
+        (&other).write_all(b"\x02\0\0\0hiuser").expect("room");
+        assert_eq!(link.receive().expect("open").as_deref(), Some(&b"hi"[..]));
+        drop(link);
+        let mut rest = [0; 4];
+        user.read_exact(&mut rest).expect("open");
+        assert_eq!(&rest, b"user");
+        let flags = rustix::fs::fcntl_getfl(&user).expect("open");
+        assert!(!flags.contains(rustix::fs::OFlags::NONBLOCK));
+    }
+
+    #[test]
+    fn a_frame_that_is_too_long_is_an_error_on_both_sides() {
+        let (mut left, right) = pair();
+        let too_long = vec![0; MAX_FRAME_BYTES + 1];
+        assert_eq!(left.send(&too_long).expect_err("too long").kind(), io::ErrorKind::InvalidInput);
+        rustix::io::write(&right, b"GET / HTTP/1.0").expect("room");
+        assert_eq!(left.receive().expect_err("no frame").kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn a_torn_frame_is_an_unexpected_end() {
+        let (mut left, right) = pair();
+        rustix::io::write(&right, b"\x05\0\0\0abc").expect("room");
+        assert!(left.receive().expect("open").is_none());
+        drop(right);
+        assert_eq!(left.receive().expect_err("closed").kind(), io::ErrorKind::UnexpectedEof);
+        left.send(b"more").expect("short");
+        assert_eq!(left.flush().expect_err("closed").kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn a_descriptor_travels_with_its_frame_and_is_closed_on_exec() {
+        let (mut left, mut right) = pair();
+        let file = rustix::fs::memfd_create("test", rustix::fs::MemfdFlags::CLOEXEC).expect("memory");
+        rustix::io::write(&file, b"shared").expect("memory");
+        left.send(b"first").expect("short");
+        left.send_with(b"second", Some(file)).expect("short");
+        left.flush_all().expect("room");
+        assert!(right.wait_for_frame().expect("open").1.is_none());
+        let (frame, file) = right.wait_for_frame().expect("open");
+        let file = file.expect("it was sent");
+        assert!(rustix::io::fcntl_getfd(&file).expect("open").contains(rustix::io::FdFlags::CLOEXEC));
+        let mut text = [0; 6];
+        std::os::unix::fs::FileExt::read_exact_at(&File::from(file), &mut text, 0)
+            .expect("it is long enough");
+        assert_eq!((&frame[..], &text), (&b"second"[..], b"shared"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_the_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+            let (mut left, right) = pair();
+            rustix::io::write(&right, &bytes).expect("room");
+            drop(right);
+            while let Ok(frame) = left.receive() {
+                prop_assert!(frame.is_some_and(|frame| frame.len() <= bytes.len()));
+            }
+        }
+    }
+}
