@@ -8,8 +8,10 @@ use std::fmt;
 use crate::{ErrorClass, Function};
 
 /// A failure of an MPI operation.
+#[derive(Clone)]
 pub struct Error(Box<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     class: ErrorClass,
     code: i32,

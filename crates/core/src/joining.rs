@@ -19,6 +19,8 @@ use crate::settings::Settings;
 
 /// The environment variable that names how memory is copied.
 const COPY: &str = "OXMPI_COPY";
+/// The one that names the port at which the job that has spawned this one waits.
+const PARENT_PORT: &str = "OXMPI_PARENT_PORT";
 
 impl Process {
     /// Joins the job that the launcher has made; without one, becomes a job of one rank. As [`Process::new`] else.
@@ -31,18 +33,29 @@ impl Process {
         let settings = Settings::read()?;
         let copy = env::var_os(COPY).unwrap_or_default();
         choose_copy(&copy.to_string_lossy()).map_err(|error| error.about(COPY))?;
-        let engine =
-            join().map_err(|error| Error::new(ErrorClass::Other, format!("cannot join the job: {error}")))?;
-        Self::new(engine, settings, phase, gate)
+        let refused = |error| Error::new(ErrorClass::Other, format!("cannot join the job: {error}"));
+        let member = member().map_err(refused)?;
+        let is_launched = member.is_some();
+        let engine = member.map_or_else(alone, Ok).map_err(refused)?;
+        let process = Self::new(engine, is_launched, settings, phase, gate)?;
+        if let Some(port) = env::var(PARENT_PORT).ok().filter(|_| is_launched) {
+            process.meet_parent(&port)?;
+        }
+        Ok(process)
     }
 }
 
-fn join() -> io::Result<Engine> {
+/// This process as a rank of the job of its launcher, if it is one.
+fn member() -> io::Result<Option<Engine>> {
     match Engine::inherited()? {
-        Joining::Member(engine) => return Ok(*engine),
+        Joining::Member(engine) => return Ok(Some(*engine)),
         Joining::Outsider { rank, pid } => note_outsider(rank, pid),
         Joining::NotInvited => launcher::warn_if_foreign(),
     }
+    Ok(None)
+}
+
+fn alone() -> io::Result<Engine> {
     Ok(Engine::of_new_job(1)?.remove(0))
 }
 

@@ -10,6 +10,7 @@
 //! | `joining`, `launcher` | how the job is found; launchers that are not ours, noticed |
 //! | `wait` | the one place where anything waits, and how |
 //! | `group`, `comm` | groups and communicators, and how these are made together |
+//! | `jobs` | connecting with other jobs, and starting them |
 //! | `lines` | the lines that ranks offer for a channel which they open together |
 //! | `topology` | which members of a communicator are neighbours |
 //! | `hardware` | the parts of the machine that processes are bound to |
@@ -25,6 +26,7 @@ pub mod coll;
 mod comm;
 mod group;
 mod hardware;
+mod jobs;
 mod joining;
 mod launcher;
 mod lines;
@@ -42,6 +44,8 @@ pub use coll::Operation;
 pub use comm::{Communicator, Party, RemoteLeader, SplitType};
 pub use group::{Comparison, Group};
 pub use hardware::{Confinement, ResourceType};
+pub use jobs::Spawned;
+pub use oxmpi_broker::Block as Program;
 pub use p2p::{Dest, MessageKey, NULL_SOURCE, SendMode, Source, TagPattern};
 pub use process::{Phase, Process, State, ThreadLevel, end_with};
 pub use request::{AnyTest, Completion, GeneralizedCallbacks, Request, RequestKey};

@@ -20,6 +20,7 @@ pub use oxmpi_engine::machine::Phase;
 use crate::arrival::{PATIENCE, arrive};
 use crate::coll::PlanCache;
 use crate::comm::{Communicator, Letter};
+use crate::jobs::Abroad;
 use crate::p2p::KeptMessage;
 use crate::policy::{Policy, VainLooks};
 use crate::request::{Request, RequestKey};
@@ -49,6 +50,7 @@ pub struct Process {
     /// collective.
     farewell: Arc<Communicator>,
     has_sessions: AtomicBool,
+    pub(crate) abroad: Abroad,
     compares_types: bool,
     page: &'static StatePage,
     pub(crate) bed: Bed,
@@ -84,17 +86,19 @@ impl Process {
     ///
     /// `phase` is what it shows of itself from then on: in the world model, or in a session. `gate` makes the door
     /// to its state: with a lock for [`ThreadLevel::Multiple`], otherwise by the front's promise that calls are
-    /// serialised.
+    /// serialised. `is_launched` says whether there is a launcher to turn to.
     ///
     /// # Errors
     /// `Other` if ranks have other settings.
     pub fn new(
         mut engine: Engine,
+        is_launched: bool,
         settings: Settings,
         phase: Phase,
         gate: impl FnOnce(State) -> Gate<State>,
     ) -> Result<Self> {
         settings.agree(&engine)?;
+        let job = engine.whereabouts().job();
         let world = Arc::new(Communicator::world(&mut engine));
         let myself = Arc::new(Communicator::myself(&mut engine));
         let meeting_context = engine.p2p.open_context();
@@ -125,8 +129,21 @@ impl Process {
         }
         let processor = ProcessorQueue::of_this_thread();
         let has_sessions = AtomicBool::new(false);
+        let abroad = if is_launched { Abroad::launched(job) } else { Abroad::default() };
         let compares_types = settings.checks;
-        Ok(Self { gate, world, myself, farewell, has_sessions, compares_types, page, bed, policy, processor })
+        Ok(Self {
+            gate,
+            world,
+            myself,
+            farewell,
+            has_sessions,
+            abroad,
+            compares_types,
+            page,
+            bed,
+            policy,
+            processor,
+        })
     }
 
     /// Whether the types of the data in collectives are to be compared, as the user has set.

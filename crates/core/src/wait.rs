@@ -36,6 +36,11 @@ pub(crate) trait Awaited {
     /// Looks whether it will never come because a rank calls something else, and lets it end then.
     fn suspect(&mut self, _: &mut State) {}
 
+    /// How long it may be slept for at a time.
+    fn nap(&self) -> Duration {
+        NAP
+    }
+
     /// What it is, for reports, where the engine does not know it.
     fn describe(&self, _: &State) -> Option<String> {
         None
@@ -189,8 +194,8 @@ impl Process {
 
     /// Sleeps, unless there is something to do after all.
     fn sleep<A: Awaited>(&self, awaited: &mut A) -> Option<A::Outcome> {
-        let mut result = None;
-        self.bed.sleep(NAP, || {
+        let (mut result, nap) = (None, awaited.nap());
+        self.bed.sleep(nap, || {
             let mut state = self.enter();
             let moved = state.engine.poll();
             result = awaited.look(&mut state);

@@ -1,6 +1,7 @@
 //! The engine of one rank: its messages, its channels, its runs.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -203,6 +204,11 @@ impl Engine {
     /// What this rank shows to the launcher.
     pub fn state(&self) -> &'static StatePage {
         self.job.state(self.rank)
+    }
+
+    /// The memory of the job, for processes of others.
+    pub fn file(&self) -> BorrowedFd<'_> {
+        self.job.file()
     }
 
     pub(crate) fn job(&self) -> Job {

@@ -47,6 +47,13 @@ impl Memory {
             Self::Attached(guest) => guest.job(),
         }
     }
+
+    pub(crate) fn give_up(self) {
+        if let Self::Attached(guest) = self {
+            // Where the system refuses, it stays mapped and is only not used.
+            drop(guest.retire());
+        }
+    }
 }
 
 impl Whereabouts {

@@ -48,10 +48,16 @@ impl Engine {
     /// Takes in the memory of another job, which is behind `file`; its processes can be reached from then on.
     ///
     /// # Errors
-    /// `Other` if it is none, or cannot be mapped, or there are no numbers left for its ranks.
-    pub fn attach(&mut self, file: OwnedFd) -> Result<()> {
-        let guest = Guest::attach(file)
-            .map_err(|error| Error::new(ErrorClass::Other, format!("cannot attach another job: {error}")))?;
+    /// `Other` if it is that of no or another job, or cannot be mapped, or there are no numbers left for its ranks.
+    pub fn attach(&mut self, job: u64, file: OwnedFd) -> Result<()> {
+        let refused = |why: String| {
+            Error::new(ErrorClass::Other, format!("the memory of job {job:016x} cannot be attached: {why}"))
+        };
+        let guest = Guest::attach(file).map_err(|error| refused(error.to_string()))?;
+        if guest.job().id() != job {
+            drop(guest.retire());
+            return Err(refused("it is that of another one".to_owned()));
+        }
         self.take_in(Memory::Attached(guest))
     }
 
@@ -66,6 +72,7 @@ impl Engine {
     fn take_in(&mut self, memory: Memory) -> Result<()> {
         let id = memory.job().id();
         if self.is_attached(id) {
+            memory.give_up(); // another thread was faster
             return Ok(());
         }
         self.p2p.peers.jobs.attach(memory)?;
@@ -221,10 +228,7 @@ impl Engine {
         self.p2p.peers.forget(job);
         self.state().untie(job);
         self.links.doorway.forget(job);
-        if let Some(Memory::Attached(guest)) = self.p2p.peers.jobs.detach(job) {
-            // Where the system refuses it stays mapped, and is only not used.
-            drop(guest.retire());
-        }
+        self.p2p.peers.jobs.detach(job).into_iter().for_each(Memory::give_up);
     }
 
     /// Looks whether processes of other jobs have ended, or left MPI.

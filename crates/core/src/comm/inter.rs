@@ -2,7 +2,7 @@
 //!
 //! MPI-5.0: Inter-Communication, Inter-Communicator Operations.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
@@ -16,6 +16,7 @@ use super::meeting::Meeting;
 use super::offer::{Form, Proposal, members};
 use crate::coll::{Record, exchange};
 use crate::group::Group;
+use crate::jobs::Connection;
 use crate::p2p::checked_tag;
 use crate::process::Process;
 
@@ -39,10 +40,26 @@ pub struct RemoteLeader {
     pub tag: i32,
 }
 
-/// The other leader, and how the two correspond.
-struct Counterpart {
-    address: Address,
-    letters: Correspondence,
+/// How a leader reaches the other one.
+#[derive(Debug)]
+pub(crate) enum Counterpart {
+    /// By what leads to another job.
+    Connection(Connection),
+    /// By letters.
+    Letters(Address, Correspondence),
+}
+
+impl Counterpart {
+    /// Tells the other leader something, and hears what that tells.
+    fn exchange(&mut self, process: &Process, told: &[u8]) -> Result<Vec<u8>> {
+        match self {
+            Self::Connection(connection) => connection.exchange(process, told),
+            Self::Letters(address, letters) => {
+                letters.write(process, *address, told);
+                Ok(letters.read(process, address.peer))
+            }
+        }
+    }
 }
 
 impl Process {
@@ -93,6 +110,18 @@ impl Process {
         self.comm_between(&meeting, leader, remote)
     }
 
+    /// A communicator between the group of `comm` and that which the leader's counterpart speaks for, of any job.
+    pub(crate) fn comm_between_jobs(
+        &self,
+        comm: &Arc<Communicator>,
+        leader: u32,
+        counterpart: Result<Counterpart>,
+    ) -> Result<Arc<Communicator>> {
+        let subject = Subject { purpose: Purpose::CommConnect, tag: &[] };
+        let meeting = Meeting::inside(&self.enter(), comm, &comm.group, subject);
+        self.comm_between(&meeting, leader, counterpart)
+    }
+
     /// The communicator between the group of those who meet and that of the leader's counterpart.
     fn comm_between(
         &self,
@@ -101,9 +130,11 @@ impl Process {
         counterpart: Result<Counterpart>,
     ) -> Result<Arc<Communicator>> {
         let offer = self.enter().offer(Form::Inter, 0, 0);
+        let mut embassy = Embassy { process: self, meeting, leader, counterpart };
         let introduction = meeting.exchange(self, &offer.proposal).and_then(|mine| {
-            let theirs = self.introduce(meeting, leader, counterpart, &mine)?;
+            let theirs = read_table(&embassy.exchange(Ok(table(&mine)))?)?;
             check_disjoint(&mine, &theirs)?;
+            embassy.reach_all(&mine, &theirs)?;
             Ok((mine, theirs))
         });
         let mut state = self.enter();
@@ -116,31 +147,6 @@ impl Process {
         }
     }
 
-    /// The proposals of the remote group: the leaders tell each other, and then their groups.
-    fn introduce(
-        &self,
-        meeting: &Meeting,
-        leader: u32,
-        counterpart: Result<Counterpart>,
-        mine: &[Proposal],
-    ) -> Result<Vec<Proposal>> {
-        if meeting.rank() != leader {
-            let theirs = read_table(&meeting.spread(self, leader, None));
-            if theirs.is_empty() {
-                let text = format!("the local leader, rank {leader}, cannot reach the remote one");
-                return Err(Error::new(ErrorClass::Other, text));
-            }
-            return Ok(theirs);
-        }
-        let theirs = counterpart.map(|Counterpart { address, letters }| {
-            letters.write(self, address, &table(mine));
-            letters.read(self, address.peer)
-        });
-        // An empty table tells the group that there is no other.
-        meeting.spread(self, leader, Some(theirs.as_deref().unwrap_or_default().to_vec()));
-        theirs.map(|theirs| read_table(&theirs))
-    }
-
     fn across_peer_comm(&self, remote: &RemoteLeader) -> Result<Counterpart> {
         let RemoteLeader { peer_comm, rank, tag } = remote;
         let rank = check_rank("remote_leader", *rank, peer_comm.peers())?;
@@ -150,13 +156,13 @@ impl Process {
         let peer = if peer_comm.is_inter() { Peer::Remote(rank) } else { Peer::Local(rank) };
         let subject = Subject { purpose: Purpose::IntercommCreate, tag: &tag };
         let letters = Correspondence::new(channel.context(), subject);
-        Ok(Counterpart { address: channel.address(peer), letters })
+        Ok(Counterpart::Letters(channel.address(peer), letters))
     }
 
     fn across_job(&self, remote: &Party, subject: Subject<'_>) -> Result<Counterpart> {
         let leader = check_rank("remote_leader", remote.leader, remote.group.size())?;
         let address = self.enter().meeting_place(remote.group.member(leader))?;
-        Ok(Counterpart { address, letters: Correspondence::new(address.context, subject) })
+        Ok(Counterpart::Letters(address, Correspondence::new(address.context, subject)))
     }
 
     /// A communicator of both groups of an intercommunicator. The members of one group agree on `high`: the
@@ -187,14 +193,97 @@ impl Process {
     }
 }
 
+/// One group, whose leader alone speaks with the leader of another one.
+struct Embassy<'a> {
+    process: &'a Process,
+    meeting: &'a Meeting,
+    leader: u32,
+    /// At the leader.
+    counterpart: Result<Counterpart>,
+}
+
+impl Embassy<'_> {
+    /// What the other group's leader tells for what this group's leader tells. An error on either side, or between
+    /// them, is that of all members of both groups.
+    fn exchange(&mut self, told: Result<Vec<u8>>) -> Result<Vec<u8>> {
+        let is_leader = self.meeting.rank() == self.leader;
+        let heard = is_leader.then(|| {
+            let counterpart = self.counterpart.as_mut().map_err(|error| error.clone())?;
+            let heard = counterpart.exchange(self.process, &encode(&told))?;
+            told.and_then(|_| decode(&heard))
+        });
+        decode(&self.meeting.spread(self.process, self.leader, heard.map(|heard| encode(&heard))))
+    }
+
+    /// Makes sure that all members of both groups can reach each other, or none can.
+    fn reach_all(&mut self, mine: &[Proposal], theirs: &[Proposal]) -> Result<()> {
+        let jobs: BTreeSet<u64> = mine.iter().chain(theirs).map(|member| member.process.job()).collect();
+        if jobs.len() == 1 {
+            return Ok(()); // of one job, as everybody sees
+        }
+        let reached = self.process.reach_all(jobs);
+        let all = self.meeting.exchange(self.process, &Reached(reached.is_ok()))?;
+        let everybody = match all.iter().position(|reached| !reached.0) {
+            None => Ok(Vec::new()),
+            Some(rank) => {
+                let text = format!("rank {rank} of a group cannot reach the processes of another job");
+                Err(reached.err().unwrap_or_else(|| Error::new(ErrorClass::Other, text)))
+            }
+        };
+        self.exchange(everybody).map(drop)
+    }
+}
+
+/// Whether a process can reach all others.
+struct Reached(bool);
+
+impl Record for Reached {
+    const BYTES: usize = 1;
+
+    fn write(&self, into: &mut Vec<u8>) {
+        into.push(self.0.into());
+    }
+
+    fn read(from: &[u8]) -> Self {
+        Self(from[0] != 0)
+    }
+}
+
+/// What is told between groups: something, or why there is nothing.
+fn encode(told: &Result<Vec<u8>>) -> Vec<u8> {
+    match told {
+        Ok(told) => [&0_i32.to_ne_bytes(), &told[..]].concat(),
+        Err(error) => [&error.class().code().to_ne_bytes(), error.text().as_bytes()].concat(),
+    }
+}
+
+fn decode(heard: &[u8]) -> Result<Vec<u8>> {
+    let (class, rest) = heard.split_at_checked(4).ok_or_else(not_oxmpi)?;
+    match i32::from_ne_bytes(class.try_into().expect("4 bytes")) {
+        0 => Ok(rest.to_vec()),
+        class => {
+            let class = ErrorClass::from_code(class).ok_or_else(not_oxmpi)?;
+            Err(Error::new(class, String::from_utf8_lossy(rest)))
+        }
+    }
+}
+
+#[cold]
+fn not_oxmpi() -> Error {
+    Error::new(ErrorClass::Other, "the other side is no process of this version of oxmpi")
+}
+
 fn table(proposals: &[Proposal]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(proposals.len() * Proposal::BYTES);
     proposals.iter().for_each(|proposal| proposal.write(&mut bytes));
     bytes
 }
 
-fn read_table(bytes: &[u8]) -> Vec<Proposal> {
-    bytes.chunks_exact(Proposal::BYTES).map(Proposal::read).collect()
+fn read_table(bytes: &[u8]) -> Result<Vec<Proposal>> {
+    if bytes.is_empty() || !bytes.len().is_multiple_of(Proposal::BYTES) {
+        return Err(not_oxmpi());
+    }
+    Ok(bytes.chunks_exact(Proposal::BYTES).map(Proposal::read).collect())
 }
 
 fn agree(group: &[Proposal]) -> bool {

@@ -24,6 +24,8 @@ const NO_RANK: i32 = 0;
 pub(super) enum Purpose {
     CommCreateFromGroup,
     CommCreateGroup,
+    /// Of two jobs.
+    CommConnect,
     IntercommCreate,
     IntercommCreateFromGroups,
 }
@@ -37,7 +39,7 @@ pub(super) struct Subject<'a> {
 
 /// Letters on one subject, which arrive at one context of this process.
 #[derive(Debug)]
-pub(super) struct Correspondence {
+pub(crate) struct Correspondence {
     context: u32,
     purpose: Purpose,
     /// How its letters begin. None of them begins as those of another do.
@@ -65,6 +67,7 @@ impl Purpose {
         match self {
             Self::CommCreateFromGroup => "MPI_Comm_create_from_group",
             Self::CommCreateGroup => "MPI_Comm_create_group",
+            Self::CommConnect => "connecting with another job",
             Self::IntercommCreate => "MPI_Intercomm_create",
             Self::IntercommCreateFromGroups => "MPI_Intercomm_create_from_groups",
         }

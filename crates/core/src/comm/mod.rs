@@ -35,6 +35,7 @@ use crate::group::{Comparison, Group};
 use crate::topology::Topology;
 
 pub(crate) use duplication::Duplication;
+pub(crate) use inter::Counterpart;
 pub use inter::{Party, RemoteLeader};
 pub(crate) use letters::Letter;
 pub use split_type::SplitType;

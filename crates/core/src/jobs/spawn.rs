@@ -1,0 +1,52 @@
+//! Spawning: the broker starts a job, which connects with its parents when it begins.
+
+use std::sync::Arc;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_broker::{Block, Port, Spawn};
+
+use super::{Connection, failed};
+use crate::comm::Communicator;
+use crate::process::Process;
+
+/// A job that has been spawned.
+#[derive(Debug)]
+pub struct Spawned {
+    /// Between its parents and it.
+    pub comm: Arc<Communicator>,
+    /// How many processes it has.
+    pub size: u32,
+}
+
+impl Process {
+    /// Starts the programs that the `root` names, as one job, and connects with it. Collective.
+    ///
+    /// # Errors
+    /// `Spawn` if not all could be started, or they ended before they had connected: none is left then. Else as
+    /// [`Process::comm_accept`].
+    pub fn comm_spawn(
+        &self,
+        comm: &Arc<Communicator>,
+        root: i32,
+        programs: Result<Vec<Block>>,
+    ) -> Result<Spawned> {
+        let comm = self.connect_groups(comm, root, "MPI_Comm_spawn", || self.spawn(programs?))?;
+        let size = comm.peers();
+        Ok(Spawned { comm, size })
+    }
+
+    fn spawn(&self, blocks: Vec<Block>) -> Result<Connection> {
+        let port =
+            Port::open().map_err(|error| failed(ErrorClass::Spawn, "the new job cannot be met", &error))?;
+        let rank = self.enter().engine.whereabouts().rank();
+        let request = Spawn { rank, blocks, parent_port: port.name().to_owned() };
+        let mut spawning = self.broker()?.spawn(&request)?;
+        self.wait_for_others("MPI_Comm_spawn: waits for the launcher", || spawning.poll())?;
+        self.accept_at(&port, || spawning.ended().map(ended))
+    }
+}
+
+#[cold]
+fn ended(how: String) -> Error {
+    Error::new(ErrorClass::Spawn, format!("the new job has ended before it began with MPI: {how}"))
+}
