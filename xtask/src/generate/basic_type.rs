@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::names;
 use super::spec::{Datatype, Size, Spec};
+use super::{names, template};
 use crate::Outcome;
 
 /// The text of `basic_type.rs`: one variant per distinct handle, under the name that is not an alias.
@@ -30,20 +30,19 @@ pub fn text(spec: &Spec) -> Outcome<String> {
             scalar(row)?
         )?;
     }
-    let mut out = PREAMBLE.to_owned();
-    write!(
-        out,
-        "/// A predefined datatype that is a unit of data: everything but derived types.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[repr(u8)]
-        pub enum BasicType {{\n{variants}}}\n\n"
-    )?;
-    let count = types.len();
-    out.push_str(&METHODS.replace("$COUNT", &count.to_string()).replace("$ALL", &all));
-    write!(out, "\nstatic ROWS: [Row; {count}] = [\n{rows}];\n\n")?;
-    out.push_str(&class(spec)?);
-    out.push_str(SCALAR);
-    Ok(out)
+    let (classes, legal) = classes(spec)?;
+    let (all, count) = (&all, &types.len().to_string());
+    Ok(template::filled(
+        include_str!("templates/basic_type.rs"),
+        &[
+            ("ALL", all),
+            ("CLASSES", &classes),
+            ("COUNT", count),
+            ("LEGAL", &legal),
+            ("ROWS", &rows),
+            ("VARIANTS", &variants),
+        ],
+    ))
 }
 
 /// The C type, for the variant's documentation.
@@ -122,7 +121,8 @@ fn check_operations(spec: &Spec) -> Outcome {
     Ok(())
 }
 
-fn class(spec: &Spec) -> Outcome<String> {
+/// The classes, and the types on which each operation is legal by them.
+fn classes(spec: &Spec) -> Outcome<(String, String)> {
     let mut classes: Vec<&str> = Vec::new();
     for row in &spec.datatypes.datatypes {
         if let Some(class) = row.class.as_deref().filter(|class| !classes.contains(class)) {
@@ -145,19 +145,7 @@ fn class(spec: &Spec) -> Outcome<String> {
             if list.is_empty() { "false".into() } else { format!("matches!(self, {})", list.join(" | ")) };
         writeln!(arms, "ReduceOp::{} => {test},", names::camel(op))?;
     }
-    Ok(format!(
-        "/// The groups of types by which the standard says what an operation is legal on.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum TypeClass {{\n{variants}}}
-
-        impl TypeClass {{
-            /// Whether a reduction may apply `op` to types of this class. `Replace` and `NoOp` belong to
-            /// one-sided accumulation and are never legal in a reduction.
-            pub const fn allows(self, op: ReduceOp) -> bool {{
-                match op {{\n{arms}}}
-            }}
-        }}\n\n"
-    ))
+    Ok((variants, arms))
 }
 
 fn class_doc(class: &str) -> Outcome<&'static str> {
@@ -173,169 +161,3 @@ fn class_doc(class: &str) -> Outcome<&'static str> {
         other => return Err(format!("no description of the class {other}").into()),
     })
 }
-
-const PREAMBLE: &str = "\
-//! The predefined datatypes, with their handles in the standard ABI.
-//!
-//! MPI-5.0: Point-to-Point Communication, Message Data; Collective Communication, Predefined Reduction
-//! Operations. Sizes are those of the LP64 targets; Fortran's are those of its default kinds.
-
-use super::reduce_op::ReduceOp;
-
-";
-
-const METHODS: &str = "\
-impl BasicType {
-    /// Every basic type.
-    pub const ALL: [Self; $COUNT] = [
-        $ALL
-    ];
-
-    /// The type whose handle is `handle`, also under an alias.
-    pub fn from_abi(handle: u32) -> Option<Self> {
-        let index = handle.checked_sub(FIRST_HANDLE)? as usize;
-        BY_HANDLE.get(index).copied().flatten()
-    }
-
-    /// The handle in the standard ABI.
-    pub const fn abi(self) -> u32 {
-        self.row().abi as u32
-    }
-
-    /// The name of the constant in C.
-    pub const fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// Bytes of data in one element; gaps do not count.
-    pub const fn size(self) -> usize {
-        self.row().size as usize
-    }
-
-    /// Bytes from one element to the next in an array.
-    pub const fn extent(self) -> usize {
-        self.row().extent as usize
-    }
-
-    /// Alignment of one element in bytes.
-    pub const fn align(self) -> usize {
-        self.row().align as usize
-    }
-
-    /// Whether the data of one element fills its extent.
-    pub const fn is_dense(self) -> bool {
-        self.row().size == self.row().extent
-    }
-
-    /// Bytes from the value of a pair to its index; 0 for what is not a pair.
-    pub const fn index_offset(self) -> usize {
-        self.row().index_offset as usize
-    }
-
-    /// The class that decides which operations are legal; `None` if no reduction is.
-    pub const fn class(self) -> Option<TypeClass> {
-        self.row().class
-    }
-
-    /// What one element is to the processor.
-    pub const fn scalar(self) -> Scalar {
-        self.row().scalar
-    }
-
-    /// Whether a reduction may apply `op` to this type.
-    pub const fn allows(self, op: ReduceOp) -> bool {
-        match self.class() {
-            Some(class) => class.allows(op),
-            None => false,
-        }
-    }
-
-    const fn row(self) -> &'static Row {
-        &ROWS[self as usize]
-    }
-}
-
-/// The first handle of the block that the standard ABI reserves for datatypes.
-const FIRST_HANDLE: u32 = 0x200;
-
-static BY_HANDLE: [Option<BasicType>; 256] = {
-    let mut table = [None; 256];
-    let mut index = 0;
-    while index < BasicType::ALL.len() {
-        let basic = BasicType::ALL[index];
-        table[(basic.abi() - FIRST_HANDLE) as usize] = Some(basic);
-        index += 1;
-    }
-    table
-};
-
-struct Row {
-    name: &'static str,
-    abi: u16,
-    size: u8,
-    extent: u8,
-    align: u8,
-    index_offset: u8,
-    class: Option<TypeClass>,
-    scalar: Scalar,
-}
-
-const fn row(name: &'static str, abi: u16, bytes: [u8; 4], class: Option<TypeClass>, scalar: Scalar) -> Row {
-    let [size, extent, align, index_offset] = bytes;
-    Row { name, abi, size, extent, align, index_offset, class, scalar }
-}
-";
-
-const SCALAR: &str = "\
-/// What one element is to the processor, whatever the language calls it.
-///
-/// A type that takes part in no reduction is the unsigned integer of its size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = \"the variants are named after Rust's types\")]
-pub enum Scalar {
-    I8,
-    I16,
-    I32,
-    I64,
-    I128,
-    U8,
-    U16,
-    U32,
-    U64,
-    F16,
-    F32,
-    F64,
-    /// IEEE binary128.
-    F128,
-    /// C's `long double`: 80 bits in 16 bytes on x86-64, IEEE binary128 on aarch64.
-    LongDouble,
-    ComplexF16,
-    ComplexF32,
-    ComplexF64,
-    ComplexF128,
-    ComplexLongDouble,
-    /// One byte, 0 or 1.
-    Bool,
-    /// Truth values of Fortran, by their bits.
-    Logical8,
-    Logical16,
-    Logical32,
-    Logical64,
-    Logical128,
-    Pair(Pair),
-}
-
-/// The parts of a pair: first the value, then the index, each aligned as in a C structure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = \"the variants are named after the parts\")]
-pub enum Pair {
-    F32I32,
-    F64I32,
-    I64I32,
-    I32I32,
-    I16I32,
-    LongDoubleI32,
-    F32F32,
-    F64F64,
-}
-";

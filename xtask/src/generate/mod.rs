@@ -22,6 +22,7 @@ mod matrix;
 mod names;
 mod reduce_op;
 pub mod spec;
+mod template;
 
 use spec::Spec;
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::names;
 use super::spec::Spec;
+use super::{names, template};
 use crate::Outcome;
 
 /// The text of `reduce_op.rs`: every operation that `datatypes.json` says something about.
@@ -26,36 +26,14 @@ pub fn text(spec: &Spec) -> Outcome<String> {
         writeln!(from_abi, "{value:#x} => Self::{variant},")?;
         writeln!(names_, "Self::{variant} => {name:?},")?;
     }
-    let count = ops.len();
-    Ok(format!(
-        "//! The predefined operations, with their handles in the standard ABI.
-        //!
-        //! MPI-5.0: Collective Communication, Predefined Reduction Operations. All of them commute.
-
-        /// A predefined operation.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[repr(u8)]
-        pub enum ReduceOp {{\n{variants}}}
-
-        impl ReduceOp {{
-            /// Every predefined operation.
-            pub const ALL: [Self; {count}] = [\n{all}];
-
-            /// The operation whose handle is `handle`.
-            pub const fn from_abi(handle: u32) -> Option<Self> {{
-                Some(match handle {{\n{from_abi}_ => return None,\n}})
-            }}
-
-            /// The handle in the standard ABI.
-            pub const fn abi(self) -> u32 {{
-                self as u32
-            }}
-
-            /// The name of the constant in C.
-            pub const fn name(self) -> &'static str {{
-                match self {{\n{names_}}}
-            }}
-        }}
-        "
+    Ok(template::filled(
+        include_str!("templates/reduce_op.rs"),
+        &[
+            ("ALL", &all),
+            ("COUNT", &ops.len().to_string()),
+            ("FROM_ABI", &from_abi),
+            ("NAMES", &names_),
+            ("VARIANTS", &variants),
+        ],
     ))
 }

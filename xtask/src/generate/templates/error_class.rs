@@ -1,0 +1,39 @@
+//! The error classes of the standard, with the values of the standard ABI.
+//!
+//! MPI-5.0: MPI Environmental Management, Error Codes and Classes.
+
+/// What kind of thing went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(i32)]
+pub enum ErrorClass {
+    $VARIANTS
+}
+
+impl ErrorClass {
+    /// The class whose value is `code`.
+    pub const fn from_code(code: i32) -> Option<Self> {
+        Some(match code {
+            $CODES
+            _ => return None,
+        })
+    }
+
+    /// The value in the standard ABI.
+    pub const fn code(self) -> i32 {
+        self as i32
+    }
+
+    /// The name of the constant in C.
+    pub const fn name(self) -> &'static str {
+        match self {
+            $NAMES
+        }
+    }
+
+    /// When this class is given, in a few words.
+    pub const fn description(self) -> &'static str {
+        match self {
+            $DESCRIPTIONS
+        }
+    }
+}
