@@ -10,7 +10,7 @@ use oxmpi_base::{BasicType, Error, ErrorClass, Function, Result};
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_ABI_SUBVERSION, MPI_ABI_VERSION, MPI_INFO_NULL};
 use crate::generated::types::{MPI_Aint, MPI_Count, MPI_Info, MPI_Offset};
-use crate::info::{self, Info};
+use crate::object::info::{self, Info};
 use crate::pointer::{Array, Out};
 
 /// Whether the program has said how large Fortran's types are.

@@ -4,8 +4,6 @@
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Caching; MPI Environmental Management, Implementation
 //! Information.
 
-mod cache;
-
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 use std::{env, ptr};
@@ -13,88 +11,29 @@ use std::{env, ptr};
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::WALL_TIME_IS_GLOBAL;
 
-use self::cache::{Cache, CopyFunction, DeleteFunction};
-use crate::failure::{at_any_time, on_comm, on_win};
+use crate::failure::at_any_time;
 use crate::generated::constants::{
-    MPI_ANY_SOURCE, MPI_APPNUM, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_HOST, MPI_IO, MPI_KEYVAL_INVALID,
-    MPI_LASTUSEDCODE, MPI_PROC_NULL, MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
+    MPI_ANY_SOURCE, MPI_APPNUM, MPI_HOST, MPI_IO, MPI_KEYVAL_INVALID, MPI_LASTUSEDCODE, MPI_PROC_NULL,
+    MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
 };
 use crate::generated::types::{
     MPI_Comm, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function, MPI_Datatype,
     MPI_Type_copy_attr_function, MPI_Type_delete_attr_function, MPI_Win, MPI_Win_copy_attr_function,
     MPI_Win_delete_attr_function,
 };
-use crate::handle::Handle;
+use crate::object::attributes::{Attributed, CopyFunction, DeleteFunction, OF_COMMS, OF_DATATYPES, OF_WINS};
+use crate::object::comm::on_comm;
+use crate::object::datatype;
+use crate::object::win::on_win;
 use crate::pointer::{InOut, Out};
 use crate::process::Origin;
-use crate::{datatype, error_codes, process};
+use crate::{error_codes, process};
 
 /// The first names of these functions.
 pub use self::{
     comm_create_keyval as keyval_create, comm_delete_attr as attr_delete, comm_free_keyval as keyval_free,
     comm_get_attr as attr_get, comm_set_attr as attr_put,
 };
-
-static OF_COMMS: Cache<MPI_Comm> = Cache::new("comm_keyval");
-static OF_DATATYPES: Cache<MPI_Datatype> = Cache::new("type_keyval");
-static OF_WINS: Cache<MPI_Win> = Cache::new("win_keyval");
-
-/// A kind of object that has attributes.
-pub trait Attributed: Handle + 'static {
-    /// The attributes of all objects of this kind.
-    fn cache() -> &'static Cache<Self>;
-}
-
-impl Attributed for MPI_Comm {
-    fn cache() -> &'static Cache<Self> {
-        &OF_COMMS
-    }
-}
-
-impl Attributed for MPI_Datatype {
-    fn cache() -> &'static Cache<Self> {
-        &OF_DATATYPES
-    }
-}
-
-impl Attributed for MPI_Win {
-    fn cache() -> &'static Cache<Self> {
-        &OF_WINS
-    }
-}
-
-/// Gives `new`, a duplicate of `old`, the attributes that the copy callbacks want it to have.
-///
-/// # Errors
-/// What a copy callback returns; then `new` has no attributes.
-pub fn copy_all<H: Attributed>(old: H, new: H) -> Result<()> {
-    H::cache().copy_all(old, new)
-}
-
-/// Deletes all attributes of an object that is about to be freed, the last one set first.
-///
-/// # Errors
-/// What a delete callback returns; its attribute and those set before it stay.
-pub fn delete_all<H: Attributed>(object: H) -> Result<()> {
-    H::cache().delete_all(object)
-}
-
-/// As [`delete_all`], but a callback that refuses does not keep its attribute.
-///
-/// # Errors
-/// What the first delete callback that refused returned.
-pub fn delete_all_forcibly<H: Attributed>(object: H) -> Result<()> {
-    H::cache().delete_all_forcibly(object)
-}
-
-/// Deletes the attributes of the communicators that end with the process: those of `MPI_COMM_SELF` first.
-///
-/// # Errors
-/// What the first delete callback that refused returned; no attribute stays all the same.
-pub fn end() -> Result<()> {
-    let of_self = OF_COMMS.delete_all_forcibly(MPI_COMM_SELF);
-    of_self.and(OF_COMMS.delete_all_forcibly(MPI_COMM_WORLD))
-}
 
 /// # Safety
 /// `keyval` is null or valid for writes.

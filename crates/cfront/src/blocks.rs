@@ -10,9 +10,9 @@ use oxmpi_datatype::{Buffer, Datatype};
 
 use crate::boundary::{IntegerArray, Integers};
 use crate::buffer::{Arguments, Names};
-use crate::datatype;
 use crate::generated::constants::MPI_IN_PLACE;
 use crate::generated::types::{MPI_Count, MPI_Datatype};
+use crate::object::datatype;
 use crate::pointer::Array;
 
 /// What the arguments are called in C.

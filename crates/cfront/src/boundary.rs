@@ -5,7 +5,6 @@ use std::ffi::c_int;
 use oxmpi_base::Result;
 
 use crate::generated::constants::MPI_UNDEFINED;
-use crate::generated::types::{MPI_Comm, MPI_File, MPI_Session, MPI_Win};
 use crate::pointer::{Array, Out, null};
 
 /// An array of integers that the caller of `X` has as `int`, and the caller of `X_c` as 64-bit integers.
@@ -127,23 +126,4 @@ impl IntegerOut {
         }
         Ok(())
     }
-}
-
-/// The object whose error handler hears of an error.
-///
-/// MPI-5.0: MPI Environmental Management, Error Handling.
-#[derive(Clone, Copy, Debug)]
-pub enum ErrorVia {
-    /// A communicator's.
-    Comm(MPI_Comm),
-    /// That of errors that belong to no object.
-    Default,
-    /// A file's; of the null file, the default handler for files.
-    File(MPI_File),
-    /// None: the tools interface only returns codes.
-    None,
-    /// A session's.
-    Session(MPI_Session),
-    /// A window's.
-    Win(MPI_Win),
 }

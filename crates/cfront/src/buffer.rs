@@ -14,7 +14,8 @@ use oxmpi_datatype::{Buffer, Datatype, Elements};
 
 use crate::generated::constants::MPI_IN_PLACE;
 use crate::generated::types::{MPI_Count, MPI_Datatype};
-use crate::{datatype, signature};
+use crate::object::datatype;
+use crate::signature;
 
 /// What the arguments are called in C, for error texts.
 #[derive(Clone, Copy, Debug)]

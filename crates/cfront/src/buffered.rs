@@ -11,14 +11,16 @@ use oxmpi_core::{AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner, Communica
 
 use crate::boundary::IntegerOut;
 use crate::buffer::{Arguments, PLAIN, check_memory};
-use crate::comm::Entry;
-use crate::failure::{in_process, on_comm, on_session};
+use crate::envelope::{destination, make_request};
+use crate::failure::in_process;
 use crate::generated::constants::{MPI_BSEND_OVERHEAD, MPI_BUFFER_AUTOMATIC};
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Request, MPI_Session};
 use crate::handle::{Handle, encode};
+use crate::object::comm::Entry;
+use crate::object::comm::on_comm;
+use crate::object::session::on_session;
 use crate::pointer::Out;
 use crate::process::Origin;
-use crate::pt2pt::{destination, make_request};
 
 const _: () = assert!(BUFFERED_OVERHEAD_BYTES <= MPI_BSEND_OVERHEAD as u64);
 

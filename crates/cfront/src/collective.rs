@@ -22,8 +22,9 @@ use crate::buffer::{
 use crate::generated::constants::{MPI_INT, MPI_SUM};
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
 use crate::lifetime::collectives;
+use crate::object::datatype;
+use crate::op;
 use crate::root::Part;
-use crate::{datatype, op};
 
 collectives! {
     allgather iallgather allgather_init "Allgather" (

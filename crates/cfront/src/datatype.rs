@@ -1,4 +1,4 @@
-//! Datatypes by their handles: predefined, and made by constructors.
+//! Datatypes: what they are asked, and their constructors.
 //!
 //! MPI-5.0: Datatypes, Derived Datatypes; Language Bindings, Support for Size-Specific MPI Datatypes.
 
@@ -13,10 +13,8 @@ mod value_index;
 
 use std::ffi::{OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
-use std::sync::LazyLock;
 
-use oxmpi_base::{BasicType, Function, Result};
-use oxmpi_datatype::Datatype;
+use oxmpi_base::Function;
 
 pub use self::arrays::{type_create_darray, type_create_subarray};
 pub use self::contents::{type_get_contents, type_get_contents_c, type_get_envelope, type_get_envelope_c};
@@ -34,58 +32,8 @@ use crate::boundary::IntegerOut;
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_DATATYPE_NULL, MPI_MAX_OBJECT_NAME};
 use crate::generated::types::{MPI_Aint, MPI_Count, MPI_Datatype};
-use crate::handle::{self, Sharing, Table, bad_handle};
+use crate::object::datatype::find;
 use crate::pointer::{InOut, Out, StringOut, bytes};
-
-static DERIVED: Table<MPI_Datatype, Datatype> = Table::new(Sharing::ByThreadLevel);
-
-/// In the order of [`BasicType::ALL`].
-static PREDEFINED: LazyLock<Vec<Datatype>> = LazyLock::new(|| BasicType::ALL.map(Datatype::basic).into());
-
-/// A datatype that was looked up.
-pub type Found = handle::Found<Datatype>;
-
-/// The datatype that `handle` names.
-///
-/// # Errors
-/// `Type`, naming `argument`, if it names none.
-#[inline]
-pub fn find(argument: &str, handle: MPI_Datatype) -> Result<Found> {
-    if let Some(basic) = u32::try_from(handle.0).ok().and_then(BasicType::from_abi) {
-        return Ok(Found::Predefined(&PREDEFINED[basic as usize]));
-    }
-    match DERIVED.get(handle) {
-        Some(datatype) => Ok(Found::Dynamic(datatype)),
-        None => Err(bad_handle(argument, handle)),
-    }
-}
-
-/// What `use_datatype` makes of the datatype that `handle` names, without looking up others meanwhile.
-///
-/// # Errors
-/// As [`find`], and those of `use_datatype`.
-#[inline]
-pub fn with<R>(
-    argument: &str,
-    handle: MPI_Datatype,
-    use_datatype: impl FnOnce(&Datatype) -> Result<R>,
-) -> Result<R> {
-    if let Some(basic) = u32::try_from(handle.0).ok().and_then(BasicType::from_abi) {
-        return use_datatype(&PREDEFINED[basic as usize]);
-    }
-    DERIVED.with(handle, use_datatype).unwrap_or_else(|| Err(bad_handle(argument, handle)))
-}
-
-/// Calls back into the program with a handle of `datatype`: with `handle`, or with one that lasts as long as
-/// the call if the program has freed that one meanwhile.
-pub fn lend(handle: MPI_Datatype, datatype: &Datatype, call: impl FnOnce(MPI_Datatype)) {
-    if find("datatype", handle).is_ok() {
-        return call(handle);
-    }
-    let lent = DERIVED.insert(datatype.clone());
-    call(lent);
-    DERIVED.remove(lent);
-}
 
 /// `MPI_Type_commit`.
 ///

@@ -7,18 +7,18 @@ use std::ffi::{c_char, c_double, c_int, c_void};
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Process, ThreadLevel, end_with, processor_name, wall_tick, wall_time};
 
-use crate::boundary::ErrorVia;
-use crate::failure::{at_any_time, in_process, report};
+use crate::failure::{Hears, NoObject, at_any_time, in_process};
 use crate::generated::constants::{
     MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_THREAD_FUNNELED,
     MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE, MPI_VERSION,
 };
 use crate::generated::types::{MPI_Aint, MPI_Comm, MPI_Info};
-use crate::info::Info;
+use crate::object::info::Info;
+use crate::object::{attributes, comm, errhandler, group, info};
 use crate::pointer::{Out, StringOut};
+use crate::process;
 use crate::process::Init;
 use crate::thread::Thread;
-use crate::{attr, comm, errhan, group, info, process};
 
 pub use crate::comm::get_hw_resource_info;
 
@@ -65,9 +65,9 @@ pub unsafe fn init_thread(
 /// Begins the world model; the level that is provided may be lower than `required` if a session came first.
 ///
 /// # Errors
-/// `Other` if it was begun before, and those of [`Process::init`] and [`errhan::world_may_hear`].
+/// `Other` if it was begun before, and those of [`Process::init`] and [`errhandler::world_may_hear`].
 pub(crate) fn begin(required: ThreadLevel) -> Result<(&'static Process, ThreadLevel)> {
-    let world_may_hear = errhan::world_may_hear()?;
+    let world_may_hear = errhandler::world_may_hear()?;
     let (process, provided) = process::begin_world(required)?;
     comm::begin(process, world_may_hear);
     process::world_has_begun();
@@ -100,7 +100,7 @@ fn complete(process: &'static Process) -> Result<()> {
     if !process::world_runs() {
         return Err(process::no_world());
     }
-    let deleted = attr::end();
+    let deleted = attributes::end();
     let completed = process::complete_world(process);
     deleted.and(completed)
 }
@@ -179,7 +179,7 @@ pub fn abort(function: Function, comm: MPI_Comm, errorcode: c_int) -> c_int {
     let Some(process) = process::running() else { end_with(errorcode) };
     match comm::find("comm", comm) {
         Ok(_) => process.abort(errorcode),
-        Err(error) => report(function, ErrorVia::Default, &error),
+        Err(error) => NoObject.hear(function, &error),
     }
 }
 

@@ -2,26 +2,26 @@
 //!
 //! MPI-5.0: MPI Environmental Management, Error Handling; Error Codes and Classes.
 
-mod handler;
-
 use std::ffi::{c_char, c_int};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 
-use crate::comm::announced_errhandler;
 use crate::error_codes;
-use crate::failure::{at_any_time, call_handler, on_comm, on_file, on_session, on_win};
+use crate::failure::{at_any_time, call_handler};
 use crate::generated::constants::{MPI_ERRHANDLER_NULL, MPI_MAX_ERROR_STRING};
 use crate::generated::types::{
     MPI_Comm, MPI_Comm_errhandler_function, MPI_Errhandler, MPI_File, MPI_File_errhandler_function,
     MPI_Session, MPI_Session_errhandler_function, MPI_Win, MPI_Win_errhandler_function,
 };
 use crate::last_error;
+use crate::object::comm::on_comm;
+use crate::object::comm::reserved::announced_errhandler;
+use crate::object::errhandler::{self, ErrhandlerCell, Handled, Handler, find};
+use crate::object::file::on_file;
+use crate::object::session::on_session;
+use crate::object::win::on_win;
 use crate::pointer::{InOut, Out, StringOut, null};
 
-pub use self::handler::{
-    ErrhandlerCell, Handled, Handler, find, handler, initial, initial_handle, world_may_hear,
-};
 pub use crate::error_codes::{
     add_error_class, add_error_code, add_error_string, remove_error_class, remove_error_code,
     remove_error_string,
@@ -40,7 +40,7 @@ unsafe fn create(
     at_any_time(function, || {
         let handler = handler.ok_or_else(|| null(argument))?;
         // SAFETY: the caller's promise.
-        unsafe { Out::new("errhandler", errhandler) }?.set(handler::insert(handler));
+        unsafe { Out::new("errhandler", errhandler) }?.set(errhandler::insert(handler));
         Ok(())
     })
 }
@@ -65,7 +65,7 @@ fn set<H: Handled>(cell: &ErrhandlerCell, errhandler: MPI_Errhandler) -> Result<
 fn call<H: Handled>(function: Function, object: H, cell: &ErrhandlerCell, errorcode: c_int) -> Result<()> {
     class_of(errorcode)?;
     let text = "the program called the error handler";
-    call_handler(function, object, handler(cell.get()), errorcode, text);
+    call_handler(function, object, errhandler::handler(cell.get()), errorcode, text);
     Ok(())
 }
 
@@ -129,7 +129,7 @@ pub unsafe fn errhandler_free(function: Function, errhandler: *mut MPI_Errhandle
     at_any_time(function, || {
         // SAFETY: the caller's promise.
         let errhandler = unsafe { InOut::new("errhandler", errhandler) }?;
-        handler::free(errhandler.get())?;
+        errhandler::free(errhandler.get())?;
         errhandler.set(MPI_ERRHANDLER_NULL);
         Ok(())
     })

@@ -12,13 +12,14 @@ use oxmpi_base::{Function, Result, Status};
 use oxmpi_core::GeneralizedCallbacks;
 
 use crate::error_codes;
-use crate::failure::{in_process, on_object};
+use crate::failure::in_process;
 use crate::generated::constants::MPI_SUCCESS;
 use crate::generated::types::{
     MPI_Grequest_cancel_function, MPI_Grequest_free_function, MPI_Grequest_query_function, MPI_Request,
     MPI_Status,
 };
 use crate::handle::{bad_handle, decode, encode};
+use crate::object::comm::indirect::on_object;
 use crate::pointer::{Out, Word, null};
 use crate::requests::misused;
 use crate::status;

@@ -1,68 +1,20 @@
 //! Groups.
 //!
-//! The empty group is always `MPI_GROUP_EMPTY`, however it came about.
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Group Management.
 
 use std::ffi::c_int;
 
 use oxmpi_base::{Function, Result};
-use oxmpi_core::Group;
+use oxmpi_core::{Comparison, Group};
 
-use crate::comm::comparison;
 use crate::failure::in_process;
-use crate::generated::constants::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_PROC_NULL, MPI_UNDEFINED};
+use crate::generated::constants::{
+    MPI_CONGRUENT, MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_IDENT, MPI_PROC_NULL, MPI_SIMILAR, MPI_UNDEFINED,
+    MPI_UNEQUAL,
+};
 use crate::generated::types::MPI_Group;
-use crate::handle::{Sharing, Table};
+use crate::object::group::{self, Entry, adopt, find, find_entry};
 use crate::pointer::{Array, InOut, Out};
-use crate::process::Origin;
-
-/// A group with what belongs to its handle.
-#[derive(Clone)]
-pub struct Entry {
-    /// The core's object.
-    pub group: Group,
-    /// What it is derived from.
-    pub origin: Origin,
-}
-
-static GROUPS: Table<MPI_Group, Entry> = Table::new(Sharing::ByThreadLevel);
-
-impl Entry {
-    /// A group made of this one.
-    fn derive(&self, group: Group) -> Self {
-        Self { group, origin: self.origin }
-    }
-}
-
-/// Makes a handle of a group.
-pub fn adopt(group: Group, origin: Origin) -> MPI_Group {
-    if group.size() == 0 { MPI_GROUP_EMPTY } else { GROUPS.insert(Entry { group, origin }) }
-}
-
-/// The group that a handle names.
-///
-/// # Errors
-/// `Group` if it names none.
-pub fn find(argument: &str, handle: MPI_Group) -> Result<Group> {
-    Ok(find_entry(argument, handle)?.group)
-}
-
-/// The group that a handle names, and what it is derived from. The empty group is derived from nothing; the world
-/// stands for that.
-///
-/// # Errors
-/// `Group` if it names none.
-pub fn find_entry(argument: &str, handle: MPI_Group) -> Result<Entry> {
-    if handle == MPI_GROUP_EMPTY {
-        return Ok(Entry { group: Group::empty(), origin: Origin::World });
-    }
-    GROUPS.find(argument, handle)
-}
-
-/// Forgets the groups derived from the world model that the program has not freed.
-pub fn end_world() {
-    GROUPS.take(|entry| entry.origin == Origin::World);
-}
 
 /// A function that makes a group.
 ///
@@ -130,6 +82,16 @@ pub unsafe fn group_compare(
         unsafe { Out::new("result", result) }?.set(comparison(first.compare(&second)));
         Ok(())
     })
+}
+
+/// The constant that says how two objects are alike.
+pub fn comparison(comparison: Comparison) -> c_int {
+    match comparison {
+        Comparison::Congruent => MPI_CONGRUENT,
+        Comparison::Ident => MPI_IDENT,
+        Comparison::Similar => MPI_SIMILAR,
+        Comparison::Unequal => MPI_UNEQUAL,
+    }
 }
 
 /// `MPI_Group_translate_ranks`.
@@ -306,7 +268,7 @@ pub unsafe fn group_free(function: Function, group: *mut MPI_Group) -> c_int {
         // SAFETY: the caller's promise.
         let group = unsafe { InOut::new("group", group) }?;
         find("group", group.get())?;
-        GROUPS.remove(group.get());
+        group::remove(group.get());
         group.set(MPI_GROUP_NULL);
         Ok(())
     })

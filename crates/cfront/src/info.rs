@@ -3,42 +3,16 @@
 //! All functions may be called before initialisation and after finalization, by any thread.
 //! MPI-5.0: The Info Object.
 
-mod pairs;
-
 use std::ffi::{c_char, c_int};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 
 use crate::failure::at_any_time;
-use crate::generated::constants::{MPI_INFO_ENV, MPI_INFO_NULL, MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL};
+use crate::generated::constants::{MPI_INFO_NULL, MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL};
 use crate::generated::types::MPI_Info;
-use crate::handle::{Sharing, Table, bad_handle};
+use crate::object;
+use crate::object::info::{Info, insert, lock, read, writable};
 use crate::pointer::{InOut, Out, Text, bytes};
-
-pub use self::pairs::Info;
-
-static INFOS: Table<MPI_Info, Arc<Mutex<Info>>> = Table::new(Sharing::Always);
-
-/// A new handle that names `info`.
-pub fn insert(info: Info) -> MPI_Info {
-    INFOS.insert(Arc::new(Mutex::new(info)))
-}
-
-/// A copy of what `handle` names; of `MPI_INFO_NULL` no hints.
-///
-/// # Errors
-/// `Info` if it names nothing else.
-pub fn hints(argument: &str, handle: MPI_Info) -> Result<Info> {
-    if handle == MPI_INFO_NULL { Ok(Info::default()) } else { read(argument, handle) }
-}
-
-/// Writes a value into the info that the program has passed, unless that is `MPI_INFO_NULL`.
-pub fn tell(handle: MPI_Info, key: &str, value: &str) {
-    if let Some(info) = INFOS.get(handle) {
-        info.lock().unwrap_or_else(PoisonError::into_inner).set(key, value);
-    }
-}
 
 /// `MPI_Info_create`.
 ///
@@ -108,7 +82,7 @@ pub unsafe fn info_free(function: Function, info: *mut MPI_Info) -> c_int {
         // SAFETY: the caller's promise.
         let info = unsafe { InOut::new("info", info) }?;
         writable(info.get())?;
-        INFOS.remove(info.get());
+        object::info::remove(info.get());
         info.set(MPI_INFO_NULL);
         Ok(())
     })
@@ -261,27 +235,6 @@ pub unsafe fn info_set(
     })
 }
 
-/// What `handle` names, to change it.
-fn writable(handle: MPI_Info) -> Result<Arc<Mutex<Info>>> {
-    if handle == MPI_INFO_ENV {
-        return Err(Error::new(ErrorClass::Info, "info is MPI_INFO_ENV, which cannot be changed"));
-    }
-    INFOS.find("info", handle)
-}
-
-/// A copy of what `handle` names.
-fn read(argument: &str, handle: MPI_Info) -> Result<Info> {
-    if handle == MPI_INFO_ENV {
-        return Ok(Info::environment());
-    }
-    let info = INFOS.get(handle).ok_or_else(|| bad_handle(argument, handle))?;
-    Ok(lock(&info).clone())
-}
-
-fn lock(info: &Mutex<Info>) -> MutexGuard<'_, Info> {
-    info.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// # Safety
 /// `key` is null or a string that ends with a zero byte.
 unsafe fn read_key(key: *const c_char) -> Result<Vec<u8>> {
@@ -310,6 +263,8 @@ fn small(count: usize) -> c_int {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::generated::constants::MPI_INFO_ENV;
+    use crate::object::info::hints;
 
     fn with_answer() -> MPI_Info {
         let mut info = Info::default();

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Group, Party, RemoteLeader};
 
-use crate::comm::{self, Reserved, adopt};
-use crate::failure::{by_argument, on_comm, on_comm_called};
 use crate::generated::constants::{MPI_COMM_NULL, MPI_GROUP_EMPTY, MPI_MAX_STRINGTAG_LEN};
 use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info};
+use crate::object::comm;
+use crate::object::comm::reserved::{Reserved, adopt};
+use crate::object::comm::{by_argument, on_comm, on_comm_called};
+use crate::object::{group, info};
 use crate::pointer::{Out, short_bytes};
-use crate::{group, info};
 
 /// `MPI_Comm_test_inter`.
 ///

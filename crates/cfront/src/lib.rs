@@ -2,10 +2,11 @@
 //!
 //! A body takes the arguments of its function in C's order, widened; the contract with the exports that call the
 //! bodies is written at the top of `crates/abi/src/lib.rs`. It checks the arguments in that order, turns handles
-//! into objects (`handle`), calls `core`, and writes the results. What went wrong goes to `failure`.
+//! into objects (`object`), calls `core`, and writes the results. What went wrong goes to `failure`.
 //!
 //! Modules are named for the chapters of the standard's functions; those that no other crate sees hold what the
-//! bodies share.
+//! bodies share. Below the chapters are the objects, below these `failure`, below that the error handlers, and
+//! handles below all: none uses what is above it.
 
 #![allow(clippy::too_many_arguments, reason = "as the standard has them")]
 
@@ -20,16 +21,15 @@ pub mod comm;
 pub mod datatype;
 pub mod dynamic;
 pub mod env;
+mod envelope;
 pub mod errhan;
 mod error_codes;
 mod failure;
-mod file;
 mod generalized;
 pub mod generated;
 pub mod group;
 mod handle;
 pub mod handle_int;
-mod hints;
 mod image;
 pub mod info;
 pub mod intercomm;
@@ -37,6 +37,7 @@ mod last_error;
 mod lifetime;
 mod memory_kinds;
 pub mod neighborhood;
+mod object;
 pub mod op;
 pub mod pack;
 pub mod persistent_pt2pt;
@@ -56,7 +57,6 @@ mod signature;
 mod status;
 mod thread;
 pub mod topo;
-mod win;
 
-pub use boundary::{ErrorVia, IntegerOut, Integers};
-pub use failure::{unsupported, unsupported_value};
+pub use boundary::{IntegerOut, Integers};
+pub use failure::{NoObject, Nobody, unsupported, unsupported_value};

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{Communicator, Operation, Process};
 
-use crate::failure::on_comm;
 use crate::generated::types::{MPI_Comm, MPI_Info, MPI_Request};
 use crate::handle::encode;
+use crate::object::comm::on_comm;
+use crate::object::info;
 use crate::pointer::Out;
-use crate::{info, signature};
+use crate::signature;
 
 /// How a collective is called, with the arguments that only this form has.
 pub enum Lifetime {

@@ -16,8 +16,9 @@ use crate::generated::constants::{MPI_NO_OP, MPI_OP_NULL, MPI_REPLACE};
 use crate::generated::types::{MPI_Count, MPI_Datatype, MPI_Op, MPI_User_function, MPI_User_function_c};
 use crate::handle::{Sharing, Table, bad_handle};
 use crate::image::{Image, Scratch};
+use crate::object::datatype;
 use crate::pointer::{InOut, Out};
-use crate::{datatype, process};
+use crate::process;
 
 static OPS: Table<MPI_Op, UserOp> = Table::new(Sharing::ByThreadLevel);
 

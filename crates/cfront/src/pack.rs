@@ -14,9 +14,9 @@ use oxmpi_mem::Region;
 pub use self::external::{pack_external, pack_external_size, unpack_external};
 use crate::boundary::IntegerOut;
 use crate::buffer::{Arguments, Names, check_memory};
-use crate::datatype;
-use crate::failure::on_comm;
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype};
+use crate::object::comm::on_comm;
+use crate::object::datatype;
 
 const INPUT: Names = Names { address: "inbuf", count: "incount", datatype: "datatype" };
 const OUTPUT: Names = Names { address: "outbuf", count: "outcount", datatype: "datatype" };

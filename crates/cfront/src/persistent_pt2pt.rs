@@ -9,12 +9,12 @@ use oxmpi_base::Function;
 use oxmpi_core::{Process, SendMode};
 
 use crate::buffer::{Arguments, PLAIN};
-use crate::comm::Entry;
-use crate::failure::on_object;
+use crate::envelope::{destination, make_request, origin, pattern};
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Request};
 use crate::handle::{bad_handle, decode};
+use crate::object::comm::Entry;
+use crate::object::comm::indirect::on_object;
 use crate::pointer::InOut;
-use crate::pt2pt::{destination, make_request, origin, pattern};
 use crate::requests::{Requests, misused};
 
 pub use crate::buffered::bsend_init;

@@ -124,6 +124,28 @@ impl<T: Copy> Array<T> {
         unsafe { Self::new(argument, base, count) }
     }
 
+    /// As [`Array::counted`], of an array with room for `length.1` items, of which `needed` are written.
+    ///
+    /// # Errors
+    /// As [`Array::new`]; [`ErrorClass::Arg`] if there is too little room.
+    ///
+    /// # Safety
+    /// As [`Array::new`].
+    pub unsafe fn with_room(
+        argument: &str,
+        base: *mut T,
+        room: (&str, c_int),
+        needed: usize,
+    ) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        let array = unsafe { Self::counted(argument, base, room) }?;
+        if array.len() < needed {
+            let text = format!("{} is {}, but {argument} gets {needed} items", room.0, room.1);
+            return Err(Error::new(ErrorClass::Arg, text));
+        }
+        Ok(array)
+    }
+
     /// Number of items.
     #[inline]
     pub fn len(&self) -> usize {
@@ -148,6 +170,16 @@ impl<T: Copy> Array<T> {
     pub fn set(&self, index: usize, value: T) {
         // SAFETY: `at` is inside the array, which `new` was promised to be valid for writes.
         unsafe { self.at(index).write(value) };
+    }
+
+    /// Changes the first items.
+    ///
+    /// # Panics
+    /// If there are more values than items.
+    pub fn fill(&self, values: impl IntoIterator<Item = T>) {
+        for (index, value) in values.into_iter().enumerate() {
+            self.set(index, value);
+        }
     }
 
     /// The place of the item at `index`.

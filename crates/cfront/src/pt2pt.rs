@@ -6,17 +6,17 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use oxmpi_base::{Function, Result};
-use oxmpi_core::{Dest, MessageKey, Process, RequestKey, SendMode, Source, TagPattern};
+use oxmpi_core::{MessageKey, Process, SendMode};
 use oxmpi_datatype::Buffer;
 
 use crate::buffer::{Arguments, PLAIN};
-use crate::comm::Entry;
-use crate::failure::{Failure, on_comm, on_object};
-use crate::generated::constants::{
-    MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_PROC_NULL,
-};
+use crate::envelope::{destination, make_request, origin, pattern};
+use crate::generated::constants::{MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL};
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status};
 use crate::handle::{bad_handle, decode, encode};
+use crate::object::comm::Entry;
+use crate::object::comm::indirect::{Failure, on_object};
+use crate::object::comm::on_comm;
 use crate::pointer::{InOut, Out};
 use crate::status::StatusOut;
 
@@ -26,47 +26,6 @@ pub use crate::buffered::{
     session_flush_buffer, session_iflush_buffer,
 };
 pub use crate::sendrecv::{isendrecv, isendrecv_replace, sendrecv, sendrecv_replace};
-
-#[inline]
-pub(crate) fn destination(dest: c_int) -> Dest {
-    if dest == MPI_PROC_NULL { Dest::Null } else { Dest::Rank(dest) }
-}
-
-#[inline]
-pub(crate) fn origin(source: c_int) -> Source {
-    match source {
-        MPI_ANY_SOURCE => Source::Any,
-        MPI_PROC_NULL => Source::Null,
-        rank => Source::Rank(rank),
-    }
-}
-
-#[inline]
-pub(crate) fn pattern(tag: c_int) -> TagPattern {
-    if tag == MPI_ANY_TAG { TagPattern::Any } else { TagPattern::Tag(tag) }
-}
-
-/// A function that makes a request.
-///
-/// # Safety
-/// The buffer is as [`Arguments::buffer`] says; `request` is null or valid for writes.
-#[inline]
-pub(crate) unsafe fn make_request(
-    function: Function,
-    arguments: Arguments,
-    comm: MPI_Comm,
-    request: *mut MPI_Request,
-    begin: impl FnOnce(&Process, &Arc<Entry>, Buffer) -> Result<RequestKey>,
-) -> c_int {
-    on_comm(function, comm, |process, comm| {
-        // SAFETY: the caller's promise.
-        let buffer = unsafe { arguments.buffer() }?;
-        // SAFETY: the caller's promise.
-        let request = unsafe { Out::new("request", request) }?;
-        request.set(encode(begin(process, comm, buffer)?));
-        Ok(())
-    })
-}
 
 macro_rules! sends {
     ($($blocking:ident $nonblocking:ident $c_name:literal $nonblocking_c_name:literal $mode:ident;)*) => {$(

@@ -5,9 +5,9 @@ use std::ffi::c_int;
 use oxmpi_base::Function;
 use oxmpi_datatype::Datatype;
 
-use crate::datatype;
 use crate::failure::at_any_time;
 use crate::generated::types::{MPI_Aint, MPI_Datatype};
+use crate::object::datatype;
 use crate::pointer::Out;
 
 /// `MPI_Type_extent`.

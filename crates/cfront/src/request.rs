@@ -8,13 +8,13 @@ use std::ffi::c_int;
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{AnyTest, Completion, Process, RequestKey};
 
-use crate::failure::{Failure, Outcome, on_object};
 use crate::generated::constants::{MPI_REQUEST_NULL, MPI_SUCCESS, MPI_UNDEFINED};
 use crate::generated::types::{MPI_Request, MPI_Status};
 use crate::handle::{bad_handle, decode};
 use crate::last_error;
+use crate::object::comm::indirect::{Failure, Outcome, on_object};
 use crate::pointer::{Array, InOut, Out};
-use crate::requests::{Requests, misused};
+use crate::requests::{Requests, key_of, misused};
 use crate::status::StatusOut;
 
 pub use crate::generalized::{grequest_complete, grequest_start};
@@ -38,15 +38,6 @@ fn deliver(completion: Completion, request: InOut<MPI_Request>, status: StatusOu
         None => Ok(()),
         Some(error) => Err(Failure { error, comm: completion.comm }),
     }
-}
-
-/// The request that a handle names; none for `MPI_REQUEST_NULL`.
-#[inline]
-pub(crate) fn key_of(argument: &str, handle: MPI_Request) -> Result<Option<RequestKey>> {
-    if handle == MPI_REQUEST_NULL {
-        return Ok(None);
-    }
-    decode(handle).map(Some).ok_or_else(|| bad_handle(argument, handle))
 }
 
 /// `MPI_Wait`.

@@ -7,13 +7,12 @@ use std::ffi::c_int;
 use oxmpi_base::{Error, Function, Result, Status};
 use oxmpi_core::{Process, RequestKey};
 
-use crate::failure::on_object;
 use crate::generated::constants::{MPI_SUCCESS, MPI_UNDEFINED};
 use crate::generated::types::{MPI_Request, MPI_Status};
 use crate::handle::bad_handle;
+use crate::object::comm::indirect::on_object;
 use crate::pointer::{Array, Out};
-use crate::request::key_of;
-use crate::requests::Requests;
+use crate::requests::{Requests, key_of};
 use crate::status::StatusOut;
 
 /// The status of a request that is over, or null, or inactive.

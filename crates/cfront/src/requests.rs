@@ -5,14 +5,26 @@ use std::ffi::c_int;
 use oxmpi_base::{Error, Result};
 use oxmpi_core::{Process, RequestKey};
 
-use crate::failure::Failure;
 use crate::generated::constants::MPI_REQUEST_NULL;
 use crate::generated::types::MPI_Request;
 use crate::handle::{Handle, bad_handle, decode};
+use crate::object::comm::indirect::Failure;
 use crate::pointer::{Array, InOut};
 
 /// So many requests are looked at without allocating memory.
 const FEW: usize = 16;
+
+/// The request that a handle names; none for `MPI_REQUEST_NULL`.
+///
+/// # Errors
+/// `Request` if it names none.
+#[inline]
+pub fn key_of(argument: &str, handle: MPI_Request) -> Result<Option<RequestKey>> {
+    if handle == MPI_REQUEST_NULL {
+        return Ok(None);
+    }
+    decode(handle).map(Some).ok_or_else(|| bad_handle(argument, handle))
+}
 
 /// An array of requests that the program gave.
 pub struct Requests {

@@ -9,12 +9,12 @@ use oxmpi_base::Function;
 use oxmpi_core::Process;
 
 use crate::buffer::{Arguments, PLAIN, RECV, SEND};
-use crate::comm::Entry;
-use crate::failure::on_comm;
+use crate::envelope::{destination, make_request, origin, pattern};
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Request, MPI_Status};
 use crate::handle::encode;
+use crate::object::comm::Entry;
+use crate::object::comm::on_comm;
 use crate::pointer::Out;
-use crate::pt2pt::{destination, make_request, origin, pattern};
 use crate::status::StatusOut;
 
 /// `MPI_Sendrecv`.

@@ -7,34 +7,22 @@
 //! MPI-5.0: Process Initialization, Creation, and Management, The Sessions Model.
 
 use std::ffi::{c_char, c_int};
-use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Group, Process, ThreadLevel};
 
-use crate::errhan::{self, ErrhandlerCell};
-use crate::failure::{at_any_time, call_handler, on_session};
+use crate::failure::{at_any_time, call_handler};
 use crate::generated::constants::{MPI_GROUP_NULL, MPI_SESSION_NULL, MPI_SUCCESS};
 use crate::generated::types::{MPI_Errhandler, MPI_Group, MPI_Info, MPI_Session};
-use crate::handle::{Sharing, Table};
-use crate::info::{self, Info};
+use crate::memory_kinds;
+use crate::object::errhandler::{self, ErrhandlerCell};
+use crate::object::group;
+use crate::object::info::{self, Info};
+use crate::object::session::{self, Entry, on_session, owner_of};
 use crate::pointer::{InOut, Out, Text, string};
 use crate::process::{self, Origin};
-use crate::{buffered, group, memory_kinds};
 
 pub use crate::comm::comm_create_from_group;
-
-/// What belongs to a session's handle.
-pub struct Entry {
-    /// The error handler.
-    pub errhandler: ErrhandlerCell,
-    /// What threads may do with what is derived from the session.
-    level: ThreadLevel,
-    /// The kinds of memory that may be used, as the standard writes them.
-    pub memory_kinds: String,
-}
-
-static SESSIONS: Table<MPI_Session, Arc<Entry>> = Table::new(Sharing::Always);
 
 /// The keys that name a thread level: the standard's, and the one that libraries used before it.
 const LEVEL_KEYS: [&str; 2] = ["thread_level", "mpi_thread_support_level"];
@@ -52,14 +40,6 @@ type ProcessSet = (&'static str, fn(&Process) -> Group);
 const PROCESS_SETS: [ProcessSet; 2] =
     [("mpi://WORLD", |process| process.world().group()), ("mpi://SELF", |process| process.myself().group())];
 
-/// The session that a handle names.
-///
-/// # Errors
-/// `Session` if it names none.
-pub fn find(argument: &str, handle: MPI_Session) -> Result<Arc<Entry>> {
-    SESSIONS.find(argument, handle)
-}
-
 /// `MPI_Session_init`. Its errors go to the error handler that it is given.
 ///
 /// # Safety
@@ -70,7 +50,7 @@ pub unsafe fn session_init(
     errhandler: MPI_Errhandler,
     session: *mut MPI_Session,
 ) -> c_int {
-    let handler = match errhan::find::<MPI_Session>("errhandler", errhandler) {
+    let handler = match errhandler::find::<MPI_Session>("errhandler", errhandler) {
         Ok(handler) => handler,
         Err(error) => return at_any_time(function, || Err(error)),
     };
@@ -91,7 +71,7 @@ unsafe fn open(hints: MPI_Info, errhandler: MPI_Errhandler, session: *mut MPI_Se
     let out = unsafe { Out::new("session", session) }?;
     let (_, level) = process::open_session(required)?;
     let errhandler = ErrhandlerCell::new(errhandler);
-    out.set(SESSIONS.insert(Arc::new(Entry { errhandler, level, memory_kinds })));
+    out.set(session::insert(Entry { errhandler, level, memory_kinds }));
     Ok(())
 }
 
@@ -119,9 +99,9 @@ pub unsafe fn session_finalize(function: Function, session: *mut MPI_Session) ->
     };
     let handle = session.get();
     on_session(function, handle, |process, _| {
-        process.drop_buffer(buffered::owner_of(handle));
+        process.drop_buffer(owner_of(handle));
         // Whoever takes it out closes it, should two threads finalise it.
-        if SESSIONS.remove(handle).is_some() {
+        if session::remove(handle) {
             process::close_session(process);
         }
         session.set(MPI_SESSION_NULL);

@@ -12,10 +12,10 @@ use oxmpi_base::{Error, ErrorClass, Function, Result, Status};
 use oxmpi_core::NULL_SOURCE;
 
 use crate::boundary::IntegerOut;
-use crate::datatype;
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_UNDEFINED};
 use crate::generated::types::{MPI_Count, MPI_Datatype, MPI_Status};
+use crate::object::datatype;
 use crate::pointer::{Out, null};
 
 const SOURCE: usize = 0;

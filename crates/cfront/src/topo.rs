@@ -8,13 +8,13 @@ mod graph;
 
 use std::ffi::c_int;
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_base::Function;
 use oxmpi_core::Topology;
 
-use crate::failure::on_comm;
 use crate::generated::constants::{MPI_CART, MPI_DIST_GRAPH, MPI_GRAPH, MPI_UNDEFINED};
 use crate::generated::types::MPI_Comm;
-use crate::pointer::{Array, Out};
+use crate::object::comm::on_comm;
+use crate::pointer::Out;
 
 pub use cartesian::{
     cart_coords, cart_create, cart_get, cart_map, cart_rank, cart_shift, cart_sub, cartdim_get, dims_create,
@@ -40,33 +40,4 @@ pub unsafe fn topo_test(function: Function, comm: MPI_Comm, status: *mut c_int) 
         unsafe { Out::new("status", status) }?.set(kind);
         Ok(())
     })
-}
-
-/// The result array of this name, with room for `room` items, as C calls that.
-///
-/// # Errors
-/// `Arg` if there is less room than `needed`, or the array is null but should have items.
-///
-/// # Safety
-/// Until the last use, an array that is not null is valid for writes of so many items.
-unsafe fn result(
-    argument: &str,
-    base: *mut c_int,
-    room: (&str, c_int),
-    needed: usize,
-) -> Result<Array<c_int>> {
-    // SAFETY: the caller's promise.
-    let array = unsafe { Array::counted(argument, base, room) }?;
-    if array.len() < needed {
-        let text = format!("{} is {}, but {argument} gets {needed} items", room.0, room.1);
-        return Err(Error::new(ErrorClass::Arg, text));
-    }
-    Ok(array)
-}
-
-/// Fills the beginning of an array.
-fn fill(array: Array<c_int>, values: impl IntoIterator<Item = c_int>) {
-    for (index, value) in values.into_iter().enumerate() {
-        array.set(index, value);
-    }
 }

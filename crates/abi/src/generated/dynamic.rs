@@ -6,7 +6,7 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Close_port, PMPI_Close_port(port_name: *const c_char) -> c_int {
-        unsupported(Function::ClosePort, ErrorVia::Default)
+        unsupported(Function::ClosePort, NoObject)
     }
     fn MPI_Comm_accept, PMPI_Comm_accept(
         port_name: *const c_char,
@@ -15,7 +15,7 @@ exports! {
         comm: MPI_Comm,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::CommAccept, ErrorVia::Comm(comm))
+        unsupported(Function::CommAccept, comm)
     }
     fn MPI_Comm_connect, PMPI_Comm_connect(
         port_name: *const c_char,
@@ -24,7 +24,7 @@ exports! {
         comm: MPI_Comm,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::CommConnect, ErrorVia::Comm(comm))
+        unsupported(Function::CommConnect, comm)
     }
     fn MPI_Comm_disconnect, PMPI_Comm_disconnect(comm: *mut MPI_Comm) -> c_int {
         dynamic::comm_disconnect(Function::CommDisconnect, comm)
@@ -33,7 +33,7 @@ exports! {
         dynamic::comm_get_parent(Function::CommGetParent, parent)
     }
     fn MPI_Comm_join, PMPI_Comm_join(fd: c_int, intercomm: *mut MPI_Comm) -> c_int {
-        unsupported(Function::CommJoin, ErrorVia::Default)
+        unsupported(Function::CommJoin, NoObject)
     }
     fn MPI_Comm_spawn, PMPI_Comm_spawn(
         command: *const c_char,
@@ -45,7 +45,7 @@ exports! {
         intercomm: *mut MPI_Comm,
         array_of_errcodes: *mut c_int,
     ) -> c_int {
-        unsupported(Function::CommSpawn, ErrorVia::Comm(comm))
+        unsupported(Function::CommSpawn, comm)
     }
     fn MPI_Comm_spawn_multiple, PMPI_Comm_spawn_multiple(
         count: c_int,
@@ -58,30 +58,30 @@ exports! {
         intercomm: *mut MPI_Comm,
         array_of_errcodes: *mut c_int,
     ) -> c_int {
-        unsupported(Function::CommSpawnMultiple, ErrorVia::Comm(comm))
+        unsupported(Function::CommSpawnMultiple, comm)
     }
     fn MPI_Lookup_name, PMPI_Lookup_name(
         service_name: *const c_char,
         info: MPI_Info,
         port_name: *mut c_char,
     ) -> c_int {
-        unsupported(Function::LookupName, ErrorVia::Default)
+        unsupported(Function::LookupName, NoObject)
     }
     fn MPI_Open_port, PMPI_Open_port(info: MPI_Info, port_name: *mut c_char) -> c_int {
-        unsupported(Function::OpenPort, ErrorVia::Default)
+        unsupported(Function::OpenPort, NoObject)
     }
     fn MPI_Publish_name, PMPI_Publish_name(
         service_name: *const c_char,
         info: MPI_Info,
         port_name: *const c_char,
     ) -> c_int {
-        unsupported(Function::PublishName, ErrorVia::Default)
+        unsupported(Function::PublishName, NoObject)
     }
     fn MPI_Unpublish_name, PMPI_Unpublish_name(
         service_name: *const c_char,
         info: MPI_Info,
         port_name: *const c_char,
     ) -> c_int {
-        unsupported(Function::UnpublishName, ErrorVia::Default)
+        unsupported(Function::UnpublishName, NoObject)
     }
 }

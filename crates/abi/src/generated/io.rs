@@ -6,55 +6,55 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_File_close, PMPI_File_close(fh: *mut MPI_File) -> c_int {
-        unsupported(Function::FileClose, ErrorVia::Default)
+        unsupported(Function::FileClose, NoObject)
     }
     fn MPI_File_delete, PMPI_File_delete(filename: *const c_char, info: MPI_Info) -> c_int {
-        unsupported(Function::FileDelete, ErrorVia::File(MPI_FILE_NULL))
+        unsupported(Function::FileDelete, MPI_FILE_NULL)
     }
     fn MPI_File_get_amode, PMPI_File_get_amode(fh: MPI_File, amode: *mut c_int) -> c_int {
-        unsupported(Function::FileGetAmode, ErrorVia::File(fh))
+        unsupported(Function::FileGetAmode, fh)
     }
     fn MPI_File_get_atomicity, PMPI_File_get_atomicity(fh: MPI_File, flag: *mut c_int) -> c_int {
-        unsupported(Function::FileGetAtomicity, ErrorVia::File(fh))
+        unsupported(Function::FileGetAtomicity, fh)
     }
     fn MPI_File_get_byte_offset, PMPI_File_get_byte_offset(
         fh: MPI_File,
         offset: MPI_Offset,
         disp: *mut MPI_Offset,
     ) -> c_int {
-        unsupported(Function::FileGetByteOffset, ErrorVia::File(fh))
+        unsupported(Function::FileGetByteOffset, fh)
     }
     fn MPI_File_get_group, PMPI_File_get_group(fh: MPI_File, group: *mut MPI_Group) -> c_int {
-        unsupported(Function::FileGetGroup, ErrorVia::File(fh))
+        unsupported(Function::FileGetGroup, fh)
     }
     fn MPI_File_get_info, PMPI_File_get_info(fh: MPI_File, info_used: *mut MPI_Info) -> c_int {
-        unsupported(Function::FileGetInfo, ErrorVia::File(fh))
+        unsupported(Function::FileGetInfo, fh)
     }
     fn MPI_File_get_position, PMPI_File_get_position(fh: MPI_File, offset: *mut MPI_Offset) -> c_int {
-        unsupported(Function::FileGetPosition, ErrorVia::File(fh))
+        unsupported(Function::FileGetPosition, fh)
     }
     fn MPI_File_get_position_shared, PMPI_File_get_position_shared(
         fh: MPI_File,
         offset: *mut MPI_Offset,
     ) -> c_int {
-        unsupported(Function::FileGetPositionShared, ErrorVia::File(fh))
+        unsupported(Function::FileGetPositionShared, fh)
     }
     fn MPI_File_get_size, PMPI_File_get_size(fh: MPI_File, size: *mut MPI_Offset) -> c_int {
-        unsupported(Function::FileGetSize, ErrorVia::File(fh))
+        unsupported(Function::FileGetSize, fh)
     }
     fn MPI_File_get_type_extent, PMPI_File_get_type_extent(
         fh: MPI_File,
         datatype: MPI_Datatype,
         extent: *mut MPI_Aint,
     ) -> c_int {
-        unsupported(Function::FileGetTypeExtent, ErrorVia::File(fh))
+        unsupported(Function::FileGetTypeExtent, fh)
     }
     fn MPI_File_get_type_extent_c, PMPI_File_get_type_extent_c(
         fh: MPI_File,
         datatype: MPI_Datatype,
         extent: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::FileGetTypeExtentC, ErrorVia::File(fh))
+        unsupported(Function::FileGetTypeExtentC, fh)
     }
     fn MPI_File_get_view, PMPI_File_get_view(
         fh: MPI_File,
@@ -63,7 +63,7 @@ exports! {
         filetype: *mut MPI_Datatype,
         datarep: *mut c_char,
     ) -> c_int {
-        unsupported(Function::FileGetView, ErrorVia::File(fh))
+        unsupported(Function::FileGetView, fh)
     }
     fn MPI_File_iread, PMPI_File_iread(
         fh: MPI_File,
@@ -72,7 +72,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIread, ErrorVia::File(fh))
+        unsupported(Function::FileIread, fh)
     }
     fn MPI_File_iread_c, PMPI_File_iread_c(
         fh: MPI_File,
@@ -81,7 +81,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIreadC, ErrorVia::File(fh))
+        unsupported(Function::FileIreadC, fh)
     }
     fn MPI_File_iread_all, PMPI_File_iread_all(
         fh: MPI_File,
@@ -90,7 +90,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIreadAll, ErrorVia::File(fh))
+        unsupported(Function::FileIreadAll, fh)
     }
     fn MPI_File_iread_all_c, PMPI_File_iread_all_c(
         fh: MPI_File,
@@ -99,7 +99,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIreadAllC, ErrorVia::File(fh))
+        unsupported(Function::FileIreadAllC, fh)
     }
     fn MPI_File_iread_at, PMPI_File_iread_at(
         fh: MPI_File,
@@ -109,7 +109,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIreadAt, ErrorVia::File(fh))
+        unsupported(Function::FileIreadAt, fh)
     }
     fn MPI_File_iread_at_c, PMPI_File_iread_at_c(
         fh: MPI_File,
@@ -119,7 +119,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIreadAtC, ErrorVia::File(fh))
+        unsupported(Function::FileIreadAtC, fh)
     }
     fn MPI_File_iread_at_all, PMPI_File_iread_at_all(
         fh: MPI_File,
@@ -129,7 +129,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIreadAtAll, ErrorVia::File(fh))
+        unsupported(Function::FileIreadAtAll, fh)
     }
     fn MPI_File_iread_at_all_c, PMPI_File_iread_at_all_c(
         fh: MPI_File,
@@ -139,7 +139,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIreadAtAllC, ErrorVia::File(fh))
+        unsupported(Function::FileIreadAtAllC, fh)
     }
     fn MPI_File_iread_shared, PMPI_File_iread_shared(
         fh: MPI_File,
@@ -148,7 +148,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIreadShared, ErrorVia::File(fh))
+        unsupported(Function::FileIreadShared, fh)
     }
     fn MPI_File_iread_shared_c, PMPI_File_iread_shared_c(
         fh: MPI_File,
@@ -157,7 +157,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIreadSharedC, ErrorVia::File(fh))
+        unsupported(Function::FileIreadSharedC, fh)
     }
     fn MPI_File_iwrite, PMPI_File_iwrite(
         fh: MPI_File,
@@ -166,7 +166,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIwrite, ErrorVia::File(fh))
+        unsupported(Function::FileIwrite, fh)
     }
     fn MPI_File_iwrite_c, PMPI_File_iwrite_c(
         fh: MPI_File,
@@ -175,7 +175,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIwriteC, ErrorVia::File(fh))
+        unsupported(Function::FileIwriteC, fh)
     }
     fn MPI_File_iwrite_all, PMPI_File_iwrite_all(
         fh: MPI_File,
@@ -184,7 +184,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIwriteAll, ErrorVia::File(fh))
+        unsupported(Function::FileIwriteAll, fh)
     }
     fn MPI_File_iwrite_all_c, PMPI_File_iwrite_all_c(
         fh: MPI_File,
@@ -193,7 +193,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIwriteAllC, ErrorVia::File(fh))
+        unsupported(Function::FileIwriteAllC, fh)
     }
     fn MPI_File_iwrite_at, PMPI_File_iwrite_at(
         fh: MPI_File,
@@ -203,7 +203,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIwriteAt, ErrorVia::File(fh))
+        unsupported(Function::FileIwriteAt, fh)
     }
     fn MPI_File_iwrite_at_c, PMPI_File_iwrite_at_c(
         fh: MPI_File,
@@ -213,7 +213,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIwriteAtC, ErrorVia::File(fh))
+        unsupported(Function::FileIwriteAtC, fh)
     }
     fn MPI_File_iwrite_at_all, PMPI_File_iwrite_at_all(
         fh: MPI_File,
@@ -223,7 +223,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIwriteAtAll, ErrorVia::File(fh))
+        unsupported(Function::FileIwriteAtAll, fh)
     }
     fn MPI_File_iwrite_at_all_c, PMPI_File_iwrite_at_all_c(
         fh: MPI_File,
@@ -233,7 +233,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIwriteAtAllC, ErrorVia::File(fh))
+        unsupported(Function::FileIwriteAtAllC, fh)
     }
     fn MPI_File_iwrite_shared, PMPI_File_iwrite_shared(
         fh: MPI_File,
@@ -242,7 +242,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIwriteShared, ErrorVia::File(fh))
+        unsupported(Function::FileIwriteShared, fh)
     }
     fn MPI_File_iwrite_shared_c, PMPI_File_iwrite_shared_c(
         fh: MPI_File,
@@ -251,7 +251,7 @@ exports! {
         datatype: MPI_Datatype,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::FileIwriteSharedC, ErrorVia::File(fh))
+        unsupported(Function::FileIwriteSharedC, fh)
     }
     fn MPI_File_open, PMPI_File_open(
         comm: MPI_Comm,
@@ -260,10 +260,10 @@ exports! {
         info: MPI_Info,
         fh: *mut MPI_File,
     ) -> c_int {
-        unsupported(Function::FileOpen, ErrorVia::File(MPI_FILE_NULL))
+        unsupported(Function::FileOpen, MPI_FILE_NULL)
     }
     fn MPI_File_preallocate, PMPI_File_preallocate(fh: MPI_File, size: MPI_Offset) -> c_int {
-        unsupported(Function::FilePreallocate, ErrorVia::File(fh))
+        unsupported(Function::FilePreallocate, fh)
     }
     fn MPI_File_read, PMPI_File_read(
         fh: MPI_File,
@@ -272,7 +272,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileRead, ErrorVia::File(fh))
+        unsupported(Function::FileRead, fh)
     }
     fn MPI_File_read_c, PMPI_File_read_c(
         fh: MPI_File,
@@ -281,7 +281,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileReadC, ErrorVia::File(fh))
+        unsupported(Function::FileReadC, fh)
     }
     fn MPI_File_read_all, PMPI_File_read_all(
         fh: MPI_File,
@@ -290,7 +290,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileReadAll, ErrorVia::File(fh))
+        unsupported(Function::FileReadAll, fh)
     }
     fn MPI_File_read_all_c, PMPI_File_read_all_c(
         fh: MPI_File,
@@ -299,7 +299,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileReadAllC, ErrorVia::File(fh))
+        unsupported(Function::FileReadAllC, fh)
     }
     fn MPI_File_read_all_begin, PMPI_File_read_all_begin(
         fh: MPI_File,
@@ -307,7 +307,7 @@ exports! {
         count: c_int,
         datatype: MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::FileReadAllBegin, ErrorVia::File(fh))
+        unsupported(Function::FileReadAllBegin, fh)
     }
     fn MPI_File_read_all_begin_c, PMPI_File_read_all_begin_c(
         fh: MPI_File,
@@ -315,14 +315,14 @@ exports! {
         count: MPI_Count,
         datatype: MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::FileReadAllBeginC, ErrorVia::File(fh))
+        unsupported(Function::FileReadAllBeginC, fh)
     }
     fn MPI_File_read_all_end, PMPI_File_read_all_end(
         fh: MPI_File,
         buf: *mut c_void,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileReadAllEnd, ErrorVia::File(fh))
+        unsupported(Function::FileReadAllEnd, fh)
     }
     fn MPI_File_read_at, PMPI_File_read_at(
         fh: MPI_File,
@@ -332,7 +332,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileReadAt, ErrorVia::File(fh))
+        unsupported(Function::FileReadAt, fh)
     }
     fn MPI_File_read_at_c, PMPI_File_read_at_c(
         fh: MPI_File,
@@ -342,7 +342,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileReadAtC, ErrorVia::File(fh))
+        unsupported(Function::FileReadAtC, fh)
     }
     fn MPI_File_read_at_all, PMPI_File_read_at_all(
         fh: MPI_File,
@@ -352,7 +352,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileReadAtAll, ErrorVia::File(fh))
+        unsupported(Function::FileReadAtAll, fh)
     }
     fn MPI_File_read_at_all_c, PMPI_File_read_at_all_c(
         fh: MPI_File,
@@ -362,7 +362,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileReadAtAllC, ErrorVia::File(fh))
+        unsupported(Function::FileReadAtAllC, fh)
     }
     fn MPI_File_read_at_all_begin, PMPI_File_read_at_all_begin(
         fh: MPI_File,
@@ -371,7 +371,7 @@ exports! {
         count: c_int,
         datatype: MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::FileReadAtAllBegin, ErrorVia::File(fh))
+        unsupported(Function::FileReadAtAllBegin, fh)
     }
     fn MPI_File_read_at_all_begin_c, PMPI_File_read_at_all_begin_c(
         fh: MPI_File,
@@ -380,14 +380,14 @@ exports! {
         count: MPI_Count,
         datatype: MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::FileReadAtAllBeginC, ErrorVia::File(fh))
+        unsupported(Function::FileReadAtAllBeginC, fh)
     }
     fn MPI_File_read_at_all_end, PMPI_File_read_at_all_end(
         fh: MPI_File,
         buf: *mut c_void,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileReadAtAllEnd, ErrorVia::File(fh))
+        unsupported(Function::FileReadAtAllEnd, fh)
     }
     fn MPI_File_read_ordered, PMPI_File_read_ordered(
         fh: MPI_File,
@@ -396,7 +396,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileReadOrdered, ErrorVia::File(fh))
+        unsupported(Function::FileReadOrdered, fh)
     }
     fn MPI_File_read_ordered_c, PMPI_File_read_ordered_c(
         fh: MPI_File,
@@ -405,7 +405,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileReadOrderedC, ErrorVia::File(fh))
+        unsupported(Function::FileReadOrderedC, fh)
     }
     fn MPI_File_read_ordered_begin, PMPI_File_read_ordered_begin(
         fh: MPI_File,
@@ -413,7 +413,7 @@ exports! {
         count: c_int,
         datatype: MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::FileReadOrderedBegin, ErrorVia::File(fh))
+        unsupported(Function::FileReadOrderedBegin, fh)
     }
     fn MPI_File_read_ordered_begin_c, PMPI_File_read_ordered_begin_c(
         fh: MPI_File,
@@ -421,14 +421,14 @@ exports! {
         count: MPI_Count,
         datatype: MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::FileReadOrderedBeginC, ErrorVia::File(fh))
+        unsupported(Function::FileReadOrderedBeginC, fh)
     }
     fn MPI_File_read_ordered_end, PMPI_File_read_ordered_end(
         fh: MPI_File,
         buf: *mut c_void,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileReadOrderedEnd, ErrorVia::File(fh))
+        unsupported(Function::FileReadOrderedEnd, fh)
     }
     fn MPI_File_read_shared, PMPI_File_read_shared(
         fh: MPI_File,
@@ -437,7 +437,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileReadShared, ErrorVia::File(fh))
+        unsupported(Function::FileReadShared, fh)
     }
     fn MPI_File_read_shared_c, PMPI_File_read_shared_c(
         fh: MPI_File,
@@ -446,22 +446,22 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileReadSharedC, ErrorVia::File(fh))
+        unsupported(Function::FileReadSharedC, fh)
     }
     fn MPI_File_seek, PMPI_File_seek(fh: MPI_File, offset: MPI_Offset, whence: c_int) -> c_int {
-        unsupported(Function::FileSeek, ErrorVia::File(fh))
+        unsupported(Function::FileSeek, fh)
     }
     fn MPI_File_seek_shared, PMPI_File_seek_shared(fh: MPI_File, offset: MPI_Offset, whence: c_int) -> c_int {
-        unsupported(Function::FileSeekShared, ErrorVia::File(fh))
+        unsupported(Function::FileSeekShared, fh)
     }
     fn MPI_File_set_atomicity, PMPI_File_set_atomicity(fh: MPI_File, flag: c_int) -> c_int {
-        unsupported(Function::FileSetAtomicity, ErrorVia::File(fh))
+        unsupported(Function::FileSetAtomicity, fh)
     }
     fn MPI_File_set_info, PMPI_File_set_info(fh: MPI_File, info: MPI_Info) -> c_int {
-        unsupported(Function::FileSetInfo, ErrorVia::File(fh))
+        unsupported(Function::FileSetInfo, fh)
     }
     fn MPI_File_set_size, PMPI_File_set_size(fh: MPI_File, size: MPI_Offset) -> c_int {
-        unsupported(Function::FileSetSize, ErrorVia::File(fh))
+        unsupported(Function::FileSetSize, fh)
     }
     fn MPI_File_set_view, PMPI_File_set_view(
         fh: MPI_File,
@@ -471,10 +471,10 @@ exports! {
         datarep: *const c_char,
         info: MPI_Info,
     ) -> c_int {
-        unsupported(Function::FileSetView, ErrorVia::File(fh))
+        unsupported(Function::FileSetView, fh)
     }
     fn MPI_File_sync, PMPI_File_sync(fh: MPI_File) -> c_int {
-        unsupported(Function::FileSync, ErrorVia::File(fh))
+        unsupported(Function::FileSync, fh)
     }
     fn MPI_File_write, PMPI_File_write(
         fh: MPI_File,
@@ -483,7 +483,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWrite, ErrorVia::File(fh))
+        unsupported(Function::FileWrite, fh)
     }
     fn MPI_File_write_c, PMPI_File_write_c(
         fh: MPI_File,
@@ -492,7 +492,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWriteC, ErrorVia::File(fh))
+        unsupported(Function::FileWriteC, fh)
     }
     fn MPI_File_write_all, PMPI_File_write_all(
         fh: MPI_File,
@@ -501,7 +501,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWriteAll, ErrorVia::File(fh))
+        unsupported(Function::FileWriteAll, fh)
     }
     fn MPI_File_write_all_c, PMPI_File_write_all_c(
         fh: MPI_File,
@@ -510,7 +510,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWriteAllC, ErrorVia::File(fh))
+        unsupported(Function::FileWriteAllC, fh)
     }
     fn MPI_File_write_all_begin, PMPI_File_write_all_begin(
         fh: MPI_File,
@@ -518,7 +518,7 @@ exports! {
         count: c_int,
         datatype: MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::FileWriteAllBegin, ErrorVia::File(fh))
+        unsupported(Function::FileWriteAllBegin, fh)
     }
     fn MPI_File_write_all_begin_c, PMPI_File_write_all_begin_c(
         fh: MPI_File,
@@ -526,14 +526,14 @@ exports! {
         count: MPI_Count,
         datatype: MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::FileWriteAllBeginC, ErrorVia::File(fh))
+        unsupported(Function::FileWriteAllBeginC, fh)
     }
     fn MPI_File_write_all_end, PMPI_File_write_all_end(
         fh: MPI_File,
         buf: *const c_void,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWriteAllEnd, ErrorVia::File(fh))
+        unsupported(Function::FileWriteAllEnd, fh)
     }
     fn MPI_File_write_at, PMPI_File_write_at(
         fh: MPI_File,
@@ -543,7 +543,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWriteAt, ErrorVia::File(fh))
+        unsupported(Function::FileWriteAt, fh)
     }
     fn MPI_File_write_at_c, PMPI_File_write_at_c(
         fh: MPI_File,
@@ -553,7 +553,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWriteAtC, ErrorVia::File(fh))
+        unsupported(Function::FileWriteAtC, fh)
     }
     fn MPI_File_write_at_all, PMPI_File_write_at_all(
         fh: MPI_File,
@@ -563,7 +563,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWriteAtAll, ErrorVia::File(fh))
+        unsupported(Function::FileWriteAtAll, fh)
     }
     fn MPI_File_write_at_all_c, PMPI_File_write_at_all_c(
         fh: MPI_File,
@@ -573,7 +573,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWriteAtAllC, ErrorVia::File(fh))
+        unsupported(Function::FileWriteAtAllC, fh)
     }
     fn MPI_File_write_at_all_begin, PMPI_File_write_at_all_begin(
         fh: MPI_File,
@@ -582,7 +582,7 @@ exports! {
         count: c_int,
         datatype: MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::FileWriteAtAllBegin, ErrorVia::File(fh))
+        unsupported(Function::FileWriteAtAllBegin, fh)
     }
     fn MPI_File_write_at_all_begin_c, PMPI_File_write_at_all_begin_c(
         fh: MPI_File,
@@ -591,14 +591,14 @@ exports! {
         count: MPI_Count,
         datatype: MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::FileWriteAtAllBeginC, ErrorVia::File(fh))
+        unsupported(Function::FileWriteAtAllBeginC, fh)
     }
     fn MPI_File_write_at_all_end, PMPI_File_write_at_all_end(
         fh: MPI_File,
         buf: *const c_void,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWriteAtAllEnd, ErrorVia::File(fh))
+        unsupported(Function::FileWriteAtAllEnd, fh)
     }
     fn MPI_File_write_ordered, PMPI_File_write_ordered(
         fh: MPI_File,
@@ -607,7 +607,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWriteOrdered, ErrorVia::File(fh))
+        unsupported(Function::FileWriteOrdered, fh)
     }
     fn MPI_File_write_ordered_c, PMPI_File_write_ordered_c(
         fh: MPI_File,
@@ -616,7 +616,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWriteOrderedC, ErrorVia::File(fh))
+        unsupported(Function::FileWriteOrderedC, fh)
     }
     fn MPI_File_write_ordered_begin, PMPI_File_write_ordered_begin(
         fh: MPI_File,
@@ -624,7 +624,7 @@ exports! {
         count: c_int,
         datatype: MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::FileWriteOrderedBegin, ErrorVia::File(fh))
+        unsupported(Function::FileWriteOrderedBegin, fh)
     }
     fn MPI_File_write_ordered_begin_c, PMPI_File_write_ordered_begin_c(
         fh: MPI_File,
@@ -632,14 +632,14 @@ exports! {
         count: MPI_Count,
         datatype: MPI_Datatype,
     ) -> c_int {
-        unsupported(Function::FileWriteOrderedBeginC, ErrorVia::File(fh))
+        unsupported(Function::FileWriteOrderedBeginC, fh)
     }
     fn MPI_File_write_ordered_end, PMPI_File_write_ordered_end(
         fh: MPI_File,
         buf: *const c_void,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWriteOrderedEnd, ErrorVia::File(fh))
+        unsupported(Function::FileWriteOrderedEnd, fh)
     }
     fn MPI_File_write_shared, PMPI_File_write_shared(
         fh: MPI_File,
@@ -648,7 +648,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWriteShared, ErrorVia::File(fh))
+        unsupported(Function::FileWriteShared, fh)
     }
     fn MPI_File_write_shared_c, PMPI_File_write_shared_c(
         fh: MPI_File,
@@ -657,7 +657,7 @@ exports! {
         datatype: MPI_Datatype,
         status: *mut MPI_Status,
     ) -> c_int {
-        unsupported(Function::FileWriteSharedC, ErrorVia::File(fh))
+        unsupported(Function::FileWriteSharedC, fh)
     }
     fn MPI_Register_datarep, PMPI_Register_datarep(
         datarep: *const c_char,
@@ -666,7 +666,7 @@ exports! {
         dtype_file_extent_fn: MPI_Datarep_extent_function,
         extra_state: *mut c_void,
     ) -> c_int {
-        unsupported(Function::RegisterDatarep, ErrorVia::File(MPI_FILE_NULL))
+        unsupported(Function::RegisterDatarep, MPI_FILE_NULL)
     }
     fn MPI_Register_datarep_c, PMPI_Register_datarep_c(
         datarep: *const c_char,
@@ -675,6 +675,6 @@ exports! {
         dtype_file_extent_fn: MPI_Datarep_extent_function,
         extra_state: *mut c_void,
     ) -> c_int {
-        unsupported(Function::RegisterDatarepC, ErrorVia::File(MPI_FILE_NULL))
+        unsupported(Function::RegisterDatarepC, MPI_FILE_NULL)
     }
 }

@@ -6,24 +6,24 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Parrived, PMPI_Parrived(request: MPI_Request, partition: c_int, flag: *mut c_int) -> c_int {
-        unsupported(Function::Parrived, ErrorVia::Default)
+        unsupported(Function::Parrived, NoObject)
     }
     fn MPI_Pready, PMPI_Pready(partition: c_int, request: MPI_Request) -> c_int {
-        unsupported(Function::Pready, ErrorVia::Default)
+        unsupported(Function::Pready, NoObject)
     }
     fn MPI_Pready_list, PMPI_Pready_list(
         length: c_int,
         array_of_partitions: *const c_int,
         request: MPI_Request,
     ) -> c_int {
-        unsupported(Function::PreadyList, ErrorVia::Default)
+        unsupported(Function::PreadyList, NoObject)
     }
     fn MPI_Pready_range, PMPI_Pready_range(
         partition_low: c_int,
         partition_high: c_int,
         request: MPI_Request,
     ) -> c_int {
-        unsupported(Function::PreadyRange, ErrorVia::Default)
+        unsupported(Function::PreadyRange, NoObject)
     }
     fn MPI_Precv_init, PMPI_Precv_init(
         buf: *mut c_void,
@@ -36,7 +36,7 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::PrecvInit, ErrorVia::Comm(comm))
+        unsupported(Function::PrecvInit, comm)
     }
     fn MPI_Psend_init, PMPI_Psend_init(
         buf: *const c_void,
@@ -49,6 +49,6 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::PsendInit, ErrorVia::Comm(comm))
+        unsupported(Function::PsendInit, comm)
     }
 }

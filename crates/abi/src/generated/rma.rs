@@ -16,7 +16,7 @@ exports! {
         op: MPI_Op,
         win: MPI_Win,
     ) -> c_int {
-        unsupported(Function::Accumulate, ErrorVia::Win(win))
+        unsupported(Function::Accumulate, win)
     }
     fn MPI_Accumulate_c, PMPI_Accumulate_c(
         origin_addr: *const c_void,
@@ -29,7 +29,7 @@ exports! {
         op: MPI_Op,
         win: MPI_Win,
     ) -> c_int {
-        unsupported(Function::AccumulateC, ErrorVia::Win(win))
+        unsupported(Function::AccumulateC, win)
     }
     fn MPI_Compare_and_swap, PMPI_Compare_and_swap(
         origin_addr: *const c_void,
@@ -40,7 +40,7 @@ exports! {
         target_disp: MPI_Aint,
         win: MPI_Win,
     ) -> c_int {
-        unsupported(Function::CompareAndSwap, ErrorVia::Win(win))
+        unsupported(Function::CompareAndSwap, win)
     }
     fn MPI_Fetch_and_op, PMPI_Fetch_and_op(
         origin_addr: *const c_void,
@@ -51,7 +51,7 @@ exports! {
         op: MPI_Op,
         win: MPI_Win,
     ) -> c_int {
-        unsupported(Function::FetchAndOp, ErrorVia::Win(win))
+        unsupported(Function::FetchAndOp, win)
     }
     fn MPI_Get, PMPI_Get(
         origin_addr: *mut c_void,
@@ -63,7 +63,7 @@ exports! {
         target_datatype: MPI_Datatype,
         win: MPI_Win,
     ) -> c_int {
-        unsupported(Function::Get, ErrorVia::Win(win))
+        unsupported(Function::Get, win)
     }
     fn MPI_Get_c, PMPI_Get_c(
         origin_addr: *mut c_void,
@@ -75,7 +75,7 @@ exports! {
         target_datatype: MPI_Datatype,
         win: MPI_Win,
     ) -> c_int {
-        unsupported(Function::GetC, ErrorVia::Win(win))
+        unsupported(Function::GetC, win)
     }
     fn MPI_Get_accumulate, PMPI_Get_accumulate(
         origin_addr: *const c_void,
@@ -91,7 +91,7 @@ exports! {
         op: MPI_Op,
         win: MPI_Win,
     ) -> c_int {
-        unsupported(Function::GetAccumulate, ErrorVia::Win(win))
+        unsupported(Function::GetAccumulate, win)
     }
     fn MPI_Get_accumulate_c, PMPI_Get_accumulate_c(
         origin_addr: *const c_void,
@@ -107,7 +107,7 @@ exports! {
         op: MPI_Op,
         win: MPI_Win,
     ) -> c_int {
-        unsupported(Function::GetAccumulateC, ErrorVia::Win(win))
+        unsupported(Function::GetAccumulateC, win)
     }
     fn MPI_Put, PMPI_Put(
         origin_addr: *const c_void,
@@ -119,7 +119,7 @@ exports! {
         target_datatype: MPI_Datatype,
         win: MPI_Win,
     ) -> c_int {
-        unsupported(Function::Put, ErrorVia::Win(win))
+        unsupported(Function::Put, win)
     }
     fn MPI_Put_c, PMPI_Put_c(
         origin_addr: *const c_void,
@@ -131,7 +131,7 @@ exports! {
         target_datatype: MPI_Datatype,
         win: MPI_Win,
     ) -> c_int {
-        unsupported(Function::PutC, ErrorVia::Win(win))
+        unsupported(Function::PutC, win)
     }
     fn MPI_Raccumulate, PMPI_Raccumulate(
         origin_addr: *const c_void,
@@ -145,7 +145,7 @@ exports! {
         win: MPI_Win,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Raccumulate, ErrorVia::Win(win))
+        unsupported(Function::Raccumulate, win)
     }
     fn MPI_Raccumulate_c, PMPI_Raccumulate_c(
         origin_addr: *const c_void,
@@ -159,7 +159,7 @@ exports! {
         win: MPI_Win,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::RaccumulateC, ErrorVia::Win(win))
+        unsupported(Function::RaccumulateC, win)
     }
     fn MPI_Rget, PMPI_Rget(
         origin_addr: *mut c_void,
@@ -172,7 +172,7 @@ exports! {
         win: MPI_Win,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Rget, ErrorVia::Win(win))
+        unsupported(Function::Rget, win)
     }
     fn MPI_Rget_c, PMPI_Rget_c(
         origin_addr: *mut c_void,
@@ -185,7 +185,7 @@ exports! {
         win: MPI_Win,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::RgetC, ErrorVia::Win(win))
+        unsupported(Function::RgetC, win)
     }
     fn MPI_Rget_accumulate, PMPI_Rget_accumulate(
         origin_addr: *const c_void,
@@ -202,7 +202,7 @@ exports! {
         win: MPI_Win,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::RgetAccumulate, ErrorVia::Win(win))
+        unsupported(Function::RgetAccumulate, win)
     }
     fn MPI_Rget_accumulate_c, PMPI_Rget_accumulate_c(
         origin_addr: *const c_void,
@@ -219,7 +219,7 @@ exports! {
         win: MPI_Win,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::RgetAccumulateC, ErrorVia::Win(win))
+        unsupported(Function::RgetAccumulateC, win)
     }
     fn MPI_Rput, PMPI_Rput(
         origin_addr: *const c_void,
@@ -232,7 +232,7 @@ exports! {
         win: MPI_Win,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::Rput, ErrorVia::Win(win))
+        unsupported(Function::Rput, win)
     }
     fn MPI_Rput_c, PMPI_Rput_c(
         origin_addr: *const c_void,
@@ -245,7 +245,7 @@ exports! {
         win: MPI_Win,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::RputC, ErrorVia::Win(win))
+        unsupported(Function::RputC, win)
     }
     fn MPI_Win_allocate, PMPI_Win_allocate(
         size: MPI_Aint,
@@ -255,7 +255,7 @@ exports! {
         baseptr: *mut c_void,
         win: *mut MPI_Win,
     ) -> c_int {
-        unsupported(Function::WinAllocate, ErrorVia::Comm(comm))
+        unsupported(Function::WinAllocate, comm)
     }
     fn MPI_Win_allocate_c, PMPI_Win_allocate_c(
         size: MPI_Aint,
@@ -265,7 +265,7 @@ exports! {
         baseptr: *mut c_void,
         win: *mut MPI_Win,
     ) -> c_int {
-        unsupported(Function::WinAllocateC, ErrorVia::Comm(comm))
+        unsupported(Function::WinAllocateC, comm)
     }
     fn MPI_Win_allocate_shared, PMPI_Win_allocate_shared(
         size: MPI_Aint,
@@ -275,7 +275,7 @@ exports! {
         baseptr: *mut c_void,
         win: *mut MPI_Win,
     ) -> c_int {
-        unsupported(Function::WinAllocateShared, ErrorVia::Comm(comm))
+        unsupported(Function::WinAllocateShared, comm)
     }
     fn MPI_Win_allocate_shared_c, PMPI_Win_allocate_shared_c(
         size: MPI_Aint,
@@ -285,13 +285,13 @@ exports! {
         baseptr: *mut c_void,
         win: *mut MPI_Win,
     ) -> c_int {
-        unsupported(Function::WinAllocateSharedC, ErrorVia::Comm(comm))
+        unsupported(Function::WinAllocateSharedC, comm)
     }
     fn MPI_Win_attach, PMPI_Win_attach(win: MPI_Win, base: *mut c_void, size: MPI_Aint) -> c_int {
-        unsupported(Function::WinAttach, ErrorVia::Win(win))
+        unsupported(Function::WinAttach, win)
     }
     fn MPI_Win_complete, PMPI_Win_complete(win: MPI_Win) -> c_int {
-        unsupported(Function::WinComplete, ErrorVia::Win(win))
+        unsupported(Function::WinComplete, win)
     }
     fn MPI_Win_create, PMPI_Win_create(
         base: *mut c_void,
@@ -301,7 +301,7 @@ exports! {
         comm: MPI_Comm,
         win: *mut MPI_Win,
     ) -> c_int {
-        unsupported(Function::WinCreate, ErrorVia::Comm(comm))
+        unsupported(Function::WinCreate, comm)
     }
     fn MPI_Win_create_c, PMPI_Win_create_c(
         base: *mut c_void,
@@ -311,63 +311,63 @@ exports! {
         comm: MPI_Comm,
         win: *mut MPI_Win,
     ) -> c_int {
-        unsupported(Function::WinCreateC, ErrorVia::Comm(comm))
+        unsupported(Function::WinCreateC, comm)
     }
     fn MPI_Win_create_dynamic, PMPI_Win_create_dynamic(
         info: MPI_Info,
         comm: MPI_Comm,
         win: *mut MPI_Win,
     ) -> c_int {
-        unsupported(Function::WinCreateDynamic, ErrorVia::Comm(comm))
+        unsupported(Function::WinCreateDynamic, comm)
     }
     fn MPI_Win_detach, PMPI_Win_detach(win: MPI_Win, base: *const c_void) -> c_int {
-        unsupported(Function::WinDetach, ErrorVia::Win(win))
+        unsupported(Function::WinDetach, win)
     }
     fn MPI_Win_fence, PMPI_Win_fence(assert: c_int, win: MPI_Win) -> c_int {
-        unsupported(Function::WinFence, ErrorVia::Win(win))
+        unsupported(Function::WinFence, win)
     }
     fn MPI_Win_flush, PMPI_Win_flush(rank: c_int, win: MPI_Win) -> c_int {
-        unsupported(Function::WinFlush, ErrorVia::Win(win))
+        unsupported(Function::WinFlush, win)
     }
     fn MPI_Win_flush_all, PMPI_Win_flush_all(win: MPI_Win) -> c_int {
-        unsupported(Function::WinFlushAll, ErrorVia::Win(win))
+        unsupported(Function::WinFlushAll, win)
     }
     fn MPI_Win_flush_local, PMPI_Win_flush_local(rank: c_int, win: MPI_Win) -> c_int {
-        unsupported(Function::WinFlushLocal, ErrorVia::Win(win))
+        unsupported(Function::WinFlushLocal, win)
     }
     fn MPI_Win_flush_local_all, PMPI_Win_flush_local_all(win: MPI_Win) -> c_int {
-        unsupported(Function::WinFlushLocalAll, ErrorVia::Win(win))
+        unsupported(Function::WinFlushLocalAll, win)
     }
     fn MPI_Win_free, PMPI_Win_free(win: *mut MPI_Win) -> c_int {
-        unsupported(Function::WinFree, ErrorVia::Default)
+        unsupported(Function::WinFree, NoObject)
     }
     fn MPI_Win_get_group, PMPI_Win_get_group(win: MPI_Win, group: *mut MPI_Group) -> c_int {
-        unsupported(Function::WinGetGroup, ErrorVia::Win(win))
+        unsupported(Function::WinGetGroup, win)
     }
     fn MPI_Win_get_info, PMPI_Win_get_info(win: MPI_Win, info_used: *mut MPI_Info) -> c_int {
-        unsupported(Function::WinGetInfo, ErrorVia::Win(win))
+        unsupported(Function::WinGetInfo, win)
     }
     fn MPI_Win_get_name, PMPI_Win_get_name(
         win: MPI_Win,
         win_name: *mut c_char,
         resultlen: *mut c_int,
     ) -> c_int {
-        unsupported(Function::WinGetName, ErrorVia::Win(win))
+        unsupported(Function::WinGetName, win)
     }
     fn MPI_Win_lock, PMPI_Win_lock(lock_type: c_int, rank: c_int, assert: c_int, win: MPI_Win) -> c_int {
-        unsupported(Function::WinLock, ErrorVia::Win(win))
+        unsupported(Function::WinLock, win)
     }
     fn MPI_Win_lock_all, PMPI_Win_lock_all(assert: c_int, win: MPI_Win) -> c_int {
-        unsupported(Function::WinLockAll, ErrorVia::Win(win))
+        unsupported(Function::WinLockAll, win)
     }
     fn MPI_Win_post, PMPI_Win_post(group: MPI_Group, assert: c_int, win: MPI_Win) -> c_int {
-        unsupported(Function::WinPost, ErrorVia::Win(win))
+        unsupported(Function::WinPost, win)
     }
     fn MPI_Win_set_info, PMPI_Win_set_info(win: MPI_Win, info: MPI_Info) -> c_int {
-        unsupported(Function::WinSetInfo, ErrorVia::Win(win))
+        unsupported(Function::WinSetInfo, win)
     }
     fn MPI_Win_set_name, PMPI_Win_set_name(win: MPI_Win, win_name: *const c_char) -> c_int {
-        unsupported(Function::WinSetName, ErrorVia::Win(win))
+        unsupported(Function::WinSetName, win)
     }
     fn MPI_Win_shared_query, PMPI_Win_shared_query(
         win: MPI_Win,
@@ -376,7 +376,7 @@ exports! {
         disp_unit: *mut c_int,
         baseptr: *mut c_void,
     ) -> c_int {
-        unsupported(Function::WinSharedQuery, ErrorVia::Win(win))
+        unsupported(Function::WinSharedQuery, win)
     }
     fn MPI_Win_shared_query_c, PMPI_Win_shared_query_c(
         win: MPI_Win,
@@ -385,24 +385,24 @@ exports! {
         disp_unit: *mut MPI_Aint,
         baseptr: *mut c_void,
     ) -> c_int {
-        unsupported(Function::WinSharedQueryC, ErrorVia::Win(win))
+        unsupported(Function::WinSharedQueryC, win)
     }
     fn MPI_Win_start, PMPI_Win_start(group: MPI_Group, assert: c_int, win: MPI_Win) -> c_int {
-        unsupported(Function::WinStart, ErrorVia::Win(win))
+        unsupported(Function::WinStart, win)
     }
     fn MPI_Win_sync, PMPI_Win_sync(win: MPI_Win) -> c_int {
-        unsupported(Function::WinSync, ErrorVia::Win(win))
+        unsupported(Function::WinSync, win)
     }
     fn MPI_Win_test, PMPI_Win_test(win: MPI_Win, flag: *mut c_int) -> c_int {
-        unsupported(Function::WinTest, ErrorVia::Win(win))
+        unsupported(Function::WinTest, win)
     }
     fn MPI_Win_unlock, PMPI_Win_unlock(rank: c_int, win: MPI_Win) -> c_int {
-        unsupported(Function::WinUnlock, ErrorVia::Win(win))
+        unsupported(Function::WinUnlock, win)
     }
     fn MPI_Win_unlock_all, PMPI_Win_unlock_all(win: MPI_Win) -> c_int {
-        unsupported(Function::WinUnlockAll, ErrorVia::Win(win))
+        unsupported(Function::WinUnlockAll, win)
     }
     fn MPI_Win_wait, PMPI_Win_wait(win: MPI_Win) -> c_int {
-        unsupported(Function::WinWait, ErrorVia::Win(win))
+        unsupported(Function::WinWait, win)
     }
 }

@@ -6,34 +6,34 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_T_category_changed, PMPI_T_category_changed(update_number: *mut c_int) -> c_int {
-        unsupported(Function::TCategoryChanged, ErrorVia::None)
+        unsupported(Function::TCategoryChanged, Nobody)
     }
     fn MPI_T_category_get_categories, PMPI_T_category_get_categories(
         cat_index: c_int,
         len: c_int,
         indices: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TCategoryGetCategories, ErrorVia::None)
+        unsupported(Function::TCategoryGetCategories, Nobody)
     }
     fn MPI_T_category_get_cvars, PMPI_T_category_get_cvars(
         cat_index: c_int,
         len: c_int,
         indices: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TCategoryGetCvars, ErrorVia::None)
+        unsupported(Function::TCategoryGetCvars, Nobody)
     }
     fn MPI_T_category_get_events, PMPI_T_category_get_events(
         cat_index: c_int,
         len: c_int,
         indices: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TCategoryGetEvents, ErrorVia::None)
+        unsupported(Function::TCategoryGetEvents, Nobody)
     }
     fn MPI_T_category_get_index, PMPI_T_category_get_index(
         name: *const c_char,
         cat_index: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TCategoryGetIndex, ErrorVia::None)
+        unsupported(Function::TCategoryGetIndex, Nobody)
     }
     fn MPI_T_category_get_info, PMPI_T_category_get_info(
         cat_index: c_int,
@@ -45,26 +45,26 @@ exports! {
         num_pvars: *mut c_int,
         num_categories: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TCategoryGetInfo, ErrorVia::None)
+        unsupported(Function::TCategoryGetInfo, Nobody)
     }
     fn MPI_T_category_get_num, PMPI_T_category_get_num(num_cat: *mut c_int) -> c_int {
-        unsupported(Function::TCategoryGetNum, ErrorVia::None)
+        unsupported(Function::TCategoryGetNum, Nobody)
     }
     fn MPI_T_category_get_num_events, PMPI_T_category_get_num_events(
         cat_index: c_int,
         num_events: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TCategoryGetNumEvents, ErrorVia::None)
+        unsupported(Function::TCategoryGetNumEvents, Nobody)
     }
     fn MPI_T_category_get_pvars, PMPI_T_category_get_pvars(
         cat_index: c_int,
         len: c_int,
         indices: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TCategoryGetPvars, ErrorVia::None)
+        unsupported(Function::TCategoryGetPvars, Nobody)
     }
     fn MPI_T_cvar_get_index, PMPI_T_cvar_get_index(name: *const c_char, cvar_index: *mut c_int) -> c_int {
-        unsupported(Function::TCvarGetIndex, ErrorVia::None)
+        unsupported(Function::TCvarGetIndex, Nobody)
     }
     fn MPI_T_cvar_get_info, PMPI_T_cvar_get_info(
         cvar_index: c_int,
@@ -78,10 +78,10 @@ exports! {
         bind: *mut c_int,
         scope: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TCvarGetInfo, ErrorVia::None)
+        unsupported(Function::TCvarGetInfo, Nobody)
     }
     fn MPI_T_cvar_get_num, PMPI_T_cvar_get_num(num_cvar: *mut c_int) -> c_int {
-        unsupported(Function::TCvarGetNum, ErrorVia::None)
+        unsupported(Function::TCvarGetNum, Nobody)
     }
     fn MPI_T_cvar_handle_alloc, PMPI_T_cvar_handle_alloc(
         cvar_index: c_int,
@@ -89,16 +89,16 @@ exports! {
         handle: *mut MPI_T_cvar_handle,
         count: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TCvarHandleAlloc, ErrorVia::None)
+        unsupported(Function::TCvarHandleAlloc, Nobody)
     }
     fn MPI_T_cvar_handle_free, PMPI_T_cvar_handle_free(handle: *mut MPI_T_cvar_handle) -> c_int {
-        unsupported(Function::TCvarHandleFree, ErrorVia::None)
+        unsupported(Function::TCvarHandleFree, Nobody)
     }
     fn MPI_T_cvar_read, PMPI_T_cvar_read(handle: MPI_T_cvar_handle, buf: *mut c_void) -> c_int {
-        unsupported(Function::TCvarRead, ErrorVia::None)
+        unsupported(Function::TCvarRead, Nobody)
     }
     fn MPI_T_cvar_write, PMPI_T_cvar_write(handle: MPI_T_cvar_handle, buf: *const c_void) -> c_int {
-        unsupported(Function::TCvarWrite, ErrorVia::None)
+        unsupported(Function::TCvarWrite, Nobody)
     }
     fn MPI_T_enum_get_info, PMPI_T_enum_get_info(
         enumtype: MPI_T_enum,
@@ -106,7 +106,7 @@ exports! {
         name: *mut c_char,
         name_len: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TEnumGetInfo, ErrorVia::None)
+        unsupported(Function::TEnumGetInfo, Nobody)
     }
     fn MPI_T_enum_get_item, PMPI_T_enum_get_item(
         enumtype: MPI_T_enum,
@@ -115,30 +115,30 @@ exports! {
         name: *mut c_char,
         name_len: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TEnumGetItem, ErrorVia::None)
+        unsupported(Function::TEnumGetItem, Nobody)
     }
     fn MPI_T_event_callback_get_info, PMPI_T_event_callback_get_info(
         event_registration: MPI_T_event_registration,
         cb_safety: MPI_T_cb_safety,
         info_used: *mut MPI_Info,
     ) -> c_int {
-        unsupported(Function::TEventCallbackGetInfo, ErrorVia::None)
+        unsupported(Function::TEventCallbackGetInfo, Nobody)
     }
     fn MPI_T_event_callback_set_info, PMPI_T_event_callback_set_info(
         event_registration: MPI_T_event_registration,
         cb_safety: MPI_T_cb_safety,
         info: MPI_Info,
     ) -> c_int {
-        unsupported(Function::TEventCallbackSetInfo, ErrorVia::None)
+        unsupported(Function::TEventCallbackSetInfo, Nobody)
     }
     fn MPI_T_event_copy, PMPI_T_event_copy(
         event_instance: MPI_T_event_instance,
         buffer: *mut c_void,
     ) -> c_int {
-        unsupported(Function::TEventCopy, ErrorVia::None)
+        unsupported(Function::TEventCopy, Nobody)
     }
     fn MPI_T_event_get_index, PMPI_T_event_get_index(name: *const c_char, event_index: *mut c_int) -> c_int {
-        unsupported(Function::TEventGetIndex, ErrorVia::None)
+        unsupported(Function::TEventGetIndex, Nobody)
     }
     fn MPI_T_event_get_info, PMPI_T_event_get_info(
         event_index: c_int,
@@ -154,22 +154,22 @@ exports! {
         desc_len: *mut c_int,
         bind: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TEventGetInfo, ErrorVia::None)
+        unsupported(Function::TEventGetInfo, Nobody)
     }
     fn MPI_T_event_get_num, PMPI_T_event_get_num(num_events: *mut c_int) -> c_int {
-        unsupported(Function::TEventGetNum, ErrorVia::None)
+        unsupported(Function::TEventGetNum, Nobody)
     }
     fn MPI_T_event_get_source, PMPI_T_event_get_source(
         event_instance: MPI_T_event_instance,
         source_index: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TEventGetSource, ErrorVia::None)
+        unsupported(Function::TEventGetSource, Nobody)
     }
     fn MPI_T_event_get_timestamp, PMPI_T_event_get_timestamp(
         event_instance: MPI_T_event_instance,
         event_timestamp: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::TEventGetTimestamp, ErrorVia::None)
+        unsupported(Function::TEventGetTimestamp, Nobody)
     }
     fn MPI_T_event_handle_alloc, PMPI_T_event_handle_alloc(
         event_index: c_int,
@@ -177,33 +177,33 @@ exports! {
         info: MPI_Info,
         event_registration: *mut MPI_T_event_registration,
     ) -> c_int {
-        unsupported(Function::TEventHandleAlloc, ErrorVia::None)
+        unsupported(Function::TEventHandleAlloc, Nobody)
     }
     fn MPI_T_event_handle_free, PMPI_T_event_handle_free(
         event_registration: MPI_T_event_registration,
         user_data: *mut c_void,
         free_cb_function: MPI_T_event_free_cb_function,
     ) -> c_int {
-        unsupported(Function::TEventHandleFree, ErrorVia::None)
+        unsupported(Function::TEventHandleFree, Nobody)
     }
     fn MPI_T_event_handle_get_info, PMPI_T_event_handle_get_info(
         event_registration: MPI_T_event_registration,
         info_used: *mut MPI_Info,
     ) -> c_int {
-        unsupported(Function::TEventHandleGetInfo, ErrorVia::None)
+        unsupported(Function::TEventHandleGetInfo, Nobody)
     }
     fn MPI_T_event_handle_set_info, PMPI_T_event_handle_set_info(
         event_registration: MPI_T_event_registration,
         info: MPI_Info,
     ) -> c_int {
-        unsupported(Function::TEventHandleSetInfo, ErrorVia::None)
+        unsupported(Function::TEventHandleSetInfo, Nobody)
     }
     fn MPI_T_event_read, PMPI_T_event_read(
         event_instance: MPI_T_event_instance,
         element_index: c_int,
         buffer: *mut c_void,
     ) -> c_int {
-        unsupported(Function::TEventRead, ErrorVia::None)
+        unsupported(Function::TEventRead, Nobody)
     }
     fn MPI_T_event_register_callback, PMPI_T_event_register_callback(
         event_registration: MPI_T_event_registration,
@@ -212,26 +212,26 @@ exports! {
         user_data: *mut c_void,
         event_cb_function: MPI_T_event_cb_function,
     ) -> c_int {
-        unsupported(Function::TEventRegisterCallback, ErrorVia::None)
+        unsupported(Function::TEventRegisterCallback, Nobody)
     }
     fn MPI_T_event_set_dropped_handler, PMPI_T_event_set_dropped_handler(
         event_registration: MPI_T_event_registration,
         dropped_cb_function: MPI_T_event_dropped_cb_function,
     ) -> c_int {
-        unsupported(Function::TEventSetDroppedHandler, ErrorVia::None)
+        unsupported(Function::TEventSetDroppedHandler, Nobody)
     }
     fn MPI_T_finalize, PMPI_T_finalize() -> c_int {
-        unsupported(Function::TFinalize, ErrorVia::None)
+        unsupported(Function::TFinalize, Nobody)
     }
     fn MPI_T_init_thread, PMPI_T_init_thread(required: c_int, provided: *mut c_int) -> c_int {
-        unsupported(Function::TInitThread, ErrorVia::None)
+        unsupported(Function::TInitThread, Nobody)
     }
     fn MPI_T_pvar_get_index, PMPI_T_pvar_get_index(
         name: *const c_char,
         var_class: c_int,
         pvar_index: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TPvarGetIndex, ErrorVia::None)
+        unsupported(Function::TPvarGetIndex, Nobody)
     }
     fn MPI_T_pvar_get_info, PMPI_T_pvar_get_info(
         pvar_index: c_int,
@@ -248,10 +248,10 @@ exports! {
         continuous: *mut c_int,
         atomic: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TPvarGetInfo, ErrorVia::None)
+        unsupported(Function::TPvarGetInfo, Nobody)
     }
     fn MPI_T_pvar_get_num, PMPI_T_pvar_get_num(num_pvar: *mut c_int) -> c_int {
-        unsupported(Function::TPvarGetNum, ErrorVia::None)
+        unsupported(Function::TPvarGetNum, Nobody)
     }
     fn MPI_T_pvar_handle_alloc, PMPI_T_pvar_handle_alloc(
         session: MPI_T_pvar_session,
@@ -260,49 +260,49 @@ exports! {
         handle: *mut MPI_T_pvar_handle,
         count: *mut c_int,
     ) -> c_int {
-        unsupported(Function::TPvarHandleAlloc, ErrorVia::None)
+        unsupported(Function::TPvarHandleAlloc, Nobody)
     }
     fn MPI_T_pvar_handle_free, PMPI_T_pvar_handle_free(
         session: MPI_T_pvar_session,
         handle: *mut MPI_T_pvar_handle,
     ) -> c_int {
-        unsupported(Function::TPvarHandleFree, ErrorVia::None)
+        unsupported(Function::TPvarHandleFree, Nobody)
     }
     fn MPI_T_pvar_read, PMPI_T_pvar_read(
         session: MPI_T_pvar_session,
         handle: MPI_T_pvar_handle,
         buf: *mut c_void,
     ) -> c_int {
-        unsupported(Function::TPvarRead, ErrorVia::None)
+        unsupported(Function::TPvarRead, Nobody)
     }
     fn MPI_T_pvar_readreset, PMPI_T_pvar_readreset(
         session: MPI_T_pvar_session,
         handle: MPI_T_pvar_handle,
         buf: *mut c_void,
     ) -> c_int {
-        unsupported(Function::TPvarReadreset, ErrorVia::None)
+        unsupported(Function::TPvarReadreset, Nobody)
     }
     fn MPI_T_pvar_reset, PMPI_T_pvar_reset(session: MPI_T_pvar_session, handle: MPI_T_pvar_handle) -> c_int {
-        unsupported(Function::TPvarReset, ErrorVia::None)
+        unsupported(Function::TPvarReset, Nobody)
     }
     fn MPI_T_pvar_session_create, PMPI_T_pvar_session_create(session: *mut MPI_T_pvar_session) -> c_int {
-        unsupported(Function::TPvarSessionCreate, ErrorVia::None)
+        unsupported(Function::TPvarSessionCreate, Nobody)
     }
     fn MPI_T_pvar_session_free, PMPI_T_pvar_session_free(session: *mut MPI_T_pvar_session) -> c_int {
-        unsupported(Function::TPvarSessionFree, ErrorVia::None)
+        unsupported(Function::TPvarSessionFree, Nobody)
     }
     fn MPI_T_pvar_start, PMPI_T_pvar_start(session: MPI_T_pvar_session, handle: MPI_T_pvar_handle) -> c_int {
-        unsupported(Function::TPvarStart, ErrorVia::None)
+        unsupported(Function::TPvarStart, Nobody)
     }
     fn MPI_T_pvar_stop, PMPI_T_pvar_stop(session: MPI_T_pvar_session, handle: MPI_T_pvar_handle) -> c_int {
-        unsupported(Function::TPvarStop, ErrorVia::None)
+        unsupported(Function::TPvarStop, Nobody)
     }
     fn MPI_T_pvar_write, PMPI_T_pvar_write(
         session: MPI_T_pvar_session,
         handle: MPI_T_pvar_handle,
         buf: *const c_void,
     ) -> c_int {
-        unsupported(Function::TPvarWrite, ErrorVia::None)
+        unsupported(Function::TPvarWrite, Nobody)
     }
     fn MPI_T_source_get_info, PMPI_T_source_get_info(
         source_index: c_int,
@@ -315,15 +315,15 @@ exports! {
         max_ticks: *mut MPI_Count,
         info: *mut MPI_Info,
     ) -> c_int {
-        unsupported(Function::TSourceGetInfo, ErrorVia::None)
+        unsupported(Function::TSourceGetInfo, Nobody)
     }
     fn MPI_T_source_get_num, PMPI_T_source_get_num(num_sources: *mut c_int) -> c_int {
-        unsupported(Function::TSourceGetNum, ErrorVia::None)
+        unsupported(Function::TSourceGetNum, Nobody)
     }
     fn MPI_T_source_get_timestamp, PMPI_T_source_get_timestamp(
         source_index: c_int,
         timestamp: *mut MPI_Count,
     ) -> c_int {
-        unsupported(Function::TSourceGetTimestamp, ErrorVia::None)
+        unsupported(Function::TSourceGetTimestamp, Nobody)
     }
 }

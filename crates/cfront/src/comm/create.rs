@@ -8,17 +8,18 @@ use std::sync::Arc;
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{Communicator, Process};
 
-use super::freed::keep_errhandler;
-use super::{COMMUNICATORS, Entry, Reserved, find};
-use crate::failure::{Failure, by_argument, on_comm, on_object};
 use crate::generated::constants::{
     MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_INFO_NULL, MPI_MAX_STRINGTAG_LEN, MPI_UNDEFINED,
 };
 use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request};
 use crate::handle::encode;
-use crate::info::Info;
+use crate::object::comm::freed::keep_errhandler;
+use crate::object::comm::indirect::{Failure, on_object};
+use crate::object::comm::reserved::Reserved;
+use crate::object::comm::{COMMUNICATORS, Entry, by_argument, find, on_comm};
+use crate::object::info::{self, Info};
+use crate::object::{attributes, group};
 use crate::pointer::{InOut, Out, short_bytes};
-use crate::{attr, group, info};
 
 /// `MPI_Comm_dup`.
 ///
@@ -44,7 +45,7 @@ pub unsafe fn comm_dup_with_info(
         // SAFETY: the caller's promise.
         let out = unsafe { Out::new("newcomm", newcomm) }?;
         let new = Reserved::child(entry, &hints).name(process.comm_dup(&entry.core)?);
-        if let Err(error) = attr::copy_all(comm, new) {
+        if let Err(error) = attributes::copy_all(comm, new) {
             // Everybody frees it here or by `MPI_Comm_free`.
             let core = COMMUNICATORS.remove(new).map(|entry| Arc::clone(&entry.core));
             core.map_or(Ok(()), |core| process.comm_free(core))?;
@@ -89,7 +90,7 @@ pub unsafe fn comm_idup_with_info(
         let request = unsafe { Out::new("request", request) }?;
         let reserved = Reserved::child(entry, &hints);
         let handle = reserved.announce();
-        if let Err(error) = attr::copy_all(comm, handle) {
+        if let Err(error) = attributes::copy_all(comm, handle) {
             process.comm_idup_for_others(&entry.core)?;
             return Err(error);
         }
@@ -246,7 +247,7 @@ unsafe fn free_after(
             return refused.map_err(|error| Failure { error, comm: Some(core) });
         }
         settled(process, &core);
-        attr::delete_all(handle).map_err(|error| Failure { error, comm: Some(Arc::clone(&core)) })?;
+        attributes::delete_all(handle).map_err(|error| Failure { error, comm: Some(Arc::clone(&core)) })?;
         comm.set(MPI_COMM_NULL);
         let errhandler = COMMUNICATORS.remove(handle).map(|entry| Arc::clone(&entry.errhandler));
         let freed = Arc::downgrade(&core);

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Confinement, Process, ResourceType, SplitType};
 
-use super::Entry;
 use super::create::make;
 use crate::failure::in_process;
 use crate::generated::constants::{
@@ -17,7 +16,8 @@ use crate::generated::constants::{
     MPI_UNDEFINED,
 };
 use crate::generated::types::{MPI_Comm, MPI_Info};
-use crate::info::{self, Info};
+use crate::object::comm::Entry;
+use crate::object::info::{self, Info};
 use crate::pointer::Out;
 
 /// The hint that names a kind of part of the machine.

@@ -9,7 +9,7 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_datatype::{Constructor, Darray, Datatype, Subarray};
 
 use super::arrays::{distribution_constant, order_constant};
-use super::{DERIVED, find, unnamed};
+use super::unnamed;
 use crate::failure::at_any_time;
 use crate::generated::constants::{
     MPI_COMBINER_CONTIGUOUS, MPI_COMBINER_DARRAY, MPI_COMBINER_DUP, MPI_COMBINER_F90_COMPLEX,
@@ -20,6 +20,7 @@ use crate::generated::constants::{
 };
 use crate::generated::types::{MPI_Aint, MPI_Count, MPI_Datatype};
 use crate::handle::Handle as _;
+use crate::object::datatype::{DERIVED, find};
 use crate::pointer::{Array, Out};
 
 /// The arguments of a constructor.
@@ -299,9 +300,9 @@ pub unsafe fn type_get_contents(
         fits("max_integers", &integers, contents.integers.len())?;
         fits("max_addresses", &addresses, contents.addresses.len())?;
         fits("max_datatypes", &datatypes, contents.olds.len())?;
-        fill(&integers, contents.integers.iter().map(|value| *value as c_int));
-        fill(&addresses, contents.addresses.iter().map(|value| *value as MPI_Aint));
-        fill(&datatypes, contents.old_handles());
+        integers.fill(contents.integers.iter().map(|value| *value as c_int));
+        addresses.fill(contents.addresses.iter().map(|value| *value as MPI_Aint));
+        datatypes.fill(contents.old_handles());
         Ok(())
     })
 }
@@ -344,10 +345,10 @@ pub unsafe fn type_get_contents_c(
         fits("max_addresses", &addresses, contents.addresses.len())?;
         fits("max_large_counts", &large_counts, contents.large_counts.len())?;
         fits("max_datatypes", &datatypes, contents.olds.len())?;
-        fill(&integers, contents.integers.iter().map(|value| *value as c_int));
-        fill(&addresses, contents.addresses.iter().map(|value| *value as MPI_Aint));
-        fill(&large_counts, contents.large_counts.iter().copied());
-        fill(&datatypes, contents.old_handles());
+        integers.fill(contents.integers.iter().map(|value| *value as c_int));
+        addresses.fill(contents.addresses.iter().map(|value| *value as MPI_Aint));
+        large_counts.fill(contents.large_counts.iter().copied());
+        datatypes.fill(contents.old_handles());
         Ok(())
     })
 }
@@ -358,10 +359,4 @@ fn fits<T: Copy>(argument: &str, array: &Array<T>, needed: usize) -> Result<()> 
     }
     let text = format!("{argument} is {}, and the datatype has {needed}", array.len());
     Err(Error::new(ErrorClass::Arg, text))
-}
-
-fn fill<T: Copy>(array: &Array<T>, values: impl Iterator<Item = T>) {
-    for (index, value) in values.enumerate() {
-        array.set(index, value);
-    }
 }

@@ -7,12 +7,13 @@ use std::ffi::c_int;
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_datatype::{Constructor, Datatype};
 
-use super::{DERIVED, find};
 use crate::failure::at_any_time;
 use crate::generated::constants::MPI_DATATYPE_NULL;
 use crate::generated::types::{MPI_Count, MPI_Datatype};
+use crate::object::attributes;
+use crate::object::datatype::{DERIVED, find};
 use crate::pointer::{InOut, Out};
-use crate::{attr, process};
+use crate::process;
 
 /// Makes a handle of what `constructor` makes of the old datatype.
 ///
@@ -132,7 +133,7 @@ pub unsafe fn type_dup(function: Function, oldtype: MPI_Datatype, newtype: *mut 
         // SAFETY: the caller's promise.
         let newtype = unsafe { Out::new("newtype", newtype) }?;
         let duplicate = DERIVED.insert(old.dup());
-        if let Err(error) = attr::copy_all(oldtype, duplicate) {
+        if let Err(error) = attributes::copy_all(oldtype, duplicate) {
             DERIVED.remove(duplicate);
             return Err(error);
         }
@@ -151,7 +152,7 @@ pub unsafe fn type_free(function: Function, datatype: *mut MPI_Datatype) -> c_in
         // SAFETY: the caller's promise.
         let datatype = unsafe { InOut::new("datatype", datatype) }?;
         check_free(&*find("datatype", datatype.get())?)?;
-        attr::delete_all(datatype.get())?;
+        attributes::delete_all(datatype.get())?;
         DERIVED.remove(datatype.get());
         datatype.set(MPI_DATATYPE_NULL);
         Ok(())

@@ -8,10 +8,10 @@ use oxmpi_base::{Function, Result};
 use oxmpi_datatype::Datatype;
 
 use super::derive::{create, derive, items};
-use super::find;
 use crate::boundary::Integers;
 use crate::generated::types::{MPI_Count, MPI_Datatype};
 use crate::handle::bad_handle;
+use crate::object::datatype::find;
 use crate::pointer::Array;
 
 /// The arrays that describe blocks of different lengths.

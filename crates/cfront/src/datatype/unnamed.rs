@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use oxmpi_datatype::{Constructor, Datatype};
 
-use super::DERIVED;
 use crate::generated::types::MPI_Datatype;
+use crate::object::datatype::DERIVED;
 
 /// The handle that was made for the same arguments, or a new one.
 pub(super) fn handle_of(datatype: Datatype) -> MPI_Datatype {

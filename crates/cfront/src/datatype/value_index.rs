@@ -9,11 +9,12 @@ use oxmpi_base::{BasicType, Function, ReduceOp};
 use oxmpi_datatype::Datatype;
 use oxmpi_op::Reducer;
 
-use super::{find, unnamed};
+use super::unnamed;
 use crate::failure::at_any_time;
 use crate::generated::constants::MPI_DATATYPE_NULL;
 use crate::generated::types::MPI_Datatype;
 use crate::handle::Handle as _;
+use crate::object::datatype::find;
 use crate::pointer::Out;
 use crate::process;
 

@@ -10,9 +10,9 @@ use oxmpi_datatype::Datatype;
 use super::{INPUT, OUTPUT, Packed};
 use crate::boundary::IntegerOut;
 use crate::buffer::Arguments;
-use crate::datatype;
 use crate::failure::in_process;
 use crate::generated::types::{MPI_Count, MPI_Datatype};
+use crate::object::datatype;
 use crate::pointer::string;
 
 /// Refuses what is not the name of the representation.

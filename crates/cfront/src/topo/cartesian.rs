@@ -7,11 +7,11 @@ use std::ffi::c_int;
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Cartesian, balanced_dims};
 
-use super::{fill, result};
-use crate::comm::{adopt, adopt_any};
-use crate::failure::{in_process, on_comm, on_comm_called};
+use crate::failure::in_process;
 use crate::generated::constants::{MPI_PROC_NULL, MPI_UNDEFINED};
 use crate::generated::types::MPI_Comm;
+use crate::object::comm::reserved::{adopt, adopt_any};
+use crate::object::comm::{on_comm, on_comm_called};
 use crate::pointer::{Array, Out};
 
 /// An array with an item for each dimension.
@@ -142,15 +142,15 @@ pub unsafe fn cart_get(
         let grid = comm.core.cartesian()?;
         let axes = grid.axes();
         // SAFETY: the caller's promise.
-        let dims = unsafe { result("dims", dims, ("maxdims", maxdims), axes.len()) }?;
+        let dims = unsafe { Array::with_room("dims", dims, ("maxdims", maxdims), axes.len()) }?;
         // SAFETY: the caller's promise.
-        let periods = unsafe { result("periods", periods, ("maxdims", maxdims), axes.len()) }?;
+        let periods = unsafe { Array::with_room("periods", periods, ("maxdims", maxdims), axes.len()) }?;
         // SAFETY: the caller's promise.
-        let coords = unsafe { result("coords", coords, ("maxdims", maxdims), axes.len()) }?;
-        fill(dims, axes.iter().map(|axis| axis.size.cast_signed()));
-        fill(periods, axes.iter().map(|axis| c_int::from(axis.periodic)));
+        let coords = unsafe { Array::with_room("coords", coords, ("maxdims", maxdims), axes.len()) }?;
+        dims.fill(axes.iter().map(|axis| axis.size.cast_signed()));
+        periods.fill(axes.iter().map(|axis| c_int::from(axis.periodic)));
         let coordinates = grid.coordinates(comm.core.rank().cast_signed())?;
-        fill(coords, coordinates.map(u32::cast_signed));
+        coords.fill(coordinates.map(u32::cast_signed));
         Ok(())
     })
 }
@@ -186,8 +186,8 @@ pub unsafe fn cart_coords(
         let grid = comm.core.cartesian()?;
         let coordinates = grid.coordinates(rank)?;
         // SAFETY: the caller's promise.
-        let coords = unsafe { result("coords", coords, ("maxdims", maxdims), grid.axes().len()) }?;
-        fill(coords, coordinates.map(u32::cast_signed));
+        let coords = unsafe { Array::with_room("coords", coords, ("maxdims", maxdims), grid.axes().len()) }?;
+        coords.fill(coordinates.map(u32::cast_signed));
         Ok(())
     })
 }
@@ -224,7 +224,7 @@ pub unsafe fn dims_create(function: Function, nnodes: c_int, ndims: c_int, dims:
     in_process(function, |_| {
         // SAFETY: the caller's promise.
         let dims = unsafe { dimensions("dims", dims, ndims) }?;
-        fill(dims, balanced_dims(nnodes, &dims.iter().collect::<Vec<_>>())?);
+        dims.fill(balanced_dims(nnodes, &dims.iter().collect::<Vec<_>>())?);
         Ok(())
     })
 }

@@ -9,12 +9,11 @@ use std::ffi::c_int;
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{DistGraph, Edge, Edges};
 
-use super::fill;
-use crate::comm::adopt;
-use crate::failure::{on_comm, on_comm_called};
 use crate::generated::constants::{MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::generated::types::{MPI_Comm, MPI_Info};
-use crate::info;
+use crate::object::comm::reserved::adopt;
+use crate::object::comm::{on_comm, on_comm_called};
+use crate::object::info;
 use crate::pointer::{Array, Out};
 
 /// An array of the weights of `count` edges; `None` is `MPI_UNWEIGHTED`.
@@ -274,8 +273,8 @@ unsafe fn told(
 
 /// Tells the program of the first neighbours, as many as there is room for.
 fn tell(edges: &Edges, ranks: Array<c_int>, weights: Option<Array<c_int>>) {
-    fill(ranks, edges.ranks.iter().take(ranks.len()).map(|rank| rank.cast_signed()));
+    ranks.fill(edges.ranks.iter().take(ranks.len()).map(|rank| rank.cast_signed()));
     if let Some(weights) = weights {
-        fill(weights, edges.weights.iter().take(weights.len()).copied());
+        weights.fill(edges.weights.iter().take(weights.len()).copied());
     }
 }

@@ -7,11 +7,10 @@ use std::ffi::c_int;
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{Communicator, Graph};
 
-use super::{fill, result};
-use crate::comm::adopt_any;
-use crate::failure::{on_comm, on_comm_called};
 use crate::generated::constants::MPI_UNDEFINED;
 use crate::generated::types::MPI_Comm;
+use crate::object::comm::reserved::adopt_any;
+use crate::object::comm::{on_comm, on_comm_called};
 use crate::pointer::{Array, Out};
 
 /// The graph that the arguments describe, of which the first is called `argument`. Nothing is read of one that has
@@ -117,11 +116,11 @@ pub unsafe fn graph_get(
     on_comm(function, comm, |_, comm| {
         let graph = comm.core.graph()?;
         // SAFETY: the caller's promise.
-        let index = unsafe { result("indx", indx, ("maxindex", maxindex), graph.index().len()) }?;
+        let index = unsafe { Array::with_room("indx", indx, ("maxindex", maxindex), graph.index().len()) }?;
         // SAFETY: the caller's promise.
-        let edges = unsafe { result("edges", edges, ("maxedges", maxedges), graph.edges().len()) }?;
-        fill(index, graph.index().iter().copied());
-        fill(edges, graph.edges().iter().copied());
+        let edges = unsafe { Array::with_room("edges", edges, ("maxedges", maxedges), graph.edges().len()) }?;
+        index.fill(graph.index().iter().copied());
+        edges.fill(graph.edges().iter().copied());
         Ok(())
     })
 }
@@ -159,8 +158,8 @@ pub unsafe fn graph_neighbors(
         let found = comm.core.graph()?.neighbors(rank)?;
         // SAFETY: the caller's promise.
         let neighbors =
-            unsafe { result("neighbors", neighbors, ("maxneighbors", maxneighbors), found.len()) }?;
-        fill(neighbors, found.iter().copied());
+            unsafe { Array::with_room("neighbors", neighbors, ("maxneighbors", maxneighbors), found.len()) }?;
+        neighbors.fill(found.iter().copied());
         Ok(())
     })
 }

@@ -11,13 +11,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use oxmpi_core::Communicator;
 
+use super::hints::Hints;
 use super::{COMMUNICATORS, Entry};
-use crate::errhan::ErrhandlerCell;
+use crate::generated::constants::MPI_COMM_NULL;
 use crate::generated::types::{MPI_Comm, MPI_Errhandler};
-use crate::hints::Hints;
-use crate::info::Info;
+use crate::memory_kinds;
+use crate::object::errhandler::ErrhandlerCell;
+use crate::object::info::Info;
+use crate::object::{attributes, session};
 use crate::process::Origin;
-use crate::{attr, memory_kinds, session};
 
 /// A handle of a communicator that is being made.
 pub struct Reserved {
@@ -83,6 +85,16 @@ impl Drop for Place {
     }
 }
 
+/// Makes a handle of a new communicator, which inherits error handler and origin of `parent`.
+pub fn adopt(core: Arc<Communicator>, parent: &Entry) -> MPI_Comm {
+    Reserved::child(parent, &Info::default()).name(core)
+}
+
+/// As [`adopt`]; `MPI_COMM_NULL` if there is none.
+pub fn adopt_any(core: Option<Arc<Communicator>>, parent: &Entry) -> MPI_Comm {
+    core.map_or(MPI_COMM_NULL, |core| adopt(core, parent))
+}
+
 /// The error handler of a communicator that `MPI_Comm_idup` is still making.
 ///
 /// Programs set it at once, although the standard has them wait; other implementations let them.
@@ -97,7 +109,7 @@ pub fn clear_failed() {
     let failed = mem::take(&mut nameless().failed);
     for comm in failed {
         // What kept the duplicate from being made is the error to tell.
-        let _ = attr::delete_all_forcibly(comm);
+        let _ = attributes::delete_all_forcibly(comm);
     }
 }
 
@@ -122,8 +134,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::attr::Attributed;
     use crate::generated::constants::{MPI_ERRORS_RETURN, MPI_SUCCESS};
+    use crate::object::attributes::Attributed;
 
     static DELETED: AtomicUsize = AtomicUsize::new(0);
 

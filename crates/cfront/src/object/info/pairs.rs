@@ -9,7 +9,8 @@ use std::os::unix::ffi::OsStringExt;
 
 use oxmpi_core::processor_name;
 
-use crate::{errhan, memory_kinds};
+use crate::memory_kinds;
+use crate::object::errhandler;
 
 /// The variable by which the launcher tells how many ranks it was asked for with this program.
 const MAX_PROCS: &str = "OXMPI_MAXPROCS";
@@ -34,7 +35,7 @@ impl Info {
         if let Ok(folder) = env::current_dir() {
             info.set("wdir", folder.into_os_string().into_vec());
         }
-        info.set("mpi_initial_errhandler", errhan::initial().name().to_lowercase());
+        info.set("mpi_initial_errhandler", errhandler::initial().name().to_lowercase());
         info.set(memory_kinds::KEY, memory_kinds::of_world());
         info
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use oxmpi_core::Communicator;
 
-use crate::errhan::ErrhandlerCell;
+use crate::object::errhandler::ErrhandlerCell;
 
 /// Few: what is over goes when the next communicator is freed.
 static FREED: Mutex<Vec<(Weak<Communicator>, Arc<ErrhandlerCell>)>> = Mutex::new(Vec::new());

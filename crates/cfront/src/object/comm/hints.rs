@@ -4,17 +4,8 @@
 //! A hint with a value that it cannot have is ignored, which the program sees when it asks for the hints.
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Info.
 
-use std::ffi::c_int;
-
-use oxmpi_base::Function;
-
-use crate::failure::on_comm;
-use crate::generated::constants::MPI_INFO_NULL;
-use crate::generated::types::{MPI_Comm, MPI_Info};
-use crate::handle::bad_handle;
-use crate::info::Info;
-use crate::pointer::Out;
-use crate::{info, memory_kinds};
+use crate::memory_kinds;
+use crate::object::info::Info;
 
 /// What a program has asserted of a communicator, and which kinds of memory may be used with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,29 +67,6 @@ impl Hints {
         }
         info
     }
-}
-
-/// `MPI_Comm_set_info`: hints that are not known are ignored.
-pub fn comm_set_info(function: Function, comm: MPI_Comm, hints: MPI_Info) -> c_int {
-    on_comm(function, comm, |_, comm| {
-        if hints == MPI_INFO_NULL {
-            return Err(bad_handle("info", hints));
-        }
-        comm.hints().update(&info::hints("info", hints)?);
-        Ok(())
-    })
-}
-
-/// `MPI_Comm_get_info`: all hints that are known, those of the program's and the defaults.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_get_info(function: Function, comm: MPI_Comm, info_used: *mut MPI_Info) -> c_int {
-    on_comm(function, comm, |_, comm| {
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("info_used", info_used) }?.set(info::insert(comm.hints().to_info()));
-        Ok(())
-    })
 }
 
 #[cfg(test)]
