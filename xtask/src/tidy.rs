@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the rules of style that neither the compiler nor clippy knows.
 
+mod circles;
 mod collectives;
 
 use std::path::Path;
@@ -9,6 +10,7 @@ use std::{fs, str};
 use crate::Outcome;
 use crate::cargo::workspace_root;
 use crate::generate::MARK;
+use circles::Needs;
 use collectives::Source;
 
 /// Lines that a file may have without its tests.
@@ -24,7 +26,7 @@ const SAFE_CRATES: [&str; 5] = ["base", "core", "engine", "manual", "plan"];
 /// Words that must not be committed. Spelled in halves, so that this file may be.
 const LEFTOVERS: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("db", "g!(")];
 
-/// Checks every Rust file that git knows or would add, and how many of them a collective needs.
+/// Checks every Rust file that git knows or would add, how many of them a collective needs, and which need each other.
 pub fn run() -> Outcome {
     let root = workspace_root();
     let read = |file: &str| fs::read_to_string(root.join(file)).map_err(|error| format!("{file}: {error}"));
@@ -32,15 +34,18 @@ pub fn run() -> Outcome {
     let names = collectives::collectives(files.iter().map(String::as_str));
     let mut complaints = Vec::new();
     let mut sources = Vec::new();
+    let mut crates = Needs::of_crates();
     for file in files {
         let text = read(&file)?;
         sources.extend(Source::new(&file, &text, &names));
+        crates.iter_mut().for_each(|needs| needs.add(&file, &text));
         complaints.extend(check(&file, &text).into_iter().map(|complaint| format!("{file}{complaint}")));
     }
     for file in self::files(root, "spec/built.txt")? {
         sources.extend(Source::new(&file, &read(&file)?, &names));
     }
     complaints.extend(collectives::check(&names, &sources));
+    complaints.extend(crates.iter().flat_map(Needs::check));
     if complaints.is_empty() {
         return Ok(());
     }

@@ -97,19 +97,19 @@ fn unbuilt(function: &Function) -> String {
         "win" => via(function, "Win"),
         "file" => via(function, "File"),
         "session" => via(function, "Session"),
-        "file-default" => "ErrorVia::File(MPI_FILE_NULL)".to_owned(),
-        "none (returns code)" => "ErrorVia::None".to_owned(),
-        _ => "ErrorVia::Default".to_owned(),
+        "file-default" => "MPI_FILE_NULL".to_owned(),
+        "none (returns code)" => "Nobody".to_owned(),
+        _ => "NoObject".to_owned(),
     };
     call(2, "unsupported", &[variant, handler], "")
 }
 
-/// The handler of the first argument that is a handle of this kind; the default one if none is.
+/// The first argument that is a handle of this kind hears of the error; if none is, who hears of those of no object.
 fn via(function: &Function, kind: &str) -> String {
     let c_type = format!("MPI_{kind}");
     match function.params.iter().find(|parameter| parameter.c_type == c_type) {
-        Some(parameter) => format!("ErrorVia::{kind}({})", parameter.name),
-        None => "ErrorVia::Default".to_owned(),
+        Some(parameter) => parameter.name.clone(),
+        None => "NoObject".to_owned(),
     }
 }
 
