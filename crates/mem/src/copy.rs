@@ -22,6 +22,7 @@
 #[cfg_attr(all(target_arch = "x86_64", not(any(loom, miri, portable))), path = "copy/x86_64.rs")]
 mod machine;
 mod portable;
+mod value;
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -29,6 +30,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use oxmpi_base::{Error, ErrorClass, Result};
 
 pub use self::machine::{ends, word, word_at};
+pub use self::value::*;
 
 /// When somebody will read what a copy writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

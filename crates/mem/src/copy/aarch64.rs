@@ -2,11 +2,14 @@
 
 mod vector;
 
+use std::arch::aarch64::uint8x16_t;
 use std::arch::asm;
+use std::mem;
 
 use self::vector::Vector;
 use super::Body;
 use super::portable::PORTABLE;
+use super::value::{Block, Registers, Word};
 
 /// By preference.
 pub const BODIES: &[Body] =
@@ -144,4 +147,79 @@ impl Vector for Neon {
     /// Here, a store past the caches is a hint: a releasing store comes behind it as behind any other.
     #[inline(always)]
     fn fence() {}
+}
+
+macro_rules! words {
+    ($($word:ty, $register:ty: $load:literal, $store:literal;)*) => {$(
+        impl Word for $word {
+            #[inline(always)]
+            unsafe fn load(src: *const u8, at: usize) -> Self {
+                let word: $register;
+                // SAFETY: the caller's promise; the instruction reads these bytes alone.
+                unsafe {
+                    asm!(
+                        concat!($load, ", [{s}, {at}]"), s = in(reg) src, at = in(reg) at, t = out(reg) word,
+                        options(nostack, preserves_flags, readonly),
+                    );
+                }
+                word as Self
+            }
+
+            #[inline(always)]
+            unsafe fn store(dst: *mut u8, at: usize, word: Self) {
+                // SAFETY: the caller's promise; the instruction writes these bytes alone.
+                unsafe {
+                    asm!(
+                        concat!($store, ", [{d}, {at}]"), d = in(reg) dst, at = in(reg) at,
+                        t = in(reg) <$register>::from(word), options(nostack, preserves_flags),
+                    );
+                }
+            }
+        }
+    )*};
+}
+
+words! {
+    u8, u32: "ldrb {t:w}", "strb {t:w}";
+    u16, u32: "ldrh {t:w}", "strh {t:w}";
+    u32, u32: "ldr {t:w}", "str {t:w}";
+    u64, u64: "ldr {t:x}", "str {t:x}";
+}
+
+/// The vectors that every processor has.
+#[derive(Debug)]
+pub struct Common;
+
+/// There are no wider ones.
+pub type Wide = Common;
+
+impl Registers for Common {
+    #[inline(always)]
+    unsafe fn load(src: *const u8, at: usize) -> Block {
+        let (a, b, c, d): (uint8x16_t, uint8x16_t, uint8x16_t, uint8x16_t);
+        // SAFETY: the caller's promise; the instructions read these bytes alone.
+        unsafe {
+            asm!(
+                "ldp {a:q}, {b:q}, [{s}]", "ldp {c:q}, {d:q}, [{s}, #32]", s = in(reg) src.wrapping_add(at),
+                a = out(vreg) a, b = out(vreg) b, c = out(vreg) c, d = out(vreg) d,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+        // SAFETY: both are plain bytes.
+        unsafe { mem::transmute::<[uint8x16_t; 4], Block>([a, b, c, d]) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(dst: *mut u8, at: usize, block: Block) {
+        // SAFETY: both are plain bytes.
+        let [a, b, c, d] = unsafe { mem::transmute::<Block, [uint8x16_t; 4]>(block) };
+        // SAFETY: the caller's promise; the instructions write these bytes alone.
+        unsafe {
+            asm!(
+                "stp {a:q}, {b:q}, [{s}]", "stp {c:q}, {d:q}, [{s}, #32]", s = in(reg) dst.wrapping_add(at),
+                a = in(vreg) a, b = in(vreg) b, c = in(vreg) c, d = in(vreg) d,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The moves of a machine that nothing is known about.
 
 use super::portable::{PORTABLE, copy};
+use super::value::{Block, Registers, Word};
 use super::{Body, Next};
 
 /// By preference.
@@ -34,4 +35,46 @@ pub unsafe fn word_at<const BYTES: usize>(dst: *mut u8, to: isize, src: *const u
 pub unsafe fn ends<const BYTES: usize>(dst: *mut u8, src: *const u8, bytes: usize) {
     // SAFETY: the caller's promise.
     unsafe { copy(dst, src, bytes, Next::Soon) };
+}
+
+macro_rules! words {
+    ($($word:ty)*) => {$(
+        impl Word for $word {
+            unsafe fn load(src: *const u8, at: usize) -> Self {
+                let mut bytes = [0; size_of::<Self>()];
+                // SAFETY: the caller's promise; the target is as long.
+                unsafe { copy(bytes.as_mut_ptr(), src.wrapping_add(at), bytes.len(), Next::Soon) };
+                Self::from_ne_bytes(bytes)
+            }
+
+            unsafe fn store(dst: *mut u8, at: usize, word: Self) {
+                let bytes = word.to_ne_bytes();
+                // SAFETY: the caller's promise; the source is as long.
+                unsafe { copy(dst.wrapping_add(at), bytes.as_ptr(), bytes.len(), Next::Soon) };
+            }
+        }
+    )*};
+}
+
+words!(u8 u16 u32 u64);
+
+/// What every machine has.
+#[derive(Debug)]
+pub struct Common;
+
+/// There are no wider ones.
+pub type Wide = Common;
+
+impl Registers for Common {
+    unsafe fn load(src: *const u8, at: usize) -> Block {
+        let mut block = [0; size_of::<Block>()];
+        // SAFETY: the caller's promise; the target is as long.
+        unsafe { copy(block.as_mut_ptr(), src.wrapping_add(at), block.len(), Next::Soon) };
+        block
+    }
+
+    unsafe fn store(dst: *mut u8, at: usize, block: Block) {
+        // SAFETY: the caller's promise; the source is as long.
+        unsafe { copy(dst.wrapping_add(at), block.as_ptr(), block.len(), Next::Soon) };
+    }
 }

@@ -3,9 +3,12 @@
 mod vector;
 
 use std::arch::asm;
+use std::arch::x86_64::{__m128i, __m256i};
+use std::mem;
 
 use self::vector::Vector;
 use super::portable::PORTABLE;
+use super::value::{Block, Registers, Word};
 use super::{Body, Next};
 
 /// By preference. Processors with 64-byte vectors and without VBMI2 lower their clock when they use them.
@@ -259,3 +262,116 @@ vector!(
     Avx512, 64, "vmovups", "vmovntps", "",
     "zmm16", "zmm17" at " + 64", "zmm18" at " + 128", "zmm19" at " + 192"
 );
+
+macro_rules! words {
+    ($($word:ty, $register:ty: $load:literal, $store:literal;)*) => {$(
+        impl Word for $word {
+            #[inline(always)]
+            unsafe fn load(src: *const u8, at: usize) -> Self {
+                let word: $register;
+                // SAFETY: the caller's promise; the instruction reads these bytes alone.
+                unsafe {
+                    asm!(
+                        concat!($load, " [{s} + {at}]"), s = in(reg) src, at = in(reg) at, t = out(reg) word,
+                        options(nostack, preserves_flags, readonly),
+                    );
+                }
+                word as Self
+            }
+
+            #[inline(always)]
+            unsafe fn store(dst: *mut u8, at: usize, word: Self) {
+                // SAFETY: the caller's promise; the instruction writes these bytes alone.
+                unsafe {
+                    asm!(
+                        concat!("mov [{d} + {at}], ", $store), d = in(reg) dst, at = in(reg) at,
+                        t = in(reg) <$register>::from(word), options(nostack, preserves_flags),
+                    );
+                }
+            }
+        }
+    )*};
+}
+
+words! {
+    u8, u32: "movzx {t:e}, byte ptr", "{t:l}";
+    u16, u32: "movzx {t:e}, word ptr", "{t:x}";
+    u32, u32: "mov {t:e},", "{t:e}";
+    u64, u64: "mov {t:r},", "{t:r}";
+}
+
+/// The vectors that every processor has.
+#[derive(Debug)]
+pub struct Common;
+
+impl Registers for Common {
+    #[inline(always)]
+    unsafe fn load(src: *const u8, at: usize) -> Block {
+        let (a, b, c, d): (__m128i, __m128i, __m128i, __m128i);
+        // SAFETY: the caller's promise; the instructions read these bytes alone.
+        unsafe {
+            asm!(
+                "movups {a}, [{s} + {at}]", "movups {b}, [{s} + {at} + 16]",
+                "movups {c}, [{s} + {at} + 32]", "movups {d}, [{s} + {at} + 48]",
+                s = in(reg) src, at = in(reg) at,
+                a = out(xmm_reg) a, b = out(xmm_reg) b, c = out(xmm_reg) c, d = out(xmm_reg) d,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+        // SAFETY: both are plain bytes.
+        unsafe { mem::transmute::<[__m128i; 4], Block>([a, b, c, d]) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(dst: *mut u8, at: usize, block: Block) {
+        // SAFETY: both are plain bytes.
+        let [a, b, c, d] = unsafe { mem::transmute::<Block, [__m128i; 4]>(block) };
+        // SAFETY: the caller's promise; the instructions write these bytes alone.
+        unsafe {
+            asm!(
+                "movups [{s} + {at}], {a}", "movups [{s} + {at} + 16], {b}",
+                "movups [{s} + {at} + 32], {c}", "movups [{s} + {at} + 48], {d}",
+                s = in(reg) dst, at = in(reg) at,
+                a = in(xmm_reg) a, b = in(xmm_reg) b, c = in(xmm_reg) c, d = in(xmm_reg) d,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+}
+
+/// The vectors of processors with AVX.
+#[derive(Debug)]
+pub struct Wide;
+
+impl Registers for Wide {
+    #[target_feature(enable = "avx")]
+    #[inline]
+    unsafe fn load(src: *const u8, at: usize) -> Block {
+        let (a, b): (__m256i, __m256i);
+        // SAFETY: the caller's promise; the instructions read these bytes alone.
+        unsafe {
+            asm!(
+                "vmovups {a}, [{s} + {at}]", "vmovups {b}, [{s} + {at} + 32]",
+                s = in(reg) src, at = in(reg) at, a = out(ymm_reg) a, b = out(ymm_reg) b,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+        // SAFETY: both are plain bytes.
+        unsafe { mem::transmute::<[__m256i; 2], Block>([a, b]) }
+    }
+
+    #[target_feature(enable = "avx")]
+    #[inline]
+    unsafe fn store(dst: *mut u8, at: usize, block: Block) {
+        // SAFETY: both are plain bytes.
+        let [a, b] = unsafe { mem::transmute::<Block, [__m256i; 2]>(block) };
+        // SAFETY: the caller's promise; the instructions write these bytes alone.
+        unsafe {
+            asm!(
+                "vmovups [{d} + {at}], {a}", "vmovups [{d} + {at} + 32], {b}",
+                d = in(reg) dst, at = in(reg) at, a = in(ymm_reg) a, b = in(ymm_reg) b,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Values in registers, for what is computed of memory that others may change.
+//!
+//! They are moved as the bytes of a copy are: by instructions that the compiler does not look into. So what is
+//! computed is computed of what was loaded, once, and each byte of it is one that was there at some time.
+//! Cost: that of an ordinary load or store, but that the compiler cannot make it a part of another instruction.
+
+use std::mem::MaybeUninit;
+
+pub use super::machine::{Common, Wide};
+
+/// A type of values that can be loaded whatever is there, and stored.
+///
+/// # Safety
+/// Any bytes are a value, and all bytes of a value have one: there is no padding.
+pub unsafe trait Plain: Copy {}
+
+macro_rules! plain {
+    ($($number:ty)*) => {$(
+        // SAFETY: a number of the machine's.
+        unsafe impl Plain for $number {}
+    )*};
+}
+
+plain!(i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64);
+
+// SAFETY: elements follow each other without gaps.
+unsafe impl<T: Plain, const COUNT: usize> Plain for [T; COUNT] {}
+
+/// As many bytes as one instruction moves for each of a few vector registers.
+pub type Block = [u8; 64];
+
+/// The registers that blocks are loaded into.
+pub trait Registers {
+    /// Loads a block, `at` bytes behind `src`.
+    ///
+    /// # Safety
+    /// The place is valid for reads, and no Rust reference to it is used meanwhile. Anybody may read and write it
+    /// meanwhile. The processor has the registers.
+    unsafe fn load(src: *const u8, at: usize) -> Block;
+
+    /// Stores a block, `at` bytes behind `dst`.
+    ///
+    /// # Safety
+    /// As [`Registers::load`], for a place that is valid for writes.
+    unsafe fn store(dst: *mut u8, at: usize, block: Block);
+}
+
+/// What a general register holds.
+pub(super) trait Word: Plain {
+    /// See [`load`].
+    unsafe fn load(src: *const u8, at: usize) -> Self;
+
+    /// See [`store`].
+    unsafe fn store(dst: *mut u8, at: usize, word: Self);
+}
+
+/// Loads a value, `at` bytes behind `src`, through general registers.
+///
+/// # Safety
+/// The place is valid for reads, and no Rust reference to it is used meanwhile. Anybody may read and write it
+/// meanwhile.
+#[inline(always)]
+pub unsafe fn load<T: Plain>(src: *const u8, at: usize) -> T {
+    let mut value = MaybeUninit::<T>::uninit();
+    let base = value.as_mut_ptr().cast::<u8>();
+    words::<T>(|place, bytes| {
+        macro_rules! move_word {
+            ($word:ty) => {{
+                // SAFETY: the caller's promise; the word is a part of the value.
+                let word = unsafe { <$word>::load(src, at + place) };
+                // SAFETY: a part of `value`.
+                unsafe { base.wrapping_add(place).cast::<$word>().write_unaligned(word) }
+            }};
+        }
+        match bytes {
+            8 => move_word!(u64),
+            4 => move_word!(u32),
+            2 => move_word!(u16),
+            _ => move_word!(u8),
+        }
+    });
+    // SAFETY: all its bytes were written, and any are a `T`.
+    unsafe { value.assume_init() }
+}
+
+/// Stores a value, `at` bytes behind `dst`, through general registers.
+///
+/// # Safety
+/// As [`load`], for a place that is valid for writes.
+#[inline(always)]
+pub unsafe fn store<T: Plain>(dst: *mut u8, at: usize, value: T) {
+    let base = (&raw const value).cast::<u8>();
+    words::<T>(|place, bytes| {
+        macro_rules! move_word {
+            ($word:ty) => {{
+                // SAFETY: a part of `value`, all of whose bytes have a value.
+                let word = unsafe { base.wrapping_add(place).cast::<$word>().read_unaligned() };
+                // SAFETY: the caller's promise; the word is a part of the value.
+                unsafe { <$word>::store(dst, at + place, word) }
+            }};
+        }
+        match bytes {
+            8 => move_word!(u64),
+            4 => move_word!(u32),
+            2 => move_word!(u16),
+            _ => move_word!(u8),
+        }
+    });
+}
+
+/// The words that make up a `T`: where each begins, and its bytes.
+#[inline(always)]
+fn words<T>(mut each: impl FnMut(usize, usize)) {
+    let mut place = 0;
+    for bytes in [8, 4, 2, 1] {
+        while size_of::<T>() - place >= bytes {
+            each(place, bytes);
+            place += bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes from `AT` on, moved from one place to the other.
+    fn moved<T: Plain>(move_value: impl Fn(*mut u8, *const u8)) {
+        let source: [u8; AROUND] = std::array::from_fn(|place| place as u8 | 0x80);
+        let mut target = [0; AROUND];
+        move_value(target.as_mut_ptr(), source.as_ptr());
+        let (inside, case) = (AT..AT + size_of::<T>(), std::any::type_name::<T>());
+        for (place, byte) in target.into_iter().enumerate() {
+            assert_eq!(byte, if inside.contains(&place) { source[place] } else { 0 }, "{case}: byte {place}");
+        }
+    }
+
+    const AT: usize = 3;
+    const AROUND: usize = 100;
+
+    fn check<T: Plain>() {
+        moved::<T>(|dst, src| {
+            // SAFETY: both arrays are longer.
+            let value = unsafe { load::<T>(src, AT) };
+            // SAFETY: as above.
+            unsafe { store(dst, AT, value) };
+        });
+    }
+
+    fn check_block<R: Registers>() {
+        moved::<Block>(|dst, src| {
+            // SAFETY: both arrays are longer; the callers know the processor.
+            let block = unsafe { R::load(src, AT) };
+            // SAFETY: as above.
+            unsafe { R::store(dst, AT, block) };
+        });
+    }
+
+    #[test]
+    fn values_of_every_size_are_moved_and_nothing_else() {
+        check::<f32>();
+        check::<f64>();
+        check::<i8>();
+        check::<u128>();
+        check::<[u8; 0]>();
+        check::<[u8; 3]>();
+        check::<[u8; 6]>();
+        check::<[u16; 6]>();
+        check::<[u8; 31]>();
+        check_block::<Common>();
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx") {
+            check_block::<Wide>();
+        }
+    }
+}
