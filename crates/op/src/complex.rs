@@ -1,5 +1,7 @@
 //! Complex numbers.
 
+use oxmpi_mem::copy::Plain;
+
 use crate::half::Half;
 use crate::number::Arithmetic;
 
@@ -10,6 +12,9 @@ pub(crate) struct Complex<T> {
     pub re: T,
     pub im: T,
 }
+
+// SAFETY: two of a type follow each other without gaps.
+unsafe impl<T: Plain> Plain for Complex<T> {}
 
 impl<T: Arithmetic> Arithmetic for Complex<T> {
     #[inline(always)]
@@ -36,6 +41,9 @@ impl<T: Arithmetic> Arithmetic for Complex<T> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(transparent)]
 pub(crate) struct ComplexHalf(Complex<Half>);
+
+// SAFETY: as that inside.
+unsafe impl Plain for ComplexHalf {}
 
 impl ComplexHalf {
     fn widen(self) -> Complex<f32> {

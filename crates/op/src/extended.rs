@@ -2,12 +2,17 @@
 
 use std::arch::asm;
 
+use oxmpi_mem::copy::Plain;
+
 use crate::number::{Arithmetic, Ordered};
 
 /// An extended-precision number: ten bytes, and six of padding, which are 0 in what is computed.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub(crate) struct Extended([u8; 16]);
+
+// SAFETY: bytes; the unit takes any.
+unsafe impl Plain for Extended {}
 
 /// Both operands are pushed, left first; the instruction leaves the result in the place of both.
 macro_rules! x87 {

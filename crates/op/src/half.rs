@@ -1,11 +1,16 @@
 //! IEEE binary16: computed in single precision and rounded back, which is exact for one operation.
 
+use oxmpi_mem::copy::Plain;
+
 use crate::number::{Arithmetic, Ordered};
 
 /// A half-precision number, by its bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(transparent)]
 pub(crate) struct Half(u16);
+
+// SAFETY: a number of the machine's.
+unsafe impl Plain for Half {}
 
 /// Added to the exponent of a half to get that of the same single.
 const REBIAS: u32 = 127 - 15;

@@ -2,9 +2,13 @@
 //!
 //! Elements are loaded in blocks of as many as fill a few vector registers, combined, and stored. Loads of a
 //! block come before its stores, so a compiler may use vector instructions without asking whether the result
-//! overlaps an operand, and in place is as fast as out of place. Nothing has to be aligned.
+//! overlaps an operand, and in place is as fast as out of place. Nothing has to be aligned. A peer or the user may
+//! write to any operand meanwhile: what they write is combined or is not, by bytes, and nothing else happens.
 
 use std::array;
+use std::mem::transmute_copy;
+
+use oxmpi_mem::copy::{Block, Common, Plain, Registers, load, store};
 
 use crate::operation::Operation;
 
@@ -15,73 +19,89 @@ use crate::operation::Operation;
 /// If `bytes` is not a multiple of the size of an element.
 ///
 /// # Safety
-/// - `left` and `right` are valid for reads, and `into` for writes, of `bytes` bytes;
+/// - `left` and `right` are valid for reads, and `into` for writes, of `bytes` bytes, and no Rust reference to any of
+///   them is used meanwhile;
 /// - the processor has the instructions that the kernel was built for.
 pub(crate) type Kernel = unsafe fn(left: *const u8, right: *const u8, into: *mut u8, bytes: usize);
 
 /// The kernel that combines `LANES` elements at once, built for the best instructions of this processor.
 /// With one lane vector instructions are no help, and every processor gets the same.
-pub(crate) fn select<T: Copy, O: Operation<T>, const LANES: usize>() -> Kernel {
+pub(crate) fn select<T: Plain, O: Operation<T>, const LANES: usize>() -> Kernel {
     #[cfg(target_arch = "x86_64")]
     if LANES > 1 && std::arch::is_x86_feature_detected!("avx2") {
         return elementwise_avx2::<T, O, LANES>;
     }
-    elementwise::<T, O, LANES>
+    elementwise::<Common, T, O, LANES>
 }
 
 /// # Safety
 /// As [`Kernel`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn elementwise_avx2<T: Copy, O: Operation<T>, const LANES: usize>(
+unsafe fn elementwise_avx2<T: Plain, O: Operation<T>, const LANES: usize>(
     left: *const u8,
     right: *const u8,
     into: *mut u8,
     bytes: usize,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { elementwise::<T, O, LANES>(left, right, into, bytes) };
+    unsafe { elementwise::<oxmpi_mem::copy::Wide, T, O, LANES>(left, right, into, bytes) };
 }
 
 /// # Safety
 /// As [`Kernel`].
 #[inline(always)]
-unsafe fn elementwise<T: Copy, O: Operation<T>, const LANES: usize>(
+unsafe fn elementwise<R: Registers, T: Plain, O: Operation<T>, const LANES: usize>(
     left: *const u8,
     right: *const u8,
     into: *mut u8,
     bytes: usize,
 ) {
     assert!(bytes.is_multiple_of(size_of::<T>()), "only whole elements are combined");
-    let tail = bytes % size_of::<[T; LANES]>();
-    let mut offset = 0;
-    while offset < bytes - tail {
-        let (left, right) = (left.wrapping_add(offset), right.wrapping_add(offset));
-        // SAFETY: the caller's promise; this block ends before the tail.
-        unsafe { combine_block::<T, O, LANES>(left, right, into.wrapping_add(offset)) };
-        offset += size_of::<[T; LANES]>();
+    let blocks = if LANES > 1 { bytes - bytes % size_of::<Block>() } else { 0 };
+    let mut at = 0;
+    while at < blocks {
+        // SAFETY: the caller's promise; this block ends by `bytes`.
+        unsafe { combine_block::<R, T, O, LANES>(left, right, into, at) };
+        at += size_of::<Block>();
     }
-    while offset < bytes {
-        let (left, right) = (left.wrapping_add(offset), right.wrapping_add(offset));
-        // SAFETY: the caller's promise; the tail has whole elements.
-        unsafe { combine_block::<T, O, 1>(left, right, into.wrapping_add(offset)) };
-        offset += size_of::<T>();
+    while at < bytes {
+        // SAFETY: the caller's promise; what is left has whole elements.
+        let a = unsafe { load(left, at) };
+        // SAFETY: as above.
+        let b = unsafe { load(right, at) };
+        // SAFETY: as above.
+        unsafe { store(into, at, O::combine(a, b)) };
+        at += size_of::<T>();
     }
 }
 
+/// Combines the `LANES` elements that lie `at` bytes behind each pointer.
+///
 /// # Safety
-/// As [`Kernel`], for `LANES` elements.
+/// As [`Kernel`], for these elements.
 #[inline(always)]
-unsafe fn combine_block<T: Copy, O: Operation<T>, const LANES: usize>(
+unsafe fn combine_block<R: Registers, T: Plain, O: Operation<T>, const LANES: usize>(
     left: *const u8,
     right: *const u8,
     into: *mut u8,
+    at: usize,
 ) {
     // SAFETY: the caller's promise.
-    let left = unsafe { left.cast::<[T; LANES]>().read_unaligned() };
+    let left = unsafe { R::load(left, at) };
     // SAFETY: as above.
-    let right = unsafe { right.cast::<[T; LANES]>().read_unaligned() };
+    let right = unsafe { R::load(right, at) };
+    let (left, right) = (elements::<T, LANES>(&left), elements::<T, LANES>(&right));
     let result: [T; LANES] = array::from_fn(|lane| O::combine(left[lane], right[lane]));
-    // SAFETY: as above.
-    unsafe { into.cast::<[T; LANES]>().write_unaligned(result) };
+    // SAFETY: all bytes of the elements have a value, and they are as many.
+    let result = unsafe { transmute_copy::<[T; LANES], Block>(&result) };
+    // SAFETY: the caller's promise.
+    unsafe { R::store(into, at, result) };
+}
+
+/// The elements that a block is.
+#[inline(always)]
+fn elements<T: Plain, const LANES: usize>(block: &Block) -> [T; LANES] {
+    // SAFETY: any bytes are elements; that there are enough is asserted inside.
+    unsafe { transmute_copy::<Block, [T; LANES]>(block) }
 }

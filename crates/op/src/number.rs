@@ -1,27 +1,29 @@
 //! What an element must be able to do so that an operation can be applied to it.
 
+use oxmpi_mem::copy::Plain;
+
 /// Sums and products. Integers wrap.
-pub(crate) trait Arithmetic: Copy {
+pub(crate) trait Arithmetic: Plain {
     fn add(self, other: Self) -> Self;
     fn subtract(self, other: Self) -> Self;
     fn multiply(self, other: Self) -> Self;
 }
 
 /// Comparison as in C: everything about a NaN is false.
-pub(crate) trait Ordered: Copy {
+pub(crate) trait Ordered: Plain {
     fn exceeds(self, other: Self) -> bool;
     fn equals(self, other: Self) -> bool;
 }
 
 /// Operations on each bit.
-pub(crate) trait Bits: Copy {
+pub(crate) trait Bits: Plain {
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
 }
 
 /// Truth values: whatever is not 0 is true, and what is computed is 0 or 1.
-pub(crate) trait Truth: Copy {
+pub(crate) trait Truth: Plain {
     fn is_true(self) -> bool;
     fn of(truth: bool) -> Self;
 }

@@ -2,6 +2,8 @@
 //!
 //! MPI-5.0: Collective Communication, MINLOC and MAXLOC.
 
+use oxmpi_mem::copy::Plain;
+
 use crate::number::Ordered;
 use crate::operation::Operation;
 
@@ -12,6 +14,9 @@ pub(crate) struct Pair<V, I> {
     value: V,
     index: I,
 }
+
+// SAFETY: the two follow each other without gaps.
+unsafe impl<V: Plain, I: Plain> Plain for Pair<V, I> {}
 
 /// The greatest value; of equal ones that with the least index.
 pub(crate) struct Maxloc;

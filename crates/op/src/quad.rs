@@ -2,12 +2,17 @@
 //!
 //! Rounds to nearest, ties to even; raises no flags. A sum takes some 10 ns.
 
+use oxmpi_mem::copy::Plain;
+
 use crate::number::{Arithmetic, Ordered};
 
 /// A quadruple-precision number, by its bits.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub(crate) struct Quad(u128);
+
+// SAFETY: a number of the machine's.
+unsafe impl Plain for Quad {}
 
 /// A finite number: `significand * 2^(exponent - BIAS - FRACTION_BITS)`.
 #[derive(Clone, Copy)]
