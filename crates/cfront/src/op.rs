@@ -83,14 +83,14 @@ fn of_pairs(op: ReduceOp, datatype: &Datatype) -> Result<Reducer> {
 fn of_user(op: UserOp, handle: MPI_Datatype, datatype: &Datatype) -> Reducer {
     let (function, commutative) = (op.function, op.commutative);
     let (size, is_dense, datatype) = (datatype.size(), datatype.is_dense(), datatype.clone());
-    let run = move |left: &Region, inout: &Region, count: u64| {
+    let run = move |left: &mut [u8], inout: &mut [u8], count: u64| {
         datatype::lend(handle, &datatype, |handle| {
             let call = |left: *mut u8, inout: *mut u8| {
                 // SAFETY: both callers below pass the origins of `count` elements.
                 unsafe { function.call(left, inout, count, datatype.extent(), handle) };
             };
             if is_dense {
-                call(left.as_ptr(), inout.as_ptr());
+                call(left.as_mut_ptr(), inout.as_mut_ptr());
             } else {
                 with_images(&datatype, count, (left, inout), call);
             }
@@ -104,17 +104,19 @@ fn of_user(op: UserOp, handle: MPI_Datatype, datatype: &Datatype) -> Reducer {
 fn with_images(
     datatype: &Datatype,
     count: u64,
-    (left, inout): (&Region, &Region),
+    (left, inout): (&mut [u8], &mut [u8]),
     call: impl FnOnce(*mut u8, *mut u8),
 ) {
+    // SAFETY: the bytes are borrowed until this function returns, and used through the regions alone.
+    let [left, inout] = [left, inout].map(|bytes| unsafe { Region::claim(bytes.as_mut_ptr(), bytes.len()) });
     let unpacked = |packed: &Region| {
         let image = Image::new(count, datatype).expect("the program's buffer has as many elements");
         image.buffer().write(0, packed);
         image
     };
-    let (left, result) = (unpacked(left), unpacked(inout));
+    let (left, result) = (unpacked(&left), unpacked(&inout));
     call(left.origin(), result.origin());
-    result.buffer().read(0, inout);
+    result.buffer().read(0, &inout);
 }
 
 impl UserFunction {

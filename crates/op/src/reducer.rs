@@ -2,6 +2,8 @@
 
 use std::ffi::c_char;
 use std::fmt;
+use std::mem::MaybeUninit;
+use std::slice;
 use std::sync::Arc;
 
 use oxmpi_base::{BasicType, Error, ErrorClass, ReduceOp, Result, Scalar, TypeClass};
@@ -10,8 +12,9 @@ use oxmpi_mem::Region;
 use crate::kernel::Kernel;
 use crate::table;
 
-/// The user's function: `inout[i] = in[i] op inout[i]` for the given number of elements.
-pub type UserFunction = dyn Fn(&Region, &Region, u64) + Send + Sync;
+/// The user's function: `inout[i] = in[i] op inout[i]` for the given number of elements. Both begin at multiples of 16,
+/// and what it leaves in `in` is forgotten.
+pub type UserFunction = dyn Fn(&mut [u8], &mut [u8], u64) + Send + Sync;
 
 /// `into = left op right` on vectors of one kind of element. Clones are cheap.
 ///
@@ -64,8 +67,8 @@ impl Reducer {
         Ok(Self { unit_bytes, commutative: true, code: code(op), apply: Apply::Kernel(kernel) })
     }
 
-    /// An operation of the user's, on elements of `unit_bytes` packed bytes each. `function` is given regions
-    /// whose length is that of the elements to combine.
+    /// An operation of the user's, on elements of `unit_bytes` packed bytes each. `function` is given copies of the
+    /// elements to combine; if there are many, some at a time.
     pub fn user(unit_bytes: u64, commutative: bool, function: Arc<UserFunction>) -> Self {
         let code = if commutative { USER } else { USER_IN_ORDER };
         Self { unit_bytes, commutative, code, apply: Apply::User(function) }
@@ -98,7 +101,7 @@ impl Reducer {
     }
 
     /// `into = left op right`, element by element. `into` is `left` or `right`, or overlaps neither; else the
-    /// result is unspecified.
+    /// result is unspecified. So is that of what others write to meanwhile, byte by byte; nothing else happens then.
     ///
     /// # Panics
     /// If the lengths differ or are not a multiple of [`Reducer::unit_bytes`].
@@ -122,37 +125,22 @@ impl Reducer {
         }
     }
 
+    /// Combines one piece after the other in memory of this call's own, in which the user's function may do what nobody
+    /// may do where others write.
     fn combine_by_user(&self, function: &UserFunction, left: &Region, right: &Region, into: &Region) {
-        let bytes = into.len() as u64;
-        if bytes == 0 {
+        if into.is_empty() {
             return;
         }
-        assert!(bytes.is_multiple_of(self.unit_bytes), "only whole elements are combined");
-        let count = bytes / self.unit_bytes;
-        let function = |first: &Region, second: &Region, count| self.call(function, first, second, count);
-        if into.as_ptr() == right.as_ptr() {
-            function(left, into, count);
-        } else if into.as_ptr() != left.as_ptr() {
-            into.copy_from(right);
-            function(left, into, count);
-        } else if self.commutative {
-            function(right, into, count);
-        } else {
-            with_copy(right, |result| {
-                function(left, result, count);
-                into.copy_from(result);
-            });
-        }
-    }
-
-    /// Calls the user's function. What a peer has posted may lie at any address; elements that can need an
-    /// alignment of 16 bytes are moved to one.
-    fn call(&self, function: &UserFunction, first: &Region, second: &Region, count: u64) {
-        let can_need_it = self.unit_bytes.is_multiple_of(ALIGNMENT as u64);
-        if can_need_it && !first.as_ptr().addr().is_multiple_of(ALIGNMENT) {
-            with_copy(first, |first| function(first, second, count));
-        } else {
-            function(first, second, count);
+        assert!((into.len() as u64).is_multiple_of(self.unit_bytes), "only whole elements are combined");
+        let unit = self.unit_bytes as usize;
+        let most = (PIECE_BYTES / unit).max(1) * unit;
+        let (mut first, mut second) = (Room::new(most), Room::new(most));
+        for begin in (0..into.len()).step_by(most) {
+            let bytes = most.min(into.len() - begin);
+            let operand = first.fill(&left.part(begin, bytes));
+            let result = second.fill(&right.part(begin, bytes));
+            function(operand, result, (bytes / unit) as u64);
+            into.part(begin, bytes).write(result);
         }
     }
 }
@@ -182,16 +170,37 @@ fn beyond(op: ReduceOp, basic: BasicType) -> Option<Kernel> {
 /// What C's `char` is to the processor.
 const CHAR: Scalar = if c_char::MIN < 0 { Scalar::I8 } else { Scalar::U8 };
 
-/// The strictest alignment of the C types that programs reduce.
-const ALIGNMENT: usize = size_of::<u128>();
+/// What the user's function is given at once, unless one element is longer.
+const PIECE_BYTES: usize = 4 << 10;
 
-/// Calls `use_copy` with an aligned copy of `region`.
-fn with_copy(region: &Region, use_copy: impl FnOnce(&Region)) {
-    let mut words = vec![0u128; region.len().div_ceil(ALIGNMENT)];
-    // SAFETY: `words` has as many bytes or more, outlives the region, and is not used but through it.
-    let copy = unsafe { Region::claim(words.as_mut_ptr().cast(), region.len()) };
-    copy.copy_from(region);
-    use_copy(&copy);
+/// Memory for a piece of an operand, as strictly aligned as any of the C types that programs reduce.
+struct Room {
+    short: [MaybeUninit<u128>; PIECE_BYTES / size_of::<u128>()],
+    /// Used instead if it is not empty.
+    long: Vec<u128>,
+}
+
+impl Room {
+    #[inline]
+    fn new(bytes: usize) -> Self {
+        let long = if bytes > PIECE_BYTES { vec![0; bytes.div_ceil(size_of::<u128>())] } else { Vec::new() };
+        Self { short: [MaybeUninit::uninit(); _], long }
+    }
+
+    /// A copy of `region`, which is no longer than what this was made for.
+    #[inline]
+    fn fill(&mut self, region: &Region) -> &mut [u8] {
+        let (base, room): (*mut u8, usize) = if self.long.is_empty() {
+            (self.short.as_mut_ptr().cast(), size_of_val(&self.short))
+        } else {
+            (self.long.as_mut_ptr().cast(), size_of_val(&self.long[..]))
+        };
+        assert!(region.len() <= room, "pieces fit");
+        // SAFETY: there is so much room, borrowed until this function returns.
+        unsafe { Region::claim(base, region.len()) }.copy_from(region);
+        // SAFETY: as above; the bytes were written just now, and are borrowed with `self` from here on.
+        unsafe { slice::from_raw_parts_mut(base, region.len()) }
+    }
 }
 
 impl fmt::Debug for Reducer {

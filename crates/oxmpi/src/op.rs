@@ -7,7 +7,6 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use oxmpi_base::{ReduceOp, Result};
-use oxmpi_mem::Region;
 use oxmpi_op::Reducer;
 
 use crate::datatype::{Datatype, Integer};
@@ -64,7 +63,7 @@ impl<T: Datatype> Op<T> {
     }
 
     fn new(combine: impl Fn(T, T) -> T + Send + Sync + 'static, commutative: bool) -> Self {
-        let function = move |left: &Region, right: &Region, _count: u64| combine_all(&combine, left, right);
+        let function = move |left: &mut [u8], right: &mut [u8], _: u64| combine_all(&combine, left, right);
         let reducer = Reducer::user(size_of::<T>() as u64, commutative, Arc::new(function));
         Self { kind: Kind::User(reducer), element: PhantomData }
     }
@@ -106,17 +105,17 @@ impl<T> fmt::Debug for Op<T> {
 }
 
 /// `right[i] = combine(left[i], right[i])` for all elements of the two.
-fn combine_all<T: Datatype>(combine: &impl Fn(T, T) -> T, left: &Region, right: &Region) {
+fn combine_all<T: Datatype>(combine: &impl Fn(T, T) -> T, left: &[u8], right: &mut [u8]) {
     let elements = right.len() / size_of::<T>();
     assert!(left.len() >= right.len(), "operands are equally long");
-    let (left, right) = (left.as_ptr().cast::<T>(), right.as_ptr().cast::<T>());
+    let (left, right) = (left.as_ptr().cast::<T>(), right.as_mut_ptr().cast::<T>());
     for index in 0..elements {
         let (left, right) = (left.wrapping_add(index), right.wrapping_add(index));
-        // SAFETY: element `index` lies in the region, and any bits are a `T`.
+        // SAFETY: element `index` lies in the slice, and any bits are a `T`.
         let a = unsafe { left.read_unaligned() };
         // SAFETY: as above.
         let b = unsafe { right.read_unaligned() };
-        // SAFETY: as above; the engine lets a reduction write to its right operand.
+        // SAFETY: as above.
         unsafe { right.write_unaligned(combine(a, b)) };
     }
 }
