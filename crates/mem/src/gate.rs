@@ -7,6 +7,7 @@
 //! MPI-5.0: External Interfaces, MPI and Threads.
 
 use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,9 +33,25 @@ struct Lock {
 unsafe impl<T: Send> Sync for Gate<T> {}
 
 /// The right to use a gate's value, given back on drop.
+///
+/// ```
+/// # use oxmpi_mem::Gate;
+/// fn share(_: &(impl Sync + ?Sized)) {}
+/// share(&Gate::threaded(0).enter());
+/// ```
+///
+/// A value that threads may not use at the same time is not shared by sharing the guard:
+///
+/// ```compile_fail,E0277
+/// # use oxmpi_mem::Gate;
+/// # fn share(_: &(impl Sync + ?Sized)) {}
+/// share(&Gate::threaded(std::cell::Cell::new(0)).enter());
+/// ```
 pub struct Entered<'a, T> {
     gate: &'a Gate<T>,
     _lock: Option<MutexGuard<'a, ()>>,
+    /// It is as good as this: threads may share it if they may share a `T`.
+    _value: PhantomData<&'a mut T>,
 }
 
 impl<T> Gate<T> {
@@ -75,7 +92,7 @@ impl<T> Gate<T> {
         if self.inside.replace(true) {
             return None;
         }
-        Some(Entered { gate: self, _lock: lock })
+        Some(Entered { gate: self, _lock: lock, _value: PhantomData })
     }
 
     /// Whether the gate has a lock.
