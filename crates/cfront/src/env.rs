@@ -178,7 +178,10 @@ fn fixed_at_initialisation() -> Result<Init> {
 pub fn abort(function: Function, comm: MPI_Comm, errorcode: c_int) -> c_int {
     let Some(process) = process::running() else { end_with(errorcode) };
     match comm::find("comm", comm) {
-        Ok(_) => process.abort(errorcode),
+        Ok(entry) => {
+            process.abort_others(&entry.core, errorcode);
+            process.abort(errorcode)
+        }
         Err(error) => NoObject.hear(function, &error),
     }
 }

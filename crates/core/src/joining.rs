@@ -39,7 +39,7 @@ impl Process {
         let engine = member.map_or_else(alone, Ok).map_err(refused)?;
         let process = Self::new(engine, is_launched, settings, phase, gate)?;
         if let Some(port) = env::var(PARENT_PORT).ok().filter(|_| is_launched) {
-            process.meet_parent(&port)?;
+            process.meet_parent(port)?;
         }
         Ok(process)
     }

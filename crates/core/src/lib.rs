@@ -44,7 +44,6 @@ pub use coll::Operation;
 pub use comm::{Communicator, Party, RemoteLeader, SplitType};
 pub use group::{Comparison, Group};
 pub use hardware::{Confinement, ResourceType};
-pub use jobs::Spawned;
 pub use oxmpi_broker::Block as Program;
 pub use p2p::{Dest, MessageKey, NULL_SOURCE, SendMode, Source, TagPattern};
 pub use process::{Phase, Process, State, ThreadLevel, end_with};

@@ -6,7 +6,7 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Close_port, PMPI_Close_port(port_name: *const c_char) -> c_int {
-        unsupported(Function::ClosePort, NoObject)
+        dynamic::close_port(Function::ClosePort, port_name)
     }
     fn MPI_Comm_accept, PMPI_Comm_accept(
         port_name: *const c_char,
@@ -15,7 +15,7 @@ exports! {
         comm: MPI_Comm,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::CommAccept, comm)
+        dynamic::comm_accept(Function::CommAccept, port_name, info, root, comm, newcomm)
     }
     fn MPI_Comm_connect, PMPI_Comm_connect(
         port_name: *const c_char,
@@ -24,7 +24,7 @@ exports! {
         comm: MPI_Comm,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        unsupported(Function::CommConnect, comm)
+        dynamic::comm_connect(Function::CommConnect, port_name, info, root, comm, newcomm)
     }
     fn MPI_Comm_disconnect, PMPI_Comm_disconnect(comm: *mut MPI_Comm) -> c_int {
         dynamic::comm_disconnect(Function::CommDisconnect, comm)
@@ -33,7 +33,7 @@ exports! {
         dynamic::comm_get_parent(Function::CommGetParent, parent)
     }
     fn MPI_Comm_join, PMPI_Comm_join(fd: c_int, intercomm: *mut MPI_Comm) -> c_int {
-        unsupported(Function::CommJoin, NoObject)
+        dynamic::comm_join(Function::CommJoin, fd, intercomm)
     }
     fn MPI_Comm_spawn, PMPI_Comm_spawn(
         command: *const c_char,
@@ -45,7 +45,17 @@ exports! {
         intercomm: *mut MPI_Comm,
         array_of_errcodes: *mut c_int,
     ) -> c_int {
-        unsupported(Function::CommSpawn, comm)
+        dynamic::comm_spawn(
+            Function::CommSpawn,
+            command,
+            argv,
+            maxprocs,
+            info,
+            root,
+            comm,
+            intercomm,
+            array_of_errcodes,
+        )
     }
     fn MPI_Comm_spawn_multiple, PMPI_Comm_spawn_multiple(
         count: c_int,
@@ -58,30 +68,41 @@ exports! {
         intercomm: *mut MPI_Comm,
         array_of_errcodes: *mut c_int,
     ) -> c_int {
-        unsupported(Function::CommSpawnMultiple, comm)
+        dynamic::comm_spawn_multiple(
+            Function::CommSpawnMultiple,
+            count,
+            array_of_commands,
+            array_of_argv,
+            array_of_maxprocs,
+            array_of_info,
+            root,
+            comm,
+            intercomm,
+            array_of_errcodes,
+        )
     }
     fn MPI_Lookup_name, PMPI_Lookup_name(
         service_name: *const c_char,
         info: MPI_Info,
         port_name: *mut c_char,
     ) -> c_int {
-        unsupported(Function::LookupName, NoObject)
+        dynamic::lookup_name(Function::LookupName, service_name, info, port_name)
     }
     fn MPI_Open_port, PMPI_Open_port(info: MPI_Info, port_name: *mut c_char) -> c_int {
-        unsupported(Function::OpenPort, NoObject)
+        dynamic::open_port(Function::OpenPort, info, port_name)
     }
     fn MPI_Publish_name, PMPI_Publish_name(
         service_name: *const c_char,
         info: MPI_Info,
         port_name: *const c_char,
     ) -> c_int {
-        unsupported(Function::PublishName, NoObject)
+        dynamic::publish_name(Function::PublishName, service_name, info, port_name)
     }
     fn MPI_Unpublish_name, PMPI_Unpublish_name(
         service_name: *const c_char,
         info: MPI_Info,
         port_name: *const c_char,
     ) -> c_int {
-        unsupported(Function::UnpublishName, NoObject)
+        dynamic::unpublish_name(Function::UnpublishName, service_name, info, port_name)
     }
 }

@@ -42,6 +42,8 @@ pub struct Entry {
 pub static COMMUNICATORS: Table<MPI_Comm, Arc<Entry>> = Table::new(Sharing::ByThreadLevel);
 /// `MPI_COMM_WORLD` and `MPI_COMM_SELF`, which can be used while the world model runs.
 static PREDEFINED: OnceLock<[Arc<Entry>; 2]> = OnceLock::new();
+/// With the job that has spawned this one; `MPI_COMM_NULL` if none has.
+static PARENT: OnceLock<MPI_Comm> = OnceLock::new();
 /// Whether errors that belong to no object may go to the error handler of `MPI_COMM_WORLD`.
 static WORLD_MAY_HEAR: AtomicBool = AtomicBool::new(false);
 
@@ -65,6 +67,11 @@ pub fn begin(process: &Process, world_may_hear: bool) {
         Arc::new(Entry::new(Arc::clone(core), errhandler::initial_handle(), Origin::World, hints()))
     };
     PREDEFINED.get_or_init(|| [entry(process.world()), entry(process.myself())]);
+    let parent = process.take_parent().map_or(MPI_COMM_NULL, |parent| {
+        let errhandler = errhandler::initial_handle();
+        COMMUNICATORS.insert(Arc::new(Entry::new(parent, errhandler, Origin::World, hints())))
+    });
+    PARENT.get_or_init(|| parent);
     let_world_hear(|function, error| {
         let (comm, entry) = of_no_object()?;
         Some(tell(function, comm, &entry.errhandler, error))
@@ -82,6 +89,11 @@ pub fn end_world(process: &Process) {
 
 fn predefined() -> Option<&'static [Arc<Entry>; 2]> {
     PREDEFINED.get().filter(|_| process::world_runs())
+}
+
+/// The communicator with the job that has spawned this one, as long as the program has not freed it.
+pub fn parent() -> MPI_Comm {
+    PARENT.get().copied().filter(|&parent| COMMUNICATORS.get(parent).is_some()).unwrap_or(MPI_COMM_NULL)
 }
 
 /// The communicator that a handle names.

@@ -91,7 +91,9 @@ struct Users {
 static ERRHANDLERS: Table<MPI_Errhandler, Arc<Errhandler>> = Table::new(Sharing::Always);
 
 /// The environment variable in which `mpiexec` passes the initial error handler.
-const INITIAL: &str = "OXMPI_INITIAL_ERRHANDLER";
+pub const INITIAL: &str = "OXMPI_INITIAL_ERRHANDLER";
+/// What info objects call it.
+pub const INITIAL_KEY: &str = "mpi_initial_errhandler";
 
 /// The error handler that `mpiexec` was told to begin with.
 pub fn initial_handle() -> MPI_Errhandler {

@@ -1,7 +1,7 @@
 //! Other jobs: connecting with them, and starting them.
 //!
-//! Two jobs connect at a *port*: a name by which one process reaches another on this machine. The roots of the two
-//! groups tell each other over it what leaders of groups that share a communicator tell each other in letters, and the
+//! Two jobs connect at a *port*: a name by which one process reaches another on this machine. The roots of both
+//! groups tell each other over it what leaders of groups that share a communicator write in letters, and the
 //! intercommunicator is made like any other (`comm/inter.rs`). To *spawn* is to let the broker start a job that connects
 //! at a port of the root as soon as it begins; to *join* is to agree on a port over a socket that the program has.
 //!
@@ -15,7 +15,7 @@ mod port;
 mod spawn;
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_broker::{Broker, Port};
@@ -24,7 +24,6 @@ use crate::comm::Communicator;
 use crate::process::Process;
 
 pub(crate) use connect::Connection;
-pub use spawn::Spawned;
 
 /// What a process has to do with other jobs.
 #[derive(Debug, Default)]
@@ -33,8 +32,8 @@ pub(crate) struct Abroad {
     broker: Mutex<Option<Broker>>,
     /// Open ports.
     ports: Mutex<Vec<Arc<Port>>>,
-    /// Between this job and the one that has spawned it.
-    parent: OnceLock<Arc<Communicator>>,
+    /// Between this job and the one that has spawned it, until the front takes it.
+    parent: Mutex<Option<Arc<Communicator>>>,
 }
 
 impl Abroad {
@@ -45,19 +44,19 @@ impl Abroad {
 }
 
 impl Process {
-    /// The communicator with the job that has spawned this one, if one has.
-    pub fn parent(&self) -> Option<&Arc<Communicator>> {
-        self.abroad.parent.get()
+    /// The communicator with the job that has spawned this one, if one has: the caller's from now on.
+    pub fn take_parent(&self) -> Option<Arc<Communicator>> {
+        lock(&self.abroad.parent).take()
     }
 
     /// Connects with the job that has spawned this one, which waits at the port. Collective over the world.
     ///
     /// # Errors
     /// Those of [`Process::comm_connect`].
-    pub(crate) fn meet_parent(&self, port: &str) -> Result<()> {
-        let parent = self.comm_connect(self.world(), 0, Some(port))?;
+    pub(crate) fn meet_parent(&self, port: String) -> Result<()> {
+        let parent = self.comm_connect(self.world(), 0, Ok(port))?;
         parent.set_name("MPI_COMM_PARENT");
-        self.abroad.parent.get_or_init(|| parent);
+        *lock(&self.abroad.parent) = Some(parent);
         Ok(())
     }
 

@@ -45,12 +45,12 @@ impl Process {
         &self,
         comm: &Arc<Communicator>,
         root: i32,
-        port: Option<&str>,
+        port: Result<String>,
     ) -> Result<Arc<Communicator>> {
         self.connect_groups(comm, root, "MPI_Comm_accept", || {
-            let name = port.unwrap_or_default();
+            let name = port?;
             let port = lock(&self.abroad.ports).iter().find(|port| port.name() == name).cloned();
-            let port = port.ok_or_else(|| not_open(name))?;
+            let port = port.ok_or_else(|| not_open(&name))?;
             self.accept_at(&port, || None)
         })
     }
@@ -64,9 +64,9 @@ impl Process {
         &self,
         comm: &Arc<Communicator>,
         root: i32,
-        port: Option<&str>,
+        port: Result<String>,
     ) -> Result<Arc<Communicator>> {
-        self.connect_groups(comm, root, "MPI_Comm_connect", || self.connect_to(port.unwrap_or_default()))
+        self.connect_groups(comm, root, "MPI_Comm_connect", || self.connect_to(&port?))
     }
 
     /// A communicator between this process and one that does the same at the other end of a stream socket, over which

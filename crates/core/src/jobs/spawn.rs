@@ -9,17 +9,8 @@ use super::{Connection, failed};
 use crate::comm::Communicator;
 use crate::process::Process;
 
-/// A job that has been spawned.
-#[derive(Debug)]
-pub struct Spawned {
-    /// Between its parents and it.
-    pub comm: Arc<Communicator>,
-    /// How many processes it has.
-    pub size: u32,
-}
-
 impl Process {
-    /// Starts the programs that the `root` names, as one job, and connects with it. Collective.
+    /// Starts the programs that the `root` names, as one job: a communicator with it. Collective.
     ///
     /// # Errors
     /// `Spawn` if not all could be started, or they ended before they had connected: none is left then. Else as
@@ -29,10 +20,8 @@ impl Process {
         comm: &Arc<Communicator>,
         root: i32,
         programs: Result<Vec<Block>>,
-    ) -> Result<Spawned> {
-        let comm = self.connect_groups(comm, root, "MPI_Comm_spawn", || self.spawn(programs?))?;
-        let size = comm.peers();
-        Ok(Spawned { comm, size })
+    ) -> Result<Arc<Communicator>> {
+        self.connect_groups(comm, root, "MPI_Comm_spawn", || self.spawn(programs?))
     }
 
     fn spawn(&self, blocks: Vec<Block>) -> Result<Connection> {

@@ -35,7 +35,7 @@ impl Info {
         if let Ok(folder) = env::current_dir() {
             info.set("wdir", folder.into_os_string().into_vec());
         }
-        info.set("mpi_initial_errhandler", errhandler::initial().name().to_lowercase());
+        info.set(errhandler::INITIAL_KEY, errhandler::initial().name().to_lowercase());
         info.set(memory_kinds::KEY, memory_kinds::of_world());
         info
     }
