@@ -13,6 +13,7 @@
 mod absent;
 mod call;
 mod channel;
+mod contexts;
 mod engine;
 mod jobs;
 mod links;

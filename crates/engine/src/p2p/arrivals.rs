@@ -3,8 +3,9 @@
 use oxmpi_mem::Region;
 use oxmpi_shm::ring::{Arrival, Header};
 
+use super::op::{delivered, judged};
 use super::outbox::Outgoing;
-use super::{Address, OpKey, Outcome, P2p, State, delivered, judged, kind};
+use super::{Address, OpKey, Outcome, P2p, State, kind};
 use crate::matching::Message;
 use crate::peers::PeerId;
 use crate::slab::Key;
@@ -39,7 +40,7 @@ impl P2p {
         let header = &arrival.header;
         match header.kind {
             kind::EAGER | kind::EAGER_SYNCHRONOUS | kind::ANNOUNCE => {
-                match self.context_mut(header.context).take_posted(header) {
+                match self.contexts.at(header.context).take_posted(header) {
                     Some(receive) => self.matched(receive, from, header, &arrival.payload),
                     None => self.keep(from, header, &arrival.payload),
                 }
@@ -86,11 +87,11 @@ impl P2p {
     fn keep(&mut self, from: PeerId, header: &Header, payload: &Region) {
         let kept = self.pool.take(payload.len());
         kept.copy_from(payload);
-        if header.kind != kind::EAGER && self.context_mut(header.context).refuses() {
+        if header.kind != kind::EAGER && self.contexts.at(header.context).refuses() {
             return self.refuse(Message { from, header: *header, payload: kept });
         }
         self.kept += 1;
-        self.context_mut(header.context).keep(Message { from, header: *header, payload: kept });
+        self.contexts.at(header.context).keep(Message { from, header: *header, payload: kept });
     }
 
     /// A message goes into a receive.

@@ -27,11 +27,9 @@ impl P2p {
     pub fn refuse_all_but(&mut self, except: u32) {
         let me = self.peers.me();
         let waits = |message: &Message| message.from != me && message.header.kind != kind::EAGER;
-        for index in 0..self.contexts.len() {
-            let context = self.contexts[index].as_mut().filter(|_| index != except as usize);
-            let refused = context.map(|context| context.refuse(waits)).unwrap_or_default();
-            refused.into_iter().for_each(|message| self.refuse(message));
-        }
+        let closing = self.contexts.iter_mut().filter(|(number, _)| *number != except);
+        let refused: Vec<Message> = closing.flat_map(|(_, context)| context.refuse(waits)).collect();
+        refused.into_iter().for_each(|message| self.refuse(message));
     }
 
     /// Forgets a message that is not to be received, and tells its sender, if that waits.
@@ -51,11 +49,11 @@ impl P2p {
             State::Posted => is_awaited(op.context, op.header.source),
             _ => op.peer == lost,
         };
-        let failing = self.ops.entries().filter(|(_, op)| needs(op)).map(|(key, _)| key);
-        for key in failing.collect::<Vec<_>>() {
-            let context = self.ops.get(key).map(|op| op.context);
-            if let Some(Some(context)) = context.and_then(|context| self.contexts.get_mut(context as usize)) {
-                context.withdraw(key);
+        let failing = self.ops.entries().filter(|(_, op)| needs(op));
+        let failing = failing.map(|(key, op)| (key, (op.state == State::Posted).then_some(op.context)));
+        for (key, posted_in) in failing.collect::<Vec<_>>() {
+            if let Some(context) = posted_in {
+                self.contexts.at(context).withdraw(key);
             }
             self.fail(key, self.peers[lost].lost());
         }

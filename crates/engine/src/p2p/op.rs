@@ -1,0 +1,146 @@
+//! Operations that are under way, and how they end.
+
+use oxmpi_base::{Error, ErrorClass, Result, Status};
+use oxmpi_datatype::Buffer;
+use oxmpi_mem::Region;
+use oxmpi_shm::ring::Header;
+
+use super::Address;
+use crate::matching::{Pattern, Source};
+use crate::names::Names;
+use crate::peers::PeerId;
+
+/// When a send is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// When the buffer can be used again. Serves the ready mode too.
+    Standard,
+    /// When, moreover, a receive has matched.
+    Synchronous,
+}
+
+/// How an operation ended.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What to tell about it.
+    pub status: Status,
+    /// What went wrong.
+    pub error: Option<Error>,
+}
+
+impl Outcome {
+    /// The status, unless something went wrong.
+    ///
+    /// # Errors
+    /// What went wrong.
+    #[inline]
+    pub fn into_result(self) -> Result<Status> {
+        self.error.map_or(Ok(self.status), Err)
+    }
+}
+
+/// An operation under way.
+#[derive(Debug)]
+pub struct Op {
+    /// The other side; of a receive, once it is known.
+    pub(super) peer: PeerId,
+    pub(super) context: u32,
+    pub(super) buffer: Buffer,
+    pub(super) state: State,
+    pub(super) status: Status,
+    pub(super) error: Option<Error>,
+    /// Nobody will ask for the outcome.
+    pub(super) detached: bool,
+    /// The copy that a buffered send sends.
+    pub(super) copy: Option<Region>,
+    /// What the caller wants to be told about it in reports.
+    pub(super) header: Header,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// A send in the outbox.
+    Queued,
+    /// A send that waits for the receiver's answer.
+    Announced,
+    /// The same, after the receiver was asked to forget it.
+    Retracting,
+    /// A send that no receive will ever match: the receiver posts none any more.
+    Refused,
+    /// A send whose data is on its way: the receiver's operation, and bytes sent.
+    Streaming { receive: u64, sent: u64 },
+    /// A receive that waits for a message.
+    Posted,
+    /// A receive whose data is on its way: bytes arrived.
+    Filling { arrived: u64 },
+    /// Over.
+    Done,
+}
+
+impl Op {
+    pub(super) fn new(state: State, peer: Address, buffer: Buffer, header: Header) -> Self {
+        let (Address { peer, context }, status) = (peer, Status::EMPTY);
+        Self { peer, context, buffer, state, status, error: None, detached: false, copy: None, header }
+    }
+
+    pub(super) fn is_announced(&self) -> bool {
+        matches!(self.state, State::Announced | State::Retracting)
+    }
+
+    pub(super) fn describe(&self, names: &impl Names) -> String {
+        let (Header { source, tag, bytes: total, .. }, bytes) = (self.header, self.buffer.bytes());
+        let named = |value: i32| (value != Status::ANY).then_some(value);
+        let asked = || Pattern { source: named(source), tag: named(tag) }.describe(&names.comm(self.context));
+        let receiver = || names.member(Address { peer: self.peer, context: self.context });
+        match self.state {
+            State::Posted => format!("receive of up to {bytes} bytes from {}", asked()),
+            State::Filling { arrived } => {
+                format!("receive from {}: {arrived} of {total} bytes are here", asked())
+            }
+            State::Streaming { sent, .. } => {
+                format!("send to {}, tag {tag}: {sent} of {bytes} bytes are sent", receiver())
+            }
+            State::Refused => {
+                format!("send of {bytes} bytes to {}, tag {tag}: will not be received", receiver())
+            }
+            _ => format!("send of {bytes} bytes to {}, tag {tag}: not received yet", receiver()),
+        }
+    }
+}
+
+/// Puts a message that is here, whole, where it belongs.
+#[inline]
+pub(super) fn delivered(header: &Header, payload: &Region, buffer: &Buffer) -> Outcome {
+    let capacity = buffer.bytes();
+    if header.bytes <= capacity {
+        buffer.write(0, payload);
+    } else {
+        buffer.write(0, &payload.part(0, payload.len().min(capacity as usize)));
+    }
+    judged(header, capacity)
+}
+
+/// How a receive of at most `capacity` bytes ends that gets the message of `header`.
+#[inline]
+pub(super) fn judged(header: &Header, capacity: u64) -> Outcome {
+    let mut outcome = Outcome { status: status_of(header), error: None };
+    if header.bytes > capacity {
+        outcome.status.bytes = capacity;
+        outcome.status.error = ErrorClass::Truncate;
+        outcome.error = Some(truncated(header, capacity));
+    }
+    outcome
+}
+
+#[cold]
+fn truncated(header: &Header, capacity: u64) -> Error {
+    let Header { bytes, source, tag, .. } = header;
+    let sender = Source(*source);
+    let text =
+        format!("a message of {bytes} bytes from {sender} with tag {tag} does not fit into {capacity} bytes");
+    Error::new(ErrorClass::Truncate, text)
+}
+
+pub(super) fn status_of(header: &Header) -> Status {
+    Status { source: header.source, tag: header.tag, bytes: header.bytes, ..Status::EMPTY }
+}

@@ -1,0 +1,147 @@
+//! How a receive begins, and what has arrived without one.
+
+use oxmpi_base::Status;
+use oxmpi_datatype::Buffer;
+use oxmpi_shm::ring::{Header, Receiver};
+
+use super::op::{delivered, status_of};
+use super::{Address, Op, OpKey, Outcome, P2p, State, kind};
+use crate::matching::{Message, Pattern};
+use crate::peers::PeerId;
+
+/// A receive that is over, or not.
+#[derive(Debug)]
+pub enum Received {
+    /// A message was there.
+    Done(Outcome),
+    /// It waits.
+    Pending(OpKey),
+}
+
+/// What [`P2p::receive_at_once`] found.
+#[derive(Debug)]
+pub enum AtOnce {
+    /// The message.
+    Done(Outcome),
+    /// Something else, which only [`P2p::receive`] and [`P2p::poll`] can deal with.
+    NeedsOperation,
+    /// Nothing.
+    NotYet,
+}
+
+impl P2p {
+    /// Begins to receive into `buffer` a message that matches `pattern`.
+    #[inline]
+    pub fn receive(&mut self, context: u32, pattern: Pattern, buffer: Buffer) -> Received {
+        match self.contexts.at(context).take_unexpected(&pattern) {
+            Some(message) => self.receive_message(message, buffer),
+            None => Received::Pending(self.post_receive(context, pattern, buffer)),
+        }
+    }
+
+    #[inline]
+    fn post_receive(&mut self, context: u32, pattern: Pattern, buffer: Buffer) -> OpKey {
+        let here = Address { peer: self.peers.me(), context };
+        let header = Header {
+            context,
+            source: pattern.source.unwrap_or(Status::ANY),
+            tag: pattern.tag.unwrap_or(Status::ANY),
+            ..Header::default()
+        };
+        let key = self.ops.insert(Op::new(State::Posted, here, buffer, header));
+        self.contexts.at(context).post(pattern, key);
+        key
+    }
+
+    /// Begins to receive a message with a note. Its outcome is to be asked for.
+    pub(crate) fn receive_noted(&mut self, context: u32, pattern: Pattern, buffer: Buffer) -> OpKey {
+        match self.contexts.at(context).take_unexpected(&pattern) {
+            Some(message) => self.begin_to_receive(message, buffer),
+            None => self.post_receive(context, pattern, buffer),
+        }
+    }
+
+    /// How an operation ended, and the note that came with the message, if it is over.
+    pub(crate) fn take_noted(&mut self, key: OpKey) -> Option<(Outcome, u64)> {
+        let note = self.ops.get(key)?.header.token;
+        self.take_outcome(key).map(|outcome| (outcome, note))
+    }
+
+    /// Receives a short message that has arrived from `from` already, or just now, without making an operation
+    /// of it.
+    ///
+    /// `pattern` names the sender, which is `from`.
+    #[inline]
+    pub fn receive_at_once(
+        &mut self,
+        context: u32,
+        from: PeerId,
+        pattern: &Pattern,
+        buffer: &Buffer,
+    ) -> AtOnce {
+        let here = self.contexts.at(context);
+        if !here.has_no_posted() {
+            return AtOnce::NeedsOperation;
+        }
+        if let Some(message) = here.peek(pattern) {
+            if message.header.kind != kind::EAGER {
+                return AtOnce::NeedsOperation;
+            }
+            let message = here.take_unexpected(pattern).expect("just seen");
+            let outcome = delivered(&message.header, &message.payload, buffer);
+            self.pool.give(message.payload);
+            return AtOnce::Done(outcome);
+        }
+        let peer = &mut self.peers[from];
+        let Some(receiver) = &mut peer.receiver else { return AtOnce::NotYet };
+        let Some(arrival) = receiver.arrival() else { return AtOnce::NotYet };
+        let header = &arrival.header;
+        if header.kind != kind::EAGER || header.context != context || !pattern.matches(header) {
+            return AtOnce::NeedsOperation;
+        }
+        let outcome = delivered(header, &arrival.payload, buffer);
+        receiver.release(&arrival);
+        peer.wake(); // it may wait for the room
+        AtOnce::Done(outcome)
+    }
+
+    /// Changes when [`P2p::receive_at_once`] could find something that it did not find before, though nothing
+    /// has arrived from the sender since.
+    #[inline]
+    pub fn kept(&self) -> u64 {
+        self.kept
+    }
+
+    /// Whether anything from a peer waits to be dealt with.
+    #[inline]
+    pub fn has_arrival(&self, from: PeerId) -> bool {
+        self.peers[from].receiver.as_ref().is_some_and(Receiver::has_arrival)
+    }
+
+    /// Receives a message that a matched probe has taken, or that has just been found.
+    pub fn receive_message(&mut self, message: Message, buffer: Buffer) -> Received {
+        let key = self.begin_to_receive(message, buffer);
+        match self.take_outcome(key) {
+            Some(outcome) => Received::Done(outcome),
+            None => Received::Pending(key),
+        }
+    }
+
+    fn begin_to_receive(&mut self, message: Message, buffer: Buffer) -> OpKey {
+        let here = Address { peer: self.peers.me(), context: message.header.context };
+        let key = self.ops.insert(Op::new(State::Posted, here, buffer, message.header));
+        self.matched(key, message.from, &message.header, &message.payload);
+        self.pool.give(message.payload);
+        key
+    }
+
+    /// Whether a message that matches has arrived, and what it says about itself.
+    pub fn probe(&mut self, context: u32, pattern: &Pattern) -> Option<Status> {
+        self.contexts.at(context).peek(pattern).map(|message| status_of(&message.header))
+    }
+
+    /// As [`P2p::probe`], and takes the message: only [`P2p::receive_message`] receives it from now on.
+    pub fn take_message(&mut self, context: u32, pattern: &Pattern) -> Option<Message> {
+        self.contexts.at(context).take_unexpected(pattern)
+    }
+}
