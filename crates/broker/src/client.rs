@@ -63,7 +63,8 @@ impl Broker {
         self.job
     }
 
-    /// The job's shared memory. Whoever maps it looks whether it is that of the job that he wants.
+    /// The job's shared memory. Whoever maps it looks whether it is that of the job that he wants. It is not for
+    /// processes of the job itself: to close any descriptor of theirs would give their seats up.
     ///
     /// # Errors
     /// The system's; `NotFound` if there is no such job, or it has no broker.

@@ -79,9 +79,19 @@ impl Link {
             let text = format!("{} bytes are longer than a frame can be ({MAX_FRAME_BYTES})", frame.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        let length = u32::try_from(frame.len()).expect("checked above");
-        let bytes = [&length.to_le_bytes()[..], frame].concat();
-        self.outgoing.push_back(Outgoing { bytes, written: 0, file });
+        self.outgoing.push_back(Outgoing { bytes: with_header(frame), written: 0, file });
+        Ok(())
+    }
+
+    /// Sends a short frame, the first on this link, with a descriptor that is not even duplicated: some are not to be
+    /// closed, nor any duplicate of them.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn send_first(&self, frame: &[u8], file: BorrowedFd) -> io::Result<()> {
+        let bytes = with_header(frame);
+        let written = rustix::io::retry_on_intr(|| write(&self.socket, &bytes, Some(file)))?;
+        assert_eq!(written, bytes.len(), "a socket that holds nothing yet has room");
         Ok(())
     }
 
@@ -181,19 +191,8 @@ impl AsFd for Link {
 
 impl Outgoing {
     fn write(&mut self, socket: &OwnedFd) -> Result<(), Errno> {
-        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        let rest = &self.bytes[self.written..];
-        self.written += match &self.file {
-            None => rustix::net::send(socket, rest, flags)?,
-            Some(file) => {
-                let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-                let mut control = SendAncillaryBuffer::new(&mut space);
-                let files = [file.as_fd()];
-                let has_room = control.push(SendAncillaryMessage::ScmRights(&files));
-                assert!(has_room, "there is room for one descriptor");
-                rustix::net::sendmsg(socket, &[IoSlice::new(rest)], &mut control, flags)?
-            }
-        };
+        let file = self.file.as_ref().map(AsFd::as_fd);
+        self.written += write(socket, &self.bytes[self.written..], file)?;
         self.file = None;
         Ok(())
     }
@@ -225,6 +224,23 @@ impl Incoming {
             self.body.extend_from_slice(bytes);
         }
     }
+}
+
+fn with_header(frame: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(frame.len()).expect("no frame is so long");
+    [&length.to_le_bytes()[..], frame].concat()
+}
+
+/// Writes once, with a descriptor if there is one; returns how much.
+fn write(socket: &OwnedFd, bytes: &[u8], file: Option<BorrowedFd>) -> Result<usize, Errno> {
+    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+    let Some(file) = file else { return rustix::net::send(socket, bytes, flags) };
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let files = [file];
+    let has_room = control.push(SendAncillaryMessage::ScmRights(&files));
+    assert!(has_room, "there is room for one descriptor");
+    rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, flags)
 }
 
 /// Reads once; keeps the first descriptor that comes along, if any is wanted.
