@@ -1,8 +1,9 @@
 //! The guardian: a process that outlives the launcher just long enough to clean up after it.
 //!
 //! It sleeps on a pipe that only the launcher writes to, learns the process groups of the ranks from it, and kills
-//! them all when the launcher vanishes (`kill -9`). Ranks die with the launcher by themselves; the guardian is for the
-//! processes that ranks have started. The launcher never waits for it: somebody may have stopped it.
+//! those of jobs that have not ended when the launcher vanishes (`kill -9`). Ranks die with the launcher by themselves;
+//! the guardian is for the processes that ranks have started. The launcher never waits for it: somebody may have
+//! stopped it.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -23,7 +24,7 @@ pub struct Guardian {
     pid: Pid,
 }
 
-/// A process group as it is written to the pipe.
+/// A process group as it is written to the pipe; negative if it is to be forgotten.
 type Record = [u8; size_of::<i32>()];
 
 impl Guardian {
@@ -51,6 +52,13 @@ impl Guardian {
         let record: Record = group.as_raw_nonzero().get().to_ne_bytes();
         self.unsent.extend(record);
         self.send()
+    }
+
+    /// Lets it forget a group of which nothing is left. A guardian that is gone has.
+    pub fn forget(&mut self, group: Pid) {
+        let record: Record = (-group.as_raw_nonzero().get()).to_ne_bytes();
+        self.unsent.extend(record);
+        let _ = self.send();
     }
 
     /// What to wait for before [`Guardian::send`], if there is anything to send.
@@ -93,7 +101,7 @@ fn guard(pipe: &OwnedFd) -> i32 {
     0
 }
 
-/// Everything that is written to `pipe` until its end.
+/// The groups that are left of everything that is written to `pipe` until its end.
 fn groups(pipe: &OwnedFd) -> Vec<Pid> {
     let mut groups = Vec::new();
     let mut bytes = Vec::new();
@@ -104,8 +112,12 @@ fn groups(pipe: &OwnedFd) -> Vec<Pid> {
             _ => return groups,
         }
         let (records, rest) = bytes.as_chunks();
-        groups
-            .extend(records.iter().filter_map(|record: &Record| Pid::from_raw(i32::from_ne_bytes(*record))));
+        for number in records.iter().map(|record: &Record| i32::from_ne_bytes(*record)) {
+            match Pid::from_raw(number.saturating_abs()) {
+                Some(group) if number < 0 => groups.retain(|&known| known != group),
+                group => groups.extend(group),
+            }
+        }
         bytes = rest.to_vec(); // a record that is torn
     }
 }
@@ -142,5 +154,19 @@ mod tests {
         }
         drop(guardian);
         assert_eq!(reading.join().expect("it reads"), all);
+    }
+
+    #[test]
+    fn a_group_of_which_nothing_is_left_is_forgotten() {
+        let (reader, pipe) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
+        let mut guardian = Guardian { pipe, unsent: Vec::new(), pid: Pid::INIT };
+        let group = |number| Pid::from_raw(number).expect("above 0");
+        for number in [7, 8, 9] {
+            guardian.watch(group(number)).expect("there is a reader");
+        }
+        guardian.forget(group(8));
+        guardian.watch(group(10)).expect("there is a reader");
+        drop(guardian);
+        assert_eq!(groups(&reader), [7, 9, 10].map(group));
     }
 }
