@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 pub type Variable = (OsString, OsString);
 
 /// What the user asked for the environment of some ranks.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     /// Which of the launcher's variables are inherited; `None` if the user did not say.
     pub inherit: Option<Inherit>,
@@ -47,7 +47,10 @@ pub struct RankVariables {
 }
 
 /// Variables of an enclosing launcher, which must not reach our ranks.
-const FOREIGN: [&str; 2] = ["PMI_FD", "PMI_PORT"];
+const FOREIGN: [&str; 3] = ["PMI_FD", "PMI_PORT", PARENT_PORT];
+
+/// Where the ranks of a spawned job find who has spawned it.
+pub const PARENT_PORT: &str = "OXMPI_PARENT_PORT";
 
 impl RankVariables {
     /// The variables by name.

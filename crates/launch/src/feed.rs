@@ -70,6 +70,14 @@ impl Feed {
         given.try_clone_to_owned().map_err(failed)
     }
 
+    /// What a rank of a further job reads: nothing.
+    ///
+    /// # Errors
+    /// As for [`Feed::add_rank`].
+    pub fn nothing(&self) -> Result<OwnedFd> {
+        self.null.try_clone().map_err(|error| Failure::system("hand on standard input", error))
+    }
+
     fn add_reader(&mut self) -> std::result::Result<OwnedFd, Errno> {
         let (reader, pipe) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         rustix::fs::fcntl_setfl(&pipe, OFlags::NONBLOCK)?;

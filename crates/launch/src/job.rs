@@ -1,14 +1,18 @@
 //! What the user asked for: the description of a job, free of any system object.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use oxmpi_broker::Spawn;
+
 use crate::bind::Policy;
 use crate::environment::Rules;
+use crate::failure::{Failure, Result};
 
 /// A job: one or more blocks of ranks that share a world, and how to run them.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Job {
     /// The executables, in the order of their ranks.
     pub blocks: Vec<Block>,
@@ -18,6 +22,8 @@ pub struct Job {
     pub bind: Policy,
     /// Print where each rank is bound.
     pub report_bindings: bool,
+    /// The port of the process that has spawned the job, if one has.
+    pub parent_port: Option<String>,
     /// Hosts the job was asked to run on; each must be this machine.
     pub hosts: Vec<String>,
     /// Who reads the launcher's standard input.
@@ -41,7 +47,7 @@ pub struct Job {
 }
 
 /// One executable of a job and the ranks that run it.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
     /// Number of ranks; one if the user gave none.
     pub count: u32,
@@ -85,9 +91,109 @@ impl StdinTo {
     }
 }
 
+/// More ranks than any machine can hold as processes.
+pub const MAX_RANKS: u32 = 1 << 20;
+
 impl Job {
+    /// The job that a rank of this one spawns. What the rank does not say is as for its own program.
+    ///
+    /// # Errors
+    /// The launcher's own failure, if the job has too few or too many ranks, or a variable has no name.
+    pub fn child(&self, wanted: Spawn) -> Result<Self> {
+        let like = self.block_of(wanted.rank);
+        let size: u64 = wanted.blocks.iter().map(|block| u64::from(block.max_procs)).sum();
+        if size == 0 || size > u64::from(MAX_RANKS) {
+            return Err(Failure::own(format!(
+                "{size} processes are to be spawned; it can be 1 to {MAX_RANKS}"
+            )));
+        }
+        let mut job = Self {
+            blocks: Vec::new(),
+            hosts: Vec::new(),
+            parent_port: Some(wanted.parent_port),
+            stdin: StdinTo::None,
+            time_limit: None, // the first job's concerns all
+            hang_after: None,
+            ignored: Vec::new(),
+            output_dir: self.output_dir.clone(),
+            environment: self.environment.clone(),
+            ..*self
+        };
+        for block in wanted.blocks {
+            let is_wrong = |name: &OsString| name.is_empty() || name.as_bytes().contains(&b'=');
+            if let Some((name, _)) = block.environment.iter().find(|(name, _)| is_wrong(name)) {
+                let text = format!("`{}` cannot be the name of a variable", name.to_string_lossy());
+                return Err(Failure::own(text));
+            }
+            let mut environment = like.environment.clone();
+            environment.set.extend(block.environment);
+            job.hosts.extend(block.hosts);
+            job.blocks.push(Block {
+                count: block.max_procs,
+                program: block.command,
+                arguments: block.arguments,
+                dir: block.dir.or_else(|| like.dir.clone()),
+                path: block.path.or_else(|| like.path.clone()),
+                environment,
+            });
+        }
+        Ok(job)
+    }
+
+    /// What `rank` runs; nothing, with nothing special, if there is no such rank.
+    fn block_of(&self, rank: u32) -> Block {
+        let mut first = 0_u32;
+        let mut blocks = self.blocks.iter();
+        let found = blocks.find(|block| {
+            first = first.saturating_add(block.count);
+            rank < first
+        });
+        found.cloned().unwrap_or_default()
+    }
+
     /// Number of ranks of all blocks.
     pub fn size(&self) -> u32 {
         self.blocks.iter().map(|block| block.count).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spawned_job_is_as_the_program_of_its_spawner_unless_it_says_otherwise() {
+        let block = |count, dir: &str| Block { count, dir: Some(dir.into()), ..Block::default() };
+        let mut parent = Job { blocks: vec![block(2, "a"), block(1, "b")], tag: true, ..Job::default() };
+        parent.blocks[1].environment.set.push(("X".into(), "1".into()));
+        let wanted = |dir: Option<&str>| oxmpi_broker::Block {
+            command: "program".into(),
+            max_procs: 3,
+            dir: dir.map(Into::into),
+            environment: vec![("Y".into(), "2".into())],
+            ..oxmpi_broker::Block::default()
+        };
+        let blocks = vec![wanted(None), wanted(Some("c"))];
+        let spawn = Spawn { rank: 2, blocks, parent_port: "port".to_owned() };
+        let child = parent.child(spawn.clone()).expect("nothing is wrong");
+        assert!(child.tag && child.size() == 6 && child.parent_port.as_deref() == Some("port"));
+        let dirs: Vec<_> = child.blocks.iter().map(|block| block.dir.clone()).collect();
+        assert_eq!(dirs, [Some("b".into()), Some("c".into())]);
+        let set = [("X".into(), "1".into()), ("Y".into(), "2".into())];
+        assert_eq!(child.blocks[0].environment.set, set);
+        assert_eq!(parent.child(Spawn { rank: 1, ..spawn }).expect("right").blocks[0].dir, Some("a".into()));
+    }
+
+    #[test]
+    fn what_cannot_be_spawned_is_refused() {
+        let spawn = |max_procs, name: &str| {
+            let environment = vec![(name.into(), "1".into())];
+            let block = oxmpi_broker::Block { max_procs, environment, ..oxmpi_broker::Block::default() };
+            Job::default().child(Spawn { blocks: vec![block], ..Spawn::default() })
+        };
+        assert!(spawn(1, "X").is_ok());
+        for wrong in [spawn(0, "X"), spawn(u32::MAX, "X"), spawn(1, ""), spawn(1, "X=1")] {
+            wrong.expect_err("refused");
+        }
     }
 }

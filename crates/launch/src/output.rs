@@ -10,6 +10,8 @@ use std::time::{Duration, SystemTime};
 /// What each line begins with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prefix {
+    /// The number of the rank's job, where that is told.
+    pub job: Option<u32>,
     /// The rank, if lines are tagged.
     pub rank: Option<u32>,
     /// Whether the time is told.
@@ -23,7 +25,7 @@ pub struct LineAssembler {
     partial: Vec<u8>,
     /// Part of the present line has been passed on already.
     is_mid_line: bool,
-    cut_lines: bool,
+    passes_all: bool,
 }
 
 /// Memory that an unfinished line may take.
@@ -32,18 +34,23 @@ pub const LONGEST_LINE_BYTES: usize = 1 << 20;
 impl LineAssembler {
     /// Lines that begin with `prefix`.
     pub fn new(prefix: Prefix) -> Self {
-        Self { prefix, partial: Vec::new(), is_mid_line: false, cut_lines: false }
+        Self { prefix, partial: Vec::new(), is_mid_line: false, passes_all: false }
     }
 
     /// Passes everything on at once: for a rank whose output cannot be mixed with another's.
     pub fn transparent() -> Self {
-        Self { prefix: Prefix::default(), partial: Vec::new(), is_mid_line: false, cut_lines: true }
+        Self { prefix: Prefix::default(), partial: Vec::new(), is_mid_line: false, passes_all: true }
+    }
+
+    /// Passes whole lines on only: there are others now whose output could be mixed with this one's.
+    pub fn cut_lines(&mut self) {
+        self.passes_all = false;
     }
 
     /// Takes what the rank has written; appends the lines that are complete to `out`.
     pub fn push(&mut self, bytes: &[u8], now: SystemTime, out: &mut Vec<u8>) {
         let end = match bytes.iter().rposition(|&byte| byte == b'\n') {
-            _ if self.cut_lines => bytes.len(),
+            _ if self.passes_all => bytes.len(),
             Some(last) => last + 1,
             None if self.partial.len() + bytes.len() > LONGEST_LINE_BYTES => bytes.len(),
             None => 0,
@@ -107,9 +114,12 @@ impl Prefix {
         if self.timestamp {
             text += &utc(now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
         }
-        if let Some(rank) = self.rank {
-            write!(text, "[{rank}]").expect("strings take everything");
+        match (self.job, self.rank) {
+            (Some(job), Some(rank)) => write!(text, "[{job}:{rank}]"),
+            (None, Some(rank)) => write!(text, "[{rank}]"),
+            (_, None) => Ok(()),
         }
+        .expect("strings take everything");
         text + " "
     }
 }
@@ -155,7 +165,7 @@ mod tests {
         String::from_utf8(out).expect("text")
     }
 
-    const TAGGED: Prefix = Prefix { rank: Some(3), timestamp: false };
+    const TAGGED: Prefix = Prefix { job: None, rank: Some(3), timestamp: false };
 
     #[test]
     fn tagged_lines_begin_with_the_rank_and_all_end() {
@@ -169,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_time_comes_before_the_rank() {
-        let prefix = Prefix { rank: Some(0), timestamp: true };
+        let prefix = Prefix { job: None, rank: Some(0), timestamp: true };
         assert_eq!(assemble(prefix, &[b"x\n"]), "1970-01-01T00:00:00.000Z[0] x\n");
     }
 

@@ -132,7 +132,7 @@ fn text(launcher: &str, lines: &[String]) -> String {
 }
 
 /// One sentence about what has happened.
-fn describe(cause: Cause, states: &[RankState]) -> String {
+pub fn describe(cause: Cause, states: &[RankState]) -> String {
     let who = |rank: u32| match states.get(rank as usize) {
         Some(state) => format!("rank {rank} ({}, pid {})", state.program, state.pid),
         None => format!("rank {rank}"),
@@ -161,6 +161,13 @@ fn describe(cause: Cause, states: &[RankState]) -> String {
             };
             format!("{} {waited}, {how}", who(rank))
         }
+        Cause::AbortedFrom { pid: 0, code } => {
+            format!("a process of another job called MPI_Abort with code {code}")
+        }
+        Cause::AbortedFrom { pid, code } => {
+            format!("process {pid} of another job called MPI_Abort with code {code}")
+        }
+        Cause::Connected { job } => format!("ends with job {job}, to which it is connected"),
         Cause::Aborted { rank, code } => format!("{} called MPI_Abort with code {code}", who(rank)),
         Cause::Ended { rank, exit: Exit::Status(status), phase } => {
             let when = match phase {
@@ -171,6 +178,7 @@ fn describe(cause: Cause, states: &[RankState]) -> String {
             };
             format!("{} exited with status {status}{when}", who(rank))
         }
+        Cause::Ended { rank, exit: Exit::Unseen, .. } => format!("{} ended before MPI_Finalize", who(rank)),
         Cause::Ended { rank, exit: Exit::Signal(signal), phase } => {
             let after = if phase == Phase::Finalized { " after MPI_Finalize" } else { "" };
             let hint = if signal == libc::SIGKILL { "; was the machine out of memory?" } else { "" };

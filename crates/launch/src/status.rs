@@ -20,6 +20,11 @@
 //! more to do in MPI. A program that never initialises MPI ends the
 //! job by exiting with a status other than 0, as under Hydra and Open MPI; with 0 it is done, unless other ranks are in
 //! the world model: they would wait for it for ever. Lost output ends nothing, and counts where the status would be 0.
+//!
+//! What is said here of the job holds for each of the jobs that its processes have spawned; the launcher's status is
+//! that of the first that has failed. A failure ends the jobs that are connected with the one that has failed, too
+//! (`ties`). One of a job that has just been spawned is told to who has spawned it, and counts no more, until the two
+//! are connected.
 
 use std::time::Duration;
 
@@ -40,6 +45,8 @@ pub enum Exit {
     Status(u8),
     /// By this signal.
     Signal(i32),
+    /// In a way that the launcher cannot see: it serves the process, and has not made it.
+    Unseen,
 }
 
 /// What has ended the job, or spoils its exit status.
@@ -52,12 +59,24 @@ pub enum Cause {
         /// The code it gave.
         code: i32,
     },
+    /// A process of another job has called `MPI_Abort` on a communicator with processes of this one.
+    AbortedFrom {
+        /// That process; 0 if it cannot be seen from here.
+        pid: i32,
+        /// The code it gave.
+        code: i32,
+    },
     /// A rank has left without `MPI_Init` while others are in the world model.
     Absent {
         /// The rank.
         rank: u32,
         /// Programs that it has run before, as have the others.
         round: u32,
+    },
+    /// Another job has failed, with which this one is connected.
+    Connected {
+        /// Its number.
+        job: u32,
     },
     /// A rank has exited or died.
     Ended {
@@ -128,7 +147,7 @@ pub fn judge(rank: u32, exit: Exit, phase: Phase) -> Verdict {
         (Phase::Aborted(code), _) => Verdict::Ends(Cause::Aborted { rank, code }),
         (Phase::Failed(code), _) => Verdict::Ends(Cause::Failed { rank, code }),
         (Phase::Stranded(missed), _) => Verdict::Dooms(Cause::Stranded { rank, missed }),
-        (Phase::Outside | Phase::Finalized, Exit::Status(0)) => Verdict::Done,
+        (Phase::Outside | Phase::Finalized, Exit::Status(0) | Exit::Unseen) => Verdict::Done,
         (Phase::Finalized, _) => Verdict::Spoils(cause),
         (Phase::InSession | Phase::Leaving | Phase::Running, Exit::Status(0)) => Verdict::Dooms(cause),
         (Phase::InSession | Phase::Leaving | Phase::Outside | Phase::Running, _) => Verdict::Ends(cause),
@@ -139,12 +158,14 @@ impl Cause {
     /// The launcher's exit status.
     pub fn status(self) -> u8 {
         match self {
-            Self::Absent { .. } | Self::Stranded { .. } => 1,
-            Self::Aborted { code, .. } | Self::Failed { code, .. } => match code.to_le_bytes()[0] {
-                0 if code != 0 => 1,
-                low => low,
-            },
-            Self::Ended { exit: Exit::Status(0), .. } => 1,
+            Self::Absent { .. } | Self::Connected { .. } | Self::Stranded { .. } => 1,
+            Self::Aborted { code, .. } | Self::AbortedFrom { code, .. } | Self::Failed { code, .. } => {
+                match code.to_le_bytes()[0] {
+                    0 if code != 0 => 1,
+                    low => low,
+                }
+            }
+            Self::Ended { exit: Exit::Status(0) | Exit::Unseen, .. } => 1,
             Self::Ended { exit: Exit::Status(status), .. } => status,
             Self::Ended { exit: Exit::Signal(signal), .. } | Self::Interrupted(signal) => by_signal(signal),
             Self::NotStarted { step: Step::Execute, errno: libc::ENOENT, .. } => NOT_FOUND,
@@ -163,7 +184,9 @@ impl Cause {
             | Self::Failed { rank, .. }
             | Self::Stranded { rank, .. }
             | Self::NotStarted { rank, .. } => Some(rank),
-            Self::Interrupted(_) | Self::TimeLimit(_) => None,
+            Self::AbortedFrom { .. } | Self::Connected { .. } | Self::Interrupted(_) | Self::TimeLimit(_) => {
+                None
+            }
         }
     }
 }
@@ -238,6 +261,14 @@ mod tests {
         assert_eq!(status(Exit::Status(0), Phase::Finalized), (false, 0));
         assert_eq!(status(Exit::Status(7), Phase::Finalized), (false, 7));
         assert_eq!(status(Exit::Signal(libc::SIGKILL), Phase::Finalized), (false, 137));
+    }
+
+    #[test]
+    fn a_served_process_that_is_gone_has_failed_if_it_was_in_mpi() {
+        assert_eq!(status(Exit::Unseen, Phase::Running), (true, 1));
+        assert_eq!(status(Exit::Unseen, Phase::Finalized), (false, 0));
+        assert_eq!(status(Exit::Unseen, Phase::Outside), (false, 0));
+        assert_eq!(status(Exit::Unseen, Phase::Aborted(3)), (true, 3));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use table::{Known, Setting};
 use crate::bind::Policy;
 use crate::environment::{Inherit, Rules, Variable};
 use crate::failure::{Failure, Result};
-use crate::job::{Block, Job, StdinTo};
+use crate::job::{Block, Job, MAX_RANKS, StdinTo};
 
 /// What the user wants.
 #[derive(Debug, PartialEq)]
@@ -74,9 +74,6 @@ pub fn parse(words: &[OsString], read_file: ReadFile) -> Result<Request> {
         _ => Ok(Request::Run(Box::new(parser.job))),
     }
 }
-
-/// More than any machine can hold as processes.
-const MAX_RANKS: u32 = 1 << 20;
 
 struct Parser<'a> {
     job: Job,
