@@ -1,24 +1,27 @@
-//! `mpiexec` and `mpirun`: start the ranks of a job on one machine, and see it to its end.
+//! `mpiexec` and `mpirun`: start the ranks of a job on one machine, and see it, and jobs that it spawns, to their end.
 //!
 //! | part | modules |
 //! |---|---|
 //! | what the user wants | `command_line` (words to a description), `job` (the description) |
-//! | decisions, pure | `bind`, `environment`, `output`, `report`, `status` |
+//! | decisions, pure | `bind`, `environment`, `output`, `report`, `status`, `ties` |
 //! | the machine | `program`, `executable`, `library`, `start`, `spawn`, `signals` |
-//! | the running job | `supervise` (the loop), `streams`, `feed`, `guardian`, `orphans` |
+//! | the running jobs | `supervise` (the loop), `crew` (one job), `streams`, `feed`, `guardian`, `orphans` |
+//! | who asks for more | `requests` (to a job's broker), `birth`, `serve` (a process that nobody has launched) |
 //!
 //! Nothing is left behind however the job ends. Ranks share one anonymous segment, which has no name. Each rank has a
 //! process group of its own, which is killed at the end of the job; each is killed by the kernel when the launcher
 //! dies; the launcher inherits and kills what has left its rank's group; and a *guardian* process kills what ranks have
-//! started should the launcher be killed. No port is opened, no
-//! file is written.
+//! started should the launcher be killed. No port of the network is opened, no file is written: brokers listen on
+//! abstract sockets, which end with the launcher.
 //!
 //! The exit status is specified in `status`. MPI-5.0: Process Initialization, Creation, and Management, Portable MPI
 //! Process Startup.
 #![deny(unsafe_code)]
 
 mod bind;
+mod birth;
 mod command_line;
+mod crew;
 mod environment;
 mod executable;
 mod failure;
@@ -31,6 +34,8 @@ mod orphans;
 mod output;
 mod program;
 mod report;
+mod requests;
+mod serve;
 #[allow(unsafe_code)] // signal sets and dispositions
 mod signals;
 #[allow(unsafe_code)] // fork and exec
@@ -39,6 +44,7 @@ mod start;
 mod status;
 mod streams;
 mod supervise;
+mod ties;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -48,6 +54,7 @@ use std::time::Duration;
 use command_line::Request;
 use failure::{Failure, Result};
 use job::Job;
+use oxmpi_broker::Host;
 
 /// Runs the launcher called `name` with the arguments of this process.
 ///
@@ -65,12 +72,15 @@ pub fn main(name: &'static str) -> ExitCode {
 
 fn run(name: &'static str) -> Result<u8> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if Host::is_called_by(&words) {
+        return serve::serve(name).map(|()| 0);
+    }
     let text = match command_line::parse(&words, &command_line::read_file)? {
         Request::Help => command_line::manual(name, |manual| manual.help()),
         Request::Manual(format) => {
             command_line::manual(name, |manual| manual.print_as(&format)).expect("the format was checked")
         }
-        Request::Run(job) => return Ok(start::start(name, &with_variables(*job)?)?.run()),
+        Request::Run(job) => return Ok(start::start(name, with_variables(*job)?)?.run()),
         Request::Version => format!("{name} (oxmpi) {}\n", env!("CARGO_PKG_VERSION")),
     };
     oxmpi_manual::print(&text).map_err(|error| Failure::system("write standard output", error))?;

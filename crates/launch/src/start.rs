@@ -5,7 +5,7 @@ use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::fs::OFlags;
 use rustix::pipe::PipeFlags;
@@ -13,67 +13,106 @@ use rustix::process::{PidfdFlags, Resource, Rlimit};
 use rustix::thread::CpuSet;
 
 use crate::bind::Policy;
-use crate::environment::{self, RankVariables, Variable};
+use crate::birth::Origin;
+use crate::crew::{Crew, Rank};
+use crate::environment::{self, PARENT_PORT, RankVariables, Variable};
 use crate::executable::Needs;
 use crate::failure::{Failure, Result};
 use crate::feed::Feed;
 use crate::guardian::Guardian;
-use crate::job::{Block, Job};
+use crate::job::{Block, Job, StdinTo};
 use crate::report::ForeignMpi;
 use crate::signals::Signals;
 use crate::spawn::{self, Place, Program, Surroundings};
-use crate::streams::Streams;
-use crate::supervise::{Progress, Rank, Supervisor};
+use crate::streams::{Outlet, Streams};
+use crate::supervise::{Shared, Supervisor};
 use crate::{library, orphans, program};
 
-/// Descriptors the launcher holds for each rank: output, error, process, lifeline, input; one to spare.
-const DESCRIPTORS_PER_RANK: u64 = 6;
-
-/// What ranks have to end by themselves, where the user gives no other time.
-const DOOM_GRACE: Duration = Duration::from_secs(1);
-
-/// Starts all ranks of `job`.
+/// Starts all ranks of `job`, the first of this launcher.
 ///
 /// # Errors
 /// A program that is not there or not executable, a host that is not this machine, or a failure of the system. Ranks
 /// that were started before the failure die with the launcher.
-pub fn start(launcher: &'static str, job: &Job) -> Result<Supervisor> {
+pub fn start(launcher: &'static str, job: Job) -> Result<Supervisor> {
     let begin = Instant::now();
-    check_hosts(&job.hosts)?;
-    let programs = programs(job)?;
-    let cpus = bindings(job)?;
-    let signals = Signals::take().map_err(|error| Failure::system("take signals", error))?;
-    orphans::inherit().map_err(|error| Failure::system("inherit orphans", error))?;
-    let guardian = Guardian::start().map_err(|error| Failure::system("start the guardian", error))?;
-    let segment =
-        oxmpi_shm::Job::create(job.size()).map_err(|error| Failure::system("make shared memory", error))?;
-    let open_files = raise_open_files(job.size());
-    let (error_reader, error_writer) = pipe()?;
-    rustix::fs::fcntl_setfl(&error_reader, OFlags::NONBLOCK)
-        .map_err(|error| Failure::system("prepare a pipe", error))?;
-    let supervisor = Supervisor {
-        launcher,
-        ranks: Vec::new(),
-        segment,
-        streams: Streams::new(job)?,
-        feed: Feed::new(job.stdin)?,
-        signals,
-        guardian,
-        spawn_errors: Some(error_reader),
-        time_limit: job.time_limit.and_then(|limit| Some((limit, begin.checked_add(limit)?))),
-        doom_grace: job.doom_grace.unwrap_or(DOOM_GRACE),
-        hang_at: job.hang_after.and_then(|time| begin.checked_add(time)),
-        progress: Progress::new(foreign_mpi(job, &programs)),
-    };
-    let mut starter = Starter { job, supervisor, open_files, errors: error_writer };
-    starter.announce(&cpus);
-    let blocks = (0..).zip(&job.blocks).zip(&programs);
-    let ranks = blocks
-        .flat_map(|((number, block), program)| (0..block.count).map(move |_| App { number, block, program }));
-    for ((rank, app), cpus) in (0..).zip(ranks).zip(&cpus) {
-        starter.start_rank(rank, &app, cpus)?;
+    let plan = Plan::new(job)?;
+    let job = &plan.job;
+    let mut supervisor = Supervisor::new(Shared::take(launcher, job.stdin)?);
+    supervisor.time_limit = job.time_limit.and_then(|limit| Some((limit, begin.checked_add(limit)?)));
+    supervisor.hang_at = job.hang_after.and_then(|time| begin.checked_add(time));
+    supervisor.begin(plan, Origin::User)?;
+    Ok(supervisor)
+}
+
+/// A job about which everything is known that can be known before it is started.
+#[derive(Debug)]
+pub struct Plan {
+    job: Job,
+    programs: Vec<Program>,
+    /// Of each rank; none for those not bound.
+    cpus: Vec<Vec<usize>>,
+}
+
+impl Plan {
+    /// Finds the programs, and what they need.
+    ///
+    /// # Errors
+    /// A program that is not there or not executable, a host that is not this machine, or a failure of the system.
+    pub fn new(job: Job) -> Result<Self> {
+        check_hosts(&job.hosts)?;
+        let programs = programs(&job)?;
+        let cpus = bindings(&job)?;
+        Ok(Self { job, programs, cpus })
     }
-    Ok(starter.supervisor)
+
+    /// The job, without processes.
+    ///
+    /// # Errors
+    /// The launcher's own failure, if there is no memory for what its ranks share.
+    pub fn crew(&self, launcher: &str, number: u32, origin: Origin) -> Result<Crew> {
+        let segment = oxmpi_shm::Job::create(self.job.size())
+            .map_err(|error| Failure::system("make shared memory", error))?;
+        let foreign = foreign_mpi(&self.job, &self.programs);
+        Ok(Crew::new(launcher, number, self.job.clone(), origin, segment, foreign))
+    }
+
+    /// Starts the ranks of `crew`.
+    ///
+    /// # Errors
+    /// The launcher's own failure; ranks that were started before it are those of the crew.
+    pub fn start(&self, crew: &mut Crew, shared: &mut Shared) -> Result<()> {
+        let (error_reader, errors) = pipe()?;
+        rustix::fs::fcntl_setfl(&error_reader, OFlags::NONBLOCK)
+            .map_err(|error| Failure::system("prepare a pipe", error))?;
+        let outlet = shared.streams.add_job(&self.job, crew.number)?;
+        crew.spawn_errors = Some(error_reader);
+        crew.streams = shared.streams.count()..shared.streams.count();
+        let mut starter = Starter { job: &self.job, crew, shared, outlet, errors };
+        starter.announce(&self.cpus);
+        let blocks = (0..).zip(&self.job.blocks).zip(&self.programs);
+        let ranks = blocks.flat_map(|((number, block), program)| {
+            (0..block.count).map(move |_| App { number, block, program })
+        });
+        for ((rank, app), cpus) in (0..).zip(ranks).zip(&self.cpus) {
+            starter.start_rank(rank, &app, cpus)?;
+        }
+        Ok(())
+    }
+}
+
+impl Shared {
+    /// Takes the launcher's signals, and makes what all jobs need.
+    ///
+    /// # Errors
+    /// The launcher's own failure.
+    pub fn take(launcher: &'static str, stdin: StdinTo) -> Result<Self> {
+        let signals = Signals::take().map_err(|error| Failure::system("take signals", error))?;
+        orphans::inherit().map_err(|error| Failure::system("inherit orphans", error))?;
+        let guardian = Guardian::start().map_err(|error| Failure::system("start the guardian", error))?;
+        let open_files = raise_open_files();
+        let (streams, feed) = (Streams::new()?, Feed::new(stdin)?);
+        Ok(Self { launcher, streams, feed, signals, guardian, open_files })
+    }
 }
 
 /// What a rank runs.
@@ -87,21 +126,22 @@ struct App<'a> {
 /// A job whose ranks are being started.
 struct Starter<'a> {
     job: &'a Job,
-    supervisor: Supervisor,
-    open_files: Rlimit,
+    crew: &'a mut Crew,
+    shared: &'a mut Shared,
+    outlet: Outlet,
     errors: OwnedFd,
 }
 
 impl Starter<'_> {
     /// Tells the user what he asked to be told.
     fn announce(&mut self, cpus: &[Vec<usize>]) {
-        let Self { job, supervisor, .. } = self;
-        let mut say = |line: String| supervisor.streams.say(&format!("{}: {line}\n", supervisor.launcher));
+        let Self { job, crew, shared, .. } = self;
+        let mut say = |line: String| shared.streams.say(&format!("{}: {line}\n", crew.speaker));
         if job.verbose {
             job.ignored.iter().for_each(|option| say(format!("{option} has no effect here")));
             let program = |block: &Block| format!("{} x {}", block.count, block.program.to_string_lossy());
             say(format!("starting {}", job.blocks.iter().map(program).collect::<Vec<_>>().join(", ")));
-            let usable = supervisor.segment.cpus();
+            let usable = crew.segment.cpus();
             if job.size() as usize > usable {
                 say(format!("{} ranks take turns on {usable} CPUs", job.size()));
             }
@@ -118,18 +158,20 @@ impl Starter<'_> {
 
     fn start_rank(&mut self, rank: u32, app: &App<'_>, cpus: &[usize]) -> Result<()> {
         let failed = |error| Failure::system(&format!("start rank {rank}"), error);
-        let supervisor = &mut self.supervisor;
+        let Self { crew, shared, .. } = self;
         let cpus = cpu_set(cpus);
         let (life_reader, lifeline) = pipe()?;
-        let [output, error] = supervisor.streams.add_rank(self.job, rank)?;
-        let input = supervisor.feed.add_rank(rank)?;
+        let [output, error] = shared.streams.add_rank(&self.outlet, rank)?;
+        crew.streams.end = shared.streams.count();
+        let is_first = matches!(crew.origin, Origin::User);
+        let input = if is_first { shared.feed.add_rank(rank)? } else { shared.feed.nothing()? };
         let variables = RankVariables {
             rank,
             size: self.job.size(),
             app_number: app.number,
             max_procs: app.block.count,
-            job_fd: spawn::number(&supervisor.segment.file()),
-            job_id: supervisor.segment.id(),
+            job_fd: spawn::number(&crew.segment.file()),
+            job_id: crew.segment.id(),
             lifeline_fd: spawn::number(&life_reader),
         };
         let line =
@@ -138,21 +180,21 @@ impl Starter<'_> {
             rank,
             environment: &variables.list().map(line),
             streams: [input.as_fd(), output.as_fd(), error.as_fd()],
-            inherited: [supervisor.segment.file(), life_reader.as_fd()],
+            inherited: [crew.segment.file(), life_reader.as_fd()],
             cpus: cpus.as_ref(),
         };
         let surroundings = Surroundings {
             launcher: rustix::process::getpid(),
-            signals: supervisor.signals.before(),
-            open_files: self.open_files,
+            signals: shared.signals.before(),
+            open_files: shared.open_files,
             errors: self.errors.as_fd(),
         };
         let pid = spawn::spawn(app.program, &place, &surroundings).map_err(failed)?;
-        supervisor.guardian.watch(pid).map_err(failed)?;
+        shared.guardian.watch(pid).map_err(failed)?;
         let handle =
             rustix::process::pidfd_open(pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
         let program = app.block.program.to_string_lossy().into_owned();
-        supervisor.ranks.push(Rank { pid, handle, lifeline: Some(lifeline), program, exit: None });
+        crew.ranks.push(Rank { pid, handle, lifeline: Some(lifeline), program, exit: None });
         Ok(())
     }
 }
@@ -198,6 +240,9 @@ fn program(
     let mut environment = environment::compose(outer, &job.environment, &block.environment);
     if let Some(folder) = library {
         library::offer(folder, &seen, needs.run_path.as_deref(), &mut environment);
+    }
+    if let Some(port) = &job.parent_port {
+        environment.push((PARENT_PORT.into(), port.into()));
     }
     let line = |(name, value): &Variable| c_string(&[name.as_bytes(), b"=", value.as_bytes()].concat());
     let arguments = [&block.program].into_iter().chain(&block.arguments);
@@ -249,15 +294,12 @@ fn name_cpus(cpus: &[usize]) -> String {
     runs.map(name).collect::<Vec<String>>().join(",")
 }
 
-/// Lets the launcher open what `ranks` ranks need, as far as it may; returns the limit that the ranks shall have.
-fn raise_open_files(ranks: u32) -> Rlimit {
+/// Lets the launcher open as much as it may: its ranks may spawn more. Returns the limit that ranks shall have.
+fn raise_open_files() -> Rlimit {
     let before = rustix::process::getrlimit(Resource::Nofile);
-    let needed = 64 + DESCRIPTORS_PER_RANK * u64::from(ranks);
-    if before.current.is_some_and(|current| current < needed) {
-        let current = Some(before.maximum.map_or(needed, |maximum| maximum.min(needed)));
-        // Where it does not help, opening a descriptor will fail and say so.
-        let _ = rustix::process::setrlimit(Resource::Nofile, Rlimit { current, maximum: before.maximum });
-    }
+    let all = Rlimit { current: before.maximum, maximum: before.maximum };
+    // Where it does not help, opening a descriptor will fail and say so.
+    let _ = rustix::process::setrlimit(Resource::Nofile, all);
     before
 }
 

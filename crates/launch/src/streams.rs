@@ -11,6 +11,7 @@
 
 use std::fs;
 use std::io::IsTerminal;
+use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
@@ -23,7 +24,7 @@ use crate::failure::{Failure, Result};
 use crate::job::Job;
 use crate::output::{LineAssembler, Prefix};
 
-/// All output of a job.
+/// All output of all jobs.
 #[derive(Debug)]
 pub struct Streams {
     sinks: Vec<Sink>,
@@ -32,6 +33,17 @@ pub struct Streams {
     streams: Vec<Stream>,
     buffer: Box<[u8]>,
     losses: Vec<Loss>,
+}
+
+/// Where the output of a job goes.
+#[derive(Debug)]
+pub struct Outlet {
+    /// The sink of the first rank, where each has a file.
+    files: Option<usize>,
+    /// What the lines of its ranks begin with, but for the rank's own number.
+    prefix: Prefix,
+    /// Nobody else's output could be mixed with that of its one rank.
+    is_alone: bool,
 }
 
 /// Output that could not be written.
@@ -78,11 +90,11 @@ const PROMPT_TIME: Duration = Duration::from_millis(100);
 const DRAIN_BYTES: usize = 4 << 20;
 
 impl Streams {
-    /// The sinks of a job; its ranks are added by [`Streams::add_rank`].
+    /// The launcher's own output; jobs are added by [`Streams::add_job`].
     ///
     /// # Errors
-    /// The launcher's own failure, if a descriptor or a file cannot be made.
-    pub fn new(job: &Job) -> Result<Self> {
+    /// The launcher's own failure, if a descriptor cannot be made.
+    pub fn new() -> Result<Self> {
         let duplicate =
             |fd: BorrowedFd| fd.try_clone_to_owned().map_err(|error| Failure::system("use my output", error));
         let mut sinks = vec![Sink::new("standard output".to_owned(), duplicate(rustix::stdio::stdout())?)];
@@ -92,30 +104,45 @@ impl Streams {
         if !shared {
             sinks.push(Sink::new("standard error".to_owned(), error));
         }
-        if let Some(dir) = &job.output_dir {
-            sinks.extend(rank_files(dir, job.size())?);
-        }
         let (streams, losses) = (Vec::new(), Vec::new());
         Ok(Self { error: usize::from(!shared), sinks, streams, buffer: vec![0; 64 << 10].into(), losses })
+    }
+
+    /// Prepares for the output of a job, whose ranks are added by [`Streams::add_rank`]. The first of this launcher has
+    /// the number 1.
+    ///
+    /// # Errors
+    /// The launcher's own failure, if a file cannot be made.
+    pub fn add_job(&mut self, job: &Job, number: u32) -> Result<Outlet> {
+        let further = (number > 1).then_some(number);
+        if further.is_some() {
+            self.streams.iter_mut().for_each(|stream| stream.lines.cut_lines());
+        }
+        let files = self.sinks.len();
+        if let Some(dir) = &job.output_dir {
+            self.sinks.extend(rank_files(dir, further, job.size())?);
+        }
+        let tag = |number| job.tag.then_some(number);
+        let prefix = Prefix { job: further.and_then(tag), rank: tag(0), timestamp: job.timestamp };
+        let is_alone = further.is_none() && job.size() == 1 && prefix == Prefix::default();
+        Ok(Outlet { files: job.output_dir.is_some().then_some(files), prefix, is_alone })
     }
 
     /// Makes the pipes of the next rank; returns the ends that the rank writes to.
     ///
     /// # Errors
     /// The launcher's own failure, if there are no more descriptors.
-    pub fn add_rank(&mut self, job: &Job, rank: u32) -> Result<[OwnedFd; 2]> {
-        let sinks = match job.output_dir {
-            Some(_) => [self.error + 1 + rank as usize; 2],
+    pub fn add_rank(&mut self, outlet: &Outlet, rank: u32) -> Result<[OwnedFd; 2]> {
+        let sinks = match outlet.files {
+            Some(first) => [first + rank as usize; 2],
             None => [0, self.error],
         };
-        let prefix = Prefix { rank: job.tag.then_some(rank), timestamp: job.timestamp };
+        let prefix = Prefix { rank: outlet.prefix.rank.map(|_| rank), ..outlet.prefix };
         let add = |sink| {
             let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
             rustix::fs::fcntl_setfl(&reader, OFlags::NONBLOCK)?;
-            let lines = match job.size() {
-                1 if prefix == Prefix::default() => LineAssembler::transparent(),
-                _ => LineAssembler::new(prefix),
-            };
+            let lines =
+                if outlet.is_alone { LineAssembler::transparent() } else { LineAssembler::new(prefix) };
             self.streams.push(Stream { pipe: Some(reader), lines, sink, partial_since: None });
             Ok(writer)
         };
@@ -124,7 +151,12 @@ impl Streams {
         Ok([output.map_err(failed)?, error.map_err(failed)?])
     }
 
-    /// The rank whose stream has this index.
+    /// Streams so far.
+    pub fn count(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// The rank whose stream has this index, as far as it is of the first job.
     pub fn rank(index: usize) -> usize {
         index / 2
     }
@@ -196,9 +228,9 @@ impl Streams {
         &self.losses
     }
 
-    /// Takes what ranks that have ended left in their pipes, and their incomplete lines.
-    pub fn finish(&mut self) {
-        for index in 0..self.streams.len() {
+    /// Takes what ranks that have ended left in their pipes, and their incomplete lines: those of these streams.
+    pub fn finish(&mut self, streams: Range<usize>) {
+        for index in streams.clone() {
             let mut bytes = 0;
             while bytes < DRAIN_BYTES {
                 match self.read(index) {
@@ -207,7 +239,7 @@ impl Streams {
                 }
             }
         }
-        for index in 0..self.streams.len() {
+        for index in streams {
             let stream = &mut self.streams[index];
             stream.pipe = None;
             let mut text = Vec::new();
@@ -298,13 +330,15 @@ impl Sink {
     }
 }
 
-/// A sink for each rank: `DIR/rank.R`, with as many digits as the last rank needs.
-fn rank_files(dir: &Path, size: u32) -> Result<Vec<Sink>> {
+/// A sink for each rank: `DIR/rank.R`, with as many digits as the last rank needs; `DIR/job.J.rank.R` for a further
+/// job.
+fn rank_files(dir: &Path, job: Option<u32>, size: u32) -> Result<Vec<Sink>> {
     let failed = |path: &Path, error| Failure::own(format!("cannot write {}: {error}", path.display()));
     fs::create_dir_all(dir).map_err(|error| failed(dir, error))?;
     let digits = (size - 1).to_string().len();
+    let job = job.map(|job| format!("job.{job}.")).unwrap_or_default();
     let open = |rank: u32| {
-        let path = dir.join(format!("rank.{rank:0digits$}"));
+        let path = dir.join(format!("{job}rank.{rank:0digits$}"));
         let file = fs::File::create(&path).map_err(|error| failed(&path, error))?;
         Ok(Sink::new(path.display().to_string(), file.into()))
     };

@@ -243,6 +243,7 @@ const SECTIONS: &[Section] = &[
             ("OXMPI_COPY", "read by the ranks: how memory is copied, instead of the best way"),
             ("OXMPI_ERRORS_TO", "read by the ranks: self sends errors without an object to MPI_COMM_SELF"),
             ("OXMPI_GRACE", "seconds that ranks have to end by themselves when one has left too early (1)"),
+            ("OXMPI_MPIEXEC", "read by a process without a launcher: what it starts to have others spawned"),
             ("OXMPI_RANK, OXMPI_SIZE", "set for the ranks, as are PMI_RANK and PMI_SIZE"),
             (
                 "OXMPI_LOCAL_RANK, OXMPI_LOCAL_SIZE",

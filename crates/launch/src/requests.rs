@@ -1,0 +1,143 @@
+//! What the supervisor does for those who ask the brokers of its jobs, and for the process that it serves.
+
+use std::time::Duration;
+
+use oxmpi_broker::{Answer, ClientId, Event, Request, Spawn};
+use rustix::process::Signal;
+
+use crate::birth::{Birth, Origin};
+use crate::failure::{Failure, Result};
+use crate::report;
+use crate::start::Plan;
+use crate::status::Cause;
+use crate::supervise::Supervisor;
+
+impl Supervisor {
+    /// Begins a job.
+    ///
+    /// # Errors
+    /// The launcher's own failure. Ranks that were started before it are left; those of a spawned job are killed.
+    pub fn begin(&mut self, plan: Plan, origin: Origin) -> Result<()> {
+        let is_spawned = origin.birth().is_some();
+        let mut crew = plan.crew(self.shared.launcher, self.jobs + 1, origin)?;
+        self.jobs += 1;
+        match self.server.serve(crew.id()) {
+            Err(error) if is_spawned => return Err(Failure::system("listen for requests", error)),
+            // Only what the job asks for later fails then.
+            _ => {}
+        }
+        match plan.start(&mut crew, &mut self.shared) {
+            Err(failure) if is_spawned => {
+                crew.spawn_errors = None;
+                if let Some(birth) = crew.origin.birth_mut() {
+                    birth.failure = Some(failure.to_string());
+                }
+                crew.end_with(String::new(), Signal::KILL, Duration::ZERO);
+            }
+            started => started?,
+        }
+        self.crews.push(crew);
+        Ok(())
+    }
+
+    /// Does what a client of a broker wants, or forgets him.
+    pub fn asked(&mut self, event: Event) {
+        let (client, pid, job, request) = match event {
+            Event::Gone(client) => return self.forget(client),
+            Event::Request { client, pid, job, request } => (client, pid, job, request),
+        };
+        // A job that has ended is served no more.
+        let Some(index) = self.crews.iter().position(|crew| crew.id() == job) else { return };
+        match request {
+            Request::Abort { code } => {
+                self.server.answer(client, &Answer::Done, None);
+                self.end(index, Cause::AbortedFrom { pid, code });
+            }
+            Request::Publish { service, port } => {
+                let done = self.server.publish(job, service, port);
+                let failed = |error: std::io::Error| Answer::Failed { text: error.to_string() };
+                self.server.answer(client, &done.map_or_else(failed, |()| Answer::Done), None);
+            }
+            Request::Segment => {
+                let file = self.crews[index].segment.file().try_clone_to_owned();
+                match file {
+                    Ok(file) => self.server.answer(client, &Answer::Done, Some(file)),
+                    Err(error) => {
+                        self.server.answer(client, &Answer::Failed { text: error.to_string() }, None);
+                    }
+                }
+            }
+            Request::Spawn(spawn) => {
+                if let Err(failure) = self.spawn(index, client, spawn) {
+                    self.server.answer(client, &Answer::Failed { text: failure.to_string() }, None);
+                }
+            }
+            Request::Unpublish { service } => {
+                let text = format!("`{service}` is not published by this job");
+                let answer = match self.server.unpublish(job, &service) {
+                    true => Answer::Done,
+                    false => Answer::Failed { text },
+                };
+                self.server.answer(client, &answer, None);
+            }
+        }
+    }
+
+    /// Spawns a job for a process of the one at `parent`; who has asked is told later how it goes.
+    fn spawn(&mut self, parent: usize, client: ClientId, spawn: Spawn) -> Result<()> {
+        let parent = &self.crews[parent];
+        if parent.is_ending() {
+            return Err(Failure::own("the job is being ended"));
+        }
+        let plan = Plan::new(parent.job.child(spawn)?)?;
+        let birth = Birth { parent: parent.id(), client: Some(client), has_begun: false, failure: None };
+        self.begin(plan, Origin::Spawned(birth))
+    }
+
+    /// A client has gone, or wants to hear no more.
+    fn forget(&mut self, client: ClientId) {
+        let births = self.crews.iter_mut().filter_map(|crew| crew.origin.birth_mut());
+        births.filter(|birth| birth.client == Some(client)).for_each(|birth| birth.client = None);
+    }
+
+    /// Tells who has asked for the job at `index` that all its programs have begun.
+    pub fn tell_begun(&mut self, index: usize) {
+        let crew = &mut self.crews[index];
+        let job = crew.id();
+        let Some(birth) = crew.origin.birth_mut() else { return };
+        birth.has_begun = true;
+        if let Some(client) = birth.client {
+            self.server.answer(client, &Answer::Spawned { job }, None);
+        }
+    }
+
+    /// The job at `index` has ended: who has asked for it is told, and nobody can ask it any more.
+    pub fn tell_end(&mut self, index: usize) {
+        self.read_spawn_error(index);
+        let crew = &mut self.crews[index];
+        let spoilt = crew.spoilt().map(|cause| report::describe(cause, &crew.states()));
+        if let Some(birth) = crew.origin.birth_mut()
+            && let Some(client) = birth.client.take()
+        {
+            let text = birth.failure.take().or(spoilt);
+            let text = text.unwrap_or_else(|| "all its processes have ended".to_owned());
+            let answer = if birth.has_begun { Answer::Ended { text } } else { Answer::Failed { text } };
+            self.server.answer(client, &answer, None);
+        }
+        let job = crew.id();
+        self.server.dismiss(job);
+    }
+
+    /// The process that the launcher serves may want it no more.
+    pub fn hear_host(&mut self) {
+        if !self.host.as_mut().is_some_and(|host| host.has_gone()) {
+            return;
+        }
+        self.host = None;
+        let host = self.crews.iter().position(|crew| crew.origin.is_host());
+        // One that is in MPI is about to end, or goes on: its process tells.
+        if let Some(index) = host.filter(|&index| !self.crews[index].segment.state(0).phase().is_in_mpi()) {
+            self.rank_ended(index, 0);
+        }
+    }
+}
