@@ -11,8 +11,10 @@ use std::thread;
 use std::time::Duration;
 
 use oxmpi_base::generated::functions::Function;
-use oxmpi_shm::{Invitation, Job, Phase};
+use oxmpi_broker::Broker;
+use oxmpi_shm::{Claim, Invitation, Job, Phase};
 
+use crate::partner::Partner;
 use crate::run::{Ended, command, finish};
 
 /// A launcher with one fake rank per script, not yet started. `options` may name a program that runs the rank.
@@ -50,6 +52,12 @@ fn rank() {
     let script = env::var(format!("FAKE_RANK_{rank}")).expect("a script per rank");
     let job = Job::attach(inherited("OXMPI_JOB_FD")).expect("the job's segment");
     let rank: usize = rank.parse().expect("a number");
+    play(&job, rank, &Broker::of_job(job.id()), &script);
+}
+
+/// Does what the script of a rank says.
+fn play(job: &Job, rank: usize, broker: &Broker, script: &str) {
+    let mut partner = Partner::new(job, rank, broker);
     let mut pending = "nothing".to_owned();
     for word in script.split_whitespace() {
         let (verb, value) = word.split_once(':').unwrap_or((word, "0"));
@@ -57,7 +65,7 @@ fn rank() {
             "inherit" => take_seat(),
             "init" => job.state(rank).set_phase(Phase::Running),
             "session" => job.state(rank).set_phase(Phase::InSession),
-            "leave" => wait_to_be_released(&job, rank),
+            "leave" => wait_to_be_released(job, rank),
             "strand" => {
                 job.state(rank).set_phase(Phase::Stranded(number(value).cast_unsigned()));
                 process::exit(1);
@@ -66,7 +74,7 @@ fn rank() {
                 job.state(rank).set_phase(Phase::Failed(number(value)));
                 process::exit(number(value) & 0xff);
             }
-            "missed" => wait_for_end(&job, number(value).unsigned_abs() as usize),
+            "missed" => wait_for_end(job, number(value).unsigned_abs() as usize),
             "finalize" => job.state(rank).set_phase(Phase::Finalized),
             "abort" => {
                 job.state(rank).set_phase(Phase::Aborted(number(value)));
@@ -77,14 +85,27 @@ fn rank() {
             "lifeline" => wait_for_lifeline(),
             "pending" => pending = value.replace('_', " "),
             "print" => println!("{value}"),
-            "settle" => wait_for_others(&job, rank),
-            "sleep" => wait(&job, rank, &pending),
-            "succeeded" => wait_for_successor(&job, number(value).unsigned_abs() as usize),
-            "worker" => start_worker(&job, rank),
-            _ => panic!("unknown word {word}"),
+            "settle" => wait_for_others(job, rank),
+            "sleep" => wait(job, rank, &pending),
+            "succeeded" => wait_for_successor(job, number(value).unsigned_abs() as usize),
+            "worker" => start_worker(job, rank),
+            _ => partner.play(verb, value),
         }
     }
     process::exit(0);
+}
+
+#[test]
+#[ignore = "not a test: the program that other tests start without a launcher"]
+fn singleton() {
+    let Ok(script) = env::var("FAKE_SINGLETON") else { return };
+    let job = Job::create(1).expect("memory");
+    assert!(matches!(job.claim(0), Ok(Claim::Taken(0))));
+    job.state(0).set_phase(Phase::Running);
+    let broker = Broker::start_for_singleton(job.file(), job.id()).expect("mpiexec serves");
+    assert_eq!(job.owner(0), Some(process::id()), "the seat is kept");
+    println!("served");
+    play(&job, 0, &broker, &script);
 }
 
 /// Takes the seat as `MPI_Init` does, until the end of this process.

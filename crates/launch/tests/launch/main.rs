@@ -2,6 +2,7 @@
 //!
 //! Limits on time are generous and only end what hangs.
 
+mod dynamic;
 mod ends;
 mod environment;
 mod fake_rank;
@@ -10,4 +11,5 @@ mod input;
 mod leftovers;
 mod options;
 mod output;
+mod partner;
 mod run;
