@@ -339,7 +339,7 @@ static int option(int argc, char **argv, const char *name, int otherwise) {
 }
 
 int main(int argc, char **argv) {
-    begin(&argc, &argv);
+    begin_jobs(&argc, &argv);
     signal(SIGALRM, hangs);
     is_foreign = strcmp(argv[argc - 1], "--foreign") == 0;
     seed = (uint64_t)option(argc, argv, "--seed", 1);
@@ -362,5 +362,5 @@ int main(int argc, char **argv) {
     free_layouts();
     if (rank == 0)
         printf("%d cells, %d cases of %ld operations\n", place_count, count, operations_run);
-    return end();
+    return end_jobs();
 }

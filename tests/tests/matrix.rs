@@ -13,7 +13,7 @@ use std::process::Command;
 
 use oxmpi_base::Function;
 use oxmpi_plan::Collective;
-use oxmpi_tests::Program;
+use oxmpi_tests::{Job, Program};
 
 /// Numbers of ranks on which everything is run.
 const RANKS: RangeInclusive<u32> = 1..=9;
@@ -51,17 +51,21 @@ fn commit() -> u32 {
 /// Runs this run's share of `cases` cases on `ranks` ranks, with a seed of its own. Runs begin with different shares,
 /// so that the cells of one share differ from run to run.
 fn run(program: &Program, ranks: u32, number: u32, cases: u32, algorithms: &str) {
+    let job = program.on(ranks).env("OXMPI_ALGORITHMS", algorithms);
+    share_of(job, number, 100 * number + ranks, cases).passes();
+}
+
+/// A job that is told which cases to run.
+fn share_of(job: Job, number: u32, seed: u32, cases: u32) -> Job {
     let share = share();
     let (first, count) = match share {
         Some(share) => ((share + number) % SHARES * (cases / SHARES), cases / SHARES),
         None => (0, cases),
     };
-    let seed = 100 * number + ranks;
-    let mut job = program.on(ranks).option("--timeout=300");
-    for (name, value) in [("--seed", seed), ("--case", first), ("--cases", count)] {
-        job = job.argument(name).argument(&value.to_string());
-    }
-    job.env("OXMPI_ALGORITHMS", algorithms).passes();
+    let told = [("--seed", seed), ("--case", first), ("--cases", count)];
+    told.iter().fold(job.option("--timeout=300"), |job, (name, value)| {
+        job.argument(name).argument(&value.to_string())
+    })
 }
 
 /// Past the capture of the test's output, which is shown for failures only.
@@ -104,6 +108,17 @@ fn every_algorithm_gives_what_a_serial_program_computes() {
         for ranks in RANKS {
             run(&program, ranks, turn, CASES_FORCED, &choice);
         }
+    }
+}
+
+/// Two jobs and three, of which the first spawns the others, as groups and merged into one.
+#[test]
+fn every_cell_gives_what_a_serial_program_computes_between_jobs() {
+    let program = Program::compile("matrix");
+    tell("between jobs");
+    for (number, (ranks, jobs, each)) in (50..).zip([(1, 2, 1), (2, 2, 3), (2, 3, 2)]) {
+        share_of(program.on(ranks).with_jobs(jobs, each), number, 100 * number + ranks, CASES_FORCED)
+            .passes();
     }
 }
 

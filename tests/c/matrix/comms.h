@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "../check.h"
+#include "../jobs.h"
 #include "../random.h"
 
 enum { MOST_RANKS = 16, MOST_NEIGHBORS = 24, MOST_COMMS = 16 };
@@ -59,15 +59,15 @@ static Comm *add_comm(Kind kind, const char *name, MPI_Comm comm) {
 static void add_intra(Random *dice) {
     int color[MOST_RANKS], key[MOST_RANKS];
     MPI_Comm made;
-    add_comm(INTRA, "the world", MPI_COMM_WORLD);
-    OK(MPI_Comm_dup(MPI_COMM_WORLD, &made));
+    add_comm(INTRA, "the world", everybody);
+    OK(MPI_Comm_dup(everybody, &made));
     add_comm(INTRA, "a duplicate", made);
     shuffle(dice, key, size);
-    OK(MPI_Comm_split(MPI_COMM_WORLD, 0, key[rank], &made));
+    OK(MPI_Comm_split(everybody, 0, key[rank], &made));
     add_comm(INTRA, "all in another order", made);
     for (int r = 0; r < size; r++)
         color[r] = next(dice, 2);
-    OK(MPI_Comm_split(MPI_COMM_WORLD, color[rank], key[rank], &made));
+    OK(MPI_Comm_split(everybody, color[rank], key[rank], &made));
     add_comm(INTRA, "a part", made);
 }
 
@@ -79,8 +79,8 @@ static void add_inter(Random *dice, int first) {
     while (order[place] != rank)
         place++;
     int group = place >= first;
-    OK(MPI_Comm_split(MPI_COMM_WORLD, group, place, &local));
-    OK(MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, order[group ? 0 : first], first, &made));
+    OK(MPI_Comm_split(everybody, group, place, &local));
+    OK(MPI_Intercomm_create(local, 0, everybody, order[group ? 0 : first], first, &made));
     OK(MPI_Comm_free(&local));
     Comm *it = add_comm(INTER, "two groups", made);
     it->group = group;
@@ -96,7 +96,7 @@ static void add_cart(Random *dice, int ndims) {
         left /= dims[order[d]];
         periods[order[d]] = next(dice, 3) > 0;
     }
-    OK(MPI_Cart_create(MPI_COMM_WORLD, ndims, dims, periods, next(dice, 2), &made));
+    OK(MPI_Cart_create(everybody, ndims, dims, periods, next(dice, 2), &made));
     Comm *it = add_comm(CART, "a grid", made);
     for (int r = 0; r < it->sizes[0]; r++)
         for (int n = 0; n < 2 * ndims; n++) {
@@ -145,7 +145,7 @@ static void add_graph(Random *dice) {
             edges[total++] = destinations[r].ranks[n];
         index[r] = total;
     }
-    OK(MPI_Graph_create(MPI_COMM_WORLD, nodes, index, edges, next(dice, 2), &made));
+    OK(MPI_Graph_create(everybody, nodes, index, edges, next(dice, 2), &made));
     Comm *it = add_comm(GRAPH, "a graph", made);
     memcpy(it->sources, destinations, sizeof destinations);
     memcpy(it->destinations, destinations, sizeof destinations);
@@ -162,7 +162,7 @@ static void add_adjacent(Random *dice) {
             sources[r].ranks[n] = sources[r].ranks[other];
             sources[r].ranks[other] = kept;
         }
-    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, sources[rank].count, sources[rank].ranks, MPI_UNWEIGHTED,
+    OK(MPI_Dist_graph_create_adjacent(everybody, sources[rank].count, sources[rank].ranks, MPI_UNWEIGHTED,
                                       destinations[rank].count, destinations[rank].ranks, MPI_UNWEIGHTED,
                                       MPI_INFO_NULL, 0, &made));
     Comm *it = add_comm(DIST_GRAPH, "a distributed graph", made);
@@ -176,15 +176,15 @@ static void add_dist_graph(Random *dice) {
     MPI_Comm made;
     int other = (rank + 1) % size, weighted;
     draw_edges(dice, sources, destinations, size, 0);
-    OK(MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &other, &destinations[other].count, destinations[other].ranks,
+    OK(MPI_Dist_graph_create(everybody, 1, &other, &destinations[other].count, destinations[other].ranks,
                              MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made));
     Comm *it = add_comm(DIST_GRAPH, "a graph made in common", made);
     Neighbors *in = &sources[rank], *out = &destinations[rank];
     OK(MPI_Dist_graph_neighbors_count(made, &in->count, &out->count, &weighted));
     OK(MPI_Dist_graph_neighbors(made, in->count, in->ranks, MPI_UNWEIGHTED, out->count, out->ranks, MPI_UNWEIGHTED));
     enum { EACH = 1 + MOST_NEIGHBORS };
-    OK(MPI_Allgather(in, EACH, MPI_INT, it->sources, EACH, MPI_INT, MPI_COMM_WORLD));
-    OK(MPI_Allgather(out, EACH, MPI_INT, it->destinations, EACH, MPI_INT, MPI_COMM_WORLD));
+    OK(MPI_Allgather(in, EACH, MPI_INT, it->sources, EACH, MPI_INT, everybody));
+    OK(MPI_Allgather(out, EACH, MPI_INT, it->destinations, EACH, MPI_INT, everybody));
 }
 
 /* Those of epoch `epoch`: the groups of intercommunicators take all sizes in turn. */
@@ -203,7 +203,7 @@ static void make_comms(uint64_t seed, int epoch) {
 
 static void free_comms(void) {
     for (int i = 0; i < comm_count; i++)
-        if (comms[i].comm != MPI_COMM_WORLD && comms[i].comm != MPI_COMM_NULL)
+        if (comms[i].comm != everybody && comms[i].comm != MPI_COMM_NULL)
             OK(MPI_Comm_free(&comms[i].comm));
     comm_count = 0;
 }
