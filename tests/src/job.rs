@@ -133,8 +133,8 @@ impl Job {
         self
     }
 
-    /// Lets the program, which begins with `begin_jobs` of `tests/c/jobs.h`, spawn further jobs until there are `jobs`, of
-    /// `each` ranks but for the first.
+    /// Lets the program, which begins with `begin_jobs` of `tests/c/jobs.h`, spawn further jobs until there are `jobs`,
+    /// of `each` ranks but for the first.
     pub fn with_jobs(mut self, jobs: u32, each: u32) -> Self {
         self.ranks += (jobs - 1) * each;
         ["--jobs", &jobs.to_string(), "--each", &each.to_string()]
