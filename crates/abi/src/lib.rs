@@ -1,18 +1,23 @@
 //! The exported functions of the standard C ABI: of `libmpi_abi.so.1`, or of a Rust program that shares its engine
 //! with C code.
 //!
-//! Everything in `generated/` comes from `spec/`. An export does two things: it widens integers, and it
-//! calls the body in `oxmpi_cfront` - or reports that there is none. The contract with the bodies:
+//! Everything in `generated/` comes from `spec/`. An export does three things: it widens integers, makes of pointers
+//! what holds their caller's promise, and calls the body in `oxmpi_cfront` - or reports that there is none. The
+//! contract with the bodies:
 //!
 //! - *Module.* The chapter of the function, `-` written as `_`; all lifetimes of collectives live in
 //!   `collective` (and `neighborhood`).
 //! - *Name.* The C name in lower case without `MPI_`. `X`, `X_c` and a removed function with the same
 //!   arguments share the body named after `X`, which takes wide arguments: counts as `MPI_Count`, arrays
 //!   as [`Integers`](prelude::Integers), outputs as [`IntegerOut`](prelude::IntegerOut).
-//! - *Signature.* `pub unsafe fn x(function: Function, <arguments in C's order>) -> <C's result>`;
-//!   `function` tells which of the sharers was called. `unsafe` may be absent where nothing is asked of the
-//!   caller. The duties of the caller are the standard's: pointers are valid for what the standard says
-//!   the function does with them.
+//! - *Signature.* `pub fn x(function: Function, <arguments in C's order>) -> <C's result>`; `function` tells which of
+//!   the sharers was called. A pointer is an [`Out`](prelude::Out), an [`ArrayIn`](prelude::ArrayIn), or alike; what
+//!   only together says which memory is meant is one argument: address, count and datatype a
+//!   [`Message`](prelude::Message).
+//! - *Promises.* The duties of the caller are the standard's: pointers are valid for what the standard says the
+//!   function does with them. They are accepted here, once for all functions, by the `unsafe` constructors of these
+//!   types. Which one an argument gets follows from its type, direction, kind and length in `spec/`
+//!   (`xtask/src/generate/arguments.rs`).
 //! - *Interposition.* `MPI_X` and `PMPI_X` are two plain exports of one body, and the library calls neither,
 //!   so that a tool may replace any of them: by preloading, by link order, or inside the executable. (The
 //!   optimiser gives one piece of code both names.)
@@ -35,7 +40,8 @@ macro_rules! exports {
     (@one $name:ident($($argument:ident: $type:ty),*) -> $result:ty { $body:expr }) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
-            // SAFETY: the caller of a C function promises what the standard asks of its arguments.
+            // SAFETY: the caller of a C function promises what the standard asks of its arguments. Each constructor
+            // in here asks for that of the arguments that it is given, by what `spec/` says of them.
             unsafe { $body }
         }
     };
@@ -46,7 +52,7 @@ mod prelude {
     pub use std::ffi::{c_char, c_double, c_int, c_void};
 
     pub use oxmpi_base::Function;
-    pub use oxmpi_cfront::generated::constants::MPI_FILE_NULL;
+    pub use oxmpi_cfront::generated::constants::*;
     pub use oxmpi_cfront::generated::types::*;
     pub use oxmpi_cfront::*;
 }

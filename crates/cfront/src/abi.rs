@@ -2,16 +2,16 @@
 //!
 //! MPI-5.0: Application Binary Interface.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::sync::{Mutex, PoisonError};
 
 use oxmpi_base::{BasicType, Error, ErrorClass, Function, Result};
 
+use crate::argument::{ArrayIn, ArrayOut, Out};
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_ABI_SUBVERSION, MPI_ABI_VERSION, MPI_INFO_NULL};
 use crate::generated::types::{MPI_Aint, MPI_Count, MPI_Info, MPI_Offset};
 use crate::object::info::{self, Info};
-use crate::pointer::{Array, Out};
 
 /// Whether the program has said how large Fortran's types are.
 static FORTRAN_INFO_IS_SET: Mutex<bool> = Mutex::new(false);
@@ -32,15 +32,10 @@ const FORTRAN_SIZES: [(&str, BasicType); 4] = [
 ];
 
 /// `MPI_Abi_get_version`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn abi_get_version(function: Function, abi_major: *mut c_int, abi_minor: *mut c_int) -> c_int {
+pub fn abi_get_version(function: Function, abi_major: Out<c_int>, abi_minor: Out<c_int>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let major = unsafe { Out::new("abi_major", abi_major) }?;
-        // SAFETY: the caller's promise.
-        let minor = unsafe { Out::new("abi_minor", abi_minor) }?;
+        let major = abi_major.named("abi_major")?;
+        let minor = abi_minor.named("abi_minor")?;
         major.set(MPI_ABI_VERSION);
         minor.set(MPI_ABI_SUBVERSION);
         Ok(())
@@ -48,13 +43,9 @@ pub unsafe fn abi_get_version(function: Function, abi_major: *mut c_int, abi_min
 }
 
 /// `MPI_Abi_get_info`: the sizes of the integers that C leaves open.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn abi_get_info(function: Function, info: *mut MPI_Info) -> c_int {
+pub fn abi_get_info(function: Function, info: Out<MPI_Info>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("info", info) }?;
+        let out = info.named("info")?;
         let mut sizes = Info::default();
         sizes.set("mpi_aint_size", size_of::<MPI_Aint>().to_string());
         sizes.set("mpi_count_size", size_of::<MPI_Count>().to_string());
@@ -81,13 +72,9 @@ pub fn abi_set_fortran_info(function: Function, info: MPI_Info) -> c_int {
 }
 
 /// `MPI_Abi_get_fortran_info`: `MPI_INFO_NULL` unless the program has stated the sizes.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn abi_get_fortran_info(function: Function, info: *mut MPI_Info) -> c_int {
+pub fn abi_get_fortran_info(function: Function, info: Out<MPI_Info>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("info", info) }?;
+        let out = info.named("info")?;
         if !*FORTRAN_INFO_IS_SET.lock().unwrap_or_else(PoisonError::into_inner) {
             out.set(MPI_INFO_NULL);
             return Ok(());
@@ -102,21 +89,16 @@ pub unsafe fn abi_get_fortran_info(function: Function, info: *mut MPI_Info) -> c
 }
 
 /// `MPI_Abi_set_fortran_booleans`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn abi_set_fortran_booleans(
+pub fn abi_set_fortran_booleans(
     function: Function,
     logical_size: c_int,
-    logical_true: *mut c_void,
-    logical_false: *mut c_void,
+    logical_true: ArrayIn<u8>,
+    logical_false: ArrayIn<u8>,
 ) -> c_int {
     at_any_time(function, || {
         check_logical_size(logical_size)?;
-        // SAFETY: the caller's promise: the values have this size.
-        let yes = unsafe { Array::new("logical_true", logical_true.cast::<u8>(), logical_size) }?;
-        // SAFETY: as above.
-        let no = unsafe { Array::new("logical_false", logical_false.cast::<u8>(), logical_size) }?;
+        let yes = logical_true.named("logical_true")?;
+        let no = logical_false.named("logical_false")?;
         let booleans = Booleans { yes: yes.iter().collect(), no: no.iter().collect() };
         *BOOLEANS.lock().unwrap_or_else(PoisonError::into_inner) = Some(booleans);
         Ok(())
@@ -124,24 +106,18 @@ pub unsafe fn abi_set_fortran_booleans(
 }
 
 /// `MPI_Abi_get_fortran_booleans`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn abi_get_fortran_booleans(
+pub fn abi_get_fortran_booleans(
     function: Function,
     logical_size: c_int,
-    logical_true: *mut c_void,
-    logical_false: *mut c_void,
-    is_set: *mut c_int,
+    logical_true: ArrayOut<u8>,
+    logical_false: ArrayOut<u8>,
+    is_set: Out<c_int>,
 ) -> c_int {
     at_any_time(function, || {
         check_logical_size(logical_size)?;
-        // SAFETY: the caller's promise: there is room for values of this size.
-        let yes = unsafe { Array::new("logical_true", logical_true.cast::<u8>(), logical_size) }?;
-        // SAFETY: as above.
-        let no = unsafe { Array::new("logical_false", logical_false.cast::<u8>(), logical_size) }?;
-        // SAFETY: the caller's promise.
-        let is_set = unsafe { Out::new("is_set", is_set) }?;
+        let yes = logical_true.named("logical_true")?;
+        let no = logical_false.named("logical_false")?;
+        let is_set = is_set.named("is_set")?;
         let booleans = BOOLEANS.lock().unwrap_or_else(PoisonError::into_inner);
         let known = booleans.as_ref().filter(|booleans| booleans.yes.len() == yes.len());
         if let Some(booleans) = known {

@@ -11,6 +11,7 @@ use std::{env, ptr};
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::WALL_TIME_IS_GLOBAL;
 
+use crate::argument::{Callback, InOut, Out};
 use crate::failure::at_any_time;
 use crate::generated::constants::{
     MPI_ANY_SOURCE, MPI_APPNUM, MPI_HOST, MPI_IO, MPI_KEYVAL_INVALID, MPI_LASTUSEDCODE, MPI_PROC_NULL,
@@ -25,7 +26,6 @@ use crate::object::attributes::{Attributed, CopyFunction, DeleteFunction, OF_COM
 use crate::object::comm::on_comm;
 use crate::object::datatype;
 use crate::object::win::on_win;
-use crate::pointer::{InOut, Out};
 use crate::process::Origin;
 use crate::{error_codes, process};
 
@@ -35,32 +35,22 @@ pub use self::{
     comm_get_attr as attr_get, comm_set_attr as attr_put,
 };
 
-/// # Safety
-/// `keyval` is null or valid for writes.
-unsafe fn create_keyval<H: Attributed>(
+fn create_keyval<H: Attributed>(
     function: Function,
     copy: Option<CopyFunction<H>>,
     delete: Option<DeleteFunction<H>>,
-    keyval: *mut c_int,
+    keyval: Out<c_int>,
     extra_state: *mut c_void,
 ) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        unsafe { Out::new(H::cache().argument, keyval) }?.set(H::cache().create_keyval(
-            copy,
-            delete,
-            extra_state,
-        ));
+        keyval.named(H::cache().argument)?.set(H::cache().create_keyval(copy, delete, extra_state));
         Ok(())
     })
 }
 
-/// # Safety
-/// `keyval` is null or valid for reads and writes.
-unsafe fn free_keyval<H: Attributed>(function: Function, keyval: *mut c_int) -> c_int {
+fn free_keyval<H: Attributed>(function: Function, keyval: InOut<c_int>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let keyval = unsafe { InOut::new(H::cache().argument, keyval) }?;
+        let keyval = keyval.named(H::cache().argument)?;
         H::cache().free_keyval(keyval.get())?;
         keyval.set(MPI_KEYVAL_INVALID);
         Ok(())
@@ -68,14 +58,9 @@ unsafe fn free_keyval<H: Attributed>(function: Function, keyval: *mut c_int) -> 
 }
 
 /// Hands out the value of an attribute.
-///
-/// # Safety
-/// `attribute_val` is null or valid for the write of a pointer, `flag` for that of an integer.
-unsafe fn get_attr(found: Option<*mut c_void>, attribute_val: *mut c_void, flag: *mut c_int) -> Result<()> {
-    // SAFETY: the caller's promise; what C declares as any pointer is that of a pointer.
-    let value = unsafe { Out::new("attribute_val", attribute_val.cast::<*mut c_void>()) }?;
-    // SAFETY: the caller's promise.
-    let flag = unsafe { Out::new("flag", flag) }?;
+fn get_attr(found: Option<*mut c_void>, attribute_val: Out<*mut c_void>, flag: Out<c_int>) -> Result<()> {
+    let value = attribute_val.named("attribute_val")?;
+    let flag = flag.named("flag")?;
     if let Some(found) = found {
         value.set(found);
     }
@@ -134,44 +119,32 @@ fn find_of_comm(comm: MPI_Comm, origin: Origin, keyval: c_int) -> Result<Option<
 }
 
 /// `MPI_Comm_create_keyval`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_create_keyval(
+pub fn comm_create_keyval(
     function: Function,
-    copy: MPI_Comm_copy_attr_function,
-    delete: MPI_Comm_delete_attr_function,
-    keyval: *mut c_int,
+    copy: Callback<MPI_Comm_copy_attr_function>,
+    delete: Callback<MPI_Comm_delete_attr_function>,
+    keyval: Out<c_int>,
     extra_state: *mut c_void,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create_keyval::<MPI_Comm>(function, copy, delete, keyval, extra_state) }
+    create_keyval::<MPI_Comm>(function, copy.get(), delete.get(), keyval, extra_state)
 }
 
 /// `MPI_Comm_free_keyval`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_free_keyval(function: Function, keyval: *mut c_int) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { free_keyval::<MPI_Comm>(function, keyval) }
+pub fn comm_free_keyval(function: Function, keyval: InOut<c_int>) -> c_int {
+    free_keyval::<MPI_Comm>(function, keyval)
 }
 
 /// `MPI_Comm_get_attr`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_get_attr(
+pub fn comm_get_attr(
     function: Function,
     comm: MPI_Comm,
     keyval: c_int,
-    attribute_val: *mut c_void,
-    flag: *mut c_int,
+    attribute_val: Out<*mut c_void>,
+    flag: Out<c_int>,
 ) -> c_int {
     on_comm(function, comm, |_, entry| {
         let found = find_of_comm(comm, entry.origin, keyval)?;
-        // SAFETY: the caller's promise.
-        unsafe { get_attr(found, attribute_val, flag) }
+        get_attr(found, attribute_val, flag)
     })
 }
 
@@ -192,45 +165,33 @@ pub fn comm_delete_attr(function: Function, comm: MPI_Comm, keyval: c_int) -> c_
 }
 
 /// `MPI_Type_create_keyval`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_create_keyval(
+pub fn type_create_keyval(
     function: Function,
-    copy: MPI_Type_copy_attr_function,
-    delete: MPI_Type_delete_attr_function,
-    keyval: *mut c_int,
+    copy: Callback<MPI_Type_copy_attr_function>,
+    delete: Callback<MPI_Type_delete_attr_function>,
+    keyval: Out<c_int>,
     extra_state: *mut c_void,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create_keyval::<MPI_Datatype>(function, copy, delete, keyval, extra_state) }
+    create_keyval::<MPI_Datatype>(function, copy.get(), delete.get(), keyval, extra_state)
 }
 
 /// `MPI_Type_free_keyval`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_free_keyval(function: Function, keyval: *mut c_int) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { free_keyval::<MPI_Datatype>(function, keyval) }
+pub fn type_free_keyval(function: Function, keyval: InOut<c_int>) -> c_int {
+    free_keyval::<MPI_Datatype>(function, keyval)
 }
 
 /// `MPI_Type_get_attr`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_get_attr(
+pub fn type_get_attr(
     function: Function,
     datatype: MPI_Datatype,
     keyval: c_int,
-    attribute_val: *mut c_void,
-    flag: *mut c_int,
+    attribute_val: Out<*mut c_void>,
+    flag: Out<c_int>,
 ) -> c_int {
     at_any_time(function, || {
         datatype::find("datatype", datatype)?;
         let found = OF_DATATYPES.get(datatype, keyval)?;
-        // SAFETY: the caller's promise.
-        unsafe { get_attr(found, attribute_val, flag) }
+        get_attr(found, attribute_val, flag)
     })
 }
 
@@ -256,44 +217,32 @@ pub fn type_delete_attr(function: Function, datatype: MPI_Datatype, keyval: c_in
 }
 
 /// `MPI_Win_create_keyval`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn win_create_keyval(
+pub fn win_create_keyval(
     function: Function,
-    copy: MPI_Win_copy_attr_function,
-    delete: MPI_Win_delete_attr_function,
-    keyval: *mut c_int,
+    copy: Callback<MPI_Win_copy_attr_function>,
+    delete: Callback<MPI_Win_delete_attr_function>,
+    keyval: Out<c_int>,
     extra_state: *mut c_void,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create_keyval::<MPI_Win>(function, copy, delete, keyval, extra_state) }
+    create_keyval::<MPI_Win>(function, copy.get(), delete.get(), keyval, extra_state)
 }
 
 /// `MPI_Win_free_keyval`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn win_free_keyval(function: Function, keyval: *mut c_int) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { free_keyval::<MPI_Win>(function, keyval) }
+pub fn win_free_keyval(function: Function, keyval: InOut<c_int>) -> c_int {
+    free_keyval::<MPI_Win>(function, keyval)
 }
 
 /// `MPI_Win_get_attr`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn win_get_attr(
+pub fn win_get_attr(
     function: Function,
     win: MPI_Win,
     keyval: c_int,
-    attribute_val: *mut c_void,
-    flag: *mut c_int,
+    attribute_val: Out<*mut c_void>,
+    flag: Out<c_int>,
 ) -> c_int {
     on_win(function, win, |_| {
         let found = OF_WINS.get(win, keyval)?;
-        // SAFETY: the caller's promise.
-        unsafe { get_attr(found, attribute_val, flag) }
+        get_attr(found, attribute_val, flag)
     })
 }
 

@@ -6,14 +6,13 @@ use std::ffi::c_void;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_core::Communicator;
-use oxmpi_datatype::{Buffer, Datatype};
+use oxmpi_datatype::Buffer;
 
-use crate::boundary::{IntegerArray, Integers};
-use crate::buffer::{Arguments, Names};
+use crate::argument::{IntegerArray, Integers, Unmeasured, UnmeasuredIntegers};
+use crate::buffer::{Message, Names, OPERAND_BLOCKS, Operands, RESULT_OF_BLOCKS, TypedOperands};
 use crate::generated::constants::MPI_IN_PLACE;
 use crate::generated::types::{MPI_Count, MPI_Datatype};
 use crate::object::datatype;
-use crate::pointer::Array;
 
 /// What the arguments are called in C.
 #[derive(Clone, Copy, Debug)]
@@ -42,57 +41,60 @@ pub const SEND_TYPED: BlockNames =
 const RECV: Names = Names { address: "recvbuf", count: "recvcounts", datatype: "recvtype" };
 const SEND: Names = Names { address: "sendbuf", count: "sendcounts", datatype: "sendtype" };
 
-/// The arguments, as the program gave them.
+/// Blocks, as an address and arrays describe them together.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks {
-    /// What they are called.
-    pub names: &'static BlockNames,
     /// What displacements are counted from, or a constant that stands for it.
-    pub address: *mut c_void,
+    address: *mut c_void,
     /// Elements of each block.
-    pub counts: Integers,
+    counts: UnmeasuredIntegers,
     /// Where each block begins.
-    pub displacements: Integers,
+    displacements: UnmeasuredIntegers,
     /// What the blocks consist of.
-    pub datatypes: Datatypes,
+    datatypes: Datatypes,
 }
 
 /// The datatypes of blocks, which say also what displacements are measured in.
 #[derive(Clone, Copy, Debug)]
 pub enum Datatypes {
     /// Each block has its own; displacements are bytes.
-    Each(*const MPI_Datatype),
+    Each(Unmeasured<MPI_Datatype>),
     /// All have this one; displacements are its extents.
     Same(MPI_Datatype),
 }
 
 impl Blocks {
-    /// The arguments that C calls `names`.
-    pub fn new(
-        names: &'static BlockNames,
+    /// # Safety
+    /// As many blocks as the standard says are, where their displacements say, as [`Message::new`] demands.
+    pub unsafe fn new(
         address: *const c_void,
-        counts: Integers,
-        displacements: Integers,
+        counts: UnmeasuredIntegers,
+        displacements: UnmeasuredIntegers,
         datatypes: Datatypes,
     ) -> Self {
-        Self { names, address: address.cast_mut(), counts, displacements, datatypes }
+        Self { address: address.cast_mut(), counts, displacements, datatypes }
     }
 
     /// Whether `MPI_IN_PLACE` stands for the blocks.
-    pub fn is_in_place(&self) -> bool {
+    pub(crate) fn is_in_place(&self) -> bool {
         self.address == MPI_IN_PLACE
     }
 
-    /// The buffer of each rank's block.
+    /// The buffer of each rank's block; C calls the arguments `names`.
     ///
     /// # Errors
-    /// As [`Arguments::buffer`], naming the rank; `Arg` if an array is null, or a displacement too large.
+    /// As [`Arguments::buffer`](crate::buffer::Arguments::buffer), naming the rank; `Arg` if an array is null, or a
+    /// displacement too large.
     ///
     /// # Safety
-    /// Arrays that are not null have an element for each rank, and each block is as [`Buffer::new`] demands.
-    pub unsafe fn buffers(&self, comm: &Communicator) -> Result<Vec<Buffer>> {
-        // SAFETY: the caller's promise.
-        unsafe { self.of_each("rank", comm.peers(), |_| true) }
+    /// The standard says that there is a block for each rank that `comm` counts blocks by.
+    pub(crate) unsafe fn buffers(
+        &self,
+        names: &'static BlockNames,
+        comm: &Communicator,
+    ) -> Result<Vec<Buffer>> {
+        // SAFETY: the same promise.
+        unsafe { self.of_each(names, "rank", comm.peers(), |_| true) }
     }
 
     /// The buffers of the blocks of `neighbors` neighbours; those of neighbours that are not there do not count.
@@ -101,30 +103,33 @@ impl Blocks {
     /// As [`Blocks::buffers`], naming the neighbour by its index.
     ///
     /// # Safety
-    /// As [`Blocks::buffers`], with elements for each neighbour.
-    pub unsafe fn of_neighbors(&self, comm: &Communicator, neighbors: usize) -> Result<Vec<Buffer>> {
-        // SAFETY: the caller's promise.
-        unsafe { self.of_each("neighbour", neighbors as u32, |edge| comm.has_neighbor(edge)) }
+    /// The standard says that there is a block for each of so many neighbours.
+    pub(crate) unsafe fn of_neighbors(
+        &self,
+        names: &'static BlockNames,
+        comm: &Communicator,
+        neighbors: usize,
+    ) -> Result<Vec<Buffer>> {
+        // SAFETY: the same promise.
+        unsafe { self.of_each(names, "neighbour", neighbors as u32, |edge| comm.has_neighbor(edge)) }
     }
 
     /// # Safety
-    /// As [`Blocks::buffers`], with elements for each of so many blocks.
+    /// The standard says that there are so many blocks.
     unsafe fn of_each(
         &self,
+        names: &'static BlockNames,
         whose: &str,
         ranks: u32,
         is_there: impl Fn(usize) -> bool,
     ) -> Result<Vec<Buffer>> {
-        // SAFETY: the caller's promise.
-        let counts = unsafe { self.counts.array(self.names.buffer.count, ranks) }?;
-        // SAFETY: the caller's promise.
-        let displacements = unsafe { self.displacements.array(self.names.displacements, ranks) }?;
+        // SAFETY: there is a count for each block.
+        let counts = unsafe { self.counts.of_len(ranks) }.named(names.buffer.count)?;
+        // SAFETY: there is a displacement for each block.
+        let displacements = unsafe { self.displacements.of_len(ranks) }.named(names.displacements)?;
         let datatypes = match self.datatypes {
-            Datatypes::Each(handles) => {
-                let argument = self.names.buffer.datatype;
-                // SAFETY: the caller's promise; nothing is written.
-                Some(unsafe { Array::new(argument, handles.cast_mut(), ranks.cast_signed()) }?)
-            }
+            // SAFETY: there is a datatype for each block.
+            Datatypes::Each(handles) => Some(unsafe { handles.of_len(ranks) }.named(names.buffer.datatype)?),
             Datatypes::Same(_) => None,
         };
         let block = |rank: usize| {
@@ -135,50 +140,107 @@ impl Blocks {
                 Datatypes::Same(handle) => handle,
                 Datatypes::Each(_) => datatypes.as_ref().expect("made of the same").get(rank),
             };
-            // SAFETY: the caller's promise.
-            unsafe { self.buffer(rank, handle, &counts, &displacements) }
+            // SAFETY: count, displacement and datatype are those of this block.
+            unsafe { self.buffer(names, handle, counts.get(rank), displacements.get(rank)) }
         };
         (0..ranks as usize).map(|rank| block(rank).map_err(|error| of_one(whose, rank, &error))).collect()
     }
 
     /// # Safety
-    /// As [`Blocks::buffers`], for the block of `rank`.
+    /// One of the blocks has this datatype, count and displacement.
     unsafe fn buffer(
         &self,
-        rank: usize,
+        names: &'static BlockNames,
         handle: MPI_Datatype,
-        counts: &IntegerArray,
-        displacements: &IntegerArray,
+        count: MPI_Count,
+        displacement: i64,
     ) -> Result<Buffer> {
-        let names = &self.names.buffer;
-        let datatype = datatype::find(names.datatype, handle)?;
+        let datatype = datatype::find(names.buffer.datatype, handle)?;
         let unit = match self.datatypes {
             Datatypes::Each(_) => 1,
             Datatypes::Same(_) => datatype.extent(),
         };
-        let displacement = displacements.get(rank);
         let Some(bytes) = displacement.checked_mul(unit) else {
-            let argument = self.names.displacements;
+            let argument = names.displacements;
             let text =
                 format!("{argument} is {displacement}: so many extents of {unit} bytes fit no 64 bits");
             return Err(Error::new(ErrorClass::Arg, text));
         };
         // Displacements as wide as addresses may be addresses, counted from MPI_BOTTOM.
         let (address, bytes) = match self.displacements {
-            Integers::Large(_) if self.address.is_null() => {
+            UnmeasuredIntegers::Large(_) if self.address.is_null() => {
                 (self.address.wrapping_byte_offset(bytes as isize), 0)
             }
             _ => (self.address, bytes),
         };
-        let arguments = Arguments::new(names, address, counts.get(rank), handle);
-        // SAFETY: the caller's promise.
+        // SAFETY: the displacement leads to the block; from null, the address does.
+        let arguments = unsafe { Message::new(address, count, handle) }.named(&names.buffer);
+        // SAFETY: the handle names the datatype; as above.
         unsafe { arguments.displaced(bytes, &datatype) }
+    }
+}
+
+/// The buffers of a reduction whose result is cut into a block for each rank.
+#[derive(Clone, Copy, Debug)]
+pub struct OperandBlocks {
+    input: *const c_void,
+    result: *mut c_void,
+    counts: UnmeasuredIntegers,
+    datatype: MPI_Datatype,
+}
+
+impl OperandBlocks {
+    /// # Safety
+    /// The buffers are as [`Message::new`] demands: the first for all counts together, and the second for that of the
+    /// calling rank, or where the first is `MPI_IN_PLACE` for all.
+    pub unsafe fn new(
+        input: *const c_void,
+        result: *mut c_void,
+        counts: UnmeasuredIntegers,
+        datatype: MPI_Datatype,
+    ) -> Self {
+        Self { input, result, counts, datatype }
+    }
+
+    /// What they are for this process.
+    ///
+    /// # Errors
+    /// `Arg` if the array is null; `Count` if a count is negative, or all together are too large; as
+    /// [`Arguments::buffer`](crate::buffer::Arguments::buffer).
+    ///
+    /// # Safety
+    /// The function was called on `comm`.
+    pub(crate) unsafe fn of(&self, comm: &Communicator) -> Result<ResultBlocks> {
+        // SAFETY: the standard says that there is a count for each rank of the own group.
+        let counts = ResultCounts::new(unsafe { self.counts.of_len(comm.size()) })?;
+        let own = if self.input == MPI_IN_PLACE { counts.total } else { counts.of(comm.rank()) };
+        // SAFETY: `new` was promised so.
+        let input = unsafe { Message::new(self.input, counts.total, self.datatype) };
+        // SAFETY: `new` was promised so.
+        let result = unsafe { Message::new(self.result, own, self.datatype) };
+        let operands = Operands::of(input, result).typed(&OPERAND_BLOCKS, &RESULT_OF_BLOCKS)?;
+        Ok(ResultBlocks { operands, counts })
+    }
+}
+
+/// What a process contributes to a reduction whose result is cut into blocks, and what it gets.
+pub struct ResultBlocks {
+    /// Its buffers.
+    pub operands: TypedOperands,
+    counts: ResultCounts,
+}
+
+impl ResultBlocks {
+    /// The packed bytes of each rank's elements, which together are as long as a buffer.
+    pub fn lengths(&self) -> impl Iterator<Item = u64> + Clone + use<> {
+        let (counts, size) = (self.counts.counts, self.operands.datatype().size());
+        (0..self.counts.ranks).map(move |rank| counts.get(rank).cast_unsigned() * size)
     }
 }
 
 /// How many elements of a reduction's result each rank of the own group gets.
 #[derive(Debug)]
-pub struct ResultCounts {
+struct ResultCounts {
     counts: IntegerArray,
     ranks: usize,
     total: MPI_Count,
@@ -189,13 +251,9 @@ impl ResultCounts {
     ///
     /// # Errors
     /// `Arg` if the array is null; `Count` if a count is negative, or all together are too large.
-    ///
-    /// # Safety
-    /// Until the last use, an array that is not null has an element for each rank of the own group.
-    pub unsafe fn new(recvcounts: Integers, comm: &Communicator) -> Result<Self> {
-        // SAFETY: the caller's promise.
-        let counts = unsafe { recvcounts.array("recvcounts", comm.size()) }?;
-        let (ranks, mut total) = (comm.size() as usize, 0 as MPI_Count);
+    fn new(recvcounts: Integers) -> Result<Self> {
+        let counts = recvcounts.named("recvcounts")?;
+        let (ranks, mut total) = (counts.len(), 0 as MPI_Count);
         for rank in 0..ranks {
             let count = counts.get(rank);
             let sum = total.checked_add(count).filter(|_| count >= 0);
@@ -204,20 +262,9 @@ impl ResultCounts {
         Ok(Self { counts, ranks, total })
     }
 
-    /// Elements of all ranks.
-    pub fn total(&self) -> MPI_Count {
-        self.total
-    }
-
     /// Elements of `rank`.
-    pub fn of(&self, rank: u32) -> MPI_Count {
+    fn of(&self, rank: u32) -> MPI_Count {
         self.counts.get(rank as usize)
-    }
-
-    /// The packed bytes of each rank's elements, which together are as long as a buffer.
-    pub fn lengths(&self, elements: &Datatype) -> impl Iterator<Item = u64> + Clone + use<> {
-        let (counts, size) = (self.counts, elements.size());
-        (0..self.ranks).map(move |rank| counts.get(rank).cast_unsigned() * size)
     }
 }
 

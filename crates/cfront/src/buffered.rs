@@ -9,83 +9,56 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner, Communicator, Process};
 
-use crate::boundary::IntegerOut;
-use crate::buffer::{Arguments, PLAIN, check_memory};
+use crate::argument::{IntegerOut, Out};
+use crate::buffer::{Message, PLAIN, check_memory};
 use crate::envelope::{destination, make_request};
 use crate::failure::in_process;
 use crate::generated::constants::{MPI_BSEND_OVERHEAD, MPI_BUFFER_AUTOMATIC};
-use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Request, MPI_Session};
-use crate::handle::{Handle, encode};
+use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Request, MPI_Session};
+use crate::handle::encode;
 use crate::object::comm::Entry;
 use crate::object::comm::on_comm;
-use crate::object::session::on_session;
-use crate::pointer::Out;
+use crate::object::session::{number, on_session, owner_of};
 use crate::process::Origin;
 
 const _: () = assert!(BUFFERED_OVERHEAD_BYTES <= MPI_BSEND_OVERHEAD as u64);
 
 /// `MPI_Bsend`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn bsend(
-    function: Function,
-    buf: *const c_void,
-    count: MPI_Count,
-    datatype: MPI_Datatype,
-    dest: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-) -> c_int {
+pub fn bsend(function: Function, message: Message, dest: c_int, tag: c_int, comm: MPI_Comm) -> c_int {
     on_comm(function, comm, |process, comm| {
-        // SAFETY: the caller's promise.
-        let buffer = unsafe { Arguments::new(&PLAIN, buf, count, datatype).buffer() }?;
+        let buffer = message.named(&PLAIN).buffer()?;
         process.bsend(&comm.core, session_of(comm), &buffer, destination(dest), tag)
     })
 }
 
 /// `MPI_Ibsend`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn ibsend(
+pub fn ibsend(
     function: Function,
-    buf: *const c_void,
-    count: MPI_Count,
-    datatype: MPI_Datatype,
+    message: Message,
     dest: c_int,
     tag: c_int,
     comm: MPI_Comm,
-    request: *mut MPI_Request,
+    request: Out<MPI_Request>,
 ) -> c_int {
-    let arguments = Arguments::new(&PLAIN, buf, count, datatype);
     let begin = |process: &Process, comm: &Arc<Entry>, buffer| {
         process.ibsend(&comm.core, session_of(comm), &buffer, destination(dest), tag)
     };
-    // SAFETY: the caller's promise.
-    unsafe { make_request(function, arguments, comm, request, begin) }
+    make_request(function, message, comm, request, begin)
 }
 
 /// `MPI_Bsend_init`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn bsend_init(
+pub fn bsend_init(
     function: Function,
-    buf: *const c_void,
-    count: MPI_Count,
-    datatype: MPI_Datatype,
+    message: Message,
     dest: c_int,
     tag: c_int,
     comm: MPI_Comm,
-    request: *mut MPI_Request,
+    request: Out<MPI_Request>,
 ) -> c_int {
-    let arguments = Arguments::new(&PLAIN, buf, count, datatype);
     let prepare = |process: &Process, comm: &Arc<Entry>, buffer| {
         process.bsend_init(&comm.core, session_of(comm), buffer, destination(dest), tag)
     };
-    // SAFETY: the caller's promise.
-    unsafe { make_request(function, arguments, comm, request, prepare) }
+    make_request(function, message, comm, request, prepare)
 }
 
 /// The session that a communicator comes from, as the core knows it.
@@ -94,15 +67,6 @@ fn session_of(comm: &Entry) -> Option<u64> {
         Origin::Session(session) => Some(number(session)),
         Origin::World => None,
     }
-}
-
-fn number(session: MPI_Session) -> u64 {
-    session.word() as u64
-}
-
-/// What a session's buffer is attached to.
-pub fn owner_of(session: MPI_Session) -> BufferOwner {
-    BufferOwner::Session(number(session))
 }
 
 fn attach(process: &Process, owner: BufferOwner, buffer: *mut c_void, size: MPI_Count) -> Result<()> {
@@ -115,34 +79,28 @@ fn checked_size(buffer: *mut c_void, size: MPI_Count) -> Result<u64> {
     u64::try_from(size).map_err(|_| Error::new(ErrorClass::Arg, format!("size is {size}")))
 }
 
-/// # Safety
-/// The pointers are null or valid for writes.
-unsafe fn detach(
+fn detach(
     process: &Process,
     owner: BufferOwner,
-    buffer_addr: *mut c_void,
+    buffer_addr: Out<*mut c_void>,
     size: IntegerOut,
 ) -> Result<()> {
-    // SAFETY: the caller's promise: the argument is the address of a pointer.
-    let address = unsafe { Out::new("buffer_addr", buffer_addr.cast::<*mut c_void>()) }?;
-    size.check("size")?;
+    let address = buffer_addr.named("buffer_addr")?;
+    let size = size.named("size")?;
     let buffer = process.detach_buffer(owner)?;
     address.set(ptr::with_exposed_provenance_mut(buffer.address));
     let bytes = buffer.bytes.map_or(0, |bytes| MPI_Count::try_from(bytes).expect("it was one"));
-    // SAFETY: the caller's promise.
-    unsafe { size.write("size", bytes) }
+    size.set(bytes);
+    Ok(())
 }
 
-/// # Safety
-/// `request` is null or valid for writes.
-unsafe fn iflush(
+fn iflush(
     process: &Process,
     comm: &Arc<Communicator>,
     owner: BufferOwner,
-    request: *mut MPI_Request,
+    request: Out<MPI_Request>,
 ) -> Result<()> {
-    // SAFETY: the caller's promise.
-    unsafe { Out::new("request", request) }?.set(encode(process.iflush_buffer(comm, owner)));
+    request.named("request")?.set(encode(process.iflush_buffer(comm, owner)));
     Ok(())
 }
 
@@ -152,12 +110,8 @@ pub fn buffer_attach(function: Function, buffer: *mut c_void, size: MPI_Count) -
 }
 
 /// `MPI_Buffer_detach`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn buffer_detach(function: Function, buffer_addr: *mut c_void, size: IntegerOut) -> c_int {
-    // SAFETY: the caller's promise.
-    in_process(function, |process| unsafe { detach(process, BufferOwner::Process, buffer_addr, size) })
+pub fn buffer_detach(function: Function, buffer_addr: Out<*mut c_void>, size: IntegerOut) -> c_int {
+    in_process(function, |process| detach(process, BufferOwner::Process, buffer_addr, size))
 }
 
 /// `MPI_Buffer_flush`.
@@ -169,14 +123,8 @@ pub fn buffer_flush(function: Function) -> c_int {
 }
 
 /// `MPI_Buffer_iflush`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn buffer_iflush(function: Function, request: *mut MPI_Request) -> c_int {
-    // SAFETY: the caller's promise.
-    in_process(function, |process| unsafe {
-        iflush(process, process.myself(), BufferOwner::Process, request)
-    })
+pub fn buffer_iflush(function: Function, request: Out<MPI_Request>) -> c_int {
+    in_process(function, |process| iflush(process, process.myself(), BufferOwner::Process, request))
 }
 
 /// `MPI_Comm_attach_buffer`.
@@ -185,19 +133,13 @@ pub fn comm_attach_buffer(function: Function, comm: MPI_Comm, buffer: *mut c_voi
 }
 
 /// `MPI_Comm_detach_buffer`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_detach_buffer(
+pub fn comm_detach_buffer(
     function: Function,
     comm: MPI_Comm,
-    buffer_addr: *mut c_void,
+    buffer_addr: Out<*mut c_void>,
     size: IntegerOut,
 ) -> c_int {
-    on_comm(function, comm, |process, comm| {
-        // SAFETY: the caller's promise.
-        unsafe { detach(process, comm.core.buffer_owner(), buffer_addr, size) }
-    })
+    on_comm(function, comm, |process, comm| detach(process, comm.core.buffer_owner(), buffer_addr, size))
 }
 
 /// `MPI_Comm_flush_buffer`.
@@ -209,14 +151,8 @@ pub fn comm_flush_buffer(function: Function, comm: MPI_Comm) -> c_int {
 }
 
 /// `MPI_Comm_iflush_buffer`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_iflush_buffer(function: Function, comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
-    on_comm(function, comm, |process, comm| {
-        // SAFETY: the caller's promise.
-        unsafe { iflush(process, &comm.core, comm.core.buffer_owner(), request) }
-    })
+pub fn comm_iflush_buffer(function: Function, comm: MPI_Comm, request: Out<MPI_Request>) -> c_int {
+    on_comm(function, comm, |process, comm| iflush(process, &comm.core, comm.core.buffer_owner(), request))
 }
 
 /// `MPI_Session_attach_buffer`.
@@ -230,19 +166,13 @@ pub fn session_attach_buffer(
 }
 
 /// `MPI_Session_detach_buffer`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn session_detach_buffer(
+pub fn session_detach_buffer(
     function: Function,
     session: MPI_Session,
-    buffer_addr: *mut c_void,
+    buffer_addr: Out<*mut c_void>,
     size: IntegerOut,
 ) -> c_int {
-    on_session(function, session, |process, _| {
-        // SAFETY: the caller's promise.
-        unsafe { detach(process, owner_of(session), buffer_addr, size) }
-    })
+    on_session(function, session, |process, _| detach(process, owner_of(session), buffer_addr, size))
 }
 
 /// `MPI_Session_flush_buffer`.
@@ -254,16 +184,6 @@ pub fn session_flush_buffer(function: Function, session: MPI_Session) -> c_int {
 }
 
 /// `MPI_Session_iflush_buffer`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn session_iflush_buffer(
-    function: Function,
-    session: MPI_Session,
-    request: *mut MPI_Request,
-) -> c_int {
-    on_session(function, session, |process, _| {
-        // SAFETY: the caller's promise.
-        unsafe { iflush(process, process.myself(), owner_of(session), request) }
-    })
+pub fn session_iflush_buffer(function: Function, session: MPI_Session, request: Out<MPI_Request>) -> c_int {
+    on_session(function, session, |process, _| iflush(process, process.myself(), owner_of(session), request))
 }

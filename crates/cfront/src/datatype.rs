@@ -11,7 +11,7 @@ mod match_size;
 mod unnamed;
 mod value_index;
 
-use std::ffi::{OsStr, c_char, c_int, c_void};
+use std::ffi::{OsStr, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 
 use oxmpi_base::Function;
@@ -28,52 +28,37 @@ pub use self::indexed::{
 };
 pub use self::match_size::type_match_size;
 pub use self::value_index::type_get_value_index;
-use crate::boundary::IntegerOut;
+use crate::argument::{InOut, IntegerOut, Out, TextIn, TextOut};
 use crate::failure::at_any_time;
-use crate::generated::constants::{MPI_DATATYPE_NULL, MPI_MAX_OBJECT_NAME};
+use crate::generated::constants::MPI_DATATYPE_NULL;
 use crate::generated::types::{MPI_Aint, MPI_Count, MPI_Datatype};
 use crate::object::datatype::find;
-use crate::pointer::{InOut, Out, StringOut, bytes};
 
 /// `MPI_Type_commit`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_commit(function: Function, datatype: *mut MPI_Datatype) -> c_int {
+pub fn type_commit(function: Function, datatype: InOut<MPI_Datatype>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let handle = unsafe { InOut::new("datatype", datatype) }?.get();
+        let handle = datatype.named("datatype")?.get();
         find("datatype", handle)?.commit();
         Ok(())
     })
 }
 
 /// `MPI_Type_size` and its large-count form.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_size(function: Function, datatype: MPI_Datatype, size: IntegerOut) -> c_int {
+pub fn type_size(function: Function, datatype: MPI_Datatype, size: IntegerOut) -> c_int {
     at_any_time(function, || {
         let bytes = find("datatype", datatype)?.size();
-        // SAFETY: the caller's promise.
-        unsafe { size.write("size", i64::try_from(bytes).expect("constructors refuse more")) }
+        size.named("size")?.set(i64::try_from(bytes).expect("constructors refuse more"));
+        Ok(())
     })
 }
 
 /// `MPI_Type_size_x`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_size_x(function: Function, datatype: MPI_Datatype, size: *mut MPI_Count) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { type_size(function, datatype, IntegerOut::Large(size)) }
+pub fn type_size_x(function: Function, datatype: MPI_Datatype, size: Out<MPI_Count>) -> c_int {
+    type_size(function, datatype, IntegerOut::Large(size))
 }
 
 /// `MPI_Type_get_extent` and its large-count form.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_get_extent(
+pub fn type_get_extent(
     function: Function,
     datatype: MPI_Datatype,
     lb: IntegerOut,
@@ -81,33 +66,25 @@ pub unsafe fn type_get_extent(
 ) -> c_int {
     at_any_time(function, || {
         let datatype = find("datatype", datatype)?;
-        extent.check("extent")?;
-        // SAFETY: the caller's promise.
-        unsafe { lb.write("lb", datatype.lower_bound()) }?;
-        // SAFETY: the caller's promise.
-        unsafe { extent.write("extent", datatype.extent()) }
+        let extent = extent.named("extent")?;
+        lb.named("lb")?.set(datatype.lower_bound());
+        extent.set(datatype.extent());
+        Ok(())
     })
 }
 
 /// `MPI_Type_get_extent_x`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_get_extent_x(
+pub fn type_get_extent_x(
     function: Function,
     datatype: MPI_Datatype,
-    lb: *mut MPI_Count,
-    extent: *mut MPI_Count,
+    lb: Out<MPI_Count>,
+    extent: Out<MPI_Count>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { type_get_extent(function, datatype, IntegerOut::Large(lb), IntegerOut::Large(extent)) }
+    type_get_extent(function, datatype, IntegerOut::Large(lb), IntegerOut::Large(extent))
 }
 
 /// `MPI_Type_get_true_extent` and its large-count form.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_get_true_extent(
+pub fn type_get_true_extent(
     function: Function,
     datatype: MPI_Datatype,
     true_lb: IntegerOut,
@@ -115,73 +92,55 @@ pub unsafe fn type_get_true_extent(
 ) -> c_int {
     at_any_time(function, || {
         let datatype = find("datatype", datatype)?;
-        true_extent.check("true_extent")?;
-        // SAFETY: the caller's promise.
-        unsafe { true_lb.write("true_lb", datatype.true_lower_bound()) }?;
-        // SAFETY: the caller's promise.
-        unsafe { true_extent.write("true_extent", datatype.true_extent()) }
+        let true_extent = true_extent.named("true_extent")?;
+        true_lb.named("true_lb")?.set(datatype.true_lower_bound());
+        true_extent.set(datatype.true_extent());
+        Ok(())
     })
 }
 
 /// `MPI_Type_get_true_extent_x`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_get_true_extent_x(
+pub fn type_get_true_extent_x(
     function: Function,
     datatype: MPI_Datatype,
-    true_lb: *mut MPI_Count,
-    true_extent: *mut MPI_Count,
+    true_lb: Out<MPI_Count>,
+    true_extent: Out<MPI_Count>,
 ) -> c_int {
     let (true_lb, true_extent) = (IntegerOut::Large(true_lb), IntegerOut::Large(true_extent));
-    // SAFETY: the caller's promise.
-    unsafe { type_get_true_extent(function, datatype, true_lb, true_extent) }
+    type_get_true_extent(function, datatype, true_lb, true_extent)
 }
 
 /// `MPI_Type_get_name`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_get_name(
+pub fn type_get_name(
     function: Function,
     datatype: MPI_Datatype,
-    type_name: *mut c_char,
-    resultlen: *mut c_int,
+    type_name: TextOut,
+    resultlen: Out<c_int>,
 ) -> c_int {
     at_any_time(function, || {
         let name = match datatype {
             MPI_DATATYPE_NULL => "MPI_DATATYPE_NULL".into(),
             _ => find("datatype", datatype)?.name(),
         };
-        // SAFETY: the caller's promise.
-        unsafe { StringOut::new("type_name", type_name, MPI_MAX_OBJECT_NAME, resultlen) }?
-            .set_bytes(name.as_bytes());
+        type_name.with_length("type_name", resultlen)?.set_bytes(name.as_bytes());
         Ok(())
     })
 }
 
 /// `MPI_Type_set_name`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_set_name(function: Function, datatype: MPI_Datatype, type_name: *const c_char) -> c_int {
+pub fn type_set_name(function: Function, datatype: MPI_Datatype, type_name: TextIn) -> c_int {
     at_any_time(function, || {
         let datatype = find("datatype", datatype)?;
-        // SAFETY: the caller's promise.
-        let name = unsafe { bytes("type_name", type_name) }?;
+        let name = type_name.bytes("type_name")?;
         datatype.set_name(OsStr::from_bytes(&name));
         Ok(())
     })
 }
 
 /// `MPI_Get_address`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn get_address(function: Function, location: *const c_void, address: *mut MPI_Aint) -> c_int {
+pub fn get_address(function: Function, location: *const c_void, address: Out<MPI_Aint>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("address", address) }?.set(location as MPI_Aint);
+        address.named("address")?.set(location as MPI_Aint);
         Ok(())
     })
 }

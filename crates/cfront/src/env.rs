@@ -7,15 +7,15 @@ use std::ffi::{c_char, c_double, c_int, c_void};
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Process, ThreadLevel, end_with, processor_name, wall_tick, wall_time};
 
+use crate::argument::{Out, TextOut};
 use crate::failure::{Hears, NoObject, at_any_time, in_process};
 use crate::generated::constants::{
-    MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_THREAD_FUNNELED,
-    MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE, MPI_VERSION,
+    MPI_SUBVERSION, MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE,
+    MPI_VERSION,
 };
 use crate::generated::types::{MPI_Aint, MPI_Comm, MPI_Info};
 use crate::object::info::Info;
 use crate::object::{attributes, comm, errhandler, group, info};
-use crate::pointer::{Out, StringOut};
 use crate::process;
 use crate::process::Init;
 use crate::thread::Thread;
@@ -31,15 +31,12 @@ pub fn init(function: Function, _argc: *mut c_int, _argv: *mut *mut *mut c_char)
 }
 
 /// `MPI_Init_thread`: every level is provided as it is asked for, unless a session has fixed a lower one.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn init_thread(
+pub fn init_thread(
     function: Function,
     _argc: *mut c_int,
     _argv: *mut *mut *mut c_char,
     required: c_int,
-    provided: *mut c_int,
+    provided: Out<c_int>,
 ) -> c_int {
     at_any_time(function, || {
         let level = match required {
@@ -54,8 +51,7 @@ pub unsafe fn init_thread(
                 ));
             }
         };
-        // SAFETY: the caller's promise.
-        let provided = unsafe { Out::new("provided", provided) }?;
+        let provided = provided.named("provided")?;
         let (_, level) = begin(level)?;
         provided.set(constant_of(level));
         Ok(())
@@ -112,51 +108,35 @@ fn take_down(process: &'static Process) {
 }
 
 /// `MPI_Initialized`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn initialized(function: Function, flag: *mut c_int) -> c_int {
+pub fn initialized(function: Function, flag: Out<c_int>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("flag", flag) }?.set(process::is_initialized().into());
+        flag.named("flag")?.set(process::is_initialized().into());
         Ok(())
     })
 }
 
 /// `MPI_Finalized`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn finalized(function: Function, flag: *mut c_int) -> c_int {
+pub fn finalized(function: Function, flag: Out<c_int>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("flag", flag) }?.set(process::is_finalized().into());
+        flag.named("flag")?.set(process::is_finalized().into());
         Ok(())
     })
 }
 
 /// `MPI_Query_thread`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn query_thread(function: Function, provided: *mut c_int) -> c_int {
+pub fn query_thread(function: Function, provided: Out<c_int>) -> c_int {
     at_any_time(function, || {
         let level = fixed_at_initialisation()?.level;
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("provided", provided) }?.set(constant_of(level));
+        provided.named("provided")?.set(constant_of(level));
         Ok(())
     })
 }
 
 /// `MPI_Is_thread_main`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn is_thread_main(function: Function, flag: *mut c_int) -> c_int {
+pub fn is_thread_main(function: Function, flag: Out<c_int>) -> c_int {
     at_any_time(function, || {
         let main = fixed_at_initialisation()?.thread;
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("flag", flag) }?.set((main == Thread::current()).into());
+        flag.named("flag")?.set((main == Thread::current()).into());
         Ok(())
     })
 }
@@ -197,28 +177,19 @@ pub fn wtick(_function: Function) -> c_double {
 }
 
 /// `MPI_Get_processor_name`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn get_processor_name(function: Function, name: *mut c_char, resultlen: *mut c_int) -> c_int {
+pub fn get_processor_name(function: Function, name: TextOut, resultlen: Out<c_int>) -> c_int {
     in_process(function, |_| {
-        // SAFETY: the caller's promise.
-        let out = unsafe { StringOut::new("name", name, MPI_MAX_PROCESSOR_NAME, resultlen) }?;
+        let out = name.with_length("name", resultlen)?;
         out.set(&processor_name());
         Ok(())
     })
 }
 
 /// `MPI_Get_version`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn get_version(function: Function, version: *mut c_int, subversion: *mut c_int) -> c_int {
+pub fn get_version(function: Function, version: Out<c_int>, subversion: Out<c_int>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let version = unsafe { Out::new("version", version) }?;
-        // SAFETY: the caller's promise.
-        let subversion = unsafe { Out::new("subversion", subversion) }?;
+        let version = version.named("version")?;
+        let subversion = subversion.named("subversion")?;
         version.set(MPI_VERSION);
         subversion.set(MPI_SUBVERSION);
         Ok(())
@@ -226,30 +197,22 @@ pub unsafe fn get_version(function: Function, version: *mut c_int, subversion: *
 }
 
 /// `MPI_Get_library_version`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn get_library_version(function: Function, version: *mut c_char, resultlen: *mut c_int) -> c_int {
+pub fn get_library_version(function: Function, version: TextOut, resultlen: Out<c_int>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let out = unsafe { StringOut::new("version", version, MPI_MAX_LIBRARY_VERSION_STRING, resultlen) }?;
+        let out = version.with_length("version", resultlen)?;
         out.set(concat!("oxmpi ", env!("CARGO_PKG_VERSION"), ", the standard ABI of MPI-5.0 in Rust"));
         Ok(())
     })
 }
 
 /// `MPI_Alloc_mem`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn alloc_mem(function: Function, size: MPI_Aint, hints: MPI_Info, baseptr: *mut c_void) -> c_int {
+pub fn alloc_mem(function: Function, size: MPI_Aint, hints: MPI_Info, baseptr: Out<*mut c_void>) -> c_int {
     in_process(function, |_| {
         let Ok(bytes) = usize::try_from(size) else {
             return Err(Error::new(ErrorClass::Arg, format!("size is {size}")));
         };
         let alignment = alignment(&info::hints("info", hints)?);
-        // SAFETY: the caller's promise: the argument is the address of a pointer.
-        let out = unsafe { Out::new("baseptr", baseptr.cast::<*mut c_void>()) }?;
+        let out = baseptr.named("baseptr")?;
         let none = || Error::new(ErrorClass::NoMem, format!("there are no {size} bytes of memory"));
         let bytes = bytes.max(1).checked_next_multiple_of(alignment).ok_or_else(none)?;
         // SAFETY: the alignment is a power of two, and a multiple of it is asked for.
@@ -271,13 +234,13 @@ fn alignment(hints: &Info) -> usize {
 /// `MPI_Free_mem`.
 ///
 /// # Safety
-/// As the standard says of its arguments.
+/// `base` is null, or `MPI_Alloc_mem` gave this memory, and it is used no more.
 pub unsafe fn free_mem(function: Function, base: *mut c_void) -> c_int {
     in_process(function, |_| {
         if base.is_null() {
             return Err(Error::new(ErrorClass::Base, "base is a null pointer"));
         }
-        // SAFETY: the program promises that `MPI_Alloc_mem` gave this memory, and that it is used no more.
+        // SAFETY: it is not null: `MPI_Alloc_mem` gave it, by way of `aligned_alloc`.
         unsafe { libc::free(base) };
         Ok(())
     })

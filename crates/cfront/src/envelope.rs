@@ -10,12 +10,12 @@ use oxmpi_base::Result;
 use oxmpi_core::{Dest, Process, RequestKey, Source, TagPattern};
 use oxmpi_datatype::Buffer;
 
-use crate::buffer::Arguments;
+use crate::argument::Out;
+use crate::buffer::{Message, PLAIN};
 use crate::generated::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL};
 use crate::generated::types::{MPI_Comm, MPI_Request};
 use crate::handle::encode;
 use crate::object::comm::{Entry, on_comm};
-use crate::pointer::Out;
 
 /// The destination that an argument names.
 #[inline]
@@ -40,22 +40,17 @@ pub fn pattern(tag: c_int) -> TagPattern {
 }
 
 /// A function that makes a request.
-///
-/// # Safety
-/// The buffer is as [`Arguments::buffer`] says; `request` is null or valid for writes.
 #[inline]
-pub unsafe fn make_request(
+pub fn make_request(
     function: Function,
-    arguments: Arguments,
+    message: Message,
     comm: MPI_Comm,
-    request: *mut MPI_Request,
+    request: Out<MPI_Request>,
     begin: impl FnOnce(&Process, &Arc<Entry>, Buffer) -> Result<RequestKey>,
 ) -> c_int {
     on_comm(function, comm, |process, comm| {
-        // SAFETY: the caller's promise.
-        let buffer = unsafe { arguments.buffer() }?;
-        // SAFETY: the caller's promise.
-        let request = unsafe { Out::new("request", request) }?;
+        let buffer = message.named(&PLAIN).buffer()?;
+        let request = request.named("request")?;
         request.set(encode(begin(process, comm, buffer)?));
         Ok(())
     })

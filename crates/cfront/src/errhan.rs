@@ -2,13 +2,14 @@
 //!
 //! MPI-5.0: MPI Environmental Management, Error Handling; Error Codes and Classes.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 
+use crate::argument::{Callback, InOut, Out, TextOut, null};
 use crate::error_codes;
 use crate::failure::{at_any_time, call_handler};
-use crate::generated::constants::{MPI_ERRHANDLER_NULL, MPI_MAX_ERROR_STRING};
+use crate::generated::constants::MPI_ERRHANDLER_NULL;
 use crate::generated::types::{
     MPI_Comm, MPI_Comm_errhandler_function, MPI_Errhandler, MPI_File, MPI_File_errhandler_function,
     MPI_Session, MPI_Session_errhandler_function, MPI_Win, MPI_Win_errhandler_function,
@@ -20,7 +21,6 @@ use crate::object::errhandler::{self, ErrhandlerCell, Handled, Handler, find};
 use crate::object::file::on_file;
 use crate::object::session::on_session;
 use crate::object::win::on_win;
-use crate::pointer::{InOut, Out, StringOut, null};
 
 pub use crate::error_codes::{
     add_error_class, add_error_code, add_error_string, remove_error_class, remove_error_code,
@@ -28,30 +28,22 @@ pub use crate::error_codes::{
 };
 
 /// Makes a handle of a handler, which C calls `argument`.
-///
-/// # Safety
-/// `errhandler` is null or valid for writes.
-unsafe fn create(
+fn create(
     function: Function,
     argument: &str,
     handler: Option<Handler>,
-    errhandler: *mut MPI_Errhandler,
+    errhandler: Out<MPI_Errhandler>,
 ) -> c_int {
     at_any_time(function, || {
         let handler = handler.ok_or_else(|| null(argument))?;
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("errhandler", errhandler) }?.set(errhandler::insert(handler));
+        errhandler.named("errhandler")?.set(errhandler::insert(handler));
         Ok(())
     })
 }
 
 /// Hands out the handler of an object: one more reference, which the program frees.
-///
-/// # Safety
-/// `errhandler` is null or valid for writes.
-unsafe fn get(cell: &ErrhandlerCell, errhandler: *mut MPI_Errhandler) -> Result<()> {
-    // SAFETY: the caller's promise.
-    unsafe { Out::new("errhandler", errhandler) }?.set(cell.share());
+fn get(cell: &ErrhandlerCell, errhandler: Out<MPI_Errhandler>) -> Result<()> {
+    errhandler.named("errhandler")?.set(cell.share());
     Ok(())
 }
 
@@ -70,65 +62,45 @@ fn call<H: Handled>(function: Function, object: H, cell: &ErrhandlerCell, errorc
 }
 
 /// `MPI_Comm_create_errhandler`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_create_errhandler(
+pub fn comm_create_errhandler(
     function: Function,
-    callback: MPI_Comm_errhandler_function,
-    errhandler: *mut MPI_Errhandler,
+    callback: Callback<MPI_Comm_errhandler_function>,
+    errhandler: Out<MPI_Errhandler>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create(function, "comm_errhandler_fn", callback.map(Handler::Comm), errhandler) }
+    create(function, "comm_errhandler_fn", callback.get().map(Handler::Comm), errhandler)
 }
 
 /// `MPI_File_create_errhandler`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn file_create_errhandler(
+pub fn file_create_errhandler(
     function: Function,
-    callback: MPI_File_errhandler_function,
-    errhandler: *mut MPI_Errhandler,
+    callback: Callback<MPI_File_errhandler_function>,
+    errhandler: Out<MPI_Errhandler>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create(function, "file_errhandler_fn", callback.map(Handler::File), errhandler) }
+    create(function, "file_errhandler_fn", callback.get().map(Handler::File), errhandler)
 }
 
 /// `MPI_Session_create_errhandler`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn session_create_errhandler(
+pub fn session_create_errhandler(
     function: Function,
-    callback: MPI_Session_errhandler_function,
-    errhandler: *mut MPI_Errhandler,
+    callback: Callback<MPI_Session_errhandler_function>,
+    errhandler: Out<MPI_Errhandler>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create(function, "session_errhandler_fn", callback.map(Handler::Session), errhandler) }
+    create(function, "session_errhandler_fn", callback.get().map(Handler::Session), errhandler)
 }
 
 /// `MPI_Win_create_errhandler`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn win_create_errhandler(
+pub fn win_create_errhandler(
     function: Function,
-    callback: MPI_Win_errhandler_function,
-    errhandler: *mut MPI_Errhandler,
+    callback: Callback<MPI_Win_errhandler_function>,
+    errhandler: Out<MPI_Errhandler>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create(function, "win_errhandler_fn", callback.map(Handler::Win), errhandler) }
+    create(function, "win_errhandler_fn", callback.get().map(Handler::Win), errhandler)
 }
 
 /// `MPI_Errhandler_free`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn errhandler_free(function: Function, errhandler: *mut MPI_Errhandler) -> c_int {
+pub fn errhandler_free(function: Function, errhandler: InOut<MPI_Errhandler>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let errhandler = unsafe { InOut::new("errhandler", errhandler) }?;
+        let errhandler = errhandler.named("errhandler")?;
         errhandler::free(errhandler.get())?;
         errhandler.set(MPI_ERRHANDLER_NULL);
         Ok(())
@@ -141,16 +113,8 @@ pub fn comm_set_errhandler(function: Function, comm: MPI_Comm, errhandler: MPI_E
 }
 
 /// `MPI_Comm_get_errhandler`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_get_errhandler(
-    function: Function,
-    comm: MPI_Comm,
-    errhandler: *mut MPI_Errhandler,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    on_comm_cell(function, comm, |cell| unsafe { get(cell, errhandler) })
+pub fn comm_get_errhandler(function: Function, comm: MPI_Comm, errhandler: Out<MPI_Errhandler>) -> c_int {
+    on_comm_cell(function, comm, |cell| get(cell, errhandler))
 }
 
 /// Runs the body of a function of the error handler of a communicator, which need not be made yet.
@@ -176,16 +140,8 @@ pub fn file_set_errhandler(function: Function, file: MPI_File, errhandler: MPI_E
 }
 
 /// `MPI_File_get_errhandler`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn file_get_errhandler(
-    function: Function,
-    file: MPI_File,
-    errhandler: *mut MPI_Errhandler,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    on_file(function, ("file", file), |cell| unsafe { get(cell, errhandler) })
+pub fn file_get_errhandler(function: Function, file: MPI_File, errhandler: Out<MPI_Errhandler>) -> c_int {
+    on_file(function, ("file", file), |cell| get(cell, errhandler))
 }
 
 /// `MPI_File_call_errhandler`.
@@ -199,16 +155,12 @@ pub fn session_set_errhandler(function: Function, session: MPI_Session, errhandl
 }
 
 /// `MPI_Session_get_errhandler`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn session_get_errhandler(
+pub fn session_get_errhandler(
     function: Function,
     session: MPI_Session,
-    errhandler: *mut MPI_Errhandler,
+    errhandler: Out<MPI_Errhandler>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    on_session(function, session, |_, entry| unsafe { get(&entry.errhandler, errhandler) })
+    on_session(function, session, |_, entry| get(&entry.errhandler, errhandler))
 }
 
 /// `MPI_Session_call_errhandler`.
@@ -222,12 +174,8 @@ pub fn win_set_errhandler(function: Function, win: MPI_Win, errhandler: MPI_Errh
 }
 
 /// `MPI_Win_get_errhandler`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn win_get_errhandler(function: Function, win: MPI_Win, errhandler: *mut MPI_Errhandler) -> c_int {
-    // SAFETY: the caller's promise.
-    on_win(function, win, |cell| unsafe { get(cell, errhandler) })
+pub fn win_get_errhandler(function: Function, win: MPI_Win, errhandler: Out<MPI_Errhandler>) -> c_int {
+    on_win(function, win, |cell| get(cell, errhandler))
 }
 
 /// `MPI_Win_call_errhandler`.
@@ -236,32 +184,19 @@ pub fn win_call_errhandler(function: Function, win: MPI_Win, errorcode: c_int) -
 }
 
 /// `MPI_Error_class`: a code of the standard is its own class.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn error_class(function: Function, errorcode: c_int, errorclass: *mut c_int) -> c_int {
+pub fn error_class(function: Function, errorcode: c_int, errorclass: Out<c_int>) -> c_int {
     at_any_time(function, || {
         let class = class_of(errorcode)?;
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("errorclass", errorclass) }?.set(class);
+        errorclass.named("errorclass")?.set(class);
         Ok(())
     })
 }
 
 /// `MPI_Error_string`: what the class means, and what the latest error of it in this thread was about.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn error_string(
-    function: Function,
-    errorcode: c_int,
-    string: *mut c_char,
-    resultlen: *mut c_int,
-) -> c_int {
+pub fn error_string(function: Function, errorcode: c_int, string: TextOut, resultlen: Out<c_int>) -> c_int {
     at_any_time(function, || {
         let text = text_of(errorcode)?;
-        // SAFETY: the caller's promise.
-        unsafe { StringOut::new("string", string, MPI_MAX_ERROR_STRING, resultlen) }?.set_bytes(&text);
+        string.with_length("string", resultlen)?.set_bytes(&text);
         Ok(())
     })
 }

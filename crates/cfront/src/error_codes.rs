@@ -5,15 +5,15 @@
 //! MPI-5.0: MPI Environmental Management, Error Classes, Error Codes, and Error Handlers.
 
 use std::collections::BTreeMap;
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 
+use crate::argument::{Out, TextIn};
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_ERR_LASTCODE, MPI_MAX_ERROR_STRING};
-use crate::pointer::{Out, short_bytes};
 
 /// What the program has added and not removed again, by number.
 static ADDED: Mutex<BTreeMap<c_int, Added>> = Mutex::new(BTreeMap::new());
@@ -55,22 +55,15 @@ pub fn last_used() -> *const c_int {
 }
 
 /// `MPI_Add_error_class`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn add_error_class(function: Function, errorclass: *mut c_int) -> c_int {
+pub fn add_error_class(function: Function, errorclass: Out<c_int>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("errorclass", errorclass) }?.set(add(None));
+        errorclass.named("errorclass")?.set(add(None));
         Ok(())
     })
 }
 
 /// `MPI_Add_error_code`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn add_error_code(function: Function, errorclass: c_int, errorcode: *mut c_int) -> c_int {
+pub fn add_error_code(function: Function, errorclass: c_int, errorcode: Out<c_int>) -> c_int {
     at_any_time(function, || {
         if !is_class(errorclass) {
             return Err(Error::new(
@@ -78,20 +71,15 @@ pub unsafe fn add_error_code(function: Function, errorclass: c_int, errorcode: *
                 format!("errorclass is {errorclass}, which is no class"),
             ));
         }
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("errorcode", errorcode) }?.set(add(Some(errorclass)));
+        errorcode.named("errorcode")?.set(add(Some(errorclass)));
         Ok(())
     })
 }
 
 /// `MPI_Add_error_string`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn add_error_string(function: Function, errorcode: c_int, text: *const c_char) -> c_int {
+pub fn add_error_string(function: Function, errorcode: c_int, text: TextIn) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let text = unsafe { short_bytes("string", text, MPI_MAX_ERROR_STRING) }?;
+        let text = text.short_bytes("string", MPI_MAX_ERROR_STRING)?;
         change(errorcode, |added| {
             added.text = Some(text);
             Ok(())
@@ -201,13 +189,16 @@ mod tests {
     fn a_class_stays_as_long_as_it_has_codes_and_strings() {
         let (mut class, mut code) = (0, 0);
         // SAFETY: the result is written to a variable.
-        assert_eq!(unsafe { add_error_class(Function::AddErrorClass, &raw mut class) }, MPI_SUCCESS);
+        let out = unsafe { Out::new(&raw mut class) };
+        assert_eq!(add_error_class(Function::AddErrorClass, out), MPI_SUCCESS);
         // SAFETY: as above.
-        assert_eq!(unsafe { add_error_code(Function::AddErrorCode, class, &raw mut code) }, MPI_SUCCESS);
+        let out = unsafe { Out::new(&raw mut code) };
+        assert_eq!(add_error_code(Function::AddErrorCode, class, out), MPI_SUCCESS);
         assert!(class > MPI_ERR_LASTCODE && code > class);
         assert_eq!((class_of(code), text_of(code)), (Some(class), Some(Vec::new())));
         // SAFETY: a string of C.
-        let outcome = unsafe { add_error_string(Function::AddErrorString, code, c"no more paper".as_ptr()) };
+        let text = unsafe { TextIn::new(c"no more paper".as_ptr()) };
+        let outcome = add_error_string(Function::AddErrorString, code, text);
         assert_eq!((outcome, text_of(code)), (MPI_SUCCESS, Some(b"no more paper".to_vec())));
 
         assert!(removable_class(class).expect_err("it has a code").text().contains("1 codes"));

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use oxmpi_base::{Function, Result, Status};
 use oxmpi_core::GeneralizedCallbacks;
 
+use crate::argument::{Callback, Out, Word, null};
 use crate::error_codes;
 use crate::failure::in_process;
 use crate::generated::constants::MPI_SUCCESS;
@@ -20,7 +21,6 @@ use crate::generated::types::{
 };
 use crate::handle::{bad_handle, decode, encode};
 use crate::object::comm::indirect::on_object;
-use crate::pointer::{Out, Word, null};
 use crate::requests::misused;
 use crate::status;
 
@@ -61,26 +61,22 @@ fn returned(which: &str, code: c_int) -> Result<()> {
 }
 
 /// `MPI_Grequest_start`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn grequest_start(
+pub fn grequest_start(
     function: Function,
-    query_fn: MPI_Grequest_query_function,
-    free_fn: MPI_Grequest_free_function,
-    cancel_fn: MPI_Grequest_cancel_function,
+    query_fn: Callback<MPI_Grequest_query_function>,
+    free_fn: Callback<MPI_Grequest_free_function>,
+    cancel_fn: Callback<MPI_Grequest_cancel_function>,
     extra_state: *mut c_void,
-    request: *mut MPI_Request,
+    request: Out<MPI_Request>,
 ) -> c_int {
     in_process(function, |process| {
         let functions = Functions {
-            query: query_fn.ok_or_else(|| null("query_fn"))?,
-            free: free_fn.ok_or_else(|| null("free_fn"))?,
-            cancel: cancel_fn.ok_or_else(|| null("cancel_fn"))?,
+            query: query_fn.get().ok_or_else(|| null("query_fn"))?,
+            free: free_fn.get().ok_or_else(|| null("free_fn"))?,
+            cancel: cancel_fn.get().ok_or_else(|| null("cancel_fn"))?,
             extra_state: Word::of(extra_state),
         };
-        // SAFETY: the caller's promise.
-        let request = unsafe { Out::new("request", request) }?;
+        let request = request.named("request")?;
         request.set(encode(process.start_generalized(Arc::new(functions))));
         Ok(())
     })

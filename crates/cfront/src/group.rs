@@ -7,6 +7,7 @@ use std::ffi::c_int;
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{Comparison, Group};
 
+use crate::argument::{ArrayIn, ArrayOut, InOut, Out};
 use crate::failure::in_process;
 use crate::generated::constants::{
     MPI_CONGRUENT, MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_IDENT, MPI_PROC_NULL, MPI_SIMILAR, MPI_UNDEFINED,
@@ -14,17 +15,12 @@ use crate::generated::constants::{
 };
 use crate::generated::types::MPI_Group;
 use crate::object::group::{self, Entry, adopt, find, find_entry};
-use crate::pointer::{Array, InOut, Out};
 
 /// A function that makes a group.
-///
-/// # Safety
-/// `newgroup` is null or valid for writes.
-unsafe fn make(function: Function, newgroup: *mut MPI_Group, made: impl FnOnce() -> Result<Entry>) -> c_int {
+fn make(function: Function, newgroup: Out<MPI_Group>, made: impl FnOnce() -> Result<Entry>) -> c_int {
     in_process(function, |_| {
         let Entry { group, origin } = made()?;
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("newgroup", newgroup) }?.set(adopt(group, origin));
+        newgroup.named("newgroup")?.set(adopt(group, origin));
         Ok(())
     })
 }
@@ -41,45 +37,28 @@ fn combined(
 }
 
 /// `MPI_Group_size`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn group_size(function: Function, group: MPI_Group, size: *mut c_int) -> c_int {
+pub fn group_size(function: Function, group: MPI_Group, size: Out<c_int>) -> c_int {
     in_process(function, |_| {
         let group = find("group", group)?;
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("size", size) }?.set(group.size().cast_signed());
+        size.named("size")?.set(group.size().cast_signed());
         Ok(())
     })
 }
 
 /// `MPI_Group_rank`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn group_rank(function: Function, group: MPI_Group, rank: *mut c_int) -> c_int {
+pub fn group_rank(function: Function, group: MPI_Group, rank: Out<c_int>) -> c_int {
     in_process(function, |_| {
         let group = find("group", group)?;
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("rank", rank) }?.set(group.rank().map_or(MPI_UNDEFINED, u32::cast_signed));
+        rank.named("rank")?.set(group.rank().map_or(MPI_UNDEFINED, u32::cast_signed));
         Ok(())
     })
 }
 
 /// `MPI_Group_compare`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn group_compare(
-    function: Function,
-    group1: MPI_Group,
-    group2: MPI_Group,
-    result: *mut c_int,
-) -> c_int {
+pub fn group_compare(function: Function, group1: MPI_Group, group2: MPI_Group, result: Out<c_int>) -> c_int {
     in_process(function, |_| {
         let (first, second) = (find("group1", group1)?, find("group2", group2)?);
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("result", result) }?.set(comparison(first.compare(&second)));
+        result.named("result")?.set(comparison(first.compare(&second)));
         Ok(())
     })
 }
@@ -95,24 +74,19 @@ pub fn comparison(comparison: Comparison) -> c_int {
 }
 
 /// `MPI_Group_translate_ranks`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn group_translate_ranks(
+pub fn group_translate_ranks(
     function: Function,
     group1: MPI_Group,
-    n: c_int,
-    ranks1: *const c_int,
+    _n: c_int,
+    ranks1: ArrayIn<c_int>,
     group2: MPI_Group,
-    ranks2: *mut c_int,
+    ranks2: ArrayOut<c_int>,
 ) -> c_int {
     in_process(function, |_| {
         let from = find("group1", group1)?;
-        // SAFETY: the caller's promise.
-        let ranks = unsafe { Array::counted("ranks1", ranks1.cast_mut(), ("n", n)) }?;
+        let ranks = ranks1.counted("ranks1", "n")?;
         let to = find("group2", group2)?;
-        // SAFETY: the caller's promise.
-        let out = unsafe { Array::counted("ranks2", ranks2, ("n", n)) }?;
+        let out = ranks2.counted("ranks2", "n")?;
         let translated = ranks.iter().map(|rank| match rank {
             MPI_PROC_NULL => Ok(MPI_PROC_NULL),
             rank => Ok(from.translate(rank, &to)?.map_or(MPI_UNDEFINED, u32::cast_signed)),
@@ -126,147 +100,103 @@ pub unsafe fn group_translate_ranks(
 }
 
 /// What a method of the group makes of the ranks that an argument lists.
-///
-/// # Safety
-/// `newgroup` is null or valid for writes.
-unsafe fn part<T: Copy>(
+fn part<T: Copy>(
     function: Function,
     group: MPI_Group,
     argument: &str,
-    listed: impl FnOnce() -> Result<Array<T>>,
+    listed: ArrayIn<T>,
     method: impl FnOnce(&Group, &[T]) -> Result<Group>,
-    newgroup: *mut MPI_Group,
+    newgroup: Out<MPI_Group>,
 ) -> c_int {
     let made = || {
         let old = find_entry("group", group)?;
-        let listed: Vec<_> = listed()?.iter().collect();
+        let listed: Vec<_> = listed.counted(argument, "n")?.iter().collect();
         Ok(old.derive(method(&old.group, &listed).map_err(|error| error.about(argument))?))
     };
-    // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, made) }
+    make(function, newgroup, made)
 }
 
 /// `MPI_Group_incl`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn group_incl(
+pub fn group_incl(
     function: Function,
     group: MPI_Group,
-    n: c_int,
-    ranks: *const c_int,
-    newgroup: *mut MPI_Group,
+    _n: c_int,
+    ranks: ArrayIn<c_int>,
+    newgroup: Out<MPI_Group>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    let ranks = || unsafe { Array::counted("ranks", ranks.cast_mut(), ("n", n)) };
-    // SAFETY: the caller's promise.
-    unsafe { part(function, group, "ranks", ranks, Group::include, newgroup) }
+    part(function, group, "ranks", ranks, Group::include, newgroup)
 }
 
 /// `MPI_Group_excl`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn group_excl(
+pub fn group_excl(
     function: Function,
     group: MPI_Group,
-    n: c_int,
-    ranks: *const c_int,
-    newgroup: *mut MPI_Group,
+    _n: c_int,
+    ranks: ArrayIn<c_int>,
+    newgroup: Out<MPI_Group>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    let ranks = || unsafe { Array::counted("ranks", ranks.cast_mut(), ("n", n)) };
-    // SAFETY: the caller's promise.
-    unsafe { part(function, group, "ranks", ranks, Group::exclude, newgroup) }
+    part(function, group, "ranks", ranks, Group::exclude, newgroup)
 }
 
 /// `MPI_Group_range_incl`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn group_range_incl(
+pub fn group_range_incl(
     function: Function,
     group: MPI_Group,
-    n: c_int,
-    ranges: *mut [c_int; 3],
-    newgroup: *mut MPI_Group,
+    _n: c_int,
+    ranges: ArrayIn<[c_int; 3]>,
+    newgroup: Out<MPI_Group>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    let ranges = || unsafe { Array::counted("ranges", ranges, ("n", n)) };
-    // SAFETY: the caller's promise.
-    unsafe { part(function, group, "ranges", ranges, Group::include_ranges, newgroup) }
+    part(function, group, "ranges", ranges, Group::include_ranges, newgroup)
 }
 
 /// `MPI_Group_range_excl`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn group_range_excl(
+pub fn group_range_excl(
     function: Function,
     group: MPI_Group,
-    n: c_int,
-    ranges: *mut [c_int; 3],
-    newgroup: *mut MPI_Group,
+    _n: c_int,
+    ranges: ArrayIn<[c_int; 3]>,
+    newgroup: Out<MPI_Group>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    let ranges = || unsafe { Array::counted("ranges", ranges, ("n", n)) };
-    // SAFETY: the caller's promise.
-    unsafe { part(function, group, "ranges", ranges, Group::exclude_ranges, newgroup) }
+    part(function, group, "ranges", ranges, Group::exclude_ranges, newgroup)
 }
 
 /// `MPI_Group_union`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn group_union(
+pub fn group_union(
     function: Function,
     group1: MPI_Group,
     group2: MPI_Group,
-    newgroup: *mut MPI_Group,
+    newgroup: Out<MPI_Group>,
 ) -> c_int {
     let made = || combined(group1, group2, Group::union);
-    // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, made) }
+    make(function, newgroup, made)
 }
 
 /// `MPI_Group_intersection`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn group_intersection(
+pub fn group_intersection(
     function: Function,
     group1: MPI_Group,
     group2: MPI_Group,
-    newgroup: *mut MPI_Group,
+    newgroup: Out<MPI_Group>,
 ) -> c_int {
     let made = || combined(group1, group2, Group::intersection);
-    // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, made) }
+    make(function, newgroup, made)
 }
 
 /// `MPI_Group_difference`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn group_difference(
+pub fn group_difference(
     function: Function,
     group1: MPI_Group,
     group2: MPI_Group,
-    newgroup: *mut MPI_Group,
+    newgroup: Out<MPI_Group>,
 ) -> c_int {
     let made = || combined(group1, group2, Group::difference);
-    // SAFETY: the caller's promise.
-    unsafe { make(function, newgroup, made) }
+    make(function, newgroup, made)
 }
 
 /// `MPI_Group_free`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn group_free(function: Function, group: *mut MPI_Group) -> c_int {
+pub fn group_free(function: Function, group: InOut<MPI_Group>) -> c_int {
     in_process(function, |_| {
-        // SAFETY: the caller's promise.
-        let group = unsafe { InOut::new("group", group) }?;
+        let group = group.named("group")?;
         find("group", group.get())?;
         group::remove(group.get());
         group.set(MPI_GROUP_NULL);

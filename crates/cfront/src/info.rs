@@ -7,51 +7,39 @@ use std::ffi::{c_char, c_int};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 
+use crate::argument::{InOut, Out, SizedText, TextIn, TextOut};
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_INFO_NULL, MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL};
 use crate::generated::types::MPI_Info;
 use crate::object;
 use crate::object::info::{Info, insert, lock, read, writable};
-use crate::pointer::{InOut, Out, Text, bytes};
 
 /// `MPI_Info_create`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn info_create(function: Function, info: *mut MPI_Info) -> c_int {
+pub fn info_create(function: Function, info: Out<MPI_Info>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("info", info) }?.set(insert(Info::default()));
+        info.named("info")?.set(insert(Info::default()));
         Ok(())
     })
 }
 
 /// `MPI_Info_create_env`: the arguments are those that the system knows, not those of the call.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn info_create_env(
+pub fn info_create_env(
     function: Function,
     _argc: c_int,
     _argv: *mut *mut c_char,
-    info: *mut MPI_Info,
+    info: Out<MPI_Info>,
 ) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("info", info) }?.set(insert(Info::environment()));
+        info.named("info")?.set(insert(Info::environment()));
         Ok(())
     })
 }
 
 /// `MPI_Info_delete`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn info_delete(function: Function, info: MPI_Info, key: *const c_char) -> c_int {
+pub fn info_delete(function: Function, info: MPI_Info, key: TextIn) -> c_int {
     at_any_time(function, || {
         let info = writable(info)?;
-        // SAFETY: the caller's promise.
-        let key = unsafe { read_key(key) }?;
+        let key = read_key(key)?;
         if !lock(&info).remove(&key) {
             let text = format!("key is \"{}\", which is not set", String::from_utf8_lossy(&key));
             return Err(Error::new(ErrorClass::InfoNokey, text));
@@ -61,26 +49,18 @@ pub unsafe fn info_delete(function: Function, info: MPI_Info, key: *const c_char
 }
 
 /// `MPI_Info_dup`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn info_dup(function: Function, info: MPI_Info, newinfo: *mut MPI_Info) -> c_int {
+pub fn info_dup(function: Function, info: MPI_Info, newinfo: Out<MPI_Info>) -> c_int {
     at_any_time(function, || {
         let copy = read("info", info)?;
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("newinfo", newinfo) }?.set(insert(copy));
+        newinfo.named("newinfo")?.set(insert(copy));
         Ok(())
     })
 }
 
 /// `MPI_Info_free`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn info_free(function: Function, info: *mut MPI_Info) -> c_int {
+pub fn info_free(function: Function, info: InOut<MPI_Info>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let info = unsafe { InOut::new("info", info) }?;
+        let info = info.named("info")?;
         writable(info.get())?;
         object::info::remove(info.get());
         info.set(MPI_INFO_NULL);
@@ -89,28 +69,22 @@ pub unsafe fn info_free(function: Function, info: *mut MPI_Info) -> c_int {
 }
 
 /// `MPI_Info_get`, which cuts the value to `valuelen` characters.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn info_get(
+pub fn info_get(
     function: Function,
     info: MPI_Info,
-    key: *const c_char,
+    key: TextIn,
     valuelen: c_int,
-    value: *mut c_char,
-    flag: *mut c_int,
+    value: TextOut,
+    flag: Out<c_int>,
 ) -> c_int {
     at_any_time(function, || {
         let info = read("info", info)?;
-        // SAFETY: the caller's promise.
-        let key = unsafe { read_key(key) }?;
-        let Ok(room) = usize::try_from(valuelen) else {
+        let key = read_key(key)?;
+        if valuelen < 0 {
             return Err(Error::new(ErrorClass::Arg, format!("valuelen is {valuelen}")));
-        };
-        // SAFETY: the caller has room for `valuelen` characters and a zero byte.
-        let value = unsafe { Text::new("value", value, room + 1) }?;
-        // SAFETY: the caller's promise.
-        let flag = unsafe { Out::new("flag", flag) }?;
+        }
+        let value = value.named("value")?;
+        let flag = flag.named("flag")?;
         let found = info.value(&key);
         if let Some(found) = found {
             value.set_bytes(found);
@@ -121,60 +95,40 @@ pub unsafe fn info_get(
 }
 
 /// `MPI_Info_get_nkeys`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn info_get_nkeys(function: Function, info: MPI_Info, nkeys: *mut c_int) -> c_int {
+pub fn info_get_nkeys(function: Function, info: MPI_Info, nkeys: Out<c_int>) -> c_int {
     at_any_time(function, || {
         let info = read("info", info)?;
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("nkeys", nkeys) }?.set(small(info.key_count()));
+        nkeys.named("nkeys")?.set(small(info.key_count()));
         Ok(())
     })
 }
 
 /// `MPI_Info_get_nthkey`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn info_get_nthkey(function: Function, info: MPI_Info, n: c_int, key: *mut c_char) -> c_int {
+pub fn info_get_nthkey(function: Function, info: MPI_Info, n: c_int, key: TextOut) -> c_int {
     at_any_time(function, || {
         let info = read("info", info)?;
         let Some(nth) = usize::try_from(n).ok().and_then(|n| info.key(n)) else {
             let text = format!("n is {n}, and the info object has {} keys", info.key_count());
             return Err(Error::new(ErrorClass::Arg, text));
         };
-        // SAFETY: the caller has room for the longest key.
-        unsafe { Text::new("key", key, MPI_MAX_INFO_KEY as usize) }?.set_bytes(nth);
+        key.named("key")?.set_bytes(nth);
         Ok(())
     })
 }
 
 /// `MPI_Info_get_string`, which cuts the value to `*buflen` bytes, and says how many it has.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn info_get_string(
+pub fn info_get_string(
     function: Function,
     info: MPI_Info,
-    key: *const c_char,
-    buflen: *mut c_int,
-    value: *mut c_char,
-    flag: *mut c_int,
+    key: TextIn,
+    value: SizedText,
+    flag: Out<c_int>,
 ) -> c_int {
     at_any_time(function, || {
         let info = read("info", info)?;
-        // SAFETY: the caller's promise.
-        let key = unsafe { read_key(key) }?;
-        // SAFETY: the caller's promise.
-        let buflen = unsafe { InOut::new("buflen", buflen) }?;
-        let Ok(room) = usize::try_from(buflen.get()) else {
-            return Err(Error::new(ErrorClass::Arg, format!("*buflen is {}", buflen.get())));
-        };
-        // SAFETY: the caller has room for `*buflen` bytes, if there are any.
-        let value = if room == 0 { None } else { Some(unsafe { Text::new("value", value, room) }?) };
-        // SAFETY: the caller's promise.
-        let flag = unsafe { Out::new("flag", flag) }?;
+        let key = read_key(key)?;
+        let (buflen, value) = value.named("buflen", "value")?;
+        let flag = flag.named("flag")?;
         let found = info.value(&key);
         if let Some(found) = found {
             value.map(|value| value.set_bytes(found));
@@ -186,24 +140,18 @@ pub unsafe fn info_get_string(
 }
 
 /// `MPI_Info_get_valuelen`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn info_get_valuelen(
+pub fn info_get_valuelen(
     function: Function,
     info: MPI_Info,
-    key: *const c_char,
-    valuelen: *mut c_int,
-    flag: *mut c_int,
+    key: TextIn,
+    valuelen: Out<c_int>,
+    flag: Out<c_int>,
 ) -> c_int {
     at_any_time(function, || {
         let info = read("info", info)?;
-        // SAFETY: the caller's promise.
-        let key = unsafe { read_key(key) }?;
-        // SAFETY: the caller's promise.
-        let valuelen = unsafe { Out::new("valuelen", valuelen) }?;
-        // SAFETY: the caller's promise.
-        let flag = unsafe { Out::new("flag", flag) }?;
+        let key = read_key(key)?;
+        let valuelen = valuelen.named("valuelen")?;
+        let flag = flag.named("flag")?;
         let found = info.value(&key);
         if let Some(found) = found {
             valuelen.set(small(found.len()));
@@ -214,32 +162,19 @@ pub unsafe fn info_get_valuelen(
 }
 
 /// `MPI_Info_set`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn info_set(
-    function: Function,
-    info: MPI_Info,
-    key: *const c_char,
-    value: *const c_char,
-) -> c_int {
+pub fn info_set(function: Function, info: MPI_Info, key: TextIn, value: TextIn) -> c_int {
     at_any_time(function, || {
         let info = writable(info)?;
-        // SAFETY: the caller's promise.
-        let key = unsafe { read_key(key) }?;
-        // SAFETY: the caller's promise.
-        let value = unsafe { bytes("value", value) }?;
+        let key = read_key(key)?;
+        let value = value.bytes("value")?;
         limit(ErrorClass::InfoValue, "value", &value, MPI_MAX_INFO_VAL)?;
         lock(&info).set(key, value);
         Ok(())
     })
 }
 
-/// # Safety
-/// `key` is null or a string that ends with a zero byte.
-unsafe fn read_key(key: *const c_char) -> Result<Vec<u8>> {
-    // SAFETY: the caller's promise.
-    let key = unsafe { bytes("key", key) }?;
+fn read_key(key: TextIn) -> Result<Vec<u8>> {
+    let key = key.bytes("key")?;
     if key.is_empty() {
         return Err(Error::new(ErrorClass::InfoKey, "key is empty"));
     }
@@ -277,14 +212,18 @@ mod tests {
     fn a_value_is_cut_to_the_room_there_is_and_its_length_told() {
         for (room, cut) in [(0, ""), (1, ""), (4, "for"), (10, "forty-two"), (20, "forty-two")] {
             let (mut buflen, mut value, mut flag) = (room, [b'x' as c_char; 20], 0);
-            let (length, text, found) = (&raw mut buflen, value.as_mut_ptr(), &raw mut flag);
-            let key = c"answer".as_ptr();
-            // SAFETY: there is room for `room` characters, and for the other results.
-            unsafe { info_get_string(Function::InfoGetString, with_answer(), key, length, text, found) };
+            let text = value.as_mut_ptr();
+            // SAFETY: a string of C.
+            let key = unsafe { TextIn::new(c"answer".as_ptr()) };
+            // SAFETY: there is room for `room` characters, and for the flag.
+            let out = unsafe { SizedText::new(&raw mut buflen, text) };
+            // SAFETY: as above.
+            let found = unsafe { Out::new(&raw mut flag) };
+            info_get_string(Function::InfoGetString, with_answer(), key, out, found);
             assert_eq!((buflen, flag), (10, 1));
             if room != 0 {
                 // SAFETY: a string was written.
-                assert_eq!(unsafe { bytes("value", text) }.expect("it is there"), cut.as_bytes());
+                assert_eq!(unsafe { TextIn::new(text) }.bytes("value").expect("it is there"), cut.as_bytes());
             }
         }
     }

@@ -1,7 +1,8 @@
 //! The body of every C function, once for all ABIs.
 //!
 //! A body takes the arguments of its function in C's order, widened; the contract with the exports that call the
-//! bodies is written at the top of `crates/abi/src/lib.rs`. It checks the arguments in that order, turns handles
+//! bodies is written at the top of `crates/abi/src/lib.rs`. Pointers come as what `argument` has for them, with their
+//! caller's promise, so that a body is safe code. It checks the arguments in that order, turns handles
 //! into objects (`object`), calls `core`, and writes the results. What went wrong goes to `failure`.
 //!
 //! Modules are named for the chapters of the standard's functions; those that no other crate sees hold what the
@@ -11,9 +12,9 @@
 #![allow(clippy::too_many_arguments, reason = "as the standard has them")]
 
 pub mod abi;
+mod argument;
 pub mod attr;
 mod blocks;
-mod boundary;
 mod buffer;
 mod buffered;
 pub mod collective;
@@ -41,7 +42,6 @@ mod object;
 pub mod op;
 pub mod pack;
 pub mod persistent_pt2pt;
-mod pointer;
 mod process;
 pub mod profiling;
 pub mod pt2pt;
@@ -58,5 +58,13 @@ mod status;
 mod thread;
 pub mod topo;
 
-pub use boundary::{IntegerOut, Integers};
+pub use argument::{
+    ArrayArgument, ArrayIn, ArrayInOut, ArrayOut, Callback, In, InOut, IntegerInOut, IntegerOut, Integers,
+    Out, SizedText, TextIn, TextOut, Texts, Unmeasured, UnmeasuredIntegers, WordLists, Words,
+};
+pub use blocks::{Blocks, Datatypes, OperandBlocks};
+pub use buffer::{Message, Operands};
 pub use failure::{NoObject, Nobody, unsupported, unsupported_value};
+pub use pack::PackedBuffer;
+pub use status::{StatusIn, StatusInOut, StatusOut, Statuses};
+pub use topo::Weights;

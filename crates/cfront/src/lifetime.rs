@@ -9,11 +9,11 @@ use std::sync::Arc;
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{Communicator, Operation, Process};
 
+use crate::argument::Out;
 use crate::generated::types::{MPI_Comm, MPI_Info, MPI_Request};
 use crate::handle::encode;
 use crate::object::comm::on_comm;
 use crate::object::info;
-use crate::pointer::Out;
 use crate::signature;
 
 /// How a collective is called, with the arguments that only this form has.
@@ -23,23 +23,20 @@ pub enum Lifetime {
     /// To be completed by way of the request.
     Nonblocking {
         /// Where its handle goes.
-        request: *mut MPI_Request,
+        request: Out<MPI_Request>,
     },
     /// To be started by way of the request.
     Persistent {
         /// The info argument.
         hints: MPI_Info,
         /// Where the handle goes.
-        request: *mut MPI_Request,
+        request: Out<MPI_Request>,
     },
 }
 
 /// Runs the body of any collective.
-///
-/// # Safety
-/// What `describe` binds is valid until the operation is over; the request is null or valid for writes.
 #[inline]
-pub unsafe fn run(
+pub fn run(
     function: Function,
     comm: MPI_Comm,
     lifetime: Lifetime,
@@ -71,8 +68,7 @@ pub unsafe fn run(
         if let Some(hints) = hints {
             info::hints("info", hints)?;
         }
-        // SAFETY: the caller's promise.
-        let request = unsafe { Out::new("request", request) }?;
+        let request = request.named("request")?;
         request.set(encode(match hints {
             None => process.nonblocking(&comm.core, operation)?,
             Some(_) => process.persistent(&comm.core, operation)?,
@@ -88,47 +84,35 @@ macro_rules! collectives {
         ($($argument:ident: $type:ty),*) $describe:expr;
     )*) => {$(
         #[doc = concat!("`MPI_", $c_name, "`.")]
-        ///
-        /// # Safety
-        /// As the standard says of its arguments.
-        pub unsafe fn $blocking(function: Function, $($argument: $type,)* comm: MPI_Comm) -> c_int {
+        pub fn $blocking(function: Function, $($argument: $type,)* comm: MPI_Comm) -> c_int {
             let describe = $describe;
             let lifetime = $crate::lifetime::Lifetime::Blocking;
-            // SAFETY: the caller's promise.
-            unsafe { $crate::lifetime::run(function, comm, lifetime, describe) }
+            $crate::lifetime::run(function, comm, lifetime, describe)
         }
 
         #[doc = concat!("The nonblocking form of `MPI_", $c_name, "`.")]
-        ///
-        /// # Safety
-        /// As the standard says of its arguments.
-        pub unsafe fn $nonblocking(
+        pub fn $nonblocking(
             function: Function,
             $($argument: $type,)*
             comm: MPI_Comm,
-            request: *mut MPI_Request,
+            request: $crate::argument::Out<MPI_Request>,
         ) -> c_int {
             let describe = $describe;
             let lifetime = $crate::lifetime::Lifetime::Nonblocking { request };
-            // SAFETY: the caller's promise.
-            unsafe { $crate::lifetime::run(function, comm, lifetime, describe) }
+            $crate::lifetime::run(function, comm, lifetime, describe)
         }
 
         #[doc = concat!("`MPI_", $c_name, "_init`.")]
-        ///
-        /// # Safety
-        /// As the standard says of its arguments.
-        pub unsafe fn $persistent(
+        pub fn $persistent(
             function: Function,
             $($argument: $type,)*
             comm: MPI_Comm,
             info: MPI_Info,
-            request: *mut MPI_Request,
+            request: $crate::argument::Out<MPI_Request>,
         ) -> c_int {
             let describe = $describe;
             let lifetime = $crate::lifetime::Lifetime::Persistent { hints: info, request };
-            // SAFETY: the caller's promise.
-            unsafe { $crate::lifetime::run(function, comm, lifetime, describe) }
+            $crate::lifetime::run(function, comm, lifetime, describe)
         }
     )*};
 }

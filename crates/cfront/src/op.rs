@@ -10,14 +10,14 @@ use oxmpi_datatype::Datatype;
 use oxmpi_mem::Region;
 use oxmpi_op::Reducer;
 
-use crate::buffer::{Arguments, Names};
+use crate::argument::{Callback, InOut, Out};
+use crate::buffer::{Names, Operands};
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_NO_OP, MPI_OP_NULL, MPI_REPLACE};
 use crate::generated::types::{MPI_Count, MPI_Datatype, MPI_Op, MPI_User_function, MPI_User_function_c};
 use crate::handle::{Sharing, Table, bad_handle};
 use crate::image::{Image, Scratch};
 use crate::object::datatype;
-use crate::pointer::{InOut, Out};
 use crate::process;
 
 static OPS: Table<MPI_Op, UserOp> = Table::new(Sharing::ByThreadLevel);
@@ -148,60 +148,40 @@ impl UserFunction {
 }
 
 /// `MPI_Op_create`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn op_create(
+pub fn op_create(
     function: Function,
-    user_fn: MPI_User_function,
+    user_fn: Callback<MPI_User_function>,
     commute: c_int,
-    op: *mut MPI_Op,
+    op: Out<MPI_Op>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create(function, user_fn.map(UserFunction::Small), commute, op) }
+    create(function, user_fn.get().map(UserFunction::Small), commute, op)
 }
 
 /// `MPI_Op_create_c`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn op_create_c(
+pub fn op_create_c(
     function: Function,
-    user_fn: MPI_User_function_c,
+    user_fn: Callback<MPI_User_function_c>,
     commute: c_int,
-    op: *mut MPI_Op,
+    op: Out<MPI_Op>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create(function, user_fn.map(UserFunction::Large), commute, op) }
+    create(function, user_fn.get().map(UserFunction::Large), commute, op)
 }
 
-/// # Safety
-/// `op` is null or valid for writes.
-unsafe fn create(
-    function: Function,
-    user_fn: Option<UserFunction>,
-    commute: c_int,
-    op: *mut MPI_Op,
-) -> c_int {
+fn create(function: Function, user_fn: Option<UserFunction>, commute: c_int, op: Out<MPI_Op>) -> c_int {
     at_any_time(function, || {
         process::current()?;
         let no_function = || Error::new(ErrorClass::Arg, "user_fn is a null pointer");
         let user_op = UserOp { function: user_fn.ok_or_else(no_function)?, commutative: commute != 0 };
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("op", op) }?.set(OPS.insert(user_op));
+        op.named("op")?.set(OPS.insert(user_op));
         Ok(())
     })
 }
 
 /// `MPI_Op_free`: reductions under way keep the operation.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn op_free(function: Function, op: *mut MPI_Op) -> c_int {
+pub fn op_free(function: Function, op: InOut<MPI_Op>) -> c_int {
     at_any_time(function, || {
         process::current()?;
-        // SAFETY: the caller's promise.
-        let op = unsafe { InOut::new("op", op) }?;
+        let op = op.named("op")?;
         if let Some(predefined) = predefined(op.get()) {
             let text = format!("op is {}, which is predefined and cannot be freed", predefined.name());
             return Err(Error::new(ErrorClass::Op, text));
@@ -213,56 +193,38 @@ pub unsafe fn op_free(function: Function, op: *mut MPI_Op) -> c_int {
 }
 
 /// `MPI_Op_commutative`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn op_commutative(function: Function, op: MPI_Op, commute: *mut c_int) -> c_int {
+pub fn op_commutative(function: Function, op: MPI_Op, commute: Out<c_int>) -> c_int {
     at_any_time(function, || {
         process::current()?;
         let commutative = match predefined(op) {
             Some(_) => op != MPI_REPLACE && op != MPI_NO_OP,
             None => OPS.find("op", op)?.commutative,
         };
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("commute", commute) }?.set(commutative.into());
+        commute.named("commute")?.set(commutative.into());
         Ok(())
     })
 }
 
 /// `MPI_Reduce_local` and its large-count form; the program's functions are called with its own buffers.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn reduce_local(
-    function: Function,
-    inbuf: *const c_void,
-    inoutbuf: *mut c_void,
-    count: MPI_Count,
-    datatype: MPI_Datatype,
-    op: MPI_Op,
-) -> c_int {
+pub fn reduce_local(function: Function, operands: Operands, op: MPI_Op) -> c_int {
     at_any_time(function, || {
         process::current()?;
-        let found = datatype::find("datatype", datatype)?;
-        let input = Arguments { names: &INPUT, address: inbuf.cast_mut(), count, datatype };
-        // SAFETY: the caller's promise.
-        let input = unsafe { input.buffer_of(&found) }?;
-        let inout = Arguments { names: &INOUT, address: inoutbuf, count, datatype };
-        // SAFETY: the caller's promise.
-        let inout = unsafe { inout.buffer_of(&found) }?;
+        let operands = operands.typed(&INPUT, &INOUT)?;
+        let (input, inout) = (operands.input()?, operands.result()?);
         if input.overlaps(&inout) {
             return Err(Error::new(ErrorClass::Buffer, "inbuf and inoutbuf overlap"));
         }
         let Some(predefined) = predefined(op) else {
             let UserOp { function, .. } = OPS.find("op", op)?;
             if input.bytes() != 0 {
-                let (left, inout, count) = (inbuf.cast_mut().cast(), inoutbuf.cast(), count.cast_unsigned());
-                // SAFETY: the caller's promise; `count` was checked above.
-                unsafe { function.call(left, inout, count, found.extent(), datatype) };
+                let (left, inout, count) = operands.elements();
+                let (extent, handle) = (operands.datatype().extent(), operands.handle());
+                // SAFETY: these are the elements of the buffers, which are not empty.
+                unsafe { function.call(left.cast(), inout.cast(), count, extent, handle) };
             }
             return Ok(());
         };
-        let reducer = of_predefined(predefined, &found)?;
+        let reducer = of_predefined(predefined, operands.datatype())?;
         if let (Some(input), Some(inout)) = (input.as_dense(), inout.as_dense()) {
             reducer.combine(&input, &inout, &inout);
             return Ok(());

@@ -6,14 +6,13 @@
 mod external;
 
 use std::ffi::{c_int, c_void};
-use std::ptr;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_mem::Region;
 
 pub use self::external::{pack_external, pack_external_size, unpack_external};
-use crate::boundary::IntegerOut;
-use crate::buffer::{Arguments, Names, check_memory};
+use crate::argument::{IntegerInOut, IntegerOut, IntegerSlot};
+use crate::buffer::{Message, Names, check_memory, count_of};
 use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype};
 use crate::object::comm::on_comm;
 use crate::object::datatype;
@@ -22,66 +21,31 @@ const INPUT: Names = Names { address: "inbuf", count: "incount", datatype: "data
 const OUTPUT: Names = Names { address: "outbuf", count: "outcount", datatype: "datatype" };
 
 /// `MPI_Pack` and its large-count form.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn pack(
-    function: Function,
-    inbuf: *const c_void,
-    incount: MPI_Count,
-    datatype: MPI_Datatype,
-    outbuf: *mut c_void,
-    outsize: MPI_Count,
-    position: IntegerOut,
-    comm: MPI_Comm,
-) -> c_int {
+pub fn pack(function: Function, input: Message, packed: PackedBuffer, comm: MPI_Comm) -> c_int {
     on_comm(function, comm, |_, _| {
-        let input = Arguments { names: &INPUT, address: inbuf.cast_mut(), count: incount, datatype };
-        input.with_datatype(|datatype| {
-            // SAFETY: the caller's promise.
-            let input = unsafe { input.elements_of(datatype) }?;
-            // SAFETY: the caller's promise.
-            let packed = unsafe { Packed::new(("outbuf", outbuf), ("outsize", outsize), position) }?;
+        input.named(&INPUT).with_elements(|input| {
+            let packed = packed.named("outbuf", "outsize")?;
             input.read(&packed.next(input.bytes())?);
-            // SAFETY: the caller's promise.
-            unsafe { packed.advance(input.bytes()) }
+            packed.advance(input.bytes());
+            Ok(())
         })
     })
 }
 
 /// `MPI_Unpack` and its large-count form.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn unpack(
-    function: Function,
-    inbuf: *const c_void,
-    insize: MPI_Count,
-    position: IntegerOut,
-    outbuf: *mut c_void,
-    outcount: MPI_Count,
-    datatype: MPI_Datatype,
-    comm: MPI_Comm,
-) -> c_int {
+pub fn unpack(function: Function, packed: PackedBuffer, output: Message, comm: MPI_Comm) -> c_int {
     on_comm(function, comm, |_, _| {
-        // SAFETY: the caller's promise; only read.
-        let packed = unsafe { Packed::new(("inbuf", inbuf.cast_mut()), ("insize", insize), position) }?;
-        let output = Arguments { names: &OUTPUT, address: outbuf, count: outcount, datatype };
-        output.with_datatype(|datatype| {
-            // SAFETY: the caller's promise.
-            let output = unsafe { output.elements_of(datatype) }?;
+        let packed = packed.named("inbuf", "insize")?;
+        output.named(&OUTPUT).with_elements(|output| {
             output.write(&packed.next(output.bytes())?);
-            // SAFETY: the caller's promise.
-            unsafe { packed.advance(output.bytes()) }
+            packed.advance(output.bytes());
+            Ok(())
         })
     })
 }
 
 /// `MPI_Pack_size` and its large-count form.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn pack_size(
+pub fn pack_size(
     function: Function,
     incount: MPI_Count,
     datatype: MPI_Datatype,
@@ -89,49 +53,61 @@ pub unsafe fn pack_size(
     size: IntegerOut,
 ) -> c_int {
     on_comm(function, comm, |_, _| {
-        let input = Arguments { names: &INPUT, address: ptr::null_mut(), count: incount, datatype };
-        let count = input.count()?;
+        let count = count_of(INPUT.count, incount)?;
         let datatype = datatype::find("datatype", datatype)?;
         let bytes = count.checked_mul(datatype.size()).and_then(|bytes| i64::try_from(bytes).ok());
         let Some(bytes) = bytes else {
             let text = format!("incount is {count}: so many elements are more than 2^63 bytes");
             return Err(Error::new(ErrorClass::Count, text));
         };
-        // SAFETY: the caller's promise.
-        unsafe { size.write("size", bytes) }
+        size.named("size")?.set(bytes);
+        Ok(())
     })
 }
 
-/// The program's buffer of packed data, and how far it is used.
+/// The program's buffer of packed data, its size, and how far it is used.
+#[derive(Clone, Copy, Debug)]
+pub struct PackedBuffer {
+    base: *mut c_void,
+    size: MPI_Count,
+    position: IntegerInOut,
+}
+
+impl PackedBuffer {
+    /// # Safety
+    /// Until the last use, an address that is neither null nor `MPI_IN_PLACE` is as [`Region::claim`] demands for
+    /// `size` bytes, if that is positive; one that is constant in C is only read.
+    #[inline]
+    pub unsafe fn new(base: *const c_void, size: MPI_Count, position: IntegerInOut) -> Self {
+        Self { base: base.cast_mut(), size, position }
+    }
+
+    /// The arguments that C calls `argument` and `size`.
+    #[inline(always)] // loading what was just stored in parts would wait for it
+    fn named(self, argument: &str, size_argument: &'static str) -> Result<Packed> {
+        let bytes = |argument: &str, value: i64| {
+            usize::try_from(value).map_err(|_| Error::new(ErrorClass::Arg, format!("{argument} is {value}")))
+        };
+        let size = bytes(size_argument, self.size)?;
+        let position = self.position.named("position")?;
+        let used = bytes("*position", position.get())?;
+        check_memory(argument, self.base, size as MPI_Count)?;
+        // SAFETY: `new` was promised so; at null and `MPI_IN_PLACE` there are no bytes.
+        let all = unsafe { Region::claim(self.base.cast(), size) };
+        Ok(Packed { size_argument, all, used, position })
+    }
+}
+
+/// A buffer of packed data, and how far it is used.
 struct Packed {
     /// What C calls its size.
     size_argument: &'static str,
     all: Region,
     used: usize,
-    position: IntegerOut,
+    position: IntegerSlot,
 }
 
 impl Packed {
-    /// # Safety
-    /// `base` is valid for what is done with `size` bytes, `position` for reads and writes.
-    #[inline(always)] // loading what was just stored in parts would wait for it
-    unsafe fn new(
-        (argument, base): (&str, *mut c_void),
-        (size_argument, size): (&'static str, MPI_Count),
-        position: IntegerOut,
-    ) -> Result<Self> {
-        let bytes = |argument: &str, value: i64| {
-            usize::try_from(value).map_err(|_| Error::new(ErrorClass::Arg, format!("{argument} is {value}")))
-        };
-        let size = bytes(size_argument, size)?;
-        // SAFETY: the caller's promise.
-        let used = bytes("*position", unsafe { position.read("position") }?)?;
-        check_memory(argument, base, size as MPI_Count)?;
-        // SAFETY: the caller's promise.
-        let all = unsafe { Region::claim(base.cast(), size) };
-        Ok(Self { size_argument, all, used, position })
-    }
-
     /// The `bytes` bytes from the position.
     fn next(&self, bytes: u64) -> Result<Region> {
         let left = self.all.len().saturating_sub(self.used);
@@ -145,11 +121,7 @@ impl Packed {
         }
     }
 
-    /// # Safety
-    /// As [`Packed::new`].
-    unsafe fn advance(&self, bytes: u64) -> Result<()> {
-        let position = self.used as i64 + bytes as i64;
-        // SAFETY: the caller's promise.
-        unsafe { self.position.write("position", position) }
+    fn advance(&self, bytes: u64) {
+        self.position.set(self.used as i64 + bytes as i64);
     }
 }

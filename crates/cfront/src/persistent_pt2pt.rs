@@ -2,19 +2,19 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Persistent Communication Requests.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::sync::Arc;
 
 use oxmpi_base::Function;
 use oxmpi_core::{Process, SendMode};
 
-use crate::buffer::{Arguments, PLAIN};
+use crate::argument::{ArrayInOut, InOut, Out};
+use crate::buffer::Message;
 use crate::envelope::{destination, make_request, origin, pattern};
-use crate::generated::types::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Request};
+use crate::generated::types::{MPI_Comm, MPI_Request};
 use crate::handle::{bad_handle, decode};
 use crate::object::comm::Entry;
 use crate::object::comm::indirect::on_object;
-use crate::pointer::InOut;
 use crate::requests::{Requests, misused};
 
 pub use crate::buffered::bsend_init;
@@ -22,25 +22,18 @@ pub use crate::buffered::bsend_init;
 macro_rules! sends {
     ($($body:ident $c_name:literal $mode:ident;)*) => {$(
         #[doc = concat!("`", $c_name, "`.")]
-        ///
-        /// # Safety
-        /// As the standard says of its arguments.
-        pub unsafe fn $body(
+        pub fn $body(
             function: Function,
-            buf: *const c_void,
-            count: MPI_Count,
-            datatype: MPI_Datatype,
+            message: Message,
             dest: c_int,
             tag: c_int,
             comm: MPI_Comm,
-            request: *mut MPI_Request,
+            request: Out<MPI_Request>,
         ) -> c_int {
-            let arguments = Arguments::new(&PLAIN, buf, count, datatype);
             let prepare = |process: &Process, comm: &Arc<Entry>, buffer| {
                 process.send_init(&comm.core, buffer, destination(dest), tag, SendMode::$mode)
             };
-            // SAFETY: the caller's promise.
-            unsafe { make_request(function, arguments, comm, request, prepare) }
+            make_request(function, message, comm, request, prepare)
         }
     )*};
 }
@@ -52,48 +45,33 @@ sends! {
 }
 
 /// `MPI_Recv_init`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn recv_init(
+pub fn recv_init(
     function: Function,
-    buf: *mut c_void,
-    count: MPI_Count,
-    datatype: MPI_Datatype,
+    message: Message,
     source: c_int,
     tag: c_int,
     comm: MPI_Comm,
-    request: *mut MPI_Request,
+    request: Out<MPI_Request>,
 ) -> c_int {
-    let arguments = Arguments::new(&PLAIN, buf, count, datatype);
     let prepare = |process: &Process, comm: &Arc<Entry>, buffer| {
         process.recv_init(&comm.core, buffer, origin(source), pattern(tag))
     };
-    // SAFETY: the caller's promise.
-    unsafe { make_request(function, arguments, comm, request, prepare) }
+    make_request(function, message, comm, request, prepare)
 }
 
 /// `MPI_Start`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn start(function: Function, request: *mut MPI_Request) -> c_int {
+pub fn start(function: Function, request: InOut<MPI_Request>) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let handle = unsafe { InOut::new("request", request) }?.get();
+        let handle = request.named("request")?.get();
         let Some(key) = decode(handle) else { return Err(bad_handle("request", handle).into()) };
         process.start(key).map_err(|error| misused(process, "request", handle, error))
     })
 }
 
 /// `MPI_Startall`: all, or none if one cannot be started.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn startall(function: Function, count: c_int, array_of_requests: *mut MPI_Request) -> c_int {
+pub fn startall(function: Function, _count: c_int, array_of_requests: ArrayInOut<MPI_Request>) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests, ("count", count)) }?;
+        let requests = Requests::new(array_of_requests, "count")?;
         let started = process.start_all(requests.keys());
         started.map_err(|(index, error)| requests.misused(process, index, error))
     })

@@ -8,14 +8,14 @@ use std::ffi::c_int;
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{AnyTest, Completion, Process, RequestKey};
 
+use crate::argument::{ArrayInOut, ArrayOut, In, InOut, Out, Place, Slot};
 use crate::generated::constants::{MPI_REQUEST_NULL, MPI_SUCCESS, MPI_UNDEFINED};
-use crate::generated::types::{MPI_Request, MPI_Status};
+use crate::generated::types::MPI_Request;
 use crate::handle::{bad_handle, decode};
 use crate::last_error;
 use crate::object::comm::indirect::{Failure, Outcome, on_object};
-use crate::pointer::{Array, InOut, Out};
 use crate::requests::{Requests, key_of, misused};
-use crate::status::StatusOut;
+use crate::status::{StatusOut, Statuses};
 
 pub use crate::generalized::{grequest_complete, grequest_start};
 pub use crate::request_status::{
@@ -29,7 +29,7 @@ pub use crate::status::{
 
 /// Tells the program how one operation ended.
 #[inline]
-fn deliver(completion: Completion, request: InOut<MPI_Request>, status: StatusOut) -> Outcome<()> {
+fn deliver(completion: Completion, request: Slot<MPI_Request>, status: StatusOut) -> Outcome<()> {
     if completion.freed {
         request.set(MPI_REQUEST_NULL);
     }
@@ -41,15 +41,9 @@ fn deliver(completion: Completion, request: InOut<MPI_Request>, status: StatusOu
 }
 
 /// `MPI_Wait`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn wait(function: Function, request: *mut MPI_Request, status: *mut MPI_Status) -> c_int {
+pub fn wait(function: Function, request: InOut<MPI_Request>, status: StatusOut) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let request = unsafe { InOut::new("request", request) }?;
-        // SAFETY: the caller's promise.
-        let status = unsafe { StatusOut::new(status) };
+        let request = request.named("request")?;
         let completion = match key_of("request", request.get())? {
             None => Completion::EMPTY,
             Some(key) => process.wait(key).map_err(|_| bad_handle("request", request.get()))?,
@@ -59,22 +53,10 @@ pub unsafe fn wait(function: Function, request: *mut MPI_Request, status: *mut M
 }
 
 /// `MPI_Test`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn test(
-    function: Function,
-    request: *mut MPI_Request,
-    flag: *mut c_int,
-    status: *mut MPI_Status,
-) -> c_int {
+pub fn test(function: Function, request: InOut<MPI_Request>, flag: Out<c_int>, status: StatusOut) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let request = unsafe { InOut::new("request", request) }?;
-        // SAFETY: the caller's promise.
-        let flag = unsafe { Out::new("flag", flag) }?;
-        // SAFETY: the caller's promise.
-        let status = unsafe { StatusOut::new(status) };
+        let request = request.named("request")?;
+        let flag = flag.named("flag")?;
         let completion = match key_of("request", request.get())? {
             None => Some(Completion::EMPTY),
             Some(key) => process.test(key).map_err(|_| bad_handle("request", request.get()))?,
@@ -85,20 +67,15 @@ pub unsafe fn test(
 }
 
 /// `MPI_Waitall`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn waitall(
+pub fn waitall(
     function: Function,
-    count: c_int,
-    array_of_requests: *mut MPI_Request,
-    array_of_statuses: *mut MPI_Status,
+    _count: c_int,
+    array_of_requests: ArrayInOut<MPI_Request>,
+    array_of_statuses: Statuses,
 ) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests, ("count", count)) }?;
-        // SAFETY: the caller's promise.
-        let mut several = Several::new(&requests, unsafe { StatusOut::new(array_of_statuses) });
+        let requests = Requests::new(array_of_requests, "count")?;
+        let mut several = Several::new(&requests, array_of_statuses);
         process
             .wait_all(requests.keys(), |index, completion| several.deliver(index, index, completion))
             .map_err(|error| requests.stale(process, error))?;
@@ -107,23 +84,17 @@ pub unsafe fn waitall(
 }
 
 /// `MPI_Testall`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn testall(
+pub fn testall(
     function: Function,
-    count: c_int,
-    array_of_requests: *mut MPI_Request,
-    flag: *mut c_int,
-    array_of_statuses: *mut MPI_Status,
+    _count: c_int,
+    array_of_requests: ArrayInOut<MPI_Request>,
+    flag: Out<c_int>,
+    array_of_statuses: Statuses,
 ) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests, ("count", count)) }?;
-        // SAFETY: the caller's promise.
-        let flag = unsafe { Out::new("flag", flag) }?;
-        // SAFETY: the caller's promise.
-        let mut several = Several::new(&requests, unsafe { StatusOut::new(array_of_statuses) });
+        let requests = Requests::new(array_of_requests, "count")?;
+        let flag = flag.named("flag")?;
+        let mut several = Several::new(&requests, array_of_statuses);
         let over = process
             .test_all(requests.keys(), |index, completion| several.deliver(index, index, completion))
             .map_err(|error| requests.stale(process, error))?;
@@ -133,49 +104,34 @@ pub unsafe fn testall(
 }
 
 /// `MPI_Waitany`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn waitany(
+pub fn waitany(
     function: Function,
-    count: c_int,
-    array_of_requests: *mut MPI_Request,
-    indx: *mut c_int,
-    status: *mut MPI_Status,
+    _count: c_int,
+    array_of_requests: ArrayInOut<MPI_Request>,
+    indx: Out<c_int>,
+    status: StatusOut,
 ) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests, ("count", count)) }?;
-        // SAFETY: the caller's promise.
-        let indx = unsafe { Out::new("indx", indx) }?;
-        // SAFETY: the caller's promise.
-        let status = unsafe { StatusOut::new(status) };
+        let requests = Requests::new(array_of_requests, "count")?;
+        let indx = indx.named("indx")?;
         let done = process.wait_any(requests.keys()).map_err(|error| requests.stale(process, error))?;
         deliver_any(&requests, done, indx, status)
     })
 }
 
 /// `MPI_Testany`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn testany(
+pub fn testany(
     function: Function,
-    count: c_int,
-    array_of_requests: *mut MPI_Request,
-    indx: *mut c_int,
-    flag: *mut c_int,
-    status: *mut MPI_Status,
+    _count: c_int,
+    array_of_requests: ArrayInOut<MPI_Request>,
+    indx: Out<c_int>,
+    flag: Out<c_int>,
+    status: StatusOut,
 ) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests, ("count", count)) }?;
-        // SAFETY: the caller's promise.
-        let indx = unsafe { Out::new("indx", indx) }?;
-        // SAFETY: the caller's promise.
-        let flag = unsafe { Out::new("flag", flag) }?;
-        // SAFETY: the caller's promise.
-        let status = unsafe { StatusOut::new(status) };
+        let requests = Requests::new(array_of_requests, "count")?;
+        let indx = indx.named("indx")?;
+        let flag = flag.named("flag")?;
         let tested = process.test_any(requests.keys());
         let done = match tested.map_err(|error| requests.stale(process, error))? {
             AnyTest::Done(index, completion) => Some((index, completion)),
@@ -195,7 +151,7 @@ pub unsafe fn testany(
 fn deliver_any(
     requests: &Requests,
     done: Option<(usize, Completion)>,
-    indx: Out<c_int>,
+    indx: Place<c_int>,
     status: StatusOut,
 ) -> Outcome<()> {
     let Some((index, completion)) = done else {
@@ -208,60 +164,41 @@ fn deliver_any(
 }
 
 /// `MPI_Waitsome`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn waitsome(
+pub fn waitsome(
     function: Function,
-    incount: c_int,
-    array_of_requests: *mut MPI_Request,
-    outcount: *mut c_int,
-    array_of_indices: *mut c_int,
-    array_of_statuses: *mut MPI_Status,
+    _incount: c_int,
+    array_of_requests: ArrayInOut<MPI_Request>,
+    outcount: Out<c_int>,
+    array_of_indices: ArrayOut<c_int>,
+    array_of_statuses: Statuses,
 ) -> c_int {
     let outputs = SomeOutputs { outcount, array_of_indices, array_of_statuses };
-    // SAFETY: the caller's promise.
-    unsafe {
-        some(function, incount, array_of_requests, outputs, |process, keys, each| {
-            process.wait_some(keys, each)
-        })
-    }
+    some(function, array_of_requests, outputs, |process, keys, each| process.wait_some(keys, each))
 }
 
 /// `MPI_Testsome`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn testsome(
+pub fn testsome(
     function: Function,
-    incount: c_int,
-    array_of_requests: *mut MPI_Request,
-    outcount: *mut c_int,
-    array_of_indices: *mut c_int,
-    array_of_statuses: *mut MPI_Status,
+    _incount: c_int,
+    array_of_requests: ArrayInOut<MPI_Request>,
+    outcount: Out<c_int>,
+    array_of_indices: ArrayOut<c_int>,
+    array_of_statuses: Statuses,
 ) -> c_int {
     let outputs = SomeOutputs { outcount, array_of_indices, array_of_statuses };
-    // SAFETY: the caller's promise.
-    unsafe {
-        some(function, incount, array_of_requests, outputs, |process, keys, each| {
-            process.test_some(keys, each)
-        })
-    }
+    some(function, array_of_requests, outputs, |process, keys, each| process.test_some(keys, each))
 }
 
 /// What `MPI_Waitsome` and `MPI_Testsome` write.
 struct SomeOutputs {
-    outcount: *mut c_int,
-    array_of_indices: *mut c_int,
-    array_of_statuses: *mut MPI_Status,
+    outcount: Out<c_int>,
+    array_of_indices: ArrayOut<c_int>,
+    array_of_statuses: Statuses,
 }
 
-/// # Safety
-/// The pointers are as the standard says.
-unsafe fn some(
+fn some(
     function: Function,
-    incount: c_int,
-    array_of_requests: *mut MPI_Request,
+    array_of_requests: ArrayInOut<MPI_Request>,
     outputs: SomeOutputs,
     complete: impl FnOnce(
         &Process,
@@ -270,14 +207,10 @@ unsafe fn some(
     ) -> Result<Option<usize>>,
 ) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests, ("incount", incount)) }?;
-        // SAFETY: the caller's promise.
-        let outcount = unsafe { Out::new("outcount", outputs.outcount) }?;
-        // SAFETY: the caller's promise: there is room for as many indices as requests.
-        let indices = unsafe { Array::new("array_of_indices", outputs.array_of_indices, incount) }?;
-        // SAFETY: the caller's promise.
-        let mut several = Several::new(&requests, unsafe { StatusOut::new(outputs.array_of_statuses) });
+        let requests = Requests::new(array_of_requests, "incount")?;
+        let outcount = outputs.outcount.named("outcount")?;
+        let indices = outputs.array_of_indices.named("array_of_indices")?;
+        let mut several = Several::new(&requests, outputs.array_of_statuses);
         let mut next = 0;
         let count = complete(process, requests.keys(), &mut |index, completion| {
             indices.set(next, place(index));
@@ -297,13 +230,13 @@ fn place(index: usize) -> c_int {
 /// Tells the program how several operations ended.
 struct Several<'a> {
     requests: &'a Requests,
-    statuses: StatusOut,
+    statuses: Statuses,
     failures: usize,
     first: Option<(usize, Failure)>,
 }
 
 impl<'a> Several<'a> {
-    fn new(requests: &'a Requests, statuses: StatusOut) -> Self {
+    fn new(requests: &'a Requests, statuses: Statuses) -> Self {
         Self { requests, statuses, failures: 0, first: None }
     }
 
@@ -340,13 +273,9 @@ fn in_status(failures: usize, index: usize, first: Failure) -> Failure {
 }
 
 /// `MPI_Request_free`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn request_free(function: Function, request: *mut MPI_Request) -> c_int {
+pub fn request_free(function: Function, request: InOut<MPI_Request>) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let request = unsafe { InOut::new("request", request) }?;
+        let request = request.named("request")?;
         let handle = request.get();
         let key = decode(handle).ok_or_else(|| bad_handle("request", handle))?;
         let freed = process.request_free(key).map_err(|error| misused(process, "request", handle, error))?;
@@ -356,13 +285,9 @@ pub unsafe fn request_free(function: Function, request: *mut MPI_Request) -> c_i
 }
 
 /// `MPI_Cancel`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn cancel(function: Function, request: *mut MPI_Request) -> c_int {
+pub fn cancel(function: Function, request: In<MPI_Request>) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let handle = unsafe { InOut::new("request", request) }?.get();
+        let handle = request.get("request")?;
         let key = decode(handle).ok_or_else(|| bad_handle("request", handle))?;
         process.cancel(key).map_err(|error| misused(process, "request", handle, error))
     })

@@ -7,13 +7,13 @@ use std::ffi::c_int;
 use oxmpi_base::{Error, Function, Result, Status};
 use oxmpi_core::{Process, RequestKey};
 
+use crate::argument::{ArrayIn, ArrayOut, Out, Reading};
 use crate::generated::constants::{MPI_SUCCESS, MPI_UNDEFINED};
-use crate::generated::types::{MPI_Request, MPI_Status};
+use crate::generated::types::MPI_Request;
 use crate::handle::bad_handle;
 use crate::object::comm::indirect::on_object;
-use crate::pointer::{Array, Out};
 use crate::requests::{Requests, key_of};
-use crate::status::StatusOut;
+use crate::status::{StatusOut, Statuses};
 
 /// The status of a request that is over, or null, or inactive.
 fn status_of(process: &Process, key: Option<RequestKey>) -> Result<Option<Status>> {
@@ -31,54 +31,42 @@ fn is_active(process: &Process, key: Option<RequestKey>) -> Result<bool> {
 }
 
 /// `MPI_Request_get_status`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn request_get_status(
+pub fn request_get_status(
     function: Function,
     request: MPI_Request,
-    flag: *mut c_int,
-    status: *mut MPI_Status,
+    flag: Out<c_int>,
+    status: StatusOut,
 ) -> c_int {
     on_object(function, |process| {
         let key = key_of("request", request)?;
-        // SAFETY: the caller's promise.
-        let flag = unsafe { Out::new("flag", flag) }?;
+        let flag = flag.named("flag")?;
         let over = status_of(process, key).map_err(|error| stale(process, key, request, error))?;
         flag.set(over.is_some().into());
         if let Some(over) = over {
-            // SAFETY: the caller's promise.
-            unsafe { StatusOut::new(status) }.set(&over);
+            status.set(&over);
         }
         Ok(())
     })
 }
 
 /// `MPI_Request_get_status_all`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn request_get_status_all(
+pub fn request_get_status_all(
     function: Function,
-    count: c_int,
-    array_of_requests: *const MPI_Request,
-    flag: *mut c_int,
-    array_of_statuses: *mut MPI_Status,
+    _count: c_int,
+    array_of_requests: ArrayIn<MPI_Request>,
+    flag: Out<c_int>,
+    array_of_statuses: Statuses,
 ) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests.cast_mut(), ("count", count)) }?;
-        // SAFETY: the caller's promise.
-        let flag = unsafe { Out::new("flag", flag) }?;
-        // SAFETY: the caller's promise.
-        let out = unsafe { StatusOut::new(array_of_statuses) };
+        let requests = Requests::new(array_of_requests, "count")?;
+        let flag = flag.named("flag")?;
         let statuses = process.request_statuses(requests.keys());
         let statuses = statuses.map_err(|error| requests.stale(process, error))?;
         let all = statuses.iter().all(Option::is_some);
         flag.set(all.into());
         if all {
             for (index, status) in statuses.iter().flatten().enumerate() {
-                out.at(index).set_with_error(status, MPI_SUCCESS);
+                array_of_statuses.at(index).set_with_error(status, MPI_SUCCESS);
             }
         }
         Ok(())
@@ -86,28 +74,20 @@ pub unsafe fn request_get_status_all(
 }
 
 /// `MPI_Request_get_status_any`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn request_get_status_any(
+pub fn request_get_status_any(
     function: Function,
-    count: c_int,
-    array_of_requests: *const MPI_Request,
-    indx: *mut c_int,
-    flag: *mut c_int,
-    status: *mut MPI_Status,
+    _count: c_int,
+    array_of_requests: ArrayIn<MPI_Request>,
+    indx: Out<c_int>,
+    flag: Out<c_int>,
+    status: StatusOut,
 ) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests.cast_mut(), ("count", count)) }?;
-        // SAFETY: the caller's promise.
-        let indx = unsafe { Out::new("indx", indx) }?;
-        // SAFETY: the caller's promise.
-        let flag = unsafe { Out::new("flag", flag) }?;
-        // SAFETY: the caller's promise.
-        let out = unsafe { StatusOut::new(status) };
+        let requests = Requests::new(array_of_requests, "count")?;
+        let indx = indx.named("indx")?;
+        let flag = flag.named("flag")?;
         let some = over(process, &requests)?;
-        let (index, status) = match &some {
+        let (index, found) = match &some {
             None => (MPI_UNDEFINED, Some(Status::EMPTY)),
             Some(found) => match found.first() {
                 Some(&(index, status)) => (index, Some(status)),
@@ -115,42 +95,34 @@ pub unsafe fn request_get_status_any(
             },
         };
         indx.set(index);
-        flag.set(status.is_some().into());
-        if let Some(status) = status {
-            out.set(&status);
+        flag.set(found.is_some().into());
+        if let Some(found) = found {
+            status.set(&found);
         }
         Ok(())
     })
 }
 
 /// `MPI_Request_get_status_some`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn request_get_status_some(
+pub fn request_get_status_some(
     function: Function,
-    incount: c_int,
-    array_of_requests: *const MPI_Request,
-    outcount: *mut c_int,
-    array_of_indices: *mut c_int,
-    array_of_statuses: *mut MPI_Status,
+    _incount: c_int,
+    array_of_requests: ArrayIn<MPI_Request>,
+    outcount: Out<c_int>,
+    array_of_indices: ArrayOut<c_int>,
+    array_of_statuses: Statuses,
 ) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let requests = unsafe { Requests::new(array_of_requests.cast_mut(), ("incount", incount)) }?;
-        // SAFETY: the caller's promise.
-        let outcount = unsafe { Out::new("outcount", outcount) }?;
-        // SAFETY: the caller's promise: there is room for as many indices as requests.
-        let indices = unsafe { Array::new("array_of_indices", array_of_indices, incount) }?;
-        // SAFETY: the caller's promise.
-        let out = unsafe { StatusOut::new(array_of_statuses) };
+        let requests = Requests::new(array_of_requests, "incount")?;
+        let outcount = outcount.named("outcount")?;
+        let indices = array_of_indices.named("array_of_indices")?;
         let Some(found) = over(process, &requests)? else {
             outcount.set(MPI_UNDEFINED);
             return Ok(());
         };
         for (place, (index, status)) in found.iter().enumerate() {
             indices.set(place, *index);
-            out.at(place).set_with_error(status, MPI_SUCCESS);
+            array_of_statuses.at(place).set_with_error(status, MPI_SUCCESS);
         }
         outcount.set(c_int::try_from(found.len()).expect("an array has an int of items"));
         Ok(())
@@ -158,7 +130,7 @@ pub unsafe fn request_get_status_some(
 }
 
 /// The active requests that are over, by index; `None` if none is active.
-fn over(process: &Process, requests: &Requests) -> Result<Option<Vec<(c_int, Status)>>> {
+fn over(process: &Process, requests: &Requests<Reading>) -> Result<Option<Vec<(c_int, Status)>>> {
     let stale = |error| requests.stale(process, error);
     let (mut places, mut active) = (Vec::new(), Vec::new());
     for (index, &key) in (0..).zip(requests.keys()) {

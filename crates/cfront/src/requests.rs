@@ -1,15 +1,13 @@
 //! Requests that the program names: one, or an array of them.
 
-use std::ffi::c_int;
-
 use oxmpi_base::{Error, Result};
 use oxmpi_core::{Process, RequestKey};
 
+use crate::argument::{Array, ArrayArgument, Both, Reads, Slot};
 use crate::generated::constants::MPI_REQUEST_NULL;
 use crate::generated::types::MPI_Request;
 use crate::handle::{Handle, bad_handle, decode};
 use crate::object::comm::indirect::Failure;
-use crate::pointer::{Array, InOut};
 
 /// So many requests are looked at without allocating memory.
 const FEW: usize = 16;
@@ -27,8 +25,8 @@ pub fn key_of(argument: &str, handle: MPI_Request) -> Result<Option<RequestKey>>
 }
 
 /// An array of requests that the program gave.
-pub struct Requests {
-    handles: Array<MPI_Request>,
+pub struct Requests<M = Both> {
+    handles: Array<MPI_Request, M>,
     keys: Keys,
 }
 
@@ -37,18 +35,14 @@ enum Keys {
     Many(Vec<Option<RequestKey>>),
 }
 
-impl Requests {
-    /// The argument `array_of_requests`, and the one that says how many there are.
+impl<M: Reads> Requests<M> {
+    /// The argument `array_of_requests`, whose length C calls `length`.
     ///
     /// # Errors
     /// `Arg` if the length is negative or the array null, `Request` if a handle names no request.
-    ///
-    /// # Safety
-    /// Until the last use, an array that is not null is valid for reads, and for the writes that are made.
     #[inline]
-    pub unsafe fn new(array: *mut MPI_Request, length: (&str, c_int)) -> Result<Self> {
-        // SAFETY: the caller's promise.
-        let handles = unsafe { Array::counted("array_of_requests", array, length) }?;
+    pub fn new(array: ArrayArgument<MPI_Request, M>, length: &str) -> Result<Self> {
+        let handles = array.counted("array_of_requests", length)?;
         let mut keys =
             if handles.len() <= FEW { Keys::Few([None; FEW]) } else { Keys::Many(vec![None; handles.len()]) };
         let places: &mut [Option<RequestKey>] = match &mut keys {
@@ -73,15 +67,6 @@ impl Requests {
         }
     }
 
-    /// The handle at `index`.
-    ///
-    /// # Panics
-    /// If there is none.
-    #[inline]
-    pub fn handle(&self, index: usize) -> InOut<MPI_Request> {
-        self.handles.item(index)
-    }
-
     /// [`misused`], of the request at `index`.
     #[cold]
     pub fn misused(&self, process: &Process, index: usize, error: Error) -> Failure {
@@ -96,6 +81,17 @@ impl Requests {
             Some(index) => no_request(index, self.handles.get(index)),
             None => error,
         }
+    }
+}
+
+impl Requests {
+    /// The handle at `index`.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline]
+    pub fn handle(&self, index: usize) -> Slot<MPI_Request> {
+        self.handles.item(index)
     }
 }
 

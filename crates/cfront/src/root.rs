@@ -7,9 +7,9 @@ use std::ffi::c_int;
 use oxmpi_base::Result;
 use oxmpi_core::Communicator;
 use oxmpi_core::coll::{Root, Side};
-use oxmpi_datatype::{Buffer, Datatype};
+use oxmpi_datatype::Buffer;
 
-use crate::buffer::Arguments;
+use crate::buffer::{Arguments, TypedOperands};
 use crate::generated::constants::{MPI_PROC_NULL, MPI_ROOT};
 
 /// A process's part in a rooted collective.
@@ -52,35 +52,25 @@ impl Part {
     ///
     /// # Errors
     /// As [`Arguments::buffer`].
-    ///
-    /// # Safety
-    /// As [`Arguments::buffer`].
     #[inline]
-    pub unsafe fn contribution(&self, arguments: &Arguments) -> Result<Side> {
+    pub fn contribution(&self, arguments: &Arguments) -> Result<Side> {
         match self.root {
             Root::Here | Root::Beside => Ok(Side::Buffer(Buffer::EMPTY)),
-            // SAFETY: the caller's promise.
-            _ if self.is_root => unsafe { arguments.side() },
-            // SAFETY: the caller's promise.
-            _ => unsafe { arguments.buffer() }.map(Side::Buffer),
+            _ if self.is_root => arguments.side(),
+            _ => arguments.buffer().map(Side::Buffer),
         }
     }
 
-    /// As [`Part::contribution`], of the datatype that was found for the handle.
+    /// As [`Part::contribution`], to a reduction.
     ///
     /// # Errors
     /// As [`Arguments::buffer`].
-    ///
-    /// # Safety
-    /// As [`Arguments::buffer`].
     #[inline(always)]
-    pub unsafe fn operand(&self, arguments: &Arguments, datatype: &Datatype) -> Result<Side> {
+    pub fn operand(&self, operands: &TypedOperands) -> Result<Side> {
         match self.root {
             Root::Here | Root::Beside => Ok(Side::Buffer(Buffer::EMPTY)),
-            // SAFETY: the caller's promise.
-            _ if self.is_root => unsafe { arguments.side_of(datatype) },
-            // SAFETY: the caller's promise.
-            _ => unsafe { arguments.buffer_of(datatype) }.map(Side::Buffer),
+            _ if self.is_root => operands.side(),
+            _ => operands.input().map(Side::Buffer),
         }
     }
 }

@@ -6,11 +6,12 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, The Sessions Model.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Group, Process, ThreadLevel};
 
+use crate::argument::{InOut, Out, SizedText, TextIn};
 use crate::failure::{at_any_time, call_handler};
 use crate::generated::constants::{MPI_GROUP_NULL, MPI_SESSION_NULL, MPI_SUCCESS};
 use crate::generated::types::{MPI_Errhandler, MPI_Group, MPI_Info, MPI_Session};
@@ -19,7 +20,6 @@ use crate::object::errhandler::{self, ErrhandlerCell};
 use crate::object::group;
 use crate::object::info::{self, Info};
 use crate::object::session::{self, Entry, on_session, owner_of};
-use crate::pointer::{InOut, Out, Text, string};
 use crate::process::{self, Origin};
 
 pub use crate::comm::comm_create_from_group;
@@ -41,34 +41,27 @@ const PROCESS_SETS: [ProcessSet; 2] =
     [("mpi://WORLD", |process| process.world().group()), ("mpi://SELF", |process| process.myself().group())];
 
 /// `MPI_Session_init`. Its errors go to the error handler that it is given.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn session_init(
+pub fn session_init(
     function: Function,
     hints: MPI_Info,
     errhandler: MPI_Errhandler,
-    session: *mut MPI_Session,
+    session: Out<MPI_Session>,
 ) -> c_int {
     let handler = match errhandler::find::<MPI_Session>("errhandler", errhandler) {
         Ok(handler) => handler,
         Err(error) => return at_any_time(function, || Err(error)),
     };
-    // SAFETY: the caller's promise.
-    match unsafe { open(hints, errhandler, session) } {
+    match open(hints, errhandler, session) {
         Ok(()) => MPI_SUCCESS,
         Err(error) => call_handler(function, MPI_SESSION_NULL, handler, error.code(), error.text()),
     }
 }
 
-/// # Safety
-/// `session` is null or valid for writes.
-unsafe fn open(hints: MPI_Info, errhandler: MPI_Errhandler, session: *mut MPI_Session) -> Result<()> {
+fn open(hints: MPI_Info, errhandler: MPI_Errhandler, session: Out<MPI_Session>) -> Result<()> {
     let hints = info::hints("info", hints)?;
     let required = level_of(&hints)?;
     let memory_kinds = memory_kinds::supported(hints.get(memory_kinds::KEY).unwrap_or_default());
-    // SAFETY: the caller's promise.
-    let out = unsafe { Out::new("session", session) }?;
+    let out = session.named("session")?;
     let (_, level) = process::open_session(required)?;
     let errhandler = ErrhandlerCell::new(errhandler);
     out.set(session::insert(Entry { errhandler, level, memory_kinds }));
@@ -88,12 +81,8 @@ fn level_of(hints: &Info) -> Result<ThreadLevel> {
 /// `MPI_Session_finalize`. What is derived from the session stays until the program frees it, as the standard says,
 /// but can be used only while MPI is. Other processes are not waited for; but what they still receive from this one is
 /// sent if the session was the last to be used.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn session_finalize(function: Function, session: *mut MPI_Session) -> c_int {
-    // SAFETY: the caller's promise.
-    let session = match unsafe { InOut::new("session", session) } {
+pub fn session_finalize(function: Function, session: InOut<MPI_Session>) -> c_int {
+    let session = match session.named("session") {
         Ok(session) => session,
         Err(error) => return at_any_time(function, || Err(error)),
     };
@@ -110,13 +99,9 @@ pub unsafe fn session_finalize(function: Function, session: *mut MPI_Session) ->
 }
 
 /// `MPI_Session_get_info`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn session_get_info(function: Function, session: MPI_Session, info_used: *mut MPI_Info) -> c_int {
+pub fn session_get_info(function: Function, session: MPI_Session, info_used: Out<MPI_Info>) -> c_int {
     on_session(function, session, |_, session| {
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("info_used", info_used) }?;
+        let out = info_used.named("info_used")?;
         let level = LEVELS.into_iter().find(|(_, level)| *level == session.level);
         let (name, _) = level.expect("every level has a name");
         let mut used = Info::default();
@@ -128,34 +113,26 @@ pub unsafe fn session_get_info(function: Function, session: MPI_Session, info_us
 }
 
 /// `MPI_Session_get_num_psets`; no hint is known.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn session_get_num_psets(
+pub fn session_get_num_psets(
     function: Function,
     session: MPI_Session,
     hints: MPI_Info,
-    npset_names: *mut c_int,
+    npset_names: Out<c_int>,
 ) -> c_int {
     on_session(function, session, |_, _| {
         info::hints("info", hints)?;
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("npset_names", npset_names) }?.set(PROCESS_SETS.len() as c_int);
+        npset_names.named("npset_names")?.set(PROCESS_SETS.len() as c_int);
         Ok(())
     })
 }
 
 /// `MPI_Session_get_nth_pset`: cuts the name to `*pset_len` bytes, and says how many it has.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn session_get_nth_pset(
+pub fn session_get_nth_pset(
     function: Function,
     session: MPI_Session,
     hints: MPI_Info,
     n: c_int,
-    pset_len: *mut c_int,
-    pset_name: *mut c_char,
+    pset_name: SizedText,
 ) -> c_int {
     on_session(function, session, |_, _| {
         info::hints("info", hints)?;
@@ -163,35 +140,23 @@ pub unsafe fn session_get_nth_pset(
             let text = format!("n is {n}, and there are {} process sets", PROCESS_SETS.len());
             return Err(Error::new(ErrorClass::Arg, text));
         };
-        // SAFETY: the caller's promise.
-        let pset_len = unsafe { InOut::new("pset_len", pset_len) }?;
-        let Ok(room) = usize::try_from(pset_len.get()) else {
-            return Err(Error::new(ErrorClass::Arg, format!("*pset_len is {}", pset_len.get())));
-        };
-        if room != 0 {
-            // SAFETY: the caller has room for `*pset_len` bytes.
-            unsafe { Text::new("pset_name", pset_name, room) }?.set(name);
-        }
+        let (pset_len, pset_name) = pset_name.named("pset_len", "pset_name")?;
+        pset_name.map(|text| text.set(name));
         pset_len.set(name.len() as c_int + 1);
         Ok(())
     })
 }
 
 /// `MPI_Session_get_pset_info`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn session_get_pset_info(
+pub fn session_get_pset_info(
     function: Function,
     session: MPI_Session,
-    pset_name: *const c_char,
-    hints: *mut MPI_Info,
+    pset_name: TextIn,
+    hints: Out<MPI_Info>,
 ) -> c_int {
     on_session(function, session, |process, _| {
-        // SAFETY: the caller's promise.
-        let group = group_of(process, &unsafe { string("pset_name", pset_name) }?)?;
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("info", hints) }?;
+        let group = group_of(process, &pset_name.string("pset_name")?)?;
+        let out = hints.named("info")?;
         let mut info = Info::default();
         info.set("mpi_size", group.size().to_string());
         out.set(info::insert(info));
@@ -200,20 +165,15 @@ pub unsafe fn session_get_pset_info(
 }
 
 /// `MPI_Group_from_session_pset`. A name of no process set is an error, and gives the null group.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn group_from_session_pset(
+pub fn group_from_session_pset(
     function: Function,
     session: MPI_Session,
-    pset_name: *const c_char,
-    newgroup: *mut MPI_Group,
+    pset_name: TextIn,
+    newgroup: Out<MPI_Group>,
 ) -> c_int {
     on_session(function, session, |process, _| {
-        // SAFETY: the caller's promise.
-        let name = unsafe { string("pset_name", pset_name) }?;
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("newgroup", newgroup) }?;
+        let name = pset_name.string("pset_name")?;
+        let out = newgroup.named("newgroup")?;
         let found = group_of(process, &name);
         out.set(
             found

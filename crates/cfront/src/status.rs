@@ -5,18 +5,18 @@
 //! MPI-5.0: Point-to-Point Communication, Return Status; Application Binary Interface, Status.
 
 use std::ffi::c_int;
+use std::marker::PhantomData;
 use std::mem::offset_of;
 use std::ptr::NonNull;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result, Status};
 use oxmpi_core::NULL_SOURCE;
 
-use crate::boundary::IntegerOut;
+use crate::argument::{Both, IntegerOut, Out, Reading, null};
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_UNDEFINED};
 use crate::generated::types::{MPI_Count, MPI_Datatype, MPI_Status};
 use crate::object::datatype;
-use crate::pointer::{Out, null};
 
 const SOURCE: usize = 0;
 const TAG: usize = 1;
@@ -36,17 +36,12 @@ const _: () = assert!(offset_of!(MPI_Status, MPI_internal) == BYTES_LOW * size_o
 struct Words(NonNull<c_int>);
 
 impl Words {
-    /// The argument `status`.
-    ///
-    /// # Errors
-    /// `Arg` if it is null.
-    ///
     /// # Safety
-    /// Until the last use, a pointer that is not null is valid for reads of the words that are read, and for writes
-    /// if words are written.
+    /// Until the last use, the status is valid for reads of the words that are read, and for writes of those that are
+    /// written.
     #[inline]
-    unsafe fn new(status: *const MPI_Status) -> Result<Self> {
-        NonNull::new(status.cast_mut().cast()).map(Self).ok_or_else(|| null("status"))
+    unsafe fn new(status: NonNull<MPI_Status>) -> Self {
+        Self(status.cast())
     }
 
     #[inline]
@@ -100,26 +95,81 @@ impl Words {
     }
 }
 
-/// Where a function writes a status, or does not: `MPI_STATUS_IGNORE`, `MPI_STATUSES_IGNORE`.
+/// A status that a function reads, and in mode [`Both`] changes.
+#[derive(Clone, Copy, Debug)]
+pub struct StatusArgument<M> {
+    status: *mut MPI_Status,
+    mode: PhantomData<M>,
+}
+
+/// A status that a function reads.
+pub type StatusIn = StatusArgument<Reading>;
+/// A status that a function changes.
+pub type StatusInOut = StatusArgument<Both>;
+
+impl<M> StatusArgument<M> {
+    /// # Safety
+    /// Until the last use, a pointer that is not null is that of a status that functions have written, or the program
+    /// those fields that are asked for; in mode [`Both`] it is valid for writes.
+    #[inline]
+    pub unsafe fn new(status: *const MPI_Status) -> Self {
+        Self { status: status.cast_mut(), mode: PhantomData }
+    }
+
+    /// What is written there, and where it is.
+    ///
+    /// # Errors
+    /// `Arg` if it is null.
+    #[inline]
+    fn words(self) -> Result<Words> {
+        let status = NonNull::new(self.status).ok_or_else(|| null("status"))?;
+        // SAFETY: `new` was promised so; who has a `StatusIn` sets nothing.
+        Ok(unsafe { Words::new(status) })
+    }
+}
+
+/// Where a function writes a status, or does not: `MPI_STATUS_IGNORE`.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusOut(Option<Words>);
 
-impl StatusOut {
-    /// An argument that is a status, or the first of an array of them.
-    ///
+/// Where a function writes statuses, or does not: `MPI_STATUSES_IGNORE`.
+#[derive(Clone, Copy, Debug)]
+pub struct Statuses {
+    first: Option<NonNull<MPI_Status>>,
+    len: i64,
+}
+
+impl Statuses {
     /// # Safety
-    /// Until the last use, a pointer that is not null is valid for writes of as many statuses as
-    /// [`StatusOut::at`] is used for.
+    /// Until the last use, a pointer that is not null is valid for writes of `len` statuses, if that is positive.
     #[inline]
-    pub unsafe fn new(pointer: *mut MPI_Status) -> Self {
-        Self(NonNull::new(pointer.cast()).map(Words))
+    pub unsafe fn new(first: *mut MPI_Status, len: impl Into<i64>) -> Self {
+        Self { first: NonNull::new(first), len: len.into() }
     }
 
-    /// The status at `index` of an array.
+    /// The status at `index`.
+    ///
+    /// # Panics
+    /// If there is none.
     #[inline]
-    pub fn at(self, index: usize) -> Self {
-        // SAFETY: `new` was promised that the array has this item.
-        Self(self.0.map(|Words(first)| Words(unsafe { first.add(index * WORDS) })))
+    pub fn at(self, index: usize) -> StatusOut {
+        StatusOut(self.first.map(|first| {
+            assert!((index as i64) < self.len, "the index is inside the array");
+            // SAFETY: `new` was promised that the array has this item.
+            let status = unsafe { first.add(index) };
+            // SAFETY: as above.
+            unsafe { Words::new(status) }
+        }))
+    }
+}
+
+impl StatusOut {
+    /// # Safety
+    /// Until the last use, a pointer that is not null is valid for writes.
+    #[inline]
+    pub unsafe fn new(status: *mut MPI_Status) -> Self {
+        // SAFETY: the same promise.
+        Self(NonNull::new(status).map(|status| unsafe { Words::new(status) }))
     }
 
     /// Writes what one operation says; the error field is left alone unless the status is empty.
@@ -151,61 +201,44 @@ pub fn filled(fill: impl FnOnce(*mut MPI_Status) -> c_int) -> (Status, c_int) {
     };
     let code = fill(&raw mut status);
     // SAFETY: the status lives until the end of the function, and is initialised.
-    let words = unsafe { Words::new(&raw const status) }.expect("not null");
+    let words = unsafe { Words::new(NonNull::from(&mut status)) };
     (words.status(), code)
 }
 
 /// `MPI_Get_count`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn get_count(
-    function: Function,
-    status: *const MPI_Status,
-    datatype: MPI_Datatype,
-    count: IntegerOut,
-) -> c_int {
+pub fn get_count(function: Function, status: StatusIn, datatype: MPI_Datatype, count: IntegerOut) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let bytes = unsafe { Words::new(status) }?.bytes();
+        let bytes = status.words()?.bytes();
         let size = datatype::find("datatype", datatype)?.size();
-        // SAFETY: the caller's promise.
-        unsafe { count.write("count", quotient(bytes, size)) }
+        count.named("count")?.set(quotient(bytes, size));
+        Ok(())
     })
 }
 
 /// `MPI_Get_elements`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn get_elements(
+pub fn get_elements(
     function: Function,
-    status: *const MPI_Status,
+    status: StatusIn,
     datatype: MPI_Datatype,
     count: IntegerOut,
 ) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let bytes = unsafe { Words::new(status) }?.bytes();
+        let bytes = status.words()?.bytes();
         let elements = datatype::find("datatype", datatype)?.elements_in(bytes);
         let elements = elements.and_then(|elements| i64::try_from(elements).ok());
-        // SAFETY: the caller's promise.
-        unsafe { count.write("count", elements.unwrap_or(MPI_UNDEFINED.into())) }
+        count.named("count")?.set(elements.unwrap_or(MPI_UNDEFINED.into()));
+        Ok(())
     })
 }
 
 /// `MPI_Get_elements_x`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn get_elements_x(
+pub fn get_elements_x(
     function: Function,
-    status: *const MPI_Status,
+    status: StatusIn,
     datatype: MPI_Datatype,
-    count: *mut MPI_Count,
+    count: Out<MPI_Count>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { get_elements(function, status, datatype, IntegerOut::Large(count)) }
+    get_elements(function, status, datatype, IntegerOut::Large(count))
 }
 
 /// How many times `size` goes into `bytes`, if a whole number of times.
@@ -219,18 +252,14 @@ fn quotient(bytes: u64, size: u64) -> i64 {
 }
 
 /// `MPI_Status_set_elements`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn status_set_elements(
+pub fn status_set_elements(
     function: Function,
-    status: *mut MPI_Status,
+    status: StatusInOut,
     datatype: MPI_Datatype,
     count: MPI_Count,
 ) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let words = unsafe { Words::new(status) }?;
+        let words = status.words()?;
         let datatype = datatype::find("datatype", datatype)?;
         let Ok(elements) = u64::try_from(count) else {
             return Err(Error::new(ErrorClass::Count, format!("count is {count}")));
@@ -245,17 +274,13 @@ pub unsafe fn status_set_elements(
 }
 
 /// `MPI_Status_set_elements_x`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn status_set_elements_x(
+pub fn status_set_elements_x(
     function: Function,
-    status: *mut MPI_Status,
+    status: StatusInOut,
     datatype: MPI_Datatype,
     count: MPI_Count,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { status_set_elements(function, status, datatype, count) }
+    status_set_elements(function, status, datatype, count)
 }
 
 macro_rules! fields {
@@ -263,27 +288,18 @@ macro_rules! fields {
         $getter:ident $c_getter:literal $setter:ident $c_setter:literal $word:ident $argument:literal;
     )*) => {$(
         #[doc = concat!("`", $c_getter, "`.")]
-        ///
-        /// # Safety
-        /// As the standard says of its arguments.
-        pub unsafe fn $getter(function: Function, status: *const MPI_Status, value: *mut c_int) -> c_int {
+        pub fn $getter(function: Function, status: StatusIn, value: Out<c_int>) -> c_int {
             at_any_time(function, || {
-                // SAFETY: the caller's promise.
-                let words = unsafe { Words::new(status) }?;
-                // SAFETY: the caller's promise.
-                unsafe { Out::new($argument, value) }?.set(words.get($word));
+                let words = status.words()?;
+                value.named($argument)?.set(words.get($word));
                 Ok(())
             })
         }
 
         #[doc = concat!("`", $c_setter, "`.")]
-        ///
-        /// # Safety
-        /// As the standard says of its arguments.
-        pub unsafe fn $setter(function: Function, status: *mut MPI_Status, value: c_int) -> c_int {
+        pub fn $setter(function: Function, status: StatusInOut, value: c_int) -> c_int {
             at_any_time(function, || {
-                // SAFETY: the caller's promise.
-                unsafe { Words::new(status) }?.set($word, value);
+                status.words()?.set($word, value);
                 Ok(())
             })
         }
@@ -297,27 +313,18 @@ fields! {
 }
 
 /// `MPI_Status_set_cancelled`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn status_set_cancelled(function: Function, status: *mut MPI_Status, flag: c_int) -> c_int {
+pub fn status_set_cancelled(function: Function, status: StatusInOut, flag: c_int) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        unsafe { Words::new(status) }?.set(CANCELLED, (flag != 0).into());
+        status.words()?.set(CANCELLED, (flag != 0).into());
         Ok(())
     })
 }
 
 /// `MPI_Test_cancelled`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn test_cancelled(function: Function, status: *const MPI_Status, flag: *mut c_int) -> c_int {
+pub fn test_cancelled(function: Function, status: StatusIn, flag: Out<c_int>) -> c_int {
     at_any_time(function, || {
-        // SAFETY: the caller's promise.
-        let words = unsafe { Words::new(status) }?;
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("flag", flag) }?.set((words.get(CANCELLED) != 0).into());
+        let words = status.words()?;
+        flag.named("flag")?.set((words.get(CANCELLED) != 0).into());
         Ok(())
     })
 }
@@ -332,10 +339,10 @@ mod tests {
     fn written(how: impl Fn(StatusOut)) -> (MPI_Status, u64) {
         let mut statuses = [UNSET; 2];
         // SAFETY: the array lives until the end of the function.
-        how(unsafe { StatusOut::new(statuses.as_mut_ptr()) }.at(1));
+        how(unsafe { Statuses::new(statuses.as_mut_ptr(), 2) }.at(1));
         assert_eq!(statuses[0].MPI_SOURCE, 77, "its neighbour is left alone");
         // SAFETY: as above.
-        let words = unsafe { Words::new(&raw const statuses[1]) }.expect("not null");
+        let words = unsafe { Words::new(NonNull::from(&mut statuses[1])) };
         (statuses[1], words.bytes())
     }
 

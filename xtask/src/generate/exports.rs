@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::bodies::{self, Conversion};
 use super::spec::{Function, Spec};
-use super::{Output, c_types, names};
+use super::{Output, arguments, bodies, c_types, names};
 use crate::Outcome;
 
 /// Code lines end by this column.
@@ -48,31 +47,16 @@ fn export(spec: &Spec, function: &Function) -> Outcome<String> {
     }
     let result = c_types::in_rust(spec, &function.ret)?;
     let signature = call(1, &format!("fn {name}, P{name}"), &parameters, &format!(" -> {result} {{"));
-    let body = if function.built { built(spec, function) } else { unbuilt(function) };
+    let body = if function.built { built(spec, function)? } else { unbuilt(function) };
     Ok(format!("{signature}\n{body}\n    }}\n"))
 }
 
-/// The call of the body, arguments widened.
-fn built(spec: &Spec, function: &Function) -> String {
-    let body = bodies::of(spec, function);
-    let mut arguments = vec![format!("Function::{}", names::camel(&function.name))];
-    for (parameter, conversion) in function.params.iter().zip(&body.conversions) {
-        arguments.push(convert(&parameter.name, *conversion));
-    }
-    call(2, &format!("{}::{}", module(body.owner), names::snake(&body.owner.name)), &arguments, "")
-}
-
-fn convert(name: &str, conversion: Conversion) -> String {
-    match conversion {
-        Conversion::Same => name.to_owned(),
-        Conversion::IntToCount => format!("MPI_Count::from({name})"),
-        Conversion::AintToCount => format!("{name} as MPI_Count"),
-        Conversion::IntToAint => format!("{name} as MPI_Aint"),
-        Conversion::ArrayIn { large: false } => format!("Integers::Int({name})"),
-        Conversion::ArrayIn { large: true } => format!("Integers::Large({name}.cast())"),
-        Conversion::Out { large: false } => format!("IntegerOut::Int({name})"),
-        Conversion::Out { large: true } => format!("IntegerOut::Large({name}.cast())"),
-    }
+/// The call of the body.
+fn built(spec: &Spec, function: &Function) -> Outcome<String> {
+    let owner = bodies::of(spec, function).owner;
+    let mut items = vec![format!("Function::{}", names::camel(&function.name))];
+    items.extend(arguments::of(spec, function)?);
+    Ok(call(2, &format!("{}::{}", module(owner), names::snake(&owner.name)), &items, ""))
 }
 
 /// The module of `cfront` that holds the body: the chapter, without the lifetimes of collectives.

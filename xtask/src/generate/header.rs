@@ -161,7 +161,7 @@ fn declaration(out: &mut String, head: &str, parameters: &[Parameter], variadic:
 ///
 /// Weights are declared as pointers too: compilers warn of `MPI_UNWEIGHTED` where an array is expected.
 pub fn parameter(parameter: &Parameter) -> String {
-    let Parameter { name, c_type, array, kind } = parameter;
+    let Parameter { name, c_type, array, kind, .. } = parameter;
     if c_type == "..." {
         return c_type.clone();
     }
@@ -193,7 +193,7 @@ mod tests {
 
     fn declared_as(kind: &str, name: &str, c_type: &str, array: bool) -> String {
         let (name, c_type, kind) = (name.to_owned(), c_type.to_owned(), kind.to_owned());
-        parameter(&Parameter { name, c_type, array, kind })
+        parameter(&Parameter { name, c_type, dir: String::new(), array, length: None, kind })
     }
 
     #[test]
@@ -211,7 +211,9 @@ mod tests {
             .map(|index| Parameter {
                 name: format!("argument_{index}"),
                 c_type: "MPI_Datatype".to_owned(),
+                dir: "IN".to_owned(),
                 array: false,
+                length: None,
                 kind: "DATATYPE".to_owned(),
             })
             .collect();

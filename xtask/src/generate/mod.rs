@@ -10,6 +10,7 @@ use std::{env, fs};
 use crate::Outcome;
 use crate::cargo::workspace_root;
 
+mod arguments;
 mod basic_type;
 mod bodies;
 mod c_types;

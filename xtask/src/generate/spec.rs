@@ -196,11 +196,34 @@ pub struct Parameter {
     pub name: String,
     #[serde(rename = "type")]
     pub c_type: String,
+    /// `IN`, `OUT` or `INOUT`.
+    #[serde(default)]
+    pub dir: String,
     #[serde(default)]
     pub array: bool,
+    /// How many items there are: the name of an argument or of a constant, or `*` where words say it.
+    pub length: Option<Length>,
     /// The standard's name for what it means.
     #[serde(default)]
     pub kind: String,
+}
+
+/// The length of an array, or the lengths of its dimensions.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub enum Length {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Length {
+    /// That of the first dimension.
+    pub fn first(&self) -> &str {
+        match self {
+            Self::One(length) => length,
+            Self::Several(lengths) => lengths.first().map_or("*", String::as_str),
+        }
+    }
 }
 
 impl Spec {

@@ -14,19 +14,19 @@ exports! {
         abi::abi_get_fortran_booleans(
             Function::AbiGetFortranBooleans,
             logical_size,
-            logical_true,
-            logical_false,
-            is_set,
+            ArrayOut::new(logical_true.cast(), logical_size),
+            ArrayOut::new(logical_false.cast(), logical_size),
+            Out::new(is_set),
         )
     }
     fn MPI_Abi_get_fortran_info, PMPI_Abi_get_fortran_info(info: *mut MPI_Info) -> c_int {
-        abi::abi_get_fortran_info(Function::AbiGetFortranInfo, info)
+        abi::abi_get_fortran_info(Function::AbiGetFortranInfo, Out::new(info))
     }
     fn MPI_Abi_get_info, PMPI_Abi_get_info(info: *mut MPI_Info) -> c_int {
-        abi::abi_get_info(Function::AbiGetInfo, info)
+        abi::abi_get_info(Function::AbiGetInfo, Out::new(info))
     }
     fn MPI_Abi_get_version, PMPI_Abi_get_version(abi_major: *mut c_int, abi_minor: *mut c_int) -> c_int {
-        abi::abi_get_version(Function::AbiGetVersion, abi_major, abi_minor)
+        abi::abi_get_version(Function::AbiGetVersion, Out::new(abi_major), Out::new(abi_minor))
     }
     fn MPI_Abi_set_fortran_booleans, PMPI_Abi_set_fortran_booleans(
         logical_size: c_int,
@@ -36,8 +36,8 @@ exports! {
         abi::abi_set_fortran_booleans(
             Function::AbiSetFortranBooleans,
             logical_size,
-            logical_true,
-            logical_false,
+            ArrayIn::new(logical_true.cast(), logical_size),
+            ArrayIn::new(logical_false.cast(), logical_size),
         )
     }
     fn MPI_Abi_set_fortran_info, PMPI_Abi_set_fortran_info(info: MPI_Info) -> c_int {

@@ -14,7 +14,7 @@ exports! {
         attribute_val: *mut c_void,
         flag: *mut c_int,
     ) -> c_int {
-        attr::attr_get(Function::AttrGet, comm, keyval, attribute_val, flag)
+        attr::attr_get(Function::AttrGet, comm, keyval, Out::new(attribute_val.cast()), Out::new(flag))
     }
     fn MPI_Attr_put, PMPI_Attr_put(comm: MPI_Comm, keyval: c_int, attribute_val: *mut c_void) -> c_int {
         attr::attr_put(Function::AttrPut, comm, keyval, attribute_val)
@@ -27,9 +27,9 @@ exports! {
     ) -> c_int {
         attr::comm_create_keyval(
             Function::CommCreateKeyval,
-            comm_copy_attr_fn,
-            comm_delete_attr_fn,
-            comm_keyval,
+            Callback::new(comm_copy_attr_fn),
+            Callback::new(comm_delete_attr_fn),
+            Out::new(comm_keyval),
             extra_state,
         )
     }
@@ -37,7 +37,7 @@ exports! {
         attr::comm_delete_attr(Function::CommDeleteAttr, comm, comm_keyval)
     }
     fn MPI_Comm_free_keyval, PMPI_Comm_free_keyval(comm_keyval: *mut c_int) -> c_int {
-        attr::comm_free_keyval(Function::CommFreeKeyval, comm_keyval)
+        attr::comm_free_keyval(Function::CommFreeKeyval, InOut::new(comm_keyval))
     }
     fn MPI_Comm_get_attr, PMPI_Comm_get_attr(
         comm: MPI_Comm,
@@ -45,7 +45,13 @@ exports! {
         attribute_val: *mut c_void,
         flag: *mut c_int,
     ) -> c_int {
-        attr::comm_get_attr(Function::CommGetAttr, comm, comm_keyval, attribute_val, flag)
+        attr::comm_get_attr(
+            Function::CommGetAttr,
+            comm,
+            comm_keyval,
+            Out::new(attribute_val.cast()),
+            Out::new(flag),
+        )
     }
     fn MPI_Comm_set_attr, PMPI_Comm_set_attr(
         comm: MPI_Comm,
@@ -60,10 +66,16 @@ exports! {
         keyval: *mut c_int,
         extra_state: *mut c_void,
     ) -> c_int {
-        attr::keyval_create(Function::KeyvalCreate, copy_fn, delete_fn, keyval, extra_state)
+        attr::keyval_create(
+            Function::KeyvalCreate,
+            Callback::new(copy_fn),
+            Callback::new(delete_fn),
+            Out::new(keyval),
+            extra_state,
+        )
     }
     fn MPI_Keyval_free, PMPI_Keyval_free(keyval: *mut c_int) -> c_int {
-        attr::keyval_free(Function::KeyvalFree, keyval)
+        attr::keyval_free(Function::KeyvalFree, InOut::new(keyval))
     }
     fn MPI_Type_create_keyval, PMPI_Type_create_keyval(
         type_copy_attr_fn: MPI_Type_copy_attr_function,
@@ -73,9 +85,9 @@ exports! {
     ) -> c_int {
         attr::type_create_keyval(
             Function::TypeCreateKeyval,
-            type_copy_attr_fn,
-            type_delete_attr_fn,
-            type_keyval,
+            Callback::new(type_copy_attr_fn),
+            Callback::new(type_delete_attr_fn),
+            Out::new(type_keyval),
             extra_state,
         )
     }
@@ -83,7 +95,7 @@ exports! {
         attr::type_delete_attr(Function::TypeDeleteAttr, datatype, type_keyval)
     }
     fn MPI_Type_free_keyval, PMPI_Type_free_keyval(type_keyval: *mut c_int) -> c_int {
-        attr::type_free_keyval(Function::TypeFreeKeyval, type_keyval)
+        attr::type_free_keyval(Function::TypeFreeKeyval, InOut::new(type_keyval))
     }
     fn MPI_Type_get_attr, PMPI_Type_get_attr(
         datatype: MPI_Datatype,
@@ -91,7 +103,13 @@ exports! {
         attribute_val: *mut c_void,
         flag: *mut c_int,
     ) -> c_int {
-        attr::type_get_attr(Function::TypeGetAttr, datatype, type_keyval, attribute_val, flag)
+        attr::type_get_attr(
+            Function::TypeGetAttr,
+            datatype,
+            type_keyval,
+            Out::new(attribute_val.cast()),
+            Out::new(flag),
+        )
     }
     fn MPI_Type_set_attr, PMPI_Type_set_attr(
         datatype: MPI_Datatype,
@@ -108,9 +126,9 @@ exports! {
     ) -> c_int {
         attr::win_create_keyval(
             Function::WinCreateKeyval,
-            win_copy_attr_fn,
-            win_delete_attr_fn,
-            win_keyval,
+            Callback::new(win_copy_attr_fn),
+            Callback::new(win_delete_attr_fn),
+            Out::new(win_keyval),
             extra_state,
         )
     }
@@ -118,7 +136,7 @@ exports! {
         attr::win_delete_attr(Function::WinDeleteAttr, win, win_keyval)
     }
     fn MPI_Win_free_keyval, PMPI_Win_free_keyval(win_keyval: *mut c_int) -> c_int {
-        attr::win_free_keyval(Function::WinFreeKeyval, win_keyval)
+        attr::win_free_keyval(Function::WinFreeKeyval, InOut::new(win_keyval))
     }
     fn MPI_Win_get_attr, PMPI_Win_get_attr(
         win: MPI_Win,
@@ -126,7 +144,13 @@ exports! {
         attribute_val: *mut c_void,
         flag: *mut c_int,
     ) -> c_int {
-        attr::win_get_attr(Function::WinGetAttr, win, win_keyval, attribute_val, flag)
+        attr::win_get_attr(
+            Function::WinGetAttr,
+            win,
+            win_keyval,
+            Out::new(attribute_val.cast()),
+            Out::new(flag),
+        )
     }
     fn MPI_Win_set_attr, PMPI_Win_set_attr(
         win: MPI_Win,

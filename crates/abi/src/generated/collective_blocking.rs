@@ -16,12 +16,8 @@ exports! {
     ) -> c_int {
         collective::allgather(
             Function::Allgather,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             comm,
         )
     }
@@ -36,12 +32,8 @@ exports! {
     ) -> c_int {
         collective::allgather(
             Function::AllgatherC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             comm,
         )
     }
@@ -57,13 +49,8 @@ exports! {
     ) -> c_int {
         collective::allgatherv(
             Function::Allgatherv,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(displs),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(displs)), Datatypes::Same(recvtype)),
             comm,
         )
     }
@@ -79,13 +66,8 @@ exports! {
     ) -> c_int {
         collective::allgatherv(
             Function::AllgathervC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(displs.cast()),
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(displs.cast())), Datatypes::Same(recvtype)),
             comm,
         )
     }
@@ -99,10 +81,7 @@ exports! {
     ) -> c_int {
         collective::allreduce(
             Function::Allreduce,
-            sendbuf,
-            recvbuf,
-            MPI_Count::from(count),
-            datatype,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(count), datatype),
             op,
             comm,
         )
@@ -115,7 +94,12 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        collective::allreduce(Function::AllreduceC, sendbuf, recvbuf, count, datatype, op, comm)
+        collective::allreduce(
+            Function::AllreduceC,
+            Operands::new(sendbuf, recvbuf, count, datatype),
+            op,
+            comm,
+        )
     }
     fn MPI_Alltoall, PMPI_Alltoall(
         sendbuf: *const c_void,
@@ -128,12 +112,8 @@ exports! {
     ) -> c_int {
         collective::alltoall(
             Function::Alltoall,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             comm,
         )
     }
@@ -148,12 +128,8 @@ exports! {
     ) -> c_int {
         collective::alltoall(
             Function::AlltoallC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             comm,
         )
     }
@@ -170,14 +146,8 @@ exports! {
     ) -> c_int {
         collective::alltoallv(
             Function::Alltoallv,
-            sendbuf,
-            Integers::Int(sendcounts),
-            Integers::Int(sdispls),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(rdispls),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Int(Unmeasured::new(sdispls)), Datatypes::Same(sendtype)),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(rdispls)), Datatypes::Same(recvtype)),
             comm,
         )
     }
@@ -194,14 +164,8 @@ exports! {
     ) -> c_int {
         collective::alltoallv(
             Function::AlltoallvC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            Integers::Large(sdispls.cast()),
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(rdispls.cast()),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Same(sendtype)),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Same(recvtype)),
             comm,
         )
     }
@@ -218,14 +182,8 @@ exports! {
     ) -> c_int {
         collective::alltoallw(
             Function::Alltoallw,
-            sendbuf,
-            Integers::Int(sendcounts),
-            Integers::Int(sdispls),
-            sendtypes,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(rdispls),
-            recvtypes,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Int(Unmeasured::new(sdispls)), Datatypes::Each(Unmeasured::new(sendtypes))),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(rdispls)), Datatypes::Each(Unmeasured::new(recvtypes))),
             comm,
         )
     }
@@ -242,14 +200,8 @@ exports! {
     ) -> c_int {
         collective::alltoallw(
             Function::AlltoallwC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            Integers::Large(sdispls.cast()),
-            sendtypes,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(rdispls.cast()),
-            recvtypes,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Each(Unmeasured::new(sendtypes))),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Each(Unmeasured::new(recvtypes))),
             comm,
         )
     }
@@ -263,7 +215,7 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        collective::bcast(Function::Bcast, buffer, MPI_Count::from(count), datatype, root, comm)
+        collective::bcast(Function::Bcast, Message::new(buffer, MPI_Count::from(count), datatype), root, comm)
     }
     fn MPI_Bcast_c, PMPI_Bcast_c(
         buffer: *mut c_void,
@@ -272,7 +224,7 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        collective::bcast(Function::BcastC, buffer, count, datatype, root, comm)
+        collective::bcast(Function::BcastC, Message::new(buffer, count, datatype), root, comm)
     }
     fn MPI_Exscan, PMPI_Exscan(
         sendbuf: *const c_void,
@@ -282,7 +234,12 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        collective::exscan(Function::Exscan, sendbuf, recvbuf, MPI_Count::from(count), datatype, op, comm)
+        collective::exscan(
+            Function::Exscan,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(count), datatype),
+            op,
+            comm,
+        )
     }
     fn MPI_Exscan_c, PMPI_Exscan_c(
         sendbuf: *const c_void,
@@ -292,7 +249,7 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        collective::exscan(Function::ExscanC, sendbuf, recvbuf, count, datatype, op, comm)
+        collective::exscan(Function::ExscanC, Operands::new(sendbuf, recvbuf, count, datatype), op, comm)
     }
     fn MPI_Gather, PMPI_Gather(
         sendbuf: *const c_void,
@@ -306,12 +263,8 @@ exports! {
     ) -> c_int {
         collective::gather(
             Function::Gather,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             root,
             comm,
         )
@@ -328,12 +281,8 @@ exports! {
     ) -> c_int {
         collective::gather(
             Function::GatherC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             root,
             comm,
         )
@@ -351,13 +300,8 @@ exports! {
     ) -> c_int {
         collective::gatherv(
             Function::Gatherv,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(displs),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(displs)), Datatypes::Same(recvtype)),
             root,
             comm,
         )
@@ -375,13 +319,8 @@ exports! {
     ) -> c_int {
         collective::gatherv(
             Function::GathervC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(displs.cast()),
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(displs.cast())), Datatypes::Same(recvtype)),
             root,
             comm,
         )
@@ -397,10 +336,7 @@ exports! {
     ) -> c_int {
         collective::reduce(
             Function::Reduce,
-            sendbuf,
-            recvbuf,
-            MPI_Count::from(count),
-            datatype,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(count), datatype),
             op,
             root,
             comm,
@@ -415,7 +351,13 @@ exports! {
         root: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        collective::reduce(Function::ReduceC, sendbuf, recvbuf, count, datatype, op, root, comm)
+        collective::reduce(
+            Function::ReduceC,
+            Operands::new(sendbuf, recvbuf, count, datatype),
+            op,
+            root,
+            comm,
+        )
     }
     fn MPI_Reduce_scatter, PMPI_Reduce_scatter(
         sendbuf: *const c_void,
@@ -427,10 +369,7 @@ exports! {
     ) -> c_int {
         collective::reduce_scatter(
             Function::ReduceScatter,
-            sendbuf,
-            recvbuf,
-            Integers::Int(recvcounts),
-            datatype,
+            OperandBlocks::new(sendbuf, recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), datatype),
             op,
             comm,
         )
@@ -445,10 +384,7 @@ exports! {
     ) -> c_int {
         collective::reduce_scatter(
             Function::ReduceScatterC,
-            sendbuf,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            datatype,
+            OperandBlocks::new(sendbuf, recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), datatype),
             op,
             comm,
         )
@@ -463,10 +399,7 @@ exports! {
     ) -> c_int {
         collective::reduce_scatter_block(
             Function::ReduceScatterBlock,
-            sendbuf,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            datatype,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(recvcount), datatype),
             op,
             comm,
         )
@@ -481,10 +414,7 @@ exports! {
     ) -> c_int {
         collective::reduce_scatter_block(
             Function::ReduceScatterBlockC,
-            sendbuf,
-            recvbuf,
-            recvcount,
-            datatype,
+            Operands::new(sendbuf, recvbuf, recvcount, datatype),
             op,
             comm,
         )
@@ -497,7 +427,12 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        collective::scan(Function::Scan, sendbuf, recvbuf, MPI_Count::from(count), datatype, op, comm)
+        collective::scan(
+            Function::Scan,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(count), datatype),
+            op,
+            comm,
+        )
     }
     fn MPI_Scan_c, PMPI_Scan_c(
         sendbuf: *const c_void,
@@ -507,7 +442,7 @@ exports! {
         op: MPI_Op,
         comm: MPI_Comm,
     ) -> c_int {
-        collective::scan(Function::ScanC, sendbuf, recvbuf, count, datatype, op, comm)
+        collective::scan(Function::ScanC, Operands::new(sendbuf, recvbuf, count, datatype), op, comm)
     }
     fn MPI_Scatter, PMPI_Scatter(
         sendbuf: *const c_void,
@@ -521,12 +456,8 @@ exports! {
     ) -> c_int {
         collective::scatter(
             Function::Scatter,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             root,
             comm,
         )
@@ -543,12 +474,8 @@ exports! {
     ) -> c_int {
         collective::scatter(
             Function::ScatterC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             root,
             comm,
         )
@@ -566,13 +493,8 @@ exports! {
     ) -> c_int {
         collective::scatterv(
             Function::Scatterv,
-            sendbuf,
-            Integers::Int(sendcounts),
-            Integers::Int(displs),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Int(Unmeasured::new(displs)), Datatypes::Same(sendtype)),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             root,
             comm,
         )
@@ -590,13 +512,8 @@ exports! {
     ) -> c_int {
         collective::scatterv(
             Function::ScattervC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            Integers::Large(displs.cast()),
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(displs.cast())), Datatypes::Same(sendtype)),
+            Message::new(recvbuf, recvcount, recvtype),
             root,
             comm,
         )

@@ -17,14 +17,10 @@ exports! {
     ) -> c_int {
         collective::iallgather(
             Function::Iallgather,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Iallgather_c, PMPI_Iallgather_c(
@@ -39,14 +35,10 @@ exports! {
     ) -> c_int {
         collective::iallgather(
             Function::IallgatherC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Iallgatherv, PMPI_Iallgatherv(
@@ -62,15 +54,10 @@ exports! {
     ) -> c_int {
         collective::iallgatherv(
             Function::Iallgatherv,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(displs),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(displs)), Datatypes::Same(recvtype)),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Iallgatherv_c, PMPI_Iallgatherv_c(
@@ -86,15 +73,10 @@ exports! {
     ) -> c_int {
         collective::iallgatherv(
             Function::IallgathervC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(displs.cast()),
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(displs.cast())), Datatypes::Same(recvtype)),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Iallreduce, PMPI_Iallreduce(
@@ -108,13 +90,10 @@ exports! {
     ) -> c_int {
         collective::iallreduce(
             Function::Iallreduce,
-            sendbuf,
-            recvbuf,
-            MPI_Count::from(count),
-            datatype,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(count), datatype),
             op,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Iallreduce_c, PMPI_Iallreduce_c(
@@ -126,7 +105,13 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        collective::iallreduce(Function::IallreduceC, sendbuf, recvbuf, count, datatype, op, comm, request)
+        collective::iallreduce(
+            Function::IallreduceC,
+            Operands::new(sendbuf, recvbuf, count, datatype),
+            op,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Ialltoall, PMPI_Ialltoall(
         sendbuf: *const c_void,
@@ -140,14 +125,10 @@ exports! {
     ) -> c_int {
         collective::ialltoall(
             Function::Ialltoall,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ialltoall_c, PMPI_Ialltoall_c(
@@ -162,14 +143,10 @@ exports! {
     ) -> c_int {
         collective::ialltoall(
             Function::IalltoallC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ialltoallv, PMPI_Ialltoallv(
@@ -186,16 +163,10 @@ exports! {
     ) -> c_int {
         collective::ialltoallv(
             Function::Ialltoallv,
-            sendbuf,
-            Integers::Int(sendcounts),
-            Integers::Int(sdispls),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(rdispls),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Int(Unmeasured::new(sdispls)), Datatypes::Same(sendtype)),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(rdispls)), Datatypes::Same(recvtype)),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ialltoallv_c, PMPI_Ialltoallv_c(
@@ -212,16 +183,10 @@ exports! {
     ) -> c_int {
         collective::ialltoallv(
             Function::IalltoallvC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            Integers::Large(sdispls.cast()),
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(rdispls.cast()),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Same(sendtype)),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Same(recvtype)),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ialltoallw, PMPI_Ialltoallw(
@@ -238,16 +203,10 @@ exports! {
     ) -> c_int {
         collective::ialltoallw(
             Function::Ialltoallw,
-            sendbuf,
-            Integers::Int(sendcounts),
-            Integers::Int(sdispls),
-            sendtypes,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(rdispls),
-            recvtypes,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Int(Unmeasured::new(sdispls)), Datatypes::Each(Unmeasured::new(sendtypes))),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(rdispls)), Datatypes::Each(Unmeasured::new(recvtypes))),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ialltoallw_c, PMPI_Ialltoallw_c(
@@ -264,20 +223,14 @@ exports! {
     ) -> c_int {
         collective::ialltoallw(
             Function::IalltoallwC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            Integers::Large(sdispls.cast()),
-            sendtypes,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(rdispls.cast()),
-            recvtypes,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Each(Unmeasured::new(sendtypes))),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Each(Unmeasured::new(recvtypes))),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ibarrier, PMPI_Ibarrier(comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
-        collective::ibarrier(Function::Ibarrier, comm, request)
+        collective::ibarrier(Function::Ibarrier, comm, Out::new(request))
     }
     fn MPI_Ibcast, PMPI_Ibcast(
         buffer: *mut c_void,
@@ -287,7 +240,13 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        collective::ibcast(Function::Ibcast, buffer, MPI_Count::from(count), datatype, root, comm, request)
+        collective::ibcast(
+            Function::Ibcast,
+            Message::new(buffer, MPI_Count::from(count), datatype),
+            root,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Ibcast_c, PMPI_Ibcast_c(
         buffer: *mut c_void,
@@ -297,7 +256,13 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        collective::ibcast(Function::IbcastC, buffer, count, datatype, root, comm, request)
+        collective::ibcast(
+            Function::IbcastC,
+            Message::new(buffer, count, datatype),
+            root,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Iexscan, PMPI_Iexscan(
         sendbuf: *const c_void,
@@ -310,13 +275,10 @@ exports! {
     ) -> c_int {
         collective::iexscan(
             Function::Iexscan,
-            sendbuf,
-            recvbuf,
-            MPI_Count::from(count),
-            datatype,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(count), datatype),
             op,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Iexscan_c, PMPI_Iexscan_c(
@@ -328,7 +290,13 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        collective::iexscan(Function::IexscanC, sendbuf, recvbuf, count, datatype, op, comm, request)
+        collective::iexscan(
+            Function::IexscanC,
+            Operands::new(sendbuf, recvbuf, count, datatype),
+            op,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Igather, PMPI_Igather(
         sendbuf: *const c_void,
@@ -343,15 +311,11 @@ exports! {
     ) -> c_int {
         collective::igather(
             Function::Igather,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             root,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Igather_c, PMPI_Igather_c(
@@ -367,15 +331,11 @@ exports! {
     ) -> c_int {
         collective::igather(
             Function::IgatherC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             root,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Igatherv, PMPI_Igatherv(
@@ -392,16 +352,11 @@ exports! {
     ) -> c_int {
         collective::igatherv(
             Function::Igatherv,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(displs),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(displs)), Datatypes::Same(recvtype)),
             root,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Igatherv_c, PMPI_Igatherv_c(
@@ -418,16 +373,11 @@ exports! {
     ) -> c_int {
         collective::igatherv(
             Function::IgathervC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(displs.cast()),
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(displs.cast())), Datatypes::Same(recvtype)),
             root,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ireduce, PMPI_Ireduce(
@@ -442,14 +392,11 @@ exports! {
     ) -> c_int {
         collective::ireduce(
             Function::Ireduce,
-            sendbuf,
-            recvbuf,
-            MPI_Count::from(count),
-            datatype,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(count), datatype),
             op,
             root,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ireduce_c, PMPI_Ireduce_c(
@@ -462,7 +409,14 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        collective::ireduce(Function::IreduceC, sendbuf, recvbuf, count, datatype, op, root, comm, request)
+        collective::ireduce(
+            Function::IreduceC,
+            Operands::new(sendbuf, recvbuf, count, datatype),
+            op,
+            root,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Ireduce_scatter, PMPI_Ireduce_scatter(
         sendbuf: *const c_void,
@@ -475,13 +429,10 @@ exports! {
     ) -> c_int {
         collective::ireduce_scatter(
             Function::IreduceScatter,
-            sendbuf,
-            recvbuf,
-            Integers::Int(recvcounts),
-            datatype,
+            OperandBlocks::new(sendbuf, recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), datatype),
             op,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ireduce_scatter_c, PMPI_Ireduce_scatter_c(
@@ -495,13 +446,10 @@ exports! {
     ) -> c_int {
         collective::ireduce_scatter(
             Function::IreduceScatterC,
-            sendbuf,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            datatype,
+            OperandBlocks::new(sendbuf, recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), datatype),
             op,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ireduce_scatter_block, PMPI_Ireduce_scatter_block(
@@ -515,13 +463,10 @@ exports! {
     ) -> c_int {
         collective::ireduce_scatter_block(
             Function::IreduceScatterBlock,
-            sendbuf,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            datatype,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(recvcount), datatype),
             op,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ireduce_scatter_block_c, PMPI_Ireduce_scatter_block_c(
@@ -535,13 +480,10 @@ exports! {
     ) -> c_int {
         collective::ireduce_scatter_block(
             Function::IreduceScatterBlockC,
-            sendbuf,
-            recvbuf,
-            recvcount,
-            datatype,
+            Operands::new(sendbuf, recvbuf, recvcount, datatype),
             op,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Iscan, PMPI_Iscan(
@@ -555,13 +497,10 @@ exports! {
     ) -> c_int {
         collective::iscan(
             Function::Iscan,
-            sendbuf,
-            recvbuf,
-            MPI_Count::from(count),
-            datatype,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(count), datatype),
             op,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Iscan_c, PMPI_Iscan_c(
@@ -573,7 +512,13 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        collective::iscan(Function::IscanC, sendbuf, recvbuf, count, datatype, op, comm, request)
+        collective::iscan(
+            Function::IscanC,
+            Operands::new(sendbuf, recvbuf, count, datatype),
+            op,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Iscatter, PMPI_Iscatter(
         sendbuf: *const c_void,
@@ -588,15 +533,11 @@ exports! {
     ) -> c_int {
         collective::iscatter(
             Function::Iscatter,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             root,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Iscatter_c, PMPI_Iscatter_c(
@@ -612,15 +553,11 @@ exports! {
     ) -> c_int {
         collective::iscatter(
             Function::IscatterC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             root,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Iscatterv, PMPI_Iscatterv(
@@ -637,16 +574,11 @@ exports! {
     ) -> c_int {
         collective::iscatterv(
             Function::Iscatterv,
-            sendbuf,
-            Integers::Int(sendcounts),
-            Integers::Int(displs),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Int(Unmeasured::new(displs)), Datatypes::Same(sendtype)),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             root,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Iscatterv_c, PMPI_Iscatterv_c(
@@ -663,16 +595,11 @@ exports! {
     ) -> c_int {
         collective::iscatterv(
             Function::IscattervC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            Integers::Large(displs.cast()),
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(displs.cast())), Datatypes::Same(sendtype)),
+            Message::new(recvbuf, recvcount, recvtype),
             root,
             comm,
-            request,
+            Out::new(request),
         )
     }
 }

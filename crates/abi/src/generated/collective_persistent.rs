@@ -18,15 +18,11 @@ exports! {
     ) -> c_int {
         collective::allgather_init(
             Function::AllgatherInit,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Allgather_init_c, PMPI_Allgather_init_c(
@@ -42,15 +38,11 @@ exports! {
     ) -> c_int {
         collective::allgather_init(
             Function::AllgatherInitC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Allgatherv_init, PMPI_Allgatherv_init(
@@ -67,16 +59,11 @@ exports! {
     ) -> c_int {
         collective::allgatherv_init(
             Function::AllgathervInit,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(displs),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(displs)), Datatypes::Same(recvtype)),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Allgatherv_init_c, PMPI_Allgatherv_init_c(
@@ -93,16 +80,11 @@ exports! {
     ) -> c_int {
         collective::allgatherv_init(
             Function::AllgathervInitC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(displs.cast()),
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(displs.cast())), Datatypes::Same(recvtype)),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Allreduce_init, PMPI_Allreduce_init(
@@ -117,14 +99,11 @@ exports! {
     ) -> c_int {
         collective::allreduce_init(
             Function::AllreduceInit,
-            sendbuf,
-            recvbuf,
-            MPI_Count::from(count),
-            datatype,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(count), datatype),
             op,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Allreduce_init_c, PMPI_Allreduce_init_c(
@@ -139,14 +118,11 @@ exports! {
     ) -> c_int {
         collective::allreduce_init(
             Function::AllreduceInitC,
-            sendbuf,
-            recvbuf,
-            count,
-            datatype,
+            Operands::new(sendbuf, recvbuf, count, datatype),
             op,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Alltoall_init, PMPI_Alltoall_init(
@@ -162,15 +138,11 @@ exports! {
     ) -> c_int {
         collective::alltoall_init(
             Function::AlltoallInit,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Alltoall_init_c, PMPI_Alltoall_init_c(
@@ -186,15 +158,11 @@ exports! {
     ) -> c_int {
         collective::alltoall_init(
             Function::AlltoallInitC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Alltoallv_init, PMPI_Alltoallv_init(
@@ -212,17 +180,11 @@ exports! {
     ) -> c_int {
         collective::alltoallv_init(
             Function::AlltoallvInit,
-            sendbuf,
-            Integers::Int(sendcounts),
-            Integers::Int(sdispls),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(rdispls),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Int(Unmeasured::new(sdispls)), Datatypes::Same(sendtype)),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(rdispls)), Datatypes::Same(recvtype)),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Alltoallv_init_c, PMPI_Alltoallv_init_c(
@@ -240,17 +202,11 @@ exports! {
     ) -> c_int {
         collective::alltoallv_init(
             Function::AlltoallvInitC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            Integers::Large(sdispls.cast()),
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(rdispls.cast()),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Same(sendtype)),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Same(recvtype)),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Alltoallw_init, PMPI_Alltoallw_init(
@@ -268,17 +224,11 @@ exports! {
     ) -> c_int {
         collective::alltoallw_init(
             Function::AlltoallwInit,
-            sendbuf,
-            Integers::Int(sendcounts),
-            Integers::Int(sdispls),
-            sendtypes,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(rdispls),
-            recvtypes,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Int(Unmeasured::new(sdispls)), Datatypes::Each(Unmeasured::new(sendtypes))),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(rdispls)), Datatypes::Each(Unmeasured::new(recvtypes))),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Alltoallw_init_c, PMPI_Alltoallw_init_c(
@@ -296,17 +246,11 @@ exports! {
     ) -> c_int {
         collective::alltoallw_init(
             Function::AlltoallwInitC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            Integers::Large(sdispls.cast()),
-            sendtypes,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(rdispls.cast()),
-            recvtypes,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Each(Unmeasured::new(sendtypes))),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Each(Unmeasured::new(recvtypes))),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Barrier_init, PMPI_Barrier_init(
@@ -314,7 +258,7 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        collective::barrier_init(Function::BarrierInit, comm, info, request)
+        collective::barrier_init(Function::BarrierInit, comm, info, Out::new(request))
     }
     fn MPI_Bcast_init, PMPI_Bcast_init(
         buffer: *mut c_void,
@@ -327,13 +271,11 @@ exports! {
     ) -> c_int {
         collective::bcast_init(
             Function::BcastInit,
-            buffer,
-            MPI_Count::from(count),
-            datatype,
+            Message::new(buffer, MPI_Count::from(count), datatype),
             root,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Bcast_init_c, PMPI_Bcast_init_c(
@@ -345,7 +287,14 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        collective::bcast_init(Function::BcastInitC, buffer, count, datatype, root, comm, info, request)
+        collective::bcast_init(
+            Function::BcastInitC,
+            Message::new(buffer, count, datatype),
+            root,
+            comm,
+            info,
+            Out::new(request),
+        )
     }
     fn MPI_Exscan_init, PMPI_Exscan_init(
         sendbuf: *const c_void,
@@ -359,14 +308,11 @@ exports! {
     ) -> c_int {
         collective::exscan_init(
             Function::ExscanInit,
-            sendbuf,
-            recvbuf,
-            MPI_Count::from(count),
-            datatype,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(count), datatype),
             op,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Exscan_init_c, PMPI_Exscan_init_c(
@@ -381,14 +327,11 @@ exports! {
     ) -> c_int {
         collective::exscan_init(
             Function::ExscanInitC,
-            sendbuf,
-            recvbuf,
-            count,
-            datatype,
+            Operands::new(sendbuf, recvbuf, count, datatype),
             op,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Gather_init, PMPI_Gather_init(
@@ -405,16 +348,12 @@ exports! {
     ) -> c_int {
         collective::gather_init(
             Function::GatherInit,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             root,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Gather_init_c, PMPI_Gather_init_c(
@@ -431,16 +370,12 @@ exports! {
     ) -> c_int {
         collective::gather_init(
             Function::GatherInitC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             root,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Gatherv_init, PMPI_Gatherv_init(
@@ -458,17 +393,12 @@ exports! {
     ) -> c_int {
         collective::gatherv_init(
             Function::GathervInit,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(displs),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(displs)), Datatypes::Same(recvtype)),
             root,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Gatherv_init_c, PMPI_Gatherv_init_c(
@@ -486,17 +416,12 @@ exports! {
     ) -> c_int {
         collective::gatherv_init(
             Function::GathervInitC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(displs.cast()),
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(displs.cast())), Datatypes::Same(recvtype)),
             root,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Reduce_init, PMPI_Reduce_init(
@@ -512,15 +437,12 @@ exports! {
     ) -> c_int {
         collective::reduce_init(
             Function::ReduceInit,
-            sendbuf,
-            recvbuf,
-            MPI_Count::from(count),
-            datatype,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(count), datatype),
             op,
             root,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Reduce_init_c, PMPI_Reduce_init_c(
@@ -536,15 +458,12 @@ exports! {
     ) -> c_int {
         collective::reduce_init(
             Function::ReduceInitC,
-            sendbuf,
-            recvbuf,
-            count,
-            datatype,
+            Operands::new(sendbuf, recvbuf, count, datatype),
             op,
             root,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Reduce_scatter_block_init, PMPI_Reduce_scatter_block_init(
@@ -559,14 +478,11 @@ exports! {
     ) -> c_int {
         collective::reduce_scatter_block_init(
             Function::ReduceScatterBlockInit,
-            sendbuf,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            datatype,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(recvcount), datatype),
             op,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Reduce_scatter_block_init_c, PMPI_Reduce_scatter_block_init_c(
@@ -581,14 +497,11 @@ exports! {
     ) -> c_int {
         collective::reduce_scatter_block_init(
             Function::ReduceScatterBlockInitC,
-            sendbuf,
-            recvbuf,
-            recvcount,
-            datatype,
+            Operands::new(sendbuf, recvbuf, recvcount, datatype),
             op,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Reduce_scatter_init, PMPI_Reduce_scatter_init(
@@ -603,14 +516,11 @@ exports! {
     ) -> c_int {
         collective::reduce_scatter_init(
             Function::ReduceScatterInit,
-            sendbuf,
-            recvbuf,
-            Integers::Int(recvcounts),
-            datatype,
+            OperandBlocks::new(sendbuf, recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), datatype),
             op,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Reduce_scatter_init_c, PMPI_Reduce_scatter_init_c(
@@ -625,14 +535,11 @@ exports! {
     ) -> c_int {
         collective::reduce_scatter_init(
             Function::ReduceScatterInitC,
-            sendbuf,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            datatype,
+            OperandBlocks::new(sendbuf, recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), datatype),
             op,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Scan_init, PMPI_Scan_init(
@@ -647,14 +554,11 @@ exports! {
     ) -> c_int {
         collective::scan_init(
             Function::ScanInit,
-            sendbuf,
-            recvbuf,
-            MPI_Count::from(count),
-            datatype,
+            Operands::new(sendbuf, recvbuf, MPI_Count::from(count), datatype),
             op,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Scan_init_c, PMPI_Scan_init_c(
@@ -667,7 +571,14 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        collective::scan_init(Function::ScanInitC, sendbuf, recvbuf, count, datatype, op, comm, info, request)
+        collective::scan_init(
+            Function::ScanInitC,
+            Operands::new(sendbuf, recvbuf, count, datatype),
+            op,
+            comm,
+            info,
+            Out::new(request),
+        )
     }
     fn MPI_Scatter_init, PMPI_Scatter_init(
         sendbuf: *const c_void,
@@ -683,16 +594,12 @@ exports! {
     ) -> c_int {
         collective::scatter_init(
             Function::ScatterInit,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             root,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Scatter_init_c, PMPI_Scatter_init_c(
@@ -709,16 +616,12 @@ exports! {
     ) -> c_int {
         collective::scatter_init(
             Function::ScatterInitC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             root,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Scatterv_init, PMPI_Scatterv_init(
@@ -736,17 +639,12 @@ exports! {
     ) -> c_int {
         collective::scatterv_init(
             Function::ScattervInit,
-            sendbuf,
-            Integers::Int(sendcounts),
-            Integers::Int(displs),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Int(Unmeasured::new(displs)), Datatypes::Same(sendtype)),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             root,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Scatterv_init_c, PMPI_Scatterv_init_c(
@@ -764,17 +662,12 @@ exports! {
     ) -> c_int {
         collective::scatterv_init(
             Function::ScattervInitC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            Integers::Large(displs.cast()),
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(displs.cast())), Datatypes::Same(sendtype)),
+            Message::new(recvbuf, recvcount, recvtype),
             root,
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
 }

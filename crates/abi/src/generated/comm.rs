@@ -6,10 +6,10 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Comm_compare, PMPI_Comm_compare(comm1: MPI_Comm, comm2: MPI_Comm, result: *mut c_int) -> c_int {
-        comm::comm_compare(Function::CommCompare, comm1, comm2, result)
+        comm::comm_compare(Function::CommCompare, comm1, comm2, Out::new(result))
     }
     fn MPI_Comm_create, PMPI_Comm_create(comm: MPI_Comm, group: MPI_Group, newcomm: *mut MPI_Comm) -> c_int {
-        comm::comm_create(Function::CommCreate, comm, group, newcomm)
+        comm::comm_create(Function::CommCreate, comm, group, Out::new(newcomm))
     }
     fn MPI_Comm_create_group, PMPI_Comm_create_group(
         comm: MPI_Comm,
@@ -17,40 +17,45 @@ exports! {
         tag: c_int,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        comm::comm_create_group(Function::CommCreateGroup, comm, group, tag, newcomm)
+        comm::comm_create_group(Function::CommCreateGroup, comm, group, tag, Out::new(newcomm))
     }
     fn MPI_Comm_dup, PMPI_Comm_dup(comm: MPI_Comm, newcomm: *mut MPI_Comm) -> c_int {
-        comm::comm_dup(Function::CommDup, comm, newcomm)
+        comm::comm_dup(Function::CommDup, comm, Out::new(newcomm))
     }
     fn MPI_Comm_dup_with_info, PMPI_Comm_dup_with_info(
         comm: MPI_Comm,
         info: MPI_Info,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        comm::comm_dup_with_info(Function::CommDupWithInfo, comm, info, newcomm)
+        comm::comm_dup_with_info(Function::CommDupWithInfo, comm, info, Out::new(newcomm))
     }
     fn MPI_Comm_free, PMPI_Comm_free(comm: *mut MPI_Comm) -> c_int {
-        comm::comm_free(Function::CommFree, comm)
+        comm::comm_free(Function::CommFree, InOut::new(comm))
     }
     fn MPI_Comm_get_info, PMPI_Comm_get_info(comm: MPI_Comm, info_used: *mut MPI_Info) -> c_int {
-        comm::comm_get_info(Function::CommGetInfo, comm, info_used)
+        comm::comm_get_info(Function::CommGetInfo, comm, Out::new(info_used))
     }
     fn MPI_Comm_get_name, PMPI_Comm_get_name(
         comm: MPI_Comm,
         comm_name: *mut c_char,
         resultlen: *mut c_int,
     ) -> c_int {
-        comm::comm_get_name(Function::CommGetName, comm, comm_name, resultlen)
+        comm::comm_get_name(
+            Function::CommGetName,
+            comm,
+            TextOut::new(comm_name, MPI_MAX_OBJECT_NAME),
+            Out::new(resultlen),
+        )
     }
     fn MPI_Comm_group, PMPI_Comm_group(comm: MPI_Comm, group: *mut MPI_Group) -> c_int {
-        comm::comm_group(Function::CommGroup, comm, group)
+        comm::comm_group(Function::CommGroup, comm, Out::new(group))
     }
     fn MPI_Comm_idup, PMPI_Comm_idup(
         comm: MPI_Comm,
         newcomm: *mut MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        comm::comm_idup(Function::CommIdup, comm, newcomm, request)
+        comm::comm_idup(Function::CommIdup, comm, Out::new(newcomm), Out::new(request))
     }
     fn MPI_Comm_idup_with_info, PMPI_Comm_idup_with_info(
         comm: MPI_Comm,
@@ -58,19 +63,25 @@ exports! {
         newcomm: *mut MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        comm::comm_idup_with_info(Function::CommIdupWithInfo, comm, info, newcomm, request)
+        comm::comm_idup_with_info(
+            Function::CommIdupWithInfo,
+            comm,
+            info,
+            Out::new(newcomm),
+            Out::new(request),
+        )
     }
     fn MPI_Comm_rank, PMPI_Comm_rank(comm: MPI_Comm, rank: *mut c_int) -> c_int {
-        comm::comm_rank(Function::CommRank, comm, rank)
+        comm::comm_rank(Function::CommRank, comm, Out::new(rank))
     }
     fn MPI_Comm_set_info, PMPI_Comm_set_info(comm: MPI_Comm, info: MPI_Info) -> c_int {
         comm::comm_set_info(Function::CommSetInfo, comm, info)
     }
     fn MPI_Comm_set_name, PMPI_Comm_set_name(comm: MPI_Comm, comm_name: *const c_char) -> c_int {
-        comm::comm_set_name(Function::CommSetName, comm, comm_name)
+        comm::comm_set_name(Function::CommSetName, comm, TextIn::new(comm_name))
     }
     fn MPI_Comm_size, PMPI_Comm_size(comm: MPI_Comm, size: *mut c_int) -> c_int {
-        comm::comm_size(Function::CommSize, comm, size)
+        comm::comm_size(Function::CommSize, comm, Out::new(size))
     }
     fn MPI_Comm_split, PMPI_Comm_split(
         comm: MPI_Comm,
@@ -78,7 +89,7 @@ exports! {
         key: c_int,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        comm::comm_split(Function::CommSplit, comm, color, key, newcomm)
+        comm::comm_split(Function::CommSplit, comm, color, key, Out::new(newcomm))
     }
     fn MPI_Comm_split_type, PMPI_Comm_split_type(
         comm: MPI_Comm,
@@ -87,6 +98,6 @@ exports! {
         info: MPI_Info,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        comm::comm_split_type(Function::CommSplitType, comm, split_type, key, info, newcomm)
+        comm::comm_split_type(Function::CommSplitType, comm, split_type, key, info, Out::new(newcomm))
     }
 }

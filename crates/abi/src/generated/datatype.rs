@@ -6,24 +6,29 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Get_address, PMPI_Get_address(location: *const c_void, address: *mut MPI_Aint) -> c_int {
-        datatype::get_address(Function::GetAddress, location, address)
+        datatype::get_address(Function::GetAddress, location, Out::new(address))
     }
     fn MPI_Type_commit, PMPI_Type_commit(datatype: *mut MPI_Datatype) -> c_int {
-        datatype::type_commit(Function::TypeCommit, datatype)
+        datatype::type_commit(Function::TypeCommit, InOut::new(datatype))
     }
     fn MPI_Type_contiguous, PMPI_Type_contiguous(
         count: c_int,
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        datatype::type_contiguous(Function::TypeContiguous, MPI_Count::from(count), oldtype, newtype)
+        datatype::type_contiguous(
+            Function::TypeContiguous,
+            MPI_Count::from(count),
+            oldtype,
+            Out::new(newtype),
+        )
     }
     fn MPI_Type_contiguous_c, PMPI_Type_contiguous_c(
         count: MPI_Count,
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        datatype::type_contiguous(Function::TypeContiguousC, count, oldtype, newtype)
+        datatype::type_contiguous(Function::TypeContiguousC, count, oldtype, Out::new(newtype))
     }
     fn MPI_Type_create_darray, PMPI_Type_create_darray(
         size: c_int,
@@ -42,13 +47,13 @@ exports! {
             size,
             rank,
             ndims,
-            Integers::Int(array_of_gsizes),
-            array_of_distribs,
-            array_of_dargs,
-            array_of_psizes,
+            Integers::Int(ArrayIn::new(array_of_gsizes, ndims)),
+            ArrayIn::new(array_of_distribs, ndims),
+            ArrayIn::new(array_of_dargs, ndims),
+            ArrayIn::new(array_of_psizes, ndims),
             order,
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_create_darray_c, PMPI_Type_create_darray_c(
@@ -68,13 +73,13 @@ exports! {
             size,
             rank,
             ndims,
-            Integers::Large(array_of_gsizes.cast()),
-            array_of_distribs,
-            array_of_dargs,
-            array_of_psizes,
+            Integers::Large(ArrayIn::new(array_of_gsizes.cast(), ndims)),
+            ArrayIn::new(array_of_distribs, ndims),
+            ArrayIn::new(array_of_dargs, ndims),
+            ArrayIn::new(array_of_psizes, ndims),
             order,
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_create_f90_complex, PMPI_Type_create_f90_complex(
@@ -82,20 +87,20 @@ exports! {
         r: c_int,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        datatype::type_create_f90_complex(Function::TypeCreateF90Complex, p, r, newtype)
+        datatype::type_create_f90_complex(Function::TypeCreateF90Complex, p, r, Out::new(newtype))
     }
     fn MPI_Type_create_f90_integer, PMPI_Type_create_f90_integer(
         r: c_int,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        datatype::type_create_f90_integer(Function::TypeCreateF90Integer, r, newtype)
+        datatype::type_create_f90_integer(Function::TypeCreateF90Integer, r, Out::new(newtype))
     }
     fn MPI_Type_create_f90_real, PMPI_Type_create_f90_real(
         p: c_int,
         r: c_int,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        datatype::type_create_f90_real(Function::TypeCreateF90Real, p, r, newtype)
+        datatype::type_create_f90_real(Function::TypeCreateF90Real, p, r, Out::new(newtype))
     }
     fn MPI_Type_create_hindexed, PMPI_Type_create_hindexed(
         count: c_int,
@@ -107,10 +112,10 @@ exports! {
         datatype::type_create_hindexed(
             Function::TypeCreateHindexed,
             MPI_Count::from(count),
-            Integers::Int(array_of_blocklengths),
-            Integers::Large(array_of_displacements.cast()),
+            Integers::Int(ArrayIn::new(array_of_blocklengths, count)),
+            Integers::Large(ArrayIn::new(array_of_displacements.cast(), count)),
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_create_hindexed_c, PMPI_Type_create_hindexed_c(
@@ -123,10 +128,10 @@ exports! {
         datatype::type_create_hindexed(
             Function::TypeCreateHindexedC,
             count,
-            Integers::Large(array_of_blocklengths.cast()),
-            Integers::Large(array_of_displacements.cast()),
+            Integers::Large(ArrayIn::new(array_of_blocklengths.cast(), count)),
+            Integers::Large(ArrayIn::new(array_of_displacements.cast(), count)),
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_create_hindexed_block, PMPI_Type_create_hindexed_block(
@@ -140,9 +145,9 @@ exports! {
             Function::TypeCreateHindexedBlock,
             MPI_Count::from(count),
             MPI_Count::from(blocklength),
-            Integers::Large(array_of_displacements.cast()),
+            Integers::Large(ArrayIn::new(array_of_displacements.cast(), count)),
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_create_hindexed_block_c, PMPI_Type_create_hindexed_block_c(
@@ -156,9 +161,9 @@ exports! {
             Function::TypeCreateHindexedBlockC,
             count,
             blocklength,
-            Integers::Large(array_of_displacements.cast()),
+            Integers::Large(ArrayIn::new(array_of_displacements.cast(), count)),
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_create_hvector, PMPI_Type_create_hvector(
@@ -174,7 +179,7 @@ exports! {
             MPI_Count::from(blocklength),
             stride as MPI_Count,
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_create_hvector_c, PMPI_Type_create_hvector_c(
@@ -190,7 +195,7 @@ exports! {
             blocklength,
             stride,
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_create_indexed_block, PMPI_Type_create_indexed_block(
@@ -204,9 +209,9 @@ exports! {
             Function::TypeCreateIndexedBlock,
             MPI_Count::from(count),
             MPI_Count::from(blocklength),
-            Integers::Int(array_of_displacements),
+            Integers::Int(ArrayIn::new(array_of_displacements, count)),
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_create_indexed_block_c, PMPI_Type_create_indexed_block_c(
@@ -220,9 +225,9 @@ exports! {
             Function::TypeCreateIndexedBlockC,
             count,
             blocklength,
-            Integers::Large(array_of_displacements.cast()),
+            Integers::Large(ArrayIn::new(array_of_displacements.cast(), count)),
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_create_resized, PMPI_Type_create_resized(
@@ -236,7 +241,7 @@ exports! {
             oldtype,
             lb as MPI_Count,
             extent as MPI_Count,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_create_resized_c, PMPI_Type_create_resized_c(
@@ -245,7 +250,7 @@ exports! {
         extent: MPI_Count,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        datatype::type_create_resized(Function::TypeCreateResizedC, oldtype, lb, extent, newtype)
+        datatype::type_create_resized(Function::TypeCreateResizedC, oldtype, lb, extent, Out::new(newtype))
     }
     fn MPI_Type_create_struct, PMPI_Type_create_struct(
         count: c_int,
@@ -257,10 +262,10 @@ exports! {
         datatype::type_create_struct(
             Function::TypeCreateStruct,
             MPI_Count::from(count),
-            Integers::Int(array_of_blocklengths),
-            Integers::Large(array_of_displacements.cast()),
-            array_of_types,
-            newtype,
+            Integers::Int(ArrayIn::new(array_of_blocklengths, count)),
+            Integers::Large(ArrayIn::new(array_of_displacements.cast(), count)),
+            ArrayIn::new(array_of_types, count),
+            Out::new(newtype),
         )
     }
     fn MPI_Type_create_struct_c, PMPI_Type_create_struct_c(
@@ -273,10 +278,10 @@ exports! {
         datatype::type_create_struct(
             Function::TypeCreateStructC,
             count,
-            Integers::Large(array_of_blocklengths.cast()),
-            Integers::Large(array_of_displacements.cast()),
-            array_of_types,
-            newtype,
+            Integers::Large(ArrayIn::new(array_of_blocklengths.cast(), count)),
+            Integers::Large(ArrayIn::new(array_of_displacements.cast(), count)),
+            ArrayIn::new(array_of_types, count),
+            Out::new(newtype),
         )
     }
     fn MPI_Type_create_subarray, PMPI_Type_create_subarray(
@@ -291,12 +296,12 @@ exports! {
         datatype::type_create_subarray(
             Function::TypeCreateSubarray,
             ndims,
-            Integers::Int(array_of_sizes),
-            Integers::Int(array_of_subsizes),
-            Integers::Int(array_of_starts),
+            Integers::Int(ArrayIn::new(array_of_sizes, ndims)),
+            Integers::Int(ArrayIn::new(array_of_subsizes, ndims)),
+            Integers::Int(ArrayIn::new(array_of_starts, ndims)),
             order,
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_create_subarray_c, PMPI_Type_create_subarray_c(
@@ -311,19 +316,19 @@ exports! {
         datatype::type_create_subarray(
             Function::TypeCreateSubarrayC,
             ndims,
-            Integers::Large(array_of_sizes.cast()),
-            Integers::Large(array_of_subsizes.cast()),
-            Integers::Large(array_of_starts.cast()),
+            Integers::Large(ArrayIn::new(array_of_sizes.cast(), ndims)),
+            Integers::Large(ArrayIn::new(array_of_subsizes.cast(), ndims)),
+            Integers::Large(ArrayIn::new(array_of_starts.cast(), ndims)),
             order,
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_dup, PMPI_Type_dup(oldtype: MPI_Datatype, newtype: *mut MPI_Datatype) -> c_int {
-        datatype::type_dup(Function::TypeDup, oldtype, newtype)
+        datatype::type_dup(Function::TypeDup, oldtype, Out::new(newtype))
     }
     fn MPI_Type_free, PMPI_Type_free(datatype: *mut MPI_Datatype) -> c_int {
-        datatype::type_free(Function::TypeFree, datatype)
+        datatype::type_free(Function::TypeFree, InOut::new(datatype))
     }
     fn MPI_Type_get_contents, PMPI_Type_get_contents(
         datatype: MPI_Datatype,
@@ -340,9 +345,9 @@ exports! {
             max_integers,
             max_addresses,
             max_datatypes,
-            array_of_integers,
-            array_of_addresses,
-            array_of_datatypes,
+            ArrayOut::new(array_of_integers, max_integers),
+            ArrayOut::new(array_of_addresses, max_addresses),
+            ArrayOut::new(array_of_datatypes, max_datatypes),
         )
     }
     fn MPI_Type_get_contents_c, PMPI_Type_get_contents_c(
@@ -363,10 +368,10 @@ exports! {
             max_addresses,
             max_large_counts,
             max_datatypes,
-            array_of_integers,
-            array_of_addresses,
-            array_of_large_counts,
-            array_of_datatypes,
+            ArrayOut::new(array_of_integers, max_integers),
+            ArrayOut::new(array_of_addresses, max_addresses),
+            ArrayOut::new(array_of_large_counts, max_large_counts),
+            ArrayOut::new(array_of_datatypes, max_datatypes),
         )
     }
     fn MPI_Type_get_envelope, PMPI_Type_get_envelope(
@@ -379,10 +384,10 @@ exports! {
         datatype::type_get_envelope(
             Function::TypeGetEnvelope,
             datatype,
-            num_integers,
-            num_addresses,
-            num_datatypes,
-            combiner,
+            Out::new(num_integers),
+            Out::new(num_addresses),
+            Out::new(num_datatypes),
+            Out::new(combiner),
         )
     }
     fn MPI_Type_get_envelope_c, PMPI_Type_get_envelope_c(
@@ -396,11 +401,11 @@ exports! {
         datatype::type_get_envelope_c(
             Function::TypeGetEnvelopeC,
             datatype,
-            num_integers,
-            num_addresses,
-            num_large_counts,
-            num_datatypes,
-            combiner,
+            Out::new(num_integers),
+            Out::new(num_addresses),
+            Out::new(num_large_counts),
+            Out::new(num_datatypes),
+            Out::new(combiner),
         )
     }
     fn MPI_Type_get_extent, PMPI_Type_get_extent(
@@ -411,8 +416,8 @@ exports! {
         datatype::type_get_extent(
             Function::TypeGetExtent,
             datatype,
-            IntegerOut::Large(lb.cast()),
-            IntegerOut::Large(extent.cast()),
+            IntegerOut::Large(Out::new(lb.cast())),
+            IntegerOut::Large(Out::new(extent.cast())),
         )
     }
     fn MPI_Type_get_extent_c, PMPI_Type_get_extent_c(
@@ -423,8 +428,8 @@ exports! {
         datatype::type_get_extent(
             Function::TypeGetExtentC,
             datatype,
-            IntegerOut::Large(lb.cast()),
-            IntegerOut::Large(extent.cast()),
+            IntegerOut::Large(Out::new(lb.cast())),
+            IntegerOut::Large(Out::new(extent.cast())),
         )
     }
     fn MPI_Type_get_extent_x, PMPI_Type_get_extent_x(
@@ -432,14 +437,19 @@ exports! {
         lb: *mut MPI_Count,
         extent: *mut MPI_Count,
     ) -> c_int {
-        datatype::type_get_extent_x(Function::TypeGetExtentX, datatype, lb, extent)
+        datatype::type_get_extent_x(Function::TypeGetExtentX, datatype, Out::new(lb), Out::new(extent))
     }
     fn MPI_Type_get_name, PMPI_Type_get_name(
         datatype: MPI_Datatype,
         type_name: *mut c_char,
         resultlen: *mut c_int,
     ) -> c_int {
-        datatype::type_get_name(Function::TypeGetName, datatype, type_name, resultlen)
+        datatype::type_get_name(
+            Function::TypeGetName,
+            datatype,
+            TextOut::new(type_name, MPI_MAX_OBJECT_NAME),
+            Out::new(resultlen),
+        )
     }
     fn MPI_Type_get_true_extent, PMPI_Type_get_true_extent(
         datatype: MPI_Datatype,
@@ -449,8 +459,8 @@ exports! {
         datatype::type_get_true_extent(
             Function::TypeGetTrueExtent,
             datatype,
-            IntegerOut::Large(true_lb.cast()),
-            IntegerOut::Large(true_extent.cast()),
+            IntegerOut::Large(Out::new(true_lb.cast())),
+            IntegerOut::Large(Out::new(true_extent.cast())),
         )
     }
     fn MPI_Type_get_true_extent_c, PMPI_Type_get_true_extent_c(
@@ -461,8 +471,8 @@ exports! {
         datatype::type_get_true_extent(
             Function::TypeGetTrueExtentC,
             datatype,
-            IntegerOut::Large(true_lb.cast()),
-            IntegerOut::Large(true_extent.cast()),
+            IntegerOut::Large(Out::new(true_lb.cast())),
+            IntegerOut::Large(Out::new(true_extent.cast())),
         )
     }
     fn MPI_Type_get_true_extent_x, PMPI_Type_get_true_extent_x(
@@ -470,14 +480,24 @@ exports! {
         true_lb: *mut MPI_Count,
         true_extent: *mut MPI_Count,
     ) -> c_int {
-        datatype::type_get_true_extent_x(Function::TypeGetTrueExtentX, datatype, true_lb, true_extent)
+        datatype::type_get_true_extent_x(
+            Function::TypeGetTrueExtentX,
+            datatype,
+            Out::new(true_lb),
+            Out::new(true_extent),
+        )
     }
     fn MPI_Type_get_value_index, PMPI_Type_get_value_index(
         value_type: MPI_Datatype,
         index_type: MPI_Datatype,
         pair_type: *mut MPI_Datatype,
     ) -> c_int {
-        datatype::type_get_value_index(Function::TypeGetValueIndex, value_type, index_type, pair_type)
+        datatype::type_get_value_index(
+            Function::TypeGetValueIndex,
+            value_type,
+            index_type,
+            Out::new(pair_type),
+        )
     }
     fn MPI_Type_indexed, PMPI_Type_indexed(
         count: c_int,
@@ -489,10 +509,10 @@ exports! {
         datatype::type_indexed(
             Function::TypeIndexed,
             MPI_Count::from(count),
-            Integers::Int(array_of_blocklengths),
-            Integers::Int(array_of_displacements),
+            Integers::Int(ArrayIn::new(array_of_blocklengths, count)),
+            Integers::Int(ArrayIn::new(array_of_displacements, count)),
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_indexed_c, PMPI_Type_indexed_c(
@@ -505,10 +525,10 @@ exports! {
         datatype::type_indexed(
             Function::TypeIndexedC,
             count,
-            Integers::Large(array_of_blocklengths.cast()),
-            Integers::Large(array_of_displacements.cast()),
+            Integers::Large(ArrayIn::new(array_of_blocklengths.cast(), count)),
+            Integers::Large(ArrayIn::new(array_of_displacements.cast(), count)),
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_match_size, PMPI_Type_match_size(
@@ -516,19 +536,19 @@ exports! {
         size: c_int,
         datatype: *mut MPI_Datatype,
     ) -> c_int {
-        datatype::type_match_size(Function::TypeMatchSize, typeclass, size, datatype)
+        datatype::type_match_size(Function::TypeMatchSize, typeclass, size, Out::new(datatype))
     }
     fn MPI_Type_set_name, PMPI_Type_set_name(datatype: MPI_Datatype, type_name: *const c_char) -> c_int {
-        datatype::type_set_name(Function::TypeSetName, datatype, type_name)
+        datatype::type_set_name(Function::TypeSetName, datatype, TextIn::new(type_name))
     }
     fn MPI_Type_size, PMPI_Type_size(datatype: MPI_Datatype, size: *mut c_int) -> c_int {
-        datatype::type_size(Function::TypeSize, datatype, IntegerOut::Int(size))
+        datatype::type_size(Function::TypeSize, datatype, IntegerOut::Int(Out::new(size)))
     }
     fn MPI_Type_size_c, PMPI_Type_size_c(datatype: MPI_Datatype, size: *mut MPI_Count) -> c_int {
-        datatype::type_size(Function::TypeSizeC, datatype, IntegerOut::Large(size.cast()))
+        datatype::type_size(Function::TypeSizeC, datatype, IntegerOut::Large(Out::new(size.cast())))
     }
     fn MPI_Type_size_x, PMPI_Type_size_x(datatype: MPI_Datatype, size: *mut MPI_Count) -> c_int {
-        datatype::type_size_x(Function::TypeSizeX, datatype, size)
+        datatype::type_size_x(Function::TypeSizeX, datatype, Out::new(size))
     }
     fn MPI_Type_vector, PMPI_Type_vector(
         count: c_int,
@@ -543,7 +563,7 @@ exports! {
             MPI_Count::from(blocklength),
             MPI_Count::from(stride),
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_vector_c, PMPI_Type_vector_c(
@@ -553,7 +573,7 @@ exports! {
         oldtype: MPI_Datatype,
         newtype: *mut MPI_Datatype,
     ) -> c_int {
-        datatype::type_vector(Function::TypeVectorC, count, blocklength, stride, oldtype, newtype)
+        datatype::type_vector(Function::TypeVectorC, count, blocklength, stride, oldtype, Out::new(newtype))
     }
     fn MPI_Aint_add, PMPI_Aint_add(base: MPI_Aint, disp: MPI_Aint) -> MPI_Aint {
         datatype::aint_add(Function::AintAdd, base, disp)

@@ -6,7 +6,7 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Close_port, PMPI_Close_port(port_name: *const c_char) -> c_int {
-        dynamic::close_port(Function::ClosePort, port_name)
+        dynamic::close_port(Function::ClosePort, TextIn::new(port_name))
     }
     fn MPI_Comm_accept, PMPI_Comm_accept(
         port_name: *const c_char,
@@ -15,7 +15,14 @@ exports! {
         comm: MPI_Comm,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        dynamic::comm_accept(Function::CommAccept, port_name, info, root, comm, newcomm)
+        dynamic::comm_accept(
+            Function::CommAccept,
+            TextIn::new(port_name),
+            info,
+            root,
+            comm,
+            Out::new(newcomm),
+        )
     }
     fn MPI_Comm_connect, PMPI_Comm_connect(
         port_name: *const c_char,
@@ -24,16 +31,23 @@ exports! {
         comm: MPI_Comm,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        dynamic::comm_connect(Function::CommConnect, port_name, info, root, comm, newcomm)
+        dynamic::comm_connect(
+            Function::CommConnect,
+            TextIn::new(port_name),
+            info,
+            root,
+            comm,
+            Out::new(newcomm),
+        )
     }
     fn MPI_Comm_disconnect, PMPI_Comm_disconnect(comm: *mut MPI_Comm) -> c_int {
-        dynamic::comm_disconnect(Function::CommDisconnect, comm)
+        dynamic::comm_disconnect(Function::CommDisconnect, InOut::new(comm))
     }
     fn MPI_Comm_get_parent, PMPI_Comm_get_parent(parent: *mut MPI_Comm) -> c_int {
-        dynamic::comm_get_parent(Function::CommGetParent, parent)
+        dynamic::comm_get_parent(Function::CommGetParent, Out::new(parent))
     }
     fn MPI_Comm_join, PMPI_Comm_join(fd: c_int, intercomm: *mut MPI_Comm) -> c_int {
-        dynamic::comm_join(Function::CommJoin, fd, intercomm)
+        dynamic::comm_join(Function::CommJoin, fd, Out::new(intercomm))
     }
     fn MPI_Comm_spawn, PMPI_Comm_spawn(
         command: *const c_char,
@@ -47,14 +61,14 @@ exports! {
     ) -> c_int {
         dynamic::comm_spawn(
             Function::CommSpawn,
-            command,
-            argv,
+            TextIn::new(command),
+            Words::new(argv),
             maxprocs,
             info,
             root,
             comm,
-            intercomm,
-            array_of_errcodes,
+            Out::new(intercomm),
+            Unmeasured::new(array_of_errcodes),
         )
     }
     fn MPI_Comm_spawn_multiple, PMPI_Comm_spawn_multiple(
@@ -71,14 +85,14 @@ exports! {
         dynamic::comm_spawn_multiple(
             Function::CommSpawnMultiple,
             count,
-            array_of_commands,
-            array_of_argv,
-            array_of_maxprocs,
-            array_of_info,
+            Texts::new(array_of_commands, count),
+            WordLists::new(array_of_argv, count),
+            ArrayIn::new(array_of_maxprocs, count),
+            ArrayIn::new(array_of_info, count),
             root,
             comm,
-            intercomm,
-            array_of_errcodes,
+            Out::new(intercomm),
+            Unmeasured::new(array_of_errcodes),
         )
     }
     fn MPI_Lookup_name, PMPI_Lookup_name(
@@ -86,23 +100,33 @@ exports! {
         info: MPI_Info,
         port_name: *mut c_char,
     ) -> c_int {
-        dynamic::lookup_name(Function::LookupName, service_name, info, port_name)
+        dynamic::lookup_name(
+            Function::LookupName,
+            TextIn::new(service_name),
+            info,
+            TextOut::new(port_name, MPI_MAX_PORT_NAME),
+        )
     }
     fn MPI_Open_port, PMPI_Open_port(info: MPI_Info, port_name: *mut c_char) -> c_int {
-        dynamic::open_port(Function::OpenPort, info, port_name)
+        dynamic::open_port(Function::OpenPort, info, TextOut::new(port_name, MPI_MAX_PORT_NAME))
     }
     fn MPI_Publish_name, PMPI_Publish_name(
         service_name: *const c_char,
         info: MPI_Info,
         port_name: *const c_char,
     ) -> c_int {
-        dynamic::publish_name(Function::PublishName, service_name, info, port_name)
+        dynamic::publish_name(Function::PublishName, TextIn::new(service_name), info, TextIn::new(port_name))
     }
     fn MPI_Unpublish_name, PMPI_Unpublish_name(
         service_name: *const c_char,
         info: MPI_Info,
         port_name: *const c_char,
     ) -> c_int {
-        dynamic::unpublish_name(Function::UnpublishName, service_name, info, port_name)
+        dynamic::unpublish_name(
+            Function::UnpublishName,
+            TextIn::new(service_name),
+            info,
+            TextIn::new(port_name),
+        )
     }
 }

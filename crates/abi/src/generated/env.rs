@@ -9,31 +9,39 @@ exports! {
         env::abort(Function::Abort, comm, errorcode)
     }
     fn MPI_Alloc_mem, PMPI_Alloc_mem(size: MPI_Aint, info: MPI_Info, baseptr: *mut c_void) -> c_int {
-        env::alloc_mem(Function::AllocMem, size, info, baseptr)
+        env::alloc_mem(Function::AllocMem, size, info, Out::new(baseptr.cast()))
     }
     fn MPI_Finalize, PMPI_Finalize() -> c_int {
         env::finalize(Function::Finalize)
     }
     fn MPI_Finalized, PMPI_Finalized(flag: *mut c_int) -> c_int {
-        env::finalized(Function::Finalized, flag)
+        env::finalized(Function::Finalized, Out::new(flag))
     }
     fn MPI_Free_mem, PMPI_Free_mem(base: *mut c_void) -> c_int {
         env::free_mem(Function::FreeMem, base)
     }
     fn MPI_Get_hw_resource_info, PMPI_Get_hw_resource_info(hw_info: *mut MPI_Info) -> c_int {
-        env::get_hw_resource_info(Function::GetHwResourceInfo, hw_info)
+        env::get_hw_resource_info(Function::GetHwResourceInfo, Out::new(hw_info))
     }
     fn MPI_Get_library_version, PMPI_Get_library_version(
         version: *mut c_char,
         resultlen: *mut c_int,
     ) -> c_int {
-        env::get_library_version(Function::GetLibraryVersion, version, resultlen)
+        env::get_library_version(
+            Function::GetLibraryVersion,
+            TextOut::new(version, MPI_MAX_LIBRARY_VERSION_STRING),
+            Out::new(resultlen),
+        )
     }
     fn MPI_Get_processor_name, PMPI_Get_processor_name(name: *mut c_char, resultlen: *mut c_int) -> c_int {
-        env::get_processor_name(Function::GetProcessorName, name, resultlen)
+        env::get_processor_name(
+            Function::GetProcessorName,
+            TextOut::new(name, MPI_MAX_PROCESSOR_NAME),
+            Out::new(resultlen),
+        )
     }
     fn MPI_Get_version, PMPI_Get_version(version: *mut c_int, subversion: *mut c_int) -> c_int {
-        env::get_version(Function::GetVersion, version, subversion)
+        env::get_version(Function::GetVersion, Out::new(version), Out::new(subversion))
     }
     fn MPI_Init, PMPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int {
         env::init(Function::Init, argc, argv)
@@ -44,16 +52,16 @@ exports! {
         required: c_int,
         provided: *mut c_int,
     ) -> c_int {
-        env::init_thread(Function::InitThread, argc, argv, required, provided)
+        env::init_thread(Function::InitThread, argc, argv, required, Out::new(provided))
     }
     fn MPI_Initialized, PMPI_Initialized(flag: *mut c_int) -> c_int {
-        env::initialized(Function::Initialized, flag)
+        env::initialized(Function::Initialized, Out::new(flag))
     }
     fn MPI_Is_thread_main, PMPI_Is_thread_main(flag: *mut c_int) -> c_int {
-        env::is_thread_main(Function::IsThreadMain, flag)
+        env::is_thread_main(Function::IsThreadMain, Out::new(flag))
     }
     fn MPI_Query_thread, PMPI_Query_thread(provided: *mut c_int) -> c_int {
-        env::query_thread(Function::QueryThread, provided)
+        env::query_thread(Function::QueryThread, Out::new(provided))
     }
     fn MPI_Wtick, PMPI_Wtick() -> c_double {
         env::wtick(Function::Wtick)

@@ -6,13 +6,13 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Add_error_class, PMPI_Add_error_class(errorclass: *mut c_int) -> c_int {
-        errhan::add_error_class(Function::AddErrorClass, errorclass)
+        errhan::add_error_class(Function::AddErrorClass, Out::new(errorclass))
     }
     fn MPI_Add_error_code, PMPI_Add_error_code(errorclass: c_int, errorcode: *mut c_int) -> c_int {
-        errhan::add_error_code(Function::AddErrorCode, errorclass, errorcode)
+        errhan::add_error_code(Function::AddErrorCode, errorclass, Out::new(errorcode))
     }
     fn MPI_Add_error_string, PMPI_Add_error_string(errorcode: c_int, string: *const c_char) -> c_int {
-        errhan::add_error_string(Function::AddErrorString, errorcode, string)
+        errhan::add_error_string(Function::AddErrorString, errorcode, TextIn::new(string))
     }
     fn MPI_Comm_call_errhandler, PMPI_Comm_call_errhandler(comm: MPI_Comm, errorcode: c_int) -> c_int {
         errhan::comm_call_errhandler(Function::CommCallErrhandler, comm, errorcode)
@@ -21,13 +21,17 @@ exports! {
         comm_errhandler_fn: MPI_Comm_errhandler_function,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        errhan::comm_create_errhandler(Function::CommCreateErrhandler, comm_errhandler_fn, errhandler)
+        errhan::comm_create_errhandler(
+            Function::CommCreateErrhandler,
+            Callback::new(comm_errhandler_fn),
+            Out::new(errhandler),
+        )
     }
     fn MPI_Comm_get_errhandler, PMPI_Comm_get_errhandler(
         comm: MPI_Comm,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        errhan::comm_get_errhandler(Function::CommGetErrhandler, comm, errhandler)
+        errhan::comm_get_errhandler(Function::CommGetErrhandler, comm, Out::new(errhandler))
     }
     fn MPI_Comm_set_errhandler, PMPI_Comm_set_errhandler(
         comm: MPI_Comm,
@@ -36,17 +40,22 @@ exports! {
         errhan::comm_set_errhandler(Function::CommSetErrhandler, comm, errhandler)
     }
     fn MPI_Errhandler_free, PMPI_Errhandler_free(errhandler: *mut MPI_Errhandler) -> c_int {
-        errhan::errhandler_free(Function::ErrhandlerFree, errhandler)
+        errhan::errhandler_free(Function::ErrhandlerFree, InOut::new(errhandler))
     }
     fn MPI_Error_class, PMPI_Error_class(errorcode: c_int, errorclass: *mut c_int) -> c_int {
-        errhan::error_class(Function::ErrorClass, errorcode, errorclass)
+        errhan::error_class(Function::ErrorClass, errorcode, Out::new(errorclass))
     }
     fn MPI_Error_string, PMPI_Error_string(
         errorcode: c_int,
         string: *mut c_char,
         resultlen: *mut c_int,
     ) -> c_int {
-        errhan::error_string(Function::ErrorString, errorcode, string, resultlen)
+        errhan::error_string(
+            Function::ErrorString,
+            errorcode,
+            TextOut::new(string, MPI_MAX_ERROR_STRING),
+            Out::new(resultlen),
+        )
     }
     fn MPI_File_call_errhandler, PMPI_File_call_errhandler(fh: MPI_File, errorcode: c_int) -> c_int {
         errhan::file_call_errhandler(Function::FileCallErrhandler, fh, errorcode)
@@ -55,13 +64,17 @@ exports! {
         file_errhandler_fn: MPI_File_errhandler_function,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        errhan::file_create_errhandler(Function::FileCreateErrhandler, file_errhandler_fn, errhandler)
+        errhan::file_create_errhandler(
+            Function::FileCreateErrhandler,
+            Callback::new(file_errhandler_fn),
+            Out::new(errhandler),
+        )
     }
     fn MPI_File_get_errhandler, PMPI_File_get_errhandler(
         file: MPI_File,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        errhan::file_get_errhandler(Function::FileGetErrhandler, file, errhandler)
+        errhan::file_get_errhandler(Function::FileGetErrhandler, file, Out::new(errhandler))
     }
     fn MPI_File_set_errhandler, PMPI_File_set_errhandler(
         file: MPI_File,
@@ -90,15 +103,15 @@ exports! {
     ) -> c_int {
         errhan::session_create_errhandler(
             Function::SessionCreateErrhandler,
-            session_errhandler_fn,
-            errhandler,
+            Callback::new(session_errhandler_fn),
+            Out::new(errhandler),
         )
     }
     fn MPI_Session_get_errhandler, PMPI_Session_get_errhandler(
         session: MPI_Session,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        errhan::session_get_errhandler(Function::SessionGetErrhandler, session, errhandler)
+        errhan::session_get_errhandler(Function::SessionGetErrhandler, session, Out::new(errhandler))
     }
     fn MPI_Session_set_errhandler, PMPI_Session_set_errhandler(
         session: MPI_Session,
@@ -113,13 +126,17 @@ exports! {
         win_errhandler_fn: MPI_Win_errhandler_function,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        errhan::win_create_errhandler(Function::WinCreateErrhandler, win_errhandler_fn, errhandler)
+        errhan::win_create_errhandler(
+            Function::WinCreateErrhandler,
+            Callback::new(win_errhandler_fn),
+            Out::new(errhandler),
+        )
     }
     fn MPI_Win_get_errhandler, PMPI_Win_get_errhandler(
         win: MPI_Win,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        errhan::win_get_errhandler(Function::WinGetErrhandler, win, errhandler)
+        errhan::win_get_errhandler(Function::WinGetErrhandler, win, Out::new(errhandler))
     }
     fn MPI_Win_set_errhandler, PMPI_Win_set_errhandler(win: MPI_Win, errhandler: MPI_Errhandler) -> c_int {
         errhan::win_set_errhandler(Function::WinSetErrhandler, win, errhandler)

@@ -10,14 +10,14 @@ exports! {
         group2: MPI_Group,
         result: *mut c_int,
     ) -> c_int {
-        group::group_compare(Function::GroupCompare, group1, group2, result)
+        group::group_compare(Function::GroupCompare, group1, group2, Out::new(result))
     }
     fn MPI_Group_difference, PMPI_Group_difference(
         group1: MPI_Group,
         group2: MPI_Group,
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        group::group_difference(Function::GroupDifference, group1, group2, newgroup)
+        group::group_difference(Function::GroupDifference, group1, group2, Out::new(newgroup))
     }
     fn MPI_Group_excl, PMPI_Group_excl(
         group: MPI_Group,
@@ -25,10 +25,10 @@ exports! {
         ranks: *const c_int,
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        group::group_excl(Function::GroupExcl, group, n, ranks, newgroup)
+        group::group_excl(Function::GroupExcl, group, n, ArrayIn::new(ranks, n), Out::new(newgroup))
     }
     fn MPI_Group_free, PMPI_Group_free(group: *mut MPI_Group) -> c_int {
-        group::group_free(Function::GroupFree, group)
+        group::group_free(Function::GroupFree, InOut::new(group))
     }
     fn MPI_Group_incl, PMPI_Group_incl(
         group: MPI_Group,
@@ -36,14 +36,14 @@ exports! {
         ranks: *const c_int,
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        group::group_incl(Function::GroupIncl, group, n, ranks, newgroup)
+        group::group_incl(Function::GroupIncl, group, n, ArrayIn::new(ranks, n), Out::new(newgroup))
     }
     fn MPI_Group_intersection, PMPI_Group_intersection(
         group1: MPI_Group,
         group2: MPI_Group,
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        group::group_intersection(Function::GroupIntersection, group1, group2, newgroup)
+        group::group_intersection(Function::GroupIntersection, group1, group2, Out::new(newgroup))
     }
     fn MPI_Group_range_excl, PMPI_Group_range_excl(
         group: MPI_Group,
@@ -51,7 +51,13 @@ exports! {
         ranges: *mut [c_int; 3],
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        group::group_range_excl(Function::GroupRangeExcl, group, n, ranges, newgroup)
+        group::group_range_excl(
+            Function::GroupRangeExcl,
+            group,
+            n,
+            ArrayIn::new(ranges, n),
+            Out::new(newgroup),
+        )
     }
     fn MPI_Group_range_incl, PMPI_Group_range_incl(
         group: MPI_Group,
@@ -59,13 +65,19 @@ exports! {
         ranges: *mut [c_int; 3],
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        group::group_range_incl(Function::GroupRangeIncl, group, n, ranges, newgroup)
+        group::group_range_incl(
+            Function::GroupRangeIncl,
+            group,
+            n,
+            ArrayIn::new(ranges, n),
+            Out::new(newgroup),
+        )
     }
     fn MPI_Group_rank, PMPI_Group_rank(group: MPI_Group, rank: *mut c_int) -> c_int {
-        group::group_rank(Function::GroupRank, group, rank)
+        group::group_rank(Function::GroupRank, group, Out::new(rank))
     }
     fn MPI_Group_size, PMPI_Group_size(group: MPI_Group, size: *mut c_int) -> c_int {
-        group::group_size(Function::GroupSize, group, size)
+        group::group_size(Function::GroupSize, group, Out::new(size))
     }
     fn MPI_Group_translate_ranks, PMPI_Group_translate_ranks(
         group1: MPI_Group,
@@ -74,13 +86,20 @@ exports! {
         group2: MPI_Group,
         ranks2: *mut c_int,
     ) -> c_int {
-        group::group_translate_ranks(Function::GroupTranslateRanks, group1, n, ranks1, group2, ranks2)
+        group::group_translate_ranks(
+            Function::GroupTranslateRanks,
+            group1,
+            n,
+            ArrayIn::new(ranks1, n),
+            group2,
+            ArrayOut::new(ranks2, n),
+        )
     }
     fn MPI_Group_union, PMPI_Group_union(
         group1: MPI_Group,
         group2: MPI_Group,
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        group::group_union(Function::GroupUnion, group1, group2, newgroup)
+        group::group_union(Function::GroupUnion, group1, group2, Out::new(newgroup))
     }
 }

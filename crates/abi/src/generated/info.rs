@@ -6,23 +6,23 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Info_create, PMPI_Info_create(info: *mut MPI_Info) -> c_int {
-        info::info_create(Function::InfoCreate, info)
+        info::info_create(Function::InfoCreate, Out::new(info))
     }
     fn MPI_Info_create_env, PMPI_Info_create_env(
         argc: c_int,
         argv: *mut *mut c_char,
         info: *mut MPI_Info,
     ) -> c_int {
-        info::info_create_env(Function::InfoCreateEnv, argc, argv, info)
+        info::info_create_env(Function::InfoCreateEnv, argc, argv, Out::new(info))
     }
     fn MPI_Info_delete, PMPI_Info_delete(info: MPI_Info, key: *const c_char) -> c_int {
-        info::info_delete(Function::InfoDelete, info, key)
+        info::info_delete(Function::InfoDelete, info, TextIn::new(key))
     }
     fn MPI_Info_dup, PMPI_Info_dup(info: MPI_Info, newinfo: *mut MPI_Info) -> c_int {
-        info::info_dup(Function::InfoDup, info, newinfo)
+        info::info_dup(Function::InfoDup, info, Out::new(newinfo))
     }
     fn MPI_Info_free, PMPI_Info_free(info: *mut MPI_Info) -> c_int {
-        info::info_free(Function::InfoFree, info)
+        info::info_free(Function::InfoFree, InOut::new(info))
     }
     fn MPI_Info_get, PMPI_Info_get(
         info: MPI_Info,
@@ -31,13 +31,20 @@ exports! {
         value: *mut c_char,
         flag: *mut c_int,
     ) -> c_int {
-        info::info_get(Function::InfoGet, info, key, valuelen, value, flag)
+        info::info_get(
+            Function::InfoGet,
+            info,
+            TextIn::new(key),
+            valuelen,
+            TextOut::new(value, i64::from(valuelen) + 1),
+            Out::new(flag),
+        )
     }
     fn MPI_Info_get_nkeys, PMPI_Info_get_nkeys(info: MPI_Info, nkeys: *mut c_int) -> c_int {
-        info::info_get_nkeys(Function::InfoGetNkeys, info, nkeys)
+        info::info_get_nkeys(Function::InfoGetNkeys, info, Out::new(nkeys))
     }
     fn MPI_Info_get_nthkey, PMPI_Info_get_nthkey(info: MPI_Info, n: c_int, key: *mut c_char) -> c_int {
-        info::info_get_nthkey(Function::InfoGetNthkey, info, n, key)
+        info::info_get_nthkey(Function::InfoGetNthkey, info, n, TextOut::new(key, MPI_MAX_INFO_KEY))
     }
     fn MPI_Info_get_string, PMPI_Info_get_string(
         info: MPI_Info,
@@ -46,7 +53,13 @@ exports! {
         value: *mut c_char,
         flag: *mut c_int,
     ) -> c_int {
-        info::info_get_string(Function::InfoGetString, info, key, buflen, value, flag)
+        info::info_get_string(
+            Function::InfoGetString,
+            info,
+            TextIn::new(key),
+            SizedText::new(buflen, value),
+            Out::new(flag),
+        )
     }
     fn MPI_Info_get_valuelen, PMPI_Info_get_valuelen(
         info: MPI_Info,
@@ -54,9 +67,15 @@ exports! {
         valuelen: *mut c_int,
         flag: *mut c_int,
     ) -> c_int {
-        info::info_get_valuelen(Function::InfoGetValuelen, info, key, valuelen, flag)
+        info::info_get_valuelen(
+            Function::InfoGetValuelen,
+            info,
+            TextIn::new(key),
+            Out::new(valuelen),
+            Out::new(flag),
+        )
     }
     fn MPI_Info_set, PMPI_Info_set(info: MPI_Info, key: *const c_char, value: *const c_char) -> c_int {
-        info::info_set(Function::InfoSet, info, key, value)
+        info::info_set(Function::InfoSet, info, TextIn::new(key), TextIn::new(value))
     }
 }

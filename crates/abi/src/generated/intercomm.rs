@@ -6,13 +6,13 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Comm_remote_group, PMPI_Comm_remote_group(comm: MPI_Comm, group: *mut MPI_Group) -> c_int {
-        intercomm::comm_remote_group(Function::CommRemoteGroup, comm, group)
+        intercomm::comm_remote_group(Function::CommRemoteGroup, comm, Out::new(group))
     }
     fn MPI_Comm_remote_size, PMPI_Comm_remote_size(comm: MPI_Comm, size: *mut c_int) -> c_int {
-        intercomm::comm_remote_size(Function::CommRemoteSize, comm, size)
+        intercomm::comm_remote_size(Function::CommRemoteSize, comm, Out::new(size))
     }
     fn MPI_Comm_test_inter, PMPI_Comm_test_inter(comm: MPI_Comm, flag: *mut c_int) -> c_int {
-        intercomm::comm_test_inter(Function::CommTestInter, comm, flag)
+        intercomm::comm_test_inter(Function::CommTestInter, comm, Out::new(flag))
     }
     fn MPI_Intercomm_create, PMPI_Intercomm_create(
         local_comm: MPI_Comm,
@@ -29,7 +29,7 @@ exports! {
             peer_comm,
             remote_leader,
             tag,
-            newintercomm,
+            Out::new(newintercomm),
         )
     }
     fn MPI_Intercomm_create_from_groups, PMPI_Intercomm_create_from_groups(
@@ -48,10 +48,10 @@ exports! {
             local_leader,
             remote_group,
             remote_leader,
-            stringtag,
+            TextIn::new(stringtag),
             info,
             errhandler,
-            newintercomm,
+            Out::new(newintercomm),
         )
     }
     fn MPI_Intercomm_merge, PMPI_Intercomm_merge(
@@ -59,6 +59,6 @@ exports! {
         high: c_int,
         newintracomm: *mut MPI_Comm,
     ) -> c_int {
-        intercomm::intercomm_merge(Function::IntercommMerge, intercomm, high, newintracomm)
+        intercomm::intercomm_merge(Function::IntercommMerge, intercomm, high, Out::new(newintracomm))
     }
 }

@@ -16,12 +16,8 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_allgather(
             Function::NeighborAllgather,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             comm,
         )
     }
@@ -36,12 +32,8 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_allgather(
             Function::NeighborAllgatherC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             comm,
         )
     }
@@ -57,13 +49,8 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_allgatherv(
             Function::NeighborAllgatherv,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(displs),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(displs)), Datatypes::Same(recvtype)),
             comm,
         )
     }
@@ -79,13 +66,8 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_allgatherv(
             Function::NeighborAllgathervC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(displs.cast()),
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(displs.cast())), Datatypes::Same(recvtype)),
             comm,
         )
     }
@@ -100,12 +82,8 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_alltoall(
             Function::NeighborAlltoall,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             comm,
         )
     }
@@ -120,12 +98,8 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_alltoall(
             Function::NeighborAlltoallC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             comm,
         )
     }
@@ -142,14 +116,8 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_alltoallv(
             Function::NeighborAlltoallv,
-            sendbuf,
-            Integers::Int(sendcounts),
-            Integers::Int(sdispls),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(rdispls),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Int(Unmeasured::new(sdispls)), Datatypes::Same(sendtype)),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(rdispls)), Datatypes::Same(recvtype)),
             comm,
         )
     }
@@ -166,14 +134,8 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_alltoallv(
             Function::NeighborAlltoallvC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            Integers::Large(sdispls.cast()),
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(rdispls.cast()),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Same(sendtype)),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Same(recvtype)),
             comm,
         )
     }
@@ -190,14 +152,8 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_alltoallw(
             Function::NeighborAlltoallw,
-            sendbuf,
-            Integers::Int(sendcounts),
-            sdispls,
-            sendtypes,
-            recvbuf,
-            Integers::Int(recvcounts),
-            rdispls,
-            recvtypes,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Each(Unmeasured::new(sendtypes))),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Each(Unmeasured::new(recvtypes))),
             comm,
         )
     }
@@ -214,14 +170,8 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_alltoallw(
             Function::NeighborAlltoallwC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            sdispls,
-            sendtypes,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            rdispls,
-            recvtypes,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Each(Unmeasured::new(sendtypes))),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Each(Unmeasured::new(recvtypes))),
             comm,
         )
     }

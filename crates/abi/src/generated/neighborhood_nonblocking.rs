@@ -17,14 +17,10 @@ exports! {
     ) -> c_int {
         neighborhood::ineighbor_allgather(
             Function::IneighborAllgather,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ineighbor_allgather_c, PMPI_Ineighbor_allgather_c(
@@ -39,14 +35,10 @@ exports! {
     ) -> c_int {
         neighborhood::ineighbor_allgather(
             Function::IneighborAllgatherC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ineighbor_allgatherv, PMPI_Ineighbor_allgatherv(
@@ -62,15 +54,10 @@ exports! {
     ) -> c_int {
         neighborhood::ineighbor_allgatherv(
             Function::IneighborAllgatherv,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(displs),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(displs)), Datatypes::Same(recvtype)),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ineighbor_allgatherv_c, PMPI_Ineighbor_allgatherv_c(
@@ -86,15 +73,10 @@ exports! {
     ) -> c_int {
         neighborhood::ineighbor_allgatherv(
             Function::IneighborAllgathervC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(displs.cast()),
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(displs.cast())), Datatypes::Same(recvtype)),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ineighbor_alltoall, PMPI_Ineighbor_alltoall(
@@ -109,14 +91,10 @@ exports! {
     ) -> c_int {
         neighborhood::ineighbor_alltoall(
             Function::IneighborAlltoall,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ineighbor_alltoall_c, PMPI_Ineighbor_alltoall_c(
@@ -131,14 +109,10 @@ exports! {
     ) -> c_int {
         neighborhood::ineighbor_alltoall(
             Function::IneighborAlltoallC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ineighbor_alltoallv, PMPI_Ineighbor_alltoallv(
@@ -155,16 +129,10 @@ exports! {
     ) -> c_int {
         neighborhood::ineighbor_alltoallv(
             Function::IneighborAlltoallv,
-            sendbuf,
-            Integers::Int(sendcounts),
-            Integers::Int(sdispls),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(rdispls),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Int(Unmeasured::new(sdispls)), Datatypes::Same(sendtype)),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(rdispls)), Datatypes::Same(recvtype)),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ineighbor_alltoallv_c, PMPI_Ineighbor_alltoallv_c(
@@ -181,16 +149,10 @@ exports! {
     ) -> c_int {
         neighborhood::ineighbor_alltoallv(
             Function::IneighborAlltoallvC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            Integers::Large(sdispls.cast()),
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(rdispls.cast()),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Same(sendtype)),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Same(recvtype)),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ineighbor_alltoallw, PMPI_Ineighbor_alltoallw(
@@ -207,16 +169,10 @@ exports! {
     ) -> c_int {
         neighborhood::ineighbor_alltoallw(
             Function::IneighborAlltoallw,
-            sendbuf,
-            Integers::Int(sendcounts),
-            sdispls,
-            sendtypes,
-            recvbuf,
-            Integers::Int(recvcounts),
-            rdispls,
-            recvtypes,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Each(Unmeasured::new(sendtypes))),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Each(Unmeasured::new(recvtypes))),
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ineighbor_alltoallw_c, PMPI_Ineighbor_alltoallw_c(
@@ -233,16 +189,10 @@ exports! {
     ) -> c_int {
         neighborhood::ineighbor_alltoallw(
             Function::IneighborAlltoallwC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            sdispls,
-            sendtypes,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            rdispls,
-            recvtypes,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Each(Unmeasured::new(sendtypes))),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Each(Unmeasured::new(recvtypes))),
             comm,
-            request,
+            Out::new(request),
         )
     }
 }

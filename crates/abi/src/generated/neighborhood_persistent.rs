@@ -18,15 +18,11 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_allgather_init(
             Function::NeighborAllgatherInit,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Neighbor_allgather_init_c, PMPI_Neighbor_allgather_init_c(
@@ -42,15 +38,11 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_allgather_init(
             Function::NeighborAllgatherInitC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Neighbor_allgatherv_init, PMPI_Neighbor_allgatherv_init(
@@ -67,16 +59,11 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_allgatherv_init(
             Function::NeighborAllgathervInit,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(displs),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(displs)), Datatypes::Same(recvtype)),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Neighbor_allgatherv_init_c, PMPI_Neighbor_allgatherv_init_c(
@@ -93,16 +80,11 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_allgatherv_init(
             Function::NeighborAllgathervInitC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(displs.cast()),
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(displs.cast())), Datatypes::Same(recvtype)),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Neighbor_alltoall_init, PMPI_Neighbor_alltoall_init(
@@ -118,15 +100,11 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_alltoall_init(
             Function::NeighborAlltoallInit,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Neighbor_alltoall_init_c, PMPI_Neighbor_alltoall_init_c(
@@ -142,15 +120,11 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_alltoall_init(
             Function::NeighborAlltoallInitC,
-            sendbuf,
-            sendcount,
-            sendtype,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(sendbuf, sendcount, sendtype),
+            Message::new(recvbuf, recvcount, recvtype),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Neighbor_alltoallv_init, PMPI_Neighbor_alltoallv_init(
@@ -168,17 +142,11 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_alltoallv_init(
             Function::NeighborAlltoallvInit,
-            sendbuf,
-            Integers::Int(sendcounts),
-            Integers::Int(sdispls),
-            sendtype,
-            recvbuf,
-            Integers::Int(recvcounts),
-            Integers::Int(rdispls),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Int(Unmeasured::new(sdispls)), Datatypes::Same(sendtype)),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Int(Unmeasured::new(rdispls)), Datatypes::Same(recvtype)),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Neighbor_alltoallv_init_c, PMPI_Neighbor_alltoallv_init_c(
@@ -196,17 +164,11 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_alltoallv_init(
             Function::NeighborAlltoallvInitC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            Integers::Large(sdispls.cast()),
-            sendtype,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            Integers::Large(rdispls.cast()),
-            recvtype,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Same(sendtype)),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Same(recvtype)),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Neighbor_alltoallw_init, PMPI_Neighbor_alltoallw_init(
@@ -224,17 +186,11 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_alltoallw_init(
             Function::NeighborAlltoallwInit,
-            sendbuf,
-            Integers::Int(sendcounts),
-            sdispls,
-            sendtypes,
-            recvbuf,
-            Integers::Int(recvcounts),
-            rdispls,
-            recvtypes,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Int(Unmeasured::new(sendcounts)), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Each(Unmeasured::new(sendtypes))),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Int(Unmeasured::new(recvcounts)), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Each(Unmeasured::new(recvtypes))),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Neighbor_alltoallw_init_c, PMPI_Neighbor_alltoallw_init_c(
@@ -252,17 +208,11 @@ exports! {
     ) -> c_int {
         neighborhood::neighbor_alltoallw_init(
             Function::NeighborAlltoallwInitC,
-            sendbuf,
-            Integers::Large(sendcounts.cast()),
-            sdispls,
-            sendtypes,
-            recvbuf,
-            Integers::Large(recvcounts.cast()),
-            rdispls,
-            recvtypes,
+            Blocks::new(sendbuf, UnmeasuredIntegers::Large(Unmeasured::new(sendcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(sdispls.cast())), Datatypes::Each(Unmeasured::new(sendtypes))),
+            Blocks::new(recvbuf, UnmeasuredIntegers::Large(Unmeasured::new(recvcounts.cast())), UnmeasuredIntegers::Large(Unmeasured::new(rdispls.cast())), Datatypes::Each(Unmeasured::new(recvtypes))),
             comm,
             info,
-            request,
+            Out::new(request),
         )
     }
 }

@@ -6,20 +6,20 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Op_commutative, PMPI_Op_commutative(op: MPI_Op, commute: *mut c_int) -> c_int {
-        op::op_commutative(Function::OpCommutative, op, commute)
+        op::op_commutative(Function::OpCommutative, op, Out::new(commute))
     }
     fn MPI_Op_create, PMPI_Op_create(user_fn: MPI_User_function, commute: c_int, op: *mut MPI_Op) -> c_int {
-        op::op_create(Function::OpCreate, user_fn, commute, op)
+        op::op_create(Function::OpCreate, Callback::new(user_fn), commute, Out::new(op))
     }
     fn MPI_Op_create_c, PMPI_Op_create_c(
         user_fn: MPI_User_function_c,
         commute: c_int,
         op: *mut MPI_Op,
     ) -> c_int {
-        op::op_create_c(Function::OpCreateC, user_fn, commute, op)
+        op::op_create_c(Function::OpCreateC, Callback::new(user_fn), commute, Out::new(op))
     }
     fn MPI_Op_free, PMPI_Op_free(op: *mut MPI_Op) -> c_int {
-        op::op_free(Function::OpFree, op)
+        op::op_free(Function::OpFree, InOut::new(op))
     }
     fn MPI_Reduce_local, PMPI_Reduce_local(
         inbuf: *const c_void,
@@ -28,7 +28,11 @@ exports! {
         datatype: MPI_Datatype,
         op: MPI_Op,
     ) -> c_int {
-        op::reduce_local(Function::ReduceLocal, inbuf, inoutbuf, MPI_Count::from(count), datatype, op)
+        op::reduce_local(
+            Function::ReduceLocal,
+            Operands::new(inbuf, inoutbuf, MPI_Count::from(count), datatype),
+            op,
+        )
     }
     fn MPI_Reduce_local_c, PMPI_Reduce_local_c(
         inbuf: *const c_void,
@@ -37,6 +41,6 @@ exports! {
         datatype: MPI_Datatype,
         op: MPI_Op,
     ) -> c_int {
-        op::reduce_local(Function::ReduceLocalC, inbuf, inoutbuf, count, datatype, op)
+        op::reduce_local(Function::ReduceLocalC, Operands::new(inbuf, inoutbuf, count, datatype), op)
     }
 }

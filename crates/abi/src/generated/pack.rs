@@ -16,12 +16,8 @@ exports! {
     ) -> c_int {
         pack::pack(
             Function::Pack,
-            inbuf,
-            MPI_Count::from(incount),
-            datatype,
-            outbuf,
-            MPI_Count::from(outsize),
-            IntegerOut::Int(position),
+            Message::new(inbuf, MPI_Count::from(incount), datatype),
+            PackedBuffer::new(outbuf, MPI_Count::from(outsize), IntegerInOut::Int(InOut::new(position))),
             comm,
         )
     }
@@ -36,12 +32,8 @@ exports! {
     ) -> c_int {
         pack::pack(
             Function::PackC,
-            inbuf,
-            incount,
-            datatype,
-            outbuf,
-            outsize,
-            IntegerOut::Large(position.cast()),
+            Message::new(inbuf, incount, datatype),
+            PackedBuffer::new(outbuf, outsize, IntegerInOut::Large(InOut::new(position.cast()))),
             comm,
         )
     }
@@ -56,13 +48,9 @@ exports! {
     ) -> c_int {
         pack::pack_external(
             Function::PackExternal,
-            datarep,
-            inbuf,
-            MPI_Count::from(incount),
-            datatype,
-            outbuf,
-            outsize as MPI_Count,
-            IntegerOut::Large(position.cast()),
+            TextIn::new(datarep),
+            Message::new(inbuf, MPI_Count::from(incount), datatype),
+            PackedBuffer::new(outbuf, outsize as MPI_Count, IntegerInOut::Large(InOut::new(position.cast()))),
         )
     }
     fn MPI_Pack_external_c, PMPI_Pack_external_c(
@@ -76,13 +64,9 @@ exports! {
     ) -> c_int {
         pack::pack_external(
             Function::PackExternalC,
-            datarep,
-            inbuf,
-            incount,
-            datatype,
-            outbuf,
-            outsize,
-            IntegerOut::Large(position.cast()),
+            TextIn::new(datarep),
+            Message::new(inbuf, incount, datatype),
+            PackedBuffer::new(outbuf, outsize, IntegerInOut::Large(InOut::new(position.cast()))),
         )
     }
     fn MPI_Pack_external_size, PMPI_Pack_external_size(
@@ -93,10 +77,10 @@ exports! {
     ) -> c_int {
         pack::pack_external_size(
             Function::PackExternalSize,
-            datarep,
+            TextIn::new(datarep),
             MPI_Count::from(incount),
             datatype,
-            IntegerOut::Large(size.cast()),
+            IntegerOut::Large(Out::new(size.cast())),
         )
     }
     fn MPI_Pack_external_size_c, PMPI_Pack_external_size_c(
@@ -107,10 +91,10 @@ exports! {
     ) -> c_int {
         pack::pack_external_size(
             Function::PackExternalSizeC,
-            datarep,
+            TextIn::new(datarep),
             incount,
             datatype,
-            IntegerOut::Large(size.cast()),
+            IntegerOut::Large(Out::new(size.cast())),
         )
     }
     fn MPI_Pack_size, PMPI_Pack_size(
@@ -119,7 +103,13 @@ exports! {
         comm: MPI_Comm,
         size: *mut c_int,
     ) -> c_int {
-        pack::pack_size(Function::PackSize, MPI_Count::from(incount), datatype, comm, IntegerOut::Int(size))
+        pack::pack_size(
+            Function::PackSize,
+            MPI_Count::from(incount),
+            datatype,
+            comm,
+            IntegerOut::Int(Out::new(size)),
+        )
     }
     fn MPI_Pack_size_c, PMPI_Pack_size_c(
         incount: MPI_Count,
@@ -127,7 +117,13 @@ exports! {
         comm: MPI_Comm,
         size: *mut MPI_Count,
     ) -> c_int {
-        pack::pack_size(Function::PackSizeC, incount, datatype, comm, IntegerOut::Large(size.cast()))
+        pack::pack_size(
+            Function::PackSizeC,
+            incount,
+            datatype,
+            comm,
+            IntegerOut::Large(Out::new(size.cast())),
+        )
     }
     fn MPI_Unpack, PMPI_Unpack(
         inbuf: *const c_void,
@@ -140,12 +136,8 @@ exports! {
     ) -> c_int {
         pack::unpack(
             Function::Unpack,
-            inbuf,
-            MPI_Count::from(insize),
-            IntegerOut::Int(position),
-            outbuf,
-            MPI_Count::from(outcount),
-            datatype,
+            PackedBuffer::new(inbuf, MPI_Count::from(insize), IntegerInOut::Int(InOut::new(position))),
+            Message::new(outbuf, MPI_Count::from(outcount), datatype),
             comm,
         )
     }
@@ -160,12 +152,8 @@ exports! {
     ) -> c_int {
         pack::unpack(
             Function::UnpackC,
-            inbuf,
-            insize,
-            IntegerOut::Large(position.cast()),
-            outbuf,
-            outcount,
-            datatype,
+            PackedBuffer::new(inbuf, insize, IntegerInOut::Large(InOut::new(position.cast()))),
+            Message::new(outbuf, outcount, datatype),
             comm,
         )
     }
@@ -180,13 +168,9 @@ exports! {
     ) -> c_int {
         pack::unpack_external(
             Function::UnpackExternal,
-            datarep,
-            inbuf,
-            insize as MPI_Count,
-            IntegerOut::Large(position.cast()),
-            outbuf,
-            MPI_Count::from(outcount),
-            datatype,
+            TextIn::new(datarep),
+            PackedBuffer::new(inbuf, insize as MPI_Count, IntegerInOut::Large(InOut::new(position.cast()))),
+            Message::new(outbuf, MPI_Count::from(outcount), datatype),
         )
     }
     fn MPI_Unpack_external_c, PMPI_Unpack_external_c(
@@ -200,13 +184,9 @@ exports! {
     ) -> c_int {
         pack::unpack_external(
             Function::UnpackExternalC,
-            datarep,
-            inbuf,
-            insize,
-            IntegerOut::Large(position.cast()),
-            outbuf,
-            outcount,
-            datatype,
+            TextIn::new(datarep),
+            PackedBuffer::new(inbuf, insize, IntegerInOut::Large(InOut::new(position.cast()))),
+            Message::new(outbuf, outcount, datatype),
         )
     }
 }

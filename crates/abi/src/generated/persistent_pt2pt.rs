@@ -16,13 +16,11 @@ exports! {
     ) -> c_int {
         persistent_pt2pt::bsend_init(
             Function::BsendInit,
-            buf,
-            MPI_Count::from(count),
-            datatype,
+            Message::new(buf, MPI_Count::from(count), datatype),
             dest,
             tag,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Bsend_init_c, PMPI_Bsend_init_c(
@@ -34,7 +32,14 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        persistent_pt2pt::bsend_init(Function::BsendInitC, buf, count, datatype, dest, tag, comm, request)
+        persistent_pt2pt::bsend_init(
+            Function::BsendInitC,
+            Message::new(buf, count, datatype),
+            dest,
+            tag,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Recv_init, PMPI_Recv_init(
         buf: *mut c_void,
@@ -47,13 +52,11 @@ exports! {
     ) -> c_int {
         persistent_pt2pt::recv_init(
             Function::RecvInit,
-            buf,
-            MPI_Count::from(count),
-            datatype,
+            Message::new(buf, MPI_Count::from(count), datatype),
             source,
             tag,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Recv_init_c, PMPI_Recv_init_c(
@@ -65,7 +68,14 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        persistent_pt2pt::recv_init(Function::RecvInitC, buf, count, datatype, source, tag, comm, request)
+        persistent_pt2pt::recv_init(
+            Function::RecvInitC,
+            Message::new(buf, count, datatype),
+            source,
+            tag,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Rsend_init, PMPI_Rsend_init(
         buf: *const c_void,
@@ -78,13 +88,11 @@ exports! {
     ) -> c_int {
         persistent_pt2pt::rsend_init(
             Function::RsendInit,
-            buf,
-            MPI_Count::from(count),
-            datatype,
+            Message::new(buf, MPI_Count::from(count), datatype),
             dest,
             tag,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Rsend_init_c, PMPI_Rsend_init_c(
@@ -96,7 +104,14 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        persistent_pt2pt::rsend_init(Function::RsendInitC, buf, count, datatype, dest, tag, comm, request)
+        persistent_pt2pt::rsend_init(
+            Function::RsendInitC,
+            Message::new(buf, count, datatype),
+            dest,
+            tag,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Send_init, PMPI_Send_init(
         buf: *const c_void,
@@ -109,13 +124,11 @@ exports! {
     ) -> c_int {
         persistent_pt2pt::send_init(
             Function::SendInit,
-            buf,
-            MPI_Count::from(count),
-            datatype,
+            Message::new(buf, MPI_Count::from(count), datatype),
             dest,
             tag,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Send_init_c, PMPI_Send_init_c(
@@ -127,7 +140,14 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        persistent_pt2pt::send_init(Function::SendInitC, buf, count, datatype, dest, tag, comm, request)
+        persistent_pt2pt::send_init(
+            Function::SendInitC,
+            Message::new(buf, count, datatype),
+            dest,
+            tag,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Ssend_init, PMPI_Ssend_init(
         buf: *const c_void,
@@ -140,13 +160,11 @@ exports! {
     ) -> c_int {
         persistent_pt2pt::ssend_init(
             Function::SsendInit,
-            buf,
-            MPI_Count::from(count),
-            datatype,
+            Message::new(buf, MPI_Count::from(count), datatype),
             dest,
             tag,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Ssend_init_c, PMPI_Ssend_init_c(
@@ -158,12 +176,19 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        persistent_pt2pt::ssend_init(Function::SsendInitC, buf, count, datatype, dest, tag, comm, request)
+        persistent_pt2pt::ssend_init(
+            Function::SsendInitC,
+            Message::new(buf, count, datatype),
+            dest,
+            tag,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Start, PMPI_Start(request: *mut MPI_Request) -> c_int {
-        persistent_pt2pt::start(Function::Start, request)
+        persistent_pt2pt::start(Function::Start, InOut::new(request))
     }
     fn MPI_Startall, PMPI_Startall(count: c_int, array_of_requests: *mut MPI_Request) -> c_int {
-        persistent_pt2pt::startall(Function::Startall, count, array_of_requests)
+        persistent_pt2pt::startall(Function::Startall, count, ArrayInOut::new(array_of_requests, count))
     }
 }

@@ -13,7 +13,7 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        pt2pt::bsend(Function::Bsend, buf, MPI_Count::from(count), datatype, dest, tag, comm)
+        pt2pt::bsend(Function::Bsend, Message::new(buf, MPI_Count::from(count), datatype), dest, tag, comm)
     }
     fn MPI_Bsend_c, PMPI_Bsend_c(
         buf: *const c_void,
@@ -23,7 +23,7 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        pt2pt::bsend(Function::BsendC, buf, count, datatype, dest, tag, comm)
+        pt2pt::bsend(Function::BsendC, Message::new(buf, count, datatype), dest, tag, comm)
     }
     fn MPI_Buffer_attach, PMPI_Buffer_attach(buffer: *mut c_void, size: c_int) -> c_int {
         pt2pt::buffer_attach(Function::BufferAttach, buffer, MPI_Count::from(size))
@@ -32,16 +32,24 @@ exports! {
         pt2pt::buffer_attach(Function::BufferAttachC, buffer, size)
     }
     fn MPI_Buffer_detach, PMPI_Buffer_detach(buffer_addr: *mut c_void, size: *mut c_int) -> c_int {
-        pt2pt::buffer_detach(Function::BufferDetach, buffer_addr, IntegerOut::Int(size))
+        pt2pt::buffer_detach(
+            Function::BufferDetach,
+            Out::new(buffer_addr.cast()),
+            IntegerOut::Int(Out::new(size)),
+        )
     }
     fn MPI_Buffer_detach_c, PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: *mut MPI_Count) -> c_int {
-        pt2pt::buffer_detach(Function::BufferDetachC, buffer_addr, IntegerOut::Large(size.cast()))
+        pt2pt::buffer_detach(
+            Function::BufferDetachC,
+            Out::new(buffer_addr.cast()),
+            IntegerOut::Large(Out::new(size.cast())),
+        )
     }
     fn MPI_Buffer_flush, PMPI_Buffer_flush() -> c_int {
         pt2pt::buffer_flush(Function::BufferFlush)
     }
     fn MPI_Buffer_iflush, PMPI_Buffer_iflush(request: *mut MPI_Request) -> c_int {
-        pt2pt::buffer_iflush(Function::BufferIflush, request)
+        pt2pt::buffer_iflush(Function::BufferIflush, Out::new(request))
     }
     fn MPI_Comm_attach_buffer, PMPI_Comm_attach_buffer(
         comm: MPI_Comm,
@@ -62,7 +70,12 @@ exports! {
         buffer_addr: *mut c_void,
         size: *mut c_int,
     ) -> c_int {
-        pt2pt::comm_detach_buffer(Function::CommDetachBuffer, comm, buffer_addr, IntegerOut::Int(size))
+        pt2pt::comm_detach_buffer(
+            Function::CommDetachBuffer,
+            comm,
+            Out::new(buffer_addr.cast()),
+            IntegerOut::Int(Out::new(size)),
+        )
     }
     fn MPI_Comm_detach_buffer_c, PMPI_Comm_detach_buffer_c(
         comm: MPI_Comm,
@@ -72,15 +85,15 @@ exports! {
         pt2pt::comm_detach_buffer(
             Function::CommDetachBufferC,
             comm,
-            buffer_addr,
-            IntegerOut::Large(size.cast()),
+            Out::new(buffer_addr.cast()),
+            IntegerOut::Large(Out::new(size.cast())),
         )
     }
     fn MPI_Comm_flush_buffer, PMPI_Comm_flush_buffer(comm: MPI_Comm) -> c_int {
         pt2pt::comm_flush_buffer(Function::CommFlushBuffer, comm)
     }
     fn MPI_Comm_iflush_buffer, PMPI_Comm_iflush_buffer(comm: MPI_Comm, request: *mut MPI_Request) -> c_int {
-        pt2pt::comm_iflush_buffer(Function::CommIflushBuffer, comm, request)
+        pt2pt::comm_iflush_buffer(Function::CommIflushBuffer, comm, Out::new(request))
     }
     fn MPI_Ibsend, PMPI_Ibsend(
         buf: *const c_void,
@@ -91,7 +104,14 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        pt2pt::ibsend(Function::Ibsend, buf, MPI_Count::from(count), datatype, dest, tag, comm, request)
+        pt2pt::ibsend(
+            Function::Ibsend,
+            Message::new(buf, MPI_Count::from(count), datatype),
+            dest,
+            tag,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Ibsend_c, PMPI_Ibsend_c(
         buf: *const c_void,
@@ -102,7 +122,14 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        pt2pt::ibsend(Function::IbsendC, buf, count, datatype, dest, tag, comm, request)
+        pt2pt::ibsend(
+            Function::IbsendC,
+            Message::new(buf, count, datatype),
+            dest,
+            tag,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Improbe, PMPI_Improbe(
         source: c_int,
@@ -112,7 +139,15 @@ exports! {
         message: *mut MPI_Message,
         status: *mut MPI_Status,
     ) -> c_int {
-        pt2pt::improbe(Function::Improbe, source, tag, comm, flag, message, status)
+        pt2pt::improbe(
+            Function::Improbe,
+            source,
+            tag,
+            comm,
+            Out::new(flag),
+            Out::new(message),
+            StatusOut::new(status),
+        )
     }
     fn MPI_Imrecv, PMPI_Imrecv(
         buf: *mut c_void,
@@ -121,7 +156,12 @@ exports! {
         message: *mut MPI_Message,
         request: *mut MPI_Request,
     ) -> c_int {
-        pt2pt::imrecv(Function::Imrecv, buf, MPI_Count::from(count), datatype, message, request)
+        pt2pt::imrecv(
+            Function::Imrecv,
+            Message::new(buf, MPI_Count::from(count), datatype),
+            InOut::new(message),
+            Out::new(request),
+        )
     }
     fn MPI_Imrecv_c, PMPI_Imrecv_c(
         buf: *mut c_void,
@@ -130,7 +170,12 @@ exports! {
         message: *mut MPI_Message,
         request: *mut MPI_Request,
     ) -> c_int {
-        pt2pt::imrecv(Function::ImrecvC, buf, count, datatype, message, request)
+        pt2pt::imrecv(
+            Function::ImrecvC,
+            Message::new(buf, count, datatype),
+            InOut::new(message),
+            Out::new(request),
+        )
     }
     fn MPI_Iprobe, PMPI_Iprobe(
         source: c_int,
@@ -139,7 +184,7 @@ exports! {
         flag: *mut c_int,
         status: *mut MPI_Status,
     ) -> c_int {
-        pt2pt::iprobe(Function::Iprobe, source, tag, comm, flag, status)
+        pt2pt::iprobe(Function::Iprobe, source, tag, comm, Out::new(flag), StatusOut::new(status))
     }
     fn MPI_Irecv, PMPI_Irecv(
         buf: *mut c_void,
@@ -150,7 +195,14 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        pt2pt::irecv(Function::Irecv, buf, MPI_Count::from(count), datatype, source, tag, comm, request)
+        pt2pt::irecv(
+            Function::Irecv,
+            Message::new(buf, MPI_Count::from(count), datatype),
+            source,
+            tag,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Irecv_c, PMPI_Irecv_c(
         buf: *mut c_void,
@@ -161,7 +213,14 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        pt2pt::irecv(Function::IrecvC, buf, count, datatype, source, tag, comm, request)
+        pt2pt::irecv(
+            Function::IrecvC,
+            Message::new(buf, count, datatype),
+            source,
+            tag,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Irsend, PMPI_Irsend(
         buf: *const c_void,
@@ -172,7 +231,14 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        pt2pt::irsend(Function::Irsend, buf, MPI_Count::from(count), datatype, dest, tag, comm, request)
+        pt2pt::irsend(
+            Function::Irsend,
+            Message::new(buf, MPI_Count::from(count), datatype),
+            dest,
+            tag,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Irsend_c, PMPI_Irsend_c(
         buf: *const c_void,
@@ -183,7 +249,14 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        pt2pt::irsend(Function::IrsendC, buf, count, datatype, dest, tag, comm, request)
+        pt2pt::irsend(
+            Function::IrsendC,
+            Message::new(buf, count, datatype),
+            dest,
+            tag,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Isend, PMPI_Isend(
         buf: *const c_void,
@@ -194,7 +267,14 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        pt2pt::isend(Function::Isend, buf, MPI_Count::from(count), datatype, dest, tag, comm, request)
+        pt2pt::isend(
+            Function::Isend,
+            Message::new(buf, MPI_Count::from(count), datatype),
+            dest,
+            tag,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Isend_c, PMPI_Isend_c(
         buf: *const c_void,
@@ -205,7 +285,7 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        pt2pt::isend(Function::IsendC, buf, count, datatype, dest, tag, comm, request)
+        pt2pt::isend(Function::IsendC, Message::new(buf, count, datatype), dest, tag, comm, Out::new(request))
     }
     fn MPI_Isendrecv, PMPI_Isendrecv(
         sendbuf: *const c_void,
@@ -223,18 +303,14 @@ exports! {
     ) -> c_int {
         pt2pt::isendrecv(
             Function::Isendrecv,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
             dest,
             sendtag,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             source,
             recvtag,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Isendrecv_c, PMPI_Isendrecv_c(
@@ -253,18 +329,14 @@ exports! {
     ) -> c_int {
         pt2pt::isendrecv(
             Function::IsendrecvC,
-            sendbuf,
-            sendcount,
-            sendtype,
+            Message::new(sendbuf, sendcount, sendtype),
             dest,
             sendtag,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(recvbuf, recvcount, recvtype),
             source,
             recvtag,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Isendrecv_replace, PMPI_Isendrecv_replace(
@@ -280,15 +352,13 @@ exports! {
     ) -> c_int {
         pt2pt::isendrecv_replace(
             Function::IsendrecvReplace,
-            buf,
-            MPI_Count::from(count),
-            datatype,
+            Message::new(buf, MPI_Count::from(count), datatype),
             dest,
             sendtag,
             source,
             recvtag,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Isendrecv_replace_c, PMPI_Isendrecv_replace_c(
@@ -304,15 +374,13 @@ exports! {
     ) -> c_int {
         pt2pt::isendrecv_replace(
             Function::IsendrecvReplaceC,
-            buf,
-            count,
-            datatype,
+            Message::new(buf, count, datatype),
             dest,
             sendtag,
             source,
             recvtag,
             comm,
-            request,
+            Out::new(request),
         )
     }
     fn MPI_Issend, PMPI_Issend(
@@ -324,7 +392,14 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        pt2pt::issend(Function::Issend, buf, MPI_Count::from(count), datatype, dest, tag, comm, request)
+        pt2pt::issend(
+            Function::Issend,
+            Message::new(buf, MPI_Count::from(count), datatype),
+            dest,
+            tag,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Issend_c, PMPI_Issend_c(
         buf: *const c_void,
@@ -335,7 +410,14 @@ exports! {
         comm: MPI_Comm,
         request: *mut MPI_Request,
     ) -> c_int {
-        pt2pt::issend(Function::IssendC, buf, count, datatype, dest, tag, comm, request)
+        pt2pt::issend(
+            Function::IssendC,
+            Message::new(buf, count, datatype),
+            dest,
+            tag,
+            comm,
+            Out::new(request),
+        )
     }
     fn MPI_Mprobe, PMPI_Mprobe(
         source: c_int,
@@ -344,7 +426,7 @@ exports! {
         message: *mut MPI_Message,
         status: *mut MPI_Status,
     ) -> c_int {
-        pt2pt::mprobe(Function::Mprobe, source, tag, comm, message, status)
+        pt2pt::mprobe(Function::Mprobe, source, tag, comm, Out::new(message), StatusOut::new(status))
     }
     fn MPI_Mrecv, PMPI_Mrecv(
         buf: *mut c_void,
@@ -353,7 +435,12 @@ exports! {
         message: *mut MPI_Message,
         status: *mut MPI_Status,
     ) -> c_int {
-        pt2pt::mrecv(Function::Mrecv, buf, MPI_Count::from(count), datatype, message, status)
+        pt2pt::mrecv(
+            Function::Mrecv,
+            Message::new(buf, MPI_Count::from(count), datatype),
+            InOut::new(message),
+            StatusOut::new(status),
+        )
     }
     fn MPI_Mrecv_c, PMPI_Mrecv_c(
         buf: *mut c_void,
@@ -362,10 +449,15 @@ exports! {
         message: *mut MPI_Message,
         status: *mut MPI_Status,
     ) -> c_int {
-        pt2pt::mrecv(Function::MrecvC, buf, count, datatype, message, status)
+        pt2pt::mrecv(
+            Function::MrecvC,
+            Message::new(buf, count, datatype),
+            InOut::new(message),
+            StatusOut::new(status),
+        )
     }
     fn MPI_Probe, PMPI_Probe(source: c_int, tag: c_int, comm: MPI_Comm, status: *mut MPI_Status) -> c_int {
-        pt2pt::probe(Function::Probe, source, tag, comm, status)
+        pt2pt::probe(Function::Probe, source, tag, comm, StatusOut::new(status))
     }
     fn MPI_Recv, PMPI_Recv(
         buf: *mut c_void,
@@ -376,7 +468,14 @@ exports! {
         comm: MPI_Comm,
         status: *mut MPI_Status,
     ) -> c_int {
-        pt2pt::recv(Function::Recv, buf, MPI_Count::from(count), datatype, source, tag, comm, status)
+        pt2pt::recv(
+            Function::Recv,
+            Message::new(buf, MPI_Count::from(count), datatype),
+            source,
+            tag,
+            comm,
+            StatusOut::new(status),
+        )
     }
     fn MPI_Recv_c, PMPI_Recv_c(
         buf: *mut c_void,
@@ -387,7 +486,14 @@ exports! {
         comm: MPI_Comm,
         status: *mut MPI_Status,
     ) -> c_int {
-        pt2pt::recv(Function::RecvC, buf, count, datatype, source, tag, comm, status)
+        pt2pt::recv(
+            Function::RecvC,
+            Message::new(buf, count, datatype),
+            source,
+            tag,
+            comm,
+            StatusOut::new(status),
+        )
     }
     fn MPI_Rsend, PMPI_Rsend(
         buf: *const c_void,
@@ -397,7 +503,7 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        pt2pt::rsend(Function::Rsend, buf, MPI_Count::from(count), datatype, dest, tag, comm)
+        pt2pt::rsend(Function::Rsend, Message::new(buf, MPI_Count::from(count), datatype), dest, tag, comm)
     }
     fn MPI_Rsend_c, PMPI_Rsend_c(
         buf: *const c_void,
@@ -407,7 +513,7 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        pt2pt::rsend(Function::RsendC, buf, count, datatype, dest, tag, comm)
+        pt2pt::rsend(Function::RsendC, Message::new(buf, count, datatype), dest, tag, comm)
     }
     fn MPI_Send, PMPI_Send(
         buf: *const c_void,
@@ -417,7 +523,7 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        pt2pt::send(Function::Send, buf, MPI_Count::from(count), datatype, dest, tag, comm)
+        pt2pt::send(Function::Send, Message::new(buf, MPI_Count::from(count), datatype), dest, tag, comm)
     }
     fn MPI_Send_c, PMPI_Send_c(
         buf: *const c_void,
@@ -427,7 +533,7 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        pt2pt::send(Function::SendC, buf, count, datatype, dest, tag, comm)
+        pt2pt::send(Function::SendC, Message::new(buf, count, datatype), dest, tag, comm)
     }
     fn MPI_Sendrecv, PMPI_Sendrecv(
         sendbuf: *const c_void,
@@ -445,18 +551,14 @@ exports! {
     ) -> c_int {
         pt2pt::sendrecv(
             Function::Sendrecv,
-            sendbuf,
-            MPI_Count::from(sendcount),
-            sendtype,
+            Message::new(sendbuf, MPI_Count::from(sendcount), sendtype),
             dest,
             sendtag,
-            recvbuf,
-            MPI_Count::from(recvcount),
-            recvtype,
+            Message::new(recvbuf, MPI_Count::from(recvcount), recvtype),
             source,
             recvtag,
             comm,
-            status,
+            StatusOut::new(status),
         )
     }
     fn MPI_Sendrecv_c, PMPI_Sendrecv_c(
@@ -475,18 +577,14 @@ exports! {
     ) -> c_int {
         pt2pt::sendrecv(
             Function::SendrecvC,
-            sendbuf,
-            sendcount,
-            sendtype,
+            Message::new(sendbuf, sendcount, sendtype),
             dest,
             sendtag,
-            recvbuf,
-            recvcount,
-            recvtype,
+            Message::new(recvbuf, recvcount, recvtype),
             source,
             recvtag,
             comm,
-            status,
+            StatusOut::new(status),
         )
     }
     fn MPI_Sendrecv_replace, PMPI_Sendrecv_replace(
@@ -502,15 +600,13 @@ exports! {
     ) -> c_int {
         pt2pt::sendrecv_replace(
             Function::SendrecvReplace,
-            buf,
-            MPI_Count::from(count),
-            datatype,
+            Message::new(buf, MPI_Count::from(count), datatype),
             dest,
             sendtag,
             source,
             recvtag,
             comm,
-            status,
+            StatusOut::new(status),
         )
     }
     fn MPI_Sendrecv_replace_c, PMPI_Sendrecv_replace_c(
@@ -526,15 +622,13 @@ exports! {
     ) -> c_int {
         pt2pt::sendrecv_replace(
             Function::SendrecvReplaceC,
-            buf,
-            count,
-            datatype,
+            Message::new(buf, count, datatype),
             dest,
             sendtag,
             source,
             recvtag,
             comm,
-            status,
+            StatusOut::new(status),
         )
     }
     fn MPI_Session_attach_buffer, PMPI_Session_attach_buffer(
@@ -559,8 +653,8 @@ exports! {
         pt2pt::session_detach_buffer(
             Function::SessionDetachBuffer,
             session,
-            buffer_addr,
-            IntegerOut::Int(size),
+            Out::new(buffer_addr.cast()),
+            IntegerOut::Int(Out::new(size)),
         )
     }
     fn MPI_Session_detach_buffer_c, PMPI_Session_detach_buffer_c(
@@ -571,8 +665,8 @@ exports! {
         pt2pt::session_detach_buffer(
             Function::SessionDetachBufferC,
             session,
-            buffer_addr,
-            IntegerOut::Large(size.cast()),
+            Out::new(buffer_addr.cast()),
+            IntegerOut::Large(Out::new(size.cast())),
         )
     }
     fn MPI_Session_flush_buffer, PMPI_Session_flush_buffer(session: MPI_Session) -> c_int {
@@ -582,7 +676,7 @@ exports! {
         session: MPI_Session,
         request: *mut MPI_Request,
     ) -> c_int {
-        pt2pt::session_iflush_buffer(Function::SessionIflushBuffer, session, request)
+        pt2pt::session_iflush_buffer(Function::SessionIflushBuffer, session, Out::new(request))
     }
     fn MPI_Ssend, PMPI_Ssend(
         buf: *const c_void,
@@ -592,7 +686,7 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        pt2pt::ssend(Function::Ssend, buf, MPI_Count::from(count), datatype, dest, tag, comm)
+        pt2pt::ssend(Function::Ssend, Message::new(buf, MPI_Count::from(count), datatype), dest, tag, comm)
     }
     fn MPI_Ssend_c, PMPI_Ssend_c(
         buf: *const c_void,
@@ -602,6 +696,6 @@ exports! {
         tag: c_int,
         comm: MPI_Comm,
     ) -> c_int {
-        pt2pt::ssend(Function::SsendC, buf, count, datatype, dest, tag, comm)
+        pt2pt::ssend(Function::SsendC, Message::new(buf, count, datatype), dest, tag, comm)
     }
 }

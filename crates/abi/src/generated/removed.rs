@@ -6,22 +6,26 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Address, PMPI_Address(location: *mut c_void, address: *mut MPI_Aint) -> c_int {
-        datatype::get_address(Function::Address, location, address)
+        datatype::get_address(Function::Address, location, Out::new(address))
     }
     fn MPI_Errhandler_create, PMPI_Errhandler_create(
         function: MPI_Comm_errhandler_function,
         errhandler: *mut MPI_Errhandler,
     ) -> c_int {
-        errhan::comm_create_errhandler(Function::ErrhandlerCreate, function, errhandler)
+        errhan::comm_create_errhandler(
+            Function::ErrhandlerCreate,
+            Callback::new(function),
+            Out::new(errhandler),
+        )
     }
     fn MPI_Errhandler_get, PMPI_Errhandler_get(comm: MPI_Comm, errhandler: *mut MPI_Errhandler) -> c_int {
-        errhan::comm_get_errhandler(Function::ErrhandlerGet, comm, errhandler)
+        errhan::comm_get_errhandler(Function::ErrhandlerGet, comm, Out::new(errhandler))
     }
     fn MPI_Errhandler_set, PMPI_Errhandler_set(comm: MPI_Comm, errhandler: MPI_Errhandler) -> c_int {
         errhan::comm_set_errhandler(Function::ErrhandlerSet, comm, errhandler)
     }
     fn MPI_Type_extent, PMPI_Type_extent(datatype: MPI_Datatype, extent: *mut MPI_Aint) -> c_int {
-        removed::type_extent(Function::TypeExtent, datatype, extent)
+        removed::type_extent(Function::TypeExtent, datatype, Out::new(extent))
     }
     fn MPI_Type_hindexed, PMPI_Type_hindexed(
         count: c_int,
@@ -33,10 +37,10 @@ exports! {
         datatype::type_create_hindexed(
             Function::TypeHindexed,
             MPI_Count::from(count),
-            Integers::Int(array_of_blocklengths),
-            Integers::Large(array_of_displacements.cast()),
+            Integers::Int(ArrayIn::new(array_of_blocklengths, count)),
+            Integers::Large(ArrayIn::new(array_of_displacements.cast(), count)),
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_hvector, PMPI_Type_hvector(
@@ -52,11 +56,11 @@ exports! {
             MPI_Count::from(blocklength),
             stride as MPI_Count,
             oldtype,
-            newtype,
+            Out::new(newtype),
         )
     }
     fn MPI_Type_lb, PMPI_Type_lb(datatype: MPI_Datatype, displacement: *mut MPI_Aint) -> c_int {
-        removed::type_lb(Function::TypeLb, datatype, displacement)
+        removed::type_lb(Function::TypeLb, datatype, Out::new(displacement))
     }
     fn MPI_Type_struct, PMPI_Type_struct(
         count: c_int,
@@ -68,13 +72,13 @@ exports! {
         datatype::type_create_struct(
             Function::TypeStruct,
             MPI_Count::from(count),
-            Integers::Int(array_of_blocklengths),
-            Integers::Large(array_of_displacements.cast()),
-            array_of_types,
-            newtype,
+            Integers::Int(ArrayIn::new(array_of_blocklengths, count)),
+            Integers::Large(ArrayIn::new(array_of_displacements.cast(), count)),
+            ArrayIn::new(array_of_types, count),
+            Out::new(newtype),
         )
     }
     fn MPI_Type_ub, PMPI_Type_ub(datatype: MPI_Datatype, displacement: *mut MPI_Aint) -> c_int {
-        removed::type_ub(Function::TypeUb, datatype, displacement)
+        removed::type_ub(Function::TypeUb, datatype, Out::new(displacement))
     }
 }

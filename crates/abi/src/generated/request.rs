@@ -6,42 +6,62 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Cancel, PMPI_Cancel(request: *mut MPI_Request) -> c_int {
-        request::cancel(Function::Cancel, request)
+        request::cancel(Function::Cancel, In::new(request))
     }
     fn MPI_Get_count, PMPI_Get_count(
         status: *const MPI_Status,
         datatype: MPI_Datatype,
         count: *mut c_int,
     ) -> c_int {
-        request::get_count(Function::GetCount, status, datatype, IntegerOut::Int(count))
+        request::get_count(
+            Function::GetCount,
+            StatusIn::new(status),
+            datatype,
+            IntegerOut::Int(Out::new(count)),
+        )
     }
     fn MPI_Get_count_c, PMPI_Get_count_c(
         status: *const MPI_Status,
         datatype: MPI_Datatype,
         count: *mut MPI_Count,
     ) -> c_int {
-        request::get_count(Function::GetCountC, status, datatype, IntegerOut::Large(count.cast()))
+        request::get_count(
+            Function::GetCountC,
+            StatusIn::new(status),
+            datatype,
+            IntegerOut::Large(Out::new(count.cast())),
+        )
     }
     fn MPI_Get_elements, PMPI_Get_elements(
         status: *const MPI_Status,
         datatype: MPI_Datatype,
         count: *mut c_int,
     ) -> c_int {
-        request::get_elements(Function::GetElements, status, datatype, IntegerOut::Int(count))
+        request::get_elements(
+            Function::GetElements,
+            StatusIn::new(status),
+            datatype,
+            IntegerOut::Int(Out::new(count)),
+        )
     }
     fn MPI_Get_elements_c, PMPI_Get_elements_c(
         status: *const MPI_Status,
         datatype: MPI_Datatype,
         count: *mut MPI_Count,
     ) -> c_int {
-        request::get_elements(Function::GetElementsC, status, datatype, IntegerOut::Large(count.cast()))
+        request::get_elements(
+            Function::GetElementsC,
+            StatusIn::new(status),
+            datatype,
+            IntegerOut::Large(Out::new(count.cast())),
+        )
     }
     fn MPI_Get_elements_x, PMPI_Get_elements_x(
         status: *const MPI_Status,
         datatype: MPI_Datatype,
         count: *mut MPI_Count,
     ) -> c_int {
-        request::get_elements_x(Function::GetElementsX, status, datatype, count)
+        request::get_elements_x(Function::GetElementsX, StatusIn::new(status), datatype, Out::new(count))
     }
     fn MPI_Grequest_complete, PMPI_Grequest_complete(request: MPI_Request) -> c_int {
         request::grequest_complete(Function::GrequestComplete, request)
@@ -53,17 +73,29 @@ exports! {
         extra_state: *mut c_void,
         request: *mut MPI_Request,
     ) -> c_int {
-        request::grequest_start(Function::GrequestStart, query_fn, free_fn, cancel_fn, extra_state, request)
+        request::grequest_start(
+            Function::GrequestStart,
+            Callback::new(query_fn),
+            Callback::new(free_fn),
+            Callback::new(cancel_fn),
+            extra_state,
+            Out::new(request),
+        )
     }
     fn MPI_Request_free, PMPI_Request_free(request: *mut MPI_Request) -> c_int {
-        request::request_free(Function::RequestFree, request)
+        request::request_free(Function::RequestFree, InOut::new(request))
     }
     fn MPI_Request_get_status, PMPI_Request_get_status(
         request: MPI_Request,
         flag: *mut c_int,
         status: *mut MPI_Status,
     ) -> c_int {
-        request::request_get_status(Function::RequestGetStatus, request, flag, status)
+        request::request_get_status(
+            Function::RequestGetStatus,
+            request,
+            Out::new(flag),
+            StatusOut::new(status),
+        )
     }
     fn MPI_Request_get_status_all, PMPI_Request_get_status_all(
         count: c_int,
@@ -74,9 +106,9 @@ exports! {
         request::request_get_status_all(
             Function::RequestGetStatusAll,
             count,
-            array_of_requests,
-            flag,
-            array_of_statuses,
+            ArrayIn::new(array_of_requests, count),
+            Out::new(flag),
+            Statuses::new(array_of_statuses, count),
         )
     }
     fn MPI_Request_get_status_any, PMPI_Request_get_status_any(
@@ -89,10 +121,10 @@ exports! {
         request::request_get_status_any(
             Function::RequestGetStatusAny,
             count,
-            array_of_requests,
-            indx,
-            flag,
-            status,
+            ArrayIn::new(array_of_requests, count),
+            Out::new(indx),
+            Out::new(flag),
+            StatusOut::new(status),
         )
     }
     fn MPI_Request_get_status_some, PMPI_Request_get_status_some(
@@ -105,59 +137,69 @@ exports! {
         request::request_get_status_some(
             Function::RequestGetStatusSome,
             incount,
-            array_of_requests,
-            outcount,
-            array_of_indices,
-            array_of_statuses,
+            ArrayIn::new(array_of_requests, incount),
+            Out::new(outcount),
+            ArrayOut::new(array_of_indices, incount),
+            Statuses::new(array_of_statuses, incount),
         )
     }
     fn MPI_Status_get_error, PMPI_Status_get_error(status: *const MPI_Status, error: *mut c_int) -> c_int {
-        request::status_get_error(Function::StatusGetError, status, error)
+        request::status_get_error(Function::StatusGetError, StatusIn::new(status), Out::new(error))
     }
     fn MPI_Status_get_source, PMPI_Status_get_source(status: *const MPI_Status, source: *mut c_int) -> c_int {
-        request::status_get_source(Function::StatusGetSource, status, source)
+        request::status_get_source(Function::StatusGetSource, StatusIn::new(status), Out::new(source))
     }
     fn MPI_Status_get_tag, PMPI_Status_get_tag(status: *const MPI_Status, tag: *mut c_int) -> c_int {
-        request::status_get_tag(Function::StatusGetTag, status, tag)
+        request::status_get_tag(Function::StatusGetTag, StatusIn::new(status), Out::new(tag))
     }
     fn MPI_Status_set_cancelled, PMPI_Status_set_cancelled(status: *mut MPI_Status, flag: c_int) -> c_int {
-        request::status_set_cancelled(Function::StatusSetCancelled, status, flag)
+        request::status_set_cancelled(Function::StatusSetCancelled, StatusInOut::new(status), flag)
     }
     fn MPI_Status_set_elements, PMPI_Status_set_elements(
         status: *mut MPI_Status,
         datatype: MPI_Datatype,
         count: c_int,
     ) -> c_int {
-        request::status_set_elements(Function::StatusSetElements, status, datatype, MPI_Count::from(count))
+        request::status_set_elements(
+            Function::StatusSetElements,
+            StatusInOut::new(status),
+            datatype,
+            MPI_Count::from(count),
+        )
     }
     fn MPI_Status_set_elements_c, PMPI_Status_set_elements_c(
         status: *mut MPI_Status,
         datatype: MPI_Datatype,
         count: MPI_Count,
     ) -> c_int {
-        request::status_set_elements(Function::StatusSetElementsC, status, datatype, count)
+        request::status_set_elements(Function::StatusSetElementsC, StatusInOut::new(status), datatype, count)
     }
     fn MPI_Status_set_elements_x, PMPI_Status_set_elements_x(
         status: *mut MPI_Status,
         datatype: MPI_Datatype,
         count: MPI_Count,
     ) -> c_int {
-        request::status_set_elements_x(Function::StatusSetElementsX, status, datatype, count)
+        request::status_set_elements_x(
+            Function::StatusSetElementsX,
+            StatusInOut::new(status),
+            datatype,
+            count,
+        )
     }
     fn MPI_Status_set_error, PMPI_Status_set_error(status: *mut MPI_Status, error: c_int) -> c_int {
-        request::status_set_error(Function::StatusSetError, status, error)
+        request::status_set_error(Function::StatusSetError, StatusInOut::new(status), error)
     }
     fn MPI_Status_set_source, PMPI_Status_set_source(status: *mut MPI_Status, source: c_int) -> c_int {
-        request::status_set_source(Function::StatusSetSource, status, source)
+        request::status_set_source(Function::StatusSetSource, StatusInOut::new(status), source)
     }
     fn MPI_Status_set_tag, PMPI_Status_set_tag(status: *mut MPI_Status, tag: c_int) -> c_int {
-        request::status_set_tag(Function::StatusSetTag, status, tag)
+        request::status_set_tag(Function::StatusSetTag, StatusInOut::new(status), tag)
     }
     fn MPI_Test, PMPI_Test(request: *mut MPI_Request, flag: *mut c_int, status: *mut MPI_Status) -> c_int {
-        request::test(Function::Test, request, flag, status)
+        request::test(Function::Test, InOut::new(request), Out::new(flag), StatusOut::new(status))
     }
     fn MPI_Test_cancelled, PMPI_Test_cancelled(status: *const MPI_Status, flag: *mut c_int) -> c_int {
-        request::test_cancelled(Function::TestCancelled, status, flag)
+        request::test_cancelled(Function::TestCancelled, StatusIn::new(status), Out::new(flag))
     }
     fn MPI_Testall, PMPI_Testall(
         count: c_int,
@@ -165,7 +207,13 @@ exports! {
         flag: *mut c_int,
         array_of_statuses: *mut MPI_Status,
     ) -> c_int {
-        request::testall(Function::Testall, count, array_of_requests, flag, array_of_statuses)
+        request::testall(
+            Function::Testall,
+            count,
+            ArrayInOut::new(array_of_requests, count),
+            Out::new(flag),
+            Statuses::new(array_of_statuses, count),
+        )
     }
     fn MPI_Testany, PMPI_Testany(
         count: c_int,
@@ -174,7 +222,14 @@ exports! {
         flag: *mut c_int,
         status: *mut MPI_Status,
     ) -> c_int {
-        request::testany(Function::Testany, count, array_of_requests, indx, flag, status)
+        request::testany(
+            Function::Testany,
+            count,
+            ArrayInOut::new(array_of_requests, count),
+            Out::new(indx),
+            Out::new(flag),
+            StatusOut::new(status),
+        )
     }
     fn MPI_Testsome, PMPI_Testsome(
         incount: c_int,
@@ -186,21 +241,26 @@ exports! {
         request::testsome(
             Function::Testsome,
             incount,
-            array_of_requests,
-            outcount,
-            array_of_indices,
-            array_of_statuses,
+            ArrayInOut::new(array_of_requests, incount),
+            Out::new(outcount),
+            ArrayOut::new(array_of_indices, incount),
+            Statuses::new(array_of_statuses, incount),
         )
     }
     fn MPI_Wait, PMPI_Wait(request: *mut MPI_Request, status: *mut MPI_Status) -> c_int {
-        request::wait(Function::Wait, request, status)
+        request::wait(Function::Wait, InOut::new(request), StatusOut::new(status))
     }
     fn MPI_Waitall, PMPI_Waitall(
         count: c_int,
         array_of_requests: *mut MPI_Request,
         array_of_statuses: *mut MPI_Status,
     ) -> c_int {
-        request::waitall(Function::Waitall, count, array_of_requests, array_of_statuses)
+        request::waitall(
+            Function::Waitall,
+            count,
+            ArrayInOut::new(array_of_requests, count),
+            Statuses::new(array_of_statuses, count),
+        )
     }
     fn MPI_Waitany, PMPI_Waitany(
         count: c_int,
@@ -208,7 +268,13 @@ exports! {
         indx: *mut c_int,
         status: *mut MPI_Status,
     ) -> c_int {
-        request::waitany(Function::Waitany, count, array_of_requests, indx, status)
+        request::waitany(
+            Function::Waitany,
+            count,
+            ArrayInOut::new(array_of_requests, count),
+            Out::new(indx),
+            StatusOut::new(status),
+        )
     }
     fn MPI_Waitsome, PMPI_Waitsome(
         incount: c_int,
@@ -220,10 +286,10 @@ exports! {
         request::waitsome(
             Function::Waitsome,
             incount,
-            array_of_requests,
-            outcount,
-            array_of_indices,
-            array_of_statuses,
+            ArrayInOut::new(array_of_requests, incount),
+            Out::new(outcount),
+            ArrayOut::new(array_of_indices, incount),
+            Statuses::new(array_of_statuses, incount),
         )
     }
 }

@@ -15,10 +15,10 @@ exports! {
         session::comm_create_from_group(
             Function::CommCreateFromGroup,
             group,
-            stringtag,
+            TextIn::new(stringtag),
             info,
             errhandler,
-            newcomm,
+            Out::new(newcomm),
         )
     }
     fn MPI_Group_from_session_pset, PMPI_Group_from_session_pset(
@@ -26,13 +26,18 @@ exports! {
         pset_name: *const c_char,
         newgroup: *mut MPI_Group,
     ) -> c_int {
-        session::group_from_session_pset(Function::GroupFromSessionPset, session, pset_name, newgroup)
+        session::group_from_session_pset(
+            Function::GroupFromSessionPset,
+            session,
+            TextIn::new(pset_name),
+            Out::new(newgroup),
+        )
     }
     fn MPI_Session_finalize, PMPI_Session_finalize(session: *mut MPI_Session) -> c_int {
-        session::session_finalize(Function::SessionFinalize, session)
+        session::session_finalize(Function::SessionFinalize, InOut::new(session))
     }
     fn MPI_Session_get_info, PMPI_Session_get_info(session: MPI_Session, info_used: *mut MPI_Info) -> c_int {
-        session::session_get_info(Function::SessionGetInfo, session, info_used)
+        session::session_get_info(Function::SessionGetInfo, session, Out::new(info_used))
     }
     fn MPI_Session_get_nth_pset, PMPI_Session_get_nth_pset(
         session: MPI_Session,
@@ -41,27 +46,38 @@ exports! {
         pset_len: *mut c_int,
         pset_name: *mut c_char,
     ) -> c_int {
-        session::session_get_nth_pset(Function::SessionGetNthPset, session, info, n, pset_len, pset_name)
+        session::session_get_nth_pset(
+            Function::SessionGetNthPset,
+            session,
+            info,
+            n,
+            SizedText::new(pset_len, pset_name),
+        )
     }
     fn MPI_Session_get_num_psets, PMPI_Session_get_num_psets(
         session: MPI_Session,
         info: MPI_Info,
         npset_names: *mut c_int,
     ) -> c_int {
-        session::session_get_num_psets(Function::SessionGetNumPsets, session, info, npset_names)
+        session::session_get_num_psets(Function::SessionGetNumPsets, session, info, Out::new(npset_names))
     }
     fn MPI_Session_get_pset_info, PMPI_Session_get_pset_info(
         session: MPI_Session,
         pset_name: *const c_char,
         info: *mut MPI_Info,
     ) -> c_int {
-        session::session_get_pset_info(Function::SessionGetPsetInfo, session, pset_name, info)
+        session::session_get_pset_info(
+            Function::SessionGetPsetInfo,
+            session,
+            TextIn::new(pset_name),
+            Out::new(info),
+        )
     }
     fn MPI_Session_init, PMPI_Session_init(
         info: MPI_Info,
         errhandler: MPI_Errhandler,
         session: *mut MPI_Session,
     ) -> c_int {
-        session::session_init(Function::SessionInit, info, errhandler, session)
+        session::session_init(Function::SessionInit, info, errhandler, Out::new(session))
     }
 }

@@ -11,7 +11,7 @@ exports! {
         maxdims: c_int,
         coords: *mut c_int,
     ) -> c_int {
-        topo::cart_coords(Function::CartCoords, comm, rank, maxdims, coords)
+        topo::cart_coords(Function::CartCoords, comm, rank, maxdims, ArrayOut::new(coords, maxdims))
     }
     fn MPI_Cart_create, PMPI_Cart_create(
         comm_old: MPI_Comm,
@@ -21,7 +21,15 @@ exports! {
         reorder: c_int,
         comm_cart: *mut MPI_Comm,
     ) -> c_int {
-        topo::cart_create(Function::CartCreate, comm_old, ndims, dims, periods, reorder, comm_cart)
+        topo::cart_create(
+            Function::CartCreate,
+            comm_old,
+            ndims,
+            ArrayIn::new(dims, ndims),
+            ArrayIn::new(periods, ndims),
+            reorder,
+            Out::new(comm_cart),
+        )
     }
     fn MPI_Cart_get, PMPI_Cart_get(
         comm: MPI_Comm,
@@ -30,7 +38,14 @@ exports! {
         periods: *mut c_int,
         coords: *mut c_int,
     ) -> c_int {
-        topo::cart_get(Function::CartGet, comm, maxdims, dims, periods, coords)
+        topo::cart_get(
+            Function::CartGet,
+            comm,
+            maxdims,
+            ArrayOut::new(dims, maxdims),
+            ArrayOut::new(periods, maxdims),
+            ArrayOut::new(coords, maxdims),
+        )
     }
     fn MPI_Cart_map, PMPI_Cart_map(
         comm: MPI_Comm,
@@ -39,10 +54,17 @@ exports! {
         periods: *const c_int,
         newrank: *mut c_int,
     ) -> c_int {
-        topo::cart_map(Function::CartMap, comm, ndims, dims, periods, newrank)
+        topo::cart_map(
+            Function::CartMap,
+            comm,
+            ndims,
+            ArrayIn::new(dims, ndims),
+            ArrayIn::new(periods, ndims),
+            Out::new(newrank),
+        )
     }
     fn MPI_Cart_rank, PMPI_Cart_rank(comm: MPI_Comm, coords: *const c_int, rank: *mut c_int) -> c_int {
-        topo::cart_rank(Function::CartRank, comm, coords, rank)
+        topo::cart_rank(Function::CartRank, comm, Unmeasured::new(coords), Out::new(rank))
     }
     fn MPI_Cart_shift, PMPI_Cart_shift(
         comm: MPI_Comm,
@@ -51,20 +73,27 @@ exports! {
         rank_source: *mut c_int,
         rank_dest: *mut c_int,
     ) -> c_int {
-        topo::cart_shift(Function::CartShift, comm, direction, disp, rank_source, rank_dest)
+        topo::cart_shift(
+            Function::CartShift,
+            comm,
+            direction,
+            disp,
+            Out::new(rank_source),
+            Out::new(rank_dest),
+        )
     }
     fn MPI_Cart_sub, PMPI_Cart_sub(
         comm: MPI_Comm,
         remain_dims: *const c_int,
         newcomm: *mut MPI_Comm,
     ) -> c_int {
-        topo::cart_sub(Function::CartSub, comm, remain_dims, newcomm)
+        topo::cart_sub(Function::CartSub, comm, Unmeasured::new(remain_dims), Out::new(newcomm))
     }
     fn MPI_Cartdim_get, PMPI_Cartdim_get(comm: MPI_Comm, ndims: *mut c_int) -> c_int {
-        topo::cartdim_get(Function::CartdimGet, comm, ndims)
+        topo::cartdim_get(Function::CartdimGet, comm, Out::new(ndims))
     }
     fn MPI_Dims_create, PMPI_Dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) -> c_int {
-        topo::dims_create(Function::DimsCreate, nnodes, ndims, dims)
+        topo::dims_create(Function::DimsCreate, nnodes, ndims, ArrayInOut::new(dims, ndims))
     }
     fn MPI_Dist_graph_create, PMPI_Dist_graph_create(
         comm_old: MPI_Comm,
@@ -81,13 +110,13 @@ exports! {
             Function::DistGraphCreate,
             comm_old,
             n,
-            sources,
-            degrees,
-            destinations,
-            weights,
+            ArrayIn::new(sources, n),
+            ArrayIn::new(degrees, n),
+            Unmeasured::new(destinations),
+            Weights::new(weights),
             info,
             reorder,
-            comm_dist_graph,
+            Out::new(comm_dist_graph),
         )
     }
     fn MPI_Dist_graph_create_adjacent, PMPI_Dist_graph_create_adjacent(
@@ -106,14 +135,14 @@ exports! {
             Function::DistGraphCreateAdjacent,
             comm_old,
             indegree,
-            sources,
-            sourceweights,
+            ArrayIn::new(sources, indegree),
+            Weights::new(sourceweights),
             outdegree,
-            destinations,
-            destweights,
+            ArrayIn::new(destinations, outdegree),
+            Weights::new(destweights),
             info,
             reorder,
-            comm_dist_graph,
+            Out::new(comm_dist_graph),
         )
     }
     fn MPI_Dist_graph_neighbors, PMPI_Dist_graph_neighbors(
@@ -129,11 +158,11 @@ exports! {
             Function::DistGraphNeighbors,
             comm,
             maxindegree,
-            sources,
-            sourceweights,
+            ArrayOut::new(sources, maxindegree),
+            Weights::new(sourceweights),
             maxoutdegree,
-            destinations,
-            destweights,
+            ArrayOut::new(destinations, maxoutdegree),
+            Weights::new(destweights),
         )
     }
     fn MPI_Dist_graph_neighbors_count, PMPI_Dist_graph_neighbors_count(
@@ -145,9 +174,9 @@ exports! {
         topo::dist_graph_neighbors_count(
             Function::DistGraphNeighborsCount,
             comm,
-            indegree,
-            outdegree,
-            weighted,
+            Out::new(indegree),
+            Out::new(outdegree),
+            Out::new(weighted),
         )
     }
     fn MPI_Graph_create, PMPI_Graph_create(
@@ -158,7 +187,15 @@ exports! {
         reorder: c_int,
         comm_graph: *mut MPI_Comm,
     ) -> c_int {
-        topo::graph_create(Function::GraphCreate, comm_old, nnodes, indx, edges, reorder, comm_graph)
+        topo::graph_create(
+            Function::GraphCreate,
+            comm_old,
+            nnodes,
+            ArrayIn::new(indx, nnodes),
+            Unmeasured::new(edges),
+            reorder,
+            Out::new(comm_graph),
+        )
     }
     fn MPI_Graph_get, PMPI_Graph_get(
         comm: MPI_Comm,
@@ -167,7 +204,14 @@ exports! {
         indx: *mut c_int,
         edges: *mut c_int,
     ) -> c_int {
-        topo::graph_get(Function::GraphGet, comm, maxindex, maxedges, indx, edges)
+        topo::graph_get(
+            Function::GraphGet,
+            comm,
+            maxindex,
+            maxedges,
+            ArrayOut::new(indx, maxindex),
+            ArrayOut::new(edges, maxedges),
+        )
     }
     fn MPI_Graph_map, PMPI_Graph_map(
         comm: MPI_Comm,
@@ -176,7 +220,14 @@ exports! {
         edges: *const c_int,
         newrank: *mut c_int,
     ) -> c_int {
-        topo::graph_map(Function::GraphMap, comm, nnodes, indx, edges, newrank)
+        topo::graph_map(
+            Function::GraphMap,
+            comm,
+            nnodes,
+            ArrayIn::new(indx, nnodes),
+            Unmeasured::new(edges),
+            Out::new(newrank),
+        )
     }
     fn MPI_Graph_neighbors, PMPI_Graph_neighbors(
         comm: MPI_Comm,
@@ -184,23 +235,29 @@ exports! {
         maxneighbors: c_int,
         neighbors: *mut c_int,
     ) -> c_int {
-        topo::graph_neighbors(Function::GraphNeighbors, comm, rank, maxneighbors, neighbors)
+        topo::graph_neighbors(
+            Function::GraphNeighbors,
+            comm,
+            rank,
+            maxneighbors,
+            ArrayOut::new(neighbors, maxneighbors),
+        )
     }
     fn MPI_Graph_neighbors_count, PMPI_Graph_neighbors_count(
         comm: MPI_Comm,
         rank: c_int,
         nneighbors: *mut c_int,
     ) -> c_int {
-        topo::graph_neighbors_count(Function::GraphNeighborsCount, comm, rank, nneighbors)
+        topo::graph_neighbors_count(Function::GraphNeighborsCount, comm, rank, Out::new(nneighbors))
     }
     fn MPI_Graphdims_get, PMPI_Graphdims_get(
         comm: MPI_Comm,
         nnodes: *mut c_int,
         nedges: *mut c_int,
     ) -> c_int {
-        topo::graphdims_get(Function::GraphdimsGet, comm, nnodes, nedges)
+        topo::graphdims_get(Function::GraphdimsGet, comm, Out::new(nnodes), Out::new(nedges))
     }
     fn MPI_Topo_test, PMPI_Topo_test(comm: MPI_Comm, status: *mut c_int) -> c_int {
-        topo::topo_test(Function::TopoTest, comm, status)
+        topo::topo_test(Function::TopoTest, comm, Out::new(status))
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Constructors; Communicator Destructors.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 use std::sync::Arc;
 
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{Communicator, Process};
 
+use crate::argument::{InOut, Out, TextIn};
 use crate::generated::constants::{
     MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_INFO_NULL, MPI_MAX_STRINGTAG_LEN, MPI_UNDEFINED,
 };
@@ -19,31 +20,22 @@ use crate::object::comm::reserved::Reserved;
 use crate::object::comm::{COMMUNICATORS, Entry, by_argument, find, on_comm};
 use crate::object::info::{self, Info};
 use crate::object::{attributes, group};
-use crate::pointer::{InOut, Out, short_bytes};
 
 /// `MPI_Comm_dup`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_dup(function: Function, comm: MPI_Comm, newcomm: *mut MPI_Comm) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { comm_dup_with_info(function, comm, MPI_INFO_NULL, newcomm) }
+pub fn comm_dup(function: Function, comm: MPI_Comm, newcomm: Out<MPI_Comm>) -> c_int {
+    comm_dup_with_info(function, comm, MPI_INFO_NULL, newcomm)
 }
 
 /// `MPI_Comm_dup_with_info`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_dup_with_info(
+pub fn comm_dup_with_info(
     function: Function,
     comm: MPI_Comm,
     hints: MPI_Info,
-    newcomm: *mut MPI_Comm,
+    newcomm: Out<MPI_Comm>,
 ) -> c_int {
     on_comm(function, comm, |process, entry| {
         let hints = info::hints("info", hints)?;
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("newcomm", newcomm) }?;
+        let out = newcomm.named("newcomm")?;
         let new = Reserved::child(entry, &hints).name(process.comm_dup(&entry.core)?);
         if let Err(error) = attributes::copy_all(comm, new) {
             // Everybody frees it here or by `MPI_Comm_free`.
@@ -57,37 +49,28 @@ pub unsafe fn comm_dup_with_info(
 }
 
 /// `MPI_Comm_idup`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_idup(
+pub fn comm_idup(
     function: Function,
     comm: MPI_Comm,
-    newcomm: *mut MPI_Comm,
-    request: *mut MPI_Request,
+    newcomm: Out<MPI_Comm>,
+    request: Out<MPI_Request>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { comm_idup_with_info(function, comm, MPI_INFO_NULL, newcomm, request) }
+    comm_idup_with_info(function, comm, MPI_INFO_NULL, newcomm, request)
 }
 
 /// `MPI_Comm_idup_with_info`: attributes are copied now, and the handle names nothing but an error handler before
 /// the communicator is made.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_idup_with_info(
+pub fn comm_idup_with_info(
     function: Function,
     comm: MPI_Comm,
     hints: MPI_Info,
-    newcomm: *mut MPI_Comm,
-    request: *mut MPI_Request,
+    newcomm: Out<MPI_Comm>,
+    request: Out<MPI_Request>,
 ) -> c_int {
     on_comm(function, comm, |process, entry| {
         let hints = info::hints("info", hints)?;
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("newcomm", newcomm) }?;
-        // SAFETY: the caller's promise.
-        let request = unsafe { Out::new("request", request) }?;
+        let out = newcomm.named("newcomm")?;
+        let request = request.named("request")?;
         let reserved = Reserved::child(entry, &hints);
         let handle = reserved.announce();
         if let Err(error) = attributes::copy_all(comm, handle) {
@@ -104,18 +87,14 @@ pub unsafe fn comm_idup_with_info(
 }
 
 /// A constructor whose communicator not everybody becomes a member of.
-///
-/// # Safety
-/// `newcomm` is null or valid for writes.
-pub(super) unsafe fn make(
+pub(super) fn make(
     function: Function,
     comm: MPI_Comm,
-    newcomm: *mut MPI_Comm,
+    newcomm: Out<MPI_Comm>,
     construct: impl FnOnce(&Process, &Arc<Entry>) -> Result<(Option<Arc<Communicator>>, Info)>,
 ) -> c_int {
     on_comm(function, comm, |process, parent| {
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("newcomm", newcomm) }?;
+        let out = newcomm.named("newcomm")?;
         let (made, hints) = construct(process, parent)?;
         out.set(match made {
             None => MPI_COMM_NULL,
@@ -126,80 +105,58 @@ pub(super) unsafe fn make(
 }
 
 /// `MPI_Comm_create`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_create(
-    function: Function,
-    comm: MPI_Comm,
-    group: MPI_Group,
-    newcomm: *mut MPI_Comm,
-) -> c_int {
+pub fn comm_create(function: Function, comm: MPI_Comm, group: MPI_Group, newcomm: Out<MPI_Comm>) -> c_int {
     let construct = |process: &Process, parent: &Arc<Entry>| {
         let group = group::find("group", group)?;
         Ok((process.comm_create(&parent.core, &group)?, Info::default()))
     };
-    // SAFETY: the caller's promise.
-    unsafe { make(function, comm, newcomm, construct) }
+    make(function, comm, newcomm, construct)
 }
 
 /// `MPI_Comm_create_group`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_create_group(
+pub fn comm_create_group(
     function: Function,
     comm: MPI_Comm,
     group: MPI_Group,
     tag: c_int,
-    newcomm: *mut MPI_Comm,
+    newcomm: Out<MPI_Comm>,
 ) -> c_int {
     let construct = |process: &Process, parent: &Arc<Entry>| {
         let group = group::find("group", group)?;
         Ok((process.comm_create_group(&parent.core, &group, tag)?, Info::default()))
     };
-    // SAFETY: the caller's promise.
-    unsafe { make(function, comm, newcomm, construct) }
+    make(function, comm, newcomm, construct)
 }
 
 /// `MPI_Comm_split`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_split(
+pub fn comm_split(
     function: Function,
     comm: MPI_Comm,
     color: c_int,
     key: c_int,
-    newcomm: *mut MPI_Comm,
+    newcomm: Out<MPI_Comm>,
 ) -> c_int {
     let construct = |process: &Process, parent: &Arc<Entry>| {
         let color = (color != MPI_UNDEFINED).then_some(color);
         Ok((process.comm_split(&parent.core, color, key)?, Info::default()))
     };
-    // SAFETY: the caller's promise.
-    unsafe { make(function, comm, newcomm, construct) }
+    make(function, comm, newcomm, construct)
 }
 
 /// `MPI_Comm_create_from_group`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_create_from_group(
+pub fn comm_create_from_group(
     function: Function,
     group: MPI_Group,
-    stringtag: *const c_char,
+    stringtag: TextIn,
     hints: MPI_Info,
     errhandler: MPI_Errhandler,
-    newcomm: *mut MPI_Comm,
+    newcomm: Out<MPI_Comm>,
 ) -> c_int {
     by_argument(function, errhandler, |process| {
         let group::Entry { group, origin } = group::find_entry("group", group)?;
-        // SAFETY: the caller's promise.
-        let tag = unsafe { short_bytes("stringtag", stringtag, MPI_MAX_STRINGTAG_LEN) }?;
+        let tag = stringtag.short_bytes("stringtag", MPI_MAX_STRINGTAG_LEN)?;
         let hints = info::hints("info", hints)?;
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("newcomm", newcomm) }?;
+        let out = newcomm.named("newcomm")?;
         if group.size() == 0 {
             out.set(MPI_COMM_NULL);
             return Ok(());
@@ -211,35 +168,23 @@ pub unsafe fn comm_create_from_group(
 }
 
 /// `MPI_Comm_free`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_free(function: Function, comm: *mut MPI_Comm) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { free_after(function, comm, |_, _| {}) }
+pub fn comm_free(function: Function, comm: InOut<MPI_Comm>) -> c_int {
+    free_after(function, comm, |_, _| {})
 }
 
 /// `MPI_Comm_disconnect`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_disconnect(function: Function, comm: *mut MPI_Comm) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { free_after(function, comm, Process::comm_complete) }
+pub fn comm_disconnect(function: Function, comm: InOut<MPI_Comm>) -> c_int {
+    free_after(function, comm, Process::comm_complete)
 }
 
 /// Frees a communicator that may be freed, when it is `settled`.
-///
-/// # Safety
-/// `comm` is null or valid for reads and writes.
-unsafe fn free_after(
+fn free_after(
     function: Function,
-    comm: *mut MPI_Comm,
+    comm: InOut<MPI_Comm>,
     settled: impl FnOnce(&Process, &Arc<Communicator>),
 ) -> c_int {
     on_object(function, |process| {
-        // SAFETY: the caller's promise.
-        let comm = unsafe { InOut::new("comm", comm) }?;
+        let comm = comm.named("comm")?;
         let handle = comm.get();
         let core = Arc::clone(&find("comm", handle)?.core);
         if handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF {

@@ -6,19 +6,19 @@
 mod create;
 mod split_type;
 
-use std::ffi::{OsStr, c_char, c_int};
+use std::ffi::{OsStr, c_int};
 use std::os::unix::ffi::OsStrExt;
 
 use oxmpi_base::Function;
 
+use crate::argument::{Out, TextIn, TextOut};
 use crate::failure::at_any_time;
-use crate::generated::constants::{MPI_COMM_NULL, MPI_INFO_NULL, MPI_MAX_OBJECT_NAME};
+use crate::generated::constants::{MPI_COMM_NULL, MPI_INFO_NULL};
 use crate::generated::types::{MPI_Comm, MPI_Group, MPI_Info};
 use crate::group::comparison;
 use crate::handle::bad_handle;
 use crate::object::comm::{find, on_comm, on_comm_called};
 use crate::object::{group, info};
-use crate::pointer::{Out, StringOut, bytes};
 
 pub use self::create::{
     comm_create, comm_create_from_group, comm_create_group, comm_disconnect, comm_dup, comm_dup_with_info,
@@ -27,73 +27,42 @@ pub use self::create::{
 pub use self::split_type::{comm_split_type, get_hw_resource_info};
 
 /// `MPI_Comm_size`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_size(function: Function, comm: MPI_Comm, size: *mut c_int) -> c_int {
+pub fn comm_size(function: Function, comm: MPI_Comm, size: Out<c_int>) -> c_int {
     on_comm(function, comm, |_, comm| {
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("size", size) }?.set(comm.core.size().cast_signed());
+        size.named("size")?.set(comm.core.size().cast_signed());
         Ok(())
     })
 }
 
 /// `MPI_Comm_rank`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_rank(function: Function, comm: MPI_Comm, rank: *mut c_int) -> c_int {
+pub fn comm_rank(function: Function, comm: MPI_Comm, rank: Out<c_int>) -> c_int {
     on_comm(function, comm, |_, comm| {
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("rank", rank) }?.set(comm.core.rank().cast_signed());
+        rank.named("rank")?.set(comm.core.rank().cast_signed());
         Ok(())
     })
 }
 
 /// `MPI_Comm_group`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_group(function: Function, comm: MPI_Comm, group: *mut MPI_Group) -> c_int {
+pub fn comm_group(function: Function, comm: MPI_Comm, group: Out<MPI_Group>) -> c_int {
     on_comm(function, comm, |_, comm| {
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("group", group) }?.set(group::adopt(comm.core.group(), comm.origin));
+        group.named("group")?.set(group::adopt(comm.core.group(), comm.origin));
         Ok(())
     })
 }
 
 /// `MPI_Comm_compare`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_compare(
-    function: Function,
-    comm1: MPI_Comm,
-    comm2: MPI_Comm,
-    result: *mut c_int,
-) -> c_int {
+pub fn comm_compare(function: Function, comm1: MPI_Comm, comm2: MPI_Comm, result: Out<c_int>) -> c_int {
     on_comm_called("comm1", function, comm1, |_, first| {
         let second = find("comm2", comm2)?;
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("result", result) }?.set(comparison(first.core.compare(&second.core)));
+        result.named("result")?.set(comparison(first.core.compare(&second.core)));
         Ok(())
     })
 }
 
 /// `MPI_Comm_get_name`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_get_name(
-    function: Function,
-    comm: MPI_Comm,
-    comm_name: *mut c_char,
-    resultlen: *mut c_int,
-) -> c_int {
+pub fn comm_get_name(function: Function, comm: MPI_Comm, comm_name: TextOut, resultlen: Out<c_int>) -> c_int {
     let write = |name: &OsStr| {
-        // SAFETY: the caller's promise.
-        unsafe { StringOut::new("comm_name", comm_name, MPI_MAX_OBJECT_NAME, resultlen) }?
-            .set_bytes(name.as_bytes());
+        comm_name.with_length("comm_name", resultlen)?.set_bytes(name.as_bytes());
         Ok(())
     };
     if comm == MPI_COMM_NULL {
@@ -103,13 +72,9 @@ pub unsafe fn comm_get_name(
 }
 
 /// `MPI_Comm_set_name`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_set_name(function: Function, comm: MPI_Comm, comm_name: *const c_char) -> c_int {
+pub fn comm_set_name(function: Function, comm: MPI_Comm, comm_name: TextIn) -> c_int {
     on_comm(function, comm, |_, comm| {
-        // SAFETY: the caller's promise.
-        comm.core.set_name(OsStr::from_bytes(&unsafe { bytes("comm_name", comm_name) }?));
+        comm.core.set_name(OsStr::from_bytes(&comm_name.bytes("comm_name")?));
         Ok(())
     })
 }
@@ -126,13 +91,9 @@ pub fn comm_set_info(function: Function, comm: MPI_Comm, hints: MPI_Info) -> c_i
 }
 
 /// `MPI_Comm_get_info`: all hints that are known, those of the program's and the defaults.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_get_info(function: Function, comm: MPI_Comm, info_used: *mut MPI_Info) -> c_int {
+pub fn comm_get_info(function: Function, comm: MPI_Comm, info_used: Out<MPI_Info>) -> c_int {
     on_comm(function, comm, |_, comm| {
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("info_used", info_used) }?.set(info::insert(comm.hints().to_info()));
+        info_used.named("info_used")?.set(info::insert(comm.hints().to_info()));
         Ok(())
     })
 }

@@ -10,6 +10,7 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Confinement, Process, ResourceType, SplitType};
 
 use super::create::make;
+use crate::argument::Out;
 use crate::failure::in_process;
 use crate::generated::constants::{
     MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED, MPI_COMM_TYPE_RESOURCE_GUIDED, MPI_COMM_TYPE_SHARED,
@@ -18,7 +19,6 @@ use crate::generated::constants::{
 use crate::generated::types::{MPI_Comm, MPI_Info};
 use crate::object::comm::Entry;
 use crate::object::info::{self, Info};
-use crate::pointer::Out;
 
 /// The hint that names a kind of part of the machine.
 const RESOURCE_TYPE: &str = "mpi_hw_resource_type";
@@ -26,16 +26,13 @@ const RESOURCE_TYPE: &str = "mpi_hw_resource_type";
 const PROCESS_SET: &str = "mpi_pset_name";
 
 /// `MPI_Comm_split_type`. A program that leaves the choice of the parts to us finds their kind in its hints.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn comm_split_type(
+pub fn comm_split_type(
     function: Function,
     comm: MPI_Comm,
     split_type: c_int,
     key: c_int,
     hints: MPI_Info,
-    newcomm: *mut MPI_Comm,
+    newcomm: Out<MPI_Comm>,
 ) -> c_int {
     let construct = |process: &Process, parent: &Arc<Entry>| {
         let known = info::hints("info", hints)?;
@@ -46,8 +43,7 @@ pub unsafe fn comm_split_type(
         }
         Ok((made, known))
     };
-    // SAFETY: the caller's promise.
-    unsafe { make(function, comm, newcomm, construct) }
+    make(function, comm, newcomm, construct)
 }
 
 /// What a split type and its hints mean. What they name and we do not know splits nobody off.
@@ -71,13 +67,9 @@ fn meaning(split_type: c_int, hints: &Info) -> Result<SplitType> {
 }
 
 /// `MPI_Get_hw_resource_info`: the kinds of parts, and whether the calling thread is confined to one part of each.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn get_hw_resource_info(function: Function, hw_info: *mut MPI_Info) -> c_int {
+pub fn get_hw_resource_info(function: Function, hw_info: Out<MPI_Info>) -> c_int {
     in_process(function, |_| {
-        // SAFETY: the caller's promise.
-        let out = unsafe { Out::new("hw_info", hw_info) }?;
+        let out = hw_info.named("hw_info")?;
         let confinement = Confinement::now();
         let mut parts = Info::default();
         for kind in ResourceType::ALL {

@@ -8,13 +8,12 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_datatype::{Darray, Datatype, Distribution, Order, Subarray};
 
 use super::derive::derive;
-use crate::boundary::Integers;
+use crate::argument::{ArrayIn, Integers, Out};
 use crate::generated::constants::{
     MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_NONE, MPI_ORDER_C,
     MPI_ORDER_FORTRAN,
 };
 use crate::generated::types::MPI_Datatype;
-use crate::pointer::Array;
 
 /// The constant of an order.
 pub(super) const fn order_constant(order: Order) -> c_int {
@@ -62,10 +61,7 @@ fn check_dimensions(ndims: c_int) -> Result<()> {
 }
 
 /// `MPI_Type_create_subarray` and its large-count form.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_create_subarray(
+pub fn type_create_subarray(
     function: Function,
     ndims: c_int,
     array_of_sizes: Integers,
@@ -73,56 +69,43 @@ pub unsafe fn type_create_subarray(
     array_of_starts: Integers,
     order: c_int,
     oldtype: MPI_Datatype,
-    newtype: *mut MPI_Datatype,
+    newtype: Out<MPI_Datatype>,
 ) -> c_int {
     let constructor = |old: &Datatype| {
         check_dimensions(ndims)?;
-        // SAFETY: the caller's promise.
-        let sizes = unsafe { array_of_sizes.array("array_of_sizes", ndims) }?.to_vec();
-        // SAFETY: the caller's promise.
-        let subsizes = unsafe { array_of_subsizes.array("array_of_subsizes", ndims) }?.to_vec();
-        // SAFETY: the caller's promise.
-        let starts = unsafe { array_of_starts.array("array_of_starts", ndims) }?.to_vec();
+        let sizes = array_of_sizes.named("array_of_sizes")?.to_vec();
+        let subsizes = array_of_subsizes.named("array_of_subsizes")?.to_vec();
+        let starts = array_of_starts.named("array_of_starts")?.to_vec();
         Datatype::subarray(Subarray { sizes, subsizes, starts, order: order_of(order)? }, old)
     };
-    // SAFETY: the caller's promise.
-    unsafe { derive(function, oldtype, newtype, constructor) }
+    derive(function, oldtype, newtype, constructor)
 }
 
 /// `MPI_Type_create_darray` and its large-count form.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_create_darray(
+pub fn type_create_darray(
     function: Function,
     size: c_int,
     rank: c_int,
     ndims: c_int,
     array_of_gsizes: Integers,
-    array_of_distribs: *const c_int,
-    array_of_dargs: *const c_int,
-    array_of_psizes: *const c_int,
+    array_of_distribs: ArrayIn<c_int>,
+    array_of_dargs: ArrayIn<c_int>,
+    array_of_psizes: ArrayIn<c_int>,
     order: c_int,
     oldtype: MPI_Datatype,
-    newtype: *mut MPI_Datatype,
+    newtype: Out<MPI_Datatype>,
 ) -> c_int {
     let (size, rank) = (size.into(), rank.into());
     let constructor = |old: &Datatype| {
         check_dimensions(ndims)?;
-        let read = |argument, array: *const c_int| {
-            // SAFETY: the caller's promise; nothing is written.
-            unsafe { Array::new(argument, array.cast_mut(), ndims) }
-        };
-        // SAFETY: the caller's promise.
-        let gsizes = unsafe { array_of_gsizes.array("array_of_gsizes", ndims) }?.to_vec();
-        let distributions = read("array_of_distribs", array_of_distribs)?;
+        let gsizes = array_of_gsizes.named("array_of_gsizes")?.to_vec();
+        let distributions = array_of_distribs.named("array_of_distribs")?;
         let distributions = distributions.iter().enumerate().map(distribution_of).collect::<Result<_>>()?;
         let given = |darg: c_int| (darg != MPI_DISTRIBUTE_DFLT_DARG).then_some(darg.into());
-        let dargs = read("array_of_dargs", array_of_dargs)?.iter().map(given).collect();
-        let psizes = read("array_of_psizes", array_of_psizes)?.iter().map(i64::from).collect();
+        let dargs = array_of_dargs.named("array_of_dargs")?.iter().map(given).collect();
+        let psizes = array_of_psizes.named("array_of_psizes")?.iter().map(i64::from).collect();
         let order = order_of(order)?;
         Datatype::darray(Darray { size, rank, gsizes, distributions, dargs, psizes, order }, old)
     };
-    // SAFETY: the caller's promise.
-    unsafe { derive(function, oldtype, newtype, constructor) }
+    derive(function, oldtype, newtype, constructor)
 }

@@ -10,6 +10,7 @@ use oxmpi_datatype::{Constructor, Darray, Datatype, Subarray};
 
 use super::arrays::{distribution_constant, order_constant};
 use super::unnamed;
+use crate::argument::{Array, ArrayOut, Out, Writing};
 use crate::failure::at_any_time;
 use crate::generated::constants::{
     MPI_COMBINER_CONTIGUOUS, MPI_COMBINER_DARRAY, MPI_COMBINER_DUP, MPI_COMBINER_F90_COMPLEX,
@@ -21,7 +22,6 @@ use crate::generated::constants::{
 use crate::generated::types::{MPI_Aint, MPI_Count, MPI_Datatype};
 use crate::handle::Handle as _;
 use crate::object::datatype::{DERIVED, find};
-use crate::pointer::{Array, Out};
 
 /// The arguments of a constructor.
 #[derive(Default)]
@@ -203,16 +203,13 @@ fn contents(handle: MPI_Datatype) -> Result<Contents> {
 }
 
 /// `MPI_Type_get_envelope`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_get_envelope(
+pub fn type_get_envelope(
     function: Function,
     datatype: MPI_Datatype,
-    num_integers: *mut c_int,
-    num_addresses: *mut c_int,
-    num_datatypes: *mut c_int,
-    combiner: *mut c_int,
+    num_integers: Out<c_int>,
+    num_addresses: Out<c_int>,
+    num_datatypes: Out<c_int>,
+    combiner: Out<c_int>,
 ) -> c_int {
     at_any_time(function, || {
         let contents = Contents::of(&*find("datatype", datatype)?).small()?;
@@ -222,81 +219,59 @@ pub unsafe fn type_get_envelope(
             ("num_datatypes", num_datatypes, contents.olds.len() as c_int),
             ("combiner", combiner, contents.combiner),
         ];
-        // SAFETY: the caller's promise.
-        unsafe { tell_all(&outputs) }
+        tell_all(&outputs)
     })
 }
 
 /// Writes each value to where its argument points, or none if a pointer is null.
-///
-/// # Safety
-/// Pointers that are not null are valid for writes.
-unsafe fn tell_all<T: Copy>(outputs: &[(&str, *mut T, T)]) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let checked = outputs.iter().map(|&(argument, output, _)| unsafe { Out::new(argument, output) });
+fn tell_all<T: Copy>(outputs: &[(&str, Out<T>, T)]) -> Result<()> {
+    let checked = outputs.iter().map(|&(argument, output, _)| output.named(argument));
     let checked = checked.collect::<Result<Vec<_>>>()?;
     checked.iter().zip(outputs).for_each(|(output, &(_, _, value))| output.set(value));
     Ok(())
 }
 
 /// `MPI_Type_get_envelope_c`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_get_envelope_c(
+pub fn type_get_envelope_c(
     function: Function,
     datatype: MPI_Datatype,
-    num_integers: *mut MPI_Count,
-    num_addresses: *mut MPI_Count,
-    num_large_counts: *mut MPI_Count,
-    num_datatypes: *mut MPI_Count,
-    combiner: *mut c_int,
+    num_integers: Out<MPI_Count>,
+    num_addresses: Out<MPI_Count>,
+    num_large_counts: Out<MPI_Count>,
+    num_datatypes: Out<MPI_Count>,
+    combiner: Out<c_int>,
 ) -> c_int {
     at_any_time(function, || {
         let contents = Contents::of(&*find("datatype", datatype)?);
-        // SAFETY: the caller's promise.
-        let combiner = unsafe { Out::new("combiner", combiner) }?;
+        let combiner = combiner.named("combiner")?;
         let outputs = [
             ("num_integers", num_integers, contents.integers.len() as MPI_Count),
             ("num_addresses", num_addresses, contents.addresses.len() as MPI_Count),
             ("num_large_counts", num_large_counts, contents.large_counts.len() as MPI_Count),
             ("num_datatypes", num_datatypes, contents.olds.len() as MPI_Count),
         ];
-        // SAFETY: the caller's promise.
-        unsafe { tell_all(&outputs) }?;
+        tell_all(&outputs)?;
         combiner.set(contents.combiner);
         Ok(())
     })
 }
 
 /// `MPI_Type_get_contents`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_get_contents(
+pub fn type_get_contents(
     function: Function,
     datatype: MPI_Datatype,
-    max_integers: c_int,
-    max_addresses: c_int,
-    max_datatypes: c_int,
-    array_of_integers: *mut c_int,
-    array_of_addresses: *mut MPI_Aint,
-    array_of_datatypes: *mut MPI_Datatype,
+    _max_integers: c_int,
+    _max_addresses: c_int,
+    _max_datatypes: c_int,
+    array_of_integers: ArrayOut<c_int>,
+    array_of_addresses: ArrayOut<MPI_Aint>,
+    array_of_datatypes: ArrayOut<MPI_Datatype>,
 ) -> c_int {
     at_any_time(function, || {
         let contents = contents(datatype)?.small()?;
-        // SAFETY: the caller's promise.
-        let integers = unsafe {
-            Array::counted("array_of_integers", array_of_integers, ("max_integers", max_integers))
-        }?;
-        // SAFETY: the caller's promise.
-        let addresses = unsafe {
-            Array::counted("array_of_addresses", array_of_addresses, ("max_addresses", max_addresses))
-        }?;
-        // SAFETY: the caller's promise.
-        let datatypes = unsafe {
-            Array::counted("array_of_datatypes", array_of_datatypes, ("max_datatypes", max_datatypes))
-        }?;
+        let integers = array_of_integers.counted("array_of_integers", "max_integers")?;
+        let addresses = array_of_addresses.counted("array_of_addresses", "max_addresses")?;
+        let datatypes = array_of_datatypes.counted("array_of_datatypes", "max_datatypes")?;
         fits("max_integers", &integers, contents.integers.len())?;
         fits("max_addresses", &addresses, contents.addresses.len())?;
         fits("max_datatypes", &datatypes, contents.olds.len())?;
@@ -308,39 +283,24 @@ pub unsafe fn type_get_contents(
 }
 
 /// `MPI_Type_get_contents_c`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_get_contents_c(
+pub fn type_get_contents_c(
     function: Function,
     datatype: MPI_Datatype,
-    max_integers: MPI_Count,
-    max_addresses: MPI_Count,
-    max_large_counts: MPI_Count,
-    max_datatypes: MPI_Count,
-    array_of_integers: *mut c_int,
-    array_of_addresses: *mut MPI_Aint,
-    array_of_large_counts: *mut MPI_Count,
-    array_of_datatypes: *mut MPI_Datatype,
+    _max_integers: MPI_Count,
+    _max_addresses: MPI_Count,
+    _max_large_counts: MPI_Count,
+    _max_datatypes: MPI_Count,
+    array_of_integers: ArrayOut<c_int>,
+    array_of_addresses: ArrayOut<MPI_Aint>,
+    array_of_large_counts: ArrayOut<MPI_Count>,
+    array_of_datatypes: ArrayOut<MPI_Datatype>,
 ) -> c_int {
     at_any_time(function, || {
         let contents = contents(datatype)?;
-        // SAFETY: the caller's promise.
-        let integers = unsafe {
-            Array::counted("array_of_integers", array_of_integers, ("max_integers", max_integers))
-        }?;
-        // SAFETY: the caller's promise.
-        let addresses = unsafe {
-            Array::counted("array_of_addresses", array_of_addresses, ("max_addresses", max_addresses))
-        }?;
-        let (large, max_large) = (array_of_large_counts, max_large_counts);
-        // SAFETY: the caller's promise.
-        let large_counts =
-            unsafe { Array::counted("array_of_large_counts", large, ("max_large_counts", max_large)) }?;
-        // SAFETY: the caller's promise.
-        let datatypes = unsafe {
-            Array::counted("array_of_datatypes", array_of_datatypes, ("max_datatypes", max_datatypes))
-        }?;
+        let integers = array_of_integers.counted("array_of_integers", "max_integers")?;
+        let addresses = array_of_addresses.counted("array_of_addresses", "max_addresses")?;
+        let large_counts = array_of_large_counts.counted("array_of_large_counts", "max_large_counts")?;
+        let datatypes = array_of_datatypes.counted("array_of_datatypes", "max_datatypes")?;
         fits("max_integers", &integers, contents.integers.len())?;
         fits("max_addresses", &addresses, contents.addresses.len())?;
         fits("max_large_counts", &large_counts, contents.large_counts.len())?;
@@ -353,7 +313,7 @@ pub unsafe fn type_get_contents_c(
     })
 }
 
-fn fits<T: Copy>(argument: &str, array: &Array<T>, needed: usize) -> Result<()> {
+fn fits<T: Copy>(argument: &str, array: &Array<T, Writing>, needed: usize) -> Result<()> {
     if array.len() >= needed {
         return Ok(());
     }

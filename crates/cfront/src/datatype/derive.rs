@@ -7,42 +7,34 @@ use std::ffi::c_int;
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_datatype::{Constructor, Datatype};
 
+use crate::argument::{InOut, Out};
 use crate::failure::at_any_time;
 use crate::generated::constants::MPI_DATATYPE_NULL;
 use crate::generated::types::{MPI_Count, MPI_Datatype};
 use crate::object::attributes;
 use crate::object::datatype::{DERIVED, find};
-use crate::pointer::{InOut, Out};
 use crate::process;
 
 /// Makes a handle of what `constructor` makes of the old datatype.
-///
-/// # Safety
-/// `newtype` is null or valid for writes.
-pub(super) unsafe fn derive(
+pub(super) fn derive(
     function: Function,
     oldtype: MPI_Datatype,
-    newtype: *mut MPI_Datatype,
+    newtype: Out<MPI_Datatype>,
     constructor: impl FnOnce(&Datatype) -> Result<Datatype>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create(function, newtype, || constructor(&*find("oldtype", oldtype)?)) }
+    create(function, newtype, || constructor(&*find("oldtype", oldtype)?))
 }
 
 /// Makes a handle of what `constructor` makes.
-///
-/// # Safety
-/// `newtype` is null or valid for writes.
-pub(super) unsafe fn create(
+pub(super) fn create(
     function: Function,
-    newtype: *mut MPI_Datatype,
+    newtype: Out<MPI_Datatype>,
     constructor: impl FnOnce() -> Result<Datatype>,
 ) -> c_int {
     at_any_time(function, || {
         process::current()?;
         let mut datatype = constructor()?;
-        // SAFETY: the caller's promise.
-        let newtype = unsafe { Out::new("newtype", newtype) }?;
+        let newtype = newtype.named("newtype")?;
         if function.name().ends_with("_c") {
             datatype = datatype.with_large_counts();
         }
@@ -60,78 +52,58 @@ pub(super) fn items(count: MPI_Count) -> Result<MPI_Count> {
 }
 
 /// `MPI_Type_contiguous` and its large-count form.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_contiguous(
+pub fn type_contiguous(
     function: Function,
     count: MPI_Count,
     oldtype: MPI_Datatype,
-    newtype: *mut MPI_Datatype,
+    newtype: Out<MPI_Datatype>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { derive(function, oldtype, newtype, |old| Datatype::contiguous(count, old)) }
+    derive(function, oldtype, newtype, |old| Datatype::contiguous(count, old))
 }
 
 /// `MPI_Type_vector` and its large-count form.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_vector(
+pub fn type_vector(
     function: Function,
     count: MPI_Count,
     blocklength: MPI_Count,
     stride: MPI_Count,
     oldtype: MPI_Datatype,
-    newtype: *mut MPI_Datatype,
+    newtype: Out<MPI_Datatype>,
 ) -> c_int {
     let constructor = |old: &Datatype| Datatype::vector(count, blocklength, stride, old);
-    // SAFETY: the caller's promise.
-    unsafe { derive(function, oldtype, newtype, constructor) }
+    derive(function, oldtype, newtype, constructor)
 }
 
 /// `MPI_Type_create_hvector`, its large-count form and `MPI_Type_hvector`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_create_hvector(
+pub fn type_create_hvector(
     function: Function,
     count: MPI_Count,
     blocklength: MPI_Count,
     stride: MPI_Count,
     oldtype: MPI_Datatype,
-    newtype: *mut MPI_Datatype,
+    newtype: Out<MPI_Datatype>,
 ) -> c_int {
     let constructor = |old: &Datatype| Datatype::hvector(count, blocklength, stride, old);
-    // SAFETY: the caller's promise.
-    unsafe { derive(function, oldtype, newtype, constructor) }
+    derive(function, oldtype, newtype, constructor)
 }
 
 /// `MPI_Type_create_resized` and its large-count form.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_create_resized(
+pub fn type_create_resized(
     function: Function,
     oldtype: MPI_Datatype,
     lb: MPI_Count,
     extent: MPI_Count,
-    newtype: *mut MPI_Datatype,
+    newtype: Out<MPI_Datatype>,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { derive(function, oldtype, newtype, |old| Datatype::resized(lb, extent, old)) }
+    derive(function, oldtype, newtype, |old| Datatype::resized(lb, extent, old))
 }
 
 /// `MPI_Type_dup`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_dup(function: Function, oldtype: MPI_Datatype, newtype: *mut MPI_Datatype) -> c_int {
+pub fn type_dup(function: Function, oldtype: MPI_Datatype, newtype: Out<MPI_Datatype>) -> c_int {
     at_any_time(function, || {
         process::current()?;
         let old = find("oldtype", oldtype)?;
-        // SAFETY: the caller's promise.
-        let newtype = unsafe { Out::new("newtype", newtype) }?;
+        let newtype = newtype.named("newtype")?;
         let duplicate = DERIVED.insert(old.dup());
         if let Err(error) = attributes::copy_all(oldtype, duplicate) {
             DERIVED.remove(duplicate);
@@ -143,14 +115,10 @@ pub unsafe fn type_dup(function: Function, oldtype: MPI_Datatype, newtype: *mut 
 }
 
 /// `MPI_Type_free`: communication under way, and datatypes made of this one, keep it.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_free(function: Function, datatype: *mut MPI_Datatype) -> c_int {
+pub fn type_free(function: Function, datatype: InOut<MPI_Datatype>) -> c_int {
     at_any_time(function, || {
         process::current()?;
-        // SAFETY: the caller's promise.
-        let datatype = unsafe { InOut::new("datatype", datatype) }?;
+        let datatype = datatype.named("datatype")?;
         check_free(&*find("datatype", datatype.get())?)?;
         attributes::delete_all(datatype.get())?;
         DERIVED.remove(datatype.get());

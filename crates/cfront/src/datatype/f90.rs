@@ -8,24 +8,21 @@ use oxmpi_base::{Function, Result};
 use oxmpi_datatype::Datatype;
 
 use super::unnamed;
+use crate::argument::Out;
 use crate::failure::at_any_time;
 use crate::generated::constants::MPI_UNDEFINED;
 use crate::generated::types::MPI_Datatype;
-use crate::pointer::Out;
 use crate::process;
 
-/// # Safety
-/// `newtype` is null or valid for writes.
-unsafe fn create(
+fn create(
     function: Function,
-    newtype: *mut MPI_Datatype,
+    newtype: Out<MPI_Datatype>,
     constructor: impl FnOnce() -> Result<Datatype>,
 ) -> c_int {
     at_any_time(function, || {
         process::current()?;
         let datatype = constructor()?;
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("newtype", newtype) }?.set(unnamed::handle_of(datatype));
+        newtype.named("newtype")?.set(unnamed::handle_of(datatype));
         Ok(())
     })
 }
@@ -35,38 +32,16 @@ fn defined(value: c_int) -> Option<i64> {
 }
 
 /// `MPI_Type_create_f90_complex`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_create_f90_complex(
-    function: Function,
-    p: c_int,
-    r: c_int,
-    newtype: *mut MPI_Datatype,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create(function, newtype, || Datatype::f90_complex(defined(p), defined(r))) }
+pub fn type_create_f90_complex(function: Function, p: c_int, r: c_int, newtype: Out<MPI_Datatype>) -> c_int {
+    create(function, newtype, || Datatype::f90_complex(defined(p), defined(r)))
 }
 
 /// `MPI_Type_create_f90_integer`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_create_f90_integer(function: Function, r: c_int, newtype: *mut MPI_Datatype) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create(function, newtype, || Datatype::f90_integer(r.into())) }
+pub fn type_create_f90_integer(function: Function, r: c_int, newtype: Out<MPI_Datatype>) -> c_int {
+    create(function, newtype, || Datatype::f90_integer(r.into()))
 }
 
 /// `MPI_Type_create_f90_real`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_create_f90_real(
-    function: Function,
-    p: c_int,
-    r: c_int,
-    newtype: *mut MPI_Datatype,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create(function, newtype, || Datatype::f90_real(defined(p), defined(r))) }
+pub fn type_create_f90_real(function: Function, p: c_int, r: c_int, newtype: Out<MPI_Datatype>) -> c_int {
+    create(function, newtype, || Datatype::f90_real(defined(p), defined(r)))
 }

@@ -6,6 +6,7 @@ use std::ffi::c_int;
 
 use oxmpi_base::{Error, ErrorClass, Function};
 
+use crate::argument::Out;
 use crate::failure::at_any_time;
 use crate::generated::constants::{
     MPI_COMPLEX4, MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4,
@@ -13,17 +14,13 @@ use crate::generated::constants::{
     MPI_TYPECLASS_INTEGER, MPI_TYPECLASS_REAL,
 };
 use crate::generated::types::MPI_Datatype;
-use crate::pointer::Out;
 
 /// `MPI_Type_match_size`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_match_size(
+pub fn type_match_size(
     function: Function,
     typeclass: c_int,
     size: c_int,
-    datatype: *mut MPI_Datatype,
+    datatype: Out<MPI_Datatype>,
 ) -> c_int {
     at_any_time(function, || {
         let found = match (typeclass, size) {
@@ -45,8 +42,7 @@ pub unsafe fn type_match_size(
             }
             _ => return Err(Error::new(ErrorClass::Arg, format!("typeclass is {typeclass}, which is none"))),
         };
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("datatype", datatype) }?.set(found);
+        datatype.named("datatype")?.set(found);
         Ok(())
     })
 }

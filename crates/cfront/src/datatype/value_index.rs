@@ -10,12 +10,12 @@ use oxmpi_datatype::Datatype;
 use oxmpi_op::Reducer;
 
 use super::unnamed;
+use crate::argument::Out;
 use crate::failure::at_any_time;
 use crate::generated::constants::MPI_DATATYPE_NULL;
 use crate::generated::types::MPI_Datatype;
 use crate::handle::Handle as _;
 use crate::object::datatype::find;
-use crate::pointer::Out;
 use crate::process;
 
 /// Value, index, and the pair of both that has a name.
@@ -43,21 +43,17 @@ fn pair_of(value: BasicType, index: BasicType) -> MPI_Datatype {
 }
 
 /// `MPI_Type_get_value_index`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn type_get_value_index(
+pub fn type_get_value_index(
     function: Function,
     value_type: MPI_Datatype,
     index_type: MPI_Datatype,
-    pair_type: *mut MPI_Datatype,
+    pair_type: Out<MPI_Datatype>,
 ) -> c_int {
     at_any_time(function, || {
         process::current()?;
         let value = find("value_type", value_type)?;
         let index = find("index_type", index_type)?;
-        // SAFETY: the caller's promise.
-        let pair_type = unsafe { Out::new("pair_type", pair_type) }?;
+        let pair_type = pair_type.named("pair_type")?;
         pair_type.set(match (value.basic_type(), index.basic_type()) {
             (Some(value), Some(index)) => pair_of(value, index),
             _ => MPI_DATATYPE_NULL,

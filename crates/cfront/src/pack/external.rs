@@ -2,26 +2,21 @@
 //!
 //! MPI-5.0: Datatypes, Canonical MPI_PACK and MPI_UNPACK; I/O, External Data Representation: "external32".
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::c_int;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_datatype::Datatype;
 
-use super::{INPUT, OUTPUT, Packed};
-use crate::boundary::IntegerOut;
-use crate::buffer::Arguments;
+use super::{INPUT, OUTPUT, PackedBuffer};
+use crate::argument::{IntegerOut, TextIn};
+use crate::buffer::{Message, count_of};
 use crate::failure::in_process;
 use crate::generated::types::{MPI_Count, MPI_Datatype};
 use crate::object::datatype;
-use crate::pointer::string;
 
 /// Refuses what is not the name of the representation.
-///
-/// # Safety
-/// A pointer that is not null is that of a string that ends with a zero byte.
-unsafe fn check_datarep(datarep: *const c_char) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let name = unsafe { string("datarep", datarep) }?;
+fn check_datarep(datarep: TextIn) -> Result<()> {
+    let name = datarep.string("datarep")?;
     if name == "external32" {
         return Ok(());
     }
@@ -42,82 +37,50 @@ fn bytes_of(argument: &str, count: u64, datatype: &Datatype) -> Result<u64> {
 }
 
 /// `MPI_Pack_external` and its large-count form.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn pack_external(
-    function: Function,
-    datarep: *const c_char,
-    inbuf: *const c_void,
-    incount: MPI_Count,
-    datatype: MPI_Datatype,
-    outbuf: *mut c_void,
-    outsize: MPI_Count,
-    position: IntegerOut,
-) -> c_int {
+pub fn pack_external(function: Function, datarep: TextIn, input: Message, packed: PackedBuffer) -> c_int {
     in_process(function, |_| {
-        // SAFETY: the caller's promise.
-        unsafe { check_datarep(datarep) }?;
-        let input = Arguments::new(&INPUT, inbuf, incount, datatype);
-        let found = datatype::find("datatype", datatype)?;
-        let bytes = bytes_of("incount", input.count()?, &found)?;
-        // SAFETY: the caller's promise.
-        let input = unsafe { input.buffer_of(&found) }?;
-        // SAFETY: the caller's promise.
-        let packed = unsafe { Packed::new(("outbuf", outbuf), ("outsize", outsize), position) }?;
-        found.pack_external32(&input, &packed.next(bytes)?)?;
-        // SAFETY: the caller's promise.
-        unsafe { packed.advance(bytes) }
+        check_datarep(datarep)?;
+        let input = input.named(&INPUT);
+        let count = input.count()?;
+        let typed = input.typed()?;
+        let bytes = bytes_of("incount", count, typed.datatype())?;
+        let input = typed.buffer()?;
+        let packed = packed.named("outbuf", "outsize")?;
+        typed.datatype().pack_external32(&input, &packed.next(bytes)?)?;
+        packed.advance(bytes);
+        Ok(())
     })
 }
 
 /// `MPI_Unpack_external` and its large-count form.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn unpack_external(
-    function: Function,
-    datarep: *const c_char,
-    inbuf: *const c_void,
-    insize: MPI_Count,
-    position: IntegerOut,
-    outbuf: *mut c_void,
-    outcount: MPI_Count,
-    datatype: MPI_Datatype,
-) -> c_int {
+pub fn unpack_external(function: Function, datarep: TextIn, packed: PackedBuffer, output: Message) -> c_int {
     in_process(function, |_| {
-        // SAFETY: the caller's promise.
-        unsafe { check_datarep(datarep) }?;
-        // SAFETY: the caller's promise; only read.
-        let packed = unsafe { Packed::new(("inbuf", inbuf.cast_mut()), ("insize", insize), position) }?;
-        let output = Arguments::new(&OUTPUT, outbuf, outcount, datatype);
-        let found = datatype::find("datatype", datatype)?;
-        let bytes = bytes_of("outcount", output.count()?, &found)?;
-        // SAFETY: the caller's promise.
-        let output = unsafe { output.buffer_of(&found) }?;
-        found.unpack_external32(&output, &packed.next(bytes)?);
-        // SAFETY: the caller's promise.
-        unsafe { packed.advance(bytes) }
+        check_datarep(datarep)?;
+        let packed = packed.named("inbuf", "insize")?;
+        let output = output.named(&OUTPUT);
+        let count = output.count()?;
+        let typed = output.typed()?;
+        let bytes = bytes_of("outcount", count, typed.datatype())?;
+        let output = typed.buffer()?;
+        typed.datatype().unpack_external32(&output, &packed.next(bytes)?);
+        packed.advance(bytes);
+        Ok(())
     })
 }
 
 /// `MPI_Pack_external_size` and its large-count form.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn pack_external_size(
+pub fn pack_external_size(
     function: Function,
-    datarep: *const c_char,
+    datarep: TextIn,
     incount: MPI_Count,
     datatype: MPI_Datatype,
     size: IntegerOut,
 ) -> c_int {
     in_process(function, |_| {
-        // SAFETY: the caller's promise.
-        unsafe { check_datarep(datarep) }?;
-        let count = Arguments::new(&INPUT, std::ptr::null(), incount, datatype).count()?;
+        check_datarep(datarep)?;
+        let count = count_of(INPUT.count, incount)?;
         let bytes = bytes_of("incount", count, &*datatype::find("datatype", datatype)?)?;
-        // SAFETY: the caller's promise.
-        unsafe { size.write("size", i64::try_from(bytes).expect("`bytes_of` refuses more")) }
+        size.named("size")?.set(i64::try_from(bytes).expect("`bytes_of` refuses more"));
+        Ok(())
     })
 }

@@ -5,33 +5,50 @@
 //! MPI-5.0: Virtual Topologies for MPI Processes, Distributed Graph Constructor; Topology Inquiry Functions.
 
 use std::ffi::c_int;
+use std::marker::PhantomData;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{DistGraph, Edge, Edges};
 
+use crate::argument::{Array, ArrayArgument, ArrayIn, ArrayOut, Out, Place, Reading, Unmeasured, Writing};
 use crate::generated::constants::{MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::generated::types::{MPI_Comm, MPI_Info};
 use crate::object::comm::reserved::adopt;
 use crate::object::comm::{on_comm, on_comm_called};
 use crate::object::info;
-use crate::pointer::{Array, Out};
 
-/// An array of the weights of `count` edges; `None` is `MPI_UNWEIGHTED`.
-///
-/// # Errors
-/// `Arg` if there should be weights, but none are given.
-///
-/// # Safety
-/// An array is valid for `count` items, as for [`Array::new`].
-unsafe fn array_of_weights(argument: &str, base: *const c_int, count: c_int) -> Result<Option<Array<c_int>>> {
-    match base.cast_mut() {
-        MPI_UNWEIGHTED => Ok(None),
-        MPI_WEIGHTS_EMPTY if count != 0 => {
-            let text = format!("{argument} is MPI_WEIGHTS_EMPTY, but there are {count} edges");
-            Err(Error::new(ErrorClass::Arg, text))
+/// The weights of edges: an array, or a constant that stands for one.
+#[derive(Clone, Copy, Debug)]
+pub struct Weights<M = Reading> {
+    base: *mut c_int,
+    mode: PhantomData<M>,
+}
+
+impl<M> Weights<M> {
+    /// # Safety
+    /// Unless it is one of the constants, an array that is not null is as [`ArrayArgument::new`] demands for as many
+    /// items as the standard says that there are edges.
+    pub unsafe fn new(base: *const c_int) -> Self {
+        Self { base: base.cast_mut(), mode: PhantomData }
+    }
+
+    /// The array, of `count` edges; `None` if it is `MPI_UNWEIGHTED`.
+    ///
+    /// # Errors
+    /// `Arg` if there should be weights, but none are given.
+    ///
+    /// # Safety
+    /// The standard says that there are so many edges.
+    unsafe fn named(self, argument: &str, count: c_int) -> Result<Option<Array<c_int, M>>> {
+        match self.base {
+            MPI_UNWEIGHTED => Ok(None),
+            MPI_WEIGHTS_EMPTY if count != 0 => {
+                let text = format!("{argument} is MPI_WEIGHTS_EMPTY, but there are {count} edges");
+                Err(Error::new(ErrorClass::Arg, text))
+            }
+            // SAFETY: it is none of the constants, and the same promise.
+            base => unsafe { ArrayArgument::new(base, count) }.named(argument).map(Some),
         }
-        // SAFETY: the caller's promise.
-        base => unsafe { Array::new(argument, base, count) }.map(Some),
     }
 }
 
@@ -41,10 +58,10 @@ unsafe fn array_of_weights(argument: &str, base: *const c_int, count: c_int) -> 
 /// `Arg` if there should be weights, but none are given, or one is negative.
 ///
 /// # Safety
-/// An array is valid for reads of `count` items.
-unsafe fn weights(argument: &str, base: *const c_int, count: c_int) -> Result<Option<Vec<c_int>>> {
-    // SAFETY: the caller's promise.
-    let Some(weights) = unsafe { array_of_weights(argument, base, count) }? else { return Ok(None) };
+/// The standard says that there are so many edges.
+unsafe fn weights(argument: &str, given: Weights, count: c_int) -> Result<Option<Vec<c_int>>> {
+    // SAFETY: the same promise.
+    let Some(weights) = (unsafe { given.named(argument, count) })? else { return Ok(None) };
     let weights: Vec<c_int> = weights.iter().collect();
     if let Some(index) = weights.iter().position(|&weight| weight < 0) {
         return Err(Error::new(ErrorClass::Arg, format!("{argument}[{index}] is {}", weights[index])));
@@ -54,21 +71,10 @@ unsafe fn weights(argument: &str, base: *const c_int, count: c_int) -> Result<Op
 
 /// The edges in one direction of a rank of a communicator of `size`, and whether they have weights. The arguments
 /// are called `names`, in the order that they have here.
-///
-/// # Safety
-/// Arrays that are not null are valid for reads of `degree` items.
-unsafe fn edges(
-    names: [&str; 3],
-    degree: c_int,
-    ranks: *const c_int,
-    of_edges: *const c_int,
-    size: u32,
-) -> Result<(Edges, bool)> {
-    // SAFETY: the caller's promise.
-    let ranks = unsafe { Array::counted(names[1], ranks.cast_mut(), (names[0], degree)) }?;
-    let ranks: Vec<c_int> = ranks.iter().collect();
-    // SAFETY: the caller's promise.
-    let weights = unsafe { weights(names[2], of_edges, degree) }?;
+fn edges(names: [&str; 3], ranks: ArrayIn<c_int>, of_edges: Weights, size: u32) -> Result<(Edges, bool)> {
+    let ranks: Vec<c_int> = ranks.counted(names[1], names[0])?.iter().collect();
+    // SAFETY: the standard: a weight for each rank.
+    let weights = unsafe { weights(names[2], of_edges, ranks.len() as c_int) }?;
     let edges = Edges::new(&ranks, weights.as_deref(), size).map_err(|error| error.about(names[1]))?;
     Ok((edges, weights.is_some()))
 }
@@ -90,35 +96,29 @@ fn both((incoming, first): (Edges, bool), (outgoing, second): (Edges, bool)) -> 
 }
 
 /// `MPI_Dist_graph_create_adjacent`; the ranks stay as they are, and no hint is known.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn dist_graph_create_adjacent(
+pub fn dist_graph_create_adjacent(
     function: Function,
     comm_old: MPI_Comm,
-    indegree: c_int,
-    sources: *const c_int,
-    sourceweights: *const c_int,
-    outdegree: c_int,
-    destinations: *const c_int,
-    destweights: *const c_int,
+    _indegree: c_int,
+    sources: ArrayIn<c_int>,
+    sourceweights: Weights,
+    _outdegree: c_int,
+    destinations: ArrayIn<c_int>,
+    destweights: Weights,
     hints: MPI_Info,
     _reorder: c_int,
-    comm_dist_graph: *mut MPI_Comm,
+    comm_dist_graph: Out<MPI_Comm>,
 ) -> c_int {
     on_comm_called("comm_old", function, comm_old, |process, comm| {
         let size = comm.core.size();
         let read = || {
             let names = ["indegree", "sources", "sourceweights"];
-            // SAFETY: the caller's promise.
-            let incoming = unsafe { edges(names, indegree, sources, sourceweights, size) }?;
+            let incoming = edges(names, sources, sourceweights, size)?;
             let names = ["outdegree", "destinations", "destweights"];
-            // SAFETY: the caller's promise.
-            let outgoing = unsafe { edges(names, outdegree, destinations, destweights, size) }?;
+            let outgoing = edges(names, destinations, destweights, size)?;
             let graph = both(incoming, outgoing)?;
             info::hints("info", hints)?;
-            // SAFETY: the caller's promise.
-            Ok((graph, unsafe { Out::new("comm_dist_graph", comm_dist_graph) }?))
+            Ok((graph, comm_dist_graph.named("comm_dist_graph")?))
         };
         let (graph, out) = halves(read());
         let made = process.dist_graph_create_adjacent(&comm.core, graph)?;
@@ -128,7 +128,7 @@ pub unsafe fn dist_graph_create_adjacent(
 }
 
 /// The arguments of a graph, and where the result goes, if they are right.
-fn halves<T>(read: Result<(T, Out<MPI_Comm>)>) -> (Result<T>, Option<Out<MPI_Comm>>) {
+fn halves<T>(read: Result<(T, Place<MPI_Comm>)>) -> (Result<T>, Option<Place<MPI_Comm>>) {
     match read {
         Ok((graph, out)) => (Ok(graph), Some(out)),
         Err(error) => (Err(error), None),
@@ -136,35 +136,29 @@ fn halves<T>(read: Result<(T, Out<MPI_Comm>)>) -> (Result<T>, Option<Out<MPI_Com
 }
 
 /// `MPI_Dist_graph_create`; the ranks stay as they are, and no hint is known.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn dist_graph_create(
+pub fn dist_graph_create(
     function: Function,
     comm_old: MPI_Comm,
-    n: c_int,
-    sources: *const c_int,
-    degrees: *const c_int,
-    destinations: *const c_int,
-    of_edges: *const c_int,
+    _n: c_int,
+    sources: ArrayIn<c_int>,
+    degrees: ArrayIn<c_int>,
+    destinations: Unmeasured<c_int>,
+    of_edges: Weights,
     hints: MPI_Info,
     _reorder: c_int,
-    comm_dist_graph: *mut MPI_Comm,
+    comm_dist_graph: Out<MPI_Comm>,
 ) -> c_int {
     on_comm_called("comm_old", function, comm_old, |process, comm| {
         let read = || {
-            // SAFETY: the caller's promise.
-            let sources = unsafe { Array::counted("sources", sources.cast_mut(), ("n", n)) }?;
-            // SAFETY: the caller's promise.
-            let degrees = unsafe { Array::counted("degrees", degrees.cast_mut(), ("n", n)) }?;
+            let sources = sources.counted("sources", "n")?;
+            let degrees = degrees.counted("degrees", "n")?;
             let count = total(degrees)?;
-            // SAFETY: the caller's promise.
-            let destinations = unsafe { Array::new("destinations", destinations.cast_mut(), count) }?;
-            // SAFETY: the caller's promise.
+            // SAFETY: the standard: a destination for each edge.
+            let destinations = unsafe { destinations.of_len(count) }.named("destinations")?;
+            // SAFETY: the standard: a weight for each edge.
             let weights = unsafe { weights("weights", of_edges, count) }?;
             info::hints("info", hints)?;
-            // SAFETY: the caller's promise.
-            let out = unsafe { Out::new("comm_dist_graph", comm_dist_graph) }?;
+            let out = comm_dist_graph.named("comm_dist_graph")?;
             Ok(((listed(sources, degrees, destinations, weights.as_deref()), weights.is_some()), out))
         };
         let (graph, out) = halves(read());
@@ -202,24 +196,18 @@ fn listed(
 }
 
 /// `MPI_Dist_graph_neighbors_count`.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn dist_graph_neighbors_count(
+pub fn dist_graph_neighbors_count(
     function: Function,
     comm: MPI_Comm,
-    indegree: *mut c_int,
-    outdegree: *mut c_int,
-    weighted: *mut c_int,
+    indegree: Out<c_int>,
+    outdegree: Out<c_int>,
+    weighted: Out<c_int>,
 ) -> c_int {
     on_comm(function, comm, |_, comm| {
         let graph = comm.core.dist_graph()?;
-        // SAFETY: the caller's promise.
-        let incoming = unsafe { Out::new("indegree", indegree) }?;
-        // SAFETY: the caller's promise.
-        let outgoing = unsafe { Out::new("outdegree", outdegree) }?;
-        // SAFETY: the caller's promise.
-        unsafe { Out::new("weighted", weighted) }?.set(c_int::from(graph.weighted));
+        let incoming = indegree.named("indegree")?;
+        let outgoing = outdegree.named("outdegree")?;
+        weighted.named("weighted")?.set(c_int::from(graph.weighted));
         incoming.set(graph.incoming.ranks.len() as c_int);
         outgoing.set(graph.outgoing.ranks.len() as c_int);
         Ok(())
@@ -227,29 +215,23 @@ pub unsafe fn dist_graph_neighbors_count(
 }
 
 /// `MPI_Dist_graph_neighbors`: as many neighbours as there is room for.
-///
-/// # Safety
-/// As the standard says of its arguments.
-pub unsafe fn dist_graph_neighbors(
+pub fn dist_graph_neighbors(
     function: Function,
     comm: MPI_Comm,
     maxindegree: c_int,
-    sources: *mut c_int,
-    sourceweights: *mut c_int,
+    sources: ArrayOut<c_int>,
+    sourceweights: Weights<Writing>,
     maxoutdegree: c_int,
-    destinations: *mut c_int,
-    destweights: *mut c_int,
+    destinations: ArrayOut<c_int>,
+    destweights: Weights<Writing>,
 ) -> c_int {
     on_comm(function, comm, |_, comm| {
         let graph = comm.core.dist_graph()?;
-        // SAFETY: the caller's promise.
-        let sources = unsafe { Array::counted("sources", sources, ("maxindegree", maxindegree)) }?;
-        // SAFETY: the caller's promise.
+        let sources = sources.counted("sources", "maxindegree")?;
+        // SAFETY: the standard: as many as there may be neighbours.
         let sourceweights = unsafe { told("sourceweights", sourceweights, maxindegree, graph) }?;
-        // SAFETY: the caller's promise.
-        let destinations =
-            unsafe { Array::counted("destinations", destinations, ("maxoutdegree", maxoutdegree)) }?;
-        // SAFETY: the caller's promise.
+        let destinations = destinations.counted("destinations", "maxoutdegree")?;
+        // SAFETY: as above.
         let destweights = unsafe { told("destweights", destweights, maxoutdegree, graph) }?;
         tell(&graph.incoming, sources, sourceweights);
         tell(&graph.outgoing, destinations, destweights);
@@ -260,19 +242,19 @@ pub unsafe fn dist_graph_neighbors(
 /// Where the weights of a graph go, if it has any; otherwise the argument may be anything.
 ///
 /// # Safety
-/// An array is valid for writes of `room` items.
+/// The standard says that there is room for those of so many edges.
 unsafe fn told(
     argument: &str,
-    base: *mut c_int,
+    weights: Weights<Writing>,
     room: c_int,
     graph: &DistGraph,
-) -> Result<Option<Array<c_int>>> {
-    // SAFETY: the caller's promise.
-    if graph.weighted { unsafe { array_of_weights(argument, base, room) } } else { Ok(None) }
+) -> Result<Option<Array<c_int, Writing>>> {
+    // SAFETY: the same promise.
+    if graph.weighted { unsafe { weights.named(argument, room) } } else { Ok(None) }
 }
 
 /// Tells the program of the first neighbours, as many as there is room for.
-fn tell(edges: &Edges, ranks: Array<c_int>, weights: Option<Array<c_int>>) {
+fn tell(edges: &Edges, ranks: Array<c_int, Writing>, weights: Option<Array<c_int, Writing>>) {
     ranks.fill(edges.ranks.iter().take(ranks.len()).map(|rank| rank.cast_signed()));
     if let Some(weights) = weights {
         weights.fill(edges.weights.iter().take(weights.len()).copied());

@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
+use crate::argument::Word;
 use crate::error_codes;
 use crate::generated::constants::{MPI_COMM_DUP_FN, MPI_SUCCESS};
 use crate::handle::Handle;
-use crate::pointer::Word;
 use crate::thread::Thread;
 
 /// The program's function that copies an attribute: object, keyval, extra state, value, new value, flag.
