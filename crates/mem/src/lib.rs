@@ -10,5 +10,5 @@ mod pool;
 mod region;
 
 pub use gate::{Entered, Gate};
-pub use pool::Pool;
+pub use pool::{Pool, Taken};
 pub use region::Region;

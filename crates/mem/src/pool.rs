@@ -5,6 +5,7 @@
 //! the copy that the memory is wanted for).
 
 use std::alloc::{self, Layout};
+use std::ops::Deref;
 
 use crate::Region;
 
@@ -16,21 +17,35 @@ pub struct Pool {
     bytes: usize,
 }
 
+/// A region that a [`Pool`] gave. Only such a one, and once, can be given back: it is the beginning of a block.
+///
+/// ```compile_fail,E0308
+/// let mut pool = oxmpi_mem::Pool::default();
+/// let taken = pool.take(100);
+/// pool.give(taken.part(90, 10)); // the next 64 bytes would reach beyond the block
+/// ```
+#[derive(Debug)]
+#[must_use = "what is not given back is lost to the pool"]
+pub struct Taken(Region);
+
 const SMALLEST: usize = 64;
 
 impl Pool {
     /// A region of exactly `bytes` bytes, aligned to 64; its contents are unspecified.
-    pub fn take(&mut self, bytes: usize) -> Region {
+    ///
+    /// # Panics
+    /// If they are more than any memory can hold.
+    pub fn take(&mut self, bytes: usize) -> Taken {
         if bytes == 0 {
-            return Region::EMPTY;
+            return Taken::EMPTY;
         }
-        let size = bytes.max(SMALLEST).next_power_of_two();
+        let size = bytes.max(SMALLEST).checked_next_power_of_two().expect("bytes that memory can hold");
         let free = self.free.get_mut(class(size)).and_then(Vec::pop);
         let block = free.unwrap_or_else(|| {
             self.bytes += size;
             fresh(size)
         });
-        block.part(0, bytes)
+        Taken(block.part(0, bytes))
     }
 
     /// Bytes that were ever given out; those given back and out again count once.
@@ -38,8 +53,8 @@ impl Pool {
         self.bytes
     }
 
-    /// Takes back a region that [`Pool::take`] gave, whole.
-    pub fn give(&mut self, region: Region) {
+    /// Takes back what this pool or another one gave.
+    pub fn give(&mut self, Taken(region): Taken) {
         if region.is_empty() {
             return;
         }
@@ -52,13 +67,27 @@ impl Pool {
     }
 }
 
+impl Taken {
+    /// The region of no bytes, which comes from no block.
+    pub const EMPTY: Self = Self(Region::EMPTY);
+}
+
+impl Deref for Taken {
+    type Target = Region;
+
+    #[inline]
+    fn deref(&self) -> &Region {
+        &self.0
+    }
+}
+
 fn class(size: usize) -> usize {
     size.trailing_zeros() as usize
 }
 
 #[cold]
 fn fresh(size: usize) -> Region {
-    let layout = Layout::from_size_align(size, SMALLEST).expect("a power of two that memory can hold");
+    let layout = Layout::from_size_align(size, SMALLEST).expect("bytes that memory can hold");
     // SAFETY: the size is not 0.
     let base = unsafe { alloc::alloc_zeroed(layout) };
     if base.is_null() {
@@ -75,11 +104,17 @@ mod tests {
     #[test]
     fn a_region_given_back_serves_the_next_of_its_size() {
         let mut pool = Pool::default();
-        let first = pool.take(100);
-        let second = pool.take(100);
-        assert_ne!(first.as_ptr(), second.as_ptr());
-        pool.give(first);
+        let (block, second) = (pool.take(100), pool.take(100));
+        let first = block.as_ptr();
+        assert_ne!(first, second.as_ptr());
+        pool.give(block);
         let third = pool.take(70);
-        assert_eq!((third.as_ptr(), third.len()), (first.as_ptr(), 70));
+        assert_eq!((third.as_ptr(), third.len()), (first, 70));
+    }
+
+    #[test]
+    #[should_panic(expected = "that memory can hold")]
+    fn more_than_any_memory_holds_is_refused() {
+        drop(Pool::default().take(usize::MAX));
     }
 }
