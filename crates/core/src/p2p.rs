@@ -271,7 +271,7 @@ impl Process {
     ) -> Result<Status> {
         let copy = self.enter().engine.p2p.pool.take(buffer.bytes() as usize);
         buffer.read(0, &copy);
-        let result = self.sendrecv(comm, &Buffer::dense(copy), dest, send_tag, buffer, source, recv_tag);
+        let result = self.sendrecv(comm, &Buffer::dense(*copy), dest, send_tag, buffer, source, recv_tag);
         self.enter().engine.p2p.pool.give(copy);
         result
     }

@@ -18,7 +18,7 @@ fn process() -> Process {
 fn memory(bytes: &[u8]) -> Region {
     let region = Pool::default().take(bytes.len());
     region.write(bytes);
-    region
+    *region
 }
 
 fn buffer(bytes: usize) -> Buffer {

@@ -367,7 +367,7 @@ impl Engine {
     #[inline]
     pub fn release(&mut self, binding: &Binding) {
         if let Some(images) = &binding.images {
-            images.regions.iter().for_each(|&image| self.p2p.pool.give(image));
+            images.regions.take().into_iter().for_each(|image| self.p2p.pool.give(image));
         }
     }
 

@@ -12,7 +12,7 @@ use std::fmt;
 use std::mem;
 
 use oxmpi_base::Status;
-use oxmpi_mem::Region;
+use oxmpi_mem::Taken;
 use oxmpi_plan::Peer;
 use oxmpi_shm::ring::Header;
 
@@ -52,7 +52,7 @@ pub struct Message {
     pub(crate) from: PeerId,
     pub(crate) header: Header,
     /// What came with it, in the pool.
-    pub(crate) payload: Region,
+    pub(crate) payload: Taken,
 }
 
 /// The receives and messages of one context.
@@ -188,7 +188,7 @@ mod tests {
 
     fn message(source: i32, tag: i32, token: u64) -> Message {
         let header = Header { source, tag, token, ..Header::default() };
-        Message { from: PeerId::of_rank(0), header, payload: Region::EMPTY }
+        Message { from: PeerId::of_rank(0), header, payload: Taken::EMPTY }
     }
 
     fn pattern(source: Option<i32>, tag: Option<i32>) -> Pattern {

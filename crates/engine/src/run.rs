@@ -4,12 +4,13 @@
 //! leaves it with the engine, a persistent one begins it again and again. Cost per step: a few nanoseconds
 //! beside the copy or the reduction; no allocation once a run has been through once.
 
+use std::cell::RefCell;
 use std::num::NonZeroU64;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_mem::Region;
 use oxmpi_mem::copy::Next;
+use oxmpi_mem::{Region, Taken};
 use oxmpi_op::Reducer;
 use oxmpi_plan::{Action, Buf, Line as PlanLine, MAX_LINES, Peer, Plan, Span, Step, Take};
 use oxmpi_shm::{Arena, INLINE_BYTES, Line};
@@ -24,7 +25,7 @@ use crate::program::Program;
 use crate::signature::Signature;
 
 /// What the roles of a plan's buffers stand for in one operation.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Binding {
     /// The data that this rank contributes; in place, a part of `recv`.
     pub send: Buffer,
@@ -37,14 +38,14 @@ pub struct Binding {
 }
 
 /// Packed stand-ins for buffers that have gaps.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Images {
     /// Copied when a run begins.
     pub before: Option<Transfer>,
     /// Copied when a run is complete.
     pub after: Option<Transfer>,
-    /// The stand-ins: regions of the pool, which go back with the run.
-    pub regions: Vec<Region>,
+    /// The stand-ins, which go back to the pool with the run.
+    pub regions: RefCell<Vec<Taken>>,
 }
 
 /// A copy between two buffers of as many packed bytes.
@@ -102,7 +103,7 @@ pub struct Run {
     iterations: u64,
     iteration: u64,
     step: usize,
-    scratch: Region,
+    scratch: Taken,
     /// Sends and receives under way, with the step that began them.
     under_way: Vec<(u32, OpKey)>,
     /// Offset of what this rank stages for each of its lines.
@@ -163,7 +164,7 @@ impl Run {
             iterations: plan.iterations(),
             iteration: 0,
             step: 0,
-            scratch: Region::EMPTY,
+            scratch: Taken::EMPTY,
             under_way: Vec::new(),
             staged: [None; MAX_LINES],
             failure: None,
@@ -314,7 +315,7 @@ impl Run {
         self.finished = true;
         self.note_call(means.channel); // the credit may have come since it began
         if !self.scratch.is_empty() {
-            means.p2p.pool.give(std::mem::replace(&mut self.scratch, Region::EMPTY));
+            means.p2p.pool.give(std::mem::replace(&mut self.scratch, Taken::EMPTY));
         }
         if let Some(after) = means.binding.images.as_ref().and_then(|images| images.after.as_ref()) {
             after.perform(means.p2p);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::Call;
-use oxmpi_mem::Region;
+use oxmpi_mem::Taken;
 
 use super::{Operation, Side, allgather, inter};
 use crate::comm::Communicator;
@@ -39,8 +39,8 @@ pub(crate) struct Records<T> {
 /// An exchange that has been described, and may be under way.
 #[derive(Debug)]
 pub(crate) struct Exchange<T> {
-    send: Region,
-    recv: Region,
+    send: Taken,
+    recv: Taken,
     /// Members of this process's group, whose records come first.
     local: usize,
     of: PhantomData<T>,
@@ -74,7 +74,7 @@ impl<T: Record> Exchange<T> {
             (pool.take(T::BYTES), pool.take(T::BYTES * (local + remote)))
         };
         send.write(&bytes);
-        let (from, into) = (Buffer::dense(send), Buffer::dense(recv));
+        let (from, into) = (Buffer::dense(*send), Buffer::dense(*recv));
         let operation = if comm.is_inter() {
             inter::exchange(comm, T::CALL, from, into)?
         } else {

@@ -57,12 +57,13 @@ fn bind_images(process: &Process, which: Which, buffers: Buffers, reducer: Reduc
         let user = mem::replace(&mut send, packed.clone());
         images.before = Some(Transfer { from: user, into: packed });
     }
-    let images = (!images.regions.is_empty()).then(|| Box::new(images));
+    let images = (!images.regions.get_mut().is_empty()).then(|| Box::new(images));
     Binding { send, recv, reducer: Some(reducer), images }
 }
 
 fn image(process: &Process, of: &Buffer, images: &mut Images) -> Buffer {
-    let region = process.enter().engine.p2p.pool.take(of.bytes() as usize);
-    images.regions.push(region);
-    Buffer::dense(region)
+    let packed = process.enter().engine.p2p.pool.take(of.bytes() as usize);
+    let buffer = Buffer::dense(*packed);
+    images.regions.get_mut().push(packed);
+    buffer
 }

@@ -90,8 +90,8 @@ impl Process {
         let plan = pattern.placing(Place::BYTES as u64).by_messages();
         let exchange = Operation::planned(
             Program::new(plan, Call::PREPARATION),
-            Buffer::dense(send),
-            Buffer::dense(recv),
+            Buffer::dense(*send),
+            Buffer::dense(*recv),
         );
         let result = exchange.and_then(|exchange| self.blocking(comm, &exchange));
         let heard = recv.to_vec();

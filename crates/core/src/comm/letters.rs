@@ -5,9 +5,11 @@
 //! collectives, and its subject from other letters, so that any number of threads may correspond at the same
 //! time. Letters of one process on one subject keep their order. Who writes one does not wait until it is read.
 
+use std::mem;
+
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Absent, Address, OpKey, P2p, Pattern, PeerId, Received};
-use oxmpi_mem::Region;
+use oxmpi_mem::Taken;
 
 use crate::process::{Process, State};
 use crate::wait::Awaited;
@@ -58,7 +60,7 @@ pub(crate) struct Letter {
 
 #[derive(Debug)]
 enum Text {
-    Arriving(OpKey, Region),
+    Arriving(OpKey, Taken),
     Here(Vec<u8>),
 }
 
@@ -86,7 +88,7 @@ impl Correspondence {
         let p2p = &mut state.engine.p2p;
         let letter = p2p.pool.take(self.subject.len() + told.len());
         letter.write(&[&self.subject, told].concat());
-        p2p.send_copy(to, NO_RANK, TAG, &Buffer::dense(letter));
+        p2p.send_copy(to, NO_RANK, TAG, &Buffer::dense(*letter));
         p2p.pool.give(letter);
     }
 
@@ -132,10 +134,10 @@ impl State {
         let p2p = &mut self.engine.p2p;
         while let Some(message) = p2p.take_message(context, &Pattern { source: None, tag: Some(TAG) }) {
             let (from, (.., bytes)) = (message.from(), message.envelope());
-            let region = p2p.pool.take(bytes as usize);
-            let text = match p2p.receive_message(message, Buffer::dense(region)) {
-                Received::Done(_) => Text::taken(region, p2p),
-                Received::Pending(op) => Text::Arriving(op, region),
+            let memory = p2p.pool.take(bytes as usize);
+            let text = match p2p.receive_message(message, Buffer::dense(*memory)) {
+                Received::Done(_) => Text::taken(memory, p2p),
+                Received::Pending(op) => Text::Arriving(op, memory),
             };
             self.letters.push(Letter { context, from, text });
         }
@@ -161,17 +163,17 @@ impl State {
 }
 
 impl Text {
-    fn taken(region: Region, p2p: &mut P2p) -> Self {
-        let text = region.to_vec();
-        p2p.pool.give(region);
+    fn taken(memory: Taken, p2p: &mut P2p) -> Self {
+        let text = memory.to_vec();
+        p2p.pool.give(memory);
         Self::Here(text)
     }
 
     /// All of it, if it has arrived.
     fn arrived(&mut self, p2p: &mut P2p) -> Option<&[u8]> {
-        if let Self::Arriving(op, region) = *self {
-            p2p.take_outcome(op)?;
-            *self = Self::taken(region, p2p);
+        if let Self::Arriving(op, memory) = self {
+            p2p.take_outcome(*op)?;
+            *self = Self::taken(mem::replace(memory, Taken::EMPTY), p2p);
         }
         match self {
             Self::Arriving(..) => None,

@@ -2,7 +2,7 @@
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_mem::Region;
+use oxmpi_mem::{Region, Taken};
 use oxmpi_shm::ring::Header;
 
 use super::Address;
@@ -52,7 +52,7 @@ pub struct Op {
     /// Nobody will ask for the outcome.
     pub(super) detached: bool,
     /// The copy that a buffered send sends.
-    pub(super) copy: Option<Region>,
+    pub(super) copy: Option<Taken>,
     /// What the caller wants to be told about it in reports.
     pub(super) header: Header,
 }

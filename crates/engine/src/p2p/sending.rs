@@ -63,7 +63,7 @@ impl P2p {
         }
         let copy = self.pool.take(buffer.bytes() as usize);
         buffer.read(0, &copy);
-        let sent = self.send(to, source, tag, &Buffer::dense(copy), Mode::Standard);
+        let sent = self.send(to, source, tag, &Buffer::dense(*copy), Mode::Standard);
         match sent.and_then(|key| self.ops.get_mut(key)) {
             None => self.pool.give(copy),
             Some(op) => {

@@ -1,11 +1,12 @@
 //! A world of engines, a scheduler that is fixed by a seed, and memory to send from and receive into.
 
 use std::cell::RefCell;
+use std::mem;
 
 use oxmpi_base::{BasicType, Result};
 use oxmpi_datatype::{Buffer, Datatype};
 use oxmpi_engine::{Address, ChannelKey, Engine, Mode, OpKey, Outcome, Pattern, PeerId, Received};
-use oxmpi_mem::{Pool, Region};
+use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::Job;
 
 /// All engines of a job, a channel of all of them, and a context for messages.
@@ -27,7 +28,7 @@ pub struct Random(u64);
 
 /// User memory: some bytes, in one piece or with gaps between them.
 pub struct Store {
-    memory: Region,
+    memory: Taken,
     buffer: Buffer,
 }
 
@@ -214,7 +215,8 @@ impl Store {
         match lie {
             Lie::Dense => {
                 let memory = take(bytes);
-                Self { memory, buffer: Buffer::dense(memory) }
+                let buffer = Buffer::dense(*memory);
+                Self { memory, buffer }
             }
             Lie::Scattered => Self::scattered(bytes).expect("a small vector"),
         }
@@ -286,7 +288,7 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        give(self.memory);
+        give(mem::replace(&mut self.memory, Taken::EMPTY));
     }
 }
 
@@ -295,10 +297,10 @@ thread_local! {
     static POOL: RefCell<Pool> = RefCell::default();
 }
 
-fn take(bytes: usize) -> Region {
+fn take(bytes: usize) -> Taken {
     POOL.with_borrow_mut(|pool| pool.take(bytes))
 }
 
-fn give(region: Region) {
-    POOL.with_borrow_mut(|pool| pool.give(region));
+fn give(taken: Taken) {
+    POOL.with_borrow_mut(|pool| pool.give(taken));
 }
