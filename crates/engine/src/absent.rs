@@ -3,6 +3,8 @@
 //! A rank that has left tells so after all else that it tells. Whoever sees it, then takes in all that has arrived,
 //! and still misses something of that rank misses it for ever. That is certain, and no time limit is needed.
 
+use std::sync::Arc;
+
 use oxmpi_shm::Phase;
 
 use crate::peers::{PeerId, Peers, Seat};
@@ -11,7 +13,7 @@ use crate::peers::{PeerId, Peers, Seat};
 #[derive(Debug)]
 pub struct Absent {
     /// By number.
-    seats: Vec<Option<Seat>>,
+    seats: Arc<[Option<Seat>]>,
     /// Whether ranks in `MPI_Finalize` count: all that is waited for belongs to the world model.
     world_only: bool,
     /// What was seen, and is to be seen again: peers, and whether their processes are gone.

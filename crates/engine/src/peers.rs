@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::ops::{Index, IndexMut};
+use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_shm::ring::{Arrival, Receiver, RingSize, Room, Sender};
@@ -74,6 +75,8 @@ pub(crate) struct Peers {
     waker: Waker,
     /// By number; none where one has gone.
     all: Vec<Option<Peer>>,
+    /// The same, for those who look at all.
+    seats: Arc<[Option<Seat>]>,
     pub(crate) jobs: Jobs,
     /// Those of other jobs.
     pub(crate) foreign: BTreeMap<Whereabouts, PeerId>,
@@ -220,12 +223,17 @@ impl Peers {
         let Member { rank, senders, receivers, arena } = member;
         let links = senders.into_iter().zip(receivers).enumerate();
         let peer = |(rank, (sender, receiver))| Peer::new(Seat::new(job, rank), Some(sender), Some(receiver));
-        let all = links.map(|link| Some(peer(link))).collect();
-        let (me, job_size) = (PeerId::of_rank(rank as u32), job.size() as u32);
-        (
-            Self { me, job_size, waker: job.waker(), all, jobs: Jobs::new(job), foreign: BTreeMap::new() },
-            arena,
-        )
+        let mut peers = Self {
+            me: PeerId::of_rank(rank as u32),
+            job_size: job.size() as u32,
+            waker: job.waker(),
+            all: links.map(|link| Some(peer(link))).collect(),
+            seats: Arc::default(),
+            jobs: Jobs::new(job),
+            foreign: BTreeMap::new(),
+        };
+        peers.note_seats();
+        (peers, arena)
     }
 
     /// The peer that is this process.
@@ -247,6 +255,7 @@ impl Peers {
         let id = PeerId(place as u32);
         self.all[place] = Some(Peer::foreign(seat));
         self.foreign.insert(process, id);
+        self.note_seats();
         Ok(id)
     }
 
@@ -279,8 +288,12 @@ impl Peers {
     }
 
     /// Where each is, by number.
-    pub(crate) fn seats(&self) -> Vec<Option<Seat>> {
-        self.all.iter().map(|peer| peer.as_ref().map(|peer| peer.seat)).collect()
+    pub(crate) fn seats(&self) -> Arc<[Option<Seat>]> {
+        Arc::clone(&self.seats)
+    }
+
+    fn note_seats(&mut self) {
+        self.seats = self.all.iter().map(|peer| peer.as_ref().map(|peer| peer.seat)).collect();
     }
 
     /// Forgets the peers of a job, which nobody knows any more.
@@ -293,6 +306,7 @@ impl Peers {
             }
             stays
         });
+        self.note_seats();
     }
 
     /// How many places there are for peers.

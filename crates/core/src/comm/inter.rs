@@ -68,8 +68,8 @@ impl Process {
     ///
     /// # Errors
     /// `Comm` if `local` is an intercommunicator, or the groups have members in common; `Rank` if a leader is
-    /// no rank of its communicator; `Tag` if the tag is negative; `Other` where the leader has failed; `NoMem` if
-    /// shared memory is used up.
+    /// no rank of its communicator; `Tag` if the tag is negative; what is wrong at a leader, for its whole
+    /// group; `NoMem` if shared memory is used up.
     pub fn intercomm_create(
         &self,
         local: &Arc<Communicator>,
@@ -89,8 +89,8 @@ impl Process {
     ///
     /// # Errors
     /// `Rank` if a leader is no rank of its group; `Group` if this process is not a member of the local group,
-    /// or the groups have members in common; `Other` where the leader has failed; `NoMem` if shared memory is
-    /// used up.
+    /// or the groups have members in common; what is wrong at a leader, for its whole group; `NoMem` if shared
+    /// memory is used up.
     pub fn intercomm_create_from_groups(
         &self,
         local: &Party,
@@ -212,7 +212,11 @@ impl Embassy<'_> {
             let heard = counterpart.exchange(self.process, &encode(&told))?;
             told.and_then(|_| decode(&heard))
         });
-        decode(&self.meeting.spread(self.process, self.leader, heard.map(|heard| encode(&heard))))
+        let told = self.meeting.spread(self.process, self.leader, heard.map(|heard| encode(&heard)));
+        decode(&told).map_err(|error| match is_leader {
+            true => error,
+            false => error.about(format!("rank {} of the group", self.leader)),
+        })
     }
 
     /// Makes sure that all members of both groups can reach each other, or none can.
