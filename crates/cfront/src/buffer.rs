@@ -15,6 +15,7 @@ use oxmpi_datatype::{Buffer, Datatype, Elements};
 
 use crate::generated::constants::{MPI_IN_PLACE, MPI_INT};
 use crate::generated::types::{MPI_Count, MPI_Datatype};
+use crate::handle::Handle as _;
 use crate::object::datatype;
 use crate::signature;
 
@@ -295,8 +296,12 @@ impl Arguments {
         match error.class() {
             ErrorClass::Count => self.too_many(blocks),
             class => {
-                let text =
-                    format!("{} is {:#x}: {}", self.names.datatype, self.message.datatype.0, error.text());
+                let text = format!(
+                    "{} is {:#x}: {}",
+                    self.names.datatype,
+                    self.message.datatype.word(),
+                    error.text()
+                );
                 Error::new(class, text)
             }
         }

@@ -1,15 +1,7 @@
 //! Handles: the numbers by which a C program names our objects.
 //!
-//! Below 0x1000 a handle is a constant of the standard ABI. Above, it is made of the kind of object, a
-//! generation and an index, and is never an address:
-//!
-//! ```text
-//! 63   60 59                       28 27                      0
-//! +------+---------------------------+------------------------+
-//! | kind | generation                | index                  |
-//! +------+---------------------------+------------------------+
-//! ```
-//!
+//! A handle is a constant of the ABI, or made of the kind of object, a generation and an index (`layout`), and is
+//! never an address:
 //! so that a handle that was freed, or is one of another kind of object, or was never a handle, is recognised:
 //! nothing is ever dereferenced. Each kind has a [`Table`] with a door of its own, which is not that of the
 //! engine: callbacks may ask about datatypes and communicators while a collective operation runs. Requests and
@@ -32,7 +24,7 @@ use crate::generated::types::{
     MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_File, MPI_Group, MPI_Info, MPI_Message, MPI_Op, MPI_Request,
     MPI_Session, MPI_Win,
 };
-use crate::process;
+use crate::{layout, process};
 
 /// What a handle names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,12 +85,12 @@ macro_rules! handles {
 
             #[inline]
             fn from_word(word: usize) -> Self {
-                Self(word)
+                Self(layout::word(word))
             }
 
             #[inline]
             fn word(self) -> usize {
-                self.0
+                layout::number(self.0)
             }
         }
     )*
@@ -127,38 +119,26 @@ handles! {
     MPI_Win Win MPI_WIN_NULL Win;
 }
 
-const INDEX_BITS: u32 = 28;
-const KIND_SHIFT: u32 = 60;
-
 /// The handle of the object with this number.
 ///
 /// # Panics
-/// If there are more than 2^28 objects of the kind.
+/// If there are more objects of the kind than handles.
 #[inline]
 pub fn encode<H: Handle, T>(key: Key<T>) -> H {
-    let word = key.to_word();
-    let (generation, index) = (word >> 32, word & u64::from(u32::MAX));
-    assert!(index >> INDEX_BITS == 0, "fewer than 2^28 objects of a kind exist at a time");
-    H::from_word(((H::KIND as u64) << KIND_SHIFT | generation << INDEX_BITS | index) as usize)
+    H::from_word(layout::encode(H::KIND as u8, key.to_word()))
 }
 
 /// The number of the object that `handle` names; `None` if it is predefined, or no handle of this kind.
 #[inline]
 pub fn decode<H: Handle, T>(handle: H) -> Option<Key<T>> {
-    let word = handle.word() as u64;
-    if word >> KIND_SHIFT != H::KIND as u64 {
-        return None;
-    }
-    let index = word & ((1 << INDEX_BITS) - 1);
-    let generation = word >> INDEX_BITS & u64::from(u32::MAX);
-    Some(Key::from_word(generation << 32 | index))
+    layout::decode(H::KIND as u8, handle.word()).map(Key::from_word)
 }
 
 /// The error of passing as `argument` a handle that names nothing of its kind.
 #[cold]
 pub fn bad_handle<H: Handle>(argument: &str, handle: H) -> Error {
     let (word, own) = (handle.word(), H::TYPE_NAME);
-    let text = match type_name(word >> KIND_SHIFT) {
+    let text = match type_name(layout::kind_of(word)) {
         _ if handle == H::NULL => format!("{argument} is {}", H::NULL_NAME),
         _ if word == 0 => format!("{argument} is 0, which no {own} is: it was never set"),
         Some(other) if other == own => format!("{argument} is {word:#x}, an {own} that was freed"),

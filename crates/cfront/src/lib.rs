@@ -27,6 +27,7 @@ pub mod errhan;
 mod error_codes;
 mod failure;
 mod generalized;
+#[cfg_attr(oxmpi_abi = "narrow", path = "layout/narrow_generated.rs")]
 pub mod generated;
 pub mod group;
 mod handle;
@@ -35,6 +36,8 @@ mod image;
 pub mod info;
 pub mod intercomm;
 mod last_error;
+#[cfg_attr(oxmpi_abi = "narrow", path = "layout/narrow.rs")]
+mod layout;
 mod lifetime;
 mod memory_kinds;
 pub mod neighborhood;

@@ -15,7 +15,7 @@ use crate::buffer::{Names, Operands};
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_NO_OP, MPI_OP_NULL, MPI_REPLACE};
 use crate::generated::types::{MPI_Count, MPI_Datatype, MPI_Op, MPI_User_function, MPI_User_function_c};
-use crate::handle::{Sharing, Table, bad_handle};
+use crate::handle::{Handle as _, Sharing, Table, bad_handle};
 use crate::image::{Image, Scratch};
 use crate::object::datatype;
 use crate::process;
@@ -54,7 +54,7 @@ pub fn reducer(op: MPI_Op, handle: MPI_Datatype, datatype: &Datatype) -> Result<
 }
 
 fn predefined(op: MPI_Op) -> Option<ReduceOp> {
-    ReduceOp::from_abi(u32::try_from(op.0).ok()?)
+    ReduceOp::from_abi(u32::try_from(op.word()).ok()?)
 }
 
 #[inline]

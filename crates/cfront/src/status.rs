@@ -1,12 +1,12 @@
-//! Statuses in the layout of the standard ABI.
+//! Statuses in the layout of the ABI.
 //!
-//! A status is eight integers. The private ones hold the packed bytes of the message and whether it was cancelled.
-//! They are read and written one by one, because the program may have left some of them uninitialised.
+//! A status is an array of integers. The private ones hold the packed bytes of the message and whether it was
+//! cancelled (`layout`). They are read and written one by one, because the program may have left some of them
+//! uninitialised.
 //! MPI-5.0: Point-to-Point Communication, Return Status; Application Binary Interface, Status.
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
-use std::mem::offset_of;
 use std::ptr::NonNull;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result, Status};
@@ -16,20 +16,10 @@ use crate::argument::{Both, IntegerOut, Out, Reading, null};
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_UNDEFINED};
 use crate::generated::types::{MPI_Count, MPI_Datatype, MPI_Status};
+use crate::layout::{self, ERROR, NO_STATUS, SOURCE, TAG};
 use crate::object::datatype;
 
-const SOURCE: usize = 0;
-const TAG: usize = 1;
-const ERROR: usize = 2;
-const BYTES_LOW: usize = 3;
-const BYTES_HIGH: usize = 4;
-const CANCELLED: usize = 5;
 const WORDS: usize = size_of::<MPI_Status>() / size_of::<c_int>();
-
-const _: () = assert!(offset_of!(MPI_Status, MPI_SOURCE) == SOURCE * size_of::<c_int>());
-const _: () = assert!(offset_of!(MPI_Status, MPI_TAG) == TAG * size_of::<c_int>());
-const _: () = assert!(offset_of!(MPI_Status, MPI_ERROR) == ERROR * size_of::<c_int>());
-const _: () = assert!(offset_of!(MPI_Status, MPI_internal) == BYTES_LOW * size_of::<c_int>());
 
 /// A status of the program's, as integers.
 #[derive(Clone, Copy, Debug)]
@@ -59,14 +49,19 @@ impl Words {
     }
 
     fn bytes(self) -> u64 {
-        let half = |word| u64::from(self.get(word).cast_unsigned());
-        half(BYTES_LOW) | half(BYTES_HIGH) << 32
+        layout::bytes(|word| self.get(word))
     }
 
-    #[inline]
     fn set_bytes(self, bytes: u64) {
-        self.set(BYTES_LOW, bytes as c_int);
-        self.set(BYTES_HIGH, (bytes >> 32) as c_int);
+        layout::set_bytes(|word| self.get(word), |word, value| self.set(word, value), bytes);
+    }
+
+    fn is_cancelled(self) -> bool {
+        layout::is_cancelled(|word| self.get(word))
+    }
+
+    fn set_cancelled(self, cancelled: bool) {
+        layout::set_cancelled(|word| self.get(word), |word, value| self.set(word, value), cancelled);
     }
 
     /// What [`Words::describe`] writes.
@@ -77,7 +72,7 @@ impl Words {
             rank => rank,
         };
         let tag = if self.get(TAG) == MPI_ANY_TAG { Status::ANY } else { self.get(TAG) };
-        Status { source, tag, bytes: self.bytes(), cancelled: self.get(CANCELLED) != 0, ..Status::EMPTY }
+        Status { source, tag, bytes: self.bytes(), cancelled: self.is_cancelled(), ..Status::EMPTY }
     }
 
     /// Writes everything but the error.
@@ -90,8 +85,7 @@ impl Words {
         };
         self.set(SOURCE, source);
         self.set(TAG, if status.tag == Status::ANY { MPI_ANY_TAG } else { status.tag });
-        self.set_bytes(status.bytes);
-        self.set(CANCELLED, status.cancelled.into());
+        layout::set_hidden(|word, value| self.set(word, value), status.bytes, status.cancelled);
     }
 }
 
@@ -193,12 +187,8 @@ impl StatusOut {
 
 /// What `fill`, a function of the program's, writes into a status that it is given, and what it returns.
 pub fn filled(fill: impl FnOnce(*mut MPI_Status) -> c_int) -> (Status, c_int) {
-    let mut status = MPI_Status {
-        MPI_SOURCE: MPI_ANY_SOURCE,
-        MPI_TAG: MPI_ANY_TAG,
-        MPI_ERROR: ErrorClass::Success.code(),
-        MPI_internal: [0; 5],
-    };
+    let (any, tag, success) = (MPI_ANY_SOURCE, MPI_ANY_TAG, ErrorClass::Success.code());
+    let mut status = MPI_Status { MPI_SOURCE: any, MPI_TAG: tag, MPI_ERROR: success, ..NO_STATUS };
     let code = fill(&raw mut status);
     // SAFETY: the status lives until the end of the function, and is initialised.
     let words = unsafe { Words::new(NonNull::from(&mut status)) };
@@ -315,7 +305,7 @@ fields! {
 /// `MPI_Status_set_cancelled`.
 pub fn status_set_cancelled(function: Function, status: StatusInOut, flag: c_int) -> c_int {
     at_any_time(function, || {
-        status.words()?.set(CANCELLED, (flag != 0).into());
+        status.words()?.set_cancelled(flag != 0);
         Ok(())
     })
 }
@@ -324,7 +314,7 @@ pub fn status_set_cancelled(function: Function, status: StatusInOut, flag: c_int
 pub fn test_cancelled(function: Function, status: StatusIn, flag: Out<c_int>) -> c_int {
     at_any_time(function, || {
         let words = status.words()?;
-        flag.named("flag")?.set((words.get(CANCELLED) != 0).into());
+        flag.named("flag")?.set(words.is_cancelled().into());
         Ok(())
     })
 }
@@ -333,8 +323,7 @@ pub fn test_cancelled(function: Function, status: StatusIn, flag: Out<c_int>) ->
 mod tests {
     use super::*;
 
-    const UNSET: MPI_Status =
-        MPI_Status { MPI_SOURCE: 77, MPI_TAG: 77, MPI_ERROR: 77, MPI_internal: [77; 5] };
+    const UNSET: MPI_Status = MPI_Status { MPI_SOURCE: 77, MPI_TAG: 77, MPI_ERROR: 77, ..NO_STATUS };
 
     fn written(how: impl Fn(StatusOut)) -> (MPI_Status, u64) {
         let mut statuses = [UNSET; 2];

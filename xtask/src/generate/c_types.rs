@@ -63,9 +63,23 @@ pub fn types(spec: &Spec) -> Outcome<String> {
         writeln!(out, "pub type {name} = c_int;")?;
     }
     for name in abi.handle_types.keys().chain(&abi.tools_handle_types) {
-        write!(out, "\n{HANDLE_ATTRIBUTES}\npub struct {name}(pub usize);\n")?;
+        write!(out, "\n{HANDLE_ATTRIBUTES}\npub struct {name}(pub Word);\n")?;
     }
-    out.push_str("\n#[derive(Clone, Copy, Debug)]\n#[repr(C)]\npub struct MPI_Status {\n");
+    out.push('\n');
+    for (name, callback) in &abi.callbacks {
+        writeln!(out, "pub type {name} = {};", function_type(spec, callback)?)?;
+    }
+    for (name, target) in &abi.callback_aliases {
+        writeln!(out, "pub type {name} = {target};")?;
+    }
+    Ok(out)
+}
+
+/// The text of `status.rs`.
+pub fn status(spec: &Spec) -> Outcome<String> {
+    let abi = &spec.abi;
+    let mut out = STATUS_PREAMBLE.to_owned();
+    out.push_str("#[derive(Clone, Copy, Debug)]\n#[repr(C)]\npub struct MPI_Status {\n");
     for field in &abi.status.fields {
         let rust = match field.c_type.strip_prefix("int").map(|rest| rest.trim_matches(['[', ']'])) {
             Some("") => "c_int".to_owned(),
@@ -76,13 +90,7 @@ pub fn types(spec: &Spec) -> Outcome<String> {
         };
         writeln!(out, "pub {}: {rust},", field.name)?;
     }
-    write!(out, "}}\n\nconst _: () = assert!(size_of::<MPI_Status>() == {});\n\n", abi.status.size)?;
-    for (name, callback) in &abi.callbacks {
-        writeln!(out, "pub type {name} = {};", function_type(spec, callback)?)?;
-    }
-    for (name, target) in &abi.callback_aliases {
-        writeln!(out, "pub type {name} = {target};")?;
-    }
+    write!(out, "}}\n\nconst _: () = assert!(size_of::<MPI_Status>() == {});\n", abi.status.size)?;
     Ok(out)
 }
 
@@ -143,7 +151,17 @@ const TYPES_PREAMBLE: &str = "\
 
 use std::ffi::{c_int, c_void};
 
+use crate::layout::Word;
+pub use crate::layout::MPI_Status;
+
 const _: () = assert!(size_of::<usize>() == 8, \"the standard ABI is supported on 64-bit targets\");
+
+";
+
+const STATUS_PREAMBLE: &str = "\
+//! The status of the standard ABI.
+
+use std::ffi::c_int;
 
 ";
 

@@ -78,6 +78,7 @@ fn outputs(spec: &Spec) -> Outcome<Vec<Output>> {
         Output::rust(format!("{base}/reduce_op.rs"), &reduce_op::text(spec)?)?,
         Output::rust(format!("{cfront}/mod.rs"), CFRONT_MODULES)?,
         Output::rust(format!("{cfront}/constants.rs"), &c_types::constants(spec)?)?,
+        Output::rust(format!("{cfront}/status.rs"), &c_types::status(spec)?)?,
         Output::rust(format!("{cfront}/types.rs"), &c_types::types(spec)?)?,
     ];
     outputs.push(Output { path: "include/mpi.h".to_owned(), text: header::text(spec)? });
@@ -121,5 +122,6 @@ const CFRONT_MODULES: &str = "\
 #![allow(non_camel_case_types, non_snake_case, reason = \"C's names\")]
 
 pub mod constants;
+pub(crate) mod status;
 pub mod types;
 ";

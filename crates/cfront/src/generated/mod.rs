@@ -5,4 +5,5 @@
 #![allow(non_camel_case_types, non_snake_case, reason = "C's names")]
 
 pub mod constants;
+pub(crate) mod status;
 pub mod types;

@@ -6,6 +6,9 @@
 
 use std::ffi::{c_int, c_void};
 
+pub use crate::layout::MPI_Status;
+use crate::layout::Word;
+
 const _: () = assert!(size_of::<usize>() == 8, "the standard ABI is supported on 64-bit targets");
 
 pub type MPI_Aint = isize;
@@ -16,82 +19,71 @@ pub type MPI_T_source_order = c_int;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_Comm(pub usize);
+pub struct MPI_Comm(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_Datatype(pub usize);
+pub struct MPI_Datatype(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_Errhandler(pub usize);
+pub struct MPI_Errhandler(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_File(pub usize);
+pub struct MPI_File(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_Group(pub usize);
+pub struct MPI_Group(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_Info(pub usize);
+pub struct MPI_Info(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_Message(pub usize);
+pub struct MPI_Message(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_Op(pub usize);
+pub struct MPI_Op(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_Request(pub usize);
+pub struct MPI_Request(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_Session(pub usize);
+pub struct MPI_Session(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_Win(pub usize);
+pub struct MPI_Win(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_T_enum(pub usize);
+pub struct MPI_T_enum(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_T_cvar_handle(pub usize);
+pub struct MPI_T_cvar_handle(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_T_pvar_handle(pub usize);
+pub struct MPI_T_pvar_handle(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_T_pvar_session(pub usize);
+pub struct MPI_T_pvar_session(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_T_event_registration(pub usize);
+pub struct MPI_T_event_registration(pub Word);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct MPI_T_event_instance(pub usize);
-
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct MPI_Status {
-    pub MPI_SOURCE: c_int,
-    pub MPI_TAG: c_int,
-    pub MPI_ERROR: c_int,
-    pub MPI_internal: [c_int; 5],
-}
-
-const _: () = assert!(size_of::<MPI_Status>() == 32);
+pub struct MPI_T_event_instance(pub Word);
 
 pub type MPI_Comm_copy_attr_function =
     Option<unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int>;

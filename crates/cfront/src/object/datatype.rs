@@ -8,7 +8,7 @@ use oxmpi_base::{BasicType, Result};
 use oxmpi_datatype::Datatype;
 
 use crate::generated::types::MPI_Datatype;
-use crate::handle::{self, Sharing, Table, bad_handle};
+use crate::handle::{self, Handle as _, Sharing, Table, bad_handle};
 
 /// Those that constructors have made.
 pub static DERIVED: Table<MPI_Datatype, Datatype> = Table::new(Sharing::ByThreadLevel);
@@ -25,7 +25,7 @@ pub type Found = handle::Found<Datatype>;
 /// `Type`, naming `argument`, if it names none.
 #[inline]
 pub fn find(argument: &str, handle: MPI_Datatype) -> Result<Found> {
-    if let Some(basic) = u32::try_from(handle.0).ok().and_then(BasicType::from_abi) {
+    if let Some(basic) = u32::try_from(handle.word()).ok().and_then(BasicType::from_abi) {
         return Ok(Found::Predefined(&PREDEFINED[basic as usize]));
     }
     match DERIVED.get(handle) {
@@ -44,7 +44,7 @@ pub fn with<R>(
     handle: MPI_Datatype,
     use_datatype: impl FnOnce(&Datatype) -> Result<R>,
 ) -> Result<R> {
-    if let Some(basic) = u32::try_from(handle.0).ok().and_then(BasicType::from_abi) {
+    if let Some(basic) = u32::try_from(handle.word()).ok().and_then(BasicType::from_abi) {
         return use_datatype(&PREDEFINED[basic as usize]);
     }
     DERIVED.with(handle, use_datatype).unwrap_or_else(|| Err(bad_handle(argument, handle)))

@@ -183,7 +183,7 @@ impl ErrhandlerCell {
     /// With a first handler.
     pub fn new(errhandler: MPI_Errhandler) -> Self {
         change_users(errhandler, |users| users.objects += 1);
-        Self { handle: AtomicUsize::new(errhandler.0), was_set: AtomicBool::new(false) }
+        Self { handle: AtomicUsize::new(errhandler.word()), was_set: AtomicBool::new(false) }
     }
 
     /// Whether the program has set it, be it to what it was.
@@ -193,13 +193,13 @@ impl ErrhandlerCell {
 
     /// The handler.
     pub fn get(&self) -> MPI_Errhandler {
-        MPI_Errhandler(self.handle.load(Ordering::Relaxed))
+        MPI_Errhandler::from_word(self.handle.load(Ordering::Relaxed))
     }
 
     /// Changes the handler.
     pub fn set(&self, errhandler: MPI_Errhandler) {
         change_users(errhandler, |users| users.objects += 1);
-        let old = MPI_Errhandler(self.handle.swap(errhandler.0, Ordering::Relaxed));
+        let old = MPI_Errhandler::from_word(self.handle.swap(errhandler.word(), Ordering::Relaxed));
         self.was_set.store(true, Ordering::Relaxed);
         change_users(old, |users| users.objects -= 1);
     }
