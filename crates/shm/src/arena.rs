@@ -11,6 +11,7 @@
 use oxmpi_base::{Error, ErrorClass, Result};
 
 use crate::Segment;
+use crate::layout::Windows;
 
 /// The allocator of one rank's range.
 #[derive(Debug)]
@@ -45,14 +46,15 @@ const SMALLEST: usize = 128;
 const GROWTH: usize = 1 << 20;
 pub(crate) const PAGE: usize = 4096;
 /// Where in a page a long block begins: as far as can be from where buffers do.
-const COLOUR: usize = PAGE / 2;
+pub(crate) const COLOUR: usize = PAGE / 2;
 
 impl Arena {
     /// The arena that begins at `begin`, of which nothing is used.
     pub(crate) fn new(segment: &'static Segment, begin: usize) -> Self {
-        let windows = segment.windows().of_arena(begin).map(|window| {
-            let begin = window.begin;
-            Growth { begin, next: begin, reserved: begin, end: begin + window.bytes }
+        let windows = (0..segment.windows().of_an_arena()).map(|window| {
+            let (place, bits) = Windows::extent(window);
+            let begin = begin + place;
+            Growth { begin, next: begin, reserved: begin, end: begin + (1 << bits) }
         });
         Self { segment, windows: windows.collect(), free: Vec::new() }
     }
@@ -154,7 +156,7 @@ mod tests {
             let block = arena.take(bytes).expect("room");
             arena.segment.region(block.offset, block.bytes).expect("it lies in one window");
         }
-        for bytes in [2 << 20, 1 << 30, usize::MAX] {
+        for bytes in [4 << 20, 1 << 30, usize::MAX] {
             assert_eq!(arena.take(bytes).expect_err("no room").class(), ErrorClass::NoMem);
         }
         assert!(arena.take(1 << 18).is_ok(), "there is room for less");

@@ -10,7 +10,7 @@ use rustix::process::Resource;
 use crate::doorbell::register_for_barriers;
 use crate::guest;
 use crate::layout::Layout;
-use crate::machine::processor_time_ns;
+use crate::machine::{memory_bytes, processor_time_ns};
 use crate::ring::{Cell, Credit, Receiver, Sender};
 use crate::seat::{self, Claim};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -50,7 +50,7 @@ struct Header {
 }
 
 /// Changes whenever the layout does, so that a launcher and a library of different versions say so.
-const MAGIC: u32 = 0x6f78_0006;
+const MAGIC: u32 = 0x6f78_0007;
 
 impl Job {
     /// Makes the segment for a job of `ranks` ranks.
@@ -60,7 +60,7 @@ impl Job {
     /// limit of file sizes is too small for that and a little arena for each rank.
     pub fn create(ranks: u32) -> io::Result<Self> {
         let limit = rustix::process::getrlimit(Resource::Fsize).current;
-        let layout = Layout::for_ranks(ranks as usize, limit.unwrap_or(u64::MAX))
+        let layout = Layout::for_ranks(ranks as usize, memory_bytes(), limit.unwrap_or(u64::MAX))
             .ok_or_else(|| too_large(ranks, limit))?;
         let job = Self::view(Box::leak(Box::new(Segment::create(&layout)?)), layout);
         job.header.ranks.store(ranks, Ordering::Relaxed);

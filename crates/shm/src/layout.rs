@@ -1,6 +1,6 @@
 //! Where each part of a segment lies, as a function of the number of ranks and the size of an arena.
 
-use crate::arena::{PAGE, coloured};
+use crate::arena::{COLOUR, PAGE, coloured};
 use crate::ring::RingSize;
 use crate::{Doorway, Line};
 
@@ -33,19 +33,22 @@ pub(crate) struct Windows {
     arena_bits: u32,
 }
 
-/// The first window of an arena has so many bytes, and so does the smallest arena.
-const SMALLEST_BITS: u32 = 20;
+/// The first window of an arena has so many bytes, as a logarithm, and so does the smallest arena.
+pub(crate) const SMALLEST_BITS: u32 = 20;
+/// The largest arena: a million of them still fit into a file.
+const LARGEST_BITS: u32 = 42;
 
 impl Layout {
     pub(crate) const HEADER: usize = 0;
     const STATES: usize = PAGE;
 
-    /// The layout for `ranks` ranks, in a file that may have `most_bytes`; `None` if that is too little.
+    /// The layout for `ranks` ranks on a node with so much memory, in a file that may have `most_bytes`; `None` if that
+    /// is too little.
     ///
-    /// Rings are the one part that grows with the square of the ranks, so the more ranks the smaller each. Arenas
-    /// are as large as they may be: they are address space of a file, not memory.
-    pub(crate) fn for_ranks(ranks: usize, most_bytes: u64) -> Option<Self> {
-        let largest_bits = if ranks <= 64 { 30 } else { 27 };
+    /// Rings are the one part that grows with the square of the ranks, so the more ranks the smaller each. In an arena
+    /// there is room for one block as large as the node's memory: it is a range of a file, which costs nothing.
+    pub(crate) fn for_ranks(ranks: usize, memory_bytes: u64, most_bytes: u64) -> Option<Self> {
+        let largest_bits = (u64::BITS - memory_bytes.leading_zeros() + 1).clamp(SMALLEST_BITS, LARGEST_BITS);
         let layouts = (SMALLEST_BITS..=largest_bits).rev().map(|bits| Self::with_arenas(ranks, bits));
         layouts.flatten().find(|layout| layout.total_bytes() as u64 <= most_bytes)
     }
@@ -59,7 +62,8 @@ impl Layout {
             33..=128 => (16, 8 << 10),
             _ => (8, 4 << 10),
         };
-        let is_possible = (1..=1 << 20).contains(&ranks) && (SMALLEST_BITS..=30).contains(&arena_bits);
+        let is_possible =
+            (1..=1 << 20).contains(&ranks) && (SMALLEST_BITS..=LARGEST_BITS).contains(&arena_bits);
         is_possible.then_some(Self { ranks, ring: RingSize { cells, bulk_bytes }, arena_bits })
     }
 
@@ -96,8 +100,9 @@ impl Layout {
         self.ring(0, self.ranks).next_multiple_of(PAGE)
     }
 
+    /// Arenas begin in the middle of a page, and so does every long block: see the module `arena`.
     pub(crate) fn arena(&self, rank: usize) -> usize {
-        self.fixed_bytes() + rank * self.arena_bytes()
+        self.fixed_bytes() + COLOUR + rank * self.arena_bytes()
     }
 
     pub(crate) fn arena_bytes(&self) -> usize {
@@ -109,30 +114,59 @@ impl Layout {
     }
 
     pub(crate) fn total_bytes(&self) -> usize {
-        self.arena(self.ranks)
+        self.arena(self.ranks).next_multiple_of(PAGE)
     }
 
     pub(crate) fn windows(&self) -> Windows {
-        Windows { begin: self.fixed_bytes(), arenas: self.ranks, arena_bits: self.arena_bits }
+        Windows { begin: self.arena(0), arenas: self.ranks, arena_bits: self.arena_bits }
+    }
+}
+
+impl Window {
+    /// Where it begins in a mapping of its whole pages.
+    pub(crate) const WITHIN: usize = COLOUR;
+
+    /// Offset and length of its whole pages.
+    pub(crate) fn pages(&self) -> (usize, usize) {
+        (self.begin - Self::WITHIN, self.bytes + PAGE)
     }
 }
 
 impl Windows {
-    /// Windows of an arena behind the first: one for each doubling of it.
-    fn doublings(&self) -> usize {
-        (self.arena_bits - SMALLEST_BITS) as usize
+    /// Where a window begins in its arena, and the logarithm of its length.
+    ///
+    /// The first one has a megabyte, the second another one, and each that follows doubles the arena: so whoever uses
+    /// little maps little, and whoever uses much maps seldom.
+    pub(crate) fn extent(window: u32) -> (usize, u32) {
+        match window.checked_sub(1) {
+            None => (0, SMALLEST_BITS),
+            Some(before) => {
+                (1_usize.checked_shl(SMALLEST_BITS + before).unwrap_or(0), SMALLEST_BITS + before)
+            }
+        }
+    }
+
+    /// Number of windows of an arena.
+    pub(crate) fn of_an_arena(&self) -> u32 {
+        self.arena_bits - SMALLEST_BITS + 1
     }
 
     /// Number of windows.
     pub(crate) fn count(&self) -> usize {
-        self.arenas * (self.doublings() + 1)
+        self.arenas * self.of_an_arena() as usize
     }
 
-    /// The arena that the byte at `offset` lies in, and where in it; none has this number if it lies in none.
-    #[inline]
-    fn arena(&self, offset: usize) -> (usize, usize) {
-        let within = offset.wrapping_sub(self.begin);
-        (within >> self.arena_bits, within & ((1 << self.arena_bits) - 1))
+    /// All windows.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Window> {
+        (0..self.arenas)
+            .flat_map(move |arena| (0..self.of_an_arena()).map(move |window| self.window(arena, window)))
+    }
+
+    /// The window that holds the byte at `offset`; `None` if that is in no arena.
+    pub(crate) fn find(&self, offset: usize) -> Option<Window> {
+        let (arena, place) = self.arena(offset);
+        let window = usize::BITS - (place >> SMALLEST_BITS).leading_zeros();
+        (arena < self.arenas).then(|| self.window(arena, window))
     }
 
     /// If the byte at `offset` lies in the first window of an arena: the index of that, the place of the byte there,
@@ -144,38 +178,21 @@ impl Windows {
         is_first.then(|| (arena, place, (1 << SMALLEST_BITS) - place))
     }
 
-    /// The window that holds the byte at `offset`; `None` if that is in no arena.
-    ///
-    /// The first one of an arena has a megabyte, the second another one, and each that follows doubles the arena: so
-    /// whoever uses little maps little, and whoever uses much maps seldom.
-    pub(crate) fn find(&self, offset: usize) -> Option<Window> {
-        let (arena, within) = self.arena(offset);
-        if arena >= self.arenas {
-            return None;
-        }
-        let arena_begin = self.begin + (arena << self.arena_bits);
-        let doublings = (usize::BITS - (within >> SMALLEST_BITS).leading_zeros()) as usize;
-        let Some(before) = doublings.checked_sub(1) else {
-            return Some(Window { index: arena, begin: arena_begin, bytes: 1 << SMALLEST_BITS });
+    fn window(&self, arena: usize, window: u32) -> Window {
+        let (place, bits) = Self::extent(window);
+        let others = self.of_an_arena() as usize - 1;
+        let index = match window.checked_sub(1) {
+            None => arena,
+            Some(before) => self.arenas + arena * others + before as usize,
         };
-        let bytes = 1 << (SMALLEST_BITS as usize + before);
-        let index = self.arenas + arena * self.doublings() + before;
-        Some(Window { index, begin: arena_begin + bytes, bytes })
+        Window { index, begin: self.begin + (arena << self.arena_bits) + place, bytes: 1 << bits }
     }
 
-    /// All windows.
-    pub(crate) fn all(&self) -> impl Iterator<Item = Window> {
-        (0..self.arenas).flat_map(|arena| self.of_arena(self.begin + (arena << self.arena_bits)))
-    }
-
-    /// The windows of the arena that begins at `begin`, in their order.
-    pub(crate) fn of_arena(&self, begin: usize) -> impl Iterator<Item = Window> {
-        let end = begin + (1 << self.arena_bits);
-        let first = self.find(begin);
-        std::iter::successors(first, move |window| {
-            let next = window.begin + window.bytes;
-            if next < end { self.find(next) } else { None }
-        })
+    /// The arena that the byte at `offset` lies in, and where in it; none has this number if it lies in none.
+    #[inline]
+    fn arena(&self, offset: usize) -> (usize, usize) {
+        let within = offset.wrapping_sub(self.begin);
+        (within >> self.arena_bits, within & ((1 << self.arena_bits) - 1))
     }
 }
 
@@ -184,7 +201,7 @@ mod tests {
     use super::*;
 
     fn layout(ranks: usize) -> Layout {
-        Layout::for_ranks(ranks, u64::MAX).expect("a possible number")
+        Layout::for_ranks(ranks, 6 << 30, u64::MAX).expect("a possible number")
     }
 
     #[test]
@@ -199,18 +216,18 @@ mod tests {
             assert_eq!(layout.ring(0, ranks - 1) % 128, 0);
             let bulk = layout.ring(0, ranks - 1) + layout.ring.bulk();
             assert!(ranks > 32 || bulk % PAGE == PAGE / 2, "{ranks} ranks");
-            assert_eq!(layout.arena(ranks), layout.total_bytes());
+            assert_eq!(layout.arena(ranks) + PAGE / 2, layout.total_bytes());
         }
     }
 
     #[test]
     fn windows_cover_all_arenas_one_after_the_other() {
-        for (ranks, bits) in [(1, SMALLEST_BITS), (3, 22), (2, 30)] {
+        for (ranks, bits) in [(1, SMALLEST_BITS), (3, 22), (2, LARGEST_BITS)] {
             let layout = Layout::with_arenas(ranks, bits).expect("a possible size");
             let windows = layout.windows();
             let all: Vec<Window> = windows.all().collect();
             assert_eq!(all.len(), windows.count());
-            let mut end = layout.fixed_bytes();
+            let mut end = layout.arena(0);
             for window in &all {
                 assert_eq!(window.begin, end);
                 end += window.bytes;
@@ -222,25 +239,28 @@ mod tests {
             let mut indices: Vec<usize> = all.iter().map(|window| window.index).collect();
             indices.sort_unstable();
             assert!(indices.into_iter().eq(0..windows.count()));
-            assert_eq!(end, layout.total_bytes());
+            assert_eq!(end, layout.arena(ranks));
             assert_eq!(windows.find(end), None);
-            assert_eq!(windows.find(layout.fixed_bytes() - 1), None);
+            assert_eq!(windows.find(layout.arena(0) - 1), None);
         }
     }
 
     #[test]
-    fn arenas_shrink_to_fit_a_limit_and_end_at_a_megabyte() {
+    fn arenas_have_room_for_the_memory_of_the_node_or_shrink_to_fit_a_limit_and_end_at_a_megabyte() {
         let all = layout(4);
-        assert_eq!(all.arena_bytes(), 1 << 30);
+        assert_eq!(all.arena_bytes(), 16 << 30);
         let limit = all.fixed_bytes() as u64 + (100 << 20);
-        let small = Layout::for_ranks(4, limit).expect("16 MiB for each");
+        let small = Layout::for_ranks(4, 6 << 30, limit).expect("16 MiB for each");
         assert_eq!((small.arena_bytes(), small.fixed_bytes()), (16 << 20, all.fixed_bytes()));
-        assert_eq!(Layout::for_ranks(4, all.fixed_bytes() as u64 + (3 << 20)), None);
+        assert_eq!(Layout::for_ranks(4, 6 << 30, all.fixed_bytes() as u64 + (3 << 20)), None);
+        for memory in [0, u64::MAX] {
+            assert!(Layout::for_ranks(1 << 20, memory, u64::MAX).is_some(), "{memory} bytes");
+        }
     }
 
     #[test]
     fn impossible_numbers_are_refused() {
-        for (ranks, bits) in [(0, 30), (usize::MAX, 30), (1, 19), (1, 64)] {
+        for (ranks, bits) in [(0, 30), (usize::MAX, 30), (1, 19), (1, 43)] {
             assert_eq!(Layout::with_arenas(ranks, bits), None);
         }
     }

@@ -22,6 +22,12 @@ fn cgroup_quota() -> Option<usize> {
     usize::try_from(quota.div_ceil(period.max(1))).ok()
 }
 
+/// Memory of the node, used or not.
+pub(crate) fn memory_bytes() -> u64 {
+    let system = rustix::system::sysinfo();
+    (system.totalram as u64).saturating_mul(u64::from(system.mem_unit))
+}
+
 /// Offers the processor to another rank that wants it.
 #[inline]
 pub fn yield_now() {

@@ -97,8 +97,10 @@ impl Segment {
         for window in self.windows.all() {
             let base = self.mapped[window.index].load(Ordering::Acquire); // as in `window`
             if !base.is_null() {
-                self.map_over(base, window.begin, window.bytes);
-                leave_out_of_dumps(base, window.bytes);
+                let (offset, bytes) = window.pages();
+                let base = base.wrapping_sub(Window::WITHIN);
+                self.map_over(base, offset, bytes);
+                leave_out_of_dumps(base, bytes);
             }
         }
         Ok(())
@@ -122,8 +124,7 @@ impl Segment {
     /// # Errors
     /// Those of `fallocate`: not enough memory.
     pub(crate) fn reserve(&self, offset: usize, bytes: usize) -> io::Result<()> {
-        rustix::fs::fallocate(&self.file, FallocateFlags::empty(), offset as u64, bytes as u64)?;
-        Ok(())
+        self.allocate(FallocateFlags::empty(), offset, bytes)
     }
 
     /// Makes a range all zeroes and gives its pages back.
@@ -131,9 +132,13 @@ impl Segment {
     /// # Errors
     /// Those of `fallocate`.
     pub(crate) fn clear(&self, offset: usize, bytes: usize) -> io::Result<()> {
-        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        rustix::fs::fallocate(&self.file, flags, offset as u64, bytes as u64)?;
-        Ok(())
+        self.allocate(FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)
+    }
+
+    fn allocate(&self, flags: FallocateFlags, offset: usize, bytes: usize) -> io::Result<()> {
+        // A signal in the middle undoes what was done.
+        let allocate = || rustix::fs::fallocate(&self.file, flags, offset as u64, bytes as u64);
+        Ok(rustix::io::retry_on_intr(allocate)?)
     }
 
     /// How arenas are cut.
@@ -192,12 +197,13 @@ impl Segment {
 
     #[cold]
     fn map_window(&self, window: &Window) -> Result<*mut u8> {
-        let base = map(&self.file, window.begin, window.bytes).map_err(|error| {
-            let text =
-                format!("{} bytes of shared memory cannot be mapped: {error}; see ulimit -v", window.bytes);
+        let (offset, bytes) = window.pages();
+        let pages = map(&self.file, offset, bytes).map_err(|error| {
+            let text = format!("{bytes} bytes of shared memory cannot be mapped: {error}; see ulimit -v");
             Error::new(ErrorClass::NoMem, text)
         })?;
-        leave_out_of_dumps(base, window.bytes);
+        leave_out_of_dumps(pages, bytes);
+        let base = pages.wrapping_add(Window::WITHIN);
         let place = &self.mapped[window.index];
         // Pairs with the Acquire in `window`.
         match place.compare_exchange(ptr::null_mut(), base, Ordering::AcqRel, Ordering::Acquire) {
@@ -205,7 +211,7 @@ impl Segment {
             Err(first) => {
                 // Another thread was faster.
                 // SAFETY: the mapping was made above, and nobody has heard of it.
-                let _ = unsafe { rustix::mm::munmap(base.cast(), window.bytes) };
+                let _ = unsafe { rustix::mm::munmap(pages.cast(), bytes) };
                 Ok(first)
             }
         }
@@ -354,9 +360,9 @@ mod tests {
     #[test]
     fn what_lies_in_no_window_or_in_two_is_refused() {
         let (segment, layout) = segment();
-        let (fixed, first, end) = (layout.fixed_bytes(), layout.arena(0), layout.total_bytes());
+        let (fixed, first, end) = (layout.fixed_bytes(), layout.arena(0), layout.arena(2));
         for (offset, bytes) in
-            [(fixed - 8, 9), (first + (1 << 20) - 8, 9), (end - 8, 9), (end, 1), (0, usize::MAX)]
+            [(fixed - 8, 9), (first + (1 << 20) - 8, 9), (end - 8, 9), (fixed, 1), (end, 1), (0, usize::MAX)]
         {
             let error = segment.region(offset as u64, bytes).expect_err("no block lies there");
             assert_eq!(error.class(), ErrorClass::Intern, "{bytes} bytes at {offset}");
@@ -395,7 +401,7 @@ mod tests {
         assert_eq!(total(&mappings(inode)), layout.fixed_bytes());
         segment.region(layout.arena(1) as u64, 1).expect("inside");
         let mappings = mappings(inode);
-        assert_eq!(total(&mappings), layout.fixed_bytes() + (1 << 20));
+        assert_eq!(total(&mappings), layout.fixed_bytes() + (1 << 20) + PAGE);
         let dumped = mappings.iter().filter(|(_, dumped)| *dumped).map(|(bytes, _)| bytes);
         assert_eq!(dumped.sum::<usize>(), layout.dumped_bytes());
     }
