@@ -1,15 +1,23 @@
 //! A rank's own part of the segment, given out in blocks.
 //!
-//! Only its rank takes and gives blocks, so the bookkeeping is private memory; peers learn of a block by its
-//! offset. Sizes are rounded up to powers of two, and a block given back serves the next of its size. A block lies
-//! in one of the arena's windows, each of which fills up by itself.
+//! Only its rank takes and gives blocks, so the bookkeeping is private memory; peers learn of a block by its offset.
+//! An arena is a range of a file that costs nothing, longer than the node's memory; memory is claimed by the megabyte
+//! as blocks are taken, and goes back to the system when much more is free than was used lately. A block lies in one of
+//! the arena's windows. Short ones, of less than a megabyte, have a power of two of bytes, long ones whole megabytes.
+//!
 //! Blocks of a page and more begin where the buffers of programs do not: allocators put long ones at the beginning of
 //! a page or up to 64 bytes behind, and a copy between two ranges that begin at nearly the same place in a page is
 //! slow on many processors.
-//! Cost: a pop, or a bump; a system call per megabyte of growth.
+//! Cost: a pop and a note; a system call per megabyte of growth.
+
+mod buddies;
+
+use std::io;
+use std::ops::Range;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
+use self::buddies::{Buddies, CHUNK, SMALLEST};
 use crate::Segment;
 use crate::layout::Windows;
 
@@ -17,20 +25,20 @@ use crate::layout::Windows;
 #[derive(Debug)]
 pub struct Arena {
     segment: &'static Segment,
-    /// The smaller ones first.
-    windows: Vec<Growth>,
-    free: Vec<Vec<u64>>,
-}
-
-/// How far a window is used.
-#[derive(Debug)]
-struct Growth {
+    /// Offset of the range in the segment.
     begin: usize,
-    /// First byte never given out.
-    next: usize,
-    /// First byte not reserved.
-    reserved: usize,
-    end: usize,
+    buddies: Buddies,
+    /// Bytes that there is memory for.
+    claimed: usize,
+    /// Bytes in blocks.
+    used: usize,
+    /// The most that were used since it was decided what to keep.
+    peak: usize,
+    /// Before that: the last time, and ever.
+    peak_before: usize,
+    peak_ever: usize,
+    /// That is decided again when so many blocks were given back.
+    decide_at: usize,
 }
 
 /// A range of the segment.
@@ -38,68 +46,206 @@ struct Growth {
 pub struct Block {
     /// Offset in the segment.
     pub offset: u64,
-    /// Length; a power of two.
+    /// Length: a power of two, or whole megabytes.
     pub bytes: usize,
 }
 
-const SMALLEST: usize = 128;
-const GROWTH: usize = 1 << 20;
 pub(crate) const PAGE: usize = 4096;
 /// Where in a page a long block begins: as far as can be from where buffers do.
 pub(crate) const COLOUR: usize = PAGE / 2;
+/// A megabyte.
+const LONG: usize = 1 << CHUNK;
+/// What is kept of free memory at least. Twice as much as was used lately is kept, too.
+const KEPT: usize = 16 << 20;
+/// To give memory back and claim it again costs about as much as this many collectives for each few megabytes.
+const PERIOD: usize = 1 << 16;
+/// Chunks: what a signal interrupts is done again from the beginning, and there may be many signals.
+const CLAIMED_AT_ONCE: usize = 8;
 
 impl Arena {
     /// The arena that begins at `begin`, of which nothing is used.
     pub(crate) fn new(segment: &'static Segment, begin: usize) -> Self {
-        let windows = (0..segment.windows().of_an_arena()).map(|window| {
-            let (place, bits) = Windows::extent(window);
-            let begin = begin + place;
-            Growth { begin, next: begin, reserved: begin, end: begin + (1 << bits) }
-        });
-        Self { segment, windows: windows.collect(), free: Vec::new() }
+        let buddies = Buddies::new(segment.windows().of_an_arena());
+        Self {
+            segment,
+            begin,
+            buddies,
+            claimed: 0,
+            used: 0,
+            peak: 0,
+            peak_before: 0,
+            peak_ever: 0,
+            decide_at: PERIOD,
+        }
     }
 
-    /// A block of at least `bytes` bytes, aligned to 128. Its contents are what its last user left.
+    /// A block of at least `bytes` bytes, aligned to 128. Its contents are what its last user left, or zeroes.
     ///
     /// # Errors
     /// [`ErrorClass::NoMem`] if the node, the arena or the address space has no more memory.
     pub fn take(&mut self, bytes: usize) -> Result<Block> {
-        let bytes = bytes.max(SMALLEST).checked_next_power_of_two().unwrap_or(usize::MAX);
-        if let Some(offset) = self.free.get_mut(class(bytes)).and_then(Vec::pop) {
-            return Ok(Block { offset, bytes });
+        let size = size(bytes);
+        match self.buddies.take_again(size) {
+            Some(place) => Ok(self.taken(place, 1 << size)),
+            None => self.take_anew(bytes, size),
         }
-        let place = |window: &Growth| if bytes < PAGE { window.next } else { coloured(window.next) };
-        let has_room = |window: &&mut Growth| bytes <= window.end.saturating_sub(place(window));
-        let Some(window) = self.windows.iter_mut().find(has_room) else {
-            return Err(shortage(bytes, "the rank's part of the shared segment is used up"));
-        };
-        let offset = place(window);
-        // While this can still be said: whoever uses the block cannot do without it.
-        self.segment.region(offset as u64, bytes)?;
-        if offset + bytes > window.reserved {
-            let growth =
-                (offset + bytes - window.reserved).next_multiple_of(GROWTH).min(window.end - window.reserved);
-            self.segment
-                .reserve(window.reserved, growth)
-                .map_err(|error| shortage(growth, &format!("the system refused: {error}")))?;
-            window.reserved += growth;
-        }
-        window.next = offset + bytes;
-        Ok(Block { offset: offset as u64, bytes })
     }
 
-    /// Bytes that were ever given out; those given back and out again count once.
-    pub fn peak_bytes(&self) -> usize {
-        self.windows.iter().map(|window| window.next - window.begin).sum()
-    }
-
-    /// Takes a block back, for the next that asks for its size.
+    /// Takes a block back, for the next that asks for its size. What this arena has not given out is left alone.
     pub fn give(&mut self, block: Block) {
-        let class = class(block.bytes);
-        if self.free.len() <= class {
-            self.free.resize_with(class + 1, Vec::new);
+        let place = (block.offset as usize).wrapping_sub(self.begin);
+        if block.bytes >= LONG {
+            return self.give_long(place, block.bytes);
         }
-        self.free[class].push(block.offset);
+        let size = block.bytes.trailing_zeros(); // it is a power of two
+        if self.buddies.is_full(size) {
+            return self.give_after_growth(block, size);
+        }
+        if self.buddies.give_short(place, size) {
+            self.used -= 1 << size;
+            if self.buddies.given() >= self.decide_at {
+                self.decide();
+            }
+        }
+    }
+
+    /// The most bytes that were in use at the same time.
+    pub fn peak_bytes(&self) -> usize {
+        self.peak.max(self.peak_before).max(self.peak_ever)
+    }
+
+    /// Gives all memory that is free back to the system.
+    pub fn trim(&mut self) {
+        self.buddies.join();
+        self.release(0);
+    }
+
+    #[inline]
+    fn taken(&mut self, place: usize, bytes: usize) -> Block {
+        self.used += bytes;
+        if self.used > self.peak {
+            self.peak = self.used;
+        }
+        Block { offset: (self.begin + place) as u64, bytes }
+    }
+
+    #[inline(never)]
+    fn take_anew(&mut self, bytes: usize, size: u32) -> Result<Block> {
+        if size >= usize::BITS - 1 {
+            return Err(shortage(bytes, "no node has as many"));
+        }
+        let chunks = bytes.div_ceil(LONG).max(1);
+        let place = self.find(size, chunks)?;
+        if size < CHUNK {
+            self.buddies.note_short(place, size);
+            return Ok(self.taken(place, 1 << size));
+        }
+        self.buddies.note_long(place, chunks);
+        Ok(self.taken(place, chunks * LONG))
+    }
+
+    #[inline(never)]
+    fn give_long(&mut self, place: usize, bytes: usize) {
+        let bytes = bytes / LONG * LONG;
+        if self.buddies.give_long(place, bytes / LONG, size(bytes)) {
+            self.used -= bytes;
+            if self.buddies.given() >= self.decide_at {
+                self.decide();
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn give_after_growth(&mut self, block: Block, size: u32) {
+        self.buddies.grow(size);
+        self.give(block);
+    }
+
+    /// A free place of this size, with memory for that many chunks.
+    fn find(&mut self, size: u32, chunks: usize) -> Result<usize> {
+        let place = match self.buddies.find(size) {
+            Some(place) => place,
+            None => self.find_in_another_window(size)?,
+        };
+        match self.claim(place, chunks) {
+            Ok(()) => Ok(place),
+            Err(error) => {
+                self.buddies.put(place, size);
+                Err(shortage(chunks * LONG, &format!("the system refused: {error}")))
+            }
+        }
+    }
+
+    fn find_in_another_window(&mut self, size: u32) -> Result<usize> {
+        let Some(window) = self.buddies.untouched(size) else {
+            self.buddies.join();
+            let used_up = || shortage(1 << size, "the rank's part of the shared segment is used up");
+            return self.buddies.find(size).ok_or_else(used_up);
+        };
+        let (place, length) = Windows::extent(window);
+        // While this can still be said: whoever uses a block cannot do without it.
+        match self.segment.region((self.begin + place) as u64, 1 << length) {
+            Ok(_) => self.buddies.open(window),
+            Err(error) => {
+                self.buddies.join();
+                return self.buddies.find(size).ok_or(error);
+            }
+        }
+        Ok(self.buddies.find(size).expect("the window is large enough"))
+    }
+
+    /// Sees to it that there is memory for some chunks.
+    fn claim(&mut self, place: usize, chunks: usize) -> io::Result<()> {
+        let mut has_tried = false;
+        while let Some(missing) = self.buddies.unclaimed(place, chunks) {
+            let missing = missing.start..missing.end.min(missing.start + CLAIMED_AT_ONCE);
+            let (offset, bytes) = self.extent(&missing);
+            match self.segment.reserve(offset, bytes) {
+                Ok(()) => {
+                    self.claimed += bytes;
+                    self.buddies.claim(missing, true);
+                }
+                Err(error) if has_tried => return Err(error),
+                Err(_) => {
+                    has_tried = true;
+                    self.trim();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides how much free memory to keep.
+    #[cold]
+    fn decide(&mut self) {
+        let most = 2 * self.peak.max(self.peak_before) + KEPT;
+        if self.claimed > most {
+            self.buddies.join();
+            self.release(most);
+        }
+        self.peak_ever = self.peak_bytes();
+        (self.peak_before, self.peak) = (self.peak, self.used);
+        self.decide_at = self.buddies.given() + PERIOD.max(self.buddies.count());
+    }
+
+    /// Gives free memory back until no more than `most` is claimed.
+    fn release(&mut self, most: usize) {
+        for idle in self.buddies.idle() {
+            let too_many = self.claimed.saturating_sub(most).div_ceil(LONG);
+            let idle = idle.start.max(idle.end.saturating_sub(too_many))..idle.end;
+            let (offset, bytes) = self.extent(&idle);
+            if idle.is_empty() || self.segment.clear(offset, bytes).is_err() {
+                return;
+            }
+            self.claimed -= bytes;
+            self.buddies.claim(idle, false);
+        }
+    }
+
+    /// Offset and length of some chunks.
+    fn extent(&self, chunks: &Range<usize>) -> (usize, usize) {
+        (self.begin + chunks.start * LONG, chunks.len() * LONG)
     }
 }
 
@@ -108,8 +254,10 @@ pub(crate) fn coloured(offset: usize) -> usize {
     offset + COLOUR.wrapping_sub(offset) % PAGE
 }
 
-fn class(bytes: usize) -> usize {
-    bytes.trailing_zeros() as usize
+/// The size, as a logarithm, of the smallest block with so many bytes.
+#[inline]
+fn size(bytes: usize) -> u32 {
+    usize::BITS - (bytes.saturating_sub(1) | ((1 << SMALLEST) - 1)).leading_zeros()
 }
 
 #[cold]
@@ -118,47 +266,4 @@ fn shortage(bytes: usize, why: &str) -> Error {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-    use crate::layout::Layout;
-
-    /// An arena of 4 MiB.
-    fn arena() -> Arena {
-        let layout = Layout::with_arenas(1, 22).expect("a possible size");
-        let segment = Box::leak(Box::new(Segment::create(&layout).expect("a segment")));
-        Arena::new(segment, layout.arena(0))
-    }
-
-    #[test]
-    fn a_block_given_back_is_given_out_again() {
-        let mut arena = arena();
-        let block = arena.take(1000).expect("room");
-        assert_eq!(block.bytes, 1024);
-        let other = arena.take(1000).expect("room");
-        assert_ne!(block.offset, other.offset);
-        arena.give(block);
-        assert_eq!(arena.take(600).expect("room"), block);
-    }
-
-    #[test]
-    fn long_blocks_begin_far_from_where_buffers_do() {
-        let mut arena = arena();
-        for bytes in [100, 4096, 65536, 128, 8192, 4096] {
-            let block = arena.take(bytes).expect("room");
-            assert!(bytes < PAGE || block.offset as usize % PAGE == COLOUR, "{block:?}");
-        }
-    }
-
-    #[test]
-    fn every_block_lies_in_one_window_and_an_exhausted_arena_says_so() {
-        let mut arena = arena();
-        for bytes in [128, 1 << 19, 1 << 20, 1 << 19] {
-            let block = arena.take(bytes).expect("room");
-            arena.segment.region(block.offset, block.bytes).expect("it lies in one window");
-        }
-        for bytes in [4 << 20, 1 << 30, usize::MAX] {
-            assert_eq!(arena.take(bytes).expect_err("no room").class(), ErrorClass::NoMem);
-        }
-        assert!(arena.take(1 << 18).is_ok(), "there is room for less");
-    }
-}
+mod tests;
