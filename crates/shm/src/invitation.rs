@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_further_round_finds_its_part_as_it_was_at_first() {
-        let job = Job::create(1).expect("a segment");
+        let job = Job::of_a_test(1);
         let mut member = job.join(0);
         let room = member.senders[0].room(5).expect("an empty ring");
         room.payload.write(b"hello");

@@ -52,6 +52,9 @@ struct Header {
 /// Changes whenever the layout does, so that a launcher and a library of different versions say so.
 const MAGIC: u32 = 0x6f78_0007;
 
+/// Windows are allocated when they are used first, so that this is no more than a bound.
+const HEAP_ARENA_BITS: u32 = 30;
+
 impl Job {
     /// Makes the segment for a job of `ranks` ranks.
     ///
@@ -62,14 +65,35 @@ impl Job {
         let limit = rustix::process::getrlimit(Resource::Fsize).current;
         let layout = Layout::for_ranks(ranks as usize, memory_bytes(), limit.unwrap_or(u64::MAX))
             .ok_or_else(|| too_large(ranks, limit))?;
-        let job = Self::view(Box::leak(Box::new(Segment::create(&layout)?)), layout);
-        job.header.ranks.store(ranks, Ordering::Relaxed);
+        Self::begin(Segment::create(&layout)?, layout, usable_cpus())
+    }
+
+    /// As [`Job::create`], in memory of this process alone, without a seat that could be claimed: for tests of what is
+    /// above, where the system has no such files, and under tools that watch the heap.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; `InvalidInput` if there cannot be as many ranks.
+    pub fn on_heap(ranks: u32) -> io::Result<Self> {
+        let layout =
+            Layout::with_arenas(ranks as usize, HEAP_ARENA_BITS).ok_or(io::ErrorKind::InvalidInput)?;
+        Self::begin(Segment::on_heap(&layout)?, layout, ranks as usize)
+    }
+
+    fn begin(segment: Segment, layout: Layout, cpus: usize) -> io::Result<Self> {
+        let job = Self::view(Box::leak(Box::new(segment)), layout);
+        job.header.ranks.store(layout.ranks as u32, Ordering::Relaxed);
         job.header.arena_bits.store(layout.arena_bits(), Ordering::Relaxed);
         job.header.id.store(seat::identity()?, Ordering::Relaxed);
-        let cpus = u32::try_from(usable_cpus()).unwrap_or(u32::MAX);
-        job.header.cpus.store(cpus, Ordering::Relaxed);
+        job.header.cpus.store(u32::try_from(cpus).unwrap_or(u32::MAX), Ordering::Relaxed);
         job.header.magic.store(MAGIC, Ordering::Relaxed); // ranks are made later, and read the file
         Ok(job)
+    }
+
+    /// One for tests that need no file.
+    #[cfg(test)]
+    pub(crate) fn of_a_test(ranks: u32) -> Self {
+        let make = if cfg!(any(miri, portable)) { Self::on_heap } else { Self::create };
+        make(ranks).expect("memory")
     }
 
     /// Maps the segment of this process's own job, which the launcher made. It stays mapped; that of another job may be
@@ -298,6 +322,7 @@ mod tests {
     use crate::{Announcement, Guest, Ties};
 
     #[test]
+    #[cfg_attr(any(miri, portable), ignore = "it is about files")]
     fn what_one_member_sends_the_other_receives() {
         let job = Job::create(3).expect("a segment");
         let other =
@@ -314,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_state_page_answers_what_it_was_asked() {
-        let job = Job::create(2).expect("a segment");
+        let job = Job::of_a_test(2);
         let state = job.state(1);
         assert_eq!((state.phase(), state.call(), state.report()), (Phase::Outside, 0, None));
         state.set_phase(Phase::Aborted(-3));
@@ -327,7 +352,7 @@ mod tests {
 
     #[test]
     fn ties_are_shown_until_they_end_and_counted_where_they_are_many() {
-        let job = Job::create(2).expect("a segment");
+        let job = Job::of_a_test(2);
         let state = job.state(1);
         (1..=10).for_each(|job| state.tie(job));
         assert_eq!(state.ties(), Ties { jobs: (1..=8).collect(), more: 2 });
@@ -340,6 +365,7 @@ mod tests {
 
     /// Whoever sleeps is counted in its own segment, and looked for there by whoever has announced or sent something.
     #[test]
+    #[cfg_attr(any(miri, portable), ignore = "it is about files")]
     fn a_rank_that_sleeps_is_woken_from_another_job() {
         let (job, other) = (Job::create(1).expect("a segment"), Job::create(2).expect("another"));
         let (_, member) = (job.join(0), other.join(1));
@@ -368,6 +394,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(any(miri, portable), ignore = "it is about files")]
     fn a_seat_is_claimed_once_and_its_owner_is_known() {
         let job = Job::create(2).expect("a segment");
         assert_eq!(job.owner(1), None);
@@ -378,6 +405,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(any(miri, portable), ignore = "it is about files")]
     fn a_seat_has_a_successor_when_its_owner_has_finalized_and_gone() {
         let job = Job::create(1).expect("a segment");
         let claim_and_go = || {
@@ -395,6 +423,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(any(miri, portable), ignore = "it is about files")]
     fn a_foreign_descriptor_is_refused() {
         let file = rustix::fs::memfd_create("test", rustix::fs::MemfdFlags::CLOEXEC).expect("a file");
         rustix::fs::ftruncate(&file, 1 << 20).expect("room");

@@ -9,17 +9,20 @@
 //! and later perhaps that of another job ([`Segment::show`]), at the same addresses. Core dumps hold the header and the
 //! state pages: the rest would be written once for every rank that dies, holes included.
 
+mod backing;
+
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::{process, ptr, slice};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
-use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
-use rustix::mm::{Advice, MapFlags, ProtFlags};
+use rustix::fs::FallocateFlags;
+use rustix::mm::MapFlags;
 use rustix::process::Resource;
 
+use self::backing::{ACCESS, Backing, SHARED, check, empty_file, leave_out_of_dumps};
 use crate::arena::PAGE;
 use crate::layout::{Layout, Window, Windows};
 use crate::{Calls, Line, Signatures};
@@ -27,7 +30,7 @@ use crate::{Calls, Line, Signatures};
 /// A `memfd`, mapped as far as it is used.
 #[derive(Debug)]
 pub struct Segment {
-    file: OwnedFd,
+    backing: Backing,
     /// What exists from the start.
     fixed: *mut u8,
     fixed_bytes: usize,
@@ -58,11 +61,32 @@ impl Segment {
     /// Those of [`check`] and `mmap`.
     pub(crate) fn map(file: OwnedFd, layout: &Layout) -> io::Result<Self> {
         check(&file, layout)?;
-        let fixed = map(&file, 0, layout.fixed_bytes())?;
-        leave_fixed_out_of_dumps(fixed, layout);
+        let segment = Self::over(Backing::File(file), layout)?;
+        leave_fixed_out_of_dumps(segment.fixed, layout);
+        Ok(segment)
+    }
+
+    /// As [`Segment::create`], in memory of this process alone: for tests where there are no such files, and under
+    /// tools that watch the heap.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    pub(crate) fn on_heap(layout: &Layout) -> io::Result<Self> {
+        Self::over(Backing::Heap, layout)
+    }
+
+    /// One for tests that need no file, which is never undone.
+    #[cfg(test)]
+    pub(crate) fn of_a_test(layout: &Layout) -> &'static Self {
+        let make = if cfg!(any(miri, portable)) { Self::on_heap } else { Self::create };
+        Box::leak(Box::new(make(layout).expect("memory")))
+    }
+
+    fn over(backing: Backing, layout: &Layout) -> io::Result<Self> {
+        let fixed = backing.map(0, layout.fixed_bytes())?;
         let windows = layout.windows();
         let mapped = (0..windows.count()).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
-        Ok(Self { file, fixed, fixed_bytes: layout.fixed_bytes(), windows, mapped })
+        Ok(Self { backing, fixed, fixed_bytes: layout.fixed_bytes(), windows, mapped })
     }
 
     /// Shows an empty file from now on, so that all of it is zeroes: see [`Segment::show`].
@@ -82,14 +106,19 @@ impl Segment {
     ///
     /// # Errors
     /// Those of [`check`], `mmap` and `dup3`. Then nothing has changed.
+    ///
+    /// # Panics
+    /// If the segment is on the heap.
     pub(crate) fn show(&self, file: OwnedFd, layout: &Layout) -> io::Result<()> {
         check(&file, layout)?;
         // Whether it can be mapped at all. There is no way back where the mapping before is gone.
-        let probe = map(&file, 0, PAGE)?;
+        let other = Backing::File(file);
+        let probe = other.map(0, PAGE)?;
         // SAFETY: the mapping was made above, and nobody has heard of it.
-        let _ = unsafe { rustix::mm::munmap(probe.cast(), PAGE) };
+        unsafe { other.unmap(probe, PAGE) };
+        let (from, to) = (other.file().as_raw_fd(), self.file().as_raw_fd());
         // SAFETY: the number is ours, and names an open file before and after, as whoever has borrowed it expects.
-        if unsafe { libc::dup3(file.as_raw_fd(), self.file.as_raw_fd(), libc::O_CLOEXEC) } < 0 {
+        if unsafe { libc::dup3(from, to, libc::O_CLOEXEC) } < 0 {
             return Err(io::Error::last_os_error());
         }
         self.map_over(self.fixed, 0, self.fixed_bytes);
@@ -112,7 +141,7 @@ impl Segment {
         // SAFETY: the range is a mapping of this segment's, and is one afterwards; that its bytes change meanwhile is
         // nothing new to who looks at them. The file is sealed against shrinking.
         let mapped =
-            unsafe { rustix::mm::mmap(base.cast(), bytes, ACCESS, flags, &self.file, offset as u64) };
+            unsafe { rustix::mm::mmap(base.cast(), bytes, ACCESS, flags, self.file(), offset as u64) };
         if mapped.is_err() {
             // The mapping may be gone, and another may come in its place any time: no view of it may be used.
             process::abort();
@@ -124,7 +153,7 @@ impl Segment {
     /// # Errors
     /// Those of `fallocate`: not enough memory.
     pub(crate) fn reserve(&self, offset: usize, bytes: usize) -> io::Result<()> {
-        self.allocate(FallocateFlags::empty(), offset, bytes)
+        self.backing.allocate(FallocateFlags::empty(), offset, bytes)
     }
 
     /// Makes a range all zeroes and gives its pages back.
@@ -132,13 +161,27 @@ impl Segment {
     /// # Errors
     /// Those of `fallocate`.
     pub(crate) fn clear(&self, offset: usize, bytes: usize) -> io::Result<()> {
-        self.allocate(FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)
+        if let Backing::Heap = self.backing {
+            self.write_zeroes(offset, bytes);
+        }
+        self.backing.allocate(FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)
     }
 
-    fn allocate(&self, flags: FallocateFlags, offset: usize, bytes: usize) -> io::Result<()> {
-        // A signal in the middle undoes what was done.
-        let allocate = || rustix::fs::fallocate(&self.file, flags, offset as u64, bytes as u64);
-        Ok(rustix::io::retry_on_intr(allocate)?)
+    /// Makes a range all zeroes, as far as it is mapped.
+    fn write_zeroes(&self, offset: usize, bytes: usize) {
+        let fixed = (self.fixed, 0, self.fixed_bytes);
+        let windows = self.windows.all().map(|window| {
+            let base = self.mapped[window.index].load(Ordering::Acquire); // as in `window`
+            (base, window.begin, window.bytes)
+        });
+        for (base, begin, len) in windows.chain([fixed]).filter(|(base, ..)| !base.is_null()) {
+            let (from, to) = (offset.max(begin), (offset + bytes).min(begin + len));
+            for place in (from..to).step_by(PAGE) {
+                // SAFETY: as in `region_elsewhere`.
+                let page = unsafe { Region::claim(base.wrapping_add(place - begin), PAGE.min(to - place)) };
+                page.write(&[0; PAGE][..page.len()]);
+            }
+        }
     }
 
     /// How arenas are cut.
@@ -147,8 +190,11 @@ impl Segment {
     }
 
     /// The descriptor behind the segment.
+    ///
+    /// # Panics
+    /// If it is on the heap.
     pub fn file(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+        self.backing.file()
     }
 
     /// A range of the segment, perhaps named by a peer.
@@ -198,11 +244,13 @@ impl Segment {
     #[cold]
     fn map_window(&self, window: &Window) -> Result<*mut u8> {
         let (offset, bytes) = window.pages();
-        let pages = map(&self.file, offset, bytes).map_err(|error| {
+        let pages = self.backing.map(offset, bytes).map_err(|error| {
             let text = format!("{bytes} bytes of shared memory cannot be mapped: {error}; see ulimit -v");
             Error::new(ErrorClass::NoMem, text)
         })?;
-        leave_out_of_dumps(pages, bytes);
+        if let Backing::File(_) = self.backing {
+            leave_out_of_dumps(pages, bytes);
+        }
         let base = pages.wrapping_add(Window::WITHIN);
         let place = &self.mapped[window.index];
         // Pairs with the Acquire in `window`.
@@ -211,7 +259,7 @@ impl Segment {
             Err(first) => {
                 // Another thread was faster.
                 // SAFETY: the mapping was made above, and nobody has heard of it.
-                let _ = unsafe { rustix::mm::munmap(pages.cast(), bytes) };
+                unsafe { self.backing.unmap(pages, bytes) };
                 Ok(first)
             }
         }
@@ -280,47 +328,6 @@ impl Segment {
     }
 }
 
-const ACCESS: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
-const SHARED: MapFlags = MapFlags::SHARED.union(MapFlags::NORESERVE);
-/// What makes a mapping safe: the file stays as long as it is.
-const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
-
-/// A file for a segment that has `layout`, without any memory.
-fn empty_file(layout: &Layout) -> io::Result<OwnedFd> {
-    let file = rustix::fs::memfd_create("oxmpi", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-    rustix::fs::ftruncate(&file, layout.total_bytes() as u64)?;
-    rustix::fs::fcntl_add_seals(&file, SEALS | SealFlags::SEAL)?;
-    Ok(file)
-}
-
-/// Whether a file that somebody has given us can be mapped as one that has `layout`.
-///
-/// # Errors
-/// Those of `fstat`; `InvalidData` if it has another size, or may get one.
-fn check(file: &OwnedFd, layout: &Layout) -> io::Result<()> {
-    let wrong = |text: &str| Err(io::Error::new(io::ErrorKind::InvalidData, text));
-    if rustix::fs::fstat(file)?.st_size.cast_unsigned() != layout.total_bytes() as u64 {
-        return wrong("the job's segment has not the size that its number of ranks needs");
-    }
-    if !rustix::fs::fcntl_get_seals(file).is_ok_and(|seals| seals.contains(SEALS)) {
-        return wrong("the job's segment may change its size");
-    }
-    Ok(())
-}
-
-/// Maps a range of a segment's file.
-fn map(file: &OwnedFd, offset: usize, bytes: usize) -> io::Result<*mut u8> {
-    // SAFETY: a new mapping at an address of the kernel's choice; the file is sealed against shrinking.
-    let base = unsafe { rustix::mm::mmap(ptr::null_mut(), bytes, ACCESS, SHARED, file, offset as u64) }?;
-    Ok(base.cast())
-}
-
-/// Where the system does not know this advice, dumps are large.
-fn leave_out_of_dumps(base: *mut u8, bytes: usize) {
-    // SAFETY: it changes what a dump holds, and nothing about the memory.
-    let _ = unsafe { rustix::mm::madvise(base.cast(), bytes, Advice::LinuxDontDump) };
-}
-
 /// But for what is worth looking at.
 fn leave_fixed_out_of_dumps(base: *mut u8, layout: &Layout) {
     let dumped = layout.dumped_bytes();
@@ -341,11 +348,11 @@ mod tests {
 
     fn segment() -> (&'static Segment, Layout) {
         let layout = Layout::with_arenas(2, 24).expect("a possible size");
-        let segment = Segment::create(&layout).expect("memory");
-        (Box::leak(Box::new(segment)), layout)
+        (Segment::of_a_test(&layout), layout)
     }
 
     #[test]
+    #[cfg_attr(any(miri, portable), ignore = "it is about files")]
     fn two_mappings_show_the_same_bytes() {
         let (segment, layout) = segment();
         let file = segment.file().try_clone_to_owned().expect("a descriptor");
@@ -372,6 +379,23 @@ mod tests {
         segment.lines(0, usize::MAX).expect_err("too many");
     }
 
+    #[test]
+    fn what_is_cleared_is_zeroes_and_nothing_else_is() {
+        let (segment, layout) = segment();
+        // The end of a window, two more, and the beginning of one that nobody has used.
+        let (first, begin, end) = (layout.arena(0), (1 << 20) - 5000, (9 << 20) + 77);
+        for place in [begin - 1, begin, 2 << 20, (8 << 20) - 1, end - 1, end] {
+            segment.reserve(first + place, 1).expect("memory");
+            segment.region((first + place) as u64, 1).expect("inside").write(&[7]);
+        }
+        segment.clear(first + begin, end - begin).expect("a file");
+        for (place, byte) in [(begin - 1, 7), (begin, 0), (2 << 20, 0), (8 << 20, 0), (end - 1, 0), (end, 7)]
+        {
+            let found = segment.region((first + place) as u64, 1).expect("inside").to_vec();
+            assert_eq!(found, [byte], "at {place}");
+        }
+    }
+
     /// The mappings of this process that show the file with number `inode`: their bytes, and whether dumps hold them.
     fn mappings(inode: u64) -> Vec<(usize, bool)> {
         let maps = fs::read_to_string("/proc/self/smaps").expect("/proc");
@@ -394,6 +418,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(any(miri, portable), ignore = "it is about files")]
     fn only_what_is_used_is_mapped_and_dumps_hold_the_state_pages_alone() {
         let (segment, layout) = segment();
         let inode = rustix::fs::fstat(segment.file()).expect("a file").st_ino;

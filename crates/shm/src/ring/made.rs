@@ -98,7 +98,7 @@ mod tests {
 
     fn segment() -> (&'static Segment, u64) {
         let layout = Layout::with_arenas(1, 20).expect("a possible size");
-        let segment = Box::leak(Box::new(Segment::create(&layout).expect("memory")));
+        let segment = Segment::of_a_test(&layout);
         segment.reserve(layout.arena(0), layout.arena_bytes()).expect("memory");
         (segment, layout.arena(0) as u64)
     }
