@@ -12,7 +12,7 @@ use crate::guest;
 use crate::layout::Layout;
 use crate::machine::{memory_bytes, processor_time_ns};
 use crate::ring::{Cell, Credit, Receiver, Sender};
-use crate::seat::{self, Claim};
+use crate::seat::{self, Claim, Ticket};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::{Arena, Doorbell, Doorway, Phase, Segment, Sleepers, StatePage, Waker, usable_cpus};
 
@@ -96,6 +96,19 @@ impl Job {
         make(ranks).expect("memory")
     }
 
+    /// Makes a job whose ranks are all in this process, and claims their seats.
+    ///
+    /// # Errors
+    /// As [`Job::create`] and [`Job::claim`].
+    pub fn within(ranks: u32) -> io::Result<Vec<Ticket>> {
+        let job = Self::create(ranks)?;
+        let claim = |rank| match job.claim(rank)? {
+            Claim::Taken(ticket) => Ok(ticket),
+            claim => unreachable!("nobody knows the job, but its seat {rank} is not free: {claim:?}"),
+        };
+        (0..ranks as usize).map(claim).collect()
+    }
+
     /// Maps the segment of this process's own job, which the launcher made. It stays mapped; that of another job may be
     /// given up again: see [`Guest`](crate::Guest).
     ///
@@ -130,7 +143,8 @@ impl Job {
     /// If there is no such rank.
     pub fn claim(&self, rank: usize) -> io::Result<Claim> {
         let page = self.state(rank);
-        let claim = page.seat.claim(self.file(), rank, || page.phase() == Phase::Finalized)?;
+        let Some(ticket) = Ticket::reserve(*self, rank)? else { return Ok(Claim::Here) };
+        let claim = page.seat.claim(ticket, || page.phase() == Phase::Finalized)?;
         if matches!(claim, Claim::Here | Claim::Taken(_)) {
             guest::keep(self.file())?;
         }
@@ -261,16 +275,13 @@ impl Job {
         (0..self.size()).for_each(|rank| self.doorbell(rank).ring());
     }
 
-    /// The ends of everything that are those of `rank`, for the process that has claimed its seat.
-    ///
-    /// # Panics
-    /// If there is no such rank.
-    pub fn join(&self, rank: usize) -> Member {
-        assert!(rank < self.size(), "rank {rank} of {}", self.size());
+    /// The ends of everything that are those of the rank whose seat was claimed.
+    pub fn join(ticket: Ticket) -> Member {
+        let (job, rank) = ticket.use_up();
         register_for_barriers();
-        let arena = Arena::new(self.segment, self.layout.arena(rank));
-        let senders = (0..self.size()).map(|dst| self.sender(rank, dst)).collect();
-        let receivers = (0..self.size()).map(|src| self.receiver(src, rank)).collect();
+        let arena = Arena::new(job.segment, job.layout.arena(rank));
+        let senders = (0..job.size()).map(|dst| job.sender(rank, dst)).collect();
+        let receivers = (0..job.size()).map(|src| job.receiver(src, rank)).collect();
         Member { rank, senders, receivers, arena }
     }
 
@@ -321,13 +332,19 @@ mod tests {
     use crate::ring::{Header as MessageHeader, RingSize};
     use crate::{Announcement, Guest, Ties};
 
+    fn ticket(job: Job, rank: usize) -> Ticket {
+        let claim = job.claim(rank).expect("locks");
+        let Claim::Taken(ticket) = claim else { panic!("the seat is not free: {claim:?}") };
+        ticket
+    }
+
     #[test]
     #[cfg_attr(any(miri, portable), ignore = "it is about files")]
     fn what_one_member_sends_the_other_receives() {
         let job = Job::create(3).expect("a segment");
         let other =
             Job::attach(job.file().try_clone_to_owned().expect("a descriptor")).expect("the same segment");
-        let (mut first, mut third) = (job.join(0), other.join(2));
+        let (mut first, mut third) = (Job::join(ticket(job, 0)), Job::join(ticket(other, 2)));
         let room = first.senders[2].room(5).expect("an empty ring");
         room.payload.write(b"hello");
         room.send(MessageHeader { tag: 7, ..MessageHeader::default() });
@@ -368,7 +385,8 @@ mod tests {
     #[cfg_attr(any(miri, portable), ignore = "it is about files")]
     fn a_rank_that_sleeps_is_woken_from_another_job() {
         let (job, other) = (Job::create(1).expect("a segment"), Job::create(2).expect("another"));
-        let (_, member) = (job.join(0), other.join(1));
+        // As who joins does; but no process attaches a job again in which it has a seat.
+        register_for_barriers();
         let (bell, doorway) = (job.doorbell(0), job.doorway(0));
         let announcement = Announcement { job: other.id(), rank: 1, offset: 0, size: RingSize::MADE };
         std::thread::scope(|scope| {
@@ -390,7 +408,6 @@ mod tests {
                 }
             }
         });
-        drop(member);
     }
 
     #[test]
@@ -398,10 +415,28 @@ mod tests {
     fn a_seat_is_claimed_once_and_its_owner_is_known() {
         let job = Job::create(2).expect("a segment");
         assert_eq!(job.owner(1), None);
-        assert_eq!(job.claim(1).expect("locks"), Claim::Taken(0));
+        let first = ticket(job, 1);
+        assert_eq!((first.rank(), first.round()), (1, 0));
         assert_eq!(job.owner(1), Some(std::process::id()));
-        assert_eq!(job.claim(1).expect("locks"), Claim::Here);
+        assert!(matches!(job.claim(1), Ok(Claim::Here)));
         assert_eq!((job.owner(0), job.round(1)), (None, 0));
+    }
+
+    /// Not even where the lock was lost, and another mapping of the segment shows it.
+    #[test]
+    fn nobody_joins_as_a_rank_of_which_this_process_has_the_ends() {
+        let job = Job::create(2).expect("a segment");
+        let member = Job::join(ticket(job, 1));
+        let descriptor = || job.file().try_clone_to_owned().expect("a descriptor");
+        let other = Job::attach(descriptor()).expect("the same segment");
+        drop(descriptor());
+        job.state(1).set_phase(Phase::Finalized);
+        assert_eq!(job.owner(1), None);
+        for job in [job, other] {
+            assert!(matches!(job.claim(1), Ok(Claim::Here)));
+        }
+        drop(member);
+        assert!(matches!(job.claim(1), Ok(Claim::Here)), "what it knew of the arena is lost");
     }
 
     #[test]
@@ -412,13 +447,17 @@ mod tests {
             let claim = job.claim(0).expect("locks");
             // To close any descriptor of the file ends the lock, as the end of the process does.
             drop(job.file().try_clone_to_owned().expect("a descriptor"));
-            claim
+            match claim {
+                Claim::Taken(ticket) => Some(ticket.round()),
+                Claim::Deserted => None,
+                other => panic!("{other:?}"),
+            }
         };
-        assert_eq!(claim_and_go(), Claim::Taken(0));
+        assert_eq!(claim_and_go(), Some(0));
         job.state(0).set_phase(Phase::Running);
-        assert_eq!(claim_and_go(), Claim::Deserted);
+        assert_eq!(claim_and_go(), None);
         job.state(0).set_phase(Phase::Finalized);
-        assert_eq!((claim_and_go(), claim_and_go()), (Claim::Taken(1), Claim::Taken(2)));
+        assert_eq!((claim_and_go(), claim_and_go()), (Some(1), Some(2)));
         assert_eq!(job.round(0), 2);
     }
 

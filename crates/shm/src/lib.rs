@@ -49,7 +49,7 @@ pub use job::{Job, Member};
 pub use layout::FIRST_LINES;
 pub use line::{INLINE_BYTES, Line};
 pub use machine::{ProcessorQueue, usable_cpus, yield_now};
-pub use seat::Claim;
+pub use seat::{Claim, Ticket};
 pub use segment::Segment;
 pub use single_copy::SingleCopy;
 pub use state::{Phase, StatePage, Ties, shown_settings};

@@ -9,12 +9,18 @@
 //! `mpiexec sh -c 'a && b'`: the successors of all ranks are the next *round* of the job.
 //!
 //! The lock goes when its process closes any descriptor of the file: a process that has claimed a seat closes none.
+//!
+//! Who has claimed a seat has a [`Ticket`], for which the ends of everything are given out, once: whatever becomes of
+//! the lock, nobody in this process sends by the same rings or gives out the same memory.
 
 use std::io;
+use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::process;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::Job;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// What a seat looks like in the segment.
@@ -29,8 +35,35 @@ pub(crate) struct Seat {
     clear: AtomicU32,
 }
 
+/// A seat that this process has claimed, and not taken yet: see [`Job::join`].
+///
+/// There are no two of a seat, so that there are no two who have taken it:
+///
+/// ```compile_fail,E0382
+/// # use oxmpi_shm::{Job, Ticket};
+/// fn join_twice(ticket: Ticket) {
+///     let member = Job::join(ticket);
+///     let another = Job::join(ticket);
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use = "a seat that was claimed cannot be given up"]
+pub struct Ticket {
+    job: Job,
+    rank: usize,
+    round: u32,
+    key: Key,
+}
+
+/// A seat: the device and the number of the segment's file, and the rank. Not what the segment says of itself, where
+/// others write.
+type Key = (u64, u64, usize);
+
+/// The seats of which this process has a ticket, or has taken.
+static HELD: Mutex<Vec<Key>> = Mutex::new(Vec::new());
+
 /// What a claim to a seat comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Claim {
     /// The last owner is gone, and was in MPI to the end.
     Deserted,
@@ -38,21 +71,66 @@ pub enum Claim {
     Here,
     /// A process has it that lives: its number, or 0 if it cannot be seen from here.
     Occupied(u32),
-    /// It is this process's, as that of the round.
-    Taken(u32),
+    /// It is this process's.
+    Taken(Ticket),
+}
+
+impl Ticket {
+    /// That of a seat which is yet to be claimed; none if this process has one, or had and has used it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn reserve(job: Job, rank: usize) -> io::Result<Option<Self>> {
+        let file = rustix::fs::fstat(job.file())?;
+        let key = (file.st_dev, file.st_ino, rank);
+        let mut held = held();
+        if held.contains(&key) {
+            return Ok(None);
+        }
+        held.push(key);
+        Ok(Some(Self { job, rank, round: 0, key }))
+    }
+
+    /// The job.
+    pub fn job(&self) -> Job {
+        self.job
+    }
+
+    /// The rank there.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// How many processes have had the seat before.
+    pub fn round(&self) -> u32 {
+        self.round
+    }
+
+    /// The seat is held for ever.
+    pub(crate) fn use_up(self) -> (Job, usize) {
+        let used = ManuallyDrop::new(self);
+        (used.job, used.rank)
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        held().retain(|key| *key != self.key);
+    }
+}
+
+fn held() -> MutexGuard<'static, Vec<Key>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Seat {
-    /// Claims the seat of `rank` for this process. `has_left` says whether the last owner had left MPI.
+    /// Claims the seat for this process. `has_left` says whether the last owner had left MPI.
     ///
     /// # Errors
     /// The system's, if there are no random numbers or no locks.
-    pub(crate) fn claim(
-        &self,
-        file: BorrowedFd,
-        rank: usize,
-        has_left: impl FnOnce() -> bool,
-    ) -> io::Result<Claim> {
+    pub(crate) fn claim(&self, mut ticket: Ticket, has_left: impl FnOnce() -> bool) -> io::Result<Claim> {
+        let (job, rank) = (ticket.job, ticket.rank);
+        let file = job.file();
         if let Some(pid) = owner(file, rank)? {
             return Ok(if pid == process::id() { Claim::Here } else { Claim::Occupied(pid) });
         }
@@ -70,7 +148,8 @@ impl Seat {
         }
         let round = if before == 0 { 0 } else { self.round() + 1 };
         self.round.store(round, Ordering::Release); // pairs with the Acquire in `round`
-        Ok(Claim::Taken(round))
+        ticket.round = round;
+        Ok(Claim::Taken(ticket))
     }
 
     /// How many owners the seat had before the last.
