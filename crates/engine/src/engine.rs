@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oxmpi_base::{Error, Result};
-use oxmpi_shm::{Arena, Doorbell, Invitation, Job, Phase, StatePage, Waker, shown_settings};
+use oxmpi_shm::{Arena, Doorbell, Invitation, Job, Phase, StatePage, Ticket, Waker, shown_settings};
 
 use crate::absent::Absent;
 use crate::call::Lifetime;
@@ -114,22 +114,22 @@ impl Engine {
         Ok(match Job::inherited()? {
             Invitation::None => Joining::NotInvited,
             Invitation::Occupied { rank, pid } => Joining::Outsider { rank, pid },
-            Invitation::Seat(job, rank) => Joining::Member(Box::new(Self::new(job, rank))),
+            Invitation::Seat(ticket) => Joining::Member(Box::new(Self::new(ticket))),
         })
     }
 
     /// Those of all ranks of a new job, which are all in this process.
     ///
     /// # Errors
-    /// As [`Job::create`].
+    /// As [`Job::within`].
     pub fn of_new_job(ranks: u32) -> io::Result<Vec<Self>> {
-        let job = Job::create(ranks)?;
-        (0..ranks as usize).map(|rank| job.claim(rank).map(|_| Self::new(job, rank))).collect()
+        Ok(Job::within(ranks)?.into_iter().map(Self::new).collect())
     }
 
-    /// The engine of `rank` in `job`.
-    pub fn new(job: Job, rank: usize) -> Self {
-        let (peers, arena) = Peers::of_job(job, job.join(rank));
+    /// The engine of the rank whose seat was claimed.
+    pub fn new(ticket: Ticket) -> Self {
+        let (job, rank) = (ticket.job(), ticket.rank());
+        let (peers, arena) = Peers::of_job(job, Job::join(ticket));
         Self {
             p2p: P2p::new(peers),
             arena,

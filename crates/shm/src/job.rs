@@ -109,6 +109,15 @@ impl Job {
         (0..ranks as usize).map(claim).collect()
     }
 
+    /// The same, of a segment that has no file: for tests, as [`Segment::on_heap`].
+    ///
+    /// # Errors
+    /// As [`Job::on_heap`].
+    pub fn within_heap(ranks: u32) -> io::Result<Vec<Ticket>> {
+        let job = Self::on_heap(ranks)?;
+        Ok((0..ranks as usize).map(|rank| Ticket::of_nobody_else(job, rank)).collect())
+    }
+
     /// Maps the segment of this process's own job, which the launcher made. It stays mapped; that of another job may be
     /// given up again: see [`Guest`](crate::Guest).
     ///
@@ -157,7 +166,10 @@ impl Job {
     /// If there is no such rank.
     pub fn owner(&self, rank: usize) -> Option<u32> {
         assert!(rank < self.size(), "rank {rank} of {}", self.size());
-        seat::owner(self.file(), rank).unwrap_or(None)
+        match self.segment.has_file() {
+            true => seat::owner(self.file(), rank).unwrap_or(None),
+            false => Some(std::process::id()),
+        }
     }
 
     /// Time that the ranks together have had processors, in nanoseconds; `None` if some cannot be seen from here. Costs

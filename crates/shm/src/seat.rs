@@ -91,6 +91,12 @@ impl Ticket {
         Ok(Some(Self { job, rank, round: 0, key }))
     }
 
+    /// That of a seat in a segment of this process alone, which has just been made: once for each rank.
+    pub(crate) fn of_nobody_else(job: Job, rank: usize) -> Self {
+        // No file has the number 0.
+        Self { job, rank, round: 0, key: (std::ptr::from_ref(job.segment()).addr() as u64, 0, rank) }
+    }
+
     /// The job.
     pub fn job(&self) -> Job {
         self.job

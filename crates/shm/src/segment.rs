@@ -197,6 +197,11 @@ impl Segment {
         self.backing.file()
     }
 
+    /// Whether there is one.
+    pub(crate) fn has_file(&self) -> bool {
+        self.backing.has_file()
+    }
+
     /// A range of the segment, perhaps named by a peer.
     ///
     /// # Errors

@@ -7,11 +7,10 @@ use oxmpi_base::{BasicType, Result};
 use oxmpi_datatype::{Buffer, Datatype};
 use oxmpi_engine::{Address, ChannelKey, Engine, Mode, OpKey, Outcome, Pattern, PeerId, Received};
 use oxmpi_mem::{Pool, Region, Taken};
-use oxmpi_shm::Job;
+use oxmpi_shm::{Job, Ticket};
 
 /// All engines of a job, a channel of all of them, and a context for messages.
 pub struct World {
-    pub job: Job,
     pub engines: Vec<Engine>,
     pub channels: Vec<ChannelKey>,
     pub context: u32,
@@ -49,25 +48,34 @@ const BLOCK_BYTES: usize = 3;
 const STRIDE_BYTES: usize = 5;
 
 impl World {
+    /// Ranks whose seats are given up: nobody knows in which process to read what is long, however fast that is.
     pub fn new(ranks: u32, seed: u64) -> Self {
-        let make = if cfg!(any(miri, portable)) { Job::on_heap } else { Job::create };
-        let job = make(ranks).expect("shared memory for a job");
-        let mut engines: Vec<_> = (0..ranks as usize).map(|rank| Engine::new(job, rank)).collect();
+        if cfg!(any(miri, portable)) {
+            return Self::of_ranks(Job::within_heap(ranks).expect("memory for a job"), seed);
+        }
+        let tickets = Job::within(ranks).expect("shared memory for a job");
+        // To close any descriptor of the segment does that.
+        drop(tickets[0].job().file().try_clone_to_owned().expect("a descriptor"));
+        Self::of_ranks(tickets, seed)
+    }
+
+    /// Ranks that live, as their seats say.
+    pub fn alive(ranks: u32, seed: u64) -> Self {
+        Self::of_ranks(Job::within(ranks).expect("shared memory for a job"), seed)
+    }
+
+    fn of_ranks(tickets: Vec<Ticket>, seed: u64) -> Self {
+        let mut engines: Vec<_> = tickets.into_iter().map(Engine::new).collect();
         let channels = engines.iter_mut().map(|engine| engine.open_first_channel(None)).collect();
         let contexts: Vec<_> = engines.iter_mut().map(|engine| engine.p2p.open_context()).collect();
         assert!(contexts.windows(2).all(|pair| pair[0] == pair[1]), "equal calls give equal contexts");
         let random = Random::new(seed);
-        Self { job, engines, channels, context: contexts[0], random, seed, held: None, idle: 0 }
+        Self { engines, channels, context: contexts[0], random, seed, held: None, idle: 0 }
     }
 
     /// The ranks of several jobs, each of which all others have attached.
     pub fn of_jobs(sizes: &[u32], seed: u64) -> Self {
-        let mut worlds: Vec<Self> = sizes.iter().map(|&ranks| Self::new(ranks, seed)).collect();
-        for world in &worlds {
-            for rank in 0..world.engines.len() {
-                world.job.claim(rank).expect("locks");
-            }
-        }
+        let mut worlds: Vec<Self> = sizes.iter().map(|&ranks| Self::alive(ranks, seed)).collect();
         for of in 0..worlds.len() {
             for other in (0..worlds.len()).filter(|&other| other != of) {
                 let [world, other] = worlds.get_disjoint_mut([of, other]).expect("two worlds");

@@ -219,10 +219,7 @@ fn a_copy_is_what_the_buffer_held_when_it_was_sent() {
 #[test]
 fn what_is_read_out_of_the_senders_memory_is_what_was_sent() {
     let bytes = 1 << 20;
-    let mut world = World::new(2, 1);
-    for rank in [0, 1] {
-        world.job.claim(rank).expect("locks");
-    }
+    let mut world = World::alive(2, 1);
     for (number, room) in (0..).zip([bytes, bytes, 300_000, bytes]) {
         let (from, into) = (Store::of(&contents(0, number, bytes), Lie::Dense), Store::new(room, Lie::Dense));
         let key = world.send(0, 1, 0, &from, Mode::Standard);

@@ -100,7 +100,7 @@ fn play(job: &Job, rank: usize, broker: &Broker, script: &str) {
 fn singleton() {
     let Ok(script) = env::var("FAKE_SINGLETON") else { return };
     let job = Job::create(1).expect("memory");
-    assert!(matches!(job.claim(0), Ok(Claim::Taken(0))));
+    assert!(matches!(job.claim(0), Ok(Claim::Taken(ticket)) if ticket.round() == 0));
     job.state(0).set_phase(Phase::Running);
     let broker = Broker::start_for_singleton(job.file(), job.id()).expect("mpiexec serves");
     assert_eq!(job.owner(0), Some(process::id()), "the seat is kept");
@@ -110,8 +110,8 @@ fn singleton() {
 
 /// Takes the seat as `MPI_Init` does, until the end of this process.
 fn take_seat() {
-    let Ok(Invitation::Seat(job, rank)) = Job::inherited() else { panic!("no seat") };
-    job.state(rank).set_phase(Phase::Running);
+    let Ok(Invitation::Seat(ticket)) = Job::inherited() else { panic!("no seat") };
+    ticket.job().state(ticket.rank()).set_phase(Phase::Running);
 }
 
 /// Starts another process that is in MPI in this one's stead, and that takes some time to end when asked to.

@@ -33,6 +33,11 @@ impl Backing {
         file.as_fd()
     }
 
+    /// Whether there is one.
+    pub(super) fn has_file(&self) -> bool {
+        matches!(self, Self::File(_))
+    }
+
     /// Whole pages that show a range; zeroes, if it is on the heap.
     ///
     /// # Errors
