@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_shm::ring::{Arrival, Receiver, RingSize, Room, Sender};
-use oxmpi_shm::{Arena, Block, Doorbell, Doorway, Job, Member, Segment, StatePage, Waker};
+use oxmpi_shm::{Arena, Block, Doorbell, Doorway, Job, Member, Segment, SingleCopy, StatePage, Waker};
 
 use crate::jobs::{Jobs, Whereabouts};
 use crate::p2p::{Outbox, Reach};
@@ -119,6 +119,11 @@ impl Seat {
     /// The process that has the seat and lives; 0 if it cannot be seen from here.
     pub(crate) fn owner(&self) -> Option<u32> {
         self.job.owner(self.rank)
+    }
+
+    /// Its own memory, if that can be read.
+    pub(crate) fn memory(&self) -> Option<SingleCopy> {
+        SingleCopy::of(&self.job, self.rank)
     }
 
     /// Whether the launcher says that the process has ended.

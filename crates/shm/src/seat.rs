@@ -17,6 +17,7 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::process;
+use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -29,10 +30,20 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 pub(crate) struct Seat {
     /// A random number of the last owner's; 0 if there was none.
     owner: AtomicU64,
+    /// Where its process has that number in its own memory.
+    proof: AtomicU64,
     /// How many owners it had before the last.
     round: AtomicU32,
     /// The round for which the rank's part of the segment is clear.
     clear: AtomicU32,
+}
+
+/// What a process can be recognised by: a random number that it has at an address, where other processes have
+/// something else or nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Proof {
+    pub address: u64,
+    pub number: u64,
 }
 
 /// A seat that this process has claimed, and not taken yet: see [`Job::join`].
@@ -152,10 +163,19 @@ impl Seat {
         if self.owner.compare_exchange(before, own, Ordering::AcqRel, Ordering::Relaxed).is_err() {
             return Ok(Claim::Here);
         }
+        let proof: &'static u64 = Box::leak(Box::new(own));
+        // Pairs with the Acquire in `proof`.
+        self.proof.store(ptr::from_ref(proof).expose_provenance() as u64, Ordering::Release);
         let round = if before == 0 { 0 } else { self.round() + 1 };
         self.round.store(round, Ordering::Release); // pairs with the Acquire in `round`
         ticket.round = round;
         Ok(Claim::Taken(ticket))
+    }
+
+    /// Where the last owner's process has a number in its own memory, and which.
+    pub(crate) fn proof(&self) -> Proof {
+        let address = self.proof.load(Ordering::Acquire); // pairs with the Release in `claim`
+        Proof { address, number: self.owner.load(Ordering::Acquire) }
     }
 
     /// How many owners the seat had before the last.
