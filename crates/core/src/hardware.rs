@@ -6,7 +6,7 @@
 
 use oxmpi_engine::machine::{Cpu, allowed_cpus};
 
-use crate::coll::Record;
+use crate::record::Record;
 
 /// A kind of part of the machine, the largest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

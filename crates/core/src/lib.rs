@@ -3,36 +3,49 @@
 //! Fronts (the C library, the Rust crate) check and translate their arguments and call [`Process`]. Core knows
 //! objects, never handles, and shares them by `Arc`.
 //!
-//! | module | what |
+//! What a process consists of knows nothing of it; [`process`](Process) puts it together; what a process does is
+//! written above, by chapter. So no file needs those that need it.
+//!
+//! | below | what |
 //! |---|---|
-//! | [`process`](Process) | one MPI process: joining the job, leaving it |
-//! | `arrival` | the time that others get to join it too |
-//! | `joining`, `launcher` | how the job is found; launchers that are not ours, noticed |
-//! | `wait` | the one place where anything waits, and how |
-//! | `group`, `comm` | groups and communicators, and how these are made together |
-//! | `jobs` | connecting with other jobs, and starting them |
-//! | `lines` | the lines that ranks offer for a channel which they open together |
-//! | `topology` | which members of a communicator are neighbours |
-//! | `hardware` | the parts of the machine that processes are bound to |
-//! | `p2p`, `request` | messages, and operations that are under way |
-//! | `settings` | what the user has set, alike for all ranks |
-//! | `send_buffer` | buffered sends, and the buffers attached for them |
+//! | `comm`, `group`, `topology` | communicators: `comm::{known, offer, letters, duplication}` are below, too |
+//! | `envelope`, `kept`, `send_buffer` | where messages go; those that are kept, and buffers for them |
+//! | `request::{activity, completion, generalized, message, send_receive}` | operations that are under way |
+//! | `coll::{case, irregular, cache}` | what decides a plan, and the plans that there are |
+//! | `jobs::abroad` | what is kept of other jobs |
+//! | `record`, `lines` | what processes tell each other, and the lines that they open a channel with |
+//! | `arrival`, `policy`, `settings`, `hardware`, `clock` | when others come, how to wait, what the user has set |
+//!
+//! | above | what |
+//! |---|---|
+//! | `wait`, `missing` | the one place where anything waits, and for whom in vain |
+//! | `p2p`, `bsend`, `request` | messages and requests |
 //! | `coll` | one description per collective, and its three lifetimes |
+//! | `comm` | how communicators are made together |
+//! | `topology::create` | communicators with neighbours |
+//! | `jobs` | connecting with other jobs, and starting them |
+//! | `joining`, `launcher`, `leaving` | how the job is found, and left; launchers that are not ours, noticed |
 #![forbid(unsafe_code)]
 
 mod arrival;
+mod bsend;
 mod clock;
 pub mod coll;
 mod comm;
+mod envelope;
 mod group;
 mod hardware;
 mod jobs;
 mod joining;
+mod kept;
 mod launcher;
+mod leaving;
 mod lines;
+mod missing;
 mod p2p;
 mod policy;
 mod process;
+mod record;
 mod request;
 mod send_buffer;
 mod settings;
@@ -41,13 +54,18 @@ mod wait;
 
 pub use clock::{WALL_TIME_IS_GLOBAL, processor_name, wall_tick, wall_time};
 pub use coll::Operation;
-pub use comm::{Communicator, Party, RemoteLeader, SplitType};
+pub use comm::Communicator;
+pub use comm::inter::{Party, RemoteLeader};
+pub use comm::split_type::SplitType;
+pub use envelope::{Dest, NULL_SOURCE, SendMode, Source, TagPattern};
 pub use group::{Comparison, Group};
 pub use hardware::{Confinement, ResourceType};
+pub use kept::MessageKey;
 pub use oxmpi_broker::Block as Program;
-pub use p2p::{Dest, MessageKey, NULL_SOURCE, SendMode, Source, TagPattern};
 pub use process::{Phase, Process, State, ThreadLevel, end_with};
-pub use request::{AnyTest, Completion, GeneralizedCallbacks, Request, RequestKey};
+pub use request::completion::{AnyTest, Completion};
+pub use request::generalized::GeneralizedCallbacks;
+pub use request::{Request, RequestKey};
 pub use send_buffer::{AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner};
 pub use settings::Settings;
 pub use topology::{Axis, Cartesian, DistGraph, Edge, Edges, Graph, Subgrid, Topology, balanced_dims};

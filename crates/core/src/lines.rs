@@ -4,9 +4,7 @@
 //! and none waits for it.
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::Lines;
-
-use crate::process::State;
+use oxmpi_engine::{Engine, Lines};
 
 /// The offset that a rank tells when it found no shared memory for its lines.
 const NO_LINES: u64 = u64::MAX;
@@ -25,22 +23,20 @@ pub(crate) fn check_lines(group: &str, offsets: impl IntoIterator<Item = u64>) -
     }
 }
 
-impl State {
-    /// Lines for a channel, unless there is no one to see them; and the offset to tell the others.
-    pub(crate) fn offer_lines(&mut self, members: u32) -> (u64, Option<Lines>) {
-        if members == 1 {
-            return (0, None);
-        }
-        let lines = self.engine.take_lines().ok();
-        (lines.as_ref().map_or(NO_LINES, Lines::offset), lines)
+/// Lines for a channel, unless there is no one to see them; and the offset to tell the others.
+pub(crate) fn offer_lines(engine: &mut Engine, members: u32) -> (u64, Option<Lines>) {
+    if members == 1 {
+        return (0, None);
     }
+    let lines = engine.take_lines().ok();
+    (lines.as_ref().map_or(NO_LINES, Lines::offset), lines)
+}
 
-    /// Takes back what was offered to a channel that is not opened.
-    pub(crate) fn withdraw(&mut self, contexts: &[u32], lines: Option<Lines>) {
-        contexts.iter().for_each(|&context| self.engine.p2p.close_context(context));
-        if let Some(lines) = lines {
-            self.engine.give_lines(lines);
-        }
+/// Takes back what was offered to a channel that is not opened.
+pub(crate) fn withdraw(engine: &mut Engine, contexts: &[u32], lines: Option<Lines>) {
+    contexts.iter().for_each(|&context| engine.p2p.close_context(context));
+    if let Some(lines) = lines {
+        engine.give_lines(lines);
     }
 }
 

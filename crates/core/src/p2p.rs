@@ -4,117 +4,17 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, Result, Status};
+use oxmpi_base::{Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{
-    Absent, Address, AtOnce, Key, Message, Mode, Names, Needs, OpKey, Outcome, P2p, Pattern, PeerId, Received,
-};
+use oxmpi_engine::{Absent, Address, AtOnce, Names, Needs, OpKey, Outcome, P2p, Pattern, PeerId, Received};
 
 use crate::comm::Communicator;
+use crate::envelope::{Dest, FROM_NOBODY, SendMode, Source, TagPattern, begin_send, checked_tag};
+use crate::kept::MessageKey;
 use crate::process::{Process, State};
-use crate::request::{Activity, Kind, Request, RequestKey};
+use crate::request::activity::Activity;
+use crate::request::{Kind, RequestKey};
 use crate::wait::{Awaited, Needing};
-
-/// Whom a message goes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dest {
-    /// Nobody: `MPI_PROC_NULL`.
-    Null,
-    /// A rank of the communicator.
-    Rank(i32),
-}
-
-/// Whom a message may come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// Anybody: `MPI_ANY_SOURCE`.
-    Any,
-    /// Nobody: `MPI_PROC_NULL`.
-    Null,
-    /// A rank of the communicator.
-    Rank(i32),
-}
-
-/// Which tag a message may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TagPattern {
-    /// Any: `MPI_ANY_TAG`.
-    Any,
-    /// This one.
-    Tag(i32),
-}
-
-/// The communication modes, but for the buffered one: see [`Process::bsend`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the variants are the standard's names")]
-pub enum SendMode {
-    Ready,
-    Standard,
-    Synchronous,
-}
-
-/// `source` of the status of a receive from [`Source::Null`].
-pub const NULL_SOURCE: i32 = i32::MIN;
-
-/// The number of a message that a matched probe has taken.
-pub type MessageKey = Key<KeptMessage>;
-
-/// A message that a matched probe has taken, and the communicator it came by.
-#[derive(Debug)]
-pub struct KeptMessage {
-    pub(crate) message: Message,
-    pub(crate) comm: Arc<Communicator>,
-}
-
-/// The status of a receive from nobody.
-pub(crate) const FROM_NOBODY: Status = Status { source: NULL_SOURCE, ..Status::EMPTY };
-
-impl Communicator {
-    /// Where a message goes, if anywhere.
-    #[inline]
-    pub(crate) fn destination(&self, dest: Dest) -> Result<Option<Address>> {
-        match dest {
-            Dest::Null => Ok(None),
-            Dest::Rank(rank) => match usize::try_from(rank).ok().and_then(|rank| self.addresses.get(rank)) {
-                Some(&address) => Ok(Some(address)),
-                None => Err(self.no_such_rank("dest", rank)),
-            },
-        }
-    }
-
-    /// What a message must say to be received, if any may.
-    #[inline]
-    pub(crate) fn pattern(&self, source: Source, tag: TagPattern) -> Result<Option<Pattern>> {
-        let tag = match tag {
-            TagPattern::Any => None,
-            TagPattern::Tag(tag) => Some(checked_tag("tag", tag)?),
-        };
-        match source {
-            Source::Any => Ok(Some(Pattern { source: None, tag })),
-            Source::Null => Ok(None),
-            Source::Rank(rank) if (0..self.peers().cast_signed()).contains(&rank) => {
-                Ok(Some(Pattern { source: Some(rank), tag }))
-            }
-            Source::Rank(rank) => Err(self.no_such_rank("source", rank)),
-        }
-    }
-
-    /// As [`Communicator::pattern`], of the receive of a send-receive.
-    pub(crate) fn recv_pattern(&self, source: Source, tag: TagPattern) -> Result<Option<Pattern>> {
-        if let TagPattern::Tag(tag) = tag {
-            checked_tag("recvtag", tag)?;
-        }
-        self.pattern(source, tag)
-    }
-
-    #[cold]
-    fn no_such_rank(&self, argument: &str, rank: i32) -> Error {
-        let size = self.peers();
-        let whole = if self.is_inter() { "remote group" } else { "communicator" };
-        let text = format!("{argument} is {rank}, which is not in the {whole}, whose size is {size}");
-        Error::new(ErrorClass::Rank, text)
-    }
-}
 
 impl Process {
     /// Sends, and waits until the buffer can be used again (see [`SendMode`]).
@@ -157,7 +57,7 @@ impl Process {
         let mut state = self.enter();
         let pending = to.and_then(|to| state.begin_send(comm, &buffer, to, tag, mode));
         let kind = pending.map_or(Kind::Complete(Status::EMPTY), Kind::Message);
-        Ok(state.requests.insert(Request::new(kind, comm)))
+        Ok(state.requests.add(kind, comm))
     }
 
     /// Receives, and waits until the message is there.
@@ -224,7 +124,7 @@ impl Process {
         let pattern = comm.pattern(source, tag)?;
         let mut state = self.enter();
         let kind = Kind::message(state.begin_receive(comm, pattern, buffer));
-        Ok(state.requests.insert(Request::new(kind, comm)))
+        Ok(state.requests.add(kind, comm))
     }
 
     /// Sends one message and receives another; neither waits for the other.
@@ -269,10 +169,10 @@ impl Process {
         source: Source,
         recv_tag: TagPattern,
     ) -> Result<Status> {
-        let copy = self.enter().engine.p2p.pool.take(buffer.bytes() as usize);
+        let copy = self.enter().pool().take(buffer.bytes() as usize);
         buffer.read(0, &copy);
         let result = self.sendrecv(comm, &Buffer::dense(*copy), dest, send_tag, buffer, source, recv_tag);
-        self.enter().engine.p2p.pool.give(copy);
+        self.enter().pool().give(copy);
         result
     }
 
@@ -359,12 +259,12 @@ impl Process {
                 (Kind::message(received.into()), comm)
             }
         };
-        Ok(state.requests.insert(Request::new(kind, &comm)))
+        Ok(state.requests.add(kind, &comm))
     }
 
     /// The communicator by which a taken message came.
     pub fn message_comm(&self, message: MessageKey) -> Option<Arc<Communicator>> {
-        self.enter().messages.get(message).map(|kept| Arc::clone(&kept.comm))
+        self.enter().kept.comm(message)
     }
 }
 
@@ -486,42 +386,11 @@ impl State {
         pattern: &Pattern,
     ) -> Option<(Status, Option<MessageKey>)> {
         self.engine.p2p.poll();
-        let message = self.engine.p2p.take_message(comm.context, pattern)?;
-        let (source, tag, bytes) = message.envelope();
-        let key = self.messages.insert(KeptMessage { message, comm: Arc::clone(comm) });
-        Some((Status { source, tag, bytes, ..Status::EMPTY }, Some(key)))
+        let (status, key) = self.kept.take(&mut self.engine.p2p, comm, pattern)?;
+        Some((status, Some(key)))
     }
 
     fn receive_kept(&mut self, message: MessageKey, buffer: Buffer) -> Result<(Received, Arc<Communicator>)> {
-        let Some(kept) = self.messages.remove(message) else {
-            return Err(Error::new(ErrorClass::Request, "the message handle names no message"));
-        };
-        Ok((self.engine.p2p.receive_message(kept.message, buffer), kept.comm))
+        self.kept.receive(&mut self.engine.p2p, message, buffer)
     }
-}
-
-/// Begins to send from `comm`; `None` if the send is complete already.
-#[inline]
-pub(crate) fn begin_send(
-    p2p: &mut P2p,
-    comm: &Communicator,
-    buffer: &Buffer,
-    to: Address,
-    tag: i32,
-    mode: SendMode,
-) -> Option<OpKey> {
-    let source = comm.rank().cast_signed();
-    match mode {
-        SendMode::Standard | SendMode::Ready => p2p.send(to, source, tag, buffer, Mode::Standard),
-        SendMode::Synchronous => p2p.send(to, source, tag, buffer, Mode::Synchronous),
-    }
-}
-
-/// A tag that a message may carry.
-#[inline]
-pub(crate) fn checked_tag(argument: &str, tag: i32) -> Result<i32> {
-    if tag < 0 {
-        return Err(Error::new(ErrorClass::Tag, format!("{argument} is {tag}, which is negative")));
-    }
-    Ok(tag)
 }

@@ -1,32 +1,32 @@
-//! One MPI process: what it consists of, and how it leaves.
+//! One MPI process: what it consists of.
 //!
-//! Who finalises says that he is leaving as soon as he has told all that he will ever tell. A rank that waits and
-//! sees that someone has left without whom the wait can never end, ends the job: see `wait`.
+//! How it joins its job, what it does there, and how it leaves, is written in the chapters: see the table of the
+//! crate.
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use oxmpi_base::Result;
 use oxmpi_engine::machine::{ProcessorQueue, StatePage, end_process};
-use oxmpi_engine::{Absent, Address, Bed, Engine, Needs, OpKey, PeerId, Slab};
-use oxmpi_mem::{Entered, Gate};
+use oxmpi_engine::{Bed, Engine, PeerId};
+use oxmpi_mem::{Entered, Gate, Pool};
 
 pub use oxmpi_engine::machine::Phase;
 
 use crate::arrival::{PATIENCE, arrive};
-use crate::coll::PlanCache;
-use crate::comm::{Communicator, Letter};
-use crate::jobs::Abroad;
-use crate::p2p::KeptMessage;
+use crate::coll::cache::PlanCache;
+use crate::comm::Communicator;
+use crate::comm::known::Communicators;
+use crate::comm::letters::Letters;
+use crate::jobs::abroad::Abroad;
+use crate::kept::KeptMessages;
 use crate::policy::{Policy, VainLooks};
-use crate::request::{Request, RequestKey};
+use crate::request::Requests;
 use crate::send_buffer::SendBuffers;
 use crate::settings::Settings;
-use crate::wait::Awaited;
 
 /// How the threads of a program use MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,8 +46,6 @@ pub struct Process {
     gate: Gate<State>,
     world: Arc<Communicator>,
     myself: Arc<Communicator>,
-    /// Where all ranks meet in the end, and for nothing else: who is there cannot be taken to take part in another
-    /// collective.
     farewell: Arc<Communicator>,
     has_sessions: AtomicBool,
     pub(crate) abroad: Abroad,
@@ -58,27 +56,17 @@ pub struct Process {
     pub(crate) processor: ProcessorQueue,
 }
 
-/// What the threads of a process share, behind its gate.
+/// What the threads of a process share, behind its gate: rooms, each of which keeps its own things in order.
 pub struct State {
     pub(crate) engine: Engine,
-    pub(crate) requests: Slab<Request>,
-    pub(crate) messages: Slab<KeptMessage>,
     pub(crate) buffers: SendBuffers,
+    pub(crate) comms: Communicators,
+    pub(crate) kept: KeptMessages,
+    pub(crate) letters: Letters,
     pub(crate) plans: PlanCache,
+    pub(crate) requests: Requests,
     /// Of tests and probes.
     pub(crate) vain: VainLooks,
-    /// By their contexts here, for reports.
-    pub(crate) known: BTreeMap<u32, Weak<Communicator>>,
-    /// Communicators that were freed while operations on them were under way.
-    pub(crate) leaving: Vec<Arc<Communicator>>,
-    /// The requests of duplicates that are made for others.
-    pub(crate) unwanted: Vec<RequestKey>,
-    /// Where processes meet that share no communicator: the same context in all.
-    pub(crate) meeting_context: u32,
-    /// In the order in which they came.
-    pub(crate) letters: Vec<Letter>,
-    world: Arc<Communicator>,
-    myself: Arc<Communicator>,
 }
 
 impl Process {
@@ -110,18 +98,13 @@ impl Process {
         arrive(&engine, if phase == Phase::Running { PATIENCE } else { Duration::ZERO });
         let state = State {
             engine,
-            requests: Slab::new(),
-            messages: Slab::new(),
             buffers: SendBuffers::default(),
+            comms: Communicators::new([&world, &myself], &farewell),
+            kept: KeptMessages::new(),
+            letters: Letters::new(meeting_context),
             plans: PlanCache::new(settings.overrides),
+            requests: Requests::default(),
             vain: VainLooks::default(),
-            known: [&world, &myself, &farewell].map(|comm| (comm.context, Arc::downgrade(comm))).into(),
-            leaving: Vec::new(),
-            unwanted: Vec::new(),
-            meeting_context,
-            letters: Vec::new(),
-            world: Arc::clone(&world),
-            myself: Arc::clone(&myself),
         };
         let gate = gate(state);
         if gate.is_threaded() {
@@ -159,62 +142,6 @@ impl Process {
     /// The communicator of this rank alone.
     pub fn myself(&self) -> &Arc<Communicator> {
         &self.myself
-    }
-
-    /// Completes what is under way and waits for the other ranks. Nothing may be called afterwards.
-    ///
-    /// # Errors
-    /// Those of a barrier.
-    pub fn finalize(&self) -> Result<()> {
-        self.leave()?;
-        self.note_phase(Phase::Finalized);
-        Ok(())
-    }
-
-    /// Completes what is under way and waits for the other ranks. No more is to be begun on what belongs to the
-    /// world model, nor was anything else; a send that waits for a receive of a rank that is leaving too is dropped.
-    ///
-    /// # Errors
-    /// Those of a barrier.
-    pub fn leave(&self) -> Result<()> {
-        let is_world_only = self.is_world_only();
-        if is_world_only {
-            self.enter().refuse_messages();
-        }
-        // While the others still poll: once a rank has left, nobody makes room in its rings.
-        self.wait_for(|state: &mut State| {
-            let mut absent = state.engine.absent(is_world_only);
-            (state.engine.is_told(&mut absent) || state.is_released()).then_some(())
-        });
-        self.note_phase(Phase::Leaving);
-        self.enter().engine.wake_all();
-        self.wait_for(|state: &mut State| (state.engine.is_served() || state.is_released()).then_some(()));
-        self.meet()
-    }
-
-    /// Waits until nothing that this process has under way needs it any more. What only ranks could complete that
-    /// have left, or this one, is not waited for.
-    pub fn complete(&self) {
-        self.wait_for(|state: &mut State| (state.engine.is_quiet() || state.is_released()).then_some(()));
-    }
-
-    /// Waits until all ranks of the world have come here, or not all will.
-    ///
-    /// # Errors
-    /// Those of a barrier.
-    pub fn meet(&self) -> Result<()> {
-        let run = {
-            let barrier = crate::coll::barrier_by_messages(&self.farewell)?;
-            self.enter().begin(&self.farewell, barrier)
-        };
-        self.wait_for(|state: &mut State| {
-            if state.engine.drive(run) {
-                let outcome = state.engine.outcome(run);
-                state.engine.forget(run);
-                return Some(outcome);
-            }
-            state.is_released().then_some(Ok(()))
-        })
     }
 
     /// Notes that there are sessions, or were: ranks in `MPI_Finalize` may come back for what belongs to them.
@@ -265,6 +192,12 @@ impl Process {
         self.bed.ring();
     }
 
+    /// Where all ranks meet in the end, and for nothing else: who is there cannot be taken to take part in another
+    /// collective.
+    pub(crate) fn farewell(&self) -> &Arc<Communicator> {
+        &self.farewell
+    }
+
     #[inline]
     pub(crate) fn enter(&self) -> Entered<'_, State> {
         self.gate.enter()
@@ -280,67 +213,14 @@ pub fn end_with(code: i32) -> ! {
 }
 
 impl State {
-    /// Posts no receives any more on what belongs to the world model.
-    fn refuse_messages(&mut self) {
-        self.engine.p2p.refuse_all_but(self.meeting_context);
-        let taken: Vec<_> = self.messages.entries().map(|(key, _)| key).collect();
-        for kept in taken.into_iter().filter_map(|key| self.messages.remove(key)) {
-            self.engine.p2p.refuse(kept.message);
-        }
+    /// Memory for what the library itself sends and receives.
+    #[inline]
+    pub(crate) fn pool(&mut self) -> &mut Pool {
+        &mut self.engine.p2p.pool
     }
 
-    /// Whether not all ranks will come to the end.
-    fn is_released(&self) -> bool {
-        self.engine.state().is_released()
-    }
-
-    /// The peer without which an operation on `comm` will never be over.
-    pub(crate) fn misses(&self, comm: &Communicator, op: OpKey, absent: &mut Absent) -> Option<PeerId> {
-        match self.engine.p2p.needs(op) {
-            Needs::Answer(peer) => absent.is_gone(peer).then_some(peer),
-            Needs::Message(source) => self.misses_source(comm, source, absent),
-            Needs::Nothing => None,
-            Needs::Receive(peer) => Some(peer),
-        }
-    }
-
-    /// The peer without which no message will come from `source`, or from anybody.
-    pub(crate) fn misses_source(
-        &self,
-        comm: &Communicator,
-        source: Option<i32>,
-        absent: &mut Absent,
-    ) -> Option<PeerId> {
-        let peer_of = |address: &Address| address.peer;
-        if let Some(source) = source {
-            let peer = comm.addresses.get(usize::try_from(source).ok()?).map(peer_of)?;
-            return absent.is_leaving(peer).then_some(peer);
-        }
-        let me = self.engine.me();
-        let others: Vec<PeerId> = comm.addresses.iter().map(peer_of).filter(|&peer| peer != me).collect();
-        // Another thread may still send to this process.
-        let is_alone = !self.engine.p2p.has_threads() || others.len() == comm.addresses.len();
-        let first = others.first().copied().filter(|_| is_alone)?;
-        others.into_iter().all(|peer| absent.is_leaving(peer)).then_some(first)
-    }
-
+    /// Whether the launcher wants to know what this rank is waiting for.
     pub(crate) fn is_asked(&self) -> bool {
         self.engine.state().is_asked()
-    }
-
-    /// Answers the launcher, if it wants to know what this rank is waiting for.
-    pub(crate) fn answer_if_asked(&self, awaited: &impl Awaited) {
-        if self.is_asked() {
-            let mut pending: Vec<String> = awaited.describe(self).into_iter().collect();
-            pending.extend(self.engine.describe(self));
-            let report =
-                if pending.is_empty() { "nothing is under way".to_owned() } else { pending.join("\n") };
-            self.engine.state().answer(&report);
-        }
-    }
-
-    /// Whether a communicator exists from the start, and so cannot be freed.
-    pub(crate) fn is_predefined(&self, comm: &Arc<Communicator>) -> bool {
-        Arc::ptr_eq(comm, &self.world) || Arc::ptr_eq(comm, &self.myself)
     }
 }

@@ -11,17 +11,12 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, Result, Status};
+use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Absent, Address, Needs, OpKey, P2p, PeerId};
+use oxmpi_engine::{Address, OpKey, P2p};
 
 use crate::comm::Communicator;
-use crate::p2p::{Dest, checked_tag};
-use crate::process::{Process, State};
-use crate::request::{Kind, PersistentMessage, Request, RequestKey};
-use crate::wait::Needing;
 
 /// Bytes of a buffer that a message takes beyond its own. It could do without; but a program whose buffer is too
 /// small elsewhere should hear of it here too. Other libraries take as much or a little more, and fronts promise to
@@ -83,13 +78,13 @@ impl Communicator {
     }
 }
 
-impl Process {
-    /// Attaches a buffer for the messages of `owner`.
+impl SendBuffers {
+    /// Attaches a buffer.
     ///
     /// # Errors
-    /// `Buffer` if it has one already.
-    pub fn attach_buffer(&self, owner: BufferOwner, buffer: AttachedBuffer) -> Result<()> {
-        match self.enter().buffers.0.entry(owner) {
+    /// `Buffer` if the owner has one already.
+    pub(crate) fn attach(&mut self, owner: BufferOwner, buffer: AttachedBuffer) -> Result<()> {
+        match self.0.entry(owner) {
             Entry::Occupied(_) => Err(Error::new(ErrorClass::Buffer, "a buffer is attached already")),
             Entry::Vacant(place) => {
                 place.insert(Account { buffer, messages: Vec::new(), used_bytes: 0, patience: PATIENCE });
@@ -98,124 +93,21 @@ impl Process {
         }
     }
 
-    /// Takes a buffer back when all messages in it have been sent.
+    /// Takes a buffer back, if all messages in it have been sent.
     ///
     /// # Errors
     /// `Buffer` if there is none.
-    pub fn detach_buffer(&self, owner: BufferOwner) -> Result<AttachedBuffer> {
+    pub(crate) fn detach(&mut self, p2p: &P2p, owner: BufferOwner) -> Result<Option<AttachedBuffer>> {
         let none = || Error::new(ErrorClass::Buffer, "no buffer is attached");
-        let look = |state: &mut State| {
-            state.engine.p2p.poll();
-            let Some(account) = state.buffers.0.get_mut(&owner) else { return Some(Err(none())) };
-            let buffer = account.buffer;
-            account.settle(&state.engine.p2p);
-            account.messages.is_empty().then(|| {
-                state.buffers.0.remove(&owner);
-                Ok(buffer)
-            })
-        };
-        self.wait_for(Needing::new(look, |state: &State, absent: &mut Absent| {
-            state.misses_receiver(&state.buffers.messages(owner), absent)
-        }))
+        let account = self.0.get_mut(&owner).ok_or_else(none)?;
+        account.settle(p2p);
+        let free = account.messages.is_empty().then_some(account.buffer);
+        if free.is_some() {
+            self.0.remove(&owner);
+        }
+        Ok(free)
     }
 
-    /// Waits until the messages that are in a buffer have been sent. Where none is attached there are none.
-    pub fn flush_buffer(&self, owner: BufferOwner) {
-        let messages = self.enter().buffers.messages(owner);
-        self.wait_for(Needing::new(
-            |state: &mut State| state.are_sent(&messages).then_some(()),
-            |state: &State, absent: &mut Absent| state.misses_receiver(&messages, absent),
-        ));
-    }
-
-    /// As [`Process::flush_buffer`], by a request. Errors of requests with it go to `comm`.
-    pub fn iflush_buffer(&self, comm: &Arc<Communicator>, owner: BufferOwner) -> RequestKey {
-        let mut state = self.enter();
-        let messages = state.buffers.messages(owner);
-        state.requests.insert(Request::new(Kind::Flush(messages), comm))
-    }
-
-    /// Forgets a buffer whose owner ends, when all messages in it have been sent. Those for this rank itself, or for
-    /// one that has left, are not waited for.
-    pub fn drop_buffer(&self, owner: BufferOwner) {
-        let messages = self.enter().buffers.messages(owner);
-        self.wait_for(|state: &mut State| {
-            state.engine.p2p.poll();
-            messages.iter().all(|&message| state.engine.p2p.is_settled(message)).then_some(())
-        });
-        self.enter().buffers.0.remove(&owner);
-    }
-
-    /// Sends by a buffer; `session` is the one that the communicator comes from.
-    ///
-    /// # Errors
-    /// `Rank`, `Tag` for bad arguments; `Buffer` if none is attached, or there is no room in it.
-    pub fn bsend(
-        &self,
-        comm: &Communicator,
-        session: Option<u64>,
-        buffer: &Buffer,
-        dest: Dest,
-        tag: i32,
-    ) -> Result<()> {
-        let (to, tag) = (comm.destination(dest)?, checked_tag("tag", tag)?);
-        let Some(to) = to else { return Ok(()) };
-        let mut state = self.enter();
-        let State { buffers, engine, .. } = &mut *state;
-        buffers.send(&mut engine.p2p, comm, BufferedRoute { to, tag, session }, buffer)
-    }
-
-    /// As [`Process::bsend`], with a request that is complete already.
-    ///
-    /// # Errors
-    /// As [`Process::bsend`].
-    pub fn ibsend(
-        &self,
-        comm: &Arc<Communicator>,
-        session: Option<u64>,
-        buffer: &Buffer,
-        dest: Dest,
-        tag: i32,
-    ) -> Result<RequestKey> {
-        self.bsend(comm, session, buffer, dest, tag)?;
-        Ok(self.enter().requests.insert(Request::new(Kind::Complete(Status::EMPTY), comm)))
-    }
-
-    /// A persistent send by a buffer, inactive. Whether there is room is found out by each start.
-    ///
-    /// # Errors
-    /// `Rank`, `Tag` for bad arguments.
-    pub fn bsend_init(
-        &self,
-        comm: &Arc<Communicator>,
-        session: Option<u64>,
-        buffer: Buffer,
-        dest: Dest,
-        tag: i32,
-    ) -> Result<RequestKey> {
-        let (to, tag) = (comm.destination(dest)?, checked_tag("tag", tag)?);
-        let route = to.map(|to| BufferedRoute { to, tag, session });
-        Ok(self.persistent_message(comm, PersistentMessage::BufferedSend { route, buffer }))
-    }
-}
-
-impl State {
-    fn are_sent(&mut self, messages: &[OpKey]) -> bool {
-        self.engine.p2p.poll();
-        messages.iter().all(|&message| self.engine.p2p.is_done(message))
-    }
-
-    /// The peer without which not all of these messages will be sent.
-    fn misses_receiver(&self, messages: &[OpKey], absent: &mut Absent) -> Option<PeerId> {
-        messages.iter().find_map(|&message| match self.engine.p2p.needs(message) {
-            Needs::Answer(peer) if absent.is_gone(peer) => Some(peer),
-            // One that is refused is over.
-            _ => None,
-        })
-    }
-}
-
-impl SendBuffers {
     /// Sends a message by the buffer that it belongs to.
     pub(crate) fn send(
         &mut self,
@@ -242,14 +134,15 @@ impl SendBuffers {
         self.0.get_mut(&owner)
     }
 
-    fn messages(&self, owner: BufferOwner) -> Vec<OpKey> {
+    /// The messages that would be in a buffer.
+    pub(crate) fn messages(&self, owner: BufferOwner) -> Vec<OpKey> {
         let account = self.0.get(&owner);
         account.into_iter().flat_map(|account| &account.messages).map(|&(message, _)| message).collect()
     }
 
-    /// Forgets the buffer of a communicator that nobody can send by any more.
-    pub(crate) fn leave(&mut self, comm: &Communicator) {
-        self.0.remove(&comm.buffer_owner());
+    /// Forgets a buffer, whatever would be in it.
+    pub(crate) fn forget(&mut self, owner: BufferOwner) {
+        self.0.remove(&owner);
     }
 }
 

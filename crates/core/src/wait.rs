@@ -242,3 +242,16 @@ impl Process {
         self.enter()
     }
 }
+
+impl State {
+    /// Answers the launcher, if it wants to know what this rank is waiting for.
+    fn answer_if_asked(&self, awaited: &impl Awaited) {
+        if self.is_asked() {
+            let mut pending: Vec<String> = awaited.describe(self).into_iter().collect();
+            pending.extend(self.engine.describe(self));
+            let report =
+                if pending.is_empty() { "nothing is under way".to_owned() } else { pending.join("\n") };
+            self.engine.state().answer(&report);
+        }
+    }
+}

@@ -6,8 +6,9 @@ use oxmpi_base::{Function, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::{Collective, Shape, pattern};
 
-use super::irregular::{Form, Lengths, Streams, lengths, own_block};
-use super::{Operation, Side, block, check_own, inter, shape_of_moving};
+use super::inter;
+use super::irregular::{Form, Lengths, Streams, lengths};
+use super::operation::{Operation, Side, block, check_own, own_block, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 

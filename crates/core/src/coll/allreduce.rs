@@ -8,7 +8,8 @@ use oxmpi_op::Reducer;
 use oxmpi_plan::Collective;
 
 use super::image::Which;
-use super::{Operation, Side, inter, shape_of_reducing};
+use super::inter;
+use super::operation::{Operation, Side, shape_of_reducing};
 use crate::comm::Communicator;
 use crate::process::Process;
 

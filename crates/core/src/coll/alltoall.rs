@@ -6,8 +6,9 @@ use oxmpi_base::{Function, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::{Collective, Shape, pattern};
 
+use super::inter;
 use super::irregular::{Form, Lengths, lengths};
-use super::{Operation, Side, check_own, inter, shape_of_moving};
+use super::operation::{Operation, Side, check_own, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 

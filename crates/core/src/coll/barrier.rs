@@ -6,7 +6,8 @@ use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::{Collective, Shape};
 
-use super::{Operation, inter, shape_of_moving};
+use super::inter;
+use super::operation::{Operation, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 

@@ -6,7 +6,8 @@ use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::{self as plan, Collective};
 
-use super::{Operation, Root, inter, shape_of_moving};
+use super::inter;
+use super::operation::{Operation, Root, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 

@@ -10,7 +10,7 @@ use oxmpi_base::Function;
 use oxmpi_engine::{Call, ChannelKey, Program};
 use oxmpi_plan::{Overrides, Root, Shape, Uneven, compile};
 
-use super::Case;
+use super::case::Case;
 use super::irregular::{Form, Lengths};
 use crate::comm::Communicator;
 

@@ -6,9 +6,11 @@ use oxmpi_base::{Function, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Region;
 
-use super::{Operation, Record, Side, alltoall, alltoallv};
+use super::alltoall::{alltoall, alltoallv};
+use super::operation::{Operation, Side};
 use crate::comm::Communicator;
 use crate::process::Process;
+use crate::record::Record;
 
 /// Sends each record to the rank beside it; gives those that are for this rank, in the order of the ranks that
 /// sent them, and of one rank in the order that they had. Collective.
@@ -51,13 +53,15 @@ fn transfer(
     operation: impl FnOnce(&Region, &Region) -> Result<Operation>,
 ) -> Result<Vec<u8>> {
     let (send, recv) = {
-        let pool = &mut process.enter().engine.p2p.pool;
+        let mut state = process.enter();
+        let pool = state.pool();
         (pool.take(bytes.len()), pool.take(received))
     };
     send.write(bytes);
     let result = operation(&send, &recv).and_then(|operation| process.blocking(comm, &operation));
     let bytes = recv.to_vec();
-    let pool = &mut process.enter().engine.p2p.pool;
+    let mut state = process.enter();
+    let pool = state.pool();
     pool.give(send);
     pool.give(recv);
     result.map(|()| bytes)

@@ -6,8 +6,9 @@ use oxmpi_base::{Function, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_plan::{self as plan, Collective, pattern};
 
-use super::irregular::{Form, Lengths, lengths, own_block};
-use super::{Operation, Root, Side, block, check_own, inter, shape_of_moving};
+use super::inter;
+use super::irregular::{Form, Lengths, lengths};
+use super::operation::{Operation, Root, Side, block, check_own, own_block, shape_of_moving};
 use crate::comm::Communicator;
 use crate::process::Process;
 

@@ -62,7 +62,7 @@ fn bind_images(process: &Process, which: Which, buffers: Buffers, reducer: Reduc
 }
 
 fn image(process: &Process, of: &Buffer, images: &mut Images) -> Buffer {
-    let packed = process.enter().engine.p2p.pool.take(of.bytes() as usize);
+    let packed = process.enter().pool().take(of.bytes() as usize);
     let buffer = Buffer::dense(*packed);
     images.regions.get_mut().push(packed);
     buffer

@@ -12,7 +12,7 @@ use oxmpi_plan::inter::{self, Groups};
 use oxmpi_plan::{self as plan, Collective, Shape};
 
 use super::image::Which;
-use super::{Operation, Root, Side, unit_of};
+use super::operation::{Operation, Root, Side, unit_of};
 use crate::comm::Communicator;
 use crate::process::Process;
 

@@ -8,13 +8,13 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::{Function, Result};
+use oxmpi_base::Function;
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Binding, Call, Program};
+use oxmpi_engine::{Call, Program};
 use oxmpi_plan::pattern::Pattern;
 use oxmpi_plan::{self as plan, Collective, Plan, Shape};
 
-use super::{Case, Operation, Side, check_apart};
+use super::case::Case;
 use crate::comm::Communicator;
 
 /// A collective whose plan no shape decides.
@@ -120,45 +120,6 @@ impl Form {
     pub fn regular(&self, lengths: &Lengths, comm: &Communicator, bytes: u64) -> Option<Case> {
         let shape = Shape::of(self.regular?, comm.size(), bytes).rooted(lengths.root);
         Some(Case { shape, in_place: lengths.in_place })
-    }
-}
-
-impl Operation {
-    /// An operation that moves blocks.
-    ///
-    /// # Errors
-    /// As [`check_apart`].
-    pub(super) fn irregular(
-        function: Function,
-        form: &'static Form,
-        lengths: Lengths,
-        send: Buffer,
-        recv: Buffer,
-    ) -> Result<Self> {
-        check_apart(&send, &recv, lengths.in_place)?;
-        Ok(Self::sourced(Irregular::Lengths { function, lengths, form }, send, recv))
-    }
-
-    /// An operation that moves data, by a plan that is there.
-    ///
-    /// # Errors
-    /// As [`check_apart`].
-    pub(super) fn planned(plan: Program, send: Buffer, recv: Buffer) -> Result<Self> {
-        check_apart(&send, &recv, false)?;
-        Ok(Self::sourced(Irregular::Made(Arc::new(plan)), send, recv))
-    }
-
-    fn sourced(irregular: Irregular, send: Buffer, recv: Buffer) -> Self {
-        let binding = Binding { send, recv, reducer: None, images: None };
-        Self { case: Case::NONE, irregular: Some(Box::new(irregular)), binding, signature: None }
-    }
-}
-
-/// This rank's own block, which in place is the one among `blocks`.
-pub(super) fn own_block(comm: &Communicator, side: Side, blocks: &[Buffer]) -> (bool, Buffer) {
-    match side {
-        Side::Buffer(buffer) => (false, buffer),
-        Side::InPlace => (true, blocks.get(comm.rank() as usize).cloned().unwrap_or(Buffer::EMPTY)),
     }
 }
 

@@ -13,14 +13,15 @@ use oxmpi_engine::{
 };
 use oxmpi_plan::Peer;
 
-use super::exchange::Records;
+use super::exchange::exchange;
 use super::irregular::Irregular;
+use super::operation::Operation;
 use super::placing::Known;
-use super::{Operation, Record, exchange};
 use crate::comm::Communicator;
-use crate::lines::check_lines;
+use crate::lines::{check_lines, offer_lines, withdraw};
 use crate::process::{Process, State};
-use crate::request::{Kind, Request, RequestKey};
+use crate::record::{Record, Records};
+use crate::request::{Kind, RequestKey};
 use crate::wait::Awaited;
 
 impl Process {
@@ -46,7 +47,7 @@ impl Process {
     pub fn nonblocking(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<RequestKey> {
         let mut state = self.enter();
         let run = state.begin(comm, operation);
-        Ok(state.requests.insert(Request::new(Kind::Collective(run), comm)))
+        Ok(state.requests.add(Kind::Collective(run), comm))
     }
 
     /// Prepares a collective to be started at will. Collective: all ranks prepare the same.
@@ -60,7 +61,7 @@ impl Process {
         let mut state = self.enter();
         let channel = match theirs {
             Err(error) => {
-                state.withdraw(&[mine.context], lines);
+                withdraw(&mut state.engine, &[mine.context], lines);
                 Err(error)
             }
             Ok(theirs) => state.open_channel(comm, &theirs, lines).map(|channel| (theirs, channel)),
@@ -79,7 +80,7 @@ impl Process {
             state.engine.sign(run, signature);
         }
         let kind = Kind::PersistentCollective { active: false, run, channel };
-        Ok(state.requests.insert(Request::new(kind, comm)))
+        Ok(state.requests.add(kind, comm))
     }
 }
 
@@ -174,7 +175,7 @@ impl State {
 
     fn prepare(&mut self, comm: &Communicator, operation: &Operation) -> (Preparation, Option<Lines>) {
         let remote = if comm.is_inter() { comm.peers() } else { 0 };
-        let (offset, lines) = self.offer_lines(comm.size() + remote);
+        let (offset, lines) = offer_lines(&mut self.engine, comm.size() + remote);
         let context = self.engine.p2p.open_context();
         let known = Known::of(comm, operation.irregular.as_deref());
         let (called, bytes) = operation.prepared(comm.rank());

@@ -14,7 +14,7 @@ use oxmpi_plan::pattern::{
 };
 
 use super::irregular::{Form, Lengths, Streams, lengths};
-use super::{Operation, unequal};
+use super::operation::{Operation, unequal};
 use crate::comm::Communicator;
 use crate::process::Process;
 use crate::topology::Topology;

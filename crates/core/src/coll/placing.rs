@@ -16,9 +16,10 @@ use oxmpi_plan::Peer;
 use oxmpi_plan::pattern::{Pattern, Place};
 
 use super::irregular::Irregular;
-use super::{Operation, Record};
+use super::operation::Operation;
 use crate::comm::Communicator;
 use crate::process::Process;
+use crate::record::Record;
 
 /// What a rank knows of the lengths of blocks, or several ranks together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +84,8 @@ impl Process {
         let mut told = Vec::with_capacity(Place::BYTES * pattern.places().len());
         pattern.places().for_each(|place| place.write(&mut told));
         let (send, recv) = {
-            let pool = &mut self.enter().engine.p2p.pool;
+            let mut state = self.enter();
+            let pool = state.pool();
             (pool.take(told.len()), pool.take(Place::BYTES * pattern.received().len()))
         };
         send.write(&told);
@@ -96,7 +98,8 @@ impl Process {
         let result = exchange.and_then(|exchange| self.blocking(comm, &exchange));
         let heard = recv.to_vec();
         {
-            let pool = &mut self.enter().engine.p2p.pool;
+            let mut state = self.enter();
+            let pool = state.pool();
             pool.give(send);
             pool.give(recv);
         }

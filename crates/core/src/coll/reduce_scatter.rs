@@ -7,8 +7,11 @@ use oxmpi_datatype::Buffer;
 use oxmpi_op::Reducer;
 use oxmpi_plan::{Collective, Shape, Uneven};
 
+use super::case::Case;
 use super::image::Which;
-use super::{Case, Irregular, Operation, Side, inter, shape_of_reducing, unit_of};
+use super::inter;
+use super::irregular::Irregular;
+use super::operation::{Operation, Side, shape_of_reducing, unit_of};
 use crate::comm::Communicator;
 use crate::process::Process;
 

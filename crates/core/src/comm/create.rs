@@ -8,8 +8,8 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Absent, PeerId};
 
 use super::Communicator;
-use super::offer::{Form, NO_COLOR, members};
-use crate::coll::exchange;
+use super::offer::{NO_COLOR, members};
+use crate::coll::exchange::exchange;
 use crate::group::Group;
 use crate::process::{Process, State};
 use crate::wait::Needing;
@@ -65,16 +65,17 @@ impl Process {
         color: i64,
         key: i32,
     ) -> Result<Option<Arc<Communicator>>> {
-        let offer = self.enter().offer(parent.form(), color, key);
+        let offer = self.propose(parent.form(), color, key);
         let proposals = exchange(self, parent, &offer.proposal)?;
         let local = members(&proposals.local, color);
         let remote = parent.is_inter().then(|| members(&proposals.remote, color));
         let mut state = self.enter();
         if color == NO_COLOR || remote.as_ref().is_some_and(Vec::is_empty) {
-            state.decline(offer);
+            offer.decline(&mut state.engine);
             return Ok(None);
         }
-        Ok(Some(state.settle(offer, &local, remote.as_deref())?))
+        let State { engine, comms, .. } = &mut *state;
+        offer.settle(engine, comms, &local, remote.as_deref()).map(Some)
     }
 
     /// Waits until nothing is under way on a communicator, as disconnecting it demands. Sends that only ranks could
@@ -92,22 +93,15 @@ impl Process {
     /// `Comm` for those that exist from the start.
     pub fn comm_free(&self, comm: Arc<Communicator>) -> Result<()> {
         let mut state = self.enter();
-        if state.is_predefined(&comm) {
+        if state.comms.is_predefined(&comm) {
             return Err(Error::new(
                 ErrorClass::Comm,
                 format!("comm is {}, which cannot be freed", comm.name().display()),
             ));
         }
-        state.leaving.push(comm);
+        state.comms.free(comm);
         state.leave_communicators();
         Ok(())
-    }
-}
-
-impl Communicator {
-    /// What is made of its members.
-    pub(super) fn form(&self) -> Form {
-        if self.is_inter() { Form::Inter } else { Form::Intra(self.size) }
     }
 }
 
@@ -125,29 +119,24 @@ impl State {
     fn is_idle_on(&self, comm: &Arc<Communicator>) -> bool {
         self.engine.p2p.under_way_on(comm.context, &comm.addresses).next().is_none()
             && self.engine.is_idle_channel(comm.channel)
-            && self.requests.iter().all(|request| !request.is_collective_on(comm, &self.engine))
+            && self.requests.collectives_on(comm, &self.engine).next().is_none()
     }
 
     /// The rank of the job without which a communicator will never be idle.
     fn misses_on(&self, comm: &Arc<Communicator>, absent: &mut Absent) -> Option<PeerId> {
         let mut messages = self.engine.p2p.under_way_on(comm.context, &comm.addresses);
-        let mut persistent =
-            self.requests.entries().filter(|(_, request)| request.is_collective_on(comm, &self.engine));
+        let mut persistent = self.requests.collectives_on(comm, &self.engine);
         messages
             .find_map(|op| self.misses(comm, op, absent))
             .or_else(|| self.engine.misses_on(comm.channel, absent))
-            .or_else(|| persistent.find_map(|(key, _)| self.misses_for(key, absent)))
+            .or_else(|| persistent.find_map(|key| self.misses_for(key, absent)))
     }
 
     /// Leaves those freed communicators that no operation needs any more.
     pub(crate) fn leave_communicators(&mut self) {
-        let (over, still): (Vec<_>, Vec<_>) =
-            self.leaving.drain(..).partition(|comm| Arc::strong_count(comm) == 1);
-        self.leaving = still;
-        for comm in over {
-            self.known.remove(&comm.context);
+        for comm in self.comms.take_over() {
             self.plans.forget(comm.channel);
-            self.buffers.leave(&comm);
+            self.buffers.forget(comm.buffer_owner());
             self.engine.leave_channel(comm.channel);
         }
     }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Result};
 
 use super::Communicator;
+use super::correspondence::{Purpose, Subject};
 use super::create::check_members;
-use super::letters::{Purpose, Subject};
 use super::meeting::Meeting;
 use super::offer::Form;
+use crate::envelope::checked_tag;
 use crate::group::Group;
-use crate::p2p::checked_tag;
-use crate::process::Process;
+use crate::process::{Process, State};
 
 impl Process {
     /// A communicator of the members of `group`, in its order; none for others. Collective over `group`: the
@@ -53,13 +53,16 @@ impl Process {
 
     /// The communicator of those who meet, the members of `group`.
     fn comm_of_meeting(&self, meeting: &Meeting, group: &Group) -> Result<Arc<Communicator>> {
-        let offer = self.enter().offer(Form::Intra(group.size()), 0, 0);
+        let offer = self.propose(Form::Intra(group.size()), 0, 0);
         let proposals = meeting.exchange(self, &offer.proposal);
         let mut state = self.enter();
         match proposals {
-            Ok(proposals) => state.settle(offer, &proposals, None),
+            Ok(proposals) => {
+                let State { engine, comms, .. } = &mut *state;
+                offer.settle(engine, comms, &proposals, None)
+            }
             Err(error) => {
-                state.decline(offer);
+                offer.decline(&mut state.engine);
                 Err(error)
             }
         }

@@ -10,15 +10,16 @@ use oxmpi_engine::{Address, Whereabouts};
 use oxmpi_plan::Peer;
 
 use super::Communicator;
+use super::correspondence::{Correspondence, Purpose, Subject};
 use super::from_group::check_membership;
-use super::letters::{Correspondence, Purpose, Subject};
 use super::meeting::Meeting;
 use super::offer::{Form, Proposal, members};
-use crate::coll::{Record, exchange};
+use crate::coll::exchange::exchange;
+use crate::envelope::checked_tag;
 use crate::group::Group;
-use crate::jobs::Connection;
-use crate::p2p::checked_tag;
-use crate::process::Process;
+use crate::jobs::connection::Connection;
+use crate::process::{Process, State};
+use crate::record::Record;
 
 /// One of the two groups that an intercommunicator is made of.
 #[derive(Clone, Debug)]
@@ -129,7 +130,7 @@ impl Process {
         leader: u32,
         counterpart: Result<Counterpart>,
     ) -> Result<Arc<Communicator>> {
-        let offer = self.enter().offer(Form::Inter, 0, 0);
+        let offer = self.propose(Form::Inter, 0, 0);
         let mut embassy = Embassy { process: self, meeting, leader, counterpart };
         let introduction = meeting.exchange(self, &offer.proposal).and_then(|mine| {
             let theirs = read_table(&embassy.exchange(Ok(table(&mine)))?)?;
@@ -139,9 +140,12 @@ impl Process {
         });
         let mut state = self.enter();
         match introduction {
-            Ok((mine, theirs)) => state.settle(offer, &mine, Some(&theirs)),
+            Ok((mine, theirs)) => {
+                let State { engine, comms, .. } = &mut *state;
+                offer.settle(engine, comms, &mine, Some(&theirs))
+            }
             Err(error) => {
-                state.decline(offer);
+                offer.decline(&mut state.engine);
                 Err(error)
             }
         }
@@ -177,11 +181,11 @@ impl Process {
             return Err(Error::new(ErrorClass::Comm, text));
         };
         let form = Form::Intra(comm.size + remote_group.size());
-        let offer = self.enter().offer(form, 0, high.into());
+        let offer = self.propose(form, 0, high.into());
         let proposals = exchange(self, comm, &offer.proposal)?;
         let mut state = self.enter();
         if ![&proposals.local, &proposals.remote].into_iter().all(|group| agree(group)) {
-            state.decline(offer);
+            offer.decline(&mut state.engine);
             let text = "high is not the same in all ranks of a group";
             return Err(Error::new(ErrorClass::Arg, text));
         }
@@ -189,7 +193,8 @@ impl Process {
         // Where both say the same, the group that begins with the lower rank in the job is first.
         groups.sort_by_key(|group| (group[0].key, group[0].process));
         let merged = members(&groups.concat(), 0);
-        state.settle(offer, &merged, None)
+        let State { engine, comms, .. } = &mut *state;
+        offer.settle(engine, comms, &merged, None)
     }
 }
 

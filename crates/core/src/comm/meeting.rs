@@ -8,10 +8,10 @@ use oxmpi_engine::Address;
 use oxmpi_plan::Peer;
 
 use super::Communicator;
-use super::letters::{Correspondence, Subject};
-use crate::coll::Record;
+use super::correspondence::{Correspondence, Subject};
 use crate::group::Group;
 use crate::process::{Process, State};
+use crate::record::Record;
 
 /// See the module.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl State {
     /// `Other` if it cannot be reached.
     pub(super) fn meeting_place(&mut self, number: u32) -> Result<Address> {
         let peer = self.engine.peer(self.engine.at_number(number))?;
-        Ok(Address { peer, context: self.meeting_context })
+        Ok(Address { peer, context: self.letters.meeting_context() })
     }
 }
 
@@ -52,7 +52,7 @@ impl Meeting {
     /// `Other` if a member cannot be reached.
     pub(super) fn of_group(state: &mut State, group: &Group, subject: Subject<'_>) -> Result<Self> {
         let places = group.members().map(|number| state.meeting_place(number)).collect::<Result<_>>()?;
-        Ok(Self::new(places, group, Correspondence::new(state.meeting_context, subject)))
+        Ok(Self::new(places, group, Correspondence::new(state.letters.meeting_context(), subject)))
     }
 
     fn new(places: Vec<Address>, group: &Group, letters: Correspondence) -> Self {

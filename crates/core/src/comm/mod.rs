@@ -5,25 +5,29 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | `known` | the communicators that there are |
 //! | `offer` | what a process offers to a communicator that is made, and how offers become one |
 //! | `create`, `split_type` | new communicators of the members of one that exists |
-//! | `duplication` | duplicating without waiting |
+//! | `idup`, `duplication` | duplicating without waiting |
 //! | `from_group` | new communicators of groups, whose members alone take part |
 //! | `inter` | intercommunicators: made of two groups, and merged into one |
 //! | `names` | what reports call them |
-//! | `meeting`, `letters` | how processes tell each other offers that share no communicator yet |
+//! | `meeting`, `correspondence`, `letters` | how processes tell each other offers that share no communicator yet |
 //!
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Management; Inter-Communication.
 
+mod correspondence;
 mod create;
-mod duplication;
+pub(crate) mod duplication;
 mod from_group;
-mod inter;
-mod letters;
+mod idup;
+pub(crate) mod inter;
+pub(crate) mod known;
+pub(crate) mod letters;
 mod meeting;
 mod names;
 mod offer;
-mod split_type;
+pub(crate) mod split_type;
 
 use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -32,13 +36,7 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Address, ChannelKey, ChannelPlan, Engine, PeerId};
 
 use crate::group::{Comparison, Group};
-use crate::topology::Topology;
-
-pub(crate) use duplication::Duplication;
-pub(crate) use inter::Counterpart;
-pub use inter::{Party, RemoteLeader};
-pub(crate) use letters::Letter;
-pub use split_type::SplitType;
+use crate::topology::{Cartesian, DistGraph, Graph, Topology};
 
 /// A communicator within one group, or between two.
 #[derive(Debug)]
@@ -57,7 +55,7 @@ pub struct Communicator {
     /// The channel of the collectives.
     pub(crate) channel: ChannelKey,
     /// Set before anybody else sees the communicator, or never; shared by duplicates.
-    pub(crate) topology: OnceLock<Arc<Topology>>,
+    topology: OnceLock<Arc<Topology>>,
     name: Mutex<OsString>,
 }
 
@@ -178,6 +176,56 @@ impl Communicator {
         }
     }
 
+    /// The topology, if there is one.
+    pub fn topology(&self) -> Option<&Topology> {
+        self.topology.get().map(Arc::as_ref)
+    }
+
+    /// The grid.
+    ///
+    /// # Errors
+    /// `Topology` if there is none.
+    pub fn cartesian(&self) -> Result<&Cartesian> {
+        match self.topology() {
+            Some(Topology::Cartesian(grid)) => Ok(grid),
+            other => Err(unlike("a Cartesian", other)),
+        }
+    }
+
+    /// The distributed graph.
+    ///
+    /// # Errors
+    /// `Topology` if there is none.
+    pub fn dist_graph(&self) -> Result<&DistGraph> {
+        match self.topology() {
+            Some(Topology::DistGraph(graph)) => Ok(graph),
+            other => Err(unlike("a distributed graph", other)),
+        }
+    }
+
+    /// The graph.
+    ///
+    /// # Errors
+    /// `Topology` if there is none.
+    pub fn graph(&self) -> Result<&Graph> {
+        match self.topology() {
+            Some(Topology::Graph(graph)) => Ok(graph),
+            other => Err(unlike("a graph", other)),
+        }
+    }
+
+    /// Gives a new communicator the topology of the one that it duplicates.
+    pub(crate) fn inherit_topology(&self, from: &Self) {
+        if let Some(topology) = from.topology.get() {
+            self.attach_topology(Arc::clone(topology));
+        }
+    }
+
+    /// Gives a new communicator its topology.
+    pub(crate) fn attach_topology(&self, topology: Arc<Topology>) {
+        self.topology.set(topology).expect("a new communicator has no topology yet");
+    }
+
     /// Refuses an intercommunicator, which was passed as `argument`.
     ///
     /// # Errors
@@ -189,4 +237,15 @@ impl Communicator {
         }
         Ok(())
     }
+}
+
+#[cold]
+fn unlike(wanted: &str, found: Option<&Topology>) -> Error {
+    let found = match found {
+        None => "none",
+        Some(Topology::Cartesian(_)) => "a Cartesian one",
+        Some(Topology::DistGraph(_)) => "a distributed graph",
+        Some(Topology::Graph(_)) => "a graph",
+    };
+    Error::new(ErrorClass::Topology, format!("comm should have {wanted} topology, but has {found}"))
 }

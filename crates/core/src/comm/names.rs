@@ -2,17 +2,16 @@
 //!
 //! The engine knows contexts and addresses. A report is rare, so what they belong to is looked for among all.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use oxmpi_engine::{Address, ChannelKey, Names, PeerId};
 
 use super::Communicator;
 use crate::process::State;
-use crate::request::Request;
 
 impl Names for State {
     fn comm(&self, context: u32) -> String {
-        let by_messages = || self.known.get(&context).and_then(Weak::upgrade);
+        let by_messages = || self.comms.at_context(context);
         let by_collectives = || {
             let mut channels = self.channels();
             channels.find(|(channel, _)| self.engine.channel(*channel).context() == context)
@@ -24,7 +23,7 @@ impl Names for State {
     }
 
     fn member(&self, at: Address) -> String {
-        let by_messages = || self.living().find_map(|comm| comm.member_at(at));
+        let by_messages = || self.comms.living().find_map(|comm| comm.member_at(at));
         let by_collectives = || {
             self.channels().find_map(|(channel, comm)| {
                 let peer = self.engine.channel(channel).peer_at(at)?;
@@ -46,14 +45,10 @@ impl State {
         format!("rank {} of {job}", process.rank())
     }
 
-    fn living(&self) -> impl Iterator<Item = Arc<Communicator>> {
-        self.known.values().filter_map(Weak::upgrade)
-    }
-
     /// The channels of all communicators, and those that persistent collectives have of their own.
     fn channels(&self) -> impl Iterator<Item = (ChannelKey, Arc<Communicator>)> {
-        let own = self.requests.iter().filter_map(Request::channel);
-        self.living().map(|comm| (comm.channel, comm)).chain(own)
+        let own = self.requests.channels();
+        self.comms.living().map(|comm| (comm.channel, comm)).chain(own)
     }
 }
 

@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use oxmpi_base::Result;
-use oxmpi_engine::{Address, ChannelPlan, Lines, Whereabouts};
+use oxmpi_engine::{Address, ChannelPlan, Engine, Lines, Whereabouts};
 
 use super::Communicator;
-use crate::coll::Record;
+use super::known::Communicators;
 use crate::group::Group;
-use crate::lines::check_lines;
-use crate::process::State;
+use crate::lines::{check_lines, offer_lines, withdraw};
+use crate::record::Record;
 
 /// What a process tells the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,28 +50,35 @@ pub(crate) enum Form {
     Inter,
 }
 
-impl State {
+impl Communicator {
+    /// What is made of all its members.
+    pub(super) fn form(&self) -> Form {
+        if self.is_inter() { Form::Inter } else { Form::Intra(self.size) }
+    }
+}
+
+impl Offer {
     /// Contexts and lines for a communicator that is to be made; none without a color.
-    pub(super) fn offer(&mut self, form: Form, color: i64, key: i32) -> Offer {
-        self.end_unwanted();
-        let process = self.engine.whereabouts();
+    pub(super) fn new(engine: &mut Engine, form: Form, color: i64, key: i32) -> Self {
+        let process = engine.whereabouts();
         if color == NO_COLOR {
-            return Offer { proposal: Proposal { color, process, ..Proposal::default() }, lines: None };
+            return Self { proposal: Proposal { color, process, ..Proposal::default() }, lines: None };
         }
-        let (offset, lines) = self.offer_lines(match form {
+        let members = match form {
             Form::Intra(members) => members,
             Form::Inter => 2, // at least
-        });
-        let context = self.engine.p2p.open_context();
-        let channel_context = self.engine.p2p.open_context();
+        };
+        let (offset, lines) = offer_lines(engine, members);
+        let context = engine.p2p.open_context();
+        let channel_context = engine.p2p.open_context();
         let proposal = Proposal { color, key, process, context, channel_context, lines: offset };
-        Offer { proposal, lines }
+        Self { proposal, lines }
     }
 
-    /// Takes an offer back of which no communicator is made.
-    pub(super) fn decline(&mut self, offer: Offer) {
-        if offer.proposal.color != NO_COLOR {
-            self.withdraw(&[offer.proposal.context, offer.proposal.channel_context], offer.lines);
+    /// Takes it back: no communicator is made of it.
+    pub(super) fn decline(self, engine: &mut Engine) {
+        if self.proposal.color != NO_COLOR {
+            withdraw(engine, &[self.proposal.context, self.proposal.channel_context], self.lines);
         }
     }
 
@@ -81,8 +88,9 @@ impl State {
     /// # Errors
     /// `NoMem` if a member has no shared memory left, the same for all; or if there is no address space here.
     pub(super) fn settle(
-        &mut self,
-        offer: Offer,
+        self,
+        engine: &mut Engine,
+        comms: &mut Communicators,
         local: &[Proposal],
         remote: Option<&[Proposal]>,
     ) -> Result<Arc<Communicator>> {
@@ -91,43 +99,42 @@ impl State {
         if let Err(error) =
             check_lines("group", lines_of(local)).and_then(|()| check_lines("remote group", lines_of(theirs)))
         {
-            self.decline(offer);
+            self.decline(engine);
             return Err(error);
         }
-        let group = self.group_of(local)?;
+        let group = group_of(engine, local)?;
         let rank = group.rank().expect("a process that names a color becomes a member");
         let shares_lines = local.len() + theirs.len() > 1;
         let plan = ChannelPlan {
             rank,
-            members: self.addresses(local, |member| member.channel_context)?,
-            remote: self.addresses(theirs, |member| member.channel_context)?,
-            beside: Some(offer.proposal.context),
+            members: addresses(engine, local, |member| member.channel_context)?,
+            remote: addresses(engine, theirs, |member| member.channel_context)?,
+            beside: Some(self.proposal.context),
             lines: if shares_lines { [lines_of(local), lines_of(theirs)].concat() } else { Vec::new() },
         };
-        let peers = self.addresses(remote.unwrap_or(local), |member| member.context)?;
-        let remote_group = remote.map(|remote| self.group_of(remote)).transpose()?;
-        let channel = self.engine.open_channel(plan, offer.lines)?;
-        let context = offer.proposal.context;
-        let made = Arc::new(Communicator::new(group, remote_group, context, peers, channel, ""));
-        self.known.insert(context, Arc::downgrade(&made));
+        let peers = addresses(engine, remote.unwrap_or(local), |member| member.context)?;
+        let remote_group = remote.map(|remote| group_of(engine, remote)).transpose()?;
+        let channel = engine.open_channel(plan, self.lines)?;
+        let made =
+            Arc::new(Communicator::new(group, remote_group, self.proposal.context, peers, channel, ""));
+        comms.note(&made);
         Ok(made)
     }
+}
 
-    fn group_of(&self, members: &[Proposal]) -> Result<Group> {
-        let numbers = members.iter().map(|member| self.engine.number(member.process));
-        Ok(Group::new(numbers.collect::<Result<Vec<_>>>()?, self.engine.rank() as u32))
-    }
+fn group_of(engine: &mut Engine, members: &[Proposal]) -> Result<Group> {
+    let numbers = members.iter().map(|member| engine.number(member.process));
+    Ok(Group::new(numbers.collect::<Result<Vec<_>>>()?, engine.rank() as u32))
+}
 
-    fn addresses(
-        &mut self,
-        members: &[Proposal],
-        context: impl Fn(&Proposal) -> u32,
-    ) -> Result<Arc<[Address]>> {
-        let mut address = |member: &Proposal| {
-            Ok(Address { peer: self.engine.peer(member.process)?, context: context(member) })
-        };
-        members.iter().map(&mut address).collect()
-    }
+fn addresses(
+    engine: &mut Engine,
+    members: &[Proposal],
+    context: impl Fn(&Proposal) -> u32,
+) -> Result<Arc<[Address]>> {
+    let mut address =
+        |member: &Proposal| Ok(Address { peer: engine.peer(member.process)?, context: context(member) });
+    members.iter().map(&mut address).collect()
 }
 
 /// Those of `proposals` that name `color`, in the order of their keys, and as given where keys are equal.

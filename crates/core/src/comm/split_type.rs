@@ -7,7 +7,7 @@ use std::sync::Arc;
 use oxmpi_base::Result;
 
 use super::Communicator;
-use crate::coll::exchange;
+use crate::coll::exchange::exchange;
 use crate::hardware::{Confinement, ResourceType};
 use crate::process::Process;
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_broker::{Link, Port};
 
-use super::{Connection, failed, lock};
+use super::broker::failed;
+use super::connection::Connection;
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -20,7 +21,7 @@ impl Process {
         let port =
             Port::open().map_err(|error| failed(ErrorClass::Other, "a port cannot be opened", &error))?;
         let name = port.name().to_owned();
-        lock(&self.abroad.ports).push(Arc::new(port));
+        self.abroad.open(port);
         Ok(name)
     }
 
@@ -29,10 +30,7 @@ impl Process {
     /// # Errors
     /// `Port` if this process has no such port open.
     pub fn close_port(&self, name: &str) -> Result<()> {
-        let mut ports = lock(&self.abroad.ports);
-        let place = ports.iter().position(|port| port.name() == name).ok_or_else(|| not_open(name))?;
-        ports.remove(place);
-        Ok(())
+        self.abroad.close(name).map(drop).ok_or_else(|| not_open(name))
     }
 
     /// A communicator between the members of `comm` and those of a communicator that connects at a port of the
@@ -49,8 +47,7 @@ impl Process {
     ) -> Result<Arc<Communicator>> {
         self.connect_groups(comm, root, "MPI_Comm_accept", || {
             let name = port?;
-            let port = lock(&self.abroad.ports).iter().find(|port| port.name() == name).cloned();
-            let port = port.ok_or_else(|| not_open(&name))?;
+            let port = self.abroad.port(&name).ok_or_else(|| not_open(&name))?;
             self.accept_at(&port, || None)
         })
     }
@@ -67,6 +64,22 @@ impl Process {
         port: Result<String>,
     ) -> Result<Arc<Communicator>> {
         self.connect_groups(comm, root, "MPI_Comm_connect", || self.connect_to(&port?))
+    }
+
+    /// The communicator with the job that has spawned this one, if one has: the caller's from now on.
+    pub fn take_parent(&self) -> Option<Arc<Communicator>> {
+        self.abroad.take_parent()
+    }
+
+    /// Connects with the job that has spawned this one, which waits at the port. Collective over the world.
+    ///
+    /// # Errors
+    /// Those of [`Process::comm_connect`].
+    pub(crate) fn meet_parent(&self, port: String) -> Result<()> {
+        let parent = self.comm_connect(self.world(), 0, Ok(port))?;
+        parent.set_name("MPI_COMM_PARENT");
+        self.abroad.keep_parent(parent);
+        Ok(())
     }
 
     /// A communicator between this process and one that does the same at the other end of a stream socket, over which

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_broker::{Block, Port, Spawn};
 
-use super::{Connection, failed};
+use super::broker::failed;
+use super::connection::Connection;
 use crate::comm::Communicator;
 use crate::process::Process;
 

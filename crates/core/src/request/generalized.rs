@@ -9,10 +9,9 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use oxmpi_base::{Error, Result, Status};
+use oxmpi_base::{Result, Status};
 
-use super::{Completion, Kind, Request, RequestKey, misuse, no_request};
-use crate::process::{Process, State};
+use super::completion::{Completion, misuse};
 
 /// What the program does for a generalized request.
 pub trait GeneralizedCallbacks: Debug + Send + Sync {
@@ -53,6 +52,11 @@ enum Stage {
 }
 
 impl Generalized {
+    /// One that is under way.
+    pub(super) fn new(callbacks: Arc<dyn GeneralizedCallbacks>) -> Self {
+        Self { callbacks, stage: Stage::UnderWay }
+    }
+
     pub(super) fn is_active(&self) -> bool {
         self.stage != Stage::Ending
     }
@@ -63,7 +67,7 @@ impl Generalized {
 
     /// The functions to cancel it with, and whether it is over.
     pub(super) fn cancellation(&self) -> (Arc<dyn GeneralizedCallbacks>, bool) {
-        (Arc::clone(&self.callbacks), self.is_over())
+        (self.callbacks(), self.is_over())
     }
 
     /// Marks the request as one that is ended, if it is complete: the caller has to conclude it.
@@ -84,7 +88,7 @@ impl Generalized {
             Stage::Abandoned | Stage::Ending => Err(misuse("a generalized request is freed twice")),
             Stage::Complete => {
                 self.stage = Stage::Ending;
-                Ok(Some(Arc::clone(&self.callbacks)))
+                Ok(Some(self.callbacks()))
             }
             Stage::UnderWay => {
                 self.stage = Stage::Abandoned;
@@ -94,11 +98,11 @@ impl Generalized {
     }
 
     /// Notes that the operation is over: what to call if the request was freed before.
-    fn complete(&mut self) -> Result<Option<Arc<dyn GeneralizedCallbacks>>> {
+    pub(super) fn complete(&mut self) -> Result<Option<Arc<dyn GeneralizedCallbacks>>> {
         match self.stage {
             Stage::Abandoned => {
                 self.stage = Stage::Ending;
-                Ok(Some(Arc::clone(&self.callbacks)))
+                Ok(Some(self.callbacks()))
             }
             Stage::Complete | Stage::Ending => Err(misuse("a generalized request is completed twice")),
             Stage::UnderWay => {
@@ -107,110 +111,14 @@ impl Generalized {
             }
         }
     }
-}
 
-impl Process {
-    /// A request of an operation that is complete when the program says so, by
-    /// [`Process::complete_generalized`].
-    pub fn start_generalized(&self, callbacks: Arc<dyn GeneralizedCallbacks>) -> RequestKey {
-        let kind = Kind::Generalized(Generalized { callbacks, stage: Stage::UnderWay });
-        self.enter().requests.insert(Request::new(kind, self.myself()))
+    /// What the program does for it.
+    pub(super) fn callbacks(&self) -> Arc<dyn GeneralizedCallbacks> {
+        Arc::clone(&self.callbacks)
     }
 
-    /// Notes that the operation of a generalized request is over. If the request was freed, it ends, and what the
-    /// program's function said to that is returned.
-    ///
-    /// # Errors
-    /// `Request` if there is no such request, or it is not generalized, or was completed before.
-    pub fn complete_generalized(&self, key: RequestKey) -> Result<Option<Error>> {
-        let mut state = self.enter();
-        let request = state.requests.get_mut(key).ok_or_else(no_request)?;
-        let Kind::Generalized(generalized) = &mut request.kind else {
-            return Err(misuse("a request that is not generalized is completed by the program"));
-        };
-        let to_free = generalized.complete()?;
-        drop(state);
-        self.ring_own_bell();
-        Ok(to_free.and_then(|callbacks| self.end_generalized(key, &*callbacks).err()))
-    }
-
-    /// Replaces the completion of a generalized request by what becomes of it once the program's functions are
-    /// called. Not to be called inside the gate.
-    #[inline]
-    pub(super) fn conclude_generalized(&self, key: RequestKey, completion: &mut Completion) {
-        if completion.is_generalized {
-            *completion = self.conclude(key);
-        }
-    }
-
-    #[cold]
-    fn conclude(&self, key: RequestKey) -> Completion {
-        let callbacks = self.enter().callbacks(key);
-        let Some(callbacks) = callbacks else { return Completion::EMPTY };
-        let (status, queried) = callbacks.query();
-        // Of two errors the last one counts.
-        let error = self.end_generalized(key, &*callbacks).err().or(queried.err());
-        Completion::new(status, error, self.myself(), true)
-    }
-
-    /// Frees what the program keeps for a request, and the request.
-    pub(super) fn end_generalized(
-        &self,
-        key: RequestKey,
-        callbacks: &dyn GeneralizedCallbacks,
-    ) -> Result<()> {
-        let freed = callbacks.free();
-        self.enter().remove(key);
-        freed
-    }
-}
-
-impl State {
-    fn callbacks(&self, key: RequestKey) -> Option<Arc<dyn GeneralizedCallbacks>> {
-        match &self.requests.get(key)?.kind {
-            Kind::Generalized(generalized) => Some(Arc::clone(&generalized.callbacks)),
-            _ => None,
-        }
-    }
-
-    /// The functions to ask about an operation, if that is over and generalized.
-    pub(super) fn to_query(&self, key: RequestKey) -> Option<Arc<dyn GeneralizedCallbacks>> {
-        match &self.requests.get(key)?.kind {
-            Kind::Generalized(generalized) if generalized.stage == Stage::Complete => {
-                Some(Arc::clone(&generalized.callbacks))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// Completions found inside the gate: they are handed on, but for those of generalized requests, which can only be
-/// concluded outside.
-pub(super) struct Found<F> {
-    each: F,
-    generalized: Vec<usize>,
-}
-
-impl<F: FnMut(usize, Completion)> Found<F> {
-    pub(super) fn new(each: F) -> Self {
-        Self { each, generalized: Vec::new() }
-    }
-
-    /// Takes the completion of the request at `index`.
-    #[inline]
-    pub(super) fn take(&mut self, index: usize, completion: Completion) {
-        if completion.is_generalized {
-            self.generalized.push(index);
-        } else {
-            (self.each)(index, completion);
-        }
-    }
-
-    /// Concludes what has to be concluded outside of the gate, and hands that on too.
-    pub(super) fn conclude(mut self, process: &Process, keys: &[Option<RequestKey>]) {
-        for index in self.generalized {
-            let key = keys[index].expect("a null request is not generalized");
-            (self.each)(index, process.conclude(key));
-        }
+    /// The functions to ask about the operation, if that is over and the request is not ended.
+    pub(super) fn to_query(&self) -> Option<Arc<dyn GeneralizedCallbacks>> {
+        (self.stage == Stage::Complete).then(|| self.callbacks())
     }
 }

@@ -6,21 +6,15 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Address, Outcome, Pattern};
+use oxmpi_engine::Outcome;
 
-use super::{Activity, Kind, Request, RequestKey, misuse, no_request};
+use super::activity::Activity;
+use super::completion::no_request;
+use super::message::PersistentMessage;
+use super::{Kind, Request, RequestKey};
 use crate::comm::Communicator;
-use crate::p2p::{Dest, FROM_NOBODY, SendMode, Source, TagPattern, begin_send, checked_tag};
+use crate::envelope::{Dest, FROM_NOBODY, SendMode, Source, TagPattern, begin_send, checked_tag};
 use crate::process::{Process, State};
-use crate::send_buffer::BufferedRoute;
-
-/// The arguments of a persistent send or receive.
-#[derive(Debug)]
-pub(crate) enum PersistentMessage {
-    BufferedSend { route: Option<BufferedRoute>, buffer: Buffer },
-    Receive { pattern: Option<Pattern>, buffer: Buffer },
-    Send { to: Option<Address>, tag: i32, buffer: Buffer, mode: SendMode },
-}
 
 impl Process {
     /// A persistent send, inactive.
@@ -65,7 +59,7 @@ impl Process {
         message: PersistentMessage,
     ) -> RequestKey {
         let kind = Kind::PersistentMessage { message: Box::new(message), active: None };
-        self.enter().requests.insert(Request::new(kind, comm))
+        self.enter().requests.add(kind, comm)
     }
 
     /// Starts a persistent operation.
@@ -85,7 +79,7 @@ impl Process {
     pub fn start_all(&self, keys: &[Option<RequestKey>]) -> std::result::Result<(), (usize, Error)> {
         let mut state = self.enter();
         for (index, key) in keys.iter().enumerate() {
-            let request = key.and_then(|key| state.requests.get(key)).ok_or_else(no_request);
+            let request = key.and_then(|key| state.requests.all.get(key)).ok_or_else(no_request);
             request.and_then(Request::may_start).map_err(|error| (index, error))?;
         }
         // Apart from such a send, only a request that is there twice is refused now.
@@ -94,23 +88,10 @@ impl Process {
     }
 }
 
-impl Request {
-    fn may_start(&self) -> Result<()> {
-        match &self.kind {
-            Kind::PersistentCollective { active: false, .. } => Ok(()),
-            Kind::PersistentMessage { active: None, .. } => Ok(()),
-            Kind::PersistentCollective { .. } | Kind::PersistentMessage { .. } => {
-                Err(misuse("an active request is started"))
-            }
-            _ => Err(misuse("a request that is not persistent is started")),
-        }
-    }
-}
-
 impl State {
     #[inline]
     fn start(&mut self, key: RequestKey) -> Result<()> {
-        let request = self.requests.get_mut(key).ok_or_else(no_request)?;
+        let request = self.requests.all.get_mut(key).ok_or_else(no_request)?;
         match &mut request.kind {
             Kind::PersistentCollective { active: active @ false, run, .. } => {
                 *active = true;
@@ -123,7 +104,7 @@ impl State {
     }
 
     fn start_message(&mut self, key: RequestKey) -> Result<()> {
-        let request = self.requests.get_mut(key).ok_or_else(no_request)?;
+        let request = self.requests.all.get_mut(key).ok_or_else(no_request)?;
         let comm = Arc::clone(&request.comm);
         let Kind::PersistentMessage { message, active } = &mut request.kind else { return Ok(()) };
         let over = |status| Activity::Over(Outcome { status, error: None });

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use oxmpi_base::{Result, Status};
 use oxmpi_engine::{Absent, Awaits, OpKey, Outcome, PeerId};
 
-use super::{
-    Activity, AnyTest, Completion, Found, GeneralizedCallbacks, Kind, Request, RequestKey, misuse, no_request,
-};
+use super::activity::Activity;
+use super::completion::{AnyTest, Completion, misuse, no_request};
+use super::conclusion::Found;
+use super::generalized::GeneralizedCallbacks;
+use super::{Kind, Request, RequestKey};
 use crate::process::State;
 use crate::wait::Awaited;
 
@@ -47,7 +49,7 @@ impl Awaited for OneRequest {
     }
 
     fn describe(&self, state: &State) -> Option<String> {
-        let is_generalized = matches!(state.requests.get(self.key)?.kind, Kind::Generalized(_));
+        let is_generalized = matches!(state.requests.all.get(self.key)?.kind, Kind::Generalized(_));
         is_generalized.then(|| "generalized request: the program has not completed it".to_owned())
     }
 
@@ -59,7 +61,7 @@ impl Awaited for OneRequest {
 impl State {
     /// The rank of the job without which a request will never be complete.
     pub(crate) fn misses_for(&self, key: RequestKey, absent: &mut Absent) -> Option<PeerId> {
-        let request = self.requests.get(key)?;
+        let request = self.requests.all.get(key)?;
         let mut of_message = |op: OpKey| self.misses(&request.comm, op, absent);
         match &request.kind {
             Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
@@ -77,14 +79,14 @@ impl State {
 
     /// The same if none of several requests will be.
     pub(super) fn misses_for_all(&self, keys: &[Option<RequestKey>], absent: &mut Absent) -> Option<PeerId> {
-        let is_active = |key: &RequestKey| self.requests.get(*key).is_some_and(Request::is_active);
+        let is_active = |key: &RequestKey| self.requests.all.get(*key).is_some_and(Request::is_active);
         let mut active = keys.iter().flatten().copied().filter(is_active);
         let first = self.misses_for(active.next()?, absent)?;
         active.all(|key| self.misses_for(key, absent).is_some()).then_some(first)
     }
 
     fn awaits(&self, key: RequestKey) -> Option<Awaits> {
-        match self.requests.get(key)?.kind {
+        match self.requests.all.get(key)?.kind {
             Kind::Collective(run) | Kind::PersistentCollective { run, .. } => self.engine.awaits(run),
             Kind::Duplication(ref duplication) => self.engine.awaits(duplication.run()),
             _ => None,
@@ -94,7 +96,7 @@ impl State {
     /// Completes the operation of a request if it is over.
     #[inline]
     pub(crate) fn complete(&mut self, key: RequestKey) -> Option<Completion> {
-        let Some(request) = self.requests.get_mut(key) else { return Some(Completion::EMPTY) };
+        let Some(request) = self.requests.all.get_mut(key) else { return Some(Completion::EMPTY) };
         match &mut request.kind {
             Kind::PersistentCollective { active, run, .. } => {
                 if !*active {
@@ -150,7 +152,7 @@ impl State {
     /// Completes what is rare, or takes long anyway.
     #[cold]
     fn complete_rare(&mut self, key: RequestKey) -> Option<Completion> {
-        let request = self.requests.get_mut(key)?;
+        let request = self.requests.all.get_mut(key)?;
         match &mut request.kind {
             Kind::Duplication(duplication) => {
                 if !self.engine.drive(duplication.run()) {
@@ -175,7 +177,7 @@ impl State {
     }
 
     fn complete_send_receive(&mut self, key: RequestKey) -> Option<Completion> {
-        let comm = Arc::clone(&self.requests.get(key)?.comm);
+        let comm = Arc::clone(&self.requests.all.get(key)?.comm);
         let Some(Kind::SendReceive(messages)) = self.remove(key) else { return None };
         Some(Completion::of(messages.into_outcome(), &comm, true))
     }
@@ -192,7 +194,7 @@ impl State {
     /// Hands the new communicator over if the request is one of a duplication, which is over: the program may use
     /// it from when it knows that, whether the request is completed or not.
     pub(super) fn end_duplication(&mut self, key: RequestKey) {
-        let Some(request) = self.requests.get_mut(key) else { return };
+        let Some(request) = self.requests.all.get_mut(key) else { return };
         if !matches!(request.kind, Kind::Duplication(_)) {
             return;
         }
@@ -202,8 +204,8 @@ impl State {
         let run = duplication.run();
         let result = self.engine.outcome(run);
         self.engine.forget(run);
-        if let Err(error) = duplication.finish(self, &comm, result)
-            && let Some(request) = self.requests.get_mut(key)
+        if let Err(error) = duplication.finish(&mut self.engine, &mut self.comms, &comm, result)
+            && let Some(request) = self.requests.all.get_mut(key)
         {
             let outcome = Outcome { status: Status::EMPTY, error: Some(error) };
             request.kind = Kind::Failed(Box::new(outcome));
@@ -211,8 +213,8 @@ impl State {
     }
 
     pub(super) fn remove(&mut self, key: RequestKey) -> Option<Kind> {
-        let request = self.requests.remove(key)?;
-        if !self.leaving.is_empty() {
+        let request = self.requests.all.remove(key)?;
+        if self.comms.is_any_leaving() {
             drop(request.comm);
             self.leave_communicators();
         }
@@ -221,7 +223,7 @@ impl State {
 
     /// Whether [`State::complete`] would complete something.
     pub(super) fn is_over(&mut self, key: RequestKey) -> bool {
-        let Some(request) = self.requests.get(key) else { return true };
+        let Some(request) = self.requests.all.get(key) else { return true };
         match &request.kind {
             Kind::PersistentCollective { active, run, .. } => !active || self.engine.is_idle(*run),
             Kind::Collective(run) => self.engine.is_idle(*run),
@@ -238,7 +240,7 @@ impl State {
 
     /// The status of an operation that is over.
     pub(super) fn status(&self, key: RequestKey) -> Status {
-        let Some(request) = self.requests.get(key) else { return Status::EMPTY };
+        let Some(request) = self.requests.all.get(key) else { return Status::EMPTY };
         match &request.kind {
             Kind::Complete(status) => *status,
             Kind::Failed(outcome) => outcome.status,
@@ -256,7 +258,7 @@ impl State {
         let mut any_active = false;
         for (index, key) in keys.iter().enumerate() {
             let Some(key) = *key else { continue };
-            if !self.requests.get(key).is_some_and(Request::is_active) {
+            if !self.requests.all.get(key).is_some_and(Request::is_active) {
                 continue;
             }
             any_active = true;
@@ -276,7 +278,7 @@ impl State {
         let (mut any_active, mut count) = (false, 0);
         for (index, key) in keys.iter().enumerate() {
             let Some(key) = *key else { continue };
-            if !self.requests.get(key).is_some_and(Request::is_active) {
+            if !self.requests.all.get(key).is_some_and(Request::is_active) {
                 continue;
             }
             any_active = true;
@@ -290,7 +292,7 @@ impl State {
 
     /// Frees a request, or says what has to be called outside of the gate before it can be.
     pub(super) fn free(&mut self, key: RequestKey) -> Result<Option<Arc<dyn GeneralizedCallbacks>>> {
-        let request = self.requests.get_mut(key).ok_or_else(no_request)?;
+        let request = self.requests.all.get_mut(key).ok_or_else(no_request)?;
         match &mut request.kind {
             Kind::Collective(_) | Kind::Duplication(_) | Kind::PersistentCollective { active: true, .. } => {
                 return Err(misuse("an active collective operation is freed"));

@@ -8,9 +8,11 @@ use oxmpi_base::{Error, ErrorClass, Result};
 
 use super::dist_graph::End;
 use super::{Cartesian, DistGraph, Edge, Graph, Topology};
-use crate::coll::{Record, deliver, exchange};
+use crate::coll::deliver::deliver;
+use crate::coll::exchange::exchange;
 use crate::comm::Communicator;
 use crate::process::Process;
+use crate::record::Record;
 
 impl Process {
     /// A communicator whose ranks are the places of `grid`; none for ranks that are left over.

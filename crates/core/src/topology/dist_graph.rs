@@ -4,7 +4,7 @@
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
-use crate::coll::Record;
+use crate::record::Record;
 
 /// The edges of one process.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,66 @@
+//! Duplicating a communicator without waiting for the others.
+//!
+//! MPI-5.0: Communicator Constructors, MPI_COMM_IDUP.
+
+use std::sync::Arc;
+
+use oxmpi_base::Result;
+
+use super::Communicator;
+use super::duplication::{Duplication, Receiver};
+use super::offer::{Form, Offer};
+use crate::coll::exchange::describe_exchange;
+use crate::process::{Process, State};
+use crate::request::{Kind, RequestKey};
+
+impl Process {
+    /// Begins to make a communicator with the same groups and new contexts; `receiver` takes it when the request
+    /// is completed. Collective.
+    ///
+    /// # Errors
+    /// None yet; what goes wrong is in the completion.
+    pub fn comm_idup(
+        &self,
+        comm: &Arc<Communicator>,
+        receiver: impl FnOnce(Arc<Communicator>) + Send + 'static,
+    ) -> Result<RequestKey> {
+        self.begin_duplication(comm, Some(Box::new(receiver)))
+    }
+
+    /// As [`Process::comm_idup`], of a process that does not want the duplicate, but that others wait for.
+    ///
+    /// # Errors
+    /// None.
+    pub fn comm_idup_for_others(&self, comm: &Arc<Communicator>) -> Result<()> {
+        let key = self.begin_duplication(comm, None)?;
+        self.enter().requests.note_unwanted(key);
+        Ok(())
+    }
+
+    fn begin_duplication(&self, comm: &Arc<Communicator>, receiver: Option<Receiver>) -> Result<RequestKey> {
+        let offer = self.propose(comm.form(), 0, 0);
+        let (exchange, operation) = describe_exchange(self, comm, &offer.proposal)?;
+        let mut state = self.enter();
+        let run = state.begin(comm, operation);
+        let duplication = Duplication::new(run, exchange, offer, receiver);
+        Ok(state.requests.add(Kind::Duplication(Box::new(duplication)), comm))
+    }
+
+    /// What this process offers to a communicator that is to be made.
+    pub(super) fn propose(&self, form: Form, color: i64, key: i32) -> Offer {
+        let mut state = self.enter();
+        state.end_unwanted();
+        Offer::new(&mut state.engine, form, color, key)
+    }
+}
+
+impl State {
+    /// Frees the duplicates that nobody wants, if they are made by now.
+    fn end_unwanted(&mut self) {
+        for key in self.requests.take_unwanted() {
+            if self.complete(key).is_none() {
+                self.requests.note_unwanted(key);
+            }
+        }
+    }
+}

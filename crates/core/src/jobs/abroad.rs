@@ -1,0 +1,70 @@
+//! What a process keeps of other jobs: the broker of its own, open ports, and the job that has spawned it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use oxmpi_base::Result;
+use oxmpi_broker::{Broker, Port};
+
+use crate::comm::Communicator;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Abroad {
+    /// Of the own job, once it is known.
+    broker: Mutex<Option<Broker>>,
+    /// Open ports.
+    ports: Mutex<Vec<Arc<Port>>>,
+    /// Between this job and the one that has spawned it, until the front takes it.
+    parent: Mutex<Option<Arc<Communicator>>>,
+}
+
+impl Abroad {
+    /// Of a process that has a launcher.
+    pub(crate) fn launched(job: u64) -> Self {
+        Self { broker: Mutex::new(Some(Broker::of_job(job))), ..Self::default() }
+    }
+
+    /// The broker of this job, or what `start` starts if there is none.
+    ///
+    /// # Errors
+    /// Those of `start`.
+    pub(super) fn broker(&self, start: impl FnOnce() -> Result<Broker>) -> Result<Broker> {
+        let mut broker = lock(&self.broker);
+        match &*broker {
+            Some(broker) => Ok(broker.clone()),
+            None => Ok(broker.insert(start()?).clone()),
+        }
+    }
+
+    /// Takes in a port.
+    pub(super) fn open(&self, port: Port) {
+        lock(&self.ports).push(Arc::new(port));
+    }
+
+    /// The open port of this name.
+    pub(super) fn port(&self, name: &str) -> Option<Arc<Port>> {
+        lock(&self.ports).iter().find(|port| port.name() == name).cloned()
+    }
+
+    /// Closes the port of this name, if it is open.
+    pub(super) fn close(&self, name: &str) -> Option<Arc<Port>> {
+        let mut ports = lock(&self.ports);
+        let place = ports.iter().position(|port| port.name() == name)?;
+        Some(ports.remove(place))
+    }
+
+    /// Keeps the communicator with the job that has spawned this one.
+    pub(super) fn keep_parent(&self, parent: Arc<Communicator>) {
+        *lock(&self.parent) = Some(parent);
+    }
+
+    /// Gives it away.
+    pub(super) fn take_parent(&self) -> Option<Arc<Communicator>> {
+        lock(&self.parent).take()
+    }
+}
+
+/// What these protect is whole after every step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,80 @@
+//! What the broker of a job is asked for: names of ports, the memory of other jobs, and their end.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_broker::Broker;
+
+use crate::comm::Communicator;
+use crate::process::Process;
+
+impl Process {
+    /// The broker of this job, which is started if there is none.
+    pub(super) fn broker(&self) -> Result<Broker> {
+        self.abroad.broker(|| {
+            let state = self.enter();
+            let job = state.engine.whereabouts().job();
+            Broker::start_for_singleton(state.engine.file(), job)
+                .map_err(|error| failed(ErrorClass::Other, "there is no broker", &error))
+        })
+    }
+
+    /// Makes sure that the processes of a job can be reached.
+    fn reach(&self, job: u64) -> Result<()> {
+        if self.enter().engine.is_attached(job) {
+            return Ok(());
+        }
+        let file = Broker::of_job(job).segment().map_err(|error| {
+            failed(ErrorClass::Other, &format!("the memory of job {job:016x} is not to be had"), &error)
+        })?;
+        self.enter().engine.attach(job, file)
+    }
+
+    /// Makes sure that the processes of all these jobs can be reached.
+    pub(crate) fn reach_all(&self, jobs: BTreeSet<u64>) -> Result<()> {
+        jobs.into_iter().try_for_each(|job| self.reach(job))
+    }
+
+    /// Publishes the name of a port under the name `service`.
+    ///
+    /// # Errors
+    /// `Service` if that is taken.
+    pub fn publish_name(&self, service: &str, port: &str) -> Result<()> {
+        self.broker()?.publish(service, port)
+    }
+
+    /// Withdraws a name that this job has published.
+    ///
+    /// # Errors
+    /// `Service` if it has not published it.
+    pub fn unpublish_name(&self, service: &str) -> Result<()> {
+        self.broker()?.unpublish(service)
+    }
+
+    /// The name of the port that a process of this user has published under the name `service`.
+    ///
+    /// # Errors
+    /// `Name` if nobody has.
+    pub fn lookup_name(&self, service: &str) -> Result<String> {
+        oxmpi_broker::lookup(service)
+    }
+
+    /// Ends the other jobs that have members in `comm`, as far as that is possible.
+    pub fn abort_others(&self, comm: &Communicator, code: i32) {
+        let state = self.enter();
+        let own = state.engine.whereabouts().job();
+        let groups = [Some(comm.group()), comm.remote_group()];
+        let members = groups.iter().flatten().flat_map(|group| group.members());
+        let mut jobs: Vec<u64> = members.map(|number| state.engine.at_number(number).job()).collect();
+        drop(state);
+        jobs.sort_unstable();
+        jobs.dedup();
+        // Who is gone has ended already.
+        jobs.into_iter().filter(|&job| job != own).for_each(|job| drop(Broker::of_job(job).abort(code)));
+    }
+}
+
+pub(super) fn failed(class: ErrorClass, what: &str, error: &io::Error) -> Error {
+    Error::new(class, format!("{what}: {error}"))
+}

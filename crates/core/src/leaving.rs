@@ -1,0 +1,83 @@
+//! How a process leaves the job.
+//!
+//! Who finalises says that he is leaving as soon as he has told all that he will ever tell. A rank that waits and
+//! sees that someone has left without whom the wait can never end, ends the job: see `wait`.
+//!
+//! MPI-5.0: Process Initialization, Creation, and Management, Finalizing MPI.
+
+use oxmpi_base::Result;
+use oxmpi_engine::machine::Phase;
+
+use crate::coll::barrier::barrier_by_messages;
+use crate::process::{Process, State};
+
+impl Process {
+    /// Completes what is under way and waits for the other ranks. Nothing may be called afterwards.
+    ///
+    /// # Errors
+    /// Those of a barrier.
+    pub fn finalize(&self) -> Result<()> {
+        self.leave()?;
+        self.note_phase(Phase::Finalized);
+        Ok(())
+    }
+
+    /// Completes what is under way and waits for the other ranks. No more is to be begun on what belongs to the
+    /// world model, nor was anything else; a send that waits for a receive of a rank that is leaving too is dropped.
+    ///
+    /// # Errors
+    /// Those of a barrier.
+    pub fn leave(&self) -> Result<()> {
+        let is_world_only = self.is_world_only();
+        if is_world_only {
+            self.enter().refuse_messages();
+        }
+        // While the others still poll: once a rank has left, nobody makes room in its rings.
+        self.wait_for(|state: &mut State| {
+            let mut absent = state.engine.absent(is_world_only);
+            (state.engine.is_told(&mut absent) || state.is_released()).then_some(())
+        });
+        self.note_phase(Phase::Leaving);
+        self.enter().engine.wake_all();
+        self.wait_for(|state: &mut State| (state.engine.is_served() || state.is_released()).then_some(()));
+        self.meet()
+    }
+
+    /// Waits until nothing that this process has under way needs it any more. What only ranks could complete that
+    /// have left, or this one, is not waited for.
+    pub fn complete(&self) {
+        self.wait_for(|state: &mut State| (state.engine.is_quiet() || state.is_released()).then_some(()));
+    }
+
+    /// Waits until all ranks of the world have come here, or not all will.
+    ///
+    /// # Errors
+    /// Those of a barrier.
+    pub fn meet(&self) -> Result<()> {
+        let run = {
+            let barrier = barrier_by_messages(self.farewell())?;
+            self.enter().begin(self.farewell(), barrier)
+        };
+        self.wait_for(|state: &mut State| {
+            if state.engine.drive(run) {
+                let outcome = state.engine.outcome(run);
+                state.engine.forget(run);
+                return Some(outcome);
+            }
+            state.is_released().then_some(Ok(()))
+        })
+    }
+}
+
+impl State {
+    /// Posts no receives any more on what belongs to the world model.
+    fn refuse_messages(&mut self) {
+        self.engine.p2p.refuse_all_but(self.letters.meeting_context());
+        self.kept.refuse_all(&mut self.engine.p2p);
+    }
+
+    /// Whether not all ranks will come to the end.
+    fn is_released(&self) -> bool {
+        self.engine.state().is_released()
+    }
+}

@@ -1,0 +1,38 @@
+//! Who is missed: the peer that has left and without which something will never come.
+
+use oxmpi_engine::{Absent, Address, Needs, OpKey, PeerId};
+
+use crate::comm::Communicator;
+use crate::process::State;
+
+impl State {
+    /// The peer without which an operation on `comm` will never be over.
+    pub(crate) fn misses(&self, comm: &Communicator, op: OpKey, absent: &mut Absent) -> Option<PeerId> {
+        match self.engine.p2p.needs(op) {
+            Needs::Answer(peer) => absent.is_gone(peer).then_some(peer),
+            Needs::Message(source) => self.misses_source(comm, source, absent),
+            Needs::Nothing => None,
+            Needs::Receive(peer) => Some(peer),
+        }
+    }
+
+    /// The peer without which no message will come from `source`, or from anybody.
+    pub(crate) fn misses_source(
+        &self,
+        comm: &Communicator,
+        source: Option<i32>,
+        absent: &mut Absent,
+    ) -> Option<PeerId> {
+        let peer_of = |address: &Address| address.peer;
+        if let Some(source) = source {
+            let peer = comm.addresses.get(usize::try_from(source).ok()?).map(peer_of)?;
+            return absent.is_leaving(peer).then_some(peer);
+        }
+        let me = self.engine.me();
+        let others: Vec<PeerId> = comm.addresses.iter().map(peer_of).filter(|&peer| peer != me).collect();
+        // Another thread may still send to this process.
+        let is_alone = !self.engine.p2p.has_threads() || others.len() == comm.addresses.len();
+        let first = others.first().copied().filter(|_| is_alone)?;
+        others.into_iter().all(|peer| absent.is_leaving(peer)).then_some(first)
+    }
+}

@@ -1,0 +1,59 @@
+//! How operations end, and what is wrong with requests that name none.
+
+use std::sync::Arc;
+
+use oxmpi_base::{Error, ErrorClass, Status};
+use oxmpi_engine::Outcome;
+
+use crate::comm::Communicator;
+
+/// How an operation ended.
+#[derive(Debug)]
+pub struct Completion {
+    /// What to tell about it.
+    pub status: Status,
+    /// What went wrong.
+    pub error: Option<Error>,
+    /// The communicator, if something went wrong: its error handler hears of it.
+    pub comm: Option<Arc<Communicator>>,
+    /// Whether the request is no more: it was not persistent.
+    pub freed: bool,
+    /// Whether the request is generalized and still to be concluded; the rest means nothing then.
+    pub(crate) is_generalized: bool,
+}
+
+/// What [`Process::test_any`] found.
+#[derive(Debug)]
+pub enum AnyTest {
+    /// This request was completed.
+    Done(usize, Completion),
+    /// None of the active ones is complete.
+    NotYet,
+    /// None is active.
+    Undefined,
+}
+
+impl Completion {
+    /// Of a null or inactive request.
+    pub const EMPTY: Self =
+        Self { status: Status::EMPTY, error: None, comm: None, freed: false, is_generalized: false };
+
+    pub(super) fn of(outcome: Outcome, comm: &Arc<Communicator>, freed: bool) -> Self {
+        Self::new(outcome.status, outcome.error, comm, freed)
+    }
+
+    pub(super) fn new(status: Status, error: Option<Error>, comm: &Arc<Communicator>, freed: bool) -> Self {
+        let comm = error.is_some().then(|| Arc::clone(comm));
+        Self { status, error, comm, freed, is_generalized: false }
+    }
+}
+
+#[cold]
+pub(super) fn no_request() -> Error {
+    Error::new(ErrorClass::Request, "the request handle names no request: it was completed or freed before")
+}
+
+#[cold]
+pub(super) fn misuse(what: &str) -> Error {
+    Error::new(ErrorClass::Request, what)
+}
