@@ -8,13 +8,13 @@ use std::env;
 use std::io::{self, Write as _};
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::machine::Phase;
+use oxmpi_engine::machine::{Phase, end_process};
 use oxmpi_engine::{Engine, Joining};
 use oxmpi_mem::Gate;
 use oxmpi_mem::copy::choose_copy;
 
 use crate::launcher;
-use crate::process::{Process, State};
+use crate::process::{Process, Start, State};
 use crate::settings::Settings;
 
 /// The environment variable that names how memory is copied.
@@ -23,7 +23,8 @@ const COPY: &str = "OXMPI_COPY";
 const PARENT_PORT: &str = "OXMPI_PARENT_PORT";
 
 impl Process {
-    /// Joins the job that the launcher has made; without one, becomes a job of one rank. As [`Process::new`] else.
+    /// Joins the job that the launcher has made; without one, becomes a job of one rank. `phase` is what the process
+    /// shows from then on; as [`Process::new`] else.
     ///
     /// # Errors
     /// `Other` if the launcher's environment is damaged or of another version, or the system refuses, or ranks have
@@ -37,7 +38,8 @@ impl Process {
         let member = member().map_err(refused)?;
         let is_launched = member.is_some();
         let engine = member.map_or_else(alone, Ok).map_err(refused)?;
-        let process = Self::new(engine, is_launched, settings, phase, gate)?;
+        let start = Start { is_launched, settings, phase, end: end_process };
+        let process = Self::new(engine, start, gate)?;
         if let Some(port) = env::var(PARENT_PORT).ok().filter(|_| is_launched) {
             process.meet_parent(port)?;
         }

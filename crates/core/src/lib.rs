@@ -62,7 +62,7 @@ pub use group::{Comparison, Group};
 pub use hardware::{Confinement, ResourceType};
 pub use kept::MessageKey;
 pub use oxmpi_broker::Block as Program;
-pub use process::{Phase, Process, State, ThreadLevel, end_with};
+pub use process::{Phase, Process, Start, State, ThreadLevel, end_with};
 pub use request::completion::{AnyTest, Completion};
 pub use request::generalized::GeneralizedCallbacks;
 pub use request::{Request, RequestKey};

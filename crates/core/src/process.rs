@@ -41,6 +41,19 @@ pub enum ThreadLevel {
     Multiple,
 }
 
+/// How a process begins.
+#[derive(Debug)]
+pub struct Start {
+    /// Whether there is a launcher to turn to.
+    pub is_launched: bool,
+    /// Those of all ranks of the job.
+    pub settings: Settings,
+    /// What it shows of itself from then on: in the world model, or in a session.
+    pub phase: Phase,
+    /// What ends it with a status, when the job cannot go on: [`end_process`], where it is all that the process does.
+    pub end: fn(u8) -> !,
+}
+
 /// One MPI process.
 pub struct Process {
     gate: Gate<State>,
@@ -50,6 +63,7 @@ pub struct Process {
     has_sessions: AtomicBool,
     pub(crate) abroad: Abroad,
     compares_types: bool,
+    end: fn(u8) -> !,
     page: &'static StatePage,
     pub(crate) bed: Bed,
     pub(crate) policy: Policy,
@@ -70,21 +84,15 @@ pub struct State {
 }
 
 impl Process {
-    /// The process whose `engine` this is; `settings` are those of all ranks of its job.
+    /// The process whose `engine` this is.
     ///
-    /// `phase` is what it shows of itself from then on: in the world model, or in a session. `gate` makes the door
-    /// to its state: with a lock for [`ThreadLevel::Multiple`], otherwise by the front's promise that calls are
-    /// serialised. `is_launched` says whether there is a launcher to turn to.
+    /// `gate` makes the door to its state: with a lock for [`ThreadLevel::Multiple`], otherwise by the front's promise
+    /// that calls are serialised.
     ///
     /// # Errors
     /// `Other` if ranks have other settings.
-    pub fn new(
-        mut engine: Engine,
-        is_launched: bool,
-        settings: Settings,
-        phase: Phase,
-        gate: impl FnOnce(State) -> Gate<State>,
-    ) -> Result<Self> {
+    pub fn new(mut engine: Engine, start: Start, gate: impl FnOnce(State) -> Gate<State>) -> Result<Self> {
+        let Start { is_launched, settings, phase, end } = start;
         settings.agree(&engine)?;
         let job = engine.whereabouts().job();
         let world = Arc::new(Communicator::world(&mut engine));
@@ -122,6 +130,7 @@ impl Process {
             has_sessions,
             abroad,
             compares_types,
+            end,
             page,
             bed,
             policy,
@@ -162,13 +171,13 @@ impl Process {
     /// Ends the job as the program wishes: tells the launcher, and ends this process.
     pub fn abort(&self, code: i32) -> ! {
         self.page.set_phase(Phase::Aborted(code));
-        end_with(code)
+        (self.end)(status(code))
     }
 
     /// Ends the job because of an error of this code that nobody could handle.
     pub fn fail(&self, code: i32) -> ! {
         self.page.set_phase(Phase::Failed(code));
-        end_with(code)
+        (self.end)(status(code))
     }
 
     /// Ends the job because this process would wait for ever for `peer`, which has left. Those who wait in
@@ -178,7 +187,7 @@ impl Process {
         self.page.set_phase(Phase::Stranded(state.engine.whereabouts_of(peer).rank()));
         (0..state.engine.size()).for_each(|rank| state.engine.state_of(rank).release());
         state.engine.wake_all();
-        end_with(1)
+        (self.end)(1)
     }
 
     /// Notes which function of the standard is being called, for reports; 0 is none.
@@ -206,9 +215,14 @@ impl Process {
 
 /// Ends this process with `code`, as far as a status can hold it.
 pub fn end_with(code: i32) -> ! {
+    end_process(status(code))
+}
+
+/// The status that tells `code`, as far as one can.
+fn status(code: i32) -> u8 {
     match code.to_le_bytes()[0] {
-        0 if code != 0 => end_process(1),
-        low => end_process(low),
+        0 if code != 0 => 1,
+        low => low,
     }
 }
 
