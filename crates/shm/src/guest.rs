@@ -4,13 +4,13 @@
 //! they saw goes back to the system. The next job with a segment of this shape is mapped in its place. A process that
 //! meets a thousand jobs one after the other needs the address space of one.
 
-use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{io, mem, process};
 
 use crate::doorbell::register_for_barriers;
 use crate::layout::Layout;
-use crate::{Job, Segment};
+use crate::{Job, Segment, seat};
 
 /// Another job, whose segment this process has mapped, and can give up.
 #[derive(Debug)]
@@ -22,29 +22,25 @@ pub struct Guest {
 /// Segments that have been given up.
 static VACANT: Mutex<Vec<(Layout, &'static Segment)>> = Mutex::new(Vec::new());
 
-/// The files, by device and number there, in which this process has a seat: to close any descriptor of one gives the
-/// seat up (see `seat`).
-static KEPT: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
-
 impl Guest {
     /// Maps the segment of another job, without a seat there. Its rings, doorways, doorbells and state pages are used
     /// like those of one's own job.
     ///
     /// A caller compares [`Job::id`]s before it takes a descriptor from anybody: one of its *own* job's is refused,
-    /// but can never be closed.
+    /// but can never be closed. Costs a system call for each rank, and a few.
     ///
     /// # Errors
     /// The system's; `InvalidData` if `file` is no segment of this version, or may change its size; `AlreadyExists` if
     /// it is that of this process's own job.
     pub fn attach(file: OwnedFd) -> io::Result<Self> {
-        if lock(&KEPT).contains(&identity(&file)?) {
-            std::mem::forget(file);
+        let layout = Job::layout(&file)?;
+        if has_seat(&file, layout.ranks) {
+            mem::forget(file);
             let text = "the descriptor is that of a job in which this process has a seat";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
         }
         // Nobody there sleeps through what a process does that has not.
         register_for_barriers();
-        let layout = Job::layout(&file)?;
         let segment = match take_vacant(&layout) {
             None => Box::leak(Box::new(Segment::map(file, &layout)?)),
             Some(segment) => {
@@ -73,11 +69,10 @@ impl Guest {
     }
 }
 
-/// Notes that this process has a seat in the segment behind `file`.
-pub(crate) fn keep(file: BorrowedFd) -> io::Result<()> {
-    let identity = identity(file)?;
-    lock(&KEPT).push(identity);
-    Ok(())
+/// Whether this process has a seat in the segment behind `file`, by whichever copy of oxmpi in it: then to close any
+/// descriptor of the file gives the seat up.
+fn has_seat(file: &OwnedFd, ranks: usize) -> bool {
+    (0..ranks).any(|rank| seat::owner(file.as_fd(), rank).is_ok_and(|owner| owner == Some(process::id())))
 }
 
 fn take_vacant(layout: &Layout) -> Option<&'static Segment> {
@@ -86,12 +81,7 @@ fn take_vacant(layout: &Layout) -> Option<&'static Segment> {
     Some(vacant.swap_remove(place).1)
 }
 
-fn identity(file: impl std::os::fd::AsFd) -> io::Result<(u64, u64)> {
-    let status = rustix::fs::fstat(file)?;
-    Ok((status.st_dev, status.st_ino))
-}
-
-/// What these protect is whole after every step.
+/// What is protected is whole after every step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

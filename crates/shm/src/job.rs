@@ -8,7 +8,6 @@ use std::slice;
 use rustix::process::Resource;
 
 use crate::doorbell::register_for_barriers;
-use crate::guest;
 use crate::layout::Layout;
 use crate::machine::{memory_bytes, processor_time_ns};
 use crate::ring::{Cell, Credit, Receiver, Sender};
@@ -153,11 +152,7 @@ impl Job {
     pub fn claim(&self, rank: usize) -> io::Result<Claim> {
         let page = self.state(rank);
         let Some(ticket) = Ticket::reserve(*self, rank)? else { return Ok(Claim::Here) };
-        let claim = page.seat.claim(ticket, || page.phase() == Phase::Finalized)?;
-        if matches!(claim, Claim::Here | Claim::Taken(_)) {
-            guest::keep(self.file())?;
-        }
-        Ok(claim)
+        page.seat.claim(ticket, || page.phase() == Phase::Finalized)
     }
 
     /// The living process that has claimed the seat of `rank`; 0 if it cannot be seen from here.
