@@ -501,9 +501,13 @@ impl Channel {
         self.departed == self.members.len() + self.remote.len()
     }
 
-    /// Waits for a peer no longer; whether all members have left now.
+    /// Waits for a peer no longer; whether all members have left now. One that has left before has done its part of
+    /// every run: what it has shown is there.
     pub(crate) fn lose(&mut self, peer: PeerId) -> bool {
         let Some(place) = self.peers().iter().position(|&member| member == peer) else { return false };
+        if self.departed_peers.contains(&peer) {
+            return false;
+        }
         self.completed_by[place] = u64::MAX;
         self.lost.insert(peer);
         self.note_departure(peer)

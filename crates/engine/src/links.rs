@@ -242,10 +242,21 @@ impl Engine {
         self.links.has_idle |= !self.links.parting.is_empty();
     }
 
+    /// Takes in what a peer of another job has told; whether there was anything.
+    fn take_in_from(&mut self, id: PeerId) -> bool {
+        let is_announced = self.links.doorway.is_waiting() && self.take_announcements();
+        let has_told = self.p2p.poll_from(id);
+        let has_finished = self.p2p.peers[id].foreign.as_ref().is_some_and(|foreign| foreign.has_finished);
+        if has_finished {
+            self.p2p.peers[id].next_ring();
+        }
+        is_announced || has_told || has_finished
+    }
+
     /// Lets everything fail that needs a peer of another job, and nothing be told to it any more.
     fn lose(&mut self, id: PeerId) {
         // What it told before it left is here, and dealt with now.
-        while self.p2p.poll_from(id) {}
+        while self.take_in_from(id) {}
         self.note_departures();
         let Some(foreign) = &mut self.p2p.peers[id].foreign else { return };
         foreign.is_lost = true;

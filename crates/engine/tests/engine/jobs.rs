@@ -89,6 +89,38 @@ fn a_link_ends_with_the_last_channel_and_is_made_again_in_the_same_memory() {
     }
 }
 
+/// Comm_disconnect: what a process has done is done, though others have not looked at it yet.
+#[test]
+fn who_has_done_its_part_and_left_is_not_missed() {
+    let (mut world, pair) = Pair::of_jobs(1, 2, 9);
+    let channels = pair.open_all(&mut world);
+    let case = GroupsCase::new(Kind::Bcast { root: 0 }, pair.sizes, 20, Lie::Dense);
+    let keys = pair.keep(&mut world, &channels, &case);
+    (0..3).for_each(|rank| case.fill(rank, 1));
+    let root = &mut world.engines[0];
+    root.start(keys[0]);
+    while !root.drive(keys[0]) {
+        root.poll();
+    }
+    root.forget(keys[0]);
+    root.leave_channel(channels[0]);
+    while !root.p2p.is_told() {
+        root.poll();
+    }
+    root.state().set_phase(Phase::Finalized);
+    for rank in 1..3 {
+        world.engines[rank].suspect();
+        world.engines[rank].start(keys[rank]);
+        let key = keys[rank];
+        world.until("the end of a run", |engines| {
+            engines[rank].suspect();
+            engines[rank].drive(key)
+        });
+        world.engines[rank].outcome(key).expect("it has all that it needs");
+        case.check(rank as u32, 1, "seed 9");
+    }
+}
+
 #[test]
 fn who_needs_a_process_that_has_gone_gets_an_error_and_goes_on() {
     let (mut world, pair) = Pair::of_jobs(2, 2, 7);
