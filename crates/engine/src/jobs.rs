@@ -29,6 +29,8 @@ struct Known {
     first: u32,
     /// Its memory, as long as there are peers in it.
     memory: Option<Memory>,
+    /// How many want the memory to stay though there are no peers in it yet.
+    holds: u32,
 }
 
 /// How the memory of a job comes to be here.
@@ -96,7 +98,8 @@ impl Whereabouts {
 impl Jobs {
     /// The own job.
     pub(crate) fn new(own: Job) -> Self {
-        let own = Known { id: own.id(), size: own.size() as u32, first: 0, memory: Some(Memory::Own(own)) };
+        let memory = Some(Memory::Own(own));
+        let own = Known { id: own.id(), size: own.size() as u32, first: 0, memory, holds: 0 };
         Self { known: vec![own] }
     }
 
@@ -125,8 +128,31 @@ impl Jobs {
         if first.checked_add(size).is_none() {
             return Err(Error::new(ErrorClass::Other, "more processes have been met than can be numbered"));
         }
-        self.known.push(Known { id, size, first, memory: Some(memory) });
+        self.known.push(Known { id, size, first, memory: Some(memory), holds: 0 });
         Ok(())
+    }
+
+    /// Lets the memory of a job stay until [`Jobs::let_go`] as often, if it is here; whether it is.
+    pub(crate) fn hold(&mut self, id: u64) -> bool {
+        let known = self.known.iter_mut().find(|known| known.id == id && known.memory.is_some());
+        known.map(|known| known.holds += 1).is_some()
+    }
+
+    /// See [`Jobs::hold`].
+    pub(crate) fn let_go(&mut self, id: u64) {
+        if let Some(known) = self.known.iter_mut().find(|known| known.id == id) {
+            known.holds = known.holds.saturating_sub(1);
+        }
+    }
+
+    /// The other jobs whose memory is here.
+    pub(crate) fn attached(&self) -> impl Iterator<Item = u64> {
+        self.known[1..].iter().filter(|known| known.memory.is_some()).map(|known| known.id)
+    }
+
+    /// Whether somebody wants the memory of a job to stay.
+    pub(crate) fn is_held(&self, id: u64) -> bool {
+        self.find(id).is_some_and(|known| known.holds != 0)
     }
 
     /// Forgets the memory of a job, of which no peer is left: what it was.

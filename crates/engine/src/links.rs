@@ -81,6 +81,18 @@ impl Engine {
         Ok(())
     }
 
+    /// Lets a job stay attached until [`Engine::let_go`] as often, if it is; whether it is. Who is about to make the
+    /// first channel with its processes must not lose them to the end of the last one.
+    pub fn hold(&mut self, job: u64) -> bool {
+        self.p2p.peers.jobs.hold(job)
+    }
+
+    /// See [`Engine::hold`].
+    pub fn let_go(&mut self, job: u64) {
+        self.p2p.peers.jobs.let_go(job);
+        self.end_links();
+    }
+
     /// A channel with these members is opened, or dissolved.
     pub(crate) fn count_uses(&mut self, members: &[PeerId], change: i32) {
         for &member in members {
@@ -211,14 +223,11 @@ impl Engine {
             !is_over
         });
         self.links.has_idle = false;
-        let peers = &self.p2p.peers;
-        let mut jobs: Vec<u64> = peers.foreign.keys().map(Whereabouts::job).collect();
-        jobs.dedup();
-        for job in jobs {
+        for job in self.p2p.peers.jobs.attached().collect::<Vec<_>>() {
             let parts = self.links.parting.iter().any(|parting| parting.receiver.whereabouts().job() == job);
             let peers = &self.p2p.peers;
             let mut of_job = peers.foreign.iter().filter(|(process, _)| process.job() == job);
-            if !parts && of_job.all(|(_, &id)| peers[id].is_idle()) {
+            if !parts && !peers.jobs.is_held(job) && of_job.all(|(_, &id)| peers[id].is_idle()) {
                 self.detach(job);
             }
         }

@@ -131,7 +131,7 @@ impl Process {
         counterpart: Result<Counterpart>,
     ) -> Result<Arc<Communicator>> {
         let offer = self.propose(Form::Inter, 0, 0);
-        let mut embassy = Embassy { process: self, meeting, leader, counterpart };
+        let mut embassy = Embassy { process: self, meeting, leader, counterpart, reached: Vec::new() };
         let introduction = meeting.exchange(self, &offer.proposal).and_then(|mine| {
             let theirs = read_table(&embassy.exchange(Ok(table(&mine)))?)?;
             check_disjoint(&mine, &theirs)?;
@@ -139,7 +139,7 @@ impl Process {
             Ok((mine, theirs))
         });
         let mut state = self.enter();
-        match introduction {
+        let settled = match introduction {
             Ok((mine, theirs)) => {
                 let State { engine, comms, .. } = &mut *state;
                 offer.settle(engine, comms, &mine, Some(&theirs))
@@ -148,7 +148,9 @@ impl Process {
                 offer.decline(&mut state.engine);
                 Err(error)
             }
-        }
+        };
+        embassy.reached.iter().for_each(|&job| state.engine.let_go(job));
+        settled
     }
 
     fn across_peer_comm(&self, remote: &RemoteLeader) -> Result<Counterpart> {
@@ -205,6 +207,8 @@ struct Embassy<'a> {
     leader: u32,
     /// At the leader.
     counterpart: Result<Counterpart>,
+    /// Jobs that are kept within reach.
+    reached: Vec<u64>,
 }
 
 impl Embassy<'_> {
@@ -230,7 +234,7 @@ impl Embassy<'_> {
         if jobs.len() == 1 {
             return Ok(()); // of one job, as everybody sees
         }
-        let reached = self.process.reach_all(jobs);
+        let reached = self.process.reach_all(jobs, &mut self.reached);
         let all = self.meeting.exchange(self.process, &Reached(reached.is_ok()))?;
         let everybody = match all.iter().position(|reached| !reached.0) {
             None => Ok(Vec::new()),

@@ -20,20 +20,28 @@ impl Process {
         })
     }
 
-    /// Makes sure that the processes of a job can be reached.
+    /// Makes sure that the processes of a job can be reached, until they are [let go](oxmpi_engine::Engine::let_go).
     fn reach(&self, job: u64) -> Result<()> {
-        if self.enter().engine.is_attached(job) {
+        if self.enter().engine.hold(job) {
             return Ok(());
         }
         let file = Broker::of_job(job).segment().map_err(|error| {
             failed(ErrorClass::Other, &format!("the memory of job {job:016x} is not to be had"), &error)
         })?;
-        self.enter().engine.attach(job, file)
+        let mut state = self.enter();
+        state.engine.attach(job, file)?;
+        assert!(state.engine.hold(job), "it is attached");
+        Ok(())
     }
 
-    /// Makes sure that the processes of all these jobs can be reached.
-    pub(crate) fn reach_all(&self, jobs: BTreeSet<u64>) -> Result<()> {
-        jobs.into_iter().try_for_each(|job| self.reach(job))
+    /// Makes sure that the processes of all these jobs can be reached, until they are let go: those are noted in
+    /// `reached`, be there an error or not.
+    pub(crate) fn reach_all(&self, jobs: BTreeSet<u64>, reached: &mut Vec<u64>) -> Result<()> {
+        jobs.into_iter().try_for_each(|job| {
+            self.reach(job)?;
+            reached.push(job);
+            Ok(())
+        })
     }
 
     /// Publishes the name of a port under the name `service`.

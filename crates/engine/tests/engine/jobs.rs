@@ -89,6 +89,23 @@ fn a_link_ends_with_the_last_channel_and_is_made_again_in_the_same_memory() {
     }
 }
 
+/// Who is about to make the first channel with a job has attached it, and not yet met its processes.
+#[test]
+fn a_job_that_is_held_stays_attached() {
+    let mut world = World::of_jobs(&[1, 1], 1);
+    let there = world.engines[1].whereabouts().job();
+    let engine = &mut world.engines[0];
+    assert!(engine.hold(there) && engine.hold(there));
+    for _ in 0..2 {
+        engine.suspect();
+        engine.poll();
+        assert!(engine.is_attached(there), "it is held");
+        engine.let_go(there);
+    }
+    engine.poll();
+    assert!(!engine.is_attached(there) && !engine.hold(there), "nothing needs it");
+}
+
 /// Comm_disconnect: what a process has done is done, though others have not looked at it yet.
 #[test]
 fn who_has_done_its_part_and_left_is_not_missed() {
