@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags,
+    SendFlags, SocketType,
 };
 
 /// The longest frame.
@@ -55,6 +55,17 @@ impl Link {
     /// Speaks over a stream socket. The descriptor is closed with the link; its duplicates stay as they are.
     pub fn over(socket: OwnedFd) -> Self {
         Self { socket, outgoing: VecDeque::new(), incoming: Incoming::default(), takes_files: false }
+    }
+
+    /// The same, of what may be something else.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is a socket of another kind; else the system's: it is none.
+    pub fn over_stream(socket: OwnedFd) -> io::Result<Self> {
+        match rustix::net::sockopt::socket_type(&socket)? {
+            SocketType::STREAM => Ok(Self::over(socket)),
+            _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a socket of another kind")),
+        }
     }
 
     /// The same, where the other side may send descriptors: a Unix socket.
@@ -307,6 +318,17 @@ mod tests {
         assert_eq!(&rest, b"user");
         let flags = rustix::fs::fcntl_getfl(&user).expect("open");
         assert!(!flags.contains(rustix::fs::OFlags::NONBLOCK));
+    }
+
+    #[test]
+    fn what_is_no_stream_socket_is_refused() {
+        let (left, _right) = pair();
+        Link::over_stream(left.into_socket()).expect("it is one");
+        let file = File::open("/dev/null").expect("it is there");
+        Link::over_stream(file.into()).expect_err("no socket");
+        let datagrams = std::os::unix::net::UnixDatagram::unbound().expect("a socket");
+        let error = Link::over_stream(datagrams.into()).expect_err("no stream");
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     }
 
     #[test]

@@ -89,9 +89,9 @@ impl Process {
     /// `Arg` if it is no socket; `Other` if the other side goes away, or is no process of oxmpi on this machine;
     /// `NoMem` if shared memory is used up.
     pub fn comm_join(&self, socket: OwnedFd) -> Result<Arc<Communicator>> {
-        self.connect_groups(self.myself(), 0, "MPI_Comm_join", || {
-            Ok(Connection::over(Link::over(socket), "MPI_Comm_join"))
-        })
+        let link = Link::over_stream(socket)
+            .map_err(|error| Error::new(ErrorClass::Arg, format!("fd is no stream socket: {error}")))?;
+        self.connect_groups(self.myself(), 0, "MPI_Comm_join", || Ok(Connection::over(link, "MPI_Comm_join")))
     }
 
     /// Waits for whoever connects at a port; `fails` says why nobody will any more.
