@@ -1,9 +1,9 @@
 //! The connection between the roots of two groups, of any job.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use oxmpi_base::{ErrorClass, Result};
-use oxmpi_broker::Link;
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_broker::{Link, Spawning};
 
 use super::broker::failed;
 use crate::process::{Process, State};
@@ -15,28 +15,57 @@ pub(crate) struct Connection {
     link: Link,
     /// What this is for, in reports.
     function: &'static str,
+    /// The other job, if this one has started it: until they are connected, its launcher tells when it fails, and
+    /// that is all that comes of it.
+    started: Option<Spawning>,
 }
 
 /// What comes over sockets rings no bell.
 const NAP: Duration = Duration::from_millis(1);
 
+/// How long the end of a job may take whose process has gone.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 impl Connection {
     pub(super) fn over(link: Link, function: &'static str) -> Self {
-        Self { link, function }
+        Self { link, function, started: None }
+    }
+
+    /// With the job that this one has started.
+    pub(super) fn with(self, started: Spawning) -> Self {
+        Self { started: Some(started), ..self }
     }
 
     /// Tells the other root something, and hears what that tells.
     ///
     /// # Errors
-    /// `Other` if it has gone, or is no process of oxmpi.
+    /// `Other` if it has gone, or is no process of oxmpi; `Spawn` if it is of a job that has been started, and ended.
     pub(crate) fn exchange(&mut self, process: &Process, told: &[u8]) -> Result<Vec<u8>> {
-        let Self { link, function } = self;
+        let Self { link, function, started } = self;
         let gone = |error| failed(ErrorClass::Other, "the other job does not answer", &error);
         link.send(told).map_err(gone)?;
+        let mut gone_at = None;
         process.wait_for_others(&format!("{function}: waits for the other job"), || {
-            link.flush().and_then(|_| link.receive()).map_err(gone).transpose()
+            match (link.flush().and_then(|_| link.receive()), &mut *started) {
+                (Ok(Some(heard)), _) => Some(Ok(heard)),
+                (Ok(None), None) => None,
+                (Ok(None), Some(started)) => started.ended().map(|how| Err(ended(how))),
+                (Err(error), None) => Some(Err(gone(error))),
+                // Its launcher knows why, or is about to.
+                (Err(error), Some(started)) => match started.ended() {
+                    Some(how) => Some(Err(ended(how))),
+                    None if gone_at.get_or_insert_with(Instant::now).elapsed() < PATIENCE => None,
+                    None => Some(Err(failed(ErrorClass::Spawn, "the new job does not answer", &error))),
+                },
+            }
         })
     }
+}
+
+/// A job that was started has ended too early.
+#[cold]
+pub(super) fn ended(how: String) -> Error {
+    Error::new(ErrorClass::Spawn, format!("the new job has ended before it began with MPI: {how}"))
 }
 
 impl Process {

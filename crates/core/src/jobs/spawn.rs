@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{ErrorClass, Result};
 use oxmpi_broker::{Block, Port, Spawn};
 
 use super::broker::failed;
-use super::connection::Connection;
+use super::connection::{Connection, ended};
 use crate::comm::Communicator;
 use crate::process::Process;
 
@@ -32,11 +32,7 @@ impl Process {
         let request = Spawn { rank, blocks, parent_port: port.name().to_owned() };
         let mut spawning = self.broker()?.spawn(&request)?;
         self.wait_for_others("MPI_Comm_spawn: waits for the launcher", || spawning.poll())?;
-        self.accept_at(&port, || spawning.ended().map(ended))
+        let connection = self.accept_at(&port, || spawning.ended().map(ended))?;
+        Ok(connection.with(spawning))
     }
-}
-
-#[cold]
-fn ended(how: String) -> Error {
-    Error::new(ErrorClass::Spawn, format!("the new job has ended before it began with MPI: {how}"))
 }
