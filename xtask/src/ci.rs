@@ -69,11 +69,13 @@ fn loom() -> Outcome {
     succeed(&mut command)
 }
 
-/// Copies byte by byte, as on a machine that nothing is known about; apart from the usual outputs.
+/// Copies byte by byte, and segments on the heap, as where nothing is known about machine and system; apart from the
+/// usual outputs.
 fn portable() -> Outcome {
     let target = target_directory()?.join("portable");
     let mut command = cargo();
-    command.args(["test", "--package", "oxmpi-mem", "--lib"]);
+    command.args(["test", "--package", "oxmpi-mem", "--package", "oxmpi-shm", "--package", "oxmpi-engine"]);
+    command.args(["--lib", "--test", "engine"]);
     command.env("RUSTFLAGS", "--cfg portable").env("CARGO_TARGET_DIR", target);
     succeed(&mut command)
 }

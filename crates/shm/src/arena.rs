@@ -57,7 +57,8 @@ pub(crate) const COLOUR: usize = PAGE / 2;
 const LONG: usize = 1 << CHUNK;
 /// What is kept of free memory at least. Twice as much as was used lately is kept, too.
 const KEPT: usize = 16 << 20;
-/// To give memory back and claim it again costs about as much as this many collectives for each few megabytes.
+/// So many blocks are given back until it is decided again what to keep; a long one counts for each of its megabytes.
+/// To claim what was given back costs half a millisecond for each: in steady states that must be seldom.
 const PERIOD: usize = 1 << 16;
 /// Chunks: what a signal interrupts is done again from the beginning, and there may be many signals.
 const CLAIMED_AT_ONCE: usize = 8;

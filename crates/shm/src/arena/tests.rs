@@ -159,6 +159,8 @@ fn ranges(live: &[(Block, u64)]) -> Vec<(u64, u64)> {
 }
 
 proptest! {
+    // Byte by byte, and under tools that look at each, a case takes a second.
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(any(miri, portable)) { 8 } else { 256 }))]
     #[test]
     fn blocks_never_overlap_and_are_joined_in_the_end(turns in vec(turn(), 1..300)) {
         static SEGMENT: OnceLock<Arena> = OnceLock::new();
