@@ -11,7 +11,7 @@
 //! | doorways | one per rank: rings that processes of other jobs have made to it ([`Doorway`]) | these processes |
 //! | first lines | a few lines per rank, for the first communicator | that rank |
 //! | rings | one per ordered pair of ranks: [`ring`] | the sender; credits by the receiver |
-//! | arenas | a range per rank: lines and slots of its collectives | that rank |
+//! | arenas | a range per rank: lines and slots of its collectives, rings to processes of other jobs | that rank |
 //!
 //! Nothing in it is an address; whatever a peer wrote is checked against the segment's bounds before use.
 //! What is mapped stays until the process ends, so views of it are `'static`; another job's segment that is given up
