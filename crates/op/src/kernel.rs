@@ -8,7 +8,7 @@
 use std::array;
 use std::mem::transmute_copy;
 
-use oxmpi_mem::copy::{Block, Common, Plain, Registers, load, store};
+use oxmpi_mem::copy::{Block, Common, Plain, Registers};
 
 use crate::operation::Operation;
 
@@ -67,11 +67,11 @@ unsafe fn elementwise<R: Registers, T: Plain, O: Operation<T>, const LANES: usiz
     }
     while at < bytes {
         // SAFETY: the caller's promise; what is left has whole elements.
-        let a = unsafe { load(left, at) };
+        let a = unsafe { R::load_value(left, at) };
         // SAFETY: as above.
-        let b = unsafe { load(right, at) };
+        let b = unsafe { R::load_value(right, at) };
         // SAFETY: as above.
-        unsafe { store(into, at, O::combine(a, b)) };
+        unsafe { R::store_value(into, at, O::combine(a, b)) };
         at += size_of::<T>();
     }
 }

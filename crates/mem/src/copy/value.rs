@@ -12,16 +12,22 @@ pub use super::machine::{Common, Wide};
 ///
 /// # Safety
 /// Any bytes are a value, and all bytes of a value have one: there is no padding.
-pub unsafe trait Plain: Copy {}
+pub unsafe trait Plain: Copy {
+    /// Whether it is computed with in vector registers, to which the way from general ones is long.
+    const IS_REAL: bool = false;
+}
 
 macro_rules! plain {
-    ($($number:ty)*) => {$(
+    ($($number:ty)*, $is_real:literal) => {$(
         // SAFETY: a number of the machine's.
-        unsafe impl Plain for $number {}
+        unsafe impl Plain for $number {
+            const IS_REAL: bool = $is_real;
+        }
     )*};
 }
 
-plain!(i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64);
+plain!(i8 i16 i32 i64 i128 u8 u16 u32 u64 u128, false);
+plain!(f32 f64, true);
 
 // SAFETY: elements follow each other without gaps.
 unsafe impl<T: Plain, const COUNT: usize> Plain for [T; COUNT] {}
@@ -29,8 +35,28 @@ unsafe impl<T: Plain, const COUNT: usize> Plain for [T; COUNT] {}
 /// As many bytes as one instruction moves for each of a few vector registers.
 pub type Block = [u8; 64];
 
-/// The registers that blocks are loaded into.
+/// The registers that blocks, and single numbers where that is better, are loaded into.
 pub trait Registers {
+    /// As [`load`].
+    ///
+    /// # Safety
+    /// As [`load`]; the processor has the registers.
+    #[inline(always)]
+    unsafe fn load_value<T: Plain>(src: *const u8, at: usize) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { load(src, at) }
+    }
+
+    /// As [`store`].
+    ///
+    /// # Safety
+    /// As [`store`]; the processor has the registers.
+    #[inline(always)]
+    unsafe fn store_value<T: Plain>(dst: *mut u8, at: usize, value: T) {
+        // SAFETY: the caller's promise.
+        unsafe { store(dst, at, value) };
+    }
+
     /// Loads a block, `at` bytes behind `src`.
     ///
     /// # Safety
@@ -138,12 +164,12 @@ mod tests {
     const AT: usize = 3;
     const AROUND: usize = 100;
 
-    fn check<T: Plain>() {
+    fn check<R: Registers, T: Plain>() {
         moved::<T>(|dst, src| {
-            // SAFETY: both arrays are longer.
-            let value = unsafe { load::<T>(src, AT) };
+            // SAFETY: both arrays are longer; the callers know the processor.
+            let value = unsafe { R::load_value::<T>(src, AT) };
             // SAFETY: as above.
-            unsafe { store(dst, AT, value) };
+            unsafe { R::store_value(dst, AT, value) };
         });
     }
 
@@ -156,21 +182,25 @@ mod tests {
         });
     }
 
+    fn check_all<R: Registers>() {
+        check::<R, f32>();
+        check::<R, f64>();
+        check::<R, i8>();
+        check::<R, u128>();
+        check::<R, [u8; 0]>();
+        check::<R, [u8; 3]>();
+        check::<R, [u8; 6]>();
+        check::<R, [u16; 6]>();
+        check::<R, [u8; 31]>();
+        check_block::<R>();
+    }
+
     #[test]
     fn values_of_every_size_are_moved_and_nothing_else() {
-        check::<f32>();
-        check::<f64>();
-        check::<i8>();
-        check::<u128>();
-        check::<[u8; 0]>();
-        check::<[u8; 3]>();
-        check::<[u8; 6]>();
-        check::<[u16; 6]>();
-        check::<[u8; 31]>();
-        check_block::<Common>();
+        check_all::<Common>();
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx") {
-            check_block::<Wide>();
+            check_all::<Wide>();
         }
     }
 }

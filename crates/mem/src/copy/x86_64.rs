@@ -8,7 +8,7 @@ use std::mem;
 
 use self::vector::Vector;
 use super::portable::PORTABLE;
-use super::value::{Block, Registers, Word};
+use super::value::{Block, Plain, Registers, Word, load, store};
 use super::{Body, Next};
 
 /// By preference. Processors with 64-byte vectors and without VBMI2 lower their clock when they use them.
@@ -300,11 +300,67 @@ words! {
     u64, u64: "mov {t:r},", "{t:r}";
 }
 
+/// [`Registers::load_value`] and [`Registers::store_value`] by instructions that move one number.
+macro_rules! values {
+    ($single:literal, $double:literal, $(#[$feature:meta])*) => {
+        $(#[$feature])*
+        #[inline]
+        unsafe fn load_value<T: Plain>(src: *const u8, at: usize) -> T {
+            macro_rules! load_real {
+                ($move:literal, $real:ty) => {{
+                    let real: $real;
+                    // SAFETY: the caller's promise; the instruction reads these bytes alone.
+                    unsafe {
+                        asm!(
+                            concat!($move, " {t}, [{s} + {at}]"), s = in(reg) src, at = in(reg) at,
+                            t = out(xmm_reg) real, options(nostack, preserves_flags, readonly),
+                        );
+                    }
+                    // SAFETY: equally many bytes, and any are a `T`.
+                    unsafe { mem::transmute_copy::<$real, T>(&real) }
+                }};
+            }
+            match size_of::<T>() {
+                4 if T::IS_REAL => load_real!($single, f32),
+                8 if T::IS_REAL => load_real!($double, f64),
+                // SAFETY: the caller's promise.
+                _ => unsafe { load(src, at) },
+            }
+        }
+
+        $(#[$feature])*
+        #[inline]
+        unsafe fn store_value<T: Plain>(dst: *mut u8, at: usize, value: T) {
+            macro_rules! store_real {
+                ($move:literal, $real:ty) => {{
+                    // SAFETY: equally many bytes, all of which have a value.
+                    let real = unsafe { mem::transmute_copy::<T, $real>(&value) };
+                    // SAFETY: the caller's promise; the instruction writes these bytes alone.
+                    unsafe {
+                        asm!(
+                            concat!($move, " [{d} + {at}], {t}"), d = in(reg) dst, at = in(reg) at,
+                            t = in(xmm_reg) real, options(nostack, preserves_flags),
+                        );
+                    }
+                }};
+            }
+            match size_of::<T>() {
+                4 if T::IS_REAL => store_real!($single, f32),
+                8 if T::IS_REAL => store_real!($double, f64),
+                // SAFETY: the caller's promise.
+                _ => unsafe { store(dst, at, value) },
+            }
+        }
+    };
+}
+
 /// The vectors that every processor has.
 #[derive(Debug)]
 pub struct Common;
 
 impl Registers for Common {
+    values!("movss", "movsd",);
+
     #[inline(always)]
     unsafe fn load(src: *const u8, at: usize) -> Block {
         let (a, b, c, d): (__m128i, __m128i, __m128i, __m128i);
@@ -344,6 +400,8 @@ impl Registers for Common {
 pub struct Wide;
 
 impl Registers for Wide {
+    values!("vmovss", "vmovsd", #[target_feature(enable = "avx")]);
+
     #[target_feature(enable = "avx")]
     #[inline]
     unsafe fn load(src: *const u8, at: usize) -> Block {
