@@ -1,0 +1,7 @@
+//! All ranks of a job, or of two, in one process: each a thread that is delayed, or dies, where a seed says so.
+//!
+//! What is tested is what calls mean between ranks, whoever comes when. Ranks as processes, and all that a launcher
+//! does, are tested by `tests/tests` of the workspace.
+
+mod collectives;
+mod harness;
