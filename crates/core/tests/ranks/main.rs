@@ -5,3 +5,5 @@
 
 mod collectives;
 mod harness;
+mod matching;
+mod requests;
