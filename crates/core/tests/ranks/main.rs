@@ -4,6 +4,8 @@
 //! does, are tested by `tests/tests` of the workspace.
 
 mod collectives;
+mod communicators;
+mod deaths;
 mod harness;
 mod matching;
 mod requests;
