@@ -1,5 +1,6 @@
 //! Who is missed: the peer that has left and without which something will never come.
 
+use oxmpi_base::Result;
 use oxmpi_engine::{Absent, Address, Needs, OpKey, PeerId};
 
 use crate::comm::Communicator;
@@ -34,5 +35,19 @@ impl State {
         let is_alone = !self.engine.p2p.has_threads() || others.len() == comm.addresses.len();
         let first = others.first().copied().filter(|_| is_alone)?;
         others.into_iter().all(|peer| absent.is_leaving(peer)).then_some(first)
+    }
+
+    /// Fails if no message can come from `source` any more, or from anybody, because processes of other jobs have left.
+    /// What they told before may be under way still.
+    ///
+    /// # Errors
+    /// `ProcAborted`.
+    pub(crate) fn check_source(&self, comm: &Communicator, source: Option<i32>) -> Result<()> {
+        let lost = |address: &Address| self.engine.lost(address.peer);
+        let error = match source {
+            Some(source) => usize::try_from(source).ok().and_then(|rank| lost(&comm.addresses[rank])),
+            None => comm.addresses.iter().try_fold(None, |_, address| lost(address).map(Some)).flatten(),
+        };
+        error.map_or(Ok(()), Err)
     }
 }

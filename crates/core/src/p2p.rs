@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::{Result, Status};
+use oxmpi_base::{Error, Result, Status};
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Absent, Address, AtOnce, Names, Needs, OpKey, Outcome, P2p, Pattern, PeerId, Received};
 
@@ -98,18 +98,6 @@ impl Process {
         ))
     }
 
-    /// Waits for a message that `look` finds.
-    fn await_message<T>(
-        &self,
-        comm: &Communicator,
-        pattern: &Pattern,
-        look: impl FnMut(&mut State) -> Option<T>,
-    ) -> T {
-        self.wait_for(Needing::new(look, |state: &State, absent: &mut Absent| {
-            state.misses_source(comm, pattern.source, absent)
-        }))
-    }
-
     /// Begins to receive.
     ///
     /// # Errors
@@ -182,7 +170,8 @@ impl Process {
     /// `Rank`, `Tag` for bad arguments.
     pub fn probe(&self, comm: &Arc<Communicator>, source: Source, tag: TagPattern) -> Result<Status> {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok(FROM_NOBODY) };
-        Ok(self.await_message(comm, &pattern, |state| state.probe(comm, &pattern)))
+        let look = |state: &mut State| state.probe(comm, &pattern);
+        self.wait_for(Probe { comm, source: pattern.source, look, lost: None })
     }
 
     /// Tells about a message that matches, if one has arrived.
@@ -196,11 +185,7 @@ impl Process {
         tag: TagPattern,
     ) -> Result<Option<Status>> {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok(Some(FROM_NOBODY)) };
-        let mut state = self.enter();
-        state.engine.poll();
-        let found = state.probe(comm, &pattern);
-        self.end_look(state, found.is_none().into());
-        Ok(found)
+        self.look_for(comm, pattern.source, |state| state.probe(comm, &pattern))
     }
 
     /// Waits for a message that matches, and takes it: only [`Process::mrecv`] receives it. There is no
@@ -215,7 +200,8 @@ impl Process {
         tag: TagPattern,
     ) -> Result<(Status, Option<MessageKey>)> {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok((FROM_NOBODY, None)) };
-        Ok(self.await_message(comm, &pattern, |state| state.take_message(comm, &pattern)))
+        let look = |state: &mut State| state.take_message(comm, &pattern);
+        self.wait_for(Probe { comm, source: pattern.source, look, lost: None })
     }
 
     /// As [`Process::mprobe`], if a message has arrived.
@@ -229,11 +215,7 @@ impl Process {
         tag: TagPattern,
     ) -> Result<Option<(Status, Option<MessageKey>)>> {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok(Some((FROM_NOBODY, None))) };
-        let mut state = self.enter();
-        state.engine.poll();
-        let found = state.take_message(comm, &pattern);
-        self.end_look(state, found.is_none().into());
-        Ok(found)
+        self.look_for(comm, pattern.source, |state| state.take_message(comm, &pattern))
     }
 
     /// Receives a message that a matched probe has taken.
@@ -266,6 +248,60 @@ impl Process {
     pub fn message_comm(&self, message: MessageKey) -> Option<Arc<Communicator>> {
         self.enter().kept.comm(message)
     }
+
+    /// What `look` finds of a message from `source`, or from anybody, now.
+    fn look_for<T>(
+        &self,
+        comm: &Communicator,
+        source: Option<i32>,
+        mut look: impl FnMut(&mut State) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let mut state = self.enter();
+        state.engine.poll();
+        let mut found = look(&mut state);
+        if found.is_none()
+            && let Err(lost) = state.check_source(comm, source)
+        {
+            while state.engine.poll() {}
+            found = Some(look(&mut state).ok_or(lost)?);
+        }
+        self.end_look(state, found.is_none().into());
+        Ok(found)
+    }
+}
+
+/// A message that is waited for without receiving it: what `look` finds of it.
+struct Probe<'a, L> {
+    comm: &'a Communicator,
+    /// None for anybody.
+    source: Option<i32>,
+    look: L,
+    /// Why none comes any more.
+    lost: Option<Error>,
+}
+
+impl<T, L: FnMut(&mut State) -> Option<T>> Awaited for Probe<'_, L> {
+    type Outcome = Result<T>;
+
+    #[inline]
+    fn look(&mut self, state: &mut State) -> Option<Result<T>> {
+        (self.look)(state).map(Ok).or_else(|| self.lost.take().map(Err))
+    }
+
+    fn suspect(&mut self, state: &mut State) {
+        self.lost = state.check_source(self.comm, self.source).err();
+        // What was told before is here, and dealt with now.
+        while self.lost.is_some() && state.engine.poll() {}
+    }
+
+    fn describe(&self, state: &State) -> Option<String> {
+        let from = self.source.map_or("anybody".to_owned(), |source| format!("rank {source}"));
+        Some(format!("probe for a message from {from} of {}", state.comm(self.comm.context)))
+    }
+
+    fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {
+        state.misses_source(self.comm, self.source, absent)
+    }
 }
 
 /// A blocking receive from a known rank. Short messages are taken where they lie; only when something else
@@ -278,16 +314,18 @@ struct Receive {
     /// What [`P2p::kept`] was at the last look.
     kept: Option<u64>,
     op: Option<OpKey>,
+    /// Nothing comes any more.
+    is_in_vain: bool,
 }
 
 impl Receive {
     #[inline]
     fn new(context: u32, from: PeerId, pattern: Pattern, buffer: Buffer) -> Self {
-        Self { context, from, pattern, buffer, kept: None, op: None }
+        Self { context, from, pattern, buffer, kept: None, op: None, is_in_vain: false }
     }
 
     fn look_closely(&mut self, p2p: &mut P2p) -> Option<Outcome> {
-        if self.op.is_none() {
+        if self.op.is_none() && !self.is_in_vain {
             self.kept = Some(p2p.kept());
             match p2p.receive_at_once(self.context, self.from, &self.pattern, &self.buffer) {
                 AtOnce::Done(outcome) => return Some(outcome),
@@ -323,6 +361,14 @@ impl Awaited for Receive {
             return None;
         }
         self.look_closely(p2p)
+    }
+
+    fn suspect(&mut self, state: &mut State) {
+        if self.op.is_none() && state.engine.lost(self.from).is_some() {
+            // What it told before is here, and matched now; an operation that finds nothing fails.
+            while state.engine.poll() {}
+            (self.kept, self.is_in_vain) = (None, true);
+        }
     }
 
     fn describe(&self, state: &State) -> Option<String> {

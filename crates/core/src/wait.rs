@@ -212,22 +212,23 @@ impl Process {
         result
     }
 
-    /// Ends this process if what is awaited will never come, because a rank of the job has left that it needs. What
-    /// needs a process of another job fails by itself when that has left.
+    /// Ends this process if what is awaited will never come, because a rank of the job has left that it needs. If that
+    /// is a process of another job, what needs it fails.
     fn look_for_the_last_time<A: Awaited>(&self, state: &mut State, awaited: &mut A) -> Option<A::Outcome> {
         let mut absent = state.engine.absent(self.is_world_only());
         awaited.misses(state, &mut absent)?;
         // What it told before it left is here, and dealt with now.
         absent.settle();
         while state.engine.poll() {}
-        let result = awaited.look(state);
-        if result.is_none()
-            && let Some(peer) =
-                awaited.misses(state, &mut absent).filter(|&peer| state.engine.is_of_job(peer))
-        {
-            self.strand(state, peer);
-        }
-        result
+        awaited.look(state).or_else(|| {
+            let peer = awaited.misses(state, &mut absent)?;
+            if state.engine.is_of_job(peer) {
+                self.strand(state, peer);
+            }
+            state.engine.give_up(peer);
+            awaited.suspect(state);
+            awaited.look(state)
+        })
     }
 
     /// The gate is not kept from another thread while this one waits. Without one, the processor is kept: on a

@@ -523,6 +523,12 @@ impl Channel {
         self.members.iter().chain(&*self.remote).map(|member| member.peer).collect()
     }
 
+    /// Those from whom messages come by the communicator of this channel.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = PeerId> {
+        let sources = if self.remote.is_empty() { &self.members } else { &self.remote };
+        sources.iter().map(|source| source.peer)
+    }
+
     /// Whether messages from a rank of a context come from this peer, by the communicator of this channel.
     pub(crate) fn is_source(&self, context: u32, rank: i32, peer: PeerId) -> bool {
         let sources = if self.remote.is_empty() { &self.members } else { &self.remote };

@@ -12,10 +12,11 @@
 
 use std::os::fd::OwnedFd;
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_shm::ring::{Header, Receiver, RingSize, Sender};
 use oxmpi_shm::{Announcement, Block, Doorway, Guest};
 
+use crate::channel::Channel;
 use crate::engine::Engine;
 use crate::jobs::{Memory, Whereabouts};
 use crate::p2p::kind;
@@ -243,9 +244,11 @@ impl Engine {
     /// Looks whether processes of other jobs have ended, or left MPI.
     pub(crate) fn look_after_links(&mut self) {
         for place in self.p2p.peers.job_size()..self.p2p.peers.places() {
-            let has_left = |&id: &PeerId| self.p2p.peers[id].has_left();
-            if let Some(id) = self.p2p.peers.at(place).filter(has_left) {
+            let Some(id) = self.p2p.peers.at(place) else { continue };
+            if self.p2p.peers[id].has_left() {
                 self.lose(id);
+            } else if self.p2p.peers[id].is_lost() {
+                self.fail_without(id); // what was begun since
             }
         }
         self.links.has_idle |= !self.links.parting.is_empty();
@@ -262,6 +265,20 @@ impl Engine {
         is_announced || has_told || has_finished
     }
 
+    /// What there is to say of a process of another job that has ended, or left MPI. What it told before may be under
+    /// way still.
+    pub fn lost(&self, peer: PeerId) -> Option<Error> {
+        let peer = &self.p2p.peers[peer];
+        (peer.foreign.is_some() && (peer.is_lost() || peer.is_over())).then(|| peer.lost())
+    }
+
+    /// Lets everything fail that needs a peer of another job which will never do what somebody waits for.
+    pub fn give_up(&mut self, peer: PeerId) {
+        if !self.p2p.peers[peer].is_lost() {
+            self.lose(peer);
+        }
+    }
+
     /// Lets everything fail that needs a peer of another job, and nothing be told to it any more.
     fn lose(&mut self, id: PeerId) {
         // What it told before it left is here, and dealt with now.
@@ -269,9 +286,7 @@ impl Engine {
         self.note_departures();
         let Some(foreign) = &mut self.p2p.peers[id].foreign else { return };
         foreign.is_lost = true;
-        let channels = &self.channels;
-        self.p2p
-            .lose(id, |context, rank| channels.iter().any(|channel| channel.is_source(context, rank, id)));
+        self.fail_without(id);
         let mut over = Vec::new();
         for (key, channel) in self.channels.entries_mut() {
             if channel.lose(id) {
@@ -282,13 +297,32 @@ impl Engine {
         self.finish_ring(id);
         self.links.has_idle = true;
     }
+
+    /// Lets the messages fail that need a peer which is lost.
+    fn fail_without(&mut self, id: PeerId) {
+        let channels = &self.channels;
+        let is_lost = |peer: PeerId| self.p2p.peers[peer].is_lost();
+        let silent: Vec<u32> = (channels.iter())
+            .filter(|channel| channel.sources().all(is_lost))
+            .filter_map(Channel::beside)
+            .collect();
+        self.p2p.lose(id, |context, rank| match rank {
+            Status::ANY => silent.contains(&context),
+            rank => channels.iter().any(|channel| channel.is_source(context, rank, id)),
+        });
+    }
 }
 
 impl Peer {
     /// Whether its process has ended or left MPI, and this is not known yet.
     fn has_left(&self) -> bool {
         let is_used = self.foreign.as_ref().is_some_and(|foreign| foreign.uses != 0 && !foreign.is_lost);
-        is_used && (self.seat.page().phase().has_left() || self.seat.is_gone() || self.seat.is_empty())
+        is_used && self.is_over()
+    }
+
+    /// Whether its process has ended or left MPI.
+    fn is_over(&self) -> bool {
+        self.seat.page().phase().has_left() || self.seat.is_gone() || self.seat.is_empty()
     }
 
     /// Ends the ring from it, and goes on with the next that it has made.

@@ -5,6 +5,7 @@
 //! collectives, and its subject from other letters, so that any number of threads may correspond at the same
 //! time. Letters of one process on one subject keep their order. Who writes one does not wait until it is read.
 
+use oxmpi_base::{Error, Result};
 use oxmpi_engine::{Absent, Address, PeerId};
 
 use super::letters::Letters;
@@ -64,8 +65,11 @@ impl Correspondence {
     }
 
     /// Waits for the next letter of a peer: what is told.
-    pub(super) fn read(&self, process: &Process, from: PeerId) -> Vec<u8> {
-        process.wait_for(Expected { correspondence: self, from })
+    ///
+    /// # Errors
+    /// `ProcAborted` if it is of another job, and has ended, or left MPI.
+    pub(super) fn read(&self, process: &Process, from: PeerId) -> Result<Vec<u8>> {
+        process.wait_for(Expected { correspondence: self, from, lost: None })
     }
 }
 
@@ -73,16 +77,25 @@ impl Correspondence {
 struct Expected<'a> {
     correspondence: &'a Correspondence,
     from: PeerId,
+    /// Why it does not come any more.
+    lost: Option<Error>,
 }
 
 impl Awaited for Expected<'_> {
-    type Outcome = Vec<u8>;
+    type Outcome = Result<Vec<u8>>;
 
-    fn look(&mut self, state: &mut State) -> Option<Vec<u8>> {
+    fn look(&mut self, state: &mut State) -> Option<Result<Vec<u8>>> {
         let Correspondence { context, subject, .. } = self.correspondence;
         let State { letters, engine, .. } = state;
         letters.collect(&mut engine.p2p, *context);
-        letters.take(&mut engine.p2p, *context, subject, self.from)
+        let told = letters.take(&mut engine.p2p, *context, subject, self.from);
+        told.map(Ok).or_else(|| self.lost.take().map(Err))
+    }
+
+    fn suspect(&mut self, state: &mut State) {
+        self.lost = state.engine.lost(self.from);
+        // What it told before is here, and dealt with now.
+        while self.lost.is_some() && state.engine.poll() {}
     }
 
     fn describe(&self, state: &State) -> Option<String> {

@@ -12,7 +12,7 @@ use oxmpi_plan::Peer;
 use super::Communicator;
 use super::correspondence::{Correspondence, Purpose, Subject};
 use super::from_group::check_membership;
-use super::meeting::Meeting;
+use super::meeting::{Meeting, decode, encode, not_oxmpi};
 use super::offer::{Form, Proposal, members};
 use crate::coll::exchange::exchange;
 use crate::envelope::checked_tag;
@@ -57,7 +57,7 @@ impl Counterpart {
             Self::Connection(connection) => connection.exchange(process, told),
             Self::Letters(address, letters) => {
                 letters.write(process, *address, told);
-                Ok(letters.read(process, address.peer))
+                letters.read(process, address.peer)
             }
         }
     }
@@ -221,8 +221,7 @@ impl Embassy<'_> {
             let heard = counterpart.exchange(self.process, &encode(&told))?;
             told.and_then(|_| decode(&heard))
         });
-        let told = self.meeting.spread(self.process, self.leader, heard.map(|heard| encode(&heard)));
-        decode(&told).map_err(|error| match is_leader {
+        self.meeting.spread(self.process, self.leader, heard).map_err(|error| match is_leader {
             true => error,
             false => error.about(format!("rank {} of the group", self.leader)),
         })
@@ -260,30 +259,6 @@ impl Record for Reached {
     fn read(from: &[u8]) -> Self {
         Self(from[0] != 0)
     }
-}
-
-/// What is told between groups: something, or why there is nothing.
-fn encode(told: &Result<Vec<u8>>) -> Vec<u8> {
-    match told {
-        Ok(told) => [&0_i32.to_ne_bytes(), &told[..]].concat(),
-        Err(error) => [&error.class().code().to_ne_bytes(), error.text().as_bytes()].concat(),
-    }
-}
-
-fn decode(heard: &[u8]) -> Result<Vec<u8>> {
-    let (class, rest) = heard.split_at_checked(4).ok_or_else(not_oxmpi)?;
-    match i32::from_ne_bytes(class.try_into().expect("4 bytes")) {
-        0 => Ok(rest.to_vec()),
-        class => {
-            let class = ErrorClass::from_code(class).ok_or_else(not_oxmpi)?;
-            Err(Error::new(class, String::from_utf8_lossy(rest)))
-        }
-    }
-}
-
-#[cold]
-fn not_oxmpi() -> Error {
-    Error::new(ErrorClass::Other, "the other side is no process of this version of oxmpi")
 }
 
 fn table(proposals: &[Proposal]) -> Vec<u8> {

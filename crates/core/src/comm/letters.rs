@@ -108,8 +108,11 @@ impl Text {
     /// All of it, if it has arrived.
     fn arrived(&mut self, p2p: &mut P2p) -> Option<&[u8]> {
         if let Self::Arriving(op, memory) = self {
-            p2p.take_outcome(*op)?;
+            let outcome = p2p.take_outcome(*op)?;
             *self = Self::taken(mem::replace(memory, Taken::EMPTY), p2p);
+            if outcome.error.is_some() {
+                *self = Self::Here(Vec::new()); // cut off, and on no subject
+            }
         }
         match self {
             Self::Arriving(..) => None,

@@ -65,46 +65,87 @@ impl Meeting {
         self.me as u32
     }
 
-    /// Everybody's record, by rank; in `ceil(log2 n)` rounds.
+    /// Everybody's record, by rank; in `ceil(log2 n)` rounds. Whoever fails tells those who wait for him why, and so
+    /// all fail.
     ///
     /// # Errors
-    /// `Group` if a member means another group.
+    /// `Group` if a member means another group; `ProcAborted` if one is of another job, and gone.
     pub(super) fn exchange<T: Record>(&self, process: &Process, mine: &T) -> Result<Vec<T>> {
         let count = self.places.len();
-        let mut bytes = Vec::with_capacity(T::BYTES * count);
-        mine.write(&mut bytes);
-        // Those of `known` successors are here, own first, and go to whoever is `known` ranks before.
-        let mut known = 1;
-        while known < count {
-            let (to, from) = ((self.me + count - known) % count, (self.me + known) % count);
-            let round = known.min(count - known) * T::BYTES;
-            self.letters.write(process, self.places[to], &bytes[..round]);
-            let told = self.letters.read(process, self.places[from].peer);
-            if told.len() != round {
-                let text = format!("rank {from} of the group does not name the same members");
-                return Err(Error::new(ErrorClass::Group, text));
-            }
-            bytes.extend_from_slice(&told);
-            known *= 2;
+        let mut known = Vec::with_capacity(T::BYTES * count);
+        mine.write(&mut known);
+        let mut known = Ok(known);
+        // Those of `ranks` successors are known, own first, and go to whoever is as many ranks before.
+        let mut ranks = 1;
+        while ranks < count {
+            let (to, from) = ((self.me + count - ranks) % count, (self.me + ranks) % count);
+            let round = ranks.min(count - ranks) * T::BYTES;
+            let told = known.as_ref().map(|known| &known[..round]).map_err(Error::clone);
+            self.letters.write(process, self.places[to], &encode(&told));
+            let heard = self.letters.read(process, self.places[from].peer).and_then(|heard| decode(&heard));
+            known = known.and_then(|known| Ok([known, records(heard?, round, from)?].concat()));
+            ranks *= 2;
         }
-        let mut records: Vec<T> = bytes.chunks_exact(T::BYTES).map(T::read).collect();
+        let mut records: Vec<T> = known?.chunks_exact(T::BYTES).map(T::read).collect();
         records.rotate_right(self.me);
         Ok(records)
     }
 
     /// What the member with the rank `root` tells, who alone passes something; along a binomial tree.
-    pub(super) fn spread(&self, process: &Process, root: u32, told: Option<Vec<u8>>) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// What the root passes; `ProcAborted` if who tells this process is of another job, and gone.
+    pub(super) fn spread(
+        &self,
+        process: &Process,
+        root: u32,
+        told: Option<Result<Vec<u8>>>,
+    ) -> Result<Vec<u8>> {
         let (count, root) = (self.places.len(), root as usize);
         let place = |distance: usize| self.places[(root + distance) % count];
         // The parent of a rank, counted from the root, is the rank with its lowest bit cleared.
         let me = (self.me + count - root) % count;
         let (lowest, parent) =
             if me == 0 { (count.next_power_of_two(), 0) } else { (me & me.wrapping_neg(), me & (me - 1)) };
-        let told = told.unwrap_or_else(|| self.letters.read(process, place(parent).peer));
+        let read = || self.letters.read(process, place(parent).peer).and_then(|heard| decode(&heard));
+        let told = told.unwrap_or_else(read);
         let halves = successors(Some(lowest / 2), |step| Some(step / 2)).take_while(|&step| step > 0);
         for child in halves.map(|step| me + step).filter(|&child| child < count) {
-            self.letters.write(process, place(child), &told);
+            self.letters.write(process, place(child), &encode(&told));
         }
         told
     }
+}
+
+/// The records that a member tells in a round, of so many bytes.
+fn records(heard: Vec<u8>, bytes: usize, from: usize) -> Result<Vec<u8>> {
+    if heard.len() == bytes {
+        return Ok(heard);
+    }
+    let text = format!("rank {from} of the group does not name the same members");
+    Err(Error::new(ErrorClass::Group, text))
+}
+
+/// What is told in a letter: something, or why there is nothing.
+pub(super) fn encode<T: AsRef<[u8]>>(told: &Result<T>) -> Vec<u8> {
+    match told {
+        Ok(told) => [&0_i32.to_ne_bytes(), told.as_ref()].concat(),
+        Err(error) => [&error.class().code().to_ne_bytes(), error.text().as_bytes()].concat(),
+    }
+}
+
+pub(super) fn decode(heard: &[u8]) -> Result<Vec<u8>> {
+    let (class, rest) = heard.split_at_checked(4).ok_or_else(not_oxmpi)?;
+    match i32::from_ne_bytes(class.try_into().expect("4 bytes")) {
+        0 => Ok(rest.to_vec()),
+        class => {
+            let class = ErrorClass::from_code(class).ok_or_else(not_oxmpi)?;
+            Err(Error::new(class, String::from_utf8_lossy(rest)))
+        }
+    }
+}
+
+#[cold]
+pub(super) fn not_oxmpi() -> Error {
+    Error::new(ErrorClass::Other, "the other side is no process of this version of oxmpi")
 }

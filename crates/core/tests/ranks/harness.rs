@@ -251,7 +251,7 @@ impl Random {
 pub fn memory(bytes: &[u8]) -> Region {
     let region = Pool::default().take(bytes.len());
     region.write(bytes);
-    region
+    *region
 }
 
 /// Memory with something else in it than what is expected.

@@ -7,5 +7,6 @@ mod collectives;
 mod communicators;
 mod deaths;
 mod harness;
+mod jobs;
 mod matching;
 mod requests;
