@@ -10,6 +10,7 @@ programs! {
     init_profiled;
     init_threads;
     leave_early;
+    spawn_groups on 1 2 4;
 }
 
 #[test]

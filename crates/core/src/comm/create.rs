@@ -52,9 +52,9 @@ impl Process {
     pub fn comm_create(&self, comm: &Arc<Communicator>, group: &Group) -> Result<Option<Arc<Communicator>>> {
         check_members(group, comm)?;
         let rank = group.rank();
-        // Groups of one call are disjoint or equal, so the first member names one. The two groups of an
-        // intercommunicator have no member in common, and name none.
-        let first = if comm.is_inter() { Some(0) } else { group.members().next() };
+        // Groups of one call are disjoint or equal, so the first member names one: by its rank, for its number is
+        // another one in each job. The two groups of an intercommunicator have no member in common, and name none.
+        let first = if comm.is_inter() { Some(0) } else { group.translate(0, &comm.group).ok().flatten() };
         let color = rank.and(first).map_or(NO_COLOR, i64::from);
         self.comm_of_color(comm, color, rank.map_or(0, |rank| rank as i32))
     }
