@@ -31,7 +31,7 @@ fn steady_states_need_no_system_call() {
     }
     let program = Program::compile("steady_system_calls");
     let traces = prefix().join("tests/traces");
-    // Another program may take a core away just then: waiting ranks sleep, which is right. One quiet run of twenty is enough.
+    // Another program may take a core away just then: waiting ranks sleep, which is right. One quiet run is enough.
     let quiet = (0..20).any(|_| calls_between_marks(&program, &traces) == 0);
     assert!(quiet, "see {}", traces.display());
 }

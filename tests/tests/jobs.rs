@@ -11,6 +11,7 @@ programs! {
     init_threads;
     leave_early;
     spawn_groups on 1 2 4;
+    spawn_threads on 1 2 3;
 }
 
 #[test]
