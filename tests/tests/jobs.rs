@@ -5,6 +5,7 @@ use std::process::Command;
 use oxmpi_tests::{Program, RANKS, programs};
 
 programs! {
+    connect_refused on 2;
     init_atexit;
     init_hello;
     init_profiled;

@@ -9,7 +9,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::event::{PollFd, PollFlags};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -156,6 +156,14 @@ impl Link {
                 Err(errno) => return Err(errno.into()),
             }
         }
+    }
+
+    /// Whether the other side has closed; what it has sent before may still be there.
+    pub fn is_closed(&self) -> bool {
+        let mut sources = [PollFd::new(&self.socket, PollFlags::RDHUP)];
+        let polled =
+            rustix::io::retry_on_intr(|| rustix::event::poll(&mut sources, Some(&Timespec::default())));
+        polled.is_ok_and(|ready| ready > 0)
     }
 
     /// Writes all that is queued, however long it takes.
@@ -349,6 +357,18 @@ mod tests {
         assert_eq!(left.receive().expect_err("closed").kind(), io::ErrorKind::UnexpectedEof);
         left.send(b"more").expect("short");
         assert_eq!(left.flush().expect_err("closed").kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn a_closed_link_is_told_from_one_that_is_silent_and_what_was_said_stays() {
+        let (mut left, mut right) = pair();
+        assert!(!right.is_closed());
+        left.send(b"bye").expect("short");
+        left.flush_all().expect("room");
+        assert!(!right.is_closed());
+        drop(left);
+        assert!(right.is_closed());
+        assert_eq!(right.receive().expect("it has come").as_deref(), Some(&b"bye"[..]));
     }
 
     #[test]

@@ -6,9 +6,10 @@ use std::ffi::{OsString, c_int};
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::{Communicator, Program};
+use oxmpi_core::{Communicator, Destination, Program, parse_seconds};
 
 use crate::argument::{ArrayIn, Out, TextIn, TextOut, Texts, Unmeasured, WordLists, Words, Writing};
 use crate::failure::in_process;
@@ -102,9 +103,18 @@ pub fn comm_connect(
     on_comm(function, comm, |process, comm| {
         let out = newcomm.named("newcomm")?;
         let port = port_of_root(&comm.core, root, info, port_name);
-        out.set(adopt(process.comm_connect(&comm.core, root, port)?, comm));
+        let destination = port.and_then(|port| Ok(Destination { port, timeout: timeout(info)? }));
+        out.set(adopt(process.comm_connect(&comm.core, root, destination)?, comm));
         Ok(())
     })
+}
+
+/// The time that a hint grants for connecting.
+fn timeout(info: MPI_Info) -> Result<Option<Duration>> {
+    const KEY: &str = "timeout";
+    let hints = info::hints("info", info)?;
+    let time = hints.get(KEY).map(parse_seconds).transpose();
+    time.map_err(|error| Error::new(ErrorClass::InfoValue, format!("{KEY} in info: {}", error.text())))
 }
 
 /// The name of a port, at the root. What is wrong with it there all ranks are told of.

@@ -120,7 +120,7 @@ impl Process {
         }
         let processor = ProcessorQueue::of_this_thread();
         let has_sessions = AtomicBool::new(false);
-        let abroad = if is_launched { Abroad::launched(job) } else { Abroad::default() };
+        let abroad = Abroad::new(is_launched.then_some(job), settings.connect_timeout);
         let compares_types = settings.checks;
         Ok(Self {
             gate,

@@ -1,9 +1,10 @@
-//! What the user has set in the environment, and must have set alike for all ranks.
+//! What the user has set in the environment, most of it alike for all ranks.
 //!
-//! Every rank shows on its state page what it was told, and looks at those that have done so before: of any two ranks
-//! at least one sees the other, so a difference is always noticed, and nobody waits for anybody.
+//! Every rank shows on its state page what it was told of that, and looks at those that have done so before: of any two
+//! ranks at least one sees the other, so a difference is always noticed, and nobody waits for anybody.
 
 use std::env;
+use std::time::Duration;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::Engine;
@@ -16,7 +17,9 @@ pub struct Settings {
     pub(crate) overrides: Overrides,
     /// Whether the types of data are compared.
     pub(crate) checks: bool,
-    /// As it was written.
+    /// How long to wait to be accepted at a port, where a rank may have a mind of its own.
+    pub(crate) connect_timeout: Option<Duration>,
+    /// What all must agree on, as it was written.
     text: String,
 }
 
@@ -26,6 +29,8 @@ const ALGORITHMS: &str = "OXMPI_ALGORITHMS";
 const CHECK: &str = "OXMPI_CHECK";
 /// The one that asks for reductions whose bits depend on nothing but their arguments and the number of ranks.
 const REPRODUCIBLE: &str = "OXMPI_REPRODUCIBLE";
+/// The one that says how many seconds to wait to be accepted at a port.
+const CONNECT_TIMEOUT: &str = "OXMPI_CONNECT_TIMEOUT";
 
 impl Settings {
     /// What the environment says.
@@ -33,17 +38,17 @@ impl Settings {
     /// # Errors
     /// `Arg` if it says what does not exist.
     pub fn read() -> Result<Self> {
-        // What is not text is no algorithm's name either.
-        let values = [ALGORITHMS, CHECK, REPRODUCIBLE].map(|name| {
-            let value = env::var_os(name).unwrap_or_default().to_string_lossy().trim().to_owned();
-            (name, value)
-        });
+        let values = [ALGORITHMS, CHECK, REPRODUCIBLE].map(|name| (name, text_of(name)));
         let set = values.iter().filter(|(_, value)| !value.is_empty());
         let text: Vec<String> = set.map(|(name, value)| format!("{name}={value}")).collect();
         let [preferred, checks, reproducible] = &values;
         let overrides = Overrides::parse(&preferred.1)?;
         let overrides = if flag(reproducible)? { overrides.without_reductions() } else { overrides };
-        Ok(Self { overrides, checks: flag(checks)?, text: text.join(" ") })
+        let connect_timeout = match text_of(CONNECT_TIMEOUT) {
+            unset if unset.is_empty() => None,
+            seconds => Some(parse_seconds(&seconds).map_err(|error| error.about(CONNECT_TIMEOUT))?),
+        };
+        Ok(Self { overrides, checks: flag(checks)?, connect_timeout, text: text.join(" ") })
     }
 
     /// Shows them to the other ranks, and compares them with what those have shown.
@@ -56,6 +61,22 @@ impl Settings {
             Some((other, theirs)) => Err(different(engine.rank(), &self.text, other, &theirs)),
         }
     }
+}
+
+/// The time that `text` means, in seconds.
+///
+/// # Errors
+/// `Arg` if it is not a number above 0.
+pub fn parse_seconds(text: &str) -> Result<Duration> {
+    let seconds = text.trim().parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| Error::new(ErrorClass::Arg, format!("`{text}` should be a number of seconds above 0")))
+}
+
+/// What a variable says. What is not text means nothing that is asked for here.
+fn text_of(name: &str) -> String {
+    env::var_os(name).unwrap_or_default().to_string_lossy().trim().to_owned()
 }
 
 fn flag((name, value): &(&str, String)) -> Result<bool> {

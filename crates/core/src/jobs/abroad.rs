@@ -1,6 +1,7 @@
 //! What a process keeps of other jobs: the broker of its own, open ports, and the job that has spawned it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use oxmpi_base::Result;
 use oxmpi_broker::{Broker, Port};
@@ -8,7 +9,7 @@ use oxmpi_broker::{Broker, Port};
 use crate::comm::Communicator;
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Abroad {
     /// Of the own job, once it is known.
     broker: Mutex<Option<Broker>>,
@@ -16,12 +17,27 @@ pub(crate) struct Abroad {
     ports: Mutex<Vec<Arc<Port>>>,
     /// Between this job and the one that has spawned it, until the front takes it.
     parent: Mutex<Option<Arc<Communicator>>>,
+    /// How long to wait to be accepted at a port.
+    connect_timeout: Duration,
 }
 
+/// See [`Abroad`]: a server may have much to do before it accepts, but who waits shall not wait for ever.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(180);
+
 impl Abroad {
-    /// Of a process that has a launcher.
-    pub(crate) fn launched(job: u64) -> Self {
-        Self { broker: Mutex::new(Some(Broker::of_job(job))), ..Self::default() }
+    /// Of a process whose launcher, if it has one, has made the job `launched`.
+    pub(crate) fn new(launched: Option<u64>, connect_timeout: Option<Duration>) -> Self {
+        Self {
+            broker: Mutex::new(launched.map(Broker::of_job)),
+            ports: Mutex::default(),
+            parent: Mutex::default(),
+            connect_timeout: connect_timeout.unwrap_or(CONNECT_TIMEOUT),
+        }
+    }
+
+    /// How long to wait to be accepted at a port, where nobody says otherwise.
+    pub(super) fn connect_timeout(&self) -> Duration {
+        self.connect_timeout
     }
 
     /// The broker of this job, or what `start` starts if there is none.

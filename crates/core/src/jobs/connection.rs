@@ -6,6 +6,7 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_broker::{Link, Spawning};
 
 use super::broker::failed;
+use super::port::Call;
 use crate::process::{Process, State};
 use crate::wait::Awaited;
 
@@ -18,6 +19,8 @@ pub(crate) struct Connection {
     /// The other job, if this one has started it: until they are connected, its launcher tells when it fails, and
     /// that is all that comes of it.
     started: Option<Spawning>,
+    /// The attempt that it is until the other root has answered, where this one has called.
+    call: Option<Call>,
 }
 
 /// What comes over sockets rings no bell.
@@ -28,7 +31,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Connection {
     pub(super) fn over(link: Link, function: &'static str) -> Self {
-        Self { link, function, started: None }
+        Self { link, function, started: None, call: None }
+    }
+
+    /// To a port where somebody may accept, or not.
+    pub(super) fn calling(link: Link, call: Call) -> Self {
+        Self { call: Some(call), ..Self::over(link, "MPI_Comm_connect") }
     }
 
     /// With the job that this one has started.
@@ -39,16 +47,20 @@ impl Connection {
     /// Tells the other root something, and hears what that tells.
     ///
     /// # Errors
-    /// `Other` if it has gone, or is no process of oxmpi; `Spawn` if it is of a job that has been started, and ended.
+    /// `Other` if it has gone, or is no process of oxmpi; `Spawn` if it is of a job that has been started, and ended;
+    /// `Port` if it has not accepted.
     pub(crate) fn exchange(&mut self, process: &Process, told: &[u8]) -> Result<Vec<u8>> {
-        let Self { link, function, started } = self;
-        let gone = |error| failed(ErrorClass::Other, "the other job does not answer", &error);
+        let Self { link, function, started, call } = self;
+        let gone = |error| match &call {
+            Some(call) => call.refused(&error),
+            None => failed(ErrorClass::Other, "the other job does not answer", &error),
+        };
         link.send(told).map_err(gone)?;
         let mut gone_at = None;
-        process.wait_for_others(&format!("{function}: waits for the other job"), || {
+        let heard = process.wait_for_others(&format!("{function}: waits for the other job"), || {
             match (link.flush().and_then(|_| link.receive()), &mut *started) {
                 (Ok(Some(heard)), _) => Some(Ok(heard)),
-                (Ok(None), None) => None,
+                (Ok(None), None) => call.as_ref()?.time_out().map(Err),
                 (Ok(None), Some(started)) => started.ended().map(|how| Err(ended(how))),
                 (Err(error), None) => Some(Err(gone(error))),
                 // Its launcher knows why, or is about to.
@@ -58,7 +70,9 @@ impl Connection {
                     None => Some(Err(failed(ErrorClass::Spawn, "the new job does not answer", &error))),
                 },
             }
-        })
+        })?;
+        *call = None;
+        Ok(heard)
     }
 }
 

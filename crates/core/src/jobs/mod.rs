@@ -14,5 +14,5 @@ pub(crate) mod abroad;
 mod broker;
 mod connect;
 pub(crate) mod connection;
-mod port;
+pub(crate) mod port;
 mod spawn;

@@ -3,14 +3,32 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_broker::{Link, Port};
 
 use super::broker::failed;
 use super::connection::Connection;
+use crate::clock::now_ns;
 use crate::comm::Communicator;
 use crate::process::Process;
+
+/// Where to connect.
+#[derive(Clone, Debug)]
+pub struct Destination {
+    /// The name of the port.
+    pub port: String,
+    /// How long to wait to be accepted there, if not as the user has set for all.
+    pub timeout: Option<Duration>,
+}
+
+/// An attempt to connect, which nobody has answered yet.
+#[derive(Debug)]
+pub(super) struct Call {
+    port: String,
+    until_ns: u64,
+}
 
 impl Process {
     /// Opens a port, at which this process may [accept](Process::comm_accept): its name.
@@ -56,14 +74,15 @@ impl Process {
     /// `root` alone names. Collective over both.
     ///
     /// # Errors
-    /// As [`Process::comm_accept`]; `Port` if nobody has such a port open.
+    /// As [`Process::comm_accept`]; `Port` if nobody has such a port open, or it is closed before this is accepted, or
+    /// nobody accepts in time.
     pub fn comm_connect(
         &self,
         comm: &Arc<Communicator>,
         root: i32,
-        port: Result<String>,
+        destination: Result<Destination>,
     ) -> Result<Arc<Communicator>> {
-        self.connect_groups(comm, root, "MPI_Comm_connect", || self.connect_to(&port?))
+        self.connect_groups(comm, root, "MPI_Comm_connect", || self.connect_to(destination?))
     }
 
     /// The communicator with the job that has spawned this one, if one has: the caller's from now on.
@@ -76,7 +95,8 @@ impl Process {
     /// # Errors
     /// Those of [`Process::comm_connect`].
     pub(crate) fn meet_parent(&self, port: String) -> Result<()> {
-        let parent = self.comm_connect(self.world(), 0, Ok(port))?;
+        let parent =
+            self.comm_connect(self.world(), 0, Ok(Destination { port, timeout: Some(Duration::MAX) }))?;
         parent.set_name("MPI_COMM_PARENT");
         self.abroad.keep_parent(parent);
         Ok(())
@@ -100,34 +120,61 @@ impl Process {
         port: &Port,
         mut fails: impl FnMut() -> Option<Error>,
     ) -> Result<Connection> {
-        let accept = || match port.accept() {
-            Ok(link) => link.map(Ok).or_else(|| fails().map(Err)),
-            Err(error) => Some(Err(failed(ErrorClass::Port, "cannot accept", &error))),
+        let accept = || loop {
+            return match port.accept() {
+                // Who has given up while it waited to be accepted is not there any more.
+                Ok(Some(link)) if link.is_closed() => continue,
+                Ok(link) => link.map(Ok).or_else(|| fails().map(Err)),
+                Err(error) => Some(Err(failed(ErrorClass::Port, "cannot accept", &error))),
+            };
         };
         let link = self.wait_for_others("MPI_Comm_accept: waits for another job to connect", accept)?;
         Ok(Connection::over(link, "MPI_Comm_accept"))
     }
 
-    fn connect_to(&self, name: &str) -> Result<Connection> {
-        let connect = || match Link::connect(name) {
+    fn connect_to(&self, Destination { port, timeout }: Destination) -> Result<Connection> {
+        let call = Call::new(port, timeout.unwrap_or_else(|| self.abroad.connect_timeout()));
+        let connect = || match Link::connect(&call.port) {
             Ok(link) => Some(Ok(link)),
             // There is a long queue.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
-            Err(error) => Some(Err(unreachable(name, &error))),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => call.time_out().map(Err),
+            Err(error) => Some(Err(call.refused(&error))),
         };
         let link = self.wait_for_others("MPI_Comm_connect: waits to be accepted", connect)?;
-        Ok(Connection::over(link, "MPI_Comm_connect"))
+        Ok(Connection::calling(link, call))
     }
 }
 
-fn not_open(name: &str) -> Error {
-    Error::new(ErrorClass::Port, format!("port_name is `{name}`, which this process has not opened"))
+impl Call {
+    fn new(port: String, timeout: Duration) -> Self {
+        let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+        Self { port, until_ns: now_ns().saturating_add(timeout_ns) }
+    }
+
+    /// The error if it has lasted too long.
+    pub(super) fn time_out(&self) -> Option<Error> {
+        (now_ns() >= self.until_ns).then(|| self.failed("where nobody has accepted in time"))
+    }
+
+    /// The error if the port is not open, or has been closed.
+    #[cold]
+    pub(super) fn refused(&self, error: &io::Error) -> Error {
+        match error.kind() {
+            io::ErrorKind::NotFound => self.failed("which nobody on this machine has open"),
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => {
+                self.failed("which was closed before this was accepted")
+            }
+            _ => self.failed(&error.to_string()),
+        }
+    }
+
+    #[cold]
+    fn failed(&self, why: &str) -> Error {
+        Error::new(ErrorClass::Port, format!("port_name is `{}`, {why}", self.port))
+    }
 }
 
-fn unreachable(name: &str, error: &io::Error) -> Error {
-    let text = match error.kind() {
-        io::ErrorKind::NotFound => "which nobody on this machine has open".to_owned(),
-        _ => error.to_string(),
-    };
-    Error::new(ErrorClass::Port, format!("port_name is `{name}`: {text}"))
+#[cold]
+fn not_open(name: &str) -> Error {
+    Error::new(ErrorClass::Port, format!("port_name is `{name}`, which this process has not opened"))
 }

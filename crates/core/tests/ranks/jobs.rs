@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use oxmpi_base::{ErrorClass, Result};
-use oxmpi_core::{Communicator, Dest, RemoteLeader, SendMode, Source, TagPattern, coll};
+use oxmpi_core::{Communicator, Dest, Destination, RemoteLeader, SendMode, Source, TagPattern, coll};
 use oxmpi_datatype::Buffer;
 
 use crate::collectives::{Case, sum};
@@ -26,7 +26,7 @@ fn meet(rank: &Rank, port: &OnceLock<String>) -> Result<Arc<Communicator>> {
             }
         };
         let name = if rank.rank() == 0 { name() } else { String::new() };
-        rank.mpi().comm_connect(rank.world(), 0, Ok(name))
+        rank.mpi().comm_connect(rank.world(), 0, Ok(Destination { port: name, timeout: None }))
     }
 }
 
