@@ -10,6 +10,7 @@ with their reasons. The exit status is 1 if there are others, or if a program th
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -19,9 +20,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 CATEGORIES = [
-    *("attr", "coll", "comm", "datatype", "errhan", "group", "info", "init", "pt2pt", "session", "topo"),
-    *(f"threads/{kind}" for kind in ("coll", "comm", "init", "pt2pt")),
-    *(f"errors/{kind}" for kind in ("attr", "coll", "comm", "datatype", "group", "pt2pt", "session", "topo")),
+    *("attr", "coll", "comm", "datatype", "errhan", "group", "info", "init", "pt2pt"),
+    *("session", "spawn", "topo"),
+    *(f"threads/{kind}" for kind in ("coll", "comm", "init", "pt2pt", "spawn")),
+    *(f"errors/{kind}" for kind in ("attr", "coll", "comm", "datatype", "group", "pt2pt", "session", "spawn", "topo")),
 ]
 OUTCOMES = ["passed", "skipped", "function missing", "excused", "failed", "not compiled"]
 DEFAULT_TIMEOUT_S = 180
@@ -70,9 +72,17 @@ class Run:
     judge: str = "TestNormal"
     timeout_s: int = field(default=DEFAULT_TIMEOUT_S, compare=False)
     memory_gib: float = field(default=0.0, compare=False)
+    environment: tuple[tuple[str, str], ...] = ()
 
     def __str__(self):
         return " ".join([f"{self.category}/{self.program}", f"-n {self.ranks}", *self.arguments])
+
+
+def translated(assignment):
+    """What we call a variable of MPICH's that is set for a run, if we have it."""
+    name, _, value = assignment.partition("=")
+    if name.endswith("_COMM_CONNECT_TIMEOUT"):
+        yield "OXMPI_CONNECT_TIMEOUT", value
 
 
 def read_testlist(tests, category):
@@ -96,6 +106,7 @@ def read_testlist(tests, category):
             values.get("resultTest", "TestNormal"),
             int(values.get("timeLimit", DEFAULT_TIMEOUT_S)),
             float(values.get("mem", 0)),
+            tuple(ours for key, _, value in options if key == "env" for ours in translated(value)),
         )
         runs.setdefault(run, run)
     return list(runs)
@@ -148,7 +159,9 @@ class Builder:
         # These programs leave main to a driver.
         if re.search(r"^int run\(const char", sources[0].read_text(), re.M):
             objects.append(self.main)
-        program = self.folder / f"{category.replace('/', '_')}_{name}"
+        # They spawn themselves as ./NAME.
+        program = self.folder / category / name
+        program.parent.mkdir(parents=True, exist_ok=True)
         flags = [flag for flag in flags if flag.startswith("-D")]
         command = [self.compiler, *self.flags, f"-I{folder}", *flags, *sources, *objects]
         done = subprocess.run([*command, "-lpthread", "-lm", "-o", program], capture_output=True, text=True)
@@ -176,6 +189,7 @@ def execute(prefix, program, run, timeout_s):
     done = subprocess.run(
         [str(word) for word in command],
         cwd=program.parent,
+        env=os.environ | dict(run.environment),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
