@@ -89,7 +89,7 @@ impl Job {
     }
 
     /// One for tests that need no file.
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(crate) fn of_a_test(ranks: u32) -> Self {
         let make = if cfg!(any(miri, portable)) { Self::on_heap } else { Self::create };
         make(ranks).expect("memory")

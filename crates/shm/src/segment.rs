@@ -76,7 +76,7 @@ impl Segment {
     }
 
     /// One for tests that need no file, which is never undone.
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(crate) fn of_a_test(layout: &Layout) -> &'static Self {
         let make = if cfg!(any(miri, portable)) { Self::on_heap } else { Self::create };
         Box::leak(Box::new(make(layout).expect("memory")))
