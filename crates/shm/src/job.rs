@@ -312,7 +312,7 @@ impl Job {
         // SAFETY: the array lies inside the ring, and so inside the segment.
         let cells = unsafe { slice::from_raw_parts(cell, size.cells) };
         let bulk = begin + size.bulk();
-        let bulk = self.segment.region(bulk as u64, size.bulk_bytes).expect("the layout lies in the segment");
+        let bulk = self.segment.fixed_region(bulk, size.bulk_bytes);
         (cells, credit, bulk)
     }
 }

@@ -12,6 +12,7 @@
 mod backing;
 
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::{process, ptr, slice};
@@ -34,6 +35,8 @@ pub struct Segment {
     /// What exists from the start.
     fixed: *mut u8,
     fixed_bytes: usize,
+    /// Where in it the first lines lie, which peers name as they name blocks.
+    first_lines: Range<usize>,
     windows: Windows,
     /// By number of the window; null if it is not mapped.
     mapped: Box<[AtomicPtr<u8>]>,
@@ -86,7 +89,8 @@ impl Segment {
         let fixed = backing.map(0, layout.fixed_bytes())?;
         let windows = layout.windows();
         let mapped = (0..windows.count()).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
-        Ok(Self { backing, fixed, fixed_bytes: layout.fixed_bytes(), windows, mapped })
+        let first_lines = layout.first_lines(0)..layout.first_lines(layout.ranks);
+        Ok(Self { backing, fixed, fixed_bytes: layout.fixed_bytes(), first_lines, windows, mapped })
     }
 
     /// Shows an empty file from now on, so that all of it is zeroes: see [`Segment::show`].
@@ -202,7 +206,8 @@ impl Segment {
         self.backing.has_file()
     }
 
-    /// A range of the segment, perhaps named by a peer.
+    /// A range of the segment, perhaps named by a peer: in an arena, or among the first lines. What else there is has
+    /// types of its own, and nobody sees it as bytes.
     ///
     /// # Errors
     /// `Intern` if no block can lie there; `NoMem` if there is no address space for it.
@@ -227,16 +232,30 @@ impl Segment {
     fn region_elsewhere(&self, offset: u64, bytes: usize) -> Result<Region> {
         let Ok(offset) = usize::try_from(offset) else { return Err(outside(offset, bytes)) };
         let (base, begin, len) = match self.windows.find(offset) {
-            None => (self.fixed, 0, self.fixed_bytes),
+            None => {
+                let Range { start, end } = self.first_lines;
+                (self.fixed.wrapping_add(start), start, end - start)
+            }
             Some(window) => (self.window(&window)?, window.begin, window.bytes),
         };
-        let within = offset - begin;
-        if within > len || bytes > len - within {
+        let Some(within) = offset.checked_sub(begin).filter(|&within| within <= len && bytes <= len - within)
+        else {
             return Err(outside(offset as u64, bytes));
-        }
+        };
         // SAFETY: the range lies inside a mapping that is never undone; Rust references into the segment are
         // made only to types of this crate whose bytes are atomics or cells.
         Ok(unsafe { Region::claim(base.wrapping_add(within), bytes) })
+    }
+
+    /// Bytes among what exists from the start, which only their owners see as anything.
+    ///
+    /// # Panics
+    /// If they do not lie there.
+    pub(crate) fn fixed_region(&self, offset: usize, bytes: usize) -> Region {
+        let end = offset.checked_add(bytes).expect("layouts lie inside their segment");
+        assert!(end <= self.fixed_bytes, "layouts lie inside their segment");
+        // SAFETY: as in `region_elsewhere`.
+        unsafe { Region::claim(self.fixed.wrapping_add(offset), bytes) }
     }
 
     /// Where a window begins in this process's memory.
@@ -362,7 +381,9 @@ mod tests {
         let (segment, layout) = segment();
         let file = segment.file().try_clone_to_owned().expect("a descriptor");
         let other = Segment::map(file, &layout).expect("the same segment");
-        for offset in [0, layout.arena(0), layout.arena(0) + (5 << 20), layout.arena(1) + (1 << 20)] {
+        for offset in
+            [layout.first_lines(1), layout.arena(0), layout.arena(0) + (5 << 20), layout.arena(1) + (1 << 20)]
+        {
             segment.reserve(offset, 64).expect("memory");
             segment.region(offset as u64, 64).expect("inside").write(b"hello");
             assert_eq!(other.region(offset as u64, 5).expect("inside").to_vec(), b"hello");
@@ -373,13 +394,16 @@ mod tests {
     fn what_lies_in_no_window_or_in_two_is_refused() {
         let (segment, layout) = segment();
         let (fixed, first, end) = (layout.fixed_bytes(), layout.arena(0), layout.arena(2));
-        for (offset, bytes) in
-            [(fixed - 8, 9), (first + (1 << 20) - 8, 9), (end - 8, 9), (fixed, 1), (end, 1), (0, usize::MAX)]
-        {
+        let beyond =
+            [(fixed - 8, 9), (first + (1 << 20) - 8, 9), (end - 8, 9), (fixed, 1), (end, 1), (0, usize::MAX)];
+        let typed = [layout.state(1), layout.doorbell(0), layout.doorway(1), layout.ring(0, 1)];
+        for (offset, bytes) in beyond.into_iter().chain(typed.map(|offset| (offset, 1))) {
             let error = segment.region(offset as u64, bytes).expect_err("no block lies there");
             assert_eq!(error.class(), ErrorClass::Intern, "{bytes} bytes at {offset}");
         }
         segment.region(u64::MAX, 1).expect_err("no block lies there");
+        segment.lines(layout.first_lines(1) as u64, 82).expect("they are there from the start");
+        segment.lines(layout.first_lines(2) as u64 - 128, 2).expect_err("one is no line");
         segment.lines(layout.arena(0) as u64 + 1, 1).expect_err("misaligned");
         segment.lines(0, usize::MAX).expect_err("too many");
     }
