@@ -21,8 +21,7 @@ pub struct Broker {
     keeper: Option<Arc<OwnedFd>>,
 }
 
-/// A job that is being started, and what is heard of it then. Who is no longer interested drops it: from then on the
-/// new job's failure is its starter's, too.
+/// A job that is being started, and what is heard of it then. Who drops it does not want the job, which ends.
 #[derive(Debug)]
 pub struct Spawning {
     link: Link,
@@ -171,6 +170,12 @@ impl Spawning {
         }
     }
 
+    /// Both jobs are connected by MPI, and nothing more is to be heard: each is on its own.
+    pub fn connected(mut self) {
+        // A launcher that has gone has ended the job.
+        let _ = self.link.send(&Request::Connected.encode()).and_then(|()| self.link.flush_all());
+    }
+
     /// How the job that has begun has ended, if it has; or its launcher.
     pub fn ended(&mut self) -> Option<String> {
         if let State::Running = self.state
@@ -212,12 +217,12 @@ pub fn lookup(service: &str) -> Result<String> {
     };
     match ask() {
         Ok(Answer::Published { service: found, port }) if found == service => Ok(port),
-        Ok(_) => Err(Error::new(ErrorClass::Name, format!("nobody has published `{service}`"))),
+        Ok(_) => Err(Error::new(ErrorClass::Name, format!("nobody has published {service:?}"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(Error::new(ErrorClass::Name, format!("nobody has published `{service}` on this machine")))
+            Err(Error::new(ErrorClass::Name, format!("nobody has published {service:?} on this machine")))
         }
         Err(error) => {
-            Err(failed(ErrorClass::Name, format!("who has published `{service}` is silent"), error))
+            Err(failed(ErrorClass::Name, format!("who has published {service:?} is silent"), error))
         }
     }
 }

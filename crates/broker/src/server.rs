@@ -115,7 +115,7 @@ impl Server {
     pub fn publish(&mut self, job: u64, service: String, port: String) -> io::Result<()> {
         let socket = Address::of_service(&service).listen().map_err(|error| match error.kind() {
             io::ErrorKind::AddrInUse => {
-                io::Error::new(io::ErrorKind::AddrInUse, format!("`{service}` is published already"))
+                io::Error::new(io::ErrorKind::AddrInUse, format!("{service:?} is published already"))
             }
             _ => error,
         })?;

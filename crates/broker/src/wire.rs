@@ -16,6 +16,8 @@ pub enum Request {
         /// The code.
         code: i32,
     },
+    /// The spawned job is connected with who has asked for it, who wants to hear of it no more.
+    Connected,
     /// Publish the name of a port.
     Publish {
         /// Under this name.
@@ -122,6 +124,7 @@ impl Request {
             Self::Segment => writer.kind(2),
             Self::Spawn(spawn) => spawn.write(writer.kind(3)),
             Self::Unpublish { service } => writer.kind(4).text(service),
+            Self::Connected => writer.kind(5),
         };
         writer.0
     }
@@ -138,6 +141,7 @@ impl Request {
             2 => Self::Segment,
             3 => Self::Spawn(Spawn::read(&mut reader)?),
             4 => Self::Unpublish { service: reader.text()? },
+            5 => Self::Connected,
             _ => return Err(Malformed),
         };
         reader.end(request)

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use oxmpi_shm::Phase;
+use oxmpi_shm::{Guest, Phase};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use crate::birth::Origin;
@@ -396,6 +396,12 @@ impl Crew {
             before(rank.pid);
             let _ = rustix::process::waitid(WaitId::PidFd(rank.handle.as_fd()), WaitIdOptions::EXITED);
         }
+    }
+
+    /// Gives its memory back, for the next job that the launcher makes.
+    pub fn give_up(self) {
+        // Where the system refuses, it stays.
+        let _ = Guest::of(self.segment).retire();
     }
 
     /// What is to be said of the job at last.

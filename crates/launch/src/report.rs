@@ -168,6 +168,7 @@ pub fn describe(cause: Cause, states: &[RankState]) -> String {
             format!("process {pid} of another job called MPI_Abort with code {code}")
         }
         Cause::Connected { job } => format!("ends with job {job}, to which it is connected"),
+        Cause::Unwanted { job } => format!("ends because job {job}, which has spawned it, wants it no more"),
         Cause::Aborted { rank, code } => format!("{} called MPI_Abort with code {code}", who(rank)),
         Cause::Ended { rank, exit: Exit::Status(status), phase } => {
             let when = match phase {

@@ -6,6 +6,7 @@ use oxmpi_broker::{Answer, ClientId, Event, Request, Spawn};
 use rustix::process::Signal;
 
 use crate::birth::{Birth, Origin};
+use crate::crew::Crew;
 use crate::failure::{Failure, Result};
 use crate::report;
 use crate::start::Plan;
@@ -53,6 +54,14 @@ impl Supervisor {
                 self.server.answer(client, &Answer::Done, None);
                 self.end(index, Cause::AbortedFrom { pid, code });
             }
+            Request::Connected => {
+                // From now on what its ranks show counts.
+                if let Some(birth) =
+                    self.born_for(client).and_then(|born| self.crews[born].origin.birth_mut())
+                {
+                    birth.client = None;
+                }
+            }
             Request::Publish { service, port } => {
                 let done = self.server.publish(job, service, port);
                 let failed = |error: std::io::Error| Answer::Failed { text: error.to_string() };
@@ -73,7 +82,7 @@ impl Supervisor {
                 }
             }
             Request::Unpublish { service } => {
-                let text = format!("`{service}` is not published by this job");
+                let text = format!("{service:?} is not published by this job");
                 let answer = match self.server.unpublish(job, &service) {
                     true => Answer::Done,
                     false => Answer::Failed { text },
@@ -94,10 +103,20 @@ impl Supervisor {
         self.begin(plan, Origin::Spawned(birth))
     }
 
-    /// A client has gone, or wants to hear no more.
+    /// A client has gone, and with it the job that it has asked for and is not connected with.
     fn forget(&mut self, client: ClientId) {
-        let births = self.crews.iter_mut().filter_map(|crew| crew.origin.birth_mut());
-        births.filter(|birth| birth.client == Some(client)).for_each(|birth| birth.client = None);
+        let Some(born) = self.born_for(client) else { return };
+        let Some(birth) = self.crews[born].origin.birth_mut() else { return };
+        birth.client = None;
+        let parent = birth.parent;
+        let number = self.crews.iter().find(|crew| crew.id() == parent).map_or(1, |crew| crew.number);
+        self.end_aside(born, Cause::Unwanted { job: number });
+    }
+
+    /// The job whose birth a client wants to hear of, by index.
+    fn born_for(&self, client: ClientId) -> Option<usize> {
+        let is_it = |crew: &Crew| crew.origin.birth().is_some_and(|birth| birth.client == Some(client));
+        self.crews.iter().position(is_it)
     }
 
     /// Tells who has asked for the job at `index` that all its programs have begun.

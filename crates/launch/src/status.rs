@@ -78,6 +78,11 @@ pub enum Cause {
         /// Its number.
         job: u32,
     },
+    /// Nobody wants to hear any more of this job, which is not connected yet with the one that has asked for it.
+    Unwanted {
+        /// The number of that one.
+        job: u32,
+    },
     /// A rank has exited or died.
     Ended {
         /// The rank.
@@ -158,7 +163,7 @@ impl Cause {
     /// The launcher's exit status.
     pub fn status(self) -> u8 {
         match self {
-            Self::Absent { .. } | Self::Connected { .. } | Self::Stranded { .. } => 1,
+            Self::Absent { .. } | Self::Connected { .. } | Self::Stranded { .. } | Self::Unwanted { .. } => 1,
             Self::Aborted { code, .. } | Self::AbortedFrom { code, .. } | Self::Failed { code, .. } => {
                 match code.to_le_bytes()[0] {
                     0 if code != 0 => 1,
@@ -184,9 +189,11 @@ impl Cause {
             | Self::Failed { rank, .. }
             | Self::Stranded { rank, .. }
             | Self::NotStarted { rank, .. } => Some(rank),
-            Self::AbortedFrom { .. } | Self::Connected { .. } | Self::Interrupted(_) | Self::TimeLimit(_) => {
-                None
-            }
+            Self::AbortedFrom { .. }
+            | Self::Connected { .. }
+            | Self::Interrupted(_)
+            | Self::TimeLimit(_)
+            | Self::Unwanted { .. } => None,
         }
     }
 }

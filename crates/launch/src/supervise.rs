@@ -339,16 +339,20 @@ impl Supervisor {
     fn end_connected(&mut self, failed: usize) {
         let number = self.crews[failed].number;
         for index in ties::ended_with(&self.crews, failed) {
-            let crew = &mut self.crews[index];
-            if crew.is_ending() {
-                continue;
-            }
-            let cause = Cause::Connected { job: number };
-            let speaker = format!("{}: job {}", self.shared.launcher, crew.number);
-            let text = report::failure(&speaker, cause, &crew.states());
-            let text = if crew.origin.is_host() { String::new() } else { text };
-            crew.end_with(text, Signal::TERM, GRACE);
+            self.end_aside(index, Cause::Connected { job: number });
         }
+    }
+
+    /// Ends a job that has not failed itself.
+    pub fn end_aside(&mut self, index: usize, cause: Cause) {
+        let crew = &mut self.crews[index];
+        if crew.is_ending() {
+            return;
+        }
+        let speaker = format!("{}: job {}", self.shared.launcher, crew.number);
+        let text = report::failure(&speaker, cause, &crew.states());
+        let text = if crew.origin.is_host() { String::new() } else { text };
+        crew.end_with(text, Signal::TERM, GRACE);
     }
 
     /// Notes what is wrong with a job, unless something was before, or it is a matter of who has asked for the job.
@@ -375,7 +379,7 @@ impl Supervisor {
             streams.finish(crew.streams.clone());
             streams.say(&crew.last_words(launcher));
             self.tell_end(index);
-            self.crews.remove(index);
+            self.crews.remove(index).give_up();
         }
     }
 

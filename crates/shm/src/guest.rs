@@ -45,11 +45,16 @@ impl Guest {
             None => Box::leak(Box::new(Segment::map(file, &layout)?)),
             Some(segment) => {
                 let shown = segment.show(file, &layout);
-                shown.inspect_err(|_| lock(&VACANT).push((layout, segment)))?;
+                shown.inspect_err(|_| note_vacant(layout, segment))?;
                 segment
             }
         };
         Ok(Self { job: Job::view(segment, layout), layout })
+    }
+
+    /// A job whose segment this process has made for others.
+    pub fn of(job: Job) -> Self {
+        Self { job, layout: job.segment_layout() }
     }
 
     /// The job. Copies of it can still be used when it was given up, and show zeroes, or another job.
@@ -60,25 +65,35 @@ impl Guest {
     /// Gives the segment up. Whoever still uses it sees zeroes, and later perhaps another job's.
     ///
     /// # Errors
-    /// The system's, for one if it allows no files of this size (`ulimit -f`). Then the segment stays mapped.
+    /// The system's, for one if it allows no files of this size (`ulimit -f`); `AlreadyExists` if this process has a
+    /// seat there. Then the segment stays mapped.
     pub fn retire(self) -> io::Result<()> {
         let (layout, segment) = (self.layout, self.job.segment());
+        if has_seat(segment.file(), layout.ranks) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
         segment.show_nothing(&layout)?;
-        lock(&VACANT).push((layout, segment));
+        note_vacant(layout, segment);
         Ok(())
     }
 }
 
 /// Whether this process has a seat in the segment behind `file`, by whichever copy of oxmpi in it: then to close any
 /// descriptor of the file gives the seat up.
-fn has_seat(file: &OwnedFd, ranks: usize) -> bool {
+fn has_seat(file: impl AsFd, ranks: usize) -> bool {
     (0..ranks).any(|rank| seat::owner(file.as_fd(), rank).is_ok_and(|owner| owner == Some(process::id())))
 }
 
-fn take_vacant(layout: &Layout) -> Option<&'static Segment> {
+/// A segment that has this layout and shows an empty file of its own, if one has been given up.
+pub(crate) fn take_vacant(layout: &Layout) -> Option<&'static Segment> {
     let mut vacant = lock(&VACANT);
     let place = vacant.iter().position(|(shape, _)| shape == layout)?;
     Some(vacant.swap_remove(place).1)
+}
+
+/// Gives up a segment that shows an empty file of its own.
+pub(crate) fn note_vacant(layout: Layout, segment: &'static Segment) {
+    lock(&VACANT).push((layout, segment));
 }
 
 /// What is protected is whole after every step.

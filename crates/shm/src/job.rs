@@ -64,7 +64,7 @@ impl Job {
         let limit = rustix::process::getrlimit(Resource::Fsize).current;
         let layout = Layout::for_ranks(ranks as usize, memory_bytes(), limit.unwrap_or(u64::MAX))
             .ok_or_else(|| too_large(ranks, limit))?;
-        Self::begin(Segment::create(&layout)?, layout, usable_cpus())
+        Self::begin(new_segment(&layout)?, layout, usable_cpus())
     }
 
     /// As [`Job::create`], in memory of this process alone, without a seat that could be claimed: for tests of what is
@@ -75,11 +75,11 @@ impl Job {
     pub fn on_heap(ranks: u32) -> io::Result<Self> {
         let layout =
             Layout::with_arenas(ranks as usize, HEAP_ARENA_BITS).ok_or(io::ErrorKind::InvalidInput)?;
-        Self::begin(Segment::on_heap(&layout)?, layout, ranks as usize)
+        Self::begin(Box::leak(Box::new(Segment::on_heap(&layout)?)), layout, ranks as usize)
     }
 
-    fn begin(segment: Segment, layout: Layout, cpus: usize) -> io::Result<Self> {
-        let job = Self::view(Box::leak(Box::new(segment)), layout);
+    fn begin(segment: &'static Segment, layout: Layout, cpus: usize) -> io::Result<Self> {
+        let job = Self::view(segment, layout);
         job.header.ranks.store(layout.ranks as u32, Ordering::Relaxed);
         job.header.arena_bits.store(layout.arena_bits(), Ordering::Relaxed);
         job.header.id.store(seat::identity()?, Ordering::Relaxed);
@@ -140,6 +140,10 @@ impl Job {
         }
         let (ranks, arena_bits) = (word(offset_of!(Header, ranks)), word(offset_of!(Header, arena_bits)));
         Layout::with_arenas(ranks as usize, arena_bits).ok_or_else(|| wrong("the job's segment is damaged"))
+    }
+
+    pub(crate) fn segment_layout(&self) -> Layout {
+        self.layout
     }
 
     /// Claims the seat of `rank` for this process.
@@ -314,6 +318,18 @@ impl Job {
         let bulk = begin + size.bulk();
         let bulk = self.segment.fixed_region(bulk, size.bulk_bytes);
         (cells, credit, bulk)
+    }
+}
+
+/// One that was given up, or a new one; what exists from the start is reserved, and zeroes.
+fn new_segment(layout: &Layout) -> io::Result<&'static Segment> {
+    match crate::guest::take_vacant(layout) {
+        None => Ok(Box::leak(Box::new(Segment::create(layout)?))),
+        Some(segment) => {
+            let reserved = segment.reserve(0, layout.fixed_bytes());
+            reserved.inspect_err(|_| crate::guest::note_vacant(*layout, segment))?;
+            Ok(segment)
+        }
     }
 }
 

@@ -64,6 +64,20 @@ fn a_thousand_jobs_one_after_the_other_cost_what_one_does() {
         Guest::attach(like(job, seals)).expect_err("it may change its size");
     }
 
+    // The same of jobs that this process makes for others.
+    let make = |round| {
+        let made = Job::create(3).expect("a segment");
+        assert_eq!((made.size(), made.state(2).call()), (3, 0), "nothing of earlier ones");
+        made.state(2).set_call(round);
+        Guest::of(made).retire().expect("room");
+    };
+    (1..20).for_each(make);
+    let before = used();
+    (1..200).for_each(make);
+    let after = used();
+    assert_eq!((after.0, after.1, after.3), (before.0, before.1, before.3));
+
+    Guest::of(job).retire().expect_err("this process has a seat there");
     let own = job.file().try_clone_to_owned().expect("a descriptor");
     Guest::attach(own).expect_err("it is this process's own");
     assert_eq!(job.owner(1), Some(std::process::id()), "the seat was not given up");

@@ -150,6 +150,10 @@ impl Process {
             }
         };
         embassy.reached.iter().for_each(|&job| state.engine.let_go(job));
+        drop(state);
+        if let (Ok(_), Ok(Counterpart::Connection(connection))) = (&settled, embassy.counterpart) {
+            connection.complete();
+        }
         settled
     }
 

@@ -44,6 +44,13 @@ impl Connection {
         Self { started: Some(started), ..self }
     }
 
+    /// The groups are connected by a communicator.
+    pub(crate) fn complete(self) {
+        if let Some(started) = self.started {
+            started.connected();
+        }
+    }
+
     /// Tells the other root something, and hears what that tells.
     ///
     /// # Errors
@@ -61,7 +68,11 @@ impl Connection {
             match (link.flush().and_then(|_| link.receive()), &mut *started) {
                 (Ok(Some(heard)), _) => Some(Ok(heard)),
                 (Ok(None), None) => call.as_ref()?.time_out().map(Err),
-                (Ok(None), Some(started)) => started.ended().map(|how| Err(ended(how))),
+                // What it told before its end is there by now.
+                (Ok(None), Some(started)) => started.ended().map(|how| match link.receive() {
+                    Ok(Some(heard)) => Ok(heard),
+                    _ => Err(ended(how)),
+                }),
                 (Err(error), None) => Some(Err(gone(error))),
                 // Its launcher knows why, or is about to.
                 (Err(error), Some(started)) => match started.ended() {

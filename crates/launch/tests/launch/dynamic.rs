@@ -108,13 +108,49 @@ fn a_child_that_fails_ends_its_parent_once_they_are_connected() {
 #[test]
 fn a_parent_that_fails_ends_all_its_children() {
     let ended = run(
-        "init spawn:c accept spawn:d accept exit:7",
+        "init spawn:c accept connected spawn:d accept connected exit:7",
         &[("c", "init greet sleep"), ("d", "init greet sleep")],
     );
     assert_eq!(ended.status, Some(7), "{}", ended.out);
     for job in [2, 3] {
         assert!(ended.err.contains(&format!("mpiexec: job {job}: ends with job 1")), "{}", ended.err);
     }
+}
+
+#[test]
+fn a_job_that_its_parent_is_not_connected_with_yet_ends_with_it() {
+    for last in ["exit:7", "drop late exit:7"] {
+        let ended = run(&format!("init spawn:c {last}"), &[("c", "print:begun sleep")]);
+        assert_eq!(ended.status, Some(7), "{}", ended.out);
+        let unwanted = "job 2: ends because job 1, which has spawned it, wants it no more\n";
+        assert!(ended.err.contains(unwanted), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_job_that_has_parted_from_another_one_outlives_it() {
+    let ended =
+        run("init spawn:c accept connected part exit:7", &[("c", "init greet hear late print:alive")]);
+    assert_eq!(ended.status, Some(7), "{}", ended.out);
+    assert!(ended.out.contains("alive\n") && !ended.err.contains("job 2"), "{}{}", ended.out, ended.err);
+    let script = "init spawn:c accept connected part late print:alive finalize";
+    let ended = run(script, &[("c", "init greet hear exit:7")]);
+    assert!(
+        ended.out.contains("alive\n") && !ended.err.contains("job 1: ends"),
+        "{}{}",
+        ended.out,
+        ended.err
+    );
+    assert_eq!(ended.status, Some(7), "its failure is one of the launcher's jobs: {}", ended.err);
+}
+
+/// Two children of one parent, of which one has parted.
+#[test]
+fn a_failure_ends_who_is_connected_and_nobody_else() {
+    let script = "init spawn:c accept connected part spawn:d accept connected exit:7";
+    let ended = run(script, &[("c", "init greet hear late late print:alive"), ("d", "init greet sleep")]);
+    assert!(ended.out.contains("alive\n") && !ended.err.contains("job 2"), "{}{}", ended.out, ended.err);
+    assert!(ended.err.contains("mpiexec: job 3: ends with job 1"), "{}", ended.err);
 }
 
 #[test]

@@ -18,12 +18,14 @@ pub struct Partner<'a> {
     port: Port,
     spawning: Option<Spawning>,
     link: Option<Link>,
+    /// The job that it is connected with.
+    met: Option<u64>,
 }
 
 impl<'a> Partner<'a> {
     pub fn new(job: &'a Job, rank: usize, broker: &'a Broker) -> Self {
         let port = Port::open().expect("a port");
-        Self { job, rank, broker, port, spawning: None, link: None }
+        Self { job, rank, broker, port, spawning: None, link: None, met: None }
     }
 
     /// Does what a word of the rank's script says.
@@ -33,11 +35,13 @@ impl<'a> Partner<'a> {
             "accept" => self.accept(),
             "greet" => self.greet(),
             "connected" => {
-                self.spawning = None;
+                self.spawning.take().expect("spawned before").connected();
                 let link = self.link.as_mut().expect("accepted before");
                 link.send(b"connected").expect("short");
                 assert!(link.flush().expect("it is there"));
             }
+            "part" => self.job.state(self.rank).untie(self.met.take().expect("met before")),
+            "drop" => drop(self.spawning.take()),
             "hear" => {
                 self.hear();
             }
@@ -112,6 +116,8 @@ impl<'a> Partner<'a> {
         let id = u64::from_le_bytes(self.hear().try_into().expect("a number"));
         let other = Job::attach(Broker::of_job(id).segment().expect("its broker")).expect("its segment");
         assert_eq!(other.id(), id);
+        self.job.state(self.rank).tie(id);
+        self.met = Some(id);
         println!("met a job of {}", other.size());
     }
 
