@@ -49,7 +49,7 @@ impl Process {
             SplitType::Alone | SplitType::Undefined => None,
         };
         let color = match split_type {
-            SplitType::Alone => Some(self.world().rank()),
+            SplitType::Alone => Some(comm.rank()).filter(|_| !comm.is_inter()), // nobody is opposite
             _ => kind.and_then(|kind| mine.part(kind)),
         };
         Ok((self.comm_split(comm, color.map(u32::cast_signed), key)?, kind))
