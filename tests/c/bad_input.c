@@ -89,7 +89,7 @@ static int names_argument(const char *text) {
 
 /* Whether the text names the value in one of the ways to write it. */
 static int names_value(const char *text) {
-    char decimal[32], hexadecimal[32];
+    char decimal[32], hexadecimal[32], unquoted[256];
     if (now.number == (intptr_t)a_long_string)
         return strstr(text, "4095") != NULL;
     if (!strcmp(now.value, "\"\"") && strstr(text, "empty"))
@@ -97,6 +97,13 @@ static int names_value(const char *text) {
     /* Of a communicator that is one, what it should be is told instead. */
     if (heard_on == (MPI_Comm)now.number)
         return 1;
+    /* A text, quoted or not. */
+    if (strlen(now.value) > 2 && now.value[0] == '"') {
+        snprintf(unquoted, sizeof unquoted, "%s", now.value + 1);
+        unquoted[strlen(unquoted) - 1] = 0;
+        if (strstr(text, unquoted))
+            return 1;
+    }
     snprintf(decimal, sizeof decimal, "%lld", (long long)now.number);
     snprintf(hexadecimal, sizeof hexadecimal, "%#llx", (long long)now.number);
     return strstr(text, now.value) || strstr(text, decimal) || strstr(text, hexadecimal) ||
@@ -147,7 +154,17 @@ static void on_signal(int signal) {
 
 int main(int argc, char **argv) {
     int all_failures;
+    MPI_Comm parent;
     begin(&argc, &argv);
+    OK(MPI_Comm_get_parent(&parent));
+    if (parent != MPI_COMM_NULL) {
+        if (argc > 1 && !strcmp(argv[1], "--partner"))
+            be_partner(parent);
+        OK(MPI_Comm_disconnect(&parent));
+        MPI_Finalize();
+        return 0;
+    }
+    program = argv[0];
     make_objects();
     for (int index = 0; index < 3; index++)
         signal((int[]){SIGABRT, SIGSEGV, SIGTERM}[index], on_signal);
@@ -157,6 +174,7 @@ int main(int argc, char **argv) {
         if (argc < 2 || !strcmp(now.function->name, argv[1]) || strstr(now.function->chapter, argv[1]))
             now.function->try();
     }
+    end_partner();
     free_objects();
     OK(MPI_Allreduce(&failures, &all_failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     CHECK(all_failures == 0, "%d failures in %d cases", failures, cases);

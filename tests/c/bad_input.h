@@ -3,8 +3,11 @@
 #define OXMPI_TESTS_BAD_INPUT_H
 
 #include "check.h"
+#include <arpa/inet.h>
 #include <limits.h>
 #include <stdint.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* How often an error handler was called, and on which communicator last. */
 static int heard;
@@ -324,6 +327,115 @@ static void attach_to_session(void) {
 
 static void detach_from_session(void) {
     OK(MPI_Session_detach_buffer(a_session(), &detached, &detached_bytes));
+}
+
+/* Other jobs: a child that is there for this rank alone does the other side's part. */
+
+enum { CONNECT = 1, ACCEPT, JOIN, LEAVE };
+
+static char *program, a_port[MPI_MAX_PORT_NAME], the_partners_port[MPI_MAX_PORT_NAME];
+static MPI_Comm the_partner = MPI_COMM_NULL;
+
+/* What a partner does, as it is told. */
+static void be_partner(MPI_Comm parent) {
+    char port[MPI_MAX_PORT_NAME], own_port[MPI_MAX_PORT_NAME];
+    MPI_Comm inter;
+    MPI_Status status;
+    OK(MPI_Open_port(MPI_INFO_NULL, own_port));
+    OK(MPI_Send(own_port, sizeof own_port, MPI_CHAR, 0, 0, parent));
+    for (;;) {
+        OK(MPI_Recv(port, sizeof port, MPI_CHAR, 0, MPI_ANY_TAG, parent, &status));
+        if (status.MPI_TAG == LEAVE)
+            break;
+        if (status.MPI_TAG == CONNECT)
+            OK(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter));
+        if (status.MPI_TAG == ACCEPT)
+            OK(MPI_Comm_accept(own_port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter));
+        if (status.MPI_TAG == JOIN) {
+            struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(atoi(port)),
+                                          .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+            int fd = socket(AF_INET, SOCK_STREAM, 0);
+            CHECK(connect(fd, (struct sockaddr *)&address, sizeof address) == 0, "nobody listens");
+            OK(MPI_Comm_join(fd, &inter));
+            close(fd);
+        }
+        OK(MPI_Comm_disconnect(&inter));
+    }
+    OK(MPI_Close_port(own_port));
+}
+
+static void make_partner(void) {
+    char *words[] = {"--partner", NULL};
+    if (the_partner != MPI_COMM_NULL)
+        return;
+    OK(MPI_Comm_spawn(program, words, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &the_partner, MPI_ERRCODES_IGNORE));
+    OK(MPI_Recv(the_partners_port, sizeof the_partners_port, MPI_CHAR, 0, 0, the_partner, MPI_STATUS_IGNORE));
+    OK(MPI_Open_port(MPI_INFO_NULL, a_port));
+}
+
+static void tell_partner(int what, const char *port) {
+    char text[MPI_MAX_PORT_NAME];
+    snprintf(text, sizeof text, "%s", port);
+    OK(MPI_Send(text, sizeof text, MPI_CHAR, 0, what, the_partner));
+}
+
+/* Where the partner connects now. */
+static char *visited_port(void) {
+    make_partner();
+    tell_partner(CONNECT, a_port);
+    return a_port;
+}
+
+/* Where the partner accepts now. */
+static char *open_port(void) {
+    make_partner();
+    tell_partner(ACCEPT, "");
+    return the_partners_port;
+}
+
+static void end_partner(void) {
+    if (the_partner == MPI_COMM_NULL)
+        return;
+    tell_partner(LEAVE, "");
+    OK(MPI_Comm_disconnect(&the_partner));
+    OK(MPI_Close_port(a_port));
+}
+
+/* Connected with the partner, who joins at the other end. */
+static int a_socket(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    char port[12];
+    int listener = socket(AF_INET, SOCK_STREAM, 0), fd;
+    CHECK(bind(listener, (struct sockaddr *)&address, length) == 0 && listen(listener, 1) == 0 &&
+              getsockname(listener, (struct sockaddr *)&address, &length) == 0,
+          "there is no socket");
+    snprintf(port, sizeof port, "%d", ntohs(address.sin_port));
+    make_partner();
+    tell_partner(JOIN, port);
+    fd = accept(listener, NULL, NULL);
+    close(listener);
+    return fd;
+}
+
+static char *fresh_port(void) {
+    static char port[MPI_MAX_PORT_NAME];
+    OK(MPI_Open_port(MPI_INFO_NULL, port));
+    return port;
+}
+
+/* Nobody else's. */
+static char *fresh_service(void) {
+    static char name[64];
+    static int number;
+    snprintf(name, sizeof name, "bad_input of %d, %d", (int)getpid(), number++);
+    return name;
+}
+
+static char *published_service(void) {
+    char *name = fresh_service();
+    OK(MPI_Publish_name(name, MPI_INFO_NULL, "a port"));
+    return name;
 }
 
 /* Handles of objects that were freed. */

@@ -169,7 +169,7 @@ pub fn comm_spawn(
         let info = info::hints("info", info)?;
         Ok(vec![program("maxprocs", command.bytes("command")?, argv, maxprocs, &info)?])
     };
-    spawn(function, block, root, comm, intercomm, array_of_errcodes)
+    spawn(function, "command", block, root, comm, intercomm, array_of_errcodes)
 }
 
 /// `MPI_Comm_spawn_multiple`: all but `root`, `comm` and what is written counts at the root only.
@@ -197,12 +197,13 @@ pub fn comm_spawn_multiple(
         };
         commands.into_iter().enumerate().map(block).collect()
     };
-    spawn(function, blocks, root, comm, intercomm, array_of_errcodes)
+    spawn(function, "array_of_commands", blocks, root, comm, intercomm, array_of_errcodes)
 }
 
 /// Starts what the root names.
 fn spawn(
     function: Function,
+    commands: &str,
     blocks: impl FnOnce() -> Result<Vec<Program>>,
     root: c_int,
     comm: MPI_Comm,
@@ -213,7 +214,11 @@ fn spawn(
         let out = intercomm.named("intercomm")?;
         let blocks = if is_root(&comm.core, root) { blocks() } else { Ok(Vec::new()) };
         let asked = blocks.iter().flatten().map(|block| block.max_procs).sum();
-        let spawned = process.comm_spawn(&comm.core, root, blocks);
+        let about = |error: Error| match error.class() {
+            ErrorClass::Spawn => error.about(commands),
+            _ => error,
+        };
+        let spawned = process.comm_spawn(&comm.core, root, blocks).map_err(about);
         let (size, code) = match &spawned {
             Ok(made) => (made.peers(), MPI_SUCCESS),
             Err(error) => (asked, error.class().code()),

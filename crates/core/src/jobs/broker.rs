@@ -49,7 +49,7 @@ impl Process {
     /// # Errors
     /// `Service` if that is taken.
     pub fn publish_name(&self, service: &str, port: &str) -> Result<()> {
-        self.broker()?.publish(service, port)
+        self.broker()?.publish(service, port).map_err(about_service)
     }
 
     /// Withdraws a name that this job has published.
@@ -57,7 +57,7 @@ impl Process {
     /// # Errors
     /// `Service` if it has not published it.
     pub fn unpublish_name(&self, service: &str) -> Result<()> {
-        self.broker()?.unpublish(service)
+        self.broker()?.unpublish(service).map_err(about_service)
     }
 
     /// The name of the port that a process of this user has published under the name `service`.
@@ -65,7 +65,7 @@ impl Process {
     /// # Errors
     /// `Name` if nobody has.
     pub fn lookup_name(&self, service: &str) -> Result<String> {
-        oxmpi_broker::lookup(service)
+        oxmpi_broker::lookup(service).map_err(about_service)
     }
 
     /// Ends the other jobs that have members in `comm`, as far as that is possible.
@@ -81,6 +81,10 @@ impl Process {
         // Who is gone has ended already.
         jobs.into_iter().filter(|&job| job != own).for_each(|job| drop(Broker::of_job(job).abort(code)));
     }
+}
+
+fn about_service(error: Error) -> Error {
+    error.about("service_name")
 }
 
 pub(super) fn failed(class: ErrorClass, what: &str, error: &io::Error) -> Error {

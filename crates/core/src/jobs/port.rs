@@ -170,11 +170,11 @@ impl Call {
 
     #[cold]
     fn failed(&self, why: &str) -> Error {
-        Error::new(ErrorClass::Port, format!("port_name is `{}`, {why}", self.port))
+        Error::new(ErrorClass::Port, format!("port_name is {:?}, {why}", self.port))
     }
 }
 
 #[cold]
 fn not_open(name: &str) -> Error {
-    Error::new(ErrorClass::Port, format!("port_name is `{name}`, which this process has not opened"))
+    Error::new(ErrorClass::Port, format!("port_name is {name:?}, which this process has not opened"))
 }
