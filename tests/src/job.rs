@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use crate::{RANKS, prefix};
@@ -90,14 +90,22 @@ impl Program {
         // Cargo's search path for libraries would hide the installed one.
         command.env_remove("LD_LIBRARY_PATH");
         command.args(["--timeout", TIME_LIMIT_S, "-n", &ranks.to_string()]);
-        Job { program: self.path.clone(), arguments: Vec::new(), ranks, command }
+        Job { program: Some(self.path.clone()), arguments: Vec::new(), ranks, command }
+    }
+
+    /// The program without a launcher: a job of one rank.
+    pub fn alone(&self) -> Job {
+        let mut command = Command::new(&self.path);
+        command.env_remove("LD_LIBRARY_PATH");
+        Job { program: None, arguments: Vec::new(), ranks: 1, command }
     }
 }
 
 /// A program about to be run by `mpiexec`.
 #[derive(Debug)]
 pub struct Job {
-    program: PathBuf,
+    /// What the command is given to run, if it is not the program itself.
+    program: Option<PathBuf>,
     arguments: Vec<String>,
     ranks: u32,
     command: Command,
@@ -161,11 +169,19 @@ impl Job {
     ///
     /// # Panics
     /// If `mpiexec` cannot be started.
-    pub fn run(mut self) -> Ended {
-        let output = self.command.arg(&self.program).args(&self.arguments).output();
-        let output = output.expect("mpiexec is installed");
-        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-        Ended { status: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    pub fn run(self) -> Ended {
+        self.start().ended()
+    }
+
+    /// Starts the job. What it prints must fit into a pipe.
+    ///
+    /// # Panics
+    /// If `mpiexec` cannot be started.
+    pub fn start(mut self) -> Running {
+        self.command.args(&self.program).args(&self.arguments);
+        self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let name = format!("{:?}", self.command);
+        Running { name, ranks: self.ranks, child: self.command.spawn().expect("mpiexec is installed") }
     }
 
     /// Runs the job and checks that all ranks came to their end, as one job.
@@ -173,10 +189,37 @@ impl Job {
     /// # Panics
     /// If not, with everything that the job said.
     pub fn passes(self) {
-        let ranks = self.ranks;
-        let job = format!("{:?} {:?} on {ranks} ranks", self.program, self.arguments);
-        let ended = self.run();
+        self.start().passes();
+    }
+}
+
+/// A job that runs.
+#[derive(Debug)]
+pub struct Running {
+    name: String,
+    ranks: u32,
+    child: Child,
+}
+
+impl Running {
+    /// Waits for the end of the job.
+    ///
+    /// # Panics
+    /// If the system does not tell.
+    pub fn ended(self) -> Ended {
+        let output = self.child.wait_with_output().expect("it is this process's child");
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        Ended { status: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+
+    /// Waits for the end of the job, and checks that all ranks came to it, as one job.
+    ///
+    /// # Panics
+    /// If not, with everything that the job said.
+    pub fn passes(self) {
+        let (name, ranks) = (self.name.clone(), self.ranks);
+        let ended = self.ended();
         let passed = ended.status == Some(0) && ended.out.contains(&format!("passed on {ranks}\n"));
-        assert!(passed, "{job} ended with status {:?}:\n{}{}", ended.status, ended.out, ended.err);
+        assert!(passed, "{name} ended with status {:?}:\n{}{}", ended.status, ended.out, ended.err);
     }
 }

@@ -6,10 +6,12 @@
 
 pub mod bad_input;
 mod job;
+mod mark;
 mod prefix;
 pub mod reductions;
 
-pub use job::{Ended, Job, Program};
+pub use job::{Ended, Job, Program, Running};
+pub use mark::Mark;
 pub use prefix::prefix;
 
 /// The numbers of ranks on which a program runs unless its test says otherwise.

@@ -1,6 +1,6 @@
 //! Tests that run jobs: C programs and mpi4py, against an installation; and those that run on another machine.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -22,8 +22,15 @@ pub fn test(arguments: &[OsString]) -> Outcome {
 pub fn check(prefix: &Path, arguments: &[OsString]) -> Outcome {
     build_rust_and_c(prefix)?;
     let mut command = cargo();
-    command.args(["test", "--package", "oxmpi-tests", "--no-fail-fast", "--"]).args(arguments);
-    succeed(command.env("OXMPI_TEST_PREFIX", prefix))
+    command.args(["test", "--package", "oxmpi-tests", "--no-fail-fast"]);
+    // A word that names a file of tests means all of that file.
+    let (files, words): (Vec<_>, Vec<_>) = arguments.iter().partition(|&word| is_file_of_tests(word));
+    command.args(files.into_iter().flat_map(|file| [OsStr::new("--test"), file]));
+    succeed(command.arg("--").args(words).env("OXMPI_TEST_PREFIX", prefix))
+}
+
+fn is_file_of_tests(word: &OsString) -> bool {
+    workspace_root().join("tests/tests").join(word).with_extension("rs").is_file()
 }
 
 /// Builds the programs of `tests/rust_and_c`, with an engine for both languages and with one for each.

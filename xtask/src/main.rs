@@ -27,7 +27,8 @@ usage: cargo xtask <command>
   generate [--check]               write the files derived from spec/, or fail if the committed ones differ
   install --prefix DIR [--debug]   build and install programs, header, library and manuals
   symbols LIBRARY HEADER           compare an installed library and header with spec/
-  test [ARGUMENT ...]              the multi-process tests, with arguments for the test programs (a name, say)
+  test [FILE ...] [ARGUMENT ...]   the multi-process tests, or those of files in tests/tests (dynamic, say),
+                                   with arguments for the test programs (the name of a test, say)
   tidy                             check what the compiler and clippy do not: lengths, names, marks
 ";
 

@@ -1,0 +1,194 @@
+//! Jobs that spawn jobs, and jobs that find each other.
+//!
+//! MPI-5.0: Process Initialization, Creation, and Management.
+
+use oxmpi_tests::{Job, Mark, Program, programs};
+
+programs! {
+    dynamic_failed on 1 3;
+    dynamic_multiple on 1 3;
+    dynamic_spawn on 1 2 3;
+    dynamic_threads on 1 3;
+}
+
+/// Numbers of ranks of the first job, of jobs, and of ranks of each further one.
+const JOBS: [(u32, u32, u32); 4] = [(1, 1, 1), (1, 2, 2), (2, 2, 3), (2, 3, 2)];
+
+/// Rounds of two jobs that meet; `OXMPI_ROUNDS` asks for more.
+const ROUNDS: &str = "40";
+
+/// Ways to wait for a process that has died.
+const WAYS: [&str; 39] = [
+    "allreduce",
+    "alltoall",
+    "barrier",
+    "barrier_merged",
+    "bcast",
+    "disconnect",
+    "dup",
+    "finalize",
+    "get_status",
+    "ibarrier",
+    "improbe",
+    "iprobe",
+    "iprobe_any",
+    "merge",
+    "mprobe",
+    "nothing",
+    "persistent_receive",
+    "probe",
+    "probe_any",
+    "recv",
+    "recv_any",
+    "recv_any_merged",
+    "recv_merged",
+    "send_long",
+    "sendrecv",
+    "split",
+    "ssend",
+    "test",
+    "test_iallreduce",
+    "testall",
+    "testany",
+    "testsome",
+    "wait_any_source",
+    "wait_long",
+    "wait_receive",
+    "wait_send",
+    "waitall",
+    "waitany",
+    "waitsome",
+];
+
+/// Runs two jobs at the same time, which learn how they find each other; both must pass, and nothing is left.
+fn meet(server: Job, client: Job, last: &str) {
+    let mark = Mark::new();
+    let give = |job: Job, side: &str| mark.on(job).argument(side).argument(mark.name()).argument(last);
+    let server = give(server, "--serve").start();
+    give(client, "--visit").passes();
+    server.passes();
+    mark.is_gone();
+}
+
+/// So many ranks; without a launcher if there are none.
+fn ranks(program: &Program, ranks: u32) -> Job {
+    if ranks == 0 { program.alone() } else { program.on(ranks) }
+}
+
+#[test]
+fn nothing_is_left_of_what_could_not_be_spawned() {
+    let mark = Mark::new();
+    mark.on(Program::compile("dynamic_failed").on(2)).passes();
+    mark.is_gone();
+    mark.on(Program::compile("dynamic_failed").alone()).passes();
+    mark.is_gone();
+}
+
+#[test]
+fn a_process_that_nobody_has_launched_spawns() {
+    let mark = Mark::new();
+    for program in ["dynamic_spawn", "dynamic_multiple", "dynamic_threads"] {
+        mark.on(Program::compile(program).alone()).passes();
+        mark.is_gone();
+    }
+}
+
+#[test]
+fn communicators_and_groups_of_several_jobs_are_like_others() {
+    let program = Program::compile("dynamic_comms");
+    JOBS.into_iter().for_each(|(first, jobs, each)| program.on(first).with_jobs(jobs, each).passes());
+}
+
+#[test]
+fn messages_go_from_job_to_job() {
+    let program = Program::compile("dynamic_pt2pt");
+    JOBS.into_iter().for_each(|(first, jobs, each)| program.on(first).with_jobs(jobs, each).passes());
+}
+
+#[test]
+fn jobs_of_two_launchers_and_of_none_meet_at_ports() {
+    let program = Program::compile("dynamic_ports");
+    for (server, client) in [(1, 1), (2, 3), (3, 1), (0, 2), (2, 0), (0, 0)] {
+        meet(ranks(&program, server), ranks(&program, client), "3");
+    }
+}
+
+#[test]
+fn a_server_accepts_several_clients_one_after_the_other() {
+    let (program, mark) = (Program::compile("dynamic_ports"), Mark::new());
+    let give = |job: Job, side: &str, times: &str| {
+        mark.on(job).argument(side).argument(mark.name()).argument(times).start()
+    };
+    let clients = [1, 2, 0, 1].map(|client| give(ranks(&program, client), "--visit", "3"));
+    give(program.on(2), "--serve", "12").passes();
+    clients.into_iter().for_each(|client| client.passes());
+    mark.is_gone();
+}
+
+#[test]
+fn connecting_waits_for_accepting_and_threads_accept_at_the_same_time() {
+    let program = Program::compile("dynamic_late");
+    for (server, client) in [(1, 1), (3, 2), (0, 1)] {
+        meet(ranks(&program, server), ranks(&program, client), "");
+    }
+}
+
+#[test]
+fn names_are_published_until_they_are_withdrawn_or_their_job_ends() {
+    let program = Program::compile("dynamic_names");
+    for job in [program.on(1), program.on(3), program.alone()] {
+        let mark = Mark::new();
+        mark.on(job).argument(mark.name()).passes();
+        for what in ["leave", "missing"] {
+            mark.on(program.on(2)).argument(mark.name()).argument(what).passes();
+        }
+        mark.is_gone();
+    }
+}
+
+#[test]
+fn processes_join_over_sockets_of_their_own() {
+    let program = Program::compile("dynamic_join");
+    [2, 3].into_iter().for_each(|ranks| program.on(ranks).argument("--inside").passes());
+    for (server, client) in [(1, 2), (0, 1), (0, 0)] {
+        meet(ranks(&program, server), ranks(&program, client), "");
+    }
+}
+
+/// Acceptance: in constant memory.
+#[test]
+fn two_jobs_meet_again_and_again_and_leave_nothing() {
+    let rounds = std::env::var("OXMPI_ROUNDS").unwrap_or_else(|_| ROUNDS.to_owned());
+    let program = Program::compile("dynamic_rounds");
+    let patient = |ranks| program.on(ranks).option("--timeout=1200");
+    meet(patient(2), patient(3), &rounds);
+}
+
+/// One job dies in some way while the other waits in some way, and goes on.
+fn survives(way: &str, how: &str, survivors: u32, victims: u32) {
+    let (program, mark) = (Program::compile("dynamic_deaths"), Mark::new());
+    let give =
+        |job: Job, side: &str, last: &str| mark.on(job).argument(side).argument(mark.name()).argument(last);
+    let survivor = give(ranks(&program, survivors), "--serve", way).start();
+    let victim = give(program.on(victims), "--die", how).run();
+    assert_ne!(victim.status, Some(0), "{how}: {}{}", victim.out, victim.err);
+    survivor.passes();
+    mark.is_gone();
+}
+
+#[test]
+fn who_waits_in_any_way_for_a_job_that_dies_gets_an_error_and_goes_on() {
+    WAYS.into_iter().for_each(|way| survives(way, "one", 2, 2));
+}
+
+#[test]
+fn however_a_job_dies_the_other_one_goes_on() {
+    for how in ["all", "launcher", "abort", "exit"] {
+        for way in ["recv", "test", "allreduce", "waitall", "disconnect", "finalize"] {
+            survives(way, how, 2, 2);
+        }
+    }
+    for (survivors, victims) in [(0, 2), (1, 1), (3, 1)] {
+        survives("recv_any", "all", survivors, victims);
+    }
+}
