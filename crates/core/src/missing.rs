@@ -37,8 +37,8 @@ impl State {
         others.into_iter().all(|peer| absent.is_leaving(peer)).then_some(first)
     }
 
-    /// Fails if no message can come from `source` any more, or from anybody, because processes of other jobs have left.
-    /// What they told before may be under way still.
+    /// Fails if no message can come from `source` any more because it is a process of another job that has left; or,
+    /// from anybody, if one has left from which it might have come. What they told before may be under way still.
     ///
     /// # Errors
     /// `ProcAborted`.
@@ -46,7 +46,7 @@ impl State {
         let lost = |address: &Address| self.engine.lost(address.peer);
         let error = match source {
             Some(source) => usize::try_from(source).ok().and_then(|rank| lost(&comm.addresses[rank])),
-            None => comm.addresses.iter().try_fold(None, |_, address| lost(address).map(Some)).flatten(),
+            None => comm.addresses.iter().find_map(lost),
         };
         error.map_or(Ok(()), Err)
     }

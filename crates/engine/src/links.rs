@@ -302,12 +302,13 @@ impl Engine {
     fn fail_without(&mut self, id: PeerId) {
         let channels = &self.channels;
         let is_lost = |peer: PeerId| self.p2p.peers[peer].is_lost();
-        let silent: Vec<u32> = (channels.iter())
-            .filter(|channel| channel.sources().all(is_lost))
+        // A message from anybody may be one that the peer would have sent: nobody knows.
+        let doubtful: Vec<u32> = (channels.iter())
+            .filter(|channel| channel.sources().any(is_lost))
             .filter_map(Channel::beside)
             .collect();
         self.p2p.lose(id, |context, rank| match rank {
-            Status::ANY => silent.contains(&context),
+            Status::ANY => doubtful.contains(&context),
             rank => channels.iter().any(|channel| channel.is_source(context, rank, id)),
         });
     }
