@@ -176,7 +176,7 @@ pub fn comm_spawn(
 #[expect(clippy::too_many_arguments, reason = "the arguments of the standard")]
 pub fn comm_spawn_multiple(
     function: Function,
-    _count: c_int,
+    count: c_int,
     array_of_commands: Texts,
     array_of_argv: WordLists,
     array_of_maxprocs: ArrayIn<c_int>,
@@ -187,6 +187,9 @@ pub fn comm_spawn_multiple(
     array_of_errcodes: Unmeasured<c_int, Writing>,
 ) -> c_int {
     let blocks = || {
+        if count < 1 {
+            return Err(Error::new(ErrorClass::Arg, format!("count is {count}")));
+        }
         let commands = array_of_commands.counted("array_of_commands", "count")?;
         let max_procs = array_of_maxprocs.counted("array_of_maxprocs", "count")?;
         let infos = array_of_info.counted("array_of_info", "count")?;

@@ -119,7 +119,8 @@ fn wrong_values(text: &mut String, parameter: &Parameter, argument: &Argument) {
 /// A variable of the argument's name, with the valid value.
 fn declare(text: &mut String, index: usize, parameter: &Parameter, argument: &Argument) {
     let Parameter { name, c_type, .. } = parameter;
-    let item = parameter.item_type();
+    // Arrays of strings are the only ones of pointers.
+    let item = if c_type.contains("**") { "char *" } else { parameter.item_type() };
     let valid = argument.valid.as_deref();
     let pointer =
         if c_type.contains("[3]") { format!("{item} (*{name})[3]") } else { format!("{item} *{name}") };
@@ -132,7 +133,6 @@ fn declare(text: &mut String, index: usize, parameter: &Parameter, argument: &Ar
             let value = value.unwrap_or("0");
             let items = value.strip_prefix('{').and_then(|items| items.strip_suffix('}'));
             let items = items.map_or_else(|| usual_items(parameter, value), str::to_owned);
-            let item = if c_type.contains("**") { "char *" } else { item };
             push(text, format_args!("        {pointer} = room({index});\n"));
             push(text, format_args!("        FILL({name}, {item}, {items});\n"));
         }
