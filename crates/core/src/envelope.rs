@@ -37,7 +37,7 @@ pub enum TagPattern {
     Tag(i32),
 }
 
-/// The communication modes, but for the buffered one: see [`Process::bsend`].
+/// The communication modes, but for the buffered one: see [`Process::bsend`](crate::Process::bsend).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the variants are the standard's names")]
 pub enum SendMode {

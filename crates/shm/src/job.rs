@@ -108,7 +108,7 @@ impl Job {
         (0..ranks as usize).map(claim).collect()
     }
 
-    /// The same, of a segment that has no file: for tests, as [`Segment::on_heap`].
+    /// The same, of a segment that has no file: for tests.
     ///
     /// # Errors
     /// As [`Job::on_heap`].

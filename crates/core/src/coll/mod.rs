@@ -1,8 +1,8 @@
 //! Collectives: each is described once, and the lifetimes know nothing of which it is.
 //!
-//! A description checks the arguments and says what the collective's [`Shape`] is and which buffers its roles
-//! are bound to: an [`Operation`]. `lifetime` turns any operation into a blocking, nonblocking or persistent
-//! call. All descriptions refuse buffers that overlap, with class `Buffer`.
+//! A description checks the arguments and says what the collective's [`Shape`](oxmpi_plan::Shape) is and which
+//! buffers its roles are bound to: an [`Operation`]. `lifetime` turns any operation into a blocking, nonblocking or
+//! persistent call. All descriptions refuse buffers that overlap, with class `Buffer`.
 //!
 //! MPI-5.0: Collective Communication.
 

@@ -22,7 +22,7 @@ pub struct Completion {
     pub(crate) is_generalized: bool,
 }
 
-/// What [`Process::test_any`] found.
+/// What [`Process::test_any`](crate::Process::test_any) found.
 #[derive(Debug)]
 pub enum AnyTest {
     /// This request was completed.
