@@ -44,6 +44,9 @@ run() {
     "$prefix/bin/mpiexec" -n "$ranks" --timeout 240 "$python" -B "$@"
 }
 
+# Workers that tests spawn import what they shall run from there.
+export PYTHONPATH="$folder/mpi4py-$version/test"
+
 heat=$here/../../examples/heat
 "$prefix/bin/mpicc" -O2 "$heat/heat.c" -o "$folder/heat"
 
@@ -55,6 +58,11 @@ for ranks in 1 2 4 5; do
     run "$here/collectives.py"
     run "$here/suite.py" "$folder/mpi4py-$version/test"
 done
+
+# Pools of workers that a job of one rank spawns, or a process without a launcher.
+ranks=1
+run "$here/pool.py"
+"$python" -B "$here/pool.py"
 
 # On three ranks, the collectives alone.
 ranks=3
