@@ -10,7 +10,7 @@ use crate::{Outcome, bench, cg, generate, heat, install, jobs, manuals, standard
 /// A step's name and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 19] = [
+const STEPS: [Step; 20] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
@@ -26,6 +26,7 @@ const STEPS: [Step; 19] = [
     ("manuals", || manuals::check(&moved()?)),
     ("symbols", || symbols::run(&moved()?.join("lib/libmpi_abi.so.1"), &moved()?.join("include/mpi.h"))),
     ("jobs", || jobs::check(&moved()?, &[])),
+    ("faults", || jobs::test(&["faults".into()])),
     ("bench", || bench::check(&moved()?)),
     ("cg", || cg::check(&moved()?)),
     ("heat", || heat::check(&moved()?)),

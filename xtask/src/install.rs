@@ -15,7 +15,7 @@ const PROGRAMS: [(&str, &[&str]); 4] =
 /// Names under which build systems ask pkg-config for an MPI library, besides our own.
 pub const PACKAGES: [&str; 3] = ["mpi", "mpi-c", "mpi-cxx"];
 
-/// Builds everything and installs it under `prefix`.
+/// Builds everything and installs it under `prefix`; for tests with `debug`: then it can have faults, too.
 pub fn run(prefix: &Path, debug: bool) -> Outcome {
     let mut build = cargo();
     build.args([
@@ -27,12 +27,13 @@ pub fn run(prefix: &Path, debug: bool) -> Outcome {
         "--package",
         "oxmpi-tools",
     ]);
-    if !debug {
-        build.arg("--release");
-    }
+    build.args(if debug { ["--features", "oxmpi-library/faults"].as_slice() } else { &["--release"] });
     succeed(&mut build)?;
     let built = target_directory()?.join(if debug { "debug" } else { "release" });
 
+    if !debug {
+        check_without_faults(&built.join("libmpi_abi.so"))?;
+    }
     for folder in ["bin", "include", "lib/oxmpi", "lib/pkgconfig"] {
         fs::create_dir_all(prefix.join(folder))
             .map_err(|error| format!("cannot create {folder} in {}: {error}", prefix.display()))?;
@@ -58,6 +59,16 @@ pub fn run(prefix: &Path, debug: bool) -> Outcome {
     manuals::install(prefix)?;
     println!("installed under {}", prefix.display());
     Ok(())
+}
+
+/// What is installed for use has nothing of what only tests need.
+fn check_without_faults(library: &Path) -> Outcome {
+    const VARIABLE: &[u8] = b"OXMPI_FAULT";
+    let bytes = fs::read(library).map_err(|error| format!("cannot read {}: {error}", library.display()))?;
+    match bytes.windows(VARIABLE.len()).any(|window| window == VARIABLE) {
+        true => Err(format!("{} has faults that tests ask for", library.display()).into()),
+        false => Ok(()),
+    }
 }
 
 /// Copies a file over another one. A new inode, so that running programs keep the old contents.

@@ -13,6 +13,7 @@
 use std::os::fd::OwnedFd;
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
+use oxmpi_shm::fault::{Point, reach};
 use oxmpi_shm::ring::{Header, Receiver, RingSize, Sender};
 use oxmpi_shm::{Announcement, Block, Doorway, Guest};
 
@@ -54,6 +55,7 @@ impl Engine {
         let refused = |why: String| {
             Error::new(ErrorClass::Other, format!("the memory of job {job:016x} cannot be attached: {why}"))
         };
+        reach(Point::Attaching);
         let guest = Guest::attach(file).map_err(|error| refused(error.to_string()))?;
         if guest.job().id() != job {
             drop(guest.retire());

@@ -13,6 +13,7 @@ use oxmpi_mem::copy::Next;
 use oxmpi_mem::{Region, Taken};
 use oxmpi_op::Reducer;
 use oxmpi_plan::{Action, Buf, Line as PlanLine, MAX_LINES, Peer, Plan, Span, Step, Take};
+use oxmpi_shm::fault::{Point, reach};
 use oxmpi_shm::{Arena, INLINE_BYTES, Line};
 
 use crate::absent::Absent;
@@ -361,6 +362,7 @@ impl Run {
         if !means.channel.has_credit(self.number) {
             return false;
         }
+        reach(Point::BeforePost);
         let own = means.channel.line(Peer::Local(means.channel.rank()), self.number, line);
         let sequence = self.sequence(segment);
         // Runs are admitted only as long as this fits.
@@ -386,6 +388,7 @@ impl Run {
             }
             own.post_at(sequence, note, base.get());
         }
+        reach(Point::BeforeRing);
         means.channel.wake_members(&means.p2p.peers);
         true
     }
@@ -448,6 +451,7 @@ impl Run {
                 }
             }
         };
+        reach(Point::InCopy);
         match take {
             Take::Copy => match self.part(means.binding, into.buf, offset, bytes) {
                 Some(region) => region.copy_hinted(&posted, when_read(means.binding, into.buf)),

@@ -12,6 +12,7 @@ use std::ptr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use crate::fault::{Point, reach};
 use crate::sync::{AtomicU32, Ordering};
 
 /// Where one rank sleeps.
@@ -82,6 +83,7 @@ impl Doorbell {
         waker.sleepers.count.fetch_add(1, Ordering::Relaxed);
         let seen_by_all = barrier();
         if !ready() {
+            reach(Point::Asleep);
             futex_wait(&self.state, state, if seen_by_all { timeout } else { timeout.min(BLIND_SLEEP) });
         }
         waker.sleepers.count.fetch_sub(1, Ordering::Relaxed);

@@ -23,6 +23,7 @@ mod cpus;
 mod doorbell;
 mod doorway;
 mod end;
+pub mod fault;
 mod guest;
 mod invitation;
 mod job;

@@ -129,8 +129,10 @@ fn a_job_that_its_parent_is_not_connected_with_yet_ends_with_it() {
 
 #[test]
 fn a_job_that_has_parted_from_another_one_outlives_it() {
-    let ended =
-        run("init spawn:c accept connected part exit:7", &[("c", "init greet hear late print:alive")]);
+    let ended = run(
+        "init spawn:c accept connected part exit:7",
+        &[("c", "init greet hear late print:alive finalize")],
+    );
     assert_eq!(ended.status, Some(7), "{}", ended.out);
     assert!(ended.out.contains("alive\n") && !ended.err.contains("job 2"), "{}{}", ended.out, ended.err);
     let script = "init spawn:c accept connected part late print:alive finalize";
@@ -148,7 +150,8 @@ fn a_job_that_has_parted_from_another_one_outlives_it() {
 #[test]
 fn a_failure_ends_who_is_connected_and_nobody_else() {
     let script = "init spawn:c accept connected part spawn:d accept connected exit:7";
-    let ended = run(script, &[("c", "init greet hear late late print:alive"), ("d", "init greet sleep")]);
+    let ended =
+        run(script, &[("c", "init greet hear late late print:alive finalize"), ("d", "init greet sleep")]);
     assert!(ended.out.contains("alive\n") && !ended.err.contains("job 2"), "{}{}", ended.out, ended.err);
     assert!(ended.err.contains("mpiexec: job 3: ends with job 1"), "{}", ended.err);
 }
