@@ -23,8 +23,9 @@ pub(crate) struct Connection {
     call: Option<Call>,
 }
 
-/// What comes over sockets rings no bell.
+/// What comes over sockets rings no bell: it is looked for so often at first, and more seldom if it takes long.
 const NAP: Duration = Duration::from_millis(1);
+const LONG_NAP: Duration = Duration::from_millis(10);
 
 /// How long the end of a job may take whose process has gone.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -100,7 +101,7 @@ impl Process {
         what: &str,
         look: impl FnMut() -> Option<Result<T>>,
     ) -> Result<T> {
-        self.wait_for(FromOutside { what, look })
+        self.wait_for(FromOutside { what, look, begin: Instant::now() })
     }
 }
 
@@ -108,6 +109,7 @@ impl Process {
 struct FromOutside<'a, L> {
     what: &'a str,
     look: L,
+    begin: Instant,
 }
 
 impl<T, L: FnMut() -> Option<Result<T>>> Awaited for FromOutside<'_, L> {
@@ -122,6 +124,6 @@ impl<T, L: FnMut() -> Option<Result<T>>> Awaited for FromOutside<'_, L> {
     }
 
     fn nap(&self) -> Duration {
-        NAP
+        if self.begin.elapsed() < 20 * LONG_NAP { NAP } else { LONG_NAP }
     }
 }
