@@ -525,10 +525,12 @@ impl Run {
         all
     }
 
-    /// Looks at what a message has brought.
+    /// Looks at what a message has brought, or why there is none.
     fn conclude(&mut self, step: u32, outcome: Outcome, note: u64, means: &mut Means<'_>) {
+        let has_come = !outcome.status.cancelled
+            && outcome.error.as_ref().is_none_or(|error| error.class() == ErrorClass::Truncate);
         if let Action::Receive { from, into } = means.plan.steps[step as usize].action
-            && !outcome.status.cancelled
+            && has_come
         {
             if note != self.expected && !self.agrees(from, note, means.channel) {
                 return;

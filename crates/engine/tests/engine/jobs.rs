@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use oxmpi_base::ErrorClass;
 use oxmpi_engine::machine::Phase;
-use oxmpi_engine::{Address, Engine, Lifetime, Mode, Pattern, Received};
+use oxmpi_engine::{Address, Engine, Lifetime, Mode, Pattern, Received, Run};
 
 use crate::groups::{GroupsCase, Kind};
 use crate::harness::{Lie, Store, World};
@@ -181,4 +181,27 @@ fn who_needs_a_process_that_has_gone_gets_an_error_and_goes_on() {
     });
     world.engines[0].outcome(key).expect_err("the member is still gone");
     assert!(world.engines.iter().all(|engine: &Engine| engine.state().phase() != Phase::Stranded(3)));
+}
+
+/// A blocking call, which has sent its part, hears first from its receive that a member is gone.
+#[test]
+fn a_message_that_cannot_come_is_not_taken_for_a_short_one() {
+    let (mut world, pair) = Pair::of_jobs(1, 1, 3);
+    let channels = pair.open_all(&mut world);
+    let case = GroupsCase::new(Kind::Exchange, pair.sizes, 100, Lie::Dense);
+    let (plan, binding) = (case.plan(0), case.binding(0));
+    let mut run = Run::new(&plan, Lifetime::Blocking);
+    let engine = pair.engine(&mut world, 0);
+    engine.begin(channels[0], &mut run, &plan, &binding);
+    assert!(!engine.advance(channels[0], &mut run, &plan, &binding).expect("all are there"));
+    world.settle();
+    world.engines[1].state().set_phase(Phase::Finalized);
+    let mut outcome = Ok(false);
+    world.until("an error", |engines| {
+        engines[0].suspect();
+        outcome = engines[0].advance(channels[0], &mut run, &plan, &binding);
+        !matches!(outcome, Ok(false))
+    });
+    let error = outcome.expect_err("a member is gone");
+    assert_eq!(error.class(), ErrorClass::ProcAborted, "{error:?}");
 }
