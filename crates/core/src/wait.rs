@@ -128,14 +128,17 @@ impl Process {
     }
 
     fn wait_patiently<'a, A: Awaited>(&'a self, mut state: Entered<'a, State>, mut awaited: A) -> A::Outcome {
-        let mut wait = self.policy.begin(now_ns());
+        let mut now = now_ns();
+        let mut wait = self.policy.begin(now);
         loop {
             let moved = state.engine.poll();
             if let Some(result) = awaited.look(&mut state) {
                 return result;
             }
             state.answer_if_asked(&awaited);
-            let now = now_ns();
+            if moved {
+                now = now_ns();
+            }
             state.engine.p2p.read_directly_from(self.policy.direct_from_bytes(now));
             match self.policy.step(&mut wait, now, moved) {
                 Step::Look => {
@@ -146,10 +149,12 @@ impl Process {
                         }
                     }
                     state = self.let_others_in(state);
+                    now = now_ns();
                 }
                 Step::Offer => {
                     drop(state);
-                    self.offer();
+                    // A poll that moves nothing takes no time worth counting: one look at the clock will do.
+                    now = self.offer(now);
                     state = self.enter();
                 }
                 Step::Sleep => {
@@ -161,6 +166,7 @@ impl Process {
                         return result;
                     }
                     state = self.enter();
+                    now = now_ns();
                 }
             }
         }
@@ -174,14 +180,13 @@ impl Process {
             state.vain = VainLooks::default();
         } else if self.policy.offers_after(&mut state.vain, vain) {
             drop(state);
-            self.offer();
+            self.offer(now_ns());
         }
     }
 
-    /// Offers the processor to others.
+    /// Offers the processor to others, at the time `begin`; when it is back.
     #[cold]
-    fn offer(&self) {
-        let begin = now_ns();
+    fn offer(&self, begin: u64) -> u64 {
         yield_now();
         let end = now_ns();
         self.policy.offered(
@@ -190,6 +195,7 @@ impl Process {
             || self.enter().engine.has_computing_peer(),
             || self.enter().engine.processor_time_ns(),
         );
+        end
     }
 
     /// Sleeps, unless there is something to do after all.
