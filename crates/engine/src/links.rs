@@ -179,8 +179,8 @@ impl Engine {
         }
         if peer.sender.is_none() {
             // Without memory now, perhaps there is some later.
-            let Ok(block) = self.arena.take(RingSize::MADE.bytes()) else { return false };
-            let Ok(sender) = Sender::make(own, block, RingSize::MADE) else {
+            let Ok(block) = self.arena.take(RingSize::FULL.bytes()) else { return false };
+            let Ok(sender) = Sender::make(own, block, RingSize::FULL) else {
                 self.arena.give(block);
                 return false;
             };
@@ -189,7 +189,7 @@ impl Engine {
         let offset = foreign.block.map_or(0, |block| block.offset);
         let (job, rank) = (process.job(), process.rank());
         foreign.is_announced =
-            peer.seat.doorway().announce(&Announcement { job, rank, offset, size: RingSize::MADE });
+            peer.seat.doorway().announce(&Announcement { job, rank, offset, size: RingSize::FULL });
         let is_announced = foreign.is_announced;
         if is_announced {
             self.p2p.peers[id].wake();

@@ -64,7 +64,7 @@ pub(crate) struct Seat {
 }
 
 /// The longest payload by a ring that is yet to be made.
-const MADE_PAYLOAD: usize = RingSize::MADE.bulk_bytes / 4;
+const MADE_PAYLOAD: usize = RingSize::FULL.bulk_bytes / 4;
 
 /// See the module.
 #[derive(Debug)]

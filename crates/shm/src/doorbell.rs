@@ -97,7 +97,7 @@ pub(crate) fn register_for_barriers() {
 }
 
 /// Makes every running process of the segment pass a full barrier; false if that cannot be.
-fn barrier() -> bool {
+pub(crate) fn barrier() -> bool {
     #[cfg(loom)]
     {
         loom::sync::atomic::fence(Ordering::SeqCst);

@@ -170,7 +170,7 @@ mod testing {
     }
 
     pub(super) fn announcement(rank: u32) -> Announcement {
-        Announcement { job: 1 << 62, rank, offset: u64::from(rank) << 7, size: RingSize::MADE }
+        Announcement { job: 1 << 62, rank, offset: u64::from(rank) << 7, size: RingSize::FULL }
     }
 }
 

@@ -411,7 +411,7 @@ mod tests {
         // As who joins does; but no process attaches a job again in which it has a seat.
         register_for_barriers();
         let (bell, doorway) = (job.doorbell(0), job.doorway(0));
-        let announcement = Announcement { job: other.id(), rank: 1, offset: 0, size: RingSize::MADE };
+        let announcement = Announcement { job: other.id(), rank: 1, offset: 0, size: RingSize::FULL };
         std::thread::scope(|scope| {
             let sleeper = scope.spawn(|| {
                 while doorway.take(|_| true).is_none() {

@@ -6,10 +6,14 @@
 //! rarely: the sender in every cell's mark, the receiver in [`Credit`], which the sender reads only when the
 //! ring seems full.
 //!
-//! Ranks of one job have rings from the start ([`Job::join`](crate::Job::join)), processes of different jobs make them
-//! as they need them ([`Sender::make`]).
+//! Rings are made when they are needed ([`Sender::make`]): small ones, for one message at a time, when two processes
+//! talk for the first time where there are many; full ones when they talk more. A receiver that looks at many rings
+//! *parks* those by which nothing comes ([`park`]), and their senders knock when they send again.
 
 mod made;
+mod parked;
+
+pub use parked::park;
 
 use oxmpi_mem::Region;
 
@@ -74,9 +78,15 @@ pub struct Credit {
     cells: AtomicU64,
     bulk: AtomicU64,
     closed: AtomicU32,
+    parked: Parked,
 }
 
-/// Dimensions of a ring; all rings that a segment has from the start have the same.
+/// Whether the receiver does not look any more. On a line of its own: the sender loads it after every message.
+#[repr(C, align(64))]
+#[derive(Debug)]
+struct Parked(AtomicU32);
+
+/// Dimensions of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingSize {
     /// Number of cells; a power of two.
@@ -112,6 +122,10 @@ pub struct Sender {
     /// The receiver's positions, as last seen.
     seen_cells: u64,
     seen_bulk: u64,
+    /// Cells that may be filled at the same time; of a small ring all but one, which the last message needs.
+    capacity: u64,
+    /// So many messages go by this ring; then a larger one is worth its memory.
+    limit: u64,
 }
 
 /// The receiving end.
@@ -144,6 +158,8 @@ pub struct Room<'a> {
     bulk_end: u64,
 }
 
+/// So many messages go by a small ring.
+const SMALL_MESSAGES: u64 = 16;
 const BULK_ALIGN: u64 = 64;
 /// So many of the longest payloads fit into the bulk.
 const PIECES: usize = 4;
@@ -153,7 +169,18 @@ const BULK_NOTE: usize = 16;
 impl Sender {
     pub(crate) fn new(cells: &'static [Cell], credit: &'static Credit, bulk: Region) -> Self {
         assert!(cells.len().is_power_of_two() && bulk.len().is_power_of_two(), "positions wrap by masking");
-        Self { cells, credit, bulk, position: 0, bulk_position: 0, seen_cells: 0, seen_bulk: 0 }
+        let (capacity, limit) = (cells.len() as u64, u64::MAX);
+        Self {
+            cells,
+            credit,
+            bulk,
+            position: 0,
+            bulk_position: 0,
+            seen_cells: 0,
+            seen_bulk: 0,
+            capacity,
+            limit,
+        }
     }
 
     /// The longest payload that a message should carry: a quarter of the bulk, so that both ends can be busy.
@@ -167,13 +194,8 @@ impl Sender {
     /// If `bytes` exceeds [`Sender::largest_payload`].
     #[inline]
     pub fn room(&mut self, bytes: usize) -> Option<Room<'_>> {
-        let capacity = self.cells.len() as u64;
-        if self.position - self.seen_cells >= capacity {
-            // Pairs with the Release in `release`.
-            self.seen_cells = self.credit.cells.load(Ordering::Acquire).min(self.position);
-            if self.position - self.seen_cells >= capacity {
-                return None;
-            }
+        if self.position - self.seen_cells >= self.capacity && !self.has_credit(self.capacity) {
+            return None;
         }
         if bytes <= CELL_BYTES {
             let payload = payload_of(self.cell()).part(0, bytes);
@@ -181,6 +203,49 @@ impl Sender {
             return Some(Room { sender: self, payload, bulk_end });
         }
         self.room_in_bulk(bytes)
+    }
+
+    /// Room for the last message, which has no payload.
+    #[cold]
+    pub fn last_room(&mut self) -> Option<Room<'_>> {
+        self.limit = u64::MAX;
+        let has_room = self.has_credit(self.cells.len() as u64);
+        let (payload, bulk_end) = (Region::EMPTY, self.bulk_position);
+        has_room.then_some(Room { sender: self, payload, bulk_end })
+    }
+
+    /// Whether fewer than `capacity` cells are filled, and the ring is not used up.
+    #[inline]
+    fn has_credit(&mut self, capacity: u64) -> bool {
+        // Pairs with the Release in `release`.
+        self.seen_cells = self.credit.cells.load(Ordering::Acquire).min(self.position);
+        self.position - self.seen_cells < capacity && self.position < self.limit
+    }
+
+    /// How large the ring is.
+    pub fn size(&self) -> RingSize {
+        RingSize { cells: self.cells.len(), bulk_bytes: self.bulk.len() }
+    }
+
+    /// Whether it has room for one message at a time.
+    pub fn is_small(&self) -> bool {
+        self.capacity == 1
+    }
+
+    /// Messages sent so far.
+    pub fn sent(&self) -> u64 {
+        self.position
+    }
+
+    /// Goes on with a ring that was used up, and for which there is no larger one now.
+    pub fn go_on(&mut self) {
+        self.limit = self.position + SMALL_MESSAGES;
+    }
+
+    /// Whether a message of so many bytes can ever go by this ring.
+    #[inline]
+    pub fn takes(&self, bytes: usize) -> bool {
+        bytes <= self.largest_payload()
     }
 
     fn room_in_bulk(&mut self, bytes: usize) -> Option<Room<'_>> {
@@ -243,6 +308,11 @@ impl Receiver {
     pub fn has_arrival(&self) -> bool {
         let mark = self.cell().mark.load(Ordering::Relaxed); // only a hint: `arrival` acquires
         mark & ((1 << LENGTH_SHIFT) - 1) == self.position + 1
+    }
+
+    /// Messages received so far.
+    pub fn received(&self) -> u64 {
+        self.position
     }
 
     /// The message at the head, if there is one.
@@ -347,6 +417,7 @@ mod testing {
             cells: AtomicU64::new(0),
             bulk: AtomicU64::new(0),
             closed: AtomicU32::new(0),
+            parked: Parked(AtomicU32::new(0)),
         }));
         let bytes = Box::leak(vec![0u8; bulk_bytes].into_boxed_slice());
         // SAFETY: the bytes are leaked and used only through the region.

@@ -1,8 +1,9 @@
-//! Rings that are made when they are needed: between processes of different jobs, in blocks.
+//! How rings begin and end.
 //!
-//! The sender makes such a ring in a block of its own arena, and tells the receiver at its
-//! [`Doorway`](crate::Doorway). Only the receiver ends it: it closes the ring when it reads no more, and from then on
-//! touches nothing of it. When the sender sees that, it gives the block back, or makes the next ring there.
+//! The sender makes a ring in a block of its own arena, and tells the receiver where it is: see
+//! [`Doorway`](crate::Doorway). Its last message says what follows. Then the
+//! receiver closes the ring, and from then on touches nothing of it. When the sender sees that, it gives the block
+//! back.
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
@@ -15,8 +16,18 @@ use crate::{Block, Segment};
 const MOST: usize = 1 << 30;
 
 impl RingSize {
-    /// That of rings that are made.
-    pub const MADE: Self = Self { cells: 64, bulk_bytes: 64 << 10 };
+    /// That of rings by which much goes.
+    pub const FULL: Self = Self { cells: 64, bulk_bytes: 64 << 10 };
+    /// That of rings by which one short message goes, and the last one.
+    pub const SMALL: Self = Self { cells: 2, bulk_bytes: 64 };
+    /// The longest payload of a message, by whatever ring.
+    pub const LARGEST_PAYLOAD: usize = Self::FULL.bulk_bytes / super::PIECES;
+
+    /// One for a payload of so many bytes and little else.
+    pub fn for_payload(bytes: usize) -> Self {
+        let bulk_bytes = (bytes * super::PIECES).next_power_of_two().max(Self::SMALL.bulk_bytes);
+        Self { bulk_bytes, ..Self::SMALL }
+    }
 
     fn is_possible(self) -> bool {
         [self.cells, self.bulk_bytes].iter().all(|&size| size.is_power_of_two() && size <= MOST)
@@ -54,7 +65,12 @@ impl Sender {
             let text = format!("a ring of {} bytes does not fit into {block:?}", size.bytes());
             return Err(Error::new(ErrorClass::Intern, text));
         }
-        Ok(Self::begin(cells, credit, bulk))
+        let mut sender = Self::begin(cells, credit, bulk);
+        if size.cells == RingSize::SMALL.cells {
+            sender.capacity -= 1;
+            sender.go_on();
+        }
+        Ok(sender)
     }
 
     /// The sending end of a ring in memory that may have been another before. The receiver hears of it later.
@@ -62,6 +78,7 @@ impl Sender {
         credit.cells.store(0, Ordering::Relaxed);
         credit.bulk.store(0, Ordering::Relaxed);
         credit.closed.store(0, Ordering::Relaxed);
+        credit.parked.0.store(0, Ordering::Relaxed);
         cells.iter().for_each(|cell| cell.mark.store(0, Ordering::Relaxed));
         Self::new(cells, credit, bulk)
     }
@@ -94,7 +111,7 @@ mod tests {
     use super::*;
     use crate::layout::Layout;
 
-    const SMALL: RingSize = RingSize { cells: 4, bulk_bytes: 1024 };
+    const OTHER: RingSize = RingSize { cells: 4, bulk_bytes: 1024 };
 
     fn segment() -> (&'static Segment, u64) {
         let layout = Layout::with_arenas(1, 20).expect("a possible size");
@@ -107,7 +124,7 @@ mod tests {
     fn a_ring_works_in_memory_that_another_one_has_left() {
         let (segment, offset) = segment();
         let block = Block { offset, bytes: 1 << 17 };
-        for (round, size) in [RingSize::MADE, SMALL, RingSize::MADE].into_iter().enumerate() {
+        for (round, size) in [RingSize::FULL, OTHER, RingSize::FULL].into_iter().enumerate() {
             segment.region(offset, 1 << 17).expect("inside").write(&vec![round as u8 ^ 0x55; 1 << 17]);
             let mut sender = Sender::make(segment, block, size).expect("room for it");
             let mut receiver = Receiver::at(segment, offset, size).expect("just made");
@@ -126,9 +143,32 @@ mod tests {
     }
 
     #[test]
+    fn a_small_ring_has_room_for_one_message_and_the_last_one_and_is_used_up_some_time() {
+        let (segment, offset) = segment();
+        let size = RingSize::SMALL;
+        let mut sender = Sender::make(segment, Block { offset, bytes: 512 }, size).expect("room for it");
+        let mut receiver = Receiver::at(segment, offset, size).expect("just made");
+        while let Some(room) = sender.room(80) {
+            room.send(Header::default());
+            assert!(sender.room(0).is_none(), "one at a time");
+            let arrival = receiver.arrival().expect("just sent");
+            receiver.release(&arrival);
+        }
+        assert_eq!(sender.sent(), super::super::SMALL_MESSAGES);
+        sender.go_on();
+        sender.room(0).expect("it goes on").send(Header::default());
+        assert!(sender.room(0).is_none());
+        sender.last_room().expect("that is kept").send(Header { kind: 7, ..Header::default() });
+        assert!(sender.last_room().is_none());
+        let first = receiver.arrival().expect("two are there");
+        receiver.release(&first);
+        assert_eq!(receiver.arrival().map(|last| last.header.kind), Some(7));
+    }
+
+    #[test]
     fn no_ring_is_made_or_found_where_none_can_be() {
         let (segment, offset) = segment();
-        let made = RingSize::MADE;
+        let made = RingSize::FULL;
         let impossible = [
             RingSize { cells: 0, ..made },
             RingSize { cells: 3, ..made },
