@@ -5,14 +5,15 @@
 
 use std::sync::Arc;
 
-use oxmpi_shm::Phase;
+use oxmpi_shm::{Job, Phase};
 
 use crate::peers::{PeerId, Peers, Seat};
 
 /// What is seen of the peers, at one time or at any.
 #[derive(Debug)]
 pub struct Absent {
-    /// By number.
+    job: Job,
+    /// Those of other jobs, by number.
     seats: Arc<[Option<Seat>]>,
     /// Whether ranks in `MPI_Finalize` count: all that is waited for belongs to the world model.
     world_only: bool,
@@ -23,7 +24,7 @@ pub struct Absent {
 
 impl Absent {
     pub(crate) fn new(peers: &Peers, world_only: bool) -> Self {
-        Self { seats: peers.seats(), world_only, seen: Vec::new(), is_settled: false }
+        Self { job: *peers.job(), seats: peers.seats(), world_only, seen: Vec::new(), is_settled: false }
     }
 
     /// From now on nobody is absent who was not found to be.
@@ -36,7 +37,7 @@ impl Absent {
         if self.is_settled {
             return self.seen.iter().any(|&(seen, _)| seen == peer);
         }
-        let Some(seat) = peer.of(&self.seats) else { return true };
+        let Some(seat) = self.seat(peer) else { return true };
         let is_gone = seat.is_gone();
         let is_leaving = is_gone || self.world_only && seat.page().phase() == Phase::Leaving;
         if is_leaving {
@@ -48,5 +49,12 @@ impl Absent {
     /// Whether the process of a peer has ended.
     pub fn is_gone(&mut self, peer: PeerId) -> bool {
         self.is_leaving(peer) && self.seen.contains(&(peer, true))
+    }
+
+    fn seat(&self, peer: PeerId) -> Option<Seat> {
+        match peer.rank_in(&self.job) {
+            Some(rank) => Some(Seat::new(self.job, rank)),
+            None => peer.of(&self.seats, self.job.size() as u32),
+        }
     }
 }

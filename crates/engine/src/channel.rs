@@ -170,7 +170,7 @@ impl Channel {
     pub(crate) fn new(peers: &Peers, plan: ChannelPlan, own: Option<Block>) -> Result<Self> {
         let all = || plan.members.iter().chain(&*plan.remote);
         let shown =
-            all().zip(&plan.lines).map(|(at, &offset)| Shown::at(peers[at.peer].seat.segment(), offset));
+            all().zip(&plan.lines).map(|(at, &offset)| Shown::at(peers.seat(at.peer).segment(), offset));
         let is_of_job = all().all(|at| peers.is_of_job(at.peer));
         let completed_by = vec![0; plan.members.len() + plan.remote.len()];
         Ok(Self {
@@ -477,7 +477,7 @@ impl Channel {
     #[inline]
     pub(crate) fn wake_members(&self, peers: &Peers) {
         if !self.is_of_job || peers.someone_sleeps() {
-            self.members.iter().chain(&*self.remote).for_each(|member| peers[member.peer].wake());
+            self.members.iter().chain(&*self.remote).for_each(|member| peers.wake(member.peer));
         }
     }
 

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oxmpi_base::{Error, Result};
-use oxmpi_shm::{Arena, Doorbell, Invitation, Job, Phase, StatePage, Ticket, Waker, shown_settings};
+use oxmpi_shm::{Doorbell, Invitation, Job, Phase, StatePage, Ticket, Waker, shown_settings};
 
 use crate::absent::Absent;
 use crate::call::Lifetime;
 use crate::channel::{Channel, ChannelPlan, Lines};
 use crate::jobs::Whereabouts;
-use crate::links::Links;
 use crate::names::Names;
 use crate::p2p::{Address, P2p};
 use crate::peers::{PeerId, Peers};
@@ -31,8 +30,6 @@ pub type RunKey = Key<KeptRun>;
 pub struct Engine {
     /// Point-to-point messages.
     pub p2p: P2p,
-    pub(crate) arena: Arena,
-    pub(crate) links: Links,
     job: Job,
     rank: usize,
     pub(crate) channels: Slab<Channel>,
@@ -129,11 +126,9 @@ impl Engine {
     /// The engine of the rank whose seat was claimed.
     pub fn new(ticket: Ticket) -> Self {
         let (job, rank) = (ticket.job(), ticket.rank());
-        let (peers, arena) = Peers::of_job(job, Job::join(ticket));
+        let arena = Job::join(ticket).arena;
         Self {
-            p2p: P2p::new(peers),
-            arena,
-            links: Links::new(job.doorway(rank)),
+            p2p: P2p::new(Peers::of_job(job, rank), arena),
             job,
             rank,
             channels: Slab::new(),
@@ -198,7 +193,7 @@ impl Engine {
 
     /// Which process a peer is.
     pub fn whereabouts_of(&self, peer: PeerId) -> Whereabouts {
-        self.p2p.peers[peer].seat.whereabouts()
+        self.p2p.peers.seat(peer).whereabouts()
     }
 
     /// What this rank shows to the launcher.
@@ -263,12 +258,12 @@ impl Engine {
     /// # Errors
     /// `NoMem` if shared memory is used up.
     pub fn take_lines(&mut self) -> Result<Lines> {
-        Channel::take_lines(&mut self.arena, self.job.segment()).map(Lines)
+        Channel::take_lines(&mut self.p2p.arena, self.job.segment()).map(Lines)
     }
 
     /// Gives lines back that no peer has heard of.
     pub fn give_lines(&mut self, lines: Lines) {
-        self.arena.give(lines.0);
+        self.p2p.arena.give(lines.0);
     }
 
     /// Opens a channel; `own` are this rank's lines, if it took some.
@@ -328,7 +323,7 @@ impl Engine {
             if let Some(beside) = channel.beside() {
                 self.p2p.close_context(beside);
             }
-            channel.dissolve(&mut self.arena);
+            channel.dissolve(&mut self.p2p.arena);
         }
     }
 
@@ -360,7 +355,7 @@ impl Engine {
         binding: &Binding,
     ) -> Result<bool> {
         let channel = self.channels.get_mut(key).expect("channels are left last");
-        run.advance(&mut Means { plan, binding, p2p: &mut self.p2p, channel, arena: &mut self.arena })
+        run.advance(&mut Means { plan, binding, p2p: &mut self.p2p, channel })
     }
 
     /// Takes back what stands in for the buffers of a binding that no run uses any more.
@@ -396,7 +391,7 @@ impl Engine {
         let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
         kept.failure = None;
         kept.run.begin(channel, &kept.plan, &kept.binding, &mut self.p2p);
-        let result = kept.advance(&mut self.p2p, channel, &mut self.arena);
+        let result = kept.advance(&mut self.p2p, channel);
         match result {
             Ok(true) => {}
             Ok(false) => {
@@ -413,7 +408,7 @@ impl Engine {
         let kept = self.runs.get_mut(key).expect("kept runs are forgotten last");
         let Some(place) = kept.place else { return true };
         let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
-        let result = kept.advance(&mut self.p2p, channel, &mut self.arena);
+        let result = kept.advance(&mut self.p2p, channel);
         match result {
             Ok(false) => return false,
             Ok(true) => {}
@@ -486,6 +481,7 @@ impl Engine {
     /// Looks whether kept runs wait for ranks that do something else, and lets them go on then.
     #[cold]
     pub fn suspect(&mut self) {
+        self.p2p.rest();
         self.look_after_links();
         for &key in &self.active {
             let kept = self.runs.get_mut(key).expect("active runs are kept");
@@ -503,7 +499,7 @@ impl Engine {
 
     /// Bytes of shared and of private memory that were ever in use at the same time, for temporaries.
     pub fn memory(&self) -> (usize, usize) {
-        (self.arena.peak_bytes(), self.p2p.pool.peak_bytes())
+        (self.p2p.arena.peak_bytes(), self.p2p.pool.peak_bytes())
     }
 
     /// To look for ranks that have left, those in `MPI_Finalize` included if all that is waited for belongs to the
@@ -581,7 +577,7 @@ impl Engine {
 
 impl KeptRun {
     #[inline]
-    fn advance(&mut self, p2p: &mut P2p, channel: &mut Channel, arena: &mut Arena) -> Result<bool> {
-        self.run.advance(&mut Means { plan: &self.plan, binding: &self.binding, p2p, channel, arena })
+    fn advance(&mut self, p2p: &mut P2p, channel: &mut Channel) -> Result<bool> {
+        self.run.advance(&mut Means { plan: &self.plan, binding: &self.binding, p2p, channel })
     }
 }

@@ -1,8 +1,8 @@
 //! The processes that this one exchanges messages with: how each is reached, and whether it lives.
 //!
 //! A peer is known by its place here, the [`PeerId`]: what is looked at for every message is found by it at once. The
-//! ranks of the own job are here from the start, by rank; those of other jobs come when the first communicator with
-//! them is made, and go with the last.
+//! ranks of the own job have the first places, by rank, and are here from the first message on; those of other jobs
+//! come when the first communicator with them is made, and go with the last.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -10,8 +10,8 @@ use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_shm::ring::{Arrival, Receiver, RingSize, Room, Sender};
-use oxmpi_shm::{Arena, Block, Doorbell, Doorway, Job, Member, Segment, SingleCopy, StatePage, Waker};
+use oxmpi_shm::ring::{Arrival, Receiver, Room, Sender};
+use oxmpi_shm::{Block, Doorbell, Doorway, Job, Knocks, RingPlace, Segment, SingleCopy, StatePage, Waker};
 
 use crate::jobs::{Jobs, Whereabouts};
 use crate::p2p::{Outbox, Reach};
@@ -35,8 +35,23 @@ pub(crate) struct Peer {
     pub outbox: Outbox,
     /// Whether its memory can be read.
     pub reach: Reach,
+    /// The memory of the ring to it.
+    pub block: Option<Block>,
+    /// How many rings to it have ended here that it may read still.
+    pub parting: u32,
+    /// How many first rings to it there were; of ranks of the own job.
+    pub first_rings: u64,
+    /// Its first ring that was adopted last.
+    pub adopted: Option<RingPlace>,
+    /// What had gone to it by its ring, and come by the other one, when it was looked which ones rest.
+    pub sent_before: u64,
+    pub received_before: u64,
+    /// Whether it is among those who are looked at.
+    is_listed: bool,
     doorbell: &'static Doorbell,
     waker: Waker,
+    /// How to knock there, and as which rank; of ranks of the own job.
+    knocks: Option<(Knocks, usize)>,
 }
 
 /// What there is to know of a peer of another job.
@@ -44,13 +59,9 @@ pub(crate) struct Peer {
 pub(crate) struct Foreign {
     /// Channels that it is a member of.
     pub uses: u32,
-    /// The memory of the ring to it.
-    pub block: Option<Block>,
-    /// It has been told where that is.
+    /// It has been told where the ring to it is.
     pub is_announced: bool,
-    /// It has said that nothing more comes by the ring from it.
-    pub has_finished: bool,
-    /// The rings that it has made since.
+    /// The rings that it has made since the one that is read.
     pub next: VecDeque<Receiver>,
     /// Nothing will come from it any more, and nothing reaches it.
     pub is_lost: bool,
@@ -63,19 +74,19 @@ pub(crate) struct Seat {
     rank: usize,
 }
 
-/// The longest payload by a ring that is yet to be made.
-const MADE_PAYLOAD: usize = RingSize::FULL.bulk_bytes / 4;
-
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Peers {
     me: PeerId,
+    job: Job,
     job_size: u32,
     /// Of the own job.
     waker: Waker,
-    /// By number; none where one has gone.
-    all: Vec<Option<Peer>>,
-    /// The same, for those who look at all.
+    /// By number; none where nothing was exchanged yet, or one of another job has gone.
+    all: Vec<Option<Box<Peer>>>,
+    /// Those whose rings are looked at.
+    pub(crate) readable: Vec<PeerId>,
+    /// Where those of other jobs are, by number, for those who look at all.
     seats: Arc<[Option<Seat>]>,
     pub(crate) jobs: Jobs,
     /// Those of other jobs.
@@ -94,9 +105,14 @@ impl PeerId {
         self.0 as usize
     }
 
-    /// What belongs to this peer, of something for each.
-    pub(crate) fn of<T: Copy>(self, all: &[Option<T>]) -> Option<T> {
-        all.get(self.place()).copied().flatten()
+    /// The rank that this peer has in the own job, if it is of that.
+    pub(crate) fn rank_in(self, job: &Job) -> Option<usize> {
+        (self.place() < job.size()).then(|| self.place())
+    }
+
+    /// What belongs to this peer, of something for each from `first` on.
+    pub(crate) fn of<T: Copy>(self, all: &[Option<T>], first: u32) -> Option<T> {
+        all.get(self.0.checked_sub(first)? as usize).copied().flatten()
     }
 }
 
@@ -146,6 +162,11 @@ impl Seat {
         Whereabouts::new(self.job.id(), self.rank as u32)
     }
 
+    /// Whether it is in another job.
+    pub(crate) fn is_foreign_to(&self, job: &Job) -> bool {
+        self.job.id() != job.id()
+    }
+
     /// The memory that the process shares.
     pub(crate) fn segment(&self) -> &'static Segment {
         self.job.segment()
@@ -153,22 +174,33 @@ impl Seat {
 }
 
 impl Peer {
-    fn new(seat: Seat, sender: Option<Sender>, receiver: Option<Receiver>) -> Self {
-        let (doorbell, waker) = (seat.job.doorbell(seat.rank), seat.job.waker());
-        let (outbox, reach, foreign) = (Outbox::default(), Reach::Unknown, None);
-        Self { seat, sender, receiver, foreign, outbox, reach, doorbell, waker }
+    fn new(seat: Seat) -> Self {
+        Self {
+            seat,
+            sender: None,
+            receiver: None,
+            foreign: None,
+            outbox: Outbox::default(),
+            reach: Reach::Unknown,
+            block: None,
+            parting: 0,
+            first_rings: 0,
+            adopted: None,
+            sent_before: 0,
+            received_before: 0,
+            is_listed: false,
+            doorbell: seat.job.doorbell(seat.rank),
+            waker: seat.job.waker(),
+            knocks: None,
+        }
+    }
+
+    fn of_job(seat: Seat, me: PeerId) -> Self {
+        Self { knocks: Some((seat.job.knocks(seat.rank), me.place())), ..Self::new(seat) }
     }
 
     fn foreign(seat: Seat) -> Self {
-        Self { foreign: Some(Box::default()), ..Self::new(seat, None, None) }
-    }
-
-    /// Notes that nothing more comes by the ring that it is read from.
-    #[cold]
-    pub(crate) fn note_finished(&mut self) {
-        if let Some(foreign) = &mut self.foreign {
-            foreign.has_finished = true;
-        }
+        Self { foreign: Some(Box::default()), ..Self::new(seat) }
     }
 
     /// What there is to say of it, which will not do its part.
@@ -194,16 +226,27 @@ impl Peer {
         }
     }
 
+    /// Lets it see what was just sent by its ring.
+    #[inline]
+    pub(crate) fn told(&self) {
+        if self.sender.as_ref().is_some_and(Sender::must_knock) {
+            self.knock();
+        }
+        self.wake();
+    }
+
+    /// Lets it look at this process.
+    #[cold]
+    pub(crate) fn knock(&self) {
+        if let Some((knocks, me)) = &self.knocks {
+            knocks.knock(*me);
+        }
+    }
+
     /// Room for a message of so many bytes, if there is some now.
     #[inline]
     pub(crate) fn room(&mut self, bytes: usize) -> Option<Room<'_>> {
-        self.sender.as_mut()?.room(bytes)
-    }
-
-    /// The longest payload of a message to it.
-    #[inline]
-    pub(crate) fn largest_payload(&self) -> usize {
-        self.sender.as_ref().map_or(MADE_PAYLOAD, Sender::largest_payload)
+        self.sender.as_mut().filter(|sender| sender.takes(bytes))?.room(bytes)
     }
 
     /// The next message of it, if one has come.
@@ -223,22 +266,19 @@ impl Peer {
 }
 
 impl Peers {
-    /// The ranks of a job, of which `member` is this process.
-    pub(crate) fn of_job(job: Job, member: Member) -> (Self, Arena) {
-        let Member { rank, senders, receivers, arena } = member;
-        let links = senders.into_iter().zip(receivers).enumerate();
-        let peer = |(rank, (sender, receiver))| Peer::new(Seat::new(job, rank), Some(sender), Some(receiver));
-        let mut peers = Self {
+    /// Those of a rank of a job.
+    pub(crate) fn of_job(job: Job, rank: usize) -> Self {
+        Self {
             me: PeerId::of_rank(rank as u32),
+            job,
             job_size: job.size() as u32,
             waker: job.waker(),
-            all: links.map(|link| Some(peer(link))).collect(),
+            all: (0..job.size()).map(|_| None).collect(),
+            readable: Vec::new(),
             seats: Arc::default(),
             jobs: Jobs::new(job),
             foreign: BTreeMap::new(),
-        };
-        peers.note_seats();
-        (peers, arena)
+        }
     }
 
     /// The peer that is this process.
@@ -253,12 +293,12 @@ impl Peers {
             return Ok(id);
         }
         let seat = Seat::new(self.jobs.memory(process)?, process.rank() as usize);
-        let place = self.all.iter().position(Option::is_none).unwrap_or_else(|| {
-            self.all.push(None);
-            self.all.len() - 1
-        });
+        let first = self.job_size as usize;
+        let vacant = self.all[first..].iter().position(Option::is_none);
+        let place = vacant.map_or(self.all.len(), |vacant| first + vacant);
+        self.all.resize_with(self.all.len().max(place + 1), || None);
         let id = PeerId(place as u32);
-        self.all[place] = Some(Peer::foreign(seat));
+        self.all[place] = Some(Box::new(Peer::foreign(seat)));
         self.foreign.insert(process, id);
         self.note_seats();
         Ok(id)
@@ -281,49 +321,105 @@ impl Peers {
         self.me
     }
 
-    /// How many places the ranks of the own job take; those of others come behind.
+    /// The own job.
+    pub(crate) fn job(&self) -> &Job {
+        &self.job
+    }
+
+    /// This process's rank in it.
+    pub(crate) fn my_rank(&self) -> usize {
+        self.me.place()
+    }
+
+    /// Which process this is.
+    pub(crate) fn myself(&self) -> Whereabouts {
+        Whereabouts::new(self.job.id(), self.me.0)
+    }
+
+    /// The rank that a peer has in the own job, if it is of that.
     #[inline]
-    pub(crate) fn job_size(&self) -> u32 {
-        self.job_size
+    pub(crate) fn rank_in_job(&self, id: PeerId) -> Option<usize> {
+        self.is_of_job(id).then(|| id.place())
     }
 
-    /// All that there are.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = PeerId> {
-        (0..self.places()).filter_map(|place| self.at(place))
+    /// The peer that is another rank of the own job.
+    pub(crate) fn of_job_rank(&self, rank: usize) -> Option<PeerId> {
+        let id = PeerId(rank as u32);
+        (rank < self.job.size() && id != self.me).then_some(id)
     }
 
-    /// Where each is, by number.
+    /// Where a peer is.
+    ///
+    /// # Panics
+    /// If it is of a job that nobody knows any more.
+    pub(crate) fn seat(&self, id: PeerId) -> Seat {
+        match self.rank_in_job(id) {
+            Some(rank) => Seat::new(self.job, rank),
+            None => self[id].seat,
+        }
+    }
+
+    /// The peer, if anything was exchanged with it.
+    #[inline]
+    pub(crate) fn known(&self, id: PeerId) -> Option<&Peer> {
+        self.all[id.place()].as_deref()
+    }
+
+    /// Whether a peer is of another job and has been lost.
+    pub(crate) fn is_lost(&self, id: PeerId) -> bool {
+        self.known(id).is_some_and(Peer::is_lost)
+    }
+
+    /// Wakes a peer: something was published for it.
+    #[inline]
+    pub(crate) fn wake(&self, id: PeerId) {
+        match self.rank_in_job(id) {
+            Some(rank) if self.waker.needed() => self.job.doorbell(rank).ring(),
+            Some(_) => {}
+            None => self[id].wake(),
+        }
+    }
+
+    /// Those of other jobs.
+    pub(crate) fn foreign_ids(&self) -> Vec<PeerId> {
+        self.foreign.values().copied().collect()
+    }
+
+    /// Looks at the ring from a peer from now on.
+    pub(crate) fn list(&mut self, id: PeerId) {
+        if !std::mem::replace(&mut self[id].is_listed, true) {
+            self.readable.push(id);
+        }
+    }
+
+    /// Looks there no longer.
+    pub(crate) fn unlist(&mut self, id: PeerId) {
+        self[id].is_listed = false;
+        self.readable.retain(|&listed| listed != id);
+    }
+
+    /// Where those of other jobs are, by number.
     pub(crate) fn seats(&self) -> Arc<[Option<Seat>]> {
         Arc::clone(&self.seats)
     }
 
     fn note_seats(&mut self) {
-        self.seats = self.all.iter().map(|peer| peer.as_ref().map(|peer| peer.seat)).collect();
+        let foreign = self.all.iter().skip(self.job_size as usize);
+        self.seats = foreign.map(|peer| peer.as_ref().map(|peer| peer.seat)).collect();
     }
 
     /// Forgets the peers of a job, which nobody knows any more.
     pub(crate) fn forget(&mut self, job: u64) {
-        let all = &mut self.all;
+        let (all, readable) = (&mut self.all, &mut self.readable);
         self.foreign.retain(|process, id| {
             let stays = process.job() != job;
             if !stays {
                 all[id.place()] = None;
+                readable.retain(|listed| listed != id);
             }
             stays
         });
         self.note_seats();
-    }
-
-    /// How many places there are for peers.
-    #[inline]
-    pub(crate) fn places(&self) -> u32 {
-        self.all.len() as u32
-    }
-
-    /// The peer at a place, if there is one.
-    #[inline]
-    pub(crate) fn at(&self, place: u32) -> Option<PeerId> {
-        self.all[place as usize].as_ref().map(|_| PeerId(place))
     }
 }
 
@@ -332,13 +428,25 @@ impl Index<PeerId> for Peers {
 
     #[inline]
     fn index(&self, id: PeerId) -> &Peer {
-        self.all[id.place()].as_ref().expect("peers go when nobody knows them any more")
+        self.known(id).expect("it is known")
     }
 }
 
+/// A rank of the own job becomes known.
 impl IndexMut<PeerId> for Peers {
     #[inline]
     fn index_mut(&mut self, id: PeerId) -> &mut Peer {
-        self.all[id.place()].as_mut().expect("peers go when nobody knows them any more")
+        if self.all[id.place()].is_none() {
+            self.meet(id);
+        }
+        self.all[id.place()].as_mut().expect("it is known")
+    }
+}
+
+impl Peers {
+    #[cold]
+    fn meet(&mut self, id: PeerId) {
+        let rank = self.rank_in_job(id).expect("peers of other jobs are known until nobody needs them");
+        self.all[id.place()] = Some(Box::new(Peer::of_job(Seat::new(self.job, rank), self.me)));
     }
 }

@@ -14,7 +14,7 @@ use oxmpi_mem::{Region, Taken};
 use oxmpi_op::Reducer;
 use oxmpi_plan::{Action, Buf, Line as PlanLine, MAX_LINES, Peer, Plan, Span, Step, Take};
 use oxmpi_shm::fault::{Point, reach};
-use oxmpi_shm::{Arena, INLINE_BYTES, Line};
+use oxmpi_shm::{INLINE_BYTES, Line};
 
 use crate::absent::Absent;
 use crate::call::{Called, LAG, Lifetime};
@@ -138,7 +138,6 @@ pub(crate) struct Means<'a> {
     pub binding: &'a Binding,
     pub p2p: &'a mut P2p,
     pub channel: &'a mut Channel,
-    pub arena: &'a mut Arena,
 }
 
 /// Sequence numbers of a line: those of run `k` begin at `k` times this.
@@ -399,7 +398,7 @@ impl Run {
             return base;
         }
         let bytes = shape.slot_bytes * u64::from(shape.depth);
-        let base = match means.channel.stage(self.number, bytes, means.arena) {
+        let base = match means.channel.stage(self.number, bytes, &mut means.p2p.arena) {
             Ok(block) => NonZeroU64::new(block.offset).expect("no arena begins a segment"),
             Err(error) => {
                 self.fail(error);

@@ -250,11 +250,6 @@ impl Arena {
     }
 }
 
-/// The first coloured offset from `offset` on.
-pub(crate) fn coloured(offset: usize) -> usize {
-    offset + COLOUR.wrapping_sub(offset) % PAGE
-}
-
 /// The size, as a logarithm, of the smallest block with so many bytes.
 #[inline]
 fn size(bytes: usize) -> u32 {

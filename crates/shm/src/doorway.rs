@@ -1,9 +1,9 @@
 //! A doorway: where processes of other jobs tell a rank that they have made a ring to it.
 //!
-//! Ranks of one job know all their rings from the start. Of a ring that another job's process has made
-//! ([`Sender::make`](crate::ring::Sender::make)) the receiver learns here: the sender fills one of a few slots of the
-//! receiver's doorway, in the receiver's segment, and then sets a word that the receiver looks at in every poll. That
-//! word has a cache line of its own, so as long as nobody comes a poll costs one load.
+//! Of a ring that another job's process has made ([`Sender::make`](crate::ring::Sender::make)) the receiver learns
+//! here: the sender fills one of a few slots of the receiver's doorway, in the receiver's segment, and then sets a word
+//! that the receiver looks at in every poll. That word has a cache line of its own, so as long as nobody comes a poll
+//! costs one load. Ranks of the own job [knock](crate::Knocks) behind the same word.
 //!
 //! Whoever dies in the middle of an announcement leaves one slot unusable, and nothing else to repair: slots are
 //! claimed in the name of a job, and the owner clears them when it knows that no process of that job is left
@@ -61,9 +61,7 @@ impl Doorway {
         let first = announcement.rank as usize;
         let told = (0..SLOTS).any(|step| self.slots[first.wrapping_add(step) % SLOTS].fill(announcement));
         if told {
-            // An exchange, and not a store, so that the owner who sees one announcer's sees all before: pairs with
-            // the Acquire in `take`.
-            self.summary.0.swap(1, Ordering::Release);
+            self.remind();
         }
         told
     }
@@ -74,23 +72,26 @@ impl Doorway {
         self.summary.0.load(Ordering::Relaxed) != 0 // only a hint: `take` acquires
     }
 
-    /// An announcement that the owner wants; nobody else may call this. The others stay where they are, and are not
-    /// looked at again before a new one comes or [`Doorway::remind`] is called.
-    pub fn take(&self, mut wants: impl FnMut(&Announcement) -> bool) -> Option<Announcement> {
-        // First, so that what is announced while the slots are looked through sets it again. Pairs with the Release in
-        // `announce`: what was told before is seen here.
+    /// Begins to look, before anything is taken: what is announced from now on is waiting again. Only for the owner.
+    pub fn look(&self) {
+        // Pairs with the Release in `announce` and `remind`: what was told before is seen by what follows.
         self.summary.0.swap(0, Ordering::Acquire);
+    }
+
+    /// An announcement that the owner wants, after [`Doorway::look`]; nobody else may call this. The others stay where
+    /// they are, and are not looked at again before a new one comes or [`Doorway::remind`] is called.
+    pub fn take(&self, mut wants: impl FnMut(&Announcement) -> bool) -> Option<Announcement> {
         let (slot, found) =
             self.slots.iter().find_map(|slot| Some((slot, slot.read().filter(&mut wants)?)))?;
         slot.free();
-        self.remind(); // there may be more
         Some(found)
     }
 
-    /// Lets [`Doorway::is_waiting`] be true, for announcements that were left: what the owner waited for is there.
+    /// Lets [`Doorway::is_waiting`] be true: there is something to look for.
     pub fn remind(&self) {
-        // No store: that could hide an announcer's exchange from the next `take`, and with it what it has told.
-        self.summary.0.fetch_or(1, Ordering::Relaxed);
+        // No store: that could hide another one's exchange from the next `look`, and with it what that one has told.
+        // Pairs with the Acquire in `look`.
+        self.summary.0.swap(1, Ordering::Release);
     }
 
     /// Frees what a job's processes have claimed and not been able to fill. Only the owner may call this, and only when
@@ -191,6 +192,7 @@ mod tests {
         let doorway = doorway();
         assert!(!doorway.is_waiting() && doorway.take(|_| true).is_none());
         assert!(doorway.announce(&announcement(40)) && doorway.is_waiting());
+        doorway.look();
         assert_eq!(doorway.take(|_| true), Some(announcement(40)));
         assert_eq!(doorway.take(|_| true), None);
         assert!(!doorway.is_waiting());
@@ -210,6 +212,7 @@ mod tests {
     fn what_the_owner_does_not_want_yet_stays_and_does_not_wait() {
         let doorway = doorway();
         assert!((0..3).all(|rank| doorway.announce(&announcement(rank))));
+        doorway.look();
         assert_eq!(doorway.take(|announcement| announcement.rank == 1), Some(announcement(1)));
         assert_eq!(doorway.take(|_| false), None);
         assert!(!doorway.is_waiting());
@@ -241,11 +244,12 @@ mod loom_tests {
 
     fn take(doorway: &Doorway) -> u32 {
         let mut count = 0;
-        while doorway.is_waiting()
-            && let Some(found) = doorway.take(|_| true)
-        {
-            assert_eq!(found, announcement(found.rank), "it is whole");
-            count += 1;
+        while doorway.is_waiting() {
+            doorway.look();
+            while let Some(found) = doorway.take(|_| true) {
+                assert_eq!(found, announcement(found.rank), "it is whole");
+                count += 1;
+            }
         }
         count
     }

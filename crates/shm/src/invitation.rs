@@ -147,22 +147,20 @@ fn keep_from_children(fd: u64) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::ring::Header as MessageHeader;
+    use crate::ring::RingSize;
 
     #[test]
     fn a_further_round_finds_its_part_as_it_was_at_first() {
-        // Nothing was released: these ends look where those of the next round will.
         let first = Job::within(1).expect("a segment").remove(0);
         let job = first.job();
         let mut member = Job::join(first);
-        let room = member.senders[0].room(5).expect("an empty ring");
-        room.payload.write(b"hello");
-        room.send(MessageHeader::default());
-        assert!(member.receivers[0].arrival().is_some());
         let block = member.arena.take(8).expect("memory");
         job.segment().region(block.offset, 5).expect("inside").write(b"hello");
+        job.rings(0).show(0, job.rings(0).place(block, RingSize::SMALL, 0));
+        job.knocks(0).knock(0);
         job.succeed(0, 0).expect("memory");
-        assert!(member.receivers[0].arrival().is_none());
+        assert!(job.rings(0).first(0).is_none() && !job.doorway(0).is_waiting());
+        job.knocks(0).take(|_| panic!("nobody has knocked in this round"));
         assert_eq!(job.segment().region(block.offset, 5).expect("inside").to_vec(), [0; 5]);
     }
 }

@@ -3,17 +3,17 @@
 use std::io;
 use std::mem::offset_of;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::slice;
 
 use rustix::process::Resource;
 
 use crate::doorbell::register_for_barriers;
 use crate::layout::Layout;
 use crate::machine::{memory_bytes, processor_time_ns};
-use crate::ring::{Cell, Credit, Receiver, Sender};
 use crate::seat::{self, Claim, Ticket};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::{Arena, Doorbell, Doorway, Phase, Segment, Sleepers, StatePage, Waker, usable_cpus};
+use crate::{
+    Arena, Doorbell, Doorway, Knocks, Phase, Rings, Segment, Sleepers, StatePage, Waker, usable_cpus,
+};
 
 /// The segment of one job.
 #[derive(Clone, Copy, Debug)]
@@ -28,10 +28,6 @@ pub struct Job {
 pub struct Member {
     /// This rank.
     pub rank: usize,
-    /// Rings to each rank, by rank; to itself too, which nobody uses.
-    pub senders: Vec<Sender>,
-    /// Rings from each rank, by rank.
-    pub receivers: Vec<Receiver>,
     /// The rank's part of the segment.
     pub arena: Arena,
 }
@@ -49,7 +45,7 @@ struct Header {
 }
 
 /// Changes whenever the layout does, so that a launcher and a library of different versions say so.
-const MAGIC: u32 = 0x6f78_0009;
+const MAGIC: u32 = 0x6f78_000a;
 
 /// Windows are allocated when they are used first, so that this is no more than a bound.
 const HEAP_ARENA_BITS: u32 = 30;
@@ -186,7 +182,7 @@ impl Job {
         self.state(rank).seat.round()
     }
 
-    /// Makes a rank's ties, doorway and lines, the rings to it and its arena what they were at first.
+    /// Makes a rank's ties, doorway, rings, lines and arena what they were at first.
     ///
     /// # Errors
     /// The system's.
@@ -194,14 +190,11 @@ impl Job {
         let Self { segment, layout, .. } = self;
         self.state(rank).clear_ties();
         self.doorway(rank).clear();
-        let fixed = [
-            (layout.first_lines(rank), layout.first_lines(rank + 1)),
-            (layout.ring(0, rank), layout.ring(0, rank + 1)),
-        ];
-        for (begin, end) in fixed {
-            segment.clear(begin, end - begin)?;
-            segment.reserve(begin, end - begin)?;
-        }
+        self.knocks(rank).clear();
+        self.rings(rank).clear();
+        let (begin, end) = (layout.first_lines(rank), layout.first_lines(rank + 1));
+        segment.clear(begin, end - begin)?;
+        segment.reserve(begin, end - begin)?;
         segment.clear(layout.arena(rank), layout.arena_bytes())
     }
 
@@ -267,6 +260,24 @@ impl Job {
         unsafe { self.segment.view(self.layout.doorway(rank)) }
     }
 
+    /// The knocks at the doorway of `rank`.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn knocks(&self, rank: usize) -> Knocks {
+        let doorway = self.doorway(rank);
+        Knocks::view(self.segment, self.layout.knocks(rank), self.size(), doorway)
+    }
+
+    /// Where the rings lie that `rank` has made.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn rings(&self, rank: usize) -> Rings {
+        assert!(rank < self.size(), "rank {rank} of {}", self.size());
+        Rings::view(self.segment, self.layout.rings(rank), self.size(), self.layout.arena(rank))
+    }
+
     /// Offset of the [`FIRST_LINES`](crate::FIRST_LINES) lines of `rank`.
     ///
     /// # Panics
@@ -291,33 +302,7 @@ impl Job {
         let (job, rank) = ticket.use_up();
         register_for_barriers();
         let arena = Arena::new(job.segment, job.layout.arena(rank));
-        let senders = (0..job.size()).map(|dst| job.sender(rank, dst)).collect();
-        let receivers = (0..job.size()).map(|src| job.receiver(src, rank)).collect();
-        Member { rank, senders, receivers, arena }
-    }
-
-    fn sender(&self, src: usize, dst: usize) -> Sender {
-        let (cells, credit, bulk) = self.ring(src, dst);
-        Sender::new(cells, credit, bulk)
-    }
-
-    fn receiver(&self, src: usize, dst: usize) -> Receiver {
-        let (cells, credit, bulk) = self.ring(src, dst);
-        Receiver::new(cells, credit, bulk)
-    }
-
-    fn ring(&self, src: usize, dst: usize) -> (&'static [Cell], &'static Credit, oxmpi_mem::Region) {
-        let (begin, size) = (self.layout.ring(src, dst), self.layout.ring);
-        // SAFETY: a line of atomics, which the layout puts at the beginning of a ring.
-        let credit = unsafe { self.segment.view::<Credit>(begin) };
-        let first = begin + size_of::<Credit>();
-        // SAFETY: cells are atomics and cells; the layout puts `size.cells` of them here.
-        let cell = unsafe { self.segment.view::<Cell>(first) };
-        // SAFETY: the array lies inside the ring, and so inside the segment.
-        let cells = unsafe { slice::from_raw_parts(cell, size.cells) };
-        let bulk = begin + size.bulk();
-        let bulk = self.segment.fixed_region(bulk, size.bulk_bytes);
-        (cells, credit, bulk)
+        Member { rank, arena }
     }
 }
 
@@ -352,7 +337,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::ring::{Header as MessageHeader, RingSize};
+    use crate::ring::{Header as MessageHeader, Receiver, RingSize, Sender};
     use crate::{Announcement, Guest, Ties};
 
     fn ticket(job: Job, rank: usize) -> Ticket {
@@ -367,14 +352,28 @@ mod tests {
         let job = Job::create(3).expect("a segment");
         let other =
             Job::attach(job.file().try_clone_to_owned().expect("a descriptor")).expect("the same segment");
-        let (mut first, mut third) = (Job::join(ticket(job, 0)), Job::join(ticket(other, 2)));
-        let room = first.senders[2].room(5).expect("an empty ring");
+        let (mut first, third) = (Job::join(ticket(job, 0)), Job::join(ticket(other, 2)));
+        let (table, size) = (job.rings(first.rank), RingSize::SMALL);
+        let block = first.arena.take(size.bytes()).expect("memory");
+        let mut sender = Sender::make(job.segment(), block, size).expect("room for it");
+        table.show(third.rank, table.place(block, size, 0));
+        job.knocks(third.rank).knock(first.rank);
+        assert!(other.doorway(2).is_waiting());
+        other.doorway(2).look();
+        let mut knocked = Vec::new();
+        other.knocks(2).take(|rank| knocked.push(rank));
+        assert_eq!(knocked, [0]);
+        other.knocks(2).take(|rank| panic!("rank {rank} has knocked once"));
+        let table = other.rings(0);
+        let (offset, size) = table.at(table.first(2).expect("just shown"));
+        let mut receiver = Receiver::at(other.segment(), offset, size).expect("a ring");
+        let room = sender.room(5).expect("an empty ring");
         room.payload.write(b"hello");
         room.send(MessageHeader { tag: 7, ..MessageHeader::default() });
-        let arrival = third.receivers[0].arrival().expect("a message");
+        let arrival = receiver.arrival().expect("a message");
         assert_eq!((arrival.header.tag, arrival.payload.to_vec()), (7, b"hello".to_vec()));
-        third.receivers[0].release(&arrival);
-        assert!(third.receivers[0].arrival().is_none() && third.receivers[1].arrival().is_none());
+        receiver.release(&arrival);
+        assert!(receiver.arrival().is_none() && other.rings(0).first(1).is_none());
     }
 
     #[test]

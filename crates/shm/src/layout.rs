@@ -1,7 +1,8 @@
 //! Where each part of a segment lies, as a function of the number of ranks and the size of an arena.
 
-use crate::arena::{COLOUR, PAGE, coloured};
-use crate::ring::RingSize;
+use crate::arena::{COLOUR, PAGE};
+use crate::knocks::Knocks;
+use crate::rings::Rings;
 use crate::{Doorway, Line};
 
 /// Lines that each rank has without taking them from its arena.
@@ -11,7 +12,6 @@ pub const FIRST_LINES: usize = 82;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub ranks: usize,
-    pub ring: RingSize,
     arena_bits: u32,
 }
 
@@ -45,8 +45,8 @@ impl Layout {
     /// The layout for `ranks` ranks on a node with so much memory, in a file that may have `most_bytes`; `None` if that
     /// is too little.
     ///
-    /// Rings are the one part that grows with the square of the ranks, so the more ranks the smaller each. In an arena
-    /// there is room for one block as large as the node's memory: it is a range of a file, which costs nothing.
+    /// In an arena there is room for one block as large as the node's memory: it is a range of a file, which costs
+    /// nothing.
     pub(crate) fn for_ranks(ranks: usize, memory_bytes: u64, most_bytes: u64) -> Option<Self> {
         let largest_bits = (u64::BITS - memory_bytes.leading_zeros() + 1).clamp(SMALLEST_BITS, LARGEST_BITS);
         let layouts = (SMALLEST_BITS..=largest_bits).rev().map(|bits| Self::with_arenas(ranks, bits));
@@ -55,16 +55,9 @@ impl Layout {
 
     /// The layout for `ranks` ranks with arenas of 2^`arena_bits` bytes; `None` if there is no such layout.
     pub(crate) fn with_arenas(ranks: usize, arena_bits: u32) -> Option<Self> {
-        let (cells, bulk_bytes) = match ranks {
-            0..=8 => (64, 64 << 10),
-            9..=16 => (64, 32 << 10),
-            17..=32 => (32, 16 << 10),
-            33..=128 => (16, 8 << 10),
-            _ => (8, 4 << 10),
-        };
         let is_possible =
             (1..=1 << 20).contains(&ranks) && (SMALLEST_BITS..=LARGEST_BITS).contains(&arena_bits);
-        is_possible.then_some(Self { ranks, ring: RingSize { cells, bulk_bytes }, arena_bits })
+        is_possible.then_some(Self { ranks, arena_bits })
     }
 
     pub(crate) fn state(&self, rank: usize) -> usize {
@@ -84,20 +77,24 @@ impl Layout {
         self.doorbell(self.ranks) + rank * size_of::<Doorway>()
     }
 
-    /// Lines that a rank has from the start, for the collectives of the communicator that exists from the start.
-    pub(crate) fn first_lines(&self, rank: usize) -> usize {
-        self.doorway(self.ranks).next_multiple_of(PAGE) + rank * FIRST_LINES * size_of::<Line>()
+    /// Who knocks at the doorway of a rank.
+    pub(crate) fn knocks(&self, rank: usize) -> usize {
+        self.doorway(self.ranks) + rank * Knocks::bytes(self.ranks)
     }
 
-    pub(crate) fn ring(&self, src: usize, dst: usize) -> usize {
-        // What is pieced together in a bulk comes from and goes to buffers: see the module `arena`.
-        let begin = coloured(self.first_lines(self.ranks) + self.ring.bulk()) - self.ring.bulk();
-        begin + (dst * self.ranks + src) * self.ring.bytes()
+    /// Where the first rings of a rank to the others lie.
+    pub(crate) fn rings(&self, rank: usize) -> usize {
+        self.knocks(self.ranks) + rank * Rings::bytes(self.ranks)
+    }
+
+    /// Lines that a rank has from the start, for the collectives of the communicator that exists from the start.
+    pub(crate) fn first_lines(&self, rank: usize) -> usize {
+        self.rings(self.ranks).next_multiple_of(PAGE) + rank * FIRST_LINES * size_of::<Line>()
     }
 
     /// End of what exists from the start; arenas come behind, and grow.
     pub(crate) fn fixed_bytes(&self) -> usize {
-        self.ring(0, self.ranks).next_multiple_of(PAGE)
+        self.first_lines(self.ranks).next_multiple_of(PAGE)
     }
 
     /// Arenas begin in the middle of a page, and so does every long block: see the module `arena`.
@@ -210,12 +207,13 @@ mod tests {
             let layout = layout(ranks);
             assert!(layout.state(ranks) <= layout.doorbell(0));
             assert!(layout.doorbell(ranks) <= layout.doorway(0));
-            assert!(layout.doorway(ranks) <= layout.first_lines(0));
-            assert!(layout.first_lines(ranks) <= layout.ring(0, 0));
-            assert!(layout.ring(ranks - 1, ranks - 1) + layout.ring.bytes() <= layout.arena(0));
-            assert_eq!(layout.ring(0, ranks - 1) % 128, 0);
-            let bulk = layout.ring(0, ranks - 1) + layout.ring.bulk();
-            assert!(ranks > 32 || bulk % PAGE == PAGE / 2, "{ranks} ranks");
+            assert!(layout.doorway(ranks) <= layout.knocks(0));
+            assert!(layout.knocks(ranks) <= layout.rings(0));
+            assert!(layout.rings(ranks) <= layout.first_lines(0));
+            assert!(layout.first_lines(ranks) <= layout.arena(0));
+            assert!(
+                layout.knocks(ranks - 1).is_multiple_of(128) && layout.rings(ranks - 1).is_multiple_of(128)
+            );
             assert_eq!(layout.arena(ranks) + PAGE / 2, layout.total_bytes());
         }
     }

@@ -9,9 +9,10 @@
 //! | state pages | a page per rank: who it is ([`Claim`]) and what it is doing, for reports and the launcher | that rank |
 //! | doorbells | a line per rank: the futex it sleeps on | that rank and its wakers |
 //! | doorways | one per rank: rings that processes of other jobs have made to it ([`Doorway`]) | these processes |
+//! | knocks | a bit per pair of ranks: who wants to be looked at ([`Knocks`]) | the one that knocks, and the one that looks |
+//! | rings | a word per pair of ranks: where the sender's first [`ring`] lies ([`Rings`]) | the sender |
 //! | first lines | a few lines per rank, for the first communicator | that rank |
-//! | rings | one per ordered pair of ranks: [`ring`] | the sender; credits by the receiver |
-//! | arenas | a range per rank: lines and slots of its collectives, rings to processes of other jobs | that rank |
+//! | arenas | a range per rank: lines and slots of its collectives, rings to other processes | that rank |
 //!
 //! Nothing in it is an address; whatever a peer wrote is checked against the segment's bounds before use.
 //! What is mapped stays until the process ends, so views of it are `'static`; another job's segment that is given up
@@ -27,11 +28,13 @@ pub mod fault;
 mod guest;
 mod invitation;
 mod job;
+mod knocks;
 mod layout;
 mod lifeline;
 mod line;
 mod machine;
 pub mod ring;
+mod rings;
 mod seat;
 mod segment;
 mod single_copy;
@@ -47,9 +50,11 @@ pub use end::end_process;
 pub use guest::Guest;
 pub use invitation::Invitation;
 pub use job::{Job, Member};
+pub use knocks::Knocks;
 pub use layout::FIRST_LINES;
 pub use line::{INLINE_BYTES, Line};
 pub use machine::{ProcessorQueue, usable_cpus, yield_now};
+pub use rings::{RingPlace, Rings};
 pub use seat::{Claim, Ticket};
 pub use segment::Segment;
 pub use single_copy::SingleCopy;

@@ -17,7 +17,6 @@ pub use parked::park;
 
 use oxmpi_mem::Region;
 
-use crate::arena::PAGE;
 use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
 
 /// Bytes of payload that fit into a cell.
@@ -96,11 +95,9 @@ pub struct RingSize {
 }
 
 impl RingSize {
-    /// Bytes that a ring occupies in the segment; whole pages if its pieces are that long, so that all rings have
-    /// their bulk at the same place in a page.
+    /// Bytes that a ring occupies in the segment.
     pub fn bytes(self) -> usize {
-        let bytes = self.bulk() + self.bulk_bytes;
-        if self.bulk_bytes / PIECES < PAGE { bytes } else { bytes.next_multiple_of(PAGE) }
+        self.bulk() + self.bulk_bytes
     }
 
     /// Where in a ring the bulk begins.

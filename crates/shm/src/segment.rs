@@ -247,17 +247,6 @@ impl Segment {
         Ok(unsafe { Region::claim(base.wrapping_add(within), bytes) })
     }
 
-    /// Bytes among what exists from the start, which only their owners see as anything.
-    ///
-    /// # Panics
-    /// If they do not lie there.
-    pub(crate) fn fixed_region(&self, offset: usize, bytes: usize) -> Region {
-        let end = offset.checked_add(bytes).expect("layouts lie inside their segment");
-        assert!(end <= self.fixed_bytes, "layouts lie inside their segment");
-        // SAFETY: as in `region_elsewhere`.
-        unsafe { Region::claim(self.fixed.wrapping_add(offset), bytes) }
-    }
-
     /// Where a window begins in this process's memory.
     fn window(&self, window: &Window) -> Result<*mut u8> {
         // Pairs with the Release in `map_window`: the mapping is there for whoever sees its address.
@@ -350,6 +339,21 @@ impl Segment {
         // SAFETY: in bounds, aligned, never unmapped; the rest is the caller's promise.
         unsafe { &*pointer }
     }
+
+    /// `count` shared structures of this crate at `offset`.
+    ///
+    /// # Safety
+    /// As [`Segment::view`], of each.
+    ///
+    /// # Panics
+    /// As [`Segment::view`].
+    pub(crate) unsafe fn view_all<T>(&'static self, offset: usize, count: usize) -> &'static [T] {
+        assert!(offset + count * size_of::<T>() <= self.fixed_bytes, "layouts lie inside their segment");
+        let pointer = self.fixed.wrapping_add(offset).cast::<T>();
+        assert!(pointer.is_aligned(), "layouts respect alignment");
+        // SAFETY: in bounds, aligned, never unmapped; the rest is the caller's promise.
+        unsafe { slice::from_raw_parts(pointer, count) }
+    }
 }
 
 /// But for what is worth looking at.
@@ -396,7 +400,7 @@ mod tests {
         let (fixed, first, end) = (layout.fixed_bytes(), layout.arena(0), layout.arena(2));
         let beyond =
             [(fixed - 8, 9), (first + (1 << 20) - 8, 9), (end - 8, 9), (fixed, 1), (end, 1), (0, usize::MAX)];
-        let typed = [layout.state(1), layout.doorbell(0), layout.doorway(1), layout.ring(0, 1)];
+        let typed = [layout.state(1), layout.doorbell(0), layout.doorway(1), layout.rings(1)];
         for (offset, bytes) in beyond.into_iter().chain(typed.map(|offset| (offset, 1))) {
             let error = segment.region(offset as u64, bytes).expect_err("no block lies there");
             assert_eq!(error.class(), ErrorClass::Intern, "{bytes} bytes at {offset}");

@@ -17,9 +17,17 @@ impl P2p {
     /// Deals with what has arrived from all peers and sends what there is room for; whether there was anything.
     pub fn poll(&mut self) -> bool {
         let mut any = self.flush_all();
-        for place in 0..self.peers.places() {
-            let others = self.peers.at(place).filter(|&peer| peer != self.peers.me());
-            any |= others.is_some_and(|peer| self.poll_from(peer));
+        if self.is_called() {
+            self.answer_door();
+            any = true;
+        }
+        let mut place = 0;
+        while let Some(&peer) = self.peers.readable.get(place) {
+            any |= self.poll_from(peer);
+            place += 1;
+        }
+        if self.has_finished() {
+            self.follow_rings();
         }
         any
     }
@@ -54,7 +62,7 @@ impl P2p {
         let key = Key::from_word(header.token);
         match header.kind {
             kind::DEPARTED => self.departures.push(Address { peer: from, context: header.context }),
-            kind::FINISHED => self.peers[from].note_finished(),
+            kind::FINISHED => self.note_finished(from, header.token),
             kind::RETRACT => {
                 if self.retract(header.context, from, header.token) {
                     self.answer(from, kind::RETRACTED, header.token, 0);

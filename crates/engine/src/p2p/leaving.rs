@@ -61,7 +61,7 @@ impl P2p {
     }
 
     /// Ends an operation with an error.
-    fn fail(&mut self, key: OpKey, error: Error) {
+    pub(super) fn fail(&mut self, key: OpKey, error: Error) {
         if let Some(op) = self.ops.get_mut(key) {
             op.status.error = error.class();
             op.error = Some(error);
@@ -113,8 +113,7 @@ impl P2p {
 
     /// Whether nothing waits for room in the ring of a peer that may make some.
     fn are_empty(&self) -> bool {
-        let is_empty = |peer| self.peers[peer].outbox.is_empty() || self.has_left(peer);
-        self.busy_outboxes == 0 || self.peers.ids().all(is_empty)
+        self.busy_outboxes.iter().all(|&peer| self.has_left(peer))
     }
 
     /// The receives of a context and the sends to one of `peers` that are under way. What waits for a peer that has
@@ -140,7 +139,7 @@ impl P2p {
 
     #[cold]
     fn has_left(&self, peer: PeerId) -> bool {
-        let page = self.peers[peer].seat.page();
-        peer == self.peers.me() || page.phase().has_left() || page.is_gone() || self.peers[peer].is_lost()
+        let page = self.peers.seat(peer).page();
+        peer == self.peers.me() || page.phase().has_left() || page.is_gone() || self.peers.is_lost(peer)
     }
 }

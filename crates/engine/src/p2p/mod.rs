@@ -2,7 +2,7 @@
 //!
 //! | message | protocol | cost |
 //! |---|---|---|
-//! | up to [`Sender::largest_payload`], standard or ready | *eager*: header and data through the ring | one copy in, one out |
+//! | up to [`RingSize::LARGEST_PAYLOAD`], standard or ready | *eager*: header and data through the ring | one copy in, one out |
 //! | the same, synchronous | eager, and the receiver answers `MATCHED` | one answer more |
 //! | longer | *announced*: `ANNOUNCE`, the receiver answers `ACCEPT`, the data follows in pieces | both ends copy at the same time, through cache |
 //! | longer, where reading the sender's memory wins | announced with the address; the receiver reads, and answers `FETCHED` | one copy, one system call |
@@ -19,12 +19,15 @@ mod arrivals;
 mod leaving;
 mod op;
 mod outbox;
+mod reading;
 mod receiving;
+mod rings;
 mod sending;
 mod single;
 
 use oxmpi_base::Status;
 use oxmpi_mem::Pool;
+use oxmpi_shm::Arena;
 use oxmpi_shm::ring::Header;
 
 use crate::contexts::Contexts;
@@ -37,6 +40,7 @@ pub use op::{Mode, Op, Outcome};
 pub(crate) use outbox::Outbox;
 use outbox::Outgoing;
 pub use receiving::{AtOnce, Received};
+pub(crate) use rings::OwnRings;
 pub(crate) use single::Reach;
 
 /// The number of an operation that is not over yet, or whose outcome nobody has asked for yet.
@@ -55,8 +59,11 @@ pub struct Address {
 #[derive(Debug)]
 pub struct P2p {
     pub(crate) peers: Peers,
-    /// Outboxes that are not empty.
-    busy_outboxes: usize,
+    pub(crate) rings: OwnRings,
+    /// The shared memory of this rank.
+    pub(crate) arena: Arena,
+    /// Peers whose outboxes are not empty.
+    busy_outboxes: Vec<PeerId>,
     ops: Slab<Op>,
     contexts: Contexts,
     /// Messages that found no receive when they arrived, so far.
@@ -69,6 +76,8 @@ pub struct P2p {
     has_threads: bool,
     /// Contexts that a peer has left, to be told to the engine.
     pub(crate) departures: Vec<Address>,
+    /// A job may have become idle.
+    pub(crate) has_idle: bool,
 }
 
 /// Kinds of messages; see the module.
@@ -88,10 +97,13 @@ pub(crate) mod kind {
 }
 
 impl P2p {
-    pub(crate) fn new(peers: Peers) -> Self {
+    pub(crate) fn new(peers: Peers, arena: Arena) -> Self {
+        let rings = OwnRings::new(&peers);
         Self {
             peers,
-            busy_outboxes: 0,
+            rings,
+            arena,
+            busy_outboxes: Vec::new(),
             ops: Slab::new(),
             contexts: Contexts::default(),
             kept: 0,
@@ -99,6 +111,7 @@ impl P2p {
             direct_from_bytes: u64::MAX,
             has_threads: false,
             departures: Vec::new(),
+            has_idle: false,
         }
     }
 
@@ -207,7 +220,7 @@ impl P2p {
     #[inline]
     pub(crate) fn wake_own_threads(&self) {
         if self.has_threads {
-            self.peers[self.peers.me()].wake();
+            self.peers.wake(self.peers.me());
         }
     }
 

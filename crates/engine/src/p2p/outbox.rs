@@ -2,10 +2,14 @@
 
 use std::collections::VecDeque;
 
-use oxmpi_shm::ring::Header;
+use oxmpi_shm::ring::{Header, RingSize, Sender};
 
-use super::{OpKey, P2p, State, kind};
+use super::{Op, OpKey, P2p, State, kind};
 use crate::peers::PeerId;
+
+/// An answer brings a word, an announcement an address and a note.
+const CONTROL_BYTES: usize = size_of::<u64>();
+const ANNOUNCED_BYTES: usize = 2 * size_of::<u64>();
 
 /// What waits to be sent to one peer. Messages and answers go first, in order; data fills what is left.
 #[derive(Debug, Default)]
@@ -56,12 +60,11 @@ impl P2p {
 
     /// Sends what there is room for, to all peers; whether anything was sent.
     pub(super) fn flush_all(&mut self) -> bool {
-        if self.busy_outboxes == 0 {
-            return false;
-        }
         let mut sent = false;
-        for place in 0..self.peers.places() {
-            sent |= self.peers.at(place).is_some_and(|peer| self.flush(peer));
+        // From behind: an outbox that is empty then leaves its place to the last one.
+        for place in (0..self.busy_outboxes.len()).rev() {
+            let busy = self.busy_outboxes.get(place).copied();
+            sent |= busy.is_some_and(|peer| self.flush(peer));
         }
         sent
     }
@@ -69,7 +72,7 @@ impl P2p {
     fn flush(&mut self, peer: PeerId) -> bool {
         let mut sent = false;
         while let Some(&outgoing) = self.peers[peer].outbox.ordered.front() {
-            if !self.push(peer, outgoing) {
+            if !self.push(peer, outgoing) && !self.push_by_another_ring(peer, outgoing) {
                 return sent;
             }
             sent = true;
@@ -90,13 +93,30 @@ impl P2p {
             Outgoing::Message(key) => self.push_message(peer, key),
         };
         if pushed {
-            self.peers[peer].wake();
+            self.peers[peer].told();
         }
         pushed
     }
 
+    /// The same once there is more room, if there may be. A message for which there never is any memory fails.
+    #[cold]
+    fn push_by_another_ring(&mut self, peer: PeerId, outgoing: Outgoing) -> bool {
+        let bytes = match outgoing {
+            Outgoing::Control(..) => CONTROL_BYTES,
+            Outgoing::Message(key) => self.ops.get(key).map_or(0, ring_bytes),
+        };
+        match (self.make_way(peer, bytes), outgoing) {
+            (Ok(is_new), _) => is_new && self.push(peer, outgoing),
+            (Err(error), Outgoing::Message(key)) => {
+                self.fail(key, error);
+                true
+            }
+            (Err(_), Outgoing::Control(..)) => false,
+        }
+    }
+
     fn push_control(&mut self, peer: PeerId, header: Header, word: u64) -> bool {
-        let Some(room) = self.peers[peer].room(8) else { return false };
+        let Some(room) = self.peers[peer].room(CONTROL_BYTES) else { return false };
         room.payload.write(&word.to_ne_bytes());
         room.send(header);
         true
@@ -112,7 +132,7 @@ impl P2p {
         if header.kind == kind::ANNOUNCE {
             // Where the data is one piece, the receiver may prefer to read it itself.
             let address = op.buffer.as_dense().map_or(0, |region| region.as_ptr().addr() as u64);
-            let Some(room) = peer.room(2 * size_of::<u64>()) else { return false };
+            let Some(room) = peer.room(ANNOUNCED_BYTES) else { return false };
             room.payload.write(&address.to_ne_bytes());
             room.payload.part(8, 8).write(&note.to_ne_bytes());
             room.send(header);
@@ -131,15 +151,17 @@ impl P2p {
 
     /// One piece of a send; false if there was no room.
     fn push_data(&mut self, peer: PeerId, key: OpKey) -> bool {
-        let Some(op) = self.ops.get_mut(key) else {
+        let Some(op) = self.ops.get(key) else {
             self.change_outbox(peer, |outbox| outbox.streams.pop_front());
             return true;
         };
         let State::Streaming { receive, sent } = op.state else {
             unreachable!("only accepted sends are streamed");
         };
-        let piece = (op.buffer.bytes() - sent).min(self.peers[peer].largest_payload() as u64);
-        let Some(room) = self.peers[peer].room(piece as usize) else { return false };
+        let Some(piece) = self.next_piece(peer, op.buffer.bytes() - sent) else { return false };
+        let (Some(op), Some(room)) = (self.ops.get_mut(key), self.peers[peer].room(piece as usize)) else {
+            return false;
+        };
         op.buffer.read(sent, &room.payload);
         room.send(Header { kind: kind::DATA, bytes: piece, token: receive, ..Header::default() });
         op.state = State::Streaming { receive, sent: sent + piece };
@@ -147,8 +169,20 @@ impl P2p {
             self.finish(key);
             self.change_outbox(peer, |outbox| outbox.streams.pop_front());
         }
-        self.peers[peer].wake();
+        self.peers[peer].told();
         true
+    }
+
+    /// The length of the next piece of what is left of a message. Where there is no memory for a larger ring, that by
+    /// which it was asked for will do.
+    fn next_piece(&mut self, peer: PeerId, left: u64) -> Option<u64> {
+        let wanted = left.min(RingSize::LARGEST_PAYLOAD as u64);
+        let is_enough = |sender: &Sender| sender.takes(wanted as usize);
+        if !self.peers[peer].sender.as_ref().is_some_and(is_enough) {
+            self.make_way(peer, wanted as usize).ok();
+        }
+        let sender = self.peers[peer].sender.as_ref()?;
+        Some(wanted.min(sender.largest_payload() as u64))
     }
 
     /// Forgets what waits to be sent to a peer.
@@ -161,7 +195,20 @@ impl P2p {
         let was_busy = !outbox.is_empty();
         let result = change(outbox);
         let is_busy = !outbox.is_empty();
-        self.busy_outboxes = self.busy_outboxes + usize::from(is_busy) - usize::from(was_busy);
+        match (was_busy, is_busy) {
+            (false, true) => self.busy_outboxes.push(peer),
+            (true, false) => {
+                if let Some(place) = self.busy_outboxes.iter().position(|&busy| busy == peer) {
+                    self.busy_outboxes.swap_remove(place);
+                }
+            }
+            _ => {}
+        }
         result
     }
+}
+
+/// What a message takes of a ring.
+fn ring_bytes(op: &Op) -> usize {
+    if op.header.kind == kind::ANNOUNCE { ANNOUNCED_BYTES } else { op.header.bytes as usize }
 }

@@ -2,7 +2,7 @@
 
 use oxmpi_base::Status;
 use oxmpi_datatype::Buffer;
-use oxmpi_shm::ring::{Header, Receiver};
+use oxmpi_shm::ring::Header;
 
 use super::op::{delivered, status_of};
 use super::{Address, Op, OpKey, Outcome, P2p, State, kind};
@@ -115,7 +115,10 @@ impl P2p {
     /// Whether anything from a peer waits to be dealt with.
     #[inline]
     pub fn has_arrival(&self, from: PeerId) -> bool {
-        self.peers[from].receiver.as_ref().is_some_and(Receiver::has_arrival)
+        match self.peers.known(from).and_then(|peer| peer.receiver.as_ref()) {
+            Some(receiver) => receiver.has_arrival(),
+            None => self.is_called(),
+        }
     }
 
     /// Receives a message that a matched probe has taken, or that has just been found.

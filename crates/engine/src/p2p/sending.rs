@@ -1,7 +1,7 @@
 //! How a send begins.
 
 use oxmpi_datatype::Buffer;
-use oxmpi_shm::ring::Header;
+use oxmpi_shm::ring::{Header, RingSize};
 
 use super::outbox::Outgoing;
 use super::{Address, Mode, Op, OpKey, P2p, State, kind};
@@ -40,12 +40,12 @@ impl P2p {
             let peer = &mut self.peers[to.peer];
             if peer.outbox.is_empty()
                 && let Some(sender) = &mut peer.sender
-                && bytes <= sender.largest_payload() as u64
+                && sender.takes(bytes as usize)
                 && let Some(room) = sender.room(bytes as usize)
             {
                 buffer.read(0, &room.payload);
                 room.send(header);
-                peer.wake();
+                peer.told();
                 return None;
             }
         }
@@ -81,10 +81,10 @@ impl P2p {
         if to.peer == self.peers.me() {
             return self.send_to_self(header, buffer);
         }
-        if self.peers[to.peer].is_lost() {
+        if self.peers.is_lost(to.peer) {
             return Some(self.fail_to_send(to, header));
         }
-        if header.bytes > self.peers[to.peer].largest_payload() as u64 {
+        if header.bytes > RingSize::LARGEST_PAYLOAD as u64 {
             header.kind = kind::ANNOUNCE;
         }
         let key = self.ops.insert(Op::new(State::Queued, to, buffer.clone(), header));

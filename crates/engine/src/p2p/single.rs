@@ -51,7 +51,7 @@ impl P2p {
     }
 
     fn probe_reach(&mut self, from: PeerId, address: u64) -> Reach {
-        let Some(copy) = self.peers[from].seat.memory() else { return Reach::Ring };
+        let Some(copy) = self.peers.seat(from).memory() else { return Reach::Ring };
         let (first, second) = (self.pool.take(SAMPLE_BYTES), self.pool.take(SAMPLE_BYTES));
         let twice = |target: &Region, source: &Region| {
             target.copy_from(source);

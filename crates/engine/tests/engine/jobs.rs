@@ -37,6 +37,11 @@ fn messages_between_jobs_keep_their_order_and_every_protocol_works() {
     let mut world = World::of_jobs(&[2, 2], 3);
     let context = world.engines[3].p2p.open_context();
     let to = address(&mut world, 0, 3, context);
+    // No channel needs the jobs.
+    for (rank, other) in [(0, 3), (3, 0)] {
+        let there = world.engines[other].whereabouts().job();
+        assert!(world.engines[rank].hold(there));
+    }
     let lengths = [0, 8, 3000, 100_000, 700_000, 1];
     for (tag, &bytes) in (0..).zip(&lengths) {
         let mode = if tag % 2 == 0 { Mode::Standard } else { Mode::Synchronous };

@@ -1,7 +1,7 @@
 //! How rings begin and end.
 //!
 //! The sender makes a ring in a block of its own arena, and tells the receiver where it is: see
-//! [`Doorway`](crate::Doorway). Its last message says what follows. Then the
+//! [`Rings`](crate::Rings), and between jobs [`Doorway`](crate::Doorway). Its last message says what follows. Then the
 //! receiver closes the ring, and from then on touches nothing of it. When the sender sees that, it gives the block
 //! back.
 

@@ -1,0 +1,266 @@
+//! The rings between this process and others: made when there is something to tell, ended when they are not needed.
+//!
+//! Every ring lies in the arena of its sender, who makes it and alone ends it: its last message, `FINISHED`, says where
+//! the next one lies, or that there is none. The receiver closes the ring then, and the sender has the memory back. Of
+//! a first ring a rank of the own job learns by a knock and the sender's table, that of another job at its doorway.
+//!
+//! Where a job has few ranks all rings are full ones. Where there are many, most pairs never talk, or say one word: a
+//! pair begins with a small ring, and has a full one when a message is longer or comes before the last one was read, or
+//! when the small one has served for a while. No rank keeps more than some full ones; the rest are ended when nothing
+//! has gone by them lately. A long message for which no full ring is to be had gets one of its own size.
+//!
+//! How they are read: see the module `reading`.
+//!
+//! MPI-5.0: Point-to-Point Communication, Progress.
+
+use oxmpi_base::Result;
+use oxmpi_shm::ring::{CELL_BYTES, Header, RingSize, Sender};
+use oxmpi_shm::{Announcement, Block, Doorway, RingPlace, Rings};
+
+use super::{P2p, kind};
+use crate::peers::{PeerId, Peers, Seat};
+
+/// What there is to know of the rings to all peers.
+#[derive(Debug)]
+pub(crate) struct OwnRings {
+    /// Where others knock, and announce theirs.
+    pub doorway: &'static Doorway,
+    /// Where the first ones to ranks of the own job lie.
+    table: Rings,
+    /// Those that have ended here, and at their receivers not yet.
+    parting: Vec<Parting>,
+    /// Peers of the own job to which there is a full one, where that is counted.
+    full: Vec<PeerId>,
+    /// How many full ones this rank keeps.
+    most_full: usize,
+    /// Rings whose last message has been read: by whom they were made, and what follows.
+    pub finished: Vec<(PeerId, Option<RingPlace>)>,
+    /// How often it was looked which rings rest.
+    rests: u32,
+}
+
+#[derive(Debug)]
+struct Parting {
+    sender: Sender,
+    block: Block,
+    receiver: PeerId,
+    seat: Seat,
+}
+
+/// Where so many ranks are in a job all rings are full ones.
+const FEW_RANKS: usize = 16;
+/// For the full rings of all ranks of larger jobs together.
+const FULL_BYTES: usize = 256 << 20;
+const LEAST_FULL: usize = 4;
+const MOST_FULL: usize = 64;
+/// How often rings have to be found resting until the full ones among them are ended.
+const RESTS_PER_END: u32 = 64;
+
+impl OwnRings {
+    pub(super) fn new(peers: &Peers) -> Self {
+        let (job, rank) = (peers.job(), peers.my_rank());
+        let share = FULL_BYTES / RingSize::FULL.bytes() / job.size();
+        Self {
+            doorway: job.doorway(rank),
+            table: job.rings(rank),
+            parting: Vec::new(),
+            full: Vec::new(),
+            most_full: share.clamp(LEAST_FULL, MOST_FULL),
+            finished: Vec::new(),
+            rests: 0,
+        }
+    }
+}
+
+impl P2p {
+    /// Sees to it that a message of `bytes` bytes may find room in a ring to a peer, where it has found none; whether
+    /// there is another ring now.
+    ///
+    /// # Errors
+    /// `NoMem` if there is no memory for any ring.
+    #[cold]
+    pub(super) fn make_way(&mut self, to: PeerId, bytes: usize) -> Result<bool> {
+        let peer = &mut self.peers[to];
+        if peer.is_lost() {
+            return Ok(false);
+        }
+        match &peer.sender {
+            None => self.make_first_ring(to, bytes),
+            Some(sender) if !sender.takes(bytes) || sender.is_small() => self.make_next_ring(to, bytes),
+            Some(_) => Ok(false), // it is full of messages
+        }
+    }
+
+    fn make_first_ring(&mut self, to: PeerId, bytes: usize) -> Result<bool> {
+        if self.peers[to].parting != 0 {
+            self.take_back_rings();
+            if self.peers[to].parting != 0 {
+                return Ok(false); // the receiver might not see the last first one any more
+            }
+        }
+        let size = match bytes <= CELL_BYTES && !self.has_few_ranks(to) {
+            true => RingSize::SMALL,
+            false => self.size_for(to, bytes),
+        };
+        let (sender, block) = self.make_ring(to, size, bytes)?;
+        let place = self.rings.table.place(block, sender.size(), self.peers[to].first_rings);
+        let peer = &mut self.peers[to];
+        (peer.sender, peer.block) = (Some(sender), Some(block));
+        if let Some(rank) = self.peers.rank_in_job(to) {
+            self.peers[to].first_rings += 1;
+            self.rings.table.show(rank, place);
+            self.peers[to].knock();
+        } else {
+            self.announce(to);
+        }
+        Ok(true)
+    }
+
+    /// Goes on by a larger ring, if there may be one.
+    fn make_next_ring(&mut self, to: PeerId, bytes: usize) -> Result<bool> {
+        let size = self.size_for(to, bytes);
+        let peer = &mut self.peers[to];
+        let Some(sender) = &mut peer.sender else { return Ok(false) };
+        if size.cells == RingSize::SMALL.cells && sender.takes(bytes) {
+            sender.go_on();
+            return Ok(true);
+        }
+        if sender.last_room().is_none() {
+            return Ok(false);
+        }
+        let (next, block) = self.make_ring(to, size, bytes)?;
+        let place = self.rings.table.place(block, next.size(), 0);
+        self.end_ring_with(to, Some(place));
+        let peer = &mut self.peers[to];
+        (peer.sender, peer.block) = (Some(next), Some(block));
+        Ok(true)
+    }
+
+    /// A ring of this size, or one that is just large enough.
+    fn make_ring(&mut self, to: PeerId, size: RingSize, bytes: usize) -> Result<(Sender, Block)> {
+        let least = RingSize::for_payload(bytes);
+        let (block, size) = match self.arena.take(size.bytes()) {
+            Ok(block) => (block, size),
+            Err(_) => (self.arena.take(least.bytes())?, least),
+        };
+        let sender =
+            Sender::make(self.peers.job().segment(), block, size).inspect_err(|_| self.arena.give(block))?;
+        if size == RingSize::FULL && !self.has_few_ranks(to) {
+            self.rings.full.push(to);
+        }
+        Ok((sender, block))
+    }
+
+    /// How large a ring for a message of so many bytes may be, and others after it.
+    fn size_for(&mut self, to: PeerId, bytes: usize) -> RingSize {
+        let has_full = self.has_few_ranks(to)
+            || self.rings.full.len() < self.rings.most_full
+            || self.end_a_resting_ring();
+        if has_full { RingSize::FULL } else { RingSize::for_payload(bytes) }
+    }
+
+    /// Whether rings to a peer are full ones from the start.
+    fn has_few_ranks(&self, to: PeerId) -> bool {
+        self.peers.rank_in_job(to).is_none_or(|_| self.peers.job().size() <= FEW_RANKS)
+    }
+
+    /// Tells a peer of another job where the ring to it lies, if that can be just now.
+    pub(crate) fn announce(&mut self, to: PeerId) -> bool {
+        let me = self.peers.myself();
+        let peer = &mut self.peers[to];
+        let (Some(sender), Some(block), Some(foreign)) = (&peer.sender, peer.block, &mut peer.foreign) else {
+            return false;
+        };
+        if !foreign.is_announced {
+            let (job, rank, offset, size) = (me.job(), me.rank(), block.offset, sender.size());
+            foreign.is_announced = peer.seat.doorway().announce(&Announcement { job, rank, offset, size });
+            peer.wake();
+            return peer.foreign.as_ref().is_some_and(|foreign| foreign.is_announced);
+        }
+        false
+    }
+
+    /// Ends the ring to a peer to which nothing is left to be told; whether that could be done now.
+    pub(crate) fn end_ring(&mut self, to: PeerId) -> bool {
+        let peer = &mut self.peers[to];
+        let has_room =
+            peer.is_lost() || peer.sender.as_mut().is_some_and(|sender| sender.last_room().is_some());
+        if has_room {
+            self.end_ring_with(to, None);
+        }
+        has_room
+    }
+
+    /// Ends the ring to a peer, which has room for the last message.
+    fn end_ring_with(&mut self, to: PeerId, next: Option<RingPlace>) {
+        let peer = &mut self.peers[to];
+        let (Some(mut sender), Some(block)) = (peer.sender.take(), peer.block.take()) else { return };
+        if !peer.is_lost()
+            && let Some(room) = sender.last_room()
+        {
+            let token = next.map_or(0, RingPlace::word);
+            room.send(Header { kind: kind::FINISHED, token, ..Header::default() });
+            if sender.must_knock() {
+                peer.knock();
+            }
+            peer.wake();
+        }
+        peer.parting += 1;
+        if let Some(foreign) = &mut peer.foreign {
+            foreign.is_announced = false;
+        }
+        let seat = peer.seat;
+        self.rings.full.retain(|&full| full != to);
+        self.rings.parting.push(Parting { sender, block, receiver: to, seat });
+    }
+
+    /// Ends a full ring by which nothing has gone since this was asked last; false if there is none.
+    fn end_a_resting_ring(&mut self) -> bool {
+        let resting = (0..self.rings.full.len()).find(|&place| {
+            let peer = &mut self.peers[self.rings.full[place]];
+            let sent = peer.sender.as_ref().map_or(0, Sender::sent);
+            let rests = peer.outbox.is_empty() && peer.sent_before == sent;
+            peer.sent_before = sent;
+            rests
+        });
+        resting.is_some_and(|place| self.end_ring(self.rings.full[place]))
+    }
+
+    /// Takes back the memory of rings that have ended.
+    pub(crate) fn take_back_rings(&mut self) {
+        let Self { arena, peers, rings, .. } = self;
+        rings.parting.retain(|Parting { sender, block, seat, receiver }| {
+            // Nobody reads on in a job that a rank has left.
+            let is_over = sender.is_closed() || seat.is_foreign_to(peers.job()) && seat.is_empty();
+            if is_over {
+                arena.give(*block);
+                peers[*receiver].parting -= 1;
+            }
+            !is_over
+        });
+    }
+
+    /// Whether rings to a job have ended here and at their receivers not yet.
+    pub(crate) fn parts_from(&self, job: u64) -> bool {
+        self.rings.parting.iter().any(|parting| parting.seat.whereabouts().job() == job)
+    }
+
+    /// Whether there is memory to be taken back.
+    pub(crate) fn has_closed_rings(&self) -> bool {
+        self.rings.parting.iter().any(|parting| parting.sender.is_closed())
+    }
+
+    /// Parks the rings by which nothing comes, ends those by which nothing goes, and takes memory back; to be done now
+    /// and then.
+    #[cold]
+    pub(crate) fn rest(&mut self) {
+        if !self.rings.parting.is_empty() {
+            self.take_back_rings();
+        }
+        self.rings.rests = self.rings.rests.wrapping_add(1);
+        if self.rings.full.len() > LEAST_FULL && self.rings.rests.is_multiple_of(RESTS_PER_END) {
+            while self.rings.full.len() > LEAST_FULL && self.end_a_resting_ring() {}
+        }
+        self.park_rings();
+    }
+}
