@@ -180,9 +180,10 @@ impl Sender {
         }
     }
 
-    /// The longest payload that a message should carry: a quarter of the bulk, so that both ends can be busy.
+    /// The longest payload that a message should carry: a quarter of the bulk, so that both ends can be busy; of a small
+    /// ring, which has one message at a time, all of it.
     pub fn largest_payload(&self) -> usize {
-        (self.bulk.len() / PIECES).max(CELL_BYTES)
+        (self.bulk.len() / if self.is_small() { 1 } else { PIECES }).max(CELL_BYTES)
     }
 
     /// Room for a message of `bytes` bytes; `None` if the ring is full.
@@ -254,7 +255,7 @@ impl Sender {
             begin = begin.next_multiple_of(capacity);
         }
         let bulk_end = begin + needed;
-        if bulk_end - self.seen_bulk > capacity {
+        if bulk_end - self.seen_bulk > capacity && !self.is_small() {
             // Pairs with the Release in `release`.
             self.seen_bulk = self.credit.bulk.load(Ordering::Acquire).min(self.bulk_position);
             if bulk_end - self.seen_bulk > capacity {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use oxmpi_shm::ring::{Header, RingSize, Sender};
+use oxmpi_shm::ring::{CELL_BYTES, Header, RingSize, Sender};
 
 use super::{Op, OpKey, P2p, State, kind};
 use crate::peers::PeerId;
@@ -98,7 +98,8 @@ impl P2p {
         pushed
     }
 
-    /// The same once there is more room, if there may be. A message for which there never is any memory fails.
+    /// The same once there is more room, if there may be. A message for which there is no memory is announced instead,
+    /// or fails if there is none for that either.
     #[cold]
     fn push_by_another_ring(&mut self, peer: PeerId, outgoing: Outgoing) -> bool {
         let bytes = match outgoing {
@@ -107,12 +108,21 @@ impl P2p {
         };
         match (self.make_way(peer, bytes), outgoing) {
             (Ok(is_new), _) => is_new && self.push(peer, outgoing),
+            (Err(_), Outgoing::Message(key)) if self.announce_instead(key) => {
+                self.push(peer, outgoing) || self.push_by_another_ring(peer, outgoing)
+            }
             (Err(error), Outgoing::Message(key)) => {
                 self.fail(key, error);
                 true
             }
             (Err(_), Outgoing::Control(..)) => false,
         }
+    }
+
+    /// Leaves the data of a message here until it is asked for, though it is not long; false if it has little.
+    fn announce_instead(&mut self, key: OpKey) -> bool {
+        let sent_at_once = self.ops.get_mut(key).filter(|op| ring_bytes(op) > CELL_BYTES);
+        sent_at_once.map(|op| op.header.kind = kind::ANNOUNCE).is_some()
     }
 
     fn push_control(&mut self, peer: PeerId, header: Header, word: u64) -> bool {

@@ -102,10 +102,9 @@ impl P2p {
             true => RingSize::SMALL,
             false => self.size_for(to, bytes),
         };
-        let (sender, block) = self.make_ring(to, size, bytes)?;
+        let (sender, block) = self.make_ring(size, bytes)?;
         let place = self.rings.table.place(block, sender.size(), self.peers[to].first_rings);
-        let peer = &mut self.peers[to];
-        (peer.sender, peer.block) = (Some(sender), Some(block));
+        self.send_by(to, sender, block);
         if let Some(rank) = self.peers.rank_in_job(to) {
             self.peers[to].first_rings += 1;
             self.rings.table.show(rank, place);
@@ -128,16 +127,27 @@ impl P2p {
         if sender.last_room().is_none() {
             return Ok(false);
         }
-        let (next, block) = self.make_ring(to, size, bytes)?;
+        let (next, block) = self.make_ring(size, bytes)?;
         let place = self.rings.table.place(block, next.size(), 0);
         self.end_ring_with(to, Some(place));
-        let peer = &mut self.peers[to];
-        (peer.sender, peer.block) = (Some(next), Some(block));
+        self.send_by(to, next, block);
         Ok(true)
     }
 
+    /// Goes on by a new ring.
+    fn send_by(&mut self, to: PeerId, sender: Sender, block: Block) {
+        if sender.size() == RingSize::FULL && !self.has_few_ranks(to) {
+            self.rings.full.push(to);
+        }
+        let peer = &mut self.peers[to];
+        (peer.sender, peer.block) = (Some(sender), Some(block));
+    }
+
     /// A ring of this size, or one that is just large enough.
-    fn make_ring(&mut self, to: PeerId, size: RingSize, bytes: usize) -> Result<(Sender, Block)> {
+    fn make_ring(&mut self, size: RingSize, bytes: usize) -> Result<(Sender, Block)> {
+        if !self.rings.parting.is_empty() {
+            self.take_back_rings();
+        }
         let least = RingSize::for_payload(bytes);
         let (block, size) = match self.arena.take(size.bytes()) {
             Ok(block) => (block, size),
@@ -145,9 +155,6 @@ impl P2p {
         };
         let sender =
             Sender::make(self.peers.job().segment(), block, size).inspect_err(|_| self.arena.give(block))?;
-        if size == RingSize::FULL && !self.has_few_ranks(to) {
-            self.rings.full.push(to);
-        }
         Ok((sender, block))
     }
 
@@ -155,7 +162,7 @@ impl P2p {
     fn size_for(&mut self, to: PeerId, bytes: usize) -> RingSize {
         let has_full = self.has_few_ranks(to)
             || self.rings.full.len() < self.rings.most_full
-            || self.end_a_resting_ring();
+            || self.rings.parting.len() < self.rings.most_full && self.end_a_resting_ring();
         if has_full { RingSize::FULL } else { RingSize::for_payload(bytes) }
     }
 

@@ -15,3 +15,4 @@ mod memory;
 mod messages;
 mod outstanding;
 mod protocols;
+mod rings;

@@ -23,9 +23,9 @@ impl RingSize {
     /// The longest payload of a message, by whatever ring.
     pub const LARGEST_PAYLOAD: usize = Self::FULL.bulk_bytes / super::PIECES;
 
-    /// One for a payload of so many bytes and little else.
+    /// A small one for payloads of so many bytes.
     pub fn for_payload(bytes: usize) -> Self {
-        let bulk_bytes = (bytes * super::PIECES).next_power_of_two().max(Self::SMALL.bulk_bytes);
+        let bulk_bytes = bytes.next_power_of_two().max(Self::SMALL.bulk_bytes);
         Self { bulk_bytes, ..Self::SMALL }
     }
 
@@ -163,6 +163,25 @@ mod tests {
         let first = receiver.arrival().expect("two are there");
         receiver.release(&first);
         assert_eq!(receiver.arrival().map(|last| last.header.kind), Some(7));
+    }
+
+    #[test]
+    fn a_small_ring_takes_payloads_as_long_as_its_bulk() {
+        let (segment, offset) = segment();
+        let size = RingSize::for_payload(3000);
+        assert_eq!(size, RingSize { cells: 2, bulk_bytes: 4096 });
+        let mut sender = Sender::make(segment, Block { offset, bytes: 8192 }, size).expect("room for it");
+        let mut receiver = Receiver::at(segment, offset, size).expect("just made");
+        for (round, bytes) in [3000, 81, 4096, 4095, 80, 4096, 100, 4000].into_iter().enumerate() {
+            let data = vec![round as u8; bytes];
+            let room = sender.room(bytes).expect("it is empty");
+            room.payload.write(&data);
+            room.send(Header::default());
+            let arrival = receiver.arrival().expect("just sent");
+            assert_eq!(arrival.payload.to_vec(), data);
+            receiver.release(&arrival);
+        }
+        assert!(sender.takes(4096) && !sender.takes(4097));
     }
 
     #[test]

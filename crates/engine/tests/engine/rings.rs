@@ -1,0 +1,154 @@
+//! Rings that come and go: small ones, full ones, and parked ones.
+
+use std::collections::VecDeque;
+
+use oxmpi_engine::{Mode, OpKey};
+
+use crate::harness::{Lie, Store, World};
+use crate::messages::contents;
+
+/// Enough that pairs begin with small rings, and that a rank may not have full ones to all others.
+const MANY: u32 = 90;
+/// In a cell, in the bulk, the longest that is sent at once, and announced.
+const SIZES: [usize; 6] = [0, 80, 81, 5000, 16 << 10, 40_000];
+
+/// Messages between some ranks of many, each pair's in their order.
+struct Traffic {
+    world: World,
+    /// How many messages each has sent to each, and received.
+    sent: Vec<usize>,
+    received: Vec<usize>,
+    sends: VecDeque<(u32, Option<OpKey>, Store)>,
+}
+
+impl Traffic {
+    fn new(seed: u64) -> Self {
+        let pairs = (MANY * MANY) as usize;
+        let (sent, received) = (vec![0; pairs], vec![0; pairs]);
+        Self { world: World::new(MANY, seed), sent, received, sends: VecDeque::new() }
+    }
+
+    fn pair(from: u32, to: u32) -> usize {
+        (from * MANY + to) as usize
+    }
+
+    fn bytes(pair: usize, number: usize) -> usize {
+        SIZES[(pair * 31 + number * 7 + pair / 5) % SIZES.len()]
+    }
+
+    fn send(&mut self, from: u32, to: u32) {
+        let pair = Self::pair(from, to);
+        let number = self.sent[pair];
+        let message = Store::of(&contents(from, number, Self::bytes(pair, number)), Lie::Dense);
+        let key = self.world.send(from, to, 1, &message, Mode::Standard);
+        self.sent[pair] += 1;
+        self.sends.push_back((from, key, message));
+    }
+
+    fn receive(&mut self, from: u32, to: u32) {
+        let pair = Self::pair(from, to);
+        let number = self.received[pair];
+        let into = Store::new(Self::bytes(pair, number), Lie::Dense);
+        let received = self.world.receive(to, Some(from), Some(1), &into);
+        let outcome = self.world.finish(to, received);
+        assert!(outcome.error.is_none(), "{from} to {to}, message {number}: {outcome:?}");
+        assert_eq!(into.get(), contents(from, number, Self::bytes(pair, number)), "{from} to {to}");
+        self.received[pair] += 1;
+    }
+
+    fn receive_all(&mut self) {
+        for from in 0..MANY {
+            for to in 0..MANY {
+                while self.received[Self::pair(from, to)] < self.sent[Self::pair(from, to)] {
+                    self.receive(from, to);
+                }
+            }
+        }
+        while let Some((from, key, _message)) = self.sends.pop_front() {
+            self.world.finish_send(from, key);
+        }
+    }
+
+    /// Shared memory in use, in bytes.
+    fn memory(&self, rank: u32) -> usize {
+        self.world.engines[rank as usize].memory().0
+    }
+}
+
+#[test]
+fn pairs_that_say_one_word_cost_half_a_kilobyte() {
+    let mut traffic = Traffic::new(1);
+    let word = Store::of(&[7; 8], Lie::Dense);
+    for from in 0..MANY {
+        for to in (0..MANY).filter(|&to| to != from) {
+            assert!(traffic.world.send(from, to, 1, &word, Mode::Standard).is_none(), "it is on its way");
+        }
+    }
+    for to in 0..MANY {
+        for from in (0..MANY).filter(|&from| from != to) {
+            let into = Store::new(8, Lie::Dense);
+            let received = traffic.world.receive(to, Some(from), Some(1), &into);
+            traffic.world.finish(to, received);
+            assert_eq!(into.get(), [7; 8]);
+        }
+    }
+    for rank in 0..MANY {
+        assert!(traffic.memory(rank) <= 512 * MANY as usize, "rank {rank}: {}", traffic.memory(rank));
+    }
+}
+
+/// Whatever rings they take: some ranks talk much, others seldom, receivers park what is silent, senders end what rests.
+#[test]
+fn messages_keep_their_order_whatever_rings_they_take() {
+    for seed in 0..6 {
+        let mut traffic = Traffic::new(seed);
+        let hub = traffic.world.random.below(MANY as usize) as u32;
+        for step in 0..2500 {
+            let [one, other] = [(); 2].map(|()| traffic.world.random.below(MANY as usize) as u32);
+            let near = (one + 1) % MANY;
+            let pair = match traffic.world.random.below(4) {
+                0 => (hub, other),
+                1 => (other, hub),
+                2 => (one, near),
+                _ => (one, other),
+            };
+            if pair.0 == pair.1 {
+                continue;
+            }
+            let is_behind =
+                traffic.received[Traffic::pair(pair.0, pair.1)] < traffic.sent[Traffic::pair(pair.0, pair.1)];
+            match traffic.world.random.below(5) {
+                0 | 1 => traffic.send(pair.0, pair.1),
+                2 if is_behind => traffic.receive(pair.0, pair.1),
+                3 => traffic.world.turn(),
+                _ => traffic.world.engines[pair.1 as usize].suspect(),
+            }
+            if step % 500 == 499 {
+                traffic.receive_all();
+                traffic.world.engines.iter_mut().for_each(|engine| (0..70).for_each(|_| engine.suspect()));
+            }
+        }
+        traffic.receive_all();
+    }
+}
+
+/// A rank that has talked to all keeps no more than its share of full rings.
+#[test]
+fn full_rings_are_ended_when_they_rest() {
+    let mut traffic = Traffic::new(3);
+    for _ in 0..3 {
+        for to in 1..MANY {
+            (0..4).for_each(|_| traffic.send(0, to));
+            traffic.receive_all();
+        }
+    }
+    // Its share, and as many that have ended and are read still; all would be 89.
+    let most = traffic.memory(0);
+    assert!(most <= 78 * (128 << 10), "{most} bytes");
+    for _ in 0..200 {
+        traffic.world.engines.iter_mut().for_each(|engine| engine.suspect());
+        traffic.world.settle();
+    }
+    (1..MANY).for_each(|to| traffic.send(0, to));
+    traffic.receive_all();
+}
