@@ -180,8 +180,8 @@ impl Sender {
         }
     }
 
-    /// The longest payload that a message should carry: a quarter of the bulk, so that both ends can be busy; of a small
-    /// ring, which has one message at a time, all of it.
+    /// The longest payload that a message should carry: a quarter of the bulk, so that both ends can be busy; of a
+    /// small ring, which has one message at a time, all of it.
     pub fn largest_payload(&self) -> usize {
         (self.bulk.len() / if self.is_small() { 1 } else { PIECES }).max(CELL_BYTES)
     }

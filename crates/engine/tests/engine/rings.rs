@@ -97,7 +97,7 @@ fn pairs_that_say_one_word_cost_half_a_kilobyte() {
     }
 }
 
-/// Whatever rings they take: some ranks talk much, others seldom, receivers park what is silent, senders end what rests.
+/// Some ranks talk much, others seldom; receivers park what is silent, senders end what rests.
 #[test]
 fn messages_keep_their_order_whatever_rings_they_take() {
     for seed in 0..6 {
