@@ -80,7 +80,9 @@ int main(int argc, char **argv) {
     begin(&argc, &argv);
     for (int first = 0; first < size; first++) {
         one_comes_first(first, 1);
+        OK(MPI_Barrier(MPI_COMM_WORLD)); /* what comes from anybody is of one turn */
         one_comes_first(first, LONG);
+        OK(MPI_Barrier(MPI_COMM_WORLD));
     }
     receives_wait_alone();
     return end();
