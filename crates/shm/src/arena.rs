@@ -1,8 +1,9 @@
 //! A rank's own part of the segment, given out in blocks.
 //!
 //! Only its rank takes and gives blocks, so the bookkeeping is private memory; peers learn of a block by its offset.
-//! An arena is a range of a file that costs nothing, longer than the node's memory; memory is claimed by the megabyte
-//! as blocks are taken, and goes back to the system when much more is free than was used lately. A block lies in one of
+//! An arena is a range of a file that costs nothing, longer than the node's memory; memory is claimed as blocks are
+//! taken, the first megabyte in pieces, for where there are many ranks, and then by the megabyte, and goes back to the
+//! system when much more is free than was used lately. A block lies in one of
 //! the arena's windows. Short ones, of less than a megabyte, have a power of two of bytes, long ones whole megabytes.
 //!
 //! Blocks of a page and more begin where the buffers of programs do not: allocators put long ones at the beginning of
@@ -28,6 +29,8 @@ pub struct Arena {
     /// Offset of the range in the segment.
     begin: usize,
     buddies: Buddies,
+    /// So much of the first megabyte there is memory for.
+    beginning: usize,
     /// Bytes that there is memory for.
     claimed: usize,
     /// Bytes in blocks.
@@ -55,6 +58,8 @@ pub(crate) const PAGE: usize = 4096;
 pub(crate) const COLOUR: usize = PAGE / 2;
 /// A megabyte.
 const LONG: usize = 1 << CHUNK;
+/// The first megabyte is claimed by so many bytes: a divisor of it.
+const PIECE: usize = 64 << 10;
 /// What is kept of free memory at least. Twice as much as was used lately is kept, too.
 const KEPT: usize = 16 << 20;
 /// So many blocks are given back until it is decided again what to keep; a long one counts for each of its megabytes.
@@ -71,6 +76,7 @@ impl Arena {
             segment,
             begin,
             buddies,
+            beginning: 0,
             claimed: 0,
             used: 0,
             peak: 0,
@@ -87,6 +93,8 @@ impl Arena {
     pub fn take(&mut self, bytes: usize) -> Result<Block> {
         let size = size(bytes);
         match self.buddies.take_again(size) {
+            // What was split off a block may lie where nothing was claimed.
+            Some(place) if self.is_beyond(place, size) => self.take_beyond(place, size),
             Some(place) => Ok(self.taken(place, 1 << size)),
             None => self.take_anew(bytes, size),
         }
@@ -169,7 +177,7 @@ impl Arena {
             Some(place) => place,
             None => self.find_in_another_window(size)?,
         };
-        match self.claim(place, chunks) {
+        match self.claim(place, size, chunks) {
             Ok(()) => Ok(place),
             Err(error) => {
                 self.buddies.put(place, size);
@@ -196,8 +204,42 @@ impl Arena {
         Ok(self.buddies.find(size).expect("the window is large enough"))
     }
 
-    /// Sees to it that there is memory for some chunks.
-    fn claim(&mut self, place: usize, chunks: usize) -> io::Result<()> {
+    /// Whether a short block lies in the first chunk where nothing was claimed.
+    #[inline]
+    fn is_beyond(&self, place: usize, size: u32) -> bool {
+        let last = place + (1 << size) - 1;
+        last.wrapping_sub(self.beginning) < LONG - self.beginning
+    }
+
+    #[cold]
+    fn take_beyond(&mut self, place: usize, size: u32) -> Result<Block> {
+        match self.claim_beginning(place + (1 << size)) {
+            Ok(()) => Ok(self.taken(place, 1 << size)),
+            Err(error) => {
+                self.buddies.give_short(place, size);
+                Err(shortage(1 << size, &format!("the system refused: {error}")))
+            }
+        }
+    }
+
+    /// Sees to it that there is memory for the first chunk, as far as `end`.
+    fn claim_beginning(&mut self, end: usize) -> io::Result<()> {
+        let end = end.next_multiple_of(PIECE);
+        let missing = end.saturating_sub(self.beginning);
+        if missing != 0 {
+            self.segment.reserve(self.begin + self.beginning, missing)?;
+            self.claimed += missing;
+            self.beginning += missing;
+            self.buddies.claim_first();
+        }
+        Ok(())
+    }
+
+    /// Sees to it that there is memory for a short block, or for some chunks.
+    fn claim(&mut self, place: usize, size: u32, chunks: usize) -> io::Result<()> {
+        if place < LONG {
+            self.claim_beginning(if size < CHUNK { place + (1 << size) } else { LONG })?;
+        }
         let mut has_tried = false;
         while let Some(missing) = self.buddies.unclaimed(place, chunks) {
             let missing = missing.start..missing.end.min(missing.start + CLAIMED_AT_ONCE);
@@ -239,7 +281,8 @@ impl Arena {
             if idle.is_empty() || self.segment.clear(offset, bytes).is_err() {
                 return;
             }
-            self.claimed -= bytes;
+            let unclaimed = if idle.start == 0 { LONG - std::mem::take(&mut self.beginning) } else { 0 };
+            self.claimed -= bytes - unclaimed;
             self.buddies.claim(idle, false);
         }
     }

@@ -206,6 +206,11 @@ impl Buddies {
         }
     }
 
+    /// Notes that the first chunk has memory, as far as anybody knows here.
+    pub(super) fn claim_first(&mut self) {
+        self.chunk(0).claimed = true;
+    }
+
     /// The note of what was taken at a place, if anything ever was.
     #[inline]
     fn short(&mut self, place: usize) -> Option<&mut u8> {
