@@ -156,10 +156,10 @@ fn word(size: usize) -> u32 {
 }
 
 #[cfg(test)]
-mod testing {
+pub(crate) mod testing {
     use super::*;
 
-    pub(super) fn doorway() -> Doorway {
+    pub(crate) fn doorway() -> Doorway {
         let slot = || Slot {
             state: AtomicU64::new(0),
             offset: AtomicU64::new(0),

@@ -71,3 +71,74 @@ const BITS: usize = u64::BITS as usize;
 fn words(ranks: usize) -> usize {
     ranks.div_ceil(BITS)
 }
+
+#[cfg(test)]
+mod testing {
+    use super::*;
+    use crate::doorway::testing::doorway;
+
+    /// Those of `ranks` ranks, on the heap, leaked.
+    pub(super) fn knocks(ranks: usize) -> Knocks {
+        let words = (0..words(ranks)).map(|_| AtomicU64::new(0)).collect();
+        Knocks { words: Box::leak(words), doorway: Box::leak(Box::new(doorway())) }
+    }
+
+    /// Who is found if the owner looks as often as it is asked to.
+    pub(super) fn look(knocks: &Knocks) -> Vec<usize> {
+        let mut found = Vec::new();
+        while knocks.doorway.is_waiting() {
+            knocks.doorway.look();
+            knocks.take(|rank| found.push(rank));
+        }
+        found
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::testing::{knocks, look};
+
+    #[test]
+    fn who_has_knocked_is_found_once_whatever_the_rank() {
+        let knocks = knocks(130);
+        assert_eq!(look(&knocks), []);
+        for rank in [129, 0, 63, 64, 0] {
+            knocks.knock(rank);
+        }
+        assert_eq!(look(&knocks), [0, 63, 64, 129]);
+        assert_eq!(look(&knocks), []);
+        knocks.knock(64);
+        knocks.clear();
+        knocks.doorway.look();
+        knocks.take(|rank| panic!("rank {rank} is forgotten"));
+    }
+}
+
+#[cfg(all(loom, test))]
+mod loom_tests {
+    use super::testing::{knocks, look};
+    use super::*;
+    use crate::sync::AtomicU32;
+
+    /// The owner looks meanwhile, and once more in the end; what a rank had done before its knock is seen.
+    #[test]
+    fn no_knock_is_missed() {
+        loom::model(|| {
+            let knocks = knocks(2);
+            let done: &'static [AtomicU32; 2] = Box::leak(Box::new([AtomicU32::new(0), AtomicU32::new(0)]));
+            let knockers = [0, 1].map(|rank| {
+                loom::thread::spawn(move || {
+                    done[rank].store(1, Ordering::Relaxed);
+                    knocks.knock(rank);
+                })
+            });
+            let see = |found: Vec<usize>| {
+                found.iter().for_each(|&rank| assert_eq!(done[rank].load(Ordering::Relaxed), 1));
+                found.len()
+            };
+            let early = see(look(&knocks));
+            knockers.into_iter().for_each(|knocker| knocker.join().expect("who knocks does not panic"));
+            assert_eq!(early + see(look(&knocks)), 2);
+        });
+    }
+}
