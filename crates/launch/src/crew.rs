@@ -3,13 +3,14 @@
 use std::fs;
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use oxmpi_shm::{Guest, Phase};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use crate::birth::Origin;
-use crate::executable::is_foreign_mpi;
+use crate::executable::is_library_of_foreign_mpi;
 use crate::job::Job;
 use crate::report::{self, ForeignMpi, RankState};
 use crate::spawn::SpawnError;
@@ -197,9 +198,11 @@ impl Crew {
         let Some(Rank { pid, program, .. }) = self.ranks.first() else { return };
         let maps = fs::read(format!("/proc/{}/maps", pid.as_raw_nonzero())).unwrap_or_default();
         let maps = String::from_utf8_lossy(&maps);
-        let mut names = maps.lines().filter_map(|line| Some(line.rsplit_once('/')?.1));
-        let library = names.find(|name| is_foreign_mpi(name)).map(str::to_owned);
-        self.progress.foreign_mpi = library.map(|library| ForeignMpi { program: program.clone(), library });
+        let mut paths: Vec<&str> = maps.lines().filter_map(|line| Some(&line[line.find('/')?..])).collect();
+        paths.dedup();
+        let library = paths.into_iter().map(Path::new).find(|path| is_library_of_foreign_mpi(path));
+        let name = library.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+        self.progress.foreign_mpi = name.map(|library| ForeignMpi { program: program.clone(), library });
     }
 
     /// Whether any rank has initialised MPI.

@@ -4,7 +4,7 @@
 //! for another machine is an emulator's matter. What cannot be read needs nothing.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -61,6 +61,18 @@ pub fn is_foreign_mpi(name: &str) -> bool {
         Some(rest) => ["", "ch", "cxx", "fort"].contains(&rest) || rest.starts_with(['_']),
     }
 }
+
+/// Whether a process that has this file mapped uses an MPI that knows nothing of our launcher: as its name says, or,
+/// where that is the one of the standard's ABI, as the file does.
+pub fn is_library_of_foreign_mpi(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
+    is_foreign_mpi(name)
+        || name.starts_with("libmpi_abi.so")
+            && fs::read(path).is_ok_and(|file| !file.windows(OUR_MARK.len()).any(|bytes| bytes == OUR_MARK))
+}
+
+/// Our library reads this variable of the environment.
+const OUR_MARK: &[u8] = b"OXMPI_JOB_ID";
 
 /// The first word after `#!`.
 fn script_interpreter(after: &[u8]) -> Option<PathBuf> {
@@ -164,6 +176,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_library_of_the_standards_abi_is_ours_if_it_knows_our_launcher() {
+        let folder = std::env::temp_dir().join(format!("oxmpi-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let path = folder.join("libmpi_abi.so.1");
+        for (contents, is_foreign) in [(&b"MPI_Init PMI_RANK"[..], true), (b"MPI_Init OXMPI_JOB_ID", false)] {
+            fs::write(&path, contents).expect("a file");
+            assert_eq!(is_library_of_foreign_mpi(&path), is_foreign);
+        }
+        fs::remove_dir_all(&folder).expect("it is empty but for that");
+        assert!(!is_library_of_foreign_mpi(&path), "what cannot be read is nobody's");
+        assert!(is_library_of_foreign_mpi(Path::new("/usr/lib/libmpi.so.40")));
+    }
 
     #[test]
     fn the_interpreter_of_a_script_is_the_first_word_of_its_line() {
