@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use oxmpi_base::Result;
-use oxmpi_engine::machine::{ProcessorQueue, StatePage, end_process};
-use oxmpi_engine::{Bed, Engine, PeerId};
+use oxmpi_engine::machine::{Bed, ProcessorQueue, StatePage, end_process};
+use oxmpi_engine::{Engine, PeerId};
 use oxmpi_mem::{Entered, Gate, Pool};
 
 pub use oxmpi_engine::machine::Phase;

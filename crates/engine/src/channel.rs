@@ -477,7 +477,7 @@ impl Channel {
     #[inline]
     pub(crate) fn wake_members(&self, peers: &Peers) {
         if !self.is_of_job || peers.someone_sleeps() {
-            self.members.iter().chain(&*self.remote).for_each(|member| peers.wake(member.peer));
+            peers.wake_all_of(self.members.iter().chain(&*self.remote).map(|member| member.peer));
         }
     }
 

@@ -3,10 +3,9 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use std::time::Duration;
 
 use oxmpi_base::{Error, Result};
-use oxmpi_shm::{Doorbell, Invitation, Job, Phase, StatePage, Ticket, Waker, shown_settings};
+use oxmpi_shm::{Bed, Invitation, Job, Phase, StatePage, Ticket, shown_settings};
 
 use crate::absent::Absent;
 use crate::call::Lifetime;
@@ -58,33 +57,6 @@ pub enum Joining {
     },
     /// This process is a rank of the job.
     Member(Box<Engine>),
-}
-
-/// Where the threads of a rank sleep, and how others know that they do.
-#[derive(Clone, Copy, Debug)]
-pub struct Bed {
-    doorbell: &'static Doorbell,
-    waker: Waker,
-}
-
-impl Bed {
-    /// As [`Doorbell::sleep`].
-    pub fn sleep(&self, timeout: Duration, ready: impl FnOnce() -> bool) {
-        self.doorbell.sleep(&self.waker, timeout, ready);
-    }
-
-    /// Wakes those who sleep there.
-    #[inline]
-    pub fn ring(&self) {
-        if self.waker.needed() {
-            self.doorbell.ring();
-        }
-    }
-
-    /// Whether any rank of the job sleeps.
-    pub fn someone_sleeps(&self) -> bool {
-        self.waker.needed()
-    }
 }
 
 /// What looks long in vain is looked at more closely after so many polls.
@@ -212,7 +184,7 @@ impl Engine {
 
     /// Where this rank sleeps, and how its peers know.
     pub fn bed(&self) -> Bed {
-        Bed { doorbell: self.job.doorbell(self.rank), waker: self.job.waker() }
+        self.job.bed(self.rank)
     }
 
     /// Processors that all ranks of the job together may use.

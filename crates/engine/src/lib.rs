@@ -29,7 +29,7 @@ mod slab;
 pub use absent::Absent;
 pub use call::{Call, Called, Lifetime};
 pub use channel::{Channel, ChannelPlan, Lines};
-pub use engine::{Bed, ChannelKey, Engine, Joining, RunKey};
+pub use engine::{ChannelKey, Engine, Joining, RunKey};
 pub use jobs::Whereabouts;
 pub use matching::{Message, Pattern};
 pub use names::Names;
@@ -43,6 +43,6 @@ pub use slab::{Key, Slab};
 /// What a process sees of the machine and shows of itself.
 pub mod machine {
     pub use oxmpi_shm::{
-        Cpu, Phase, ProcessorQueue, StatePage, allowed_cpus, end_process, usable_cpus, yield_now,
+        Bed, Cpu, Phase, ProcessorQueue, StatePage, allowed_cpus, end_process, usable_cpus, yield_now,
     };
 }

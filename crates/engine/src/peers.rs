@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_shm::ring::{Arrival, Receiver, Room, Sender};
-use oxmpi_shm::{Block, Doorbell, Doorway, Job, Knocks, RingPlace, Segment, SingleCopy, StatePage, Waker};
+use oxmpi_shm::{Block, Doorway, Job, Knocks, RingPlace, Segment, SingleCopy, StatePage};
 
 use crate::jobs::{Jobs, Whereabouts};
 use crate::p2p::{Outbox, Reach};
@@ -48,8 +48,6 @@ pub(crate) struct Peer {
     pub received_before: u64,
     /// Whether it is among those who are looked at.
     is_listed: bool,
-    doorbell: &'static Doorbell,
-    waker: Waker,
     /// How to knock there, and as which rank; of ranks of the own job.
     knocks: Option<(Knocks, usize)>,
 }
@@ -80,8 +78,6 @@ pub(crate) struct Peers {
     me: PeerId,
     job: Job,
     job_size: u32,
-    /// Of the own job.
-    waker: Waker,
     /// By number; none where nothing was exchanged yet, or one of another job has gone.
     all: Vec<Option<Box<Peer>>>,
     /// Those whose rings are looked at.
@@ -189,8 +185,6 @@ impl Peer {
             sent_before: 0,
             received_before: 0,
             is_listed: false,
-            doorbell: seat.job.doorbell(seat.rank),
-            waker: seat.job.waker(),
             knocks: None,
         }
     }
@@ -221,9 +215,7 @@ impl Peer {
     /// Wakes it: something was published for it.
     #[inline]
     pub(crate) fn wake(&self) {
-        if self.waker.needed() {
-            self.doorbell.ring();
-        }
+        self.seat.job.wake(self.seat.rank);
     }
 
     /// Lets it see what was just sent by its ring.
@@ -272,7 +264,6 @@ impl Peers {
             me: PeerId::of_rank(rank as u32),
             job,
             job_size: job.size() as u32,
-            waker: job.waker(),
             all: (0..job.size()).map(|_| None).collect(),
             readable: Vec::new(),
             seats: Arc::default(),
@@ -312,7 +303,20 @@ impl Peers {
     /// Whether any rank of the own job sleeps.
     #[inline]
     pub(crate) fn someone_sleeps(&self) -> bool {
-        self.waker.needed()
+        self.job.someone_sleeps()
+    }
+
+    /// Wakes those of these who sleep: something was published for them.
+    #[cold]
+    pub(crate) fn wake_all_of(&self, peers: impl Iterator<Item = PeerId>) {
+        let asleep = self.job.asleep();
+        for peer in peers {
+            if self.is_of_job(peer) {
+                asleep.wake(peer.place());
+            } else {
+                self[peer].wake();
+            }
+        }
     }
 
     /// This process.
@@ -374,8 +378,7 @@ impl Peers {
     #[inline]
     pub(crate) fn wake(&self, id: PeerId) {
         match self.rank_in_job(id) {
-            Some(rank) if self.waker.needed() => self.job.doorbell(rank).ring(),
-            Some(_) => {}
+            Some(rank) => self.job.wake(rank),
             None => self[id].wake(),
         }
     }

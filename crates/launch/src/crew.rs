@@ -267,6 +267,7 @@ impl Crew {
     fn tell_gone(&self, index: usize) {
         if !self.has_deputy(index) {
             self.segment.state(index).set_gone();
+            self.segment.forget_sleeper(index);
             self.segment.wake_all();
         }
     }

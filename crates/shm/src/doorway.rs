@@ -56,7 +56,7 @@ const PUBLISHED: u64 = 1;
 
 impl Doorway {
     /// Tells the owner of a ring; false if that cannot be just now, because all slots are in use. The owner may sleep:
-    /// see [`Job::waker`](crate::Job::waker).
+    /// see [`Job::wake`](crate::Job::wake).
     pub fn announce(&self, announcement: &Announcement) -> bool {
         let first = announcement.rank as usize;
         let told = (0..SLOTS).any(|step| self.slots[first.wrapping_add(step) % SLOTS].fill(announcement));

@@ -8,9 +8,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{io, mem, process};
 
-use crate::doorbell::register_for_barriers;
 use crate::layout::Layout;
-use crate::{Job, Segment, seat};
+use crate::{Job, Segment, membarrier, seat};
 
 /// Another job, whose segment this process has mapped, and can give up.
 #[derive(Debug)]
@@ -40,7 +39,7 @@ impl Guest {
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
         }
         // Nobody there sleeps through what a process does that has not.
-        register_for_barriers();
+        membarrier::register();
         let segment = match take_vacant(&layout) {
             None => Box::leak(Box::new(Segment::map(file, &layout)?)),
             Some(segment) => {

@@ -6,20 +6,20 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::process::Resource;
 
-use crate::doorbell::register_for_barriers;
 use crate::layout::Layout;
 use crate::machine::{memory_bytes, processor_time_ns};
+use crate::membarrier;
 use crate::seat::{self, Claim, Ticket};
+use crate::sleepers::{Asleep, Bed, Sleepers, Summary};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::{
-    Arena, Doorbell, Doorway, Knocks, Phase, Rings, Segment, Sleepers, StatePage, Waker, usable_cpus,
-};
+use crate::{Arena, Doorway, Knocks, Phase, Rings, Segment, StatePage, usable_cpus};
 
 /// The segment of one job.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     segment: &'static Segment,
     header: &'static Header,
+    summary: &'static Summary,
     layout: Layout,
 }
 
@@ -41,7 +41,6 @@ struct Header {
     cpus: AtomicU32,
     /// Tells this job from all others.
     id: AtomicU64,
-    sleepers: Sleepers,
 }
 
 /// Changes whenever the layout does, so that a launcher and a library of different versions say so.
@@ -182,13 +181,15 @@ impl Job {
         self.state(rank).seat.round()
     }
 
-    /// Makes a rank's ties, doorway, rings, lines and arena what they were at first.
+    /// Makes a rank's ties, doorbell, doorway, rings, lines and arena what they were at first.
     ///
     /// # Errors
     /// The system's.
     pub(crate) fn clear(&self, rank: usize) -> io::Result<()> {
         let Self { segment, layout, .. } = self;
         self.state(rank).clear_ties();
+        self.sleepers().bells[rank].clear();
+        self.forget_sleeper(rank);
         self.doorway(rank).clear();
         self.knocks(rank).clear();
         self.rings(rank).clear();
@@ -201,7 +202,9 @@ impl Job {
     pub(crate) fn view(segment: &'static Segment, layout: Layout) -> Self {
         // SAFETY: a header consists of atomics, and every version of oxmpi has one here.
         let header = unsafe { segment.view::<Header>(Layout::HEADER) };
-        Self { segment, header, layout }
+        // SAFETY: an atomic, which the layout puts here.
+        let summary = unsafe { segment.view::<Summary>(layout.sleepers()) };
+        Self { segment, header, summary, layout }
     }
 
     /// A number that no other job has; positive as a signed number.
@@ -238,16 +241,6 @@ impl Job {
         assert!(rank < self.size(), "rank {rank} of {}", self.size());
         // SAFETY: a page of atomics, which the layout puts here.
         unsafe { self.segment.view(self.layout.state(rank)) }
-    }
-
-    /// The doorbell of `rank`.
-    ///
-    /// # Panics
-    /// If there is no such rank.
-    pub fn doorbell(&self, rank: usize) -> &'static Doorbell {
-        assert!(rank < self.size(), "rank {rank} of {}", self.size());
-        // SAFETY: a line of atomics, which the layout puts here.
-        unsafe { self.segment.view(self.layout.doorbell(rank)) }
     }
 
     /// The doorway of `rank`.
@@ -287,20 +280,66 @@ impl Job {
         self.layout.first_lines(rank) as u64
     }
 
-    /// The means to know whether anybody must be woken: of this job, by whatever job's processes.
-    pub fn waker(&self) -> Waker {
-        Waker::new(&self.header.sleepers)
+    /// Where the threads of `rank` sleep.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn bed(&self, rank: usize) -> Bed {
+        assert!(rank < self.size(), "rank {rank} of {}", self.size());
+        Bed::new(self.sleepers(), rank)
     }
 
-    /// Wakes every rank that sleeps.
+    /// Whether any rank could be asleep; if so, wake those for whom something was published, be it by another job's
+    /// process.
+    #[inline]
+    pub fn someone_sleeps(&self) -> bool {
+        self.summary.is_set()
+    }
+
+    /// The ranks to wake, when something was published for some.
+    #[cold]
+    pub fn asleep(&self) -> Asleep {
+        Asleep::behind_fence(self.sleepers())
+    }
+
+    /// Wakes `rank`, if it sleeps: something was published for it.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    #[inline]
+    pub fn wake(&self, rank: usize) {
+        if self.someone_sleeps() {
+            self.asleep().wake(rank);
+        }
+    }
+
+    /// Wakes every rank that sleeps. To be called by any process: it passes a fence.
     pub fn wake_all(&self) {
-        (0..self.size()).for_each(|rank| self.doorbell(rank).ring());
+        self.asleep().wake_all_of(0..self.size());
+    }
+
+    /// Notes that the process of `rank` has ended, asleep perhaps: for the launcher, who knows.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn forget_sleeper(&self, rank: usize) {
+        self.sleepers().forget(rank);
+    }
+
+    fn sleepers(&self) -> Sleepers {
+        let Self { segment, summary, layout, .. } = *self;
+        let (bits, words) = layout.sleepers_bits();
+        // SAFETY: atomics, which the layout puts here.
+        let bits = unsafe { segment.view_all(bits, words) };
+        // SAFETY: a line of atomics for each rank, which the layout puts here.
+        let bells = unsafe { segment.view_all(layout.doorbell(0), layout.ranks) };
+        Sleepers { summary, bits, bells }
     }
 
     /// The ends of everything that are those of the rank whose seat was claimed.
     pub fn join(ticket: Ticket) -> Member {
         let (job, rank) = ticket.use_up();
-        register_for_barriers();
+        membarrier::register();
         let arena = Arena::new(job.segment, job.layout.arena(rank));
         Member { rank, arena }
     }
@@ -408,26 +447,24 @@ mod tests {
     fn a_rank_that_sleeps_is_woken_from_another_job() {
         let (job, other) = (Job::create(1).expect("a segment"), Job::create(2).expect("another"));
         // As who joins does; but no process attaches a job again in which it has a seat.
-        register_for_barriers();
-        let (bell, doorway) = (job.doorbell(0), job.doorway(0));
+        membarrier::register();
+        let (bed, doorway) = (job.bed(0), job.doorway(0));
         let announcement = Announcement { job: other.id(), rank: 1, offset: 0, size: RingSize::FULL };
         std::thread::scope(|scope| {
             let sleeper = scope.spawn(|| {
                 while doorway.take(|_| true).is_none() {
-                    bell.sleep(&job.waker(), Duration::from_secs(60), || doorway.is_waiting());
+                    bed.sleep(Duration::from_secs(60), || doorway.is_waiting());
                 }
             });
-            while !job.waker().needed() {
+            while !job.someone_sleeps() {
                 std::thread::yield_now();
             }
-            assert!(!other.waker().needed());
+            assert!(!other.someone_sleeps());
             let file = job.file().try_clone_to_owned().expect("a descriptor");
             let seen = Guest::attach(file).expect("a segment").job();
             assert!(seen.doorway(0).announce(&announcement));
             while !sleeper.is_finished() {
-                if seen.waker().needed() {
-                    seen.doorbell(0).ring();
-                }
+                seen.wake(0);
             }
         });
     }

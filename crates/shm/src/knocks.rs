@@ -38,7 +38,7 @@ impl Knocks {
         Self { words, doorway }
     }
 
-    /// Lets the owner look at what `rank` has done before. It may sleep: see [`Job::waker`](crate::Job::waker).
+    /// Lets the owner look at what `rank` has done before. It may sleep: see [`Job::wake`](crate::Job::wake).
     #[cold]
     pub fn knock(&self, rank: usize) {
         // Pairs with the Acquire in `take`: what was done before is seen by whoever sees the bit.

@@ -1,8 +1,10 @@
 //! Where each part of a segment lies, as a function of the number of ranks and the size of an arena.
 
 use crate::arena::{COLOUR, PAGE};
+use crate::doorbell::Doorbell;
 use crate::knocks::Knocks;
 use crate::rings::Rings;
+use crate::sleepers::{RANKS_PER_WORD, Summary};
 use crate::{Doorway, Line};
 
 /// Lines that each rank has without taking them from its arena.
@@ -69,8 +71,19 @@ impl Layout {
         self.state(self.ranks)
     }
 
+    /// The summary of who sleeps.
+    pub(crate) fn sleepers(&self) -> usize {
+        self.state(self.ranks)
+    }
+
+    /// A bit for each rank, in so many words.
+    pub(crate) fn sleepers_bits(&self) -> (usize, usize) {
+        (self.sleepers() + size_of::<Summary>(), self.ranks.div_ceil(RANKS_PER_WORD))
+    }
+
     pub(crate) fn doorbell(&self, rank: usize) -> usize {
-        self.state(self.ranks) + rank * 128
+        let (bits, words) = self.sleepers_bits();
+        (bits + words * size_of::<u64>()).next_multiple_of(128) + rank * size_of::<Doorbell>()
     }
 
     pub(crate) fn doorway(&self, rank: usize) -> usize {
@@ -205,7 +218,8 @@ mod tests {
     fn parts_follow_each_other_without_overlap_and_aligned() {
         for ranks in [1, 2, 7, 8, 9, 33, 200] {
             let layout = layout(ranks);
-            assert!(layout.state(ranks) <= layout.doorbell(0));
+            let (bits, words) = layout.sleepers_bits();
+            assert!(words * 64 >= ranks && bits + words * 8 <= layout.doorbell(0));
             assert!(layout.doorbell(ranks) <= layout.doorway(0));
             assert!(layout.doorway(ranks) <= layout.knocks(0));
             assert!(layout.knocks(ranks) <= layout.rings(0));

@@ -5,8 +5,9 @@
 //!
 //! | part | what | written by |
 //! |---|---|---|
-//! | header | sizes, and how many ranks sleep | its maker; sleepers |
+//! | header | sizes | its maker |
 //! | state pages | a page per rank: who it is ([`Claim`]) and what it is doing, for reports and the launcher | that rank |
+//! | sleepers | who sleeps: a bit per rank, and a summary | these ranks; for the dead the launcher |
 //! | doorbells | a line per rank: the futex it sleeps on | that rank and its wakers |
 //! | doorways | one per rank: rings that processes of other jobs have made to it ([`Doorway`]) | these processes |
 //! | knocks | a bit per pair of ranks: who wants to be looked at ([`Knocks`]) | the one that knocks, and the one that looks |
@@ -33,18 +34,19 @@ mod layout;
 mod lifeline;
 mod line;
 mod machine;
+mod membarrier;
 pub mod ring;
 mod rings;
 mod seat;
 mod segment;
 mod single_copy;
+mod sleepers;
 mod state;
 mod sync;
 
 pub use arena::{Arena, Block};
 pub use calls::{CALLS, Calls, Signatures};
 pub use cpus::{Cpu, allowed_cpus};
-pub use doorbell::{Doorbell, Sleepers, Waker};
 pub use doorway::{Announcement, Doorway};
 pub use end::end_process;
 pub use guest::Guest;
@@ -58,4 +60,5 @@ pub use rings::{RingPlace, Rings};
 pub use seat::{Claim, Ticket};
 pub use segment::Segment;
 pub use single_copy::SingleCopy;
+pub use sleepers::{Asleep, Bed};
 pub use state::{Phase, StatePage, Ties, shown_settings};

@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use oxmpi_core::{Communicator, Phase, Process, Settings, Start};
 use oxmpi_datatype::Buffer;
+use oxmpi_engine::Engine;
+use oxmpi_engine::machine::Bed;
 use oxmpi_engine::machine::StatePage;
-use oxmpi_engine::{Bed, Engine};
 use oxmpi_mem::{Gate, Pool, Region};
 
 /// Nothing takes so long, on the busiest machine: somebody waits for ever.

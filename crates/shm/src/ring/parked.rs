@@ -2,19 +2,19 @@
 //!
 //! Who reads many rings looks only at those by which something has come lately. The others it parks: it says so beside
 //! the credit, and the sender, which looks there after every message, *knocks* then. A sender costs that one load of a
-//! line that hardly ever changes, and no fence: the parker pays, as a sleeper does (see the module `doorbell`). When it
+//! line that hardly ever changes, and no fence: the parker pays, as a sleeper does (see the module `sleepers`). When it
 //! has said that it parks a ring, and before it looks there once more, every running process passes a barrier: a
 //! sender either published before, and that is seen, or loads what the parker has said, and knocks.
 
 use super::{Receiver, Sender};
-use crate::doorbell::barrier;
+use crate::membarrier;
 use crate::sync::Ordering;
 
 /// Parks the rings by which nothing comes; whether each of them is parked now. None is where the system has no barrier.
 pub fn park(idle: &[&Receiver]) -> Vec<bool> {
     let say = |receiver: &&Receiver, parked| receiver.credit.parked.0.store(parked, Ordering::Relaxed);
     idle.iter().for_each(|receiver| say(receiver, 1));
-    let seen_by_all = barrier();
+    let seen_by_all = membarrier::pass_by_all();
     let stays = |receiver: &&Receiver| {
         let stays = seen_by_all && !receiver.has_arrival();
         if !stays {
@@ -43,11 +43,10 @@ impl Sender {
 mod tests {
     use super::super::{Header, testing};
     use super::*;
-    use crate::doorbell::register_for_barriers;
 
     #[test]
     fn a_ring_is_parked_if_nothing_comes_by_it_and_its_sender_knocks_once() {
-        register_for_barriers();
+        membarrier::register();
         let [(mut busy, coming), (mut idle, silent)] = [4, 4].map(|cells| testing::ring(cells, 256));
         busy.room(0).expect("empty").send(Header::default());
         let parked = park(&[&coming, &silent]);
@@ -64,17 +63,19 @@ mod tests {
 mod loom_tests {
     use super::super::{Header, testing};
     use super::*;
-    use crate::sync::fence;
+    use crate::membarrier::modelled::{interruptible, no_longer_running};
 
-    /// The sender's fence stands for the barrier that the parker's `membarrier` puts into it.
     #[test]
     fn a_message_is_seen_or_its_sender_knocks() {
         loom::model(|| {
             let (mut sender, receiver) = testing::ring(1, 256);
             let writer = loom::thread::spawn(move || {
+                interruptible();
                 sender.room(0).expect("an empty ring").send(Header::default());
-                fence(Ordering::SeqCst);
-                sender.must_knock()
+                interruptible();
+                let must_knock = sender.must_knock();
+                no_longer_running();
+                must_knock
             });
             let is_parked = park(&[&receiver])[0];
             let knocked = writer.join().expect("the sender does not panic");

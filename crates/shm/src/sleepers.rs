@@ -1,0 +1,383 @@
+//! Who sleeps: how ranks sleep without missing anything, at no cost to those who are awake.
+//!
+//! A rank that found nothing to do for long sleeps at its doorbell. A bit for each rank says that threads of it sleep,
+//! or are about to; one word above them all, the summary, whether any bit may be set. To publish something costs a
+//! writer one relaxed load more, of the summary: no fence, no system call, no locked instruction. Only where that says
+//! so it passes a fence, looks at the bits of those for whom it has published, and rings for who sleeps.
+//!
+//! That is sound because of what a sleeper does when it has set its bit and the summary, before it looks once more
+//! whether there is something to do:
+//!
+//! - The first one makes every running rank pass a [barrier](crate::membarrier). A writer published before it,
+//!   and the sleeper sees that, or loads the summary after it, and finds it set. When all have passed the first one
+//!   notes that the summary is *known*.
+//! - Who finds it known passes a fence, no more. A writer that finds the summary clear has loaded it before the first
+//!   one's barrier, so that what it has published is seen by now; one that finds it set passes a fence, too. Of two who
+//!   both write, pass a fence, and read what the other one writes, one at least sees the other.
+//!
+//! So however many go to sleep, running ranks are interrupted once, as long as anybody sleeps.
+//!
+//! Who gets up clears its bit; that of one who has died asleep the launcher clears. Either then clears the summary if
+//! no bit is left, by an exchange that fails where anybody has set the summary since he began to look: everyone who
+//! sets it changes it, be it set or not. Thus it is never clear while somebody sleeps, and it is set in vain only from
+//! a death at the wrong moment until the next one gets up, which costs writers a little time.
+//!
+//! Where the system has no such barrier, sleeps are short.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use crate::doorbell::Doorbell;
+use crate::fault::{Point, reach};
+use crate::membarrier;
+use crate::sync::{AtomicU64, Ordering, fence};
+
+/// Whether anyone sleeps: two bits, below a number that changes whenever they are set.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub(crate) struct Summary(AtomicU64);
+
+/// The bits of a summary: somebody may sleep; and all who run have passed a barrier since that is so.
+const SET: u64 = 1;
+const KNOWN: u64 = 2;
+/// The least number above them.
+const TURN: u64 = 4;
+
+/// Ranks with bits in one word.
+pub(crate) const RANKS_PER_WORD: usize = u64::BITS as usize;
+
+/// The ranks of a job that sleep, and their doorbells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sleepers {
+    pub summary: &'static Summary,
+    /// A bit for each rank.
+    pub bits: &'static [AtomicU64],
+    /// By rank.
+    pub bells: &'static [Doorbell],
+}
+
+/// Sleepers as they are seen by who has published something, after the fence that this takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Asleep(Sleepers);
+
+/// Where the threads of a rank sleep, and how others know that they do.
+#[derive(Clone, Copy, Debug)]
+pub struct Bed {
+    sleepers: Sleepers,
+    rank: usize,
+}
+
+/// Longest sleep where a wake-up could be missed.
+const BLIND_SLEEP: Duration = Duration::from_millis(1);
+
+/// How often to look whether the summary is known, where somebody is about to make it so. A barrier takes some
+/// microseconds; who makes one all the same costs others time, and no more.
+const LOOKS_FOR_KNOWN: u32 = if cfg!(loom) { 1 } else { 1000 };
+
+impl Summary {
+    /// Whether anyone could be asleep.
+    #[inline]
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & SET != 0
+    }
+
+    /// Sets it, for one whose bit is set; what it was.
+    fn set(&self) -> u64 {
+        let set = |word: u64| Some(word.wrapping_add(TURN) | SET);
+        // Acquire pairs with the Release in `note_known`; Release with the Acquire in `clear_if`.
+        let before = self.0.fetch_update(Ordering::AcqRel, Ordering::Relaxed, set);
+        before.unwrap_or_default()
+    }
+
+    /// Notes that everyone who runs has passed a barrier since it was set.
+    fn note_known(&self) {
+        let known = |word: u64| (word & SET != 0).then_some(word | KNOWN);
+        // Pairs with the Acquire in `set` and `is_known`: who sees this sees what was published before the barrier. If
+        // it is not set any more, there is nothing to be known.
+        let _ = self.0.fetch_update(Ordering::Release, Ordering::Relaxed, known);
+    }
+
+    fn is_known(&self) -> bool {
+        self.0.load(Ordering::Acquire) & KNOWN != 0 // pairs with the Release in `note_known`
+    }
+
+    /// Clears it if `nobody` sleeps.
+    fn clear_if(&self, nobody: impl FnOnce() -> bool) {
+        let seen = self.0.load(Ordering::Acquire); // pairs with the Release in `set`: the bits are seen
+        if seen & SET != 0 && nobody() {
+            // If it fails, another has cleared it, or somebody sleeps, who will clear it.
+            let clear = seen & !(SET | KNOWN);
+            let _ = self.0.compare_exchange(seen, clear, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Sleepers {
+    /// Those for whom something was published, if any could be asleep.
+    #[inline]
+    pub(crate) fn asleep(&self) -> Option<Asleep> {
+        self.summary.is_set().then(|| Asleep::behind_fence(*self))
+    }
+
+    /// The word and the bit in it that stand for a rank.
+    fn bit(&self, rank: usize) -> (&AtomicU64, u64) {
+        (&self.bits[rank / RANKS_PER_WORD], 1 << (rank % RANKS_PER_WORD))
+    }
+
+    /// Says that a thread of `rank` is about to sleep; whether it may then rely on being rung for, once it has looked
+    /// again.
+    fn announce(&self, rank: usize) -> bool {
+        let (word, bit) = self.bit(rank);
+        // Pairs with that in `part`; and with the Acquire in `Summary::clear_if`, by way of the summary.
+        word.fetch_or(bit, Ordering::AcqRel);
+        let before = self.summary.set();
+        let is_known = before & KNOWN != 0 || before & SET != 0 && self.soon_known();
+        if is_known {
+            // With that in `Asleep::behind_fence`: of this thread and one who has published something for it, one at
+            // least sees what the other has written.
+            fence(Ordering::SeqCst);
+            return true;
+        }
+        let is_passed = membarrier::pass_by_all();
+        if is_passed {
+            self.summary.note_known();
+        }
+        is_passed
+    }
+
+    /// Waits a moment for who has set the summary first.
+    fn soon_known(&self) -> bool {
+        (0..LOOKS_FOR_KNOWN).any(|_| {
+            #[cfg(not(loom))]
+            std::hint::spin_loop();
+            #[cfg(loom)]
+            loom::thread::yield_now();
+            self.summary.is_known()
+        })
+    }
+
+    /// Says that a thread of `rank` has got up.
+    fn part(&self, rank: usize) {
+        let bell = &self.bells[rank];
+        if bell.get_up() {
+            let (word, bit) = self.bit(rank);
+            // Pairs with that in `announce`: if another thread has lain down and set the bit, that it lies is seen.
+            word.fetch_and(!bit, Ordering::AcqRel);
+            if bell.is_used() {
+                bell.ring(); // the bit was its, too: it may try again
+            }
+            self.clear_if_nobody_sleeps();
+        }
+    }
+
+    /// Nobody sleeps there any more: the process of `rank` has ended.
+    pub(crate) fn forget(&self, rank: usize) {
+        let (word, bit) = self.bit(rank);
+        word.fetch_and(!bit, Ordering::Relaxed);
+        self.clear_if_nobody_sleeps();
+    }
+
+    fn clear_if_nobody_sleeps(&self) {
+        // Of the last two, who get up at the same time, one at least sees that both have.
+        fence(Ordering::SeqCst);
+        self.summary.clear_if(|| self.bits.iter().all(|word| word.load(Ordering::Relaxed) == 0));
+    }
+}
+
+impl Asleep {
+    /// Those who sleep, as who has published something sees them after a fence.
+    #[cold]
+    pub(crate) fn behind_fence(sleepers: Sleepers) -> Self {
+        fence(Ordering::SeqCst); // with that in `Sleepers::announce`
+        Self(sleepers)
+    }
+
+    /// Wakes `rank`, if it sleeps.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn wake(&self, rank: usize) {
+        let (word, bit) = self.0.bit(rank);
+        if word.load(Ordering::Relaxed) & bit != 0 {
+            self.0.bells[rank].ring();
+        }
+    }
+
+    /// Wakes those of `ranks` that sleep. Costs a load for 64 of them.
+    ///
+    /// # Panics
+    /// If there are no such ranks.
+    pub fn wake_all_of(&self, ranks: Range<usize>) {
+        let Range { start, end } = ranks;
+        for word in start / RANKS_PER_WORD..end.div_ceil(RANKS_PER_WORD) {
+            let mut bits = self.0.bits[word].load(Ordering::Relaxed);
+            while bits != 0 {
+                let rank = word * RANKS_PER_WORD + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if (start..end).contains(&rank) {
+                    self.0.bells[rank].ring();
+                }
+            }
+        }
+    }
+}
+
+impl Bed {
+    pub(crate) fn new(sleepers: Sleepers, rank: usize) -> Self {
+        Self { sleepers, rank }
+    }
+
+    /// Sleeps until the rank is woken, `timeout` passes or a signal comes; not at all if `ready` says that there is
+    /// something to do. To be called by threads of the rank.
+    pub fn sleep(&self, timeout: Duration, ready: impl FnOnce() -> bool) {
+        let Self { sleepers, rank } = *self;
+        let bell = &sleepers.bells[rank];
+        let state = bell.lie_down();
+        let is_rung_for = sleepers.announce(rank);
+        if !ready() {
+            reach(Point::Asleep);
+            bell.wait(state, if is_rung_for { timeout } else { timeout.min(BLIND_SLEEP) });
+        }
+        sleepers.part(rank);
+    }
+
+    /// Wakes the threads that sleep there.
+    #[inline]
+    pub fn ring(&self) {
+        if let Some(asleep) = self.sleepers.asleep() {
+            asleep.wake(self.rank);
+        }
+    }
+
+    /// Whether any rank of the job sleeps.
+    pub fn someone_sleeps(&self) -> bool {
+        self.sleepers.summary.is_set()
+    }
+}
+
+#[cfg(test)]
+mod testing {
+    use super::*;
+
+    /// Those of a job whose ranks are all awake.
+    pub(super) fn sleepers(ranks: usize) -> Sleepers {
+        let bits: Vec<_> = (0..ranks.div_ceil(RANKS_PER_WORD)).map(|_| AtomicU64::new(0)).collect();
+        let bells: Vec<_> = (0..ranks).map(|_| Doorbell::of_a_test()).collect();
+        let summary = Box::leak(Box::new(Summary(AtomicU64::new(0))));
+        Sleepers { summary, bits: bits.leak(), bells: bells.leak() }
+    }
+}
+
+#[cfg(all(loom, test))]
+mod loom_tests;
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::time::Instant;
+
+    use super::testing::sleepers;
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn wake(sleepers: &Sleepers, rank: usize) {
+        if let Some(asleep) = sleepers.asleep() {
+            asleep.wake(rank);
+        }
+    }
+
+    #[test]
+    fn a_ring_wakes_the_sleeper_long_before_its_timeout() {
+        membarrier::register();
+        let sleepers = sleepers(70);
+        let begin = Instant::now();
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| Bed::new(sleepers, 69).sleep(LONG, || false));
+            while !sleeper.is_finished() {
+                wake(&sleepers, 68);
+                wake(&sleepers, 69);
+                std::thread::yield_now();
+            }
+        });
+        assert!(begin.elapsed() < LONG / 2);
+        assert!(!sleepers.summary.is_set());
+    }
+
+    #[test]
+    fn a_thread_that_gets_up_leaves_the_bell_to_those_who_sleep() {
+        membarrier::register();
+        let sleepers = sleepers(1);
+        let begin = Instant::now();
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| Bed::new(sleepers, 0).sleep(LONG, || false));
+            while !sleepers.summary.is_set() {
+                std::thread::yield_now();
+            }
+            while !sleeper.is_finished() {
+                Bed::new(sleepers, 0).sleep(LONG, || true);
+                wake(&sleepers, 0);
+                std::thread::yield_now();
+            }
+        });
+        assert!(begin.elapsed() < LONG / 2);
+        assert!(!sleepers.summary.is_set());
+    }
+
+    #[test]
+    fn nobody_sleeps_over_something_that_is_ready() {
+        let begin = Instant::now();
+        let sleepers = sleepers(1);
+        Bed::new(sleepers, 0).sleep(LONG, || true);
+        assert!(begin.elapsed() < LONG / 2);
+        assert!(!sleepers.summary.is_set());
+    }
+
+    #[test]
+    fn those_of_a_range_are_woken_and_nobody_else() {
+        let sleepers = sleepers(200);
+        let before: Vec<u32> = sleepers.bells.iter().map(Doorbell::lie_down).collect();
+        for rank in 0..200 {
+            sleepers.announce(rank);
+        }
+        let asleep = sleepers.asleep().expect("they sleep");
+        asleep.wake_all_of(63..130);
+        asleep.wake_all_of(150..150);
+        asleep.wake_all_of(199..200);
+        for (rank, (bell, before)) in sleepers.bells.iter().zip(before).enumerate() {
+            let is_woken = bell.lie_down() != before;
+            assert_eq!(is_woken, (63..130).contains(&rank) || rank == 199, "rank {rank}");
+        }
+    }
+
+    /// However it is left: with its bit and the summary, or with one of the two.
+    #[test]
+    fn who_has_died_asleep_is_forgotten() {
+        let sleepers = sleepers(3);
+        sleepers.announce(1);
+        sleepers.forget(1);
+        assert!(!sleepers.summary.is_set());
+        sleepers.bits[0].store(0b10, Ordering::Relaxed);
+        Bed::new(sleepers, 2).sleep(LONG, || true);
+        assert!(sleepers.summary.is_set(), "the last one seems to sleep");
+        sleepers.forget(1);
+        assert!(!sleepers.summary.is_set());
+        sleepers.summary.set();
+        Bed::new(sleepers, 2).sleep(LONG, || true);
+        assert!(!sleepers.summary.is_set());
+    }
+
+    /// Running ranks are interrupted for the first one only.
+    #[test]
+    fn who_follows_another_to_bed_finds_the_summary_known() {
+        membarrier::register();
+        let sleepers = sleepers(3);
+        if !sleepers.announce(0) {
+            return; // the system has no barrier
+        }
+        assert!(sleepers.summary.is_known());
+        assert!(sleepers.announce(1));
+        [0, 1].into_iter().for_each(|rank| sleepers.forget(rank));
+        assert!(!sleepers.summary.is_known() && !sleepers.summary.is_set());
+        assert_eq!(sleepers.summary.set() & (SET | KNOWN), 0);
+    }
+}

@@ -1,0 +1,127 @@
+//! A writer publishes with a plain store, and looks at the summary with a plain load: how it is interrupted between
+//! them is in `membarrier::modelled`.
+
+use super::testing::sleepers;
+use super::*;
+use crate::membarrier::modelled::{interruptible, no_longer_running};
+use crate::sync::AtomicU32;
+
+const LONG: Duration = Duration::from_secs(1);
+
+fn flag() -> &'static AtomicU32 {
+    Box::leak(Box::new(AtomicU32::new(0)))
+}
+
+fn check(most_preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(most_preemptions);
+    builder.check(model);
+}
+
+/// Publishes for `ranks`, as a process that runs does.
+fn publish(sleepers: Sleepers, flag: &AtomicU32, ranks: Range<usize>) {
+    interruptible();
+    flag.store(1, Ordering::Release);
+    interruptible();
+    if let Some(asleep) = sleepers.asleep() {
+        interruptible();
+        asleep.wake_all_of(ranks);
+    }
+    no_longer_running();
+}
+
+fn sleep_until_published(sleepers: Sleepers, rank: usize, flag: &AtomicU32) {
+    let is_published = || flag.load(Ordering::Acquire) == 1;
+    while !is_published() {
+        Bed::new(sleepers, rank).sleep(LONG, is_published);
+    }
+}
+
+#[test]
+fn who_publishes_while_another_falls_asleep_is_noticed() {
+    check(3, || {
+        let (sleepers, flag) = (sleepers(1), flag());
+        let writer = loom::thread::spawn(move || publish(sleepers, flag, 0..1));
+        sleep_until_published(sleepers, 0, flag);
+        writer.join().expect("the writer does not panic");
+        assert!(!sleepers.summary.is_set());
+    });
+}
+
+/// The second makes nobody pass a barrier, or does, depending on how far the first one is.
+#[test]
+fn who_publishes_while_two_fall_asleep_is_noticed_by_both() {
+    check(2, || {
+        let (sleepers, flag) = (sleepers(2), flag());
+        let writer = loom::thread::spawn(move || publish(sleepers, flag, 0..2));
+        let other = loom::thread::spawn(move || sleep_until_published(sleepers, 1, flag));
+        sleep_until_published(sleepers, 0, flag);
+        [writer, other].into_iter().for_each(|thread| thread.join().expect("no panic"));
+        assert!(!sleepers.summary.is_set());
+    });
+}
+
+/// Somebody sleeps already, and all know.
+#[test]
+fn a_fence_is_enough_where_the_summary_is_known() {
+    check(3, || {
+        let (sleepers, flag) = (sleepers(2), flag());
+        sleepers.bits[0].store(0b10, Ordering::Relaxed);
+        sleepers.summary.set();
+        sleepers.summary.note_known();
+        let writer = loom::thread::spawn(move || {
+            flag.store(1, Ordering::Release);
+            if let Some(asleep) = sleepers.asleep() {
+                asleep.wake(0);
+            }
+        });
+        sleep_until_published(sleepers, 0, flag);
+        writer.join().expect("the writer does not panic");
+    });
+}
+
+/// Who gets up clears the summary, but not that of who lies down meanwhile.
+#[test]
+fn who_gets_up_while_another_falls_asleep_does_not_hide_him() {
+    check(3, || {
+        let (sleepers, flag) = (sleepers(2), flag());
+        sleepers.bells[1].lie_down();
+        sleepers.bits[0].store(0b10, Ordering::Relaxed);
+        sleepers.summary.set();
+        sleepers.summary.note_known();
+        let riser = loom::thread::spawn(move || sleepers.part(1));
+        let writer = loom::thread::spawn(move || publish(sleepers, flag, 0..1));
+        sleep_until_published(sleepers, 0, flag);
+        [writer, riser].into_iter().for_each(|thread| thread.join().expect("no panic"));
+        assert!(!sleepers.summary.is_set());
+    });
+}
+
+/// The bit is that of both.
+#[test]
+fn a_thread_that_gets_up_does_not_hide_another_of_its_rank() {
+    check(3, || {
+        let (sleepers, flag) = (sleepers(1), flag());
+        sleepers.bells[0].lie_down();
+        sleepers.bits[0].store(1, Ordering::Relaxed);
+        sleepers.summary.set();
+        sleepers.summary.note_known();
+        let riser = loom::thread::spawn(move || sleepers.part(0));
+        let writer = loom::thread::spawn(move || publish(sleepers, flag, 0..1));
+        sleep_until_published(sleepers, 0, flag);
+        [writer, riser].into_iter().for_each(|thread| thread.join().expect("no panic"));
+        assert!(!sleepers.summary.is_set());
+    });
+}
+
+#[test]
+fn when_all_have_got_up_the_summary_is_clear() {
+    check(3, || {
+        let sleepers = sleepers(2);
+        no_longer_running();
+        let other = loom::thread::spawn(move || Bed::new(sleepers, 1).sleep(LONG, || true));
+        Bed::new(sleepers, 0).sleep(LONG, || true);
+        other.join().expect("no panic");
+        assert!(!sleepers.summary.is_set());
+    });
+}
