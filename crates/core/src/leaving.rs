@@ -38,7 +38,8 @@ impl Process {
             (state.engine.is_told(&mut absent) || state.is_released()).then_some(())
         });
         self.note_phase(Phase::Leaving);
-        self.enter().engine.wake_all();
+        // Who waits in vain, and has not left: of a thousand ranks that leave, each would wake the others again.
+        self.enter().engine.wake_those_left();
         self.wait_for(|state: &mut State| (state.engine.is_served() || state.is_released()).then_some(()));
         self.meet()
     }

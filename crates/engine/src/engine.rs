@@ -518,6 +518,11 @@ impl Engine {
         self.job.wake_all();
     }
 
+    /// The same, where those that are leaving need not hear of it.
+    pub fn wake_those_left(&self) {
+        self.job.wake_those_left();
+    }
+
     /// What another rank shows.
     pub fn state_of(&self, rank: usize) -> &'static StatePage {
         self.job.state(rank)

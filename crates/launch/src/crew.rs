@@ -268,7 +268,7 @@ impl Crew {
         if !self.has_deputy(index) {
             self.segment.state(index).set_gone();
             self.segment.forget_sleeper(index);
-            self.segment.wake_all();
+            self.segment.wake_those_left();
         }
     }
 

@@ -222,7 +222,8 @@ impl Supervisor {
             self.note(index, |outcome| &mut outcome.spoilt, cause);
         }
         // Ranks of other jobs may have waited for it.
-        self.crews.iter().for_each(|crew| crew.segment.wake_all());
+        let others = self.crews.iter().enumerate().filter(|(other, _)| *other != index);
+        others.for_each(|(_, crew)| crew.segment.wake_all());
     }
 
     pub fn read_spawn_error(&mut self, index: usize) {

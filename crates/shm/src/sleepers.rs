@@ -208,13 +208,22 @@ impl Asleep {
     /// # Panics
     /// If there are no such ranks.
     pub fn wake_all_of(&self, ranks: Range<usize>) {
+        self.wake_those_of(ranks, |_| true);
+    }
+
+    /// Wakes those of `ranks` that sleep and that are `wanted`. What a rank shows before it begins to sleep is seen
+    /// there, or it sees what this one has published.
+    ///
+    /// # Panics
+    /// If there are no such ranks.
+    pub fn wake_those_of(&self, ranks: Range<usize>, wanted: impl Fn(usize) -> bool) {
         let Range { start, end } = ranks;
         for word in start / RANKS_PER_WORD..end.div_ceil(RANKS_PER_WORD) {
             let mut bits = self.0.bits[word].load(Ordering::Relaxed);
             while bits != 0 {
                 let rank = word * RANKS_PER_WORD + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                if (start..end).contains(&rank) {
+                if (start..end).contains(&rank) && wanted(rank) {
                     self.0.bells[rank].ring();
                 }
             }
