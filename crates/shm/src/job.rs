@@ -41,6 +41,8 @@ struct Header {
     cpus: AtomicU32,
     /// Tells this job from all others.
     id: AtomicU64,
+    /// A hash of what the first rank was told that came in the last round of the job, below the number of that round.
+    settings: AtomicU64,
 }
 
 /// Changes whenever the layout does, so that a launcher and a library of different versions say so.
@@ -179,6 +181,18 @@ impl Job {
     /// If there is no such rank.
     pub fn round(&self, rank: usize) -> u32 {
         self.state(rank).seat.round()
+    }
+
+    /// Whether this rank was told what the first one was that has come in this round of the job, as far as a `hash` can
+    /// tell. If not, the first one's state page shows what that is, as this one's must already.
+    pub fn is_told_the_same(&self, round: u32, hash: u32) -> bool {
+        let mine = u64::from(round.wrapping_add(1)) << u32::BITS | u64::from(hash);
+        let is_first = |word: u64| word >> u32::BITS != mine >> u32::BITS;
+        // Release and Acquire pair with each other: what the first has shown is seen by all.
+        let first = &self.header.settings;
+        let taken =
+            first.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| is_first(word).then_some(mine));
+        taken.is_ok() || taken == Err(mine)
     }
 
     /// Makes a rank's ties, doorbell, doorway, rings, lines and arena what they were at first.
@@ -420,6 +434,14 @@ mod tests {
         assert_eq!((arrival.header.tag, arrival.payload.to_vec()), (7, b"hello".to_vec()));
         receiver.release(&arrival);
         assert!(receiver.arrival().is_none() && other.rings(0).first(1).is_none());
+    }
+
+    #[test]
+    fn the_first_of_a_round_says_what_all_others_are_compared_with() {
+        let job = Job::of_a_test(1);
+        let told = |round, hash| job.is_told_the_same(round, hash);
+        assert!(told(0, 0) && told(0, 0) && !told(0, 7));
+        assert!(told(1, 7) && !told(1, 0) && told(1, 7));
     }
 
     #[test]
