@@ -44,7 +44,8 @@ pub(crate) fn arrive(engine: &Engine, patience: Duration) {
 
 /// Whether all ranks that are alive have come to a meeting.
 fn are_all_there(engine: &Engine, meeting: u32) -> bool {
-    let mut pages = (0..engine.size()).map(|rank| engine.state_of(rank));
+    // The last ones first: ranks are started in order, and who has not come ends the search.
+    let mut pages = (0..engine.size()).rev().map(|rank| engine.state_of(rank));
     pages.all(|page| page.has_arrived(meeting) || page.is_gone())
 }
 
