@@ -22,6 +22,22 @@ fn a_limit_of_file_sizes_makes_arenas_smaller_and_ends_in_a_clear_error() {
     assert!(ended.err.contains("the limit of file sizes (ulimit -f)"), "{}", ended.err);
 }
 
+/// The limit of which a user has heard is raised as far as it may be.
+#[test]
+fn more_ranks_than_there_can_be_descriptors_for_are_refused_before_the_first_is_started() {
+    let program = Program::compile("init_hello");
+    program.on(4).after("ulimit -Sn 20").passes();
+    let ended = program.on(100).after("ulimit -n 400").run();
+    assert_eq!(ended.status, Some(125), "{}", ended.err);
+    assert!(ended.err.contains("(ulimit -Hn)") && ended.out.is_empty(), "{}", ended.err);
+}
+
+/// Three hundred ranks on whatever there is: most of the time all but a few sleep.
+#[test]
+fn many_ranks_come_talk_and_go() {
+    Program::compile("many_ranks").on(300).passes();
+}
+
 /// As in many containers: 64 KiB of /dev/shm, no network but a loopback that is down, processes of its own.
 #[test]
 fn a_container_with_little_in_it_is_enough() {

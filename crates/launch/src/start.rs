@@ -84,6 +84,7 @@ impl Plan {
         let (error_reader, errors) = pipe()?;
         rustix::fs::fcntl_setfl(&error_reader, OFlags::NONBLOCK)
             .map_err(|error| Failure::system("prepare a pipe", error))?;
+        check_open_files(&self.job)?;
         let outlet = shared.streams.add_job(&self.job, crew.number)?;
         crew.spawn_errors = Some(error_reader);
         crew.streams = shared.streams.count()..shared.streams.count();
@@ -114,6 +115,11 @@ impl Shared {
         Ok(Self { launcher, streams, feed, signals, guardian, open_files })
     }
 }
+
+/// Descriptors that the launcher keeps for each rank: that of its process, its lifeline, its output and its error.
+const FILES_PER_RANK: u64 = 4;
+/// Those of the launcher itself, and those of a rank that are closed when it has been started.
+const FILES_BESIDE: u64 = 24;
 
 /// What a rank runs.
 struct App<'a> {
@@ -301,6 +307,21 @@ fn raise_open_files() -> Rlimit {
     // Where it does not help, opening a descriptor will fail and say so.
     let _ = rustix::process::setrlimit(Resource::Nofile, all);
     before
+}
+
+/// Refuses a job with more ranks than this process can have descriptors for, before the first is started.
+fn check_open_files(job: &Job) -> Result<()> {
+    let per_rank =
+        FILES_PER_RANK + u64::from(job.output_dir.is_some()) + u64::from(job.stdin == StdinTo::All);
+    let needed = u64::from(job.size()) * per_rank + FILES_BESIDE;
+    match rustix::process::getrlimit(Resource::Nofile).current {
+        Some(limit) if limit < needed => Err(Failure::own(format!(
+            "{} ranks need {needed} open files of the launcher, {per_rank} each, and it may have {limit} \
+             (ulimit -Hn)",
+            job.size()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn pipe() -> Result<(OwnedFd, OwnedFd)> {
