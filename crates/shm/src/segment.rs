@@ -88,7 +88,7 @@ impl Segment {
     fn over(backing: Backing, layout: &Layout) -> io::Result<Self> {
         let fixed = backing.map(0, layout.fixed_bytes())?;
         let windows = layout.windows();
-        let mapped = (0..windows.count()).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
+        let mapped = no_addresses(windows.count());
         let first_lines = layout.first_lines(0)..layout.first_lines(layout.ranks);
         Ok(Self { backing, fixed, fixed_bytes: layout.fixed_bytes(), first_lines, windows, mapped })
     }
@@ -354,6 +354,13 @@ impl Segment {
         // SAFETY: in bounds, aligned, never unmapped; the rest is the caller's promise.
         unsafe { slice::from_raw_parts(pointer, count) }
     }
+}
+
+/// Null so many times, in memory that is not touched before somebody writes: there are many windows, and few are used.
+fn no_addresses(count: usize) -> Box<[AtomicPtr<u8>]> {
+    let pointers = Box::into_raw(vec![ptr::null_mut::<u8>(); count].into_boxed_slice());
+    // SAFETY: nobody else has the box, and atomic pointers have the size, the alignment and the values of pointers.
+    unsafe { Box::from_raw(pointers as *mut [AtomicPtr<u8>]) }
 }
 
 /// But for what is worth looking at.
