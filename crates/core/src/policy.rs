@@ -22,6 +22,7 @@
 //! `docs/decisions/19-waiting.md`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// How the threads of a process wait.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub(crate) struct Policy {
     cpus: u64,
     /// From what time on an offer of the processor was taken by a stranger.
     late: u64,
+    /// How long to sleep at most.
+    nap: Duration,
     strangers: Strangers,
     /// When it was asked last for how long the ranks have had processors, and what the answer was.
     asked: AtomicU64,
@@ -79,6 +82,12 @@ struct Strangers {
 const MICROSECOND: u64 = 1000;
 const MILLISECOND: u64 = 1000 * MICROSECOND;
 
+/// The longest sleep: who is not rung for all the same gets up some time, and so do those who wait for processes of
+/// other jobs, since nobody tells of their end. With more ranks than so many each gets up more seldom.
+const NAP: Duration = Duration::from_millis(250);
+const NAPPERS: usize = 64;
+const NAPS: usize = 4;
+
 /// A program that looks again and again offers the processor once in so many looks: the first ones cost nothing, and
 /// an offer that nobody takes costs as much as they all.
 const LOOKS_PER_OFFER: usize = 16;
@@ -112,6 +121,7 @@ impl Policy {
             crowded: ranks > cpus,
             cpus: cpus.min(ranks) as u64,
             late: others as u64 * SLICE,
+            nap: NAP * (ranks / NAPPERS).clamp(1, NAPS) as u32,
             strangers: Strangers::default(),
             asked: AtomicU64::new(0),
             had: AtomicU64::new(0),
@@ -145,6 +155,11 @@ impl Policy {
         } else {
             Step::Look
         }
+    }
+
+    /// How long to sleep at most, where there are peers of `other_jobs` or none.
+    pub fn nap(&self, other_jobs: bool) -> Duration {
+        if other_jobs { NAP } else { self.nap }
     }
 
     /// Whether to offer the processor, now that a call that does not wait has looked at `looks` things and found
@@ -253,6 +268,13 @@ mod tests {
         assert_eq!(wait(&policy, 0, 500 * MICROSECOND, 10 * MICROSECOND), Step::Offer);
         assert_eq!(wait(&policy, 0, 510 * MICROSECOND, 10 * MICROSECOND), Step::Sleep);
         assert_eq!(wait(&policy, 0, 1500 * MICROSECOND, 100 * MICROSECOND), Step::Offer, "each takes long");
+    }
+
+    #[test]
+    fn the_more_ranks_the_longer_each_sleeps_but_not_beyond_a_second() {
+        let naps = [2, 64, 128, 256, 1000].map(|ranks| Policy::new(ranks, 2).nap(false).as_millis());
+        assert_eq!(naps, [250, 250, 500, 1000, 1000]);
+        assert_eq!(Policy::new(1000, 2).nap(true).as_millis(), 250);
     }
 
     #[test]

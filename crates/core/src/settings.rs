@@ -1,7 +1,7 @@
 //! What the user has set in the environment, most of it alike for all ranks.
 //!
-//! Every rank shows on its state page what it was told of that, and compares it with what the first one was told that has
-//! come: so a difference is always noticed, and nobody waits for anybody.
+//! Every rank shows on its state page what it was told of that, and compares it with what the first one was told that
+//! has come: so a difference is always noticed, and nobody waits for anybody.
 
 use std::env;
 use std::time::Duration;

@@ -22,8 +22,6 @@ const LOOKS_PER_POLL: u32 = 16;
 const BRISK_LOOKS: u32 = 20;
 /// The clock is read, and everything is polled, once in so many looks.
 const LOOKS_PER_STEP: u32 = 16;
-/// The longest sleep: who is not rung for all the same gets up some time.
-const NAP: Duration = Duration::from_millis(250);
 
 /// Something that a call waits for.
 pub(crate) trait Awaited {
@@ -36,9 +34,9 @@ pub(crate) trait Awaited {
     /// Looks whether it will never come because a rank calls something else, and lets it end then.
     fn suspect(&mut self, _: &mut State) {}
 
-    /// How long it may be slept for at a time.
-    fn nap(&self) -> Duration {
-        NAP
+    /// How long it may be slept for at a time, if less than usual.
+    fn nap(&self) -> Option<Duration> {
+        None
     }
 
     /// What it is, for reports, where the engine does not know it.
@@ -158,11 +156,12 @@ impl Process {
                     state = self.enter();
                 }
                 Step::Sleep => {
+                    let nap = self.policy.nap(state.engine.knows_other_jobs());
                     drop(state);
                     if self.policy.asks_for_waiting(now) {
                         self.policy.waited(now, self.processor.waited_ns());
                     }
-                    if let Some(result) = self.sleep(&mut awaited) {
+                    if let Some(result) = self.sleep(&mut awaited, nap) {
                         return result;
                     }
                     state = self.enter();
@@ -199,9 +198,9 @@ impl Process {
     }
 
     /// Sleeps, unless there is something to do after all.
-    fn sleep<A: Awaited>(&self, awaited: &mut A) -> Option<A::Outcome> {
-        let (mut result, nap) = (None, awaited.nap());
-        self.bed.sleep(nap, || {
+    fn sleep<A: Awaited>(&self, awaited: &mut A, nap: Duration) -> Option<A::Outcome> {
+        let mut result = None;
+        self.bed.sleep(awaited.nap().unwrap_or(nap), || {
             let mut state = self.enter();
             let moved = state.engine.poll();
             result = awaited.look(&mut state);

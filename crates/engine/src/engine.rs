@@ -188,6 +188,11 @@ impl Engine {
         self.job.bed(self.rank)
     }
 
+    /// Whether there are peers of other jobs.
+    pub fn knows_other_jobs(&self) -> bool {
+        !self.p2p.peers.foreign.is_empty()
+    }
+
     /// Processors that all ranks of the job together may use.
     pub fn cpus(&self) -> usize {
         self.job.cpus()

@@ -332,8 +332,8 @@ impl Job {
         self.asleep().wake_all_of(0..self.size());
     }
 
-    /// Wakes every rank that sleeps and may wait for what one that has ended, or is leaving, will not do: not those that
-    /// are leaving, too.
+    /// Wakes every rank that sleeps and may wait for what one that has ended, or is leaving, will not do: not those
+    /// that are leaving, too.
     pub fn wake_those_left(&self) {
         let is_left = |rank| self.state(rank).phase() != Phase::Leaving;
         self.asleep().wake_those_of(0..self.size(), is_left);

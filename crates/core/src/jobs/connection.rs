@@ -123,7 +123,7 @@ impl<T, L: FnMut() -> Option<Result<T>>> Awaited for FromOutside<'_, L> {
         Some(self.what.to_owned())
     }
 
-    fn nap(&self) -> Duration {
-        if self.begin.elapsed() < 20 * LONG_NAP { NAP } else { LONG_NAP }
+    fn nap(&self) -> Option<Duration> {
+        Some(if self.begin.elapsed() < 20 * LONG_NAP { NAP } else { LONG_NAP })
     }
 }
