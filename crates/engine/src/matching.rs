@@ -3,21 +3,27 @@
 //! One [`Context`] per communicator and kind of traffic. Receives that wait are kept in the order in which
 //! they were posted, messages that nobody waits for in the order in which they arrived, so of two that match
 //! the earlier is taken: the non-overtaking rule.
-//! Cost: linear in the entries looked at; none in the usual case that the first one matches.
+//! Cost: none in the usual case that the first one matches; else linear in those looked at where there are few, and
+//! the same however many there are ([`Queue`]), for probing and cancelling too.
 //!
 //! MPI-5.0: Point-to-Point Communication, Semantics of Point-to-Point Communication.
 
-use std::collections::VecDeque;
+mod chains;
+mod queue;
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
-use std::mem;
 
 use oxmpi_base::Status;
 use oxmpi_mem::Taken;
 use oxmpi_plan::Peer;
 use oxmpi_shm::ring::Header;
 
-use crate::p2p::OpKey;
+use crate::p2p::{OpKey, kind};
 use crate::peers::PeerId;
+use chains::Waiting;
+use queue::Queue;
 
 /// What a receive or a probe asks for. `None` is a wildcard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +64,8 @@ pub struct Message {
 /// The receives and messages of one context.
 #[derive(Debug, Default)]
 pub(crate) struct Context {
-    posted: VecDeque<Posted>,
-    unexpected: VecDeque<Message>,
+    posted: Queue<Posted, 1>,
+    unexpected: Queue<Message, 4>,
     /// No receive will be posted any more.
     refuses: bool,
 }
@@ -75,6 +81,46 @@ impl Pattern {
     pub(crate) fn matches(&self, header: &Header) -> bool {
         self.source.is_none_or(|source| source == header.source)
             && self.tag.is_none_or(|tag| tag == header.tag)
+    }
+
+    /// All that match a message.
+    fn matching(header: &Header) -> [Self; 4] {
+        let (source, tag) = (Some(header.source), Some(header.tag));
+        [(source, tag), (source, None), (None, tag), (None, None)].map(|(source, tag)| Self { source, tag })
+    }
+}
+
+impl Waiting<1> for Posted {
+    type Name = OpKey;
+
+    fn patterns(&self) -> [Pattern; 1] {
+        [self.pattern]
+    }
+
+    fn kind(_: &Pattern) -> usize {
+        0
+    }
+
+    fn name(&self) -> Option<OpKey> {
+        Some(self.op)
+    }
+}
+
+impl Waiting<4> for Message {
+    /// The sender, and the number that it gave the message.
+    type Name = (PeerId, u64);
+
+    fn patterns(&self) -> [Pattern; 4] {
+        Pattern::matching(&self.header)
+    }
+
+    fn kind(pattern: &Pattern) -> usize {
+        2 * usize::from(pattern.source.is_none()) + usize::from(pattern.tag.is_none())
+    }
+
+    fn name(&self) -> Option<(PeerId, u64)> {
+        let is_answered = self.header.kind != kind::EAGER; // who waits for no answer gave no number
+        is_answered.then_some((self.from, self.header.token))
     }
 }
 
@@ -113,15 +159,16 @@ impl Message {
 
 impl Context {
     /// Lets a receive wait.
+    #[inline]
     pub(crate) fn post(&mut self, pattern: Pattern, op: OpKey) {
-        self.posted.push_back(Posted { pattern, op });
+        self.posted.push(Posted { pattern, op });
     }
 
     /// The receive that a message goes into, which waits no longer.
     #[inline]
     pub(crate) fn take_posted(&mut self, header: &Header) -> Option<OpKey> {
-        let place = self.posted.iter().position(|posted| posted.pattern.matches(header))?;
-        self.posted.remove(place).map(|posted| posted.op)
+        let taken = self.posted.take(|posted| posted.pattern.matches(header), || Pattern::matching(header));
+        taken.map(|posted| posted.op)
     }
 
     /// Whether no receive waits.
@@ -132,42 +179,37 @@ impl Context {
 
     /// Lets a receive no longer wait; false if it did not.
     pub(crate) fn withdraw(&mut self, op: OpKey) -> bool {
-        let place = self.posted.iter().position(|posted| posted.op == op);
-        place.and_then(|place| self.posted.remove(place)).is_some()
+        self.posted.take_named(op).is_some()
     }
 
     /// Keeps a message until somebody asks for it.
+    #[inline]
     pub(crate) fn keep(&mut self, message: Message) {
-        self.unexpected.push_back(message);
+        self.unexpected.push(message);
     }
 
     /// The earliest kept message that matches.
-    pub(crate) fn peek(&self, pattern: &Pattern) -> Option<&Message> {
-        self.unexpected.iter().find(|message| pattern.matches(&message.header))
+    #[inline]
+    pub(crate) fn peek(&mut self, pattern: &Pattern) -> Option<&Message> {
+        self.unexpected.first(|message| pattern.matches(&message.header), || [*pattern])
     }
 
     /// As [`Context::peek`], and it is kept no longer.
     #[inline]
     pub(crate) fn take_unexpected(&mut self, pattern: &Pattern) -> Option<Message> {
-        if self.unexpected.is_empty() {
-            return None;
-        }
-        let place = self.unexpected.iter().position(|message| pattern.matches(&message.header))?;
-        self.unexpected.remove(place)
+        self.unexpected.take(|message| pattern.matches(&message.header), || [*pattern])
     }
 
     /// Takes out a kept message by the number that its sender gave it.
     pub(crate) fn retract(&mut self, from: PeerId, token: u64) -> Option<Message> {
-        let is_meant = |message: &Message| message.from == from && message.header.token == token;
-        let place = self.unexpected.iter().position(is_meant)?;
-        self.unexpected.remove(place)
+        self.unexpected.take_named((from, token))
     }
 
     /// No receive will be posted any more: the messages whose senders wait for one, as `waits` says.
-    pub(crate) fn refuse(&mut self, waits: impl Fn(&Message) -> bool) -> VecDeque<Message> {
+    pub(crate) fn refuse(&mut self, waits: impl Fn(&Message) -> bool) -> Vec<Message> {
         self.refuses = true;
-        let (refused, kept) = self.unexpected.drain(..).partition(waits);
-        self.unexpected = kept;
+        let (refused, kept) = self.unexpected.drain().partition(waits);
+        Vec::into_iter(kept).for_each(|message| self.unexpected.push(message));
         refused
     }
 
@@ -176,59 +218,8 @@ impl Context {
         self.refuses
     }
 
-    /// The receives and messages that are left when the context ends.
-    pub(crate) fn drain(&mut self) -> (Vec<OpKey>, VecDeque<Message>) {
-        (self.posted.drain(..).map(|posted| posted.op).collect(), mem::take(&mut self.unexpected))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn message(source: i32, tag: i32, token: u64) -> Message {
-        let header = Header { source, tag, token, ..Header::default() };
-        Message { from: PeerId::of_rank(0), header, payload: Taken::EMPTY }
-    }
-
-    fn pattern(source: Option<i32>, tag: Option<i32>) -> Pattern {
-        Pattern { source, tag }
-    }
-
-    #[test]
-    fn of_two_messages_that_match_the_earlier_is_taken() {
-        let mut context = Context::default();
-        for (source, tag, token) in [(0, 5, 1), (1, 7, 2), (0, 7, 3), (0, 7, 4)] {
-            context.keep(message(source, tag, token));
-        }
-        let mut take = |source, tag| context.take_unexpected(&pattern(source, tag)).map(|m| m.header.token);
-        assert_eq!(take(Some(0), Some(7)), Some(3));
-        assert_eq!(take(None, Some(7)), Some(2));
-        assert_eq!(take(Some(1), None), None);
-        assert_eq!(take(None, None), Some(1));
-        assert_eq!(take(None, None), Some(4));
-    }
-
-    #[test]
-    fn ranks_of_two_groups_are_never_mixed_up() {
-        let local: Vec<i32> = (0..9).map(|rank| source(Peer::Local(rank))).collect();
-        let remote: Vec<i32> = (0..9).map(|rank| source(Peer::Remote(rank))).collect();
-        assert!(local.iter().all(|source| *source != Status::ANY && !remote.contains(source)));
-        assert!(!remote.contains(&Status::ANY));
-        assert_eq!(Source(local[3]).to_string(), "rank 3");
-        assert_eq!(Source(remote[3]).to_string(), "rank 3 of the remote group");
-    }
-
-    #[test]
-    fn of_two_receives_that_match_the_earlier_is_taken() {
-        let mut context = Context::default();
-        let ops: Vec<OpKey> = (0..3).map(OpKey::from_word).collect();
-        context.post(pattern(Some(1), None), ops[0]);
-        context.post(pattern(None, Some(4)), ops[1]);
-        context.post(pattern(Some(0), Some(4)), ops[2]);
-        assert_eq!(context.take_posted(&message(0, 4, 0).header), Some(ops[1]));
-        assert_eq!(context.take_posted(&message(0, 4, 0).header), Some(ops[2]));
-        assert_eq!(context.take_posted(&message(0, 4, 0).header), None);
-        assert!(context.withdraw(ops[0]) && !context.withdraw(ops[0]));
+    /// Takes out the receives and messages that are left when the context ends.
+    pub(crate) fn drain(&mut self) -> (Vec<OpKey>, Vec<Message>) {
+        (self.posted.drain().map(|posted| posted.op).collect(), self.unexpected.drain().collect())
     }
 }

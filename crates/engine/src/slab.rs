@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
 /// The number of an object of type `T` in its [`Slab`].
@@ -171,6 +172,12 @@ impl<T> PartialEq for Key<T> {
 }
 
 impl<T> Eq for Key<T> {}
+
+impl<T> Hash for Key<T> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u64(self.to_word());
+    }
+}
 
 impl<T> PartialOrd for Key<T> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {

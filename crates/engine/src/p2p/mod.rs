@@ -82,7 +82,7 @@ pub struct P2p {
 
 /// Kinds of messages; see the module.
 pub(crate) mod kind {
-    pub(super) const EAGER: u32 = 1;
+    pub(crate) const EAGER: u32 = 1;
     pub(super) const EAGER_SYNCHRONOUS: u32 = 2;
     pub(super) const ANNOUNCE: u32 = 3;
     pub(super) const ACCEPT: u32 = 4;
