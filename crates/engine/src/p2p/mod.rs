@@ -167,7 +167,8 @@ impl P2p {
         let (context, peer) = (op.context, op.peer);
         let withdrawn = match op.state {
             State::Posted => self.contexts.at(context).withdraw(key),
-            State::Queued => self.unqueue(peer, key),
+            // The outbox passes it over.
+            State::Queued => true,
             State::Announced if peer == self.peers.me() => self.retract(context, peer, key.to_word()),
             State::Announced => {
                 op.state = State::Retracting;

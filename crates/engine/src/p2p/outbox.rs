@@ -47,17 +47,6 @@ impl P2p {
         self.flush(peer);
     }
 
-    /// Takes a send out again; false if it is not there.
-    pub(super) fn unqueue(&mut self, peer: PeerId, key: OpKey) -> bool {
-        self.change_outbox(peer, |outbox| {
-            let before = outbox.ordered.len();
-            outbox
-                .ordered
-                .retain(|outgoing| !matches!(outgoing, Outgoing::Message(queued) if *queued == key));
-            outbox.ordered.len() != before
-        })
-    }
-
     /// Sends what there is room for, to all peers; whether anything was sent.
     pub(super) fn flush_all(&mut self) -> bool {
         let mut sent = false;
@@ -133,7 +122,8 @@ impl P2p {
     }
 
     fn push_message(&mut self, peer: PeerId, key: OpKey) -> bool {
-        let Some(op) = self.ops.get_mut(key) else { return true };
+        // One that was cancelled is passed over.
+        let Some(op) = self.ops.get_mut(key).filter(|op| op.state == State::Queued) else { return true };
         let note = op.header.token;
         // Nobody answers an eager message.
         let token = if op.header.kind == kind::EAGER { note } else { key.to_word() };
