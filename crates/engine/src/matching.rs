@@ -191,7 +191,7 @@ impl Context {
     /// The earliest kept message that matches.
     #[inline]
     pub(crate) fn peek(&mut self, pattern: &Pattern) -> Option<&Message> {
-        self.unexpected.first(|message| pattern.matches(&message.header), || [*pattern])
+        self.unexpected.first(|message| pattern.matches(&message.header), &[*pattern])
     }
 
     /// As [`Context::peek`], and it is kept no longer.

@@ -195,15 +195,17 @@ impl<T: Waiting<N>, const N: usize> Chains<T, N> {
     }
 }
 
-impl<T: Waiting<N>, const N: usize> Default for Chains<T, N> {
-    fn default() -> Self {
+impl<T: Waiting<N>, const N: usize> FromIterator<T> for Chains<T, N> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        let place = |(number, value)| Place { number, links: [ALONE; N], value: Some(value) };
+        let places: Vec<Place<T, N>> = (0..).zip(values).map(place).collect();
         Self {
-            places: Vec::new(),
+            come: places.len() as u64,
+            places,
             free: Vec::new(),
             by_pattern: HashMap::default(),
             is_filed: [false; N],
             by_name: None,
-            come: 0,
         }
     }
 }

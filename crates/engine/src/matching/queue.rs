@@ -1,7 +1,8 @@
 //! What waits to be matched, in the order in which it came.
 //!
-//! The earliest few are looked at one by one, which costs less than any table as long as there are no more. The others
-//! are behind them in [`Chains`], until few are left.
+//! The earliest few are looked at one by one, which costs less than any table. As long as one of them matches, the
+//! others wait in a line behind them, and come to the front when that is empty. When none does, all behind are put into
+//! [`Chains`], and stay there until few are left.
 
 use std::collections::VecDeque;
 
@@ -13,12 +14,18 @@ use super::chains::{Chains, Waiting};
 pub(super) struct Queue<T: Waiting<N>, const N: usize> {
     front: VecDeque<T>,
     /// Those that came after all in front, if there are any.
-    behind: Option<Box<Chains<T, N>>>,
+    behind: Option<Box<Behind<T, N>>>,
+}
+
+#[derive(Debug)]
+enum Behind<T: Waiting<N>, const N: usize> {
+    InLine(VecDeque<T>),
+    Filed(Chains<T, N>),
 }
 
 /// The most that are in front.
-pub(super) const FRONT: usize = 32;
-/// So few come to the front when that is empty: not those which would be soon behind it again.
+const FRONT: usize = 32;
+/// So few come out of the chains when the front is empty: not those that would soon be filed again.
 const FEW: usize = FRONT / 2;
 
 impl<T: Waiting<N>, const N: usize> Queue<T, N> {
@@ -39,13 +46,15 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
 
     /// The earliest that matches, which `patterns` lead to as well.
     #[inline]
-    pub(super) fn first<const M: usize>(
-        &mut self,
-        matches: impl Fn(&T) -> bool,
-        patterns: impl FnOnce() -> [Pattern; M],
-    ) -> Option<&T> {
-        let in_front = self.front.iter().find(|value| matches(value));
-        in_front.or_else(|| self.behind.as_mut()?.first(&patterns()))
+    pub(super) fn first(&mut self, matches: impl Fn(&T) -> bool, patterns: &[Pattern]) -> Option<&T> {
+        loop {
+            if let Some(place) = self.front.iter().position(&matches) {
+                return self.front.get(place);
+            }
+            if !self.advance() {
+                return self.chains()?.first(patterns);
+            }
+        }
     }
 
     /// Takes it out.
@@ -67,14 +76,18 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
         let in_front = self.front.iter().position(|value| value.name() == Some(name));
         match in_front {
             Some(place) => self.front.remove(place),
-            None => self.take_behind(|behind| behind.take_named(name)),
+            None => self.take_behind(|chains| chains.take_named(name)),
         }
     }
 
     /// Takes out all, in order.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = T> + use<T, N> {
         let Self { front, behind } = std::mem::take(self);
-        front.into_iter().chain(behind.into_iter().flat_map(|behind| behind.into_ordered()))
+        let behind: Vec<T> = behind.map_or_else(Vec::new, |behind| match *behind {
+            Behind::InLine(line) => line.into(),
+            Behind::Filed(chains) => chains.into_ordered().collect(),
+        });
+        front.into_iter().chain(behind)
     }
 
     /// Whether all are in front.
@@ -85,27 +98,59 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
 
     #[inline(never)]
     fn take_further(&mut self, matches: impl Fn(&T) -> bool, patterns: &[Pattern]) -> Option<T> {
-        match self.front.iter().position(matches) {
-            Some(place) => self.front.remove(place),
-            None => self.take_behind(|behind| behind.take(patterns)),
+        loop {
+            if let Some(place) = self.front.iter().position(&matches) {
+                return self.front.remove(place);
+            }
+            if !self.advance() {
+                return self.take_behind(|chains| chains.take(patterns));
+            }
         }
     }
 
     fn take_behind(&mut self, take: impl FnOnce(&mut Chains<T, N>) -> Option<T>) -> Option<T> {
-        let behind = self.behind.as_mut()?;
-        let taken = take(behind);
-        let left = behind.len();
+        let chains = self.chains()?;
+        let taken = take(chains);
+        let left = chains.len();
         if left == 0 || left <= FEW && self.front.is_empty() {
-            let few = self.behind.take();
-            self.front.extend(few.into_iter().flat_map(|few| few.into_ordered()));
+            let few = std::mem::take(self).drain();
+            self.front.extend(few);
         }
         taken
+    }
+
+    /// Lets those in line come to the front, if that is empty; whether any did.
+    fn advance(&mut self) -> bool {
+        if !self.front.is_empty() {
+            return false;
+        }
+        let Some(Behind::InLine(line)) = self.behind.as_deref_mut() else { return false };
+        self.front.extend(line.drain(..FRONT.min(line.len())));
+        if line.is_empty() {
+            self.behind = None;
+        }
+        true
+    }
+
+    /// All that are behind, filed.
+    fn chains(&mut self) -> Option<&mut Chains<T, N>> {
+        let behind = self.behind.as_deref_mut()?;
+        if let Behind::InLine(line) = behind {
+            *behind = Behind::Filed(std::mem::take(line).into_iter().collect());
+        }
+        match behind {
+            Behind::Filed(chains) => Some(chains),
+            Behind::InLine(_) => unreachable!("just filed"),
+        }
     }
 
     #[cold]
     #[inline(never)]
     fn push_behind(&mut self, value: T) {
-        self.behind.get_or_insert_default().push(value);
+        match &mut **self.behind.get_or_insert_with(|| Box::new(Behind::InLine(VecDeque::new()))) {
+            Behind::InLine(line) => line.push_back(value),
+            Behind::Filed(chains) => chains.push(value),
+        }
     }
 }
 

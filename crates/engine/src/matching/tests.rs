@@ -200,11 +200,15 @@ fn at_any_depth_that_is_found_which_looking_at_all_in_order_finds() {
 #[test]
 fn what_was_deep_gives_its_memory_back() {
     let mut context = Context::default();
-    for round in 0..3 {
-        let ops: Vec<OpKey> = (0..1000).map(|number| OpKey::from_word(1000 * round + number)).collect();
-        ops.iter().zip(0..1000).for_each(|(&op, tag)| context.post(pattern(Some(0), Some(tag)), op));
-        for (&op, tag) in ops.iter().zip(0..1000).rev() {
-            assert_eq!(context.take_posted(&message(0, tag, 0).header), Some(op));
+    for in_order in [true, false, true] {
+        for number in 0..1000 {
+            context.post(pattern(Some(0), Some(number)), OpKey::from_word(number as u64));
+        }
+        for number in (0..1000).map(|number| if in_order { number } else { 999 - number }) {
+            assert_eq!(
+                context.take_posted(&message(0, number, 0).header),
+                Some(OpKey::from_word(number as u64))
+            );
         }
         assert!(context.has_no_posted() && context.posted.is_short());
     }
