@@ -1,20 +1,41 @@
 //! Private memory for messages that came early and for intermediate results.
 //!
-//! Blocks are never returned to the system, only to the pool: a [`Region`] into one stays valid for ever, and a
-//! large temporary is faulted in once instead of at every call (an `mmap` and its page faults cost more than
-//! the copy that the memory is wanted for).
+//! Blocks are never unmapped: a [`Region`] into one stays valid for ever. What is free is kept at first: a large
+//! temporary is faulted in once instead of at every call (an `mmap` and its page faults cost more than the copy that
+//! the memory is wanted for). When it is more than a pool is to keep, all pages in which everything is free go back to
+//! the system.
+//! Cost: a pop or a push; for what goes back, to sort the free blocks.
 
-use std::alloc::{self, Layout};
 use std::ops::Deref;
+use std::ptr;
 
 use crate::Region;
 
 /// Blocks of memory by powers of two.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Pool {
-    free: Vec<Vec<Region>>,
-    /// Bytes taken from the system.
+    /// By the logarithm of their size.
+    free: Vec<Free>,
+    /// What is left of the memory that the last short block was cut from.
+    rest: Region,
+    /// Bytes in blocks, and in those of them that are given out.
     bytes: usize,
+    used: usize,
+    /// Bytes in free blocks that have memory.
+    idle: usize,
+    /// So many of them are too many.
+    limit: usize,
+    /// See [`Pool::keeping`].
+    keeps: usize,
+}
+
+/// The free blocks of one size.
+#[derive(Debug, Default)]
+struct Free {
+    /// Those that have memory.
+    idle: Vec<Region>,
+    /// Those whose memory has gone back, in runs of several side by side.
+    bare: Vec<Region>,
 }
 
 /// A region that a [`Pool`] gave. Only such a one, and once, can be given back: it is the beginning of a block.
@@ -29,8 +50,19 @@ pub struct Pool {
 pub struct Taken(Region);
 
 const SMALLEST: usize = 64;
+const PAGE: usize = 4096;
+/// Short blocks are cut from so many bytes.
+const CHUNK: usize = 1 << 20;
+/// So long a block is not cut from others.
+const LONG: usize = CHUNK / 8;
 
 impl Pool {
+    /// A pool that keeps so many bytes that are free, beside those which were free the last time it gave some back, in
+    /// pages with others.
+    pub fn keeping(keeps: usize) -> Self {
+        Self { free: Vec::new(), rest: Region::EMPTY, bytes: 0, used: 0, idle: 0, limit: keeps, keeps }
+    }
+
     /// A region of exactly `bytes` bytes, aligned to 64; its contents are unspecified.
     ///
     /// # Panics
@@ -40,12 +72,23 @@ impl Pool {
             return Taken::EMPTY;
         }
         let size = bytes.max(SMALLEST).checked_next_power_of_two().expect("bytes that memory can hold");
-        let free = self.free.get_mut(class(size)).and_then(Vec::pop);
-        let block = free.unwrap_or_else(|| {
-            self.bytes += size;
-            fresh(size)
-        });
-        Taken(block.part(0, bytes))
+        self.used = self.used.wrapping_add(size);
+        if let Some(free) = self.free.get_mut(class(size)) {
+            if let Some(block) = free.idle.pop() {
+                self.idle -= size;
+                return Taken(block.part(0, bytes));
+            }
+            if let Some(block) = free.take_bare(size) {
+                return Taken(block.part(0, bytes));
+            }
+        }
+        Taken(self.fresh(size).part(0, bytes))
+    }
+
+    /// Bytes of the blocks that are given out, if no other pool has taken any of them back.
+    #[inline]
+    pub fn used_bytes(&self) -> usize {
+        self.used
     }
 
     /// Bytes that were ever given out; those given back and out again count once.
@@ -60,10 +103,80 @@ impl Pool {
         }
         let size = region.len().max(SMALLEST).next_power_of_two();
         if self.free.len() <= class(size) {
-            self.free.resize_with(class(size) + 1, Vec::new);
+            self.free.resize_with(class(size) + 1, Free::default);
         }
-        // SAFETY: `take` cut the region from the beginning of a block of this size, which is never freed.
-        self.free[class(size)].push(unsafe { Region::claim(region.as_ptr(), size) });
+        // SAFETY: `take` cut the region from the beginning of a block of this size, which stays mapped for ever.
+        self.free[class(size)].idle.push(unsafe { Region::claim(region.as_ptr(), size) });
+        self.used = self.used.wrapping_sub(size);
+        self.idle += size;
+        if self.idle > self.limit {
+            self.trim();
+        }
+    }
+
+    /// Gives all pages back to the system in which everything is free.
+    #[cold]
+    fn trim(&mut self) {
+        self.free.iter_mut().for_each(Free::trim);
+        let idle = |(class, free): (usize, &Free)| free.idle.len() << class;
+        self.idle = self.free.iter().enumerate().map(idle).sum();
+        self.limit = self.keeps.saturating_add(self.idle);
+    }
+
+    /// A block that there was not before.
+    #[cold]
+    fn fresh(&mut self, size: usize) -> Region {
+        self.bytes += size;
+        if size >= LONG {
+            return mapped(size);
+        }
+        // Those of a page and more begin with one, so that each can go back alone.
+        let skipped = |rest: &Region| rest.as_ptr().addr().wrapping_neg() % size.min(PAGE);
+        if self.rest.len() < skipped(&self.rest) + size {
+            self.rest = mapped(CHUNK);
+        }
+        let begin = skipped(&self.rest);
+        let block = self.rest.part(begin, size);
+        self.rest = self.rest.part(begin + size, self.rest.len() - begin - size);
+        block
+    }
+}
+
+impl Default for Pool {
+    /// A pool that keeps everything.
+    fn default() -> Self {
+        Self::keeping(usize::MAX)
+    }
+}
+
+impl Free {
+    fn take_bare(&mut self, size: usize) -> Option<Region> {
+        let run = self.bare.pop()?;
+        let left = run.len() - size;
+        self.bare.extend((left != 0).then(|| run.part(0, left)));
+        Some(run.part(left, size))
+    }
+
+    fn trim(&mut self) {
+        let begin = |block: &Region| block.as_ptr().addr();
+        let end = |block: &Region| begin(block) + block.len();
+        let mut blocks = std::mem::take(&mut self.idle);
+        blocks.sort_unstable_by_key(begin);
+        for run in blocks.chunk_by(|block, next| end(block) == begin(next)) {
+            let (first, last) = (begin(&run[0]), end(&run[run.len() - 1]));
+            let pages = first.next_multiple_of(PAGE)..last / PAGE * PAGE;
+            let is_bare = |block: &&Region| pages.start <= begin(block) && end(block) <= pages.end;
+            self.idle.extend(run.iter().filter(|block| !is_bare(block)));
+            let mut bare = run.iter().filter(is_bare);
+            if let Some(from) = bare.next() {
+                let to = end(bare.next_back().unwrap_or(from));
+                let base = ptr::with_exposed_provenance_mut(begin(from));
+                // SAFETY: free blocks side by side, which stay mapped for ever; `mapped` has exposed them.
+                let bare = unsafe { Region::claim(base, to - begin(from)) };
+                release(&bare);
+                self.bare.push(bare);
+            }
+        }
     }
 }
 
@@ -85,16 +198,51 @@ fn class(size: usize) -> usize {
     size.trailing_zeros() as usize
 }
 
-#[cold]
-fn fresh(size: usize) -> Region {
-    let layout = Layout::from_size_align(size, SMALLEST).expect("bytes that memory can hold");
-    // SAFETY: the size is not 0.
-    let base = unsafe { alloc::alloc_zeroed(layout) };
+/// Memory of the system: zeroes, from the beginning of a page.
+#[cfg(not(any(miri, portable)))]
+fn mapped(bytes: usize) -> Region {
+    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: the system chooses where, so that nothing is replaced.
+    let base = unsafe { mmap_anonymous(ptr::null_mut(), bytes, access, MapFlags::PRIVATE) };
+    let Ok(base) = base else { std::alloc::handle_alloc_error(layout(bytes)) };
+    base.expose_provenance();
+    // SAFETY: just mapped, known to nobody else, and never unmapped.
+    unsafe { Region::claim(base.cast(), bytes) }
+}
+
+/// Gives all pages back that lie in free blocks: they read as zeroes then.
+#[cfg(not(any(miri, portable)))]
+fn release(free: &Region) {
+    use rustix::mm::{Advice, madvise};
+
+    let begin = free.as_ptr().addr().next_multiple_of(PAGE) - free.as_ptr().addr();
+    let pages = free.part(begin, (free.len() - begin) / PAGE * PAGE);
+    // SAFETY: nobody counts on what is in free blocks.
+    let released = unsafe { madvise(pages.as_ptr().cast(), pages.len(), Advice::LinuxDontNeed) };
+    // Where the system refuses, because the program has locked its memory say, they stay as they are.
+    let _ = released;
+}
+
+/// The same where nothing is known about the system.
+#[cfg(any(miri, portable))]
+fn mapped(bytes: usize) -> Region {
+    // SAFETY: there is at least a page.
+    let base = unsafe { std::alloc::alloc_zeroed(layout(bytes)) };
     if base.is_null() {
-        alloc::handle_alloc_error(layout);
+        std::alloc::handle_alloc_error(layout(bytes));
     }
+    base.expose_provenance();
     // SAFETY: just allocated, known to nobody else, and never freed.
-    unsafe { Region::claim(base, size) }
+    unsafe { Region::claim(base, bytes) }
+}
+
+#[cfg(any(miri, portable))]
+fn release(_: &Region) {}
+
+fn layout(bytes: usize) -> std::alloc::Layout {
+    std::alloc::Layout::from_size_align(bytes, PAGE).expect("bytes that memory can hold")
 }
 
 #[cfg(test)]
@@ -116,5 +264,47 @@ mod tests {
     #[should_panic(expected = "that memory can hold")]
     fn more_than_any_memory_holds_is_refused() {
         drop(Pool::default().take(usize::MAX));
+    }
+
+    #[test]
+    fn blocks_of_all_sizes_lie_apart() {
+        let mut pool = Pool::keeping(1 << 16);
+        for round in 0..3 {
+            let taken: Vec<Taken> = (0..600).map(|number| pool.take(1 << (number * 7 % 18))).collect();
+            for (number, taken) in (0..).zip(&taken) {
+                assert_eq!(taken.as_ptr().addr() % SMALLEST, 0);
+                taken.write(&vec![number as u8; taken.len()]);
+            }
+            for (number, taken) in (0..).zip(&taken) {
+                assert!(taken.to_vec().iter().all(|&byte| byte == number as u8), "round {round}");
+            }
+            taken.into_iter().for_each(|taken| pool.give(taken));
+        }
+    }
+
+    /// What reads as zero has no memory.
+    #[test]
+    #[cfg_attr(any(miri, portable), ignore = "it is about the system")]
+    fn what_is_free_beyond_what_is_kept_goes_back() {
+        const KEEPS: usize = 1 << 20;
+        for bytes in [64, 1000, 5000, 1 << 17, 3 << 20] {
+            let mut pool = Pool::keeping(KEEPS);
+            let taken: Vec<Taken> = (0..(4 * KEEPS).div_ceil(bytes)).map(|_| pool.take(bytes)).collect();
+            taken.iter().for_each(|taken| taken.write(&vec![1; bytes]));
+            let regions: Vec<Region> = taken.iter().map(|taken| **taken).collect();
+            let (even, odd): (Vec<_>, Vec<_>) =
+                taken.into_iter().enumerate().partition(|(place, _)| place % 2 == 0);
+            let peak = pool.peak_bytes();
+            even.into_iter().for_each(|(_, taken)| pool.give(taken));
+            assert!(odd.iter().all(|(_, taken)| taken.to_vec() == vec![1; bytes]), "they are not free");
+            odd.into_iter().for_each(|(_, taken)| pool.give(taken));
+            let left = regions.iter().filter(|region| region.to_vec().contains(&1)).count();
+            assert!(left * bytes <= 2 * KEEPS, "{left} of {bytes} bytes");
+            let again: Vec<Taken> = regions.iter().map(|_| pool.take(bytes)).collect();
+            assert_eq!(pool.peak_bytes(), peak, "blocks serve again");
+            assert_eq!(pool.used_bytes(), again.len() * bytes.next_power_of_two());
+            again.into_iter().for_each(|taken| pool.give(taken));
+            assert_eq!(pool.used_bytes(), 0);
+        }
     }
 }
