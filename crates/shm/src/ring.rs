@@ -70,13 +70,15 @@ unsafe impl Sync for Cell {}
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Cell>() == 128);
 
-/// How far the receiver has come: its positions in cells and in the bulk, and whether it goes on.
+/// How far the receiver has come: its positions in cells and in the bulk, and whether and how it goes on.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct Credit {
     cells: AtomicU64,
     bulk: AtomicU64,
     closed: AtomicU32,
+    /// Whether it wants to be told of messages before they are sent.
+    announce: AtomicU32,
     parked: Parked,
 }
 
@@ -123,6 +125,8 @@ pub struct Sender {
     capacity: u64,
     /// So many messages go by this ring; then a larger one is worth its memory.
     limit: u64,
+    /// See [`Sender::eager_below`].
+    eager_below: u64,
 }
 
 /// The receiving end.
@@ -167,7 +171,7 @@ impl Sender {
     pub(crate) fn new(cells: &'static [Cell], credit: &'static Credit, bulk: Region) -> Self {
         assert!(cells.len().is_power_of_two() && bulk.len().is_power_of_two(), "positions wrap by masking");
         let (capacity, limit) = (cells.len() as u64, u64::MAX);
-        Self {
+        let mut sender = Self {
             cells,
             credit,
             bulk,
@@ -177,13 +181,36 @@ impl Sender {
             seen_bulk: 0,
             capacity,
             limit,
-        }
+            eager_below: 0,
+        };
+        sender.note_wish(false);
+        sender
     }
 
     /// The longest payload that a message should carry: a quarter of the bulk, so that both ends can be busy; of a
     /// small ring, which has one message at a time, all of it.
     pub fn largest_payload(&self) -> usize {
         (self.bulk.len() / if self.is_small() { 1 } else { PIECES }).max(CELL_BYTES)
+    }
+
+    /// Messages of fewer bytes need not be announced: one more than the longest payload, or 0 as long as the receiver
+    /// [wants to be told](Receiver::ask_to_announce) of all before they are sent. Found out with the credit, which is
+    /// asked for when the ring seems full.
+    #[inline]
+    pub fn eager_below(&self) -> u64 {
+        self.eager_below
+    }
+
+    /// Whether the receiver wants all messages to be announced, as it says now.
+    pub fn is_to_announce(&mut self) -> bool {
+        // After the credit: who takes that sees what was asked before it was given.
+        let announce = self.credit.announce.load(Ordering::Relaxed) != 0;
+        self.note_wish(announce);
+        announce
+    }
+
+    fn note_wish(&mut self, announce: bool) {
+        self.eager_below = if announce { 0 } else { self.largest_payload() as u64 + 1 };
     }
 
     /// Room for a message of `bytes` bytes; `None` if the ring is full.
@@ -217,6 +244,7 @@ impl Sender {
     fn has_credit(&mut self, capacity: u64) -> bool {
         // Pairs with the Release in `release`.
         self.seen_cells = self.credit.cells.load(Ordering::Acquire).min(self.position);
+        self.is_to_announce();
         self.position - self.seen_cells < capacity && self.position < self.limit
     }
 
@@ -258,6 +286,7 @@ impl Sender {
         if bulk_end - self.seen_bulk > capacity && !self.is_small() {
             // Pairs with the Release in `release`.
             self.seen_bulk = self.credit.bulk.load(Ordering::Acquire).min(self.bulk_position);
+            self.is_to_announce();
             if bulk_end - self.seen_bulk > capacity {
                 return None;
             }
@@ -344,6 +373,14 @@ impl Receiver {
         Arrival { header, payload, bulk_end }
     }
 
+    /// Wants messages to be announced from now on, or no longer; whether that is new. The sender hears of it with the
+    /// room for what is released next, so that it sends at most what the ring holds before.
+    pub fn ask_to_announce(&self, announce: bool) -> bool {
+        let before = self.credit.announce.load(Ordering::Relaxed) != 0; // stored here alone
+        self.credit.announce.store(announce.into(), Ordering::Relaxed); // `release` shows it
+        before != announce
+    }
+
     /// Gives the place of the message at the head back to the sender.
     #[inline]
     pub fn release(&mut self, arrival: &Arrival) {
@@ -416,6 +453,7 @@ mod testing {
             bulk: AtomicU64::new(0),
             closed: AtomicU32::new(0),
             parked: Parked(AtomicU32::new(0)),
+            announce: AtomicU32::new(0),
         }));
         let bytes = Box::leak(vec![0u8; bulk_bytes].into_boxed_slice());
         // SAFETY: the bytes are leaked and used only through the region.
@@ -462,6 +500,25 @@ mod loom_tests {
                 receiver.release(&arrival);
             }
             writer.join().expect("the sender does not panic");
+        });
+    }
+
+    /// The sender cannot use the room of a message without hearing what was asked when that was taken.
+    #[test]
+    fn who_takes_credit_knows_whether_to_announce() {
+        loom::model(|| {
+            let (mut sender, mut receiver) = testing::ring(1, 256);
+            sender.room(0).expect("an empty ring").send(header(1));
+            let reader = loom::thread::spawn(move || {
+                let arrival = receiver.arrival().expect("sent before");
+                receiver.ask_to_announce(true);
+                receiver.release(&arrival);
+            });
+            while sender.room(0).is_none() {
+                loom::thread::yield_now();
+            }
+            assert_eq!(sender.eager_below(), 0);
+            reader.join().expect("the receiver does not panic");
         });
     }
 }

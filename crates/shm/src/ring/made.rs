@@ -68,6 +68,7 @@ impl Sender {
         let mut sender = Self::begin(cells, credit, bulk);
         if size.cells == RingSize::SMALL.cells {
             sender.capacity -= 1;
+            sender.note_wish(false);
             sender.go_on();
         }
         Ok(sender)
@@ -78,6 +79,7 @@ impl Sender {
         credit.cells.store(0, Ordering::Relaxed);
         credit.bulk.store(0, Ordering::Relaxed);
         credit.closed.store(0, Ordering::Relaxed);
+        credit.announce.store(0, Ordering::Relaxed);
         credit.parked.0.store(0, Ordering::Relaxed);
         cells.iter().for_each(|cell| cell.mark.store(0, Ordering::Relaxed));
         Self::new(cells, credit, bulk)
