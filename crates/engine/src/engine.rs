@@ -482,7 +482,7 @@ impl Engine {
 
     /// Bytes of shared and of private memory that were ever in use at the same time, for temporaries.
     pub fn memory(&self) -> (usize, usize) {
-        (self.p2p.arena.peak_bytes(), self.p2p.pool.peak_bytes())
+        (self.p2p.arena.peak_bytes(), self.p2p.private_bytes())
     }
 
     /// To look for ranks that have left, those in `MPI_Finalize` included if all that is waited for belongs to the

@@ -6,7 +6,6 @@ use oxmpi_shm::ring::{Arrival, Header};
 use super::op::{delivered, judged};
 use super::outbox::Outgoing;
 use super::{Address, OpKey, Outcome, P2p, State, kind};
-use crate::matching::Message;
 use crate::peers::PeerId;
 use crate::slab::Key;
 
@@ -93,13 +92,12 @@ impl P2p {
     }
 
     fn keep(&mut self, from: PeerId, header: &Header, payload: &Region) {
-        let kept = self.pool.take(payload.len());
-        kept.copy_from(payload);
+        let message = self.kept_message(from, *header, payload);
         if header.kind != kind::EAGER && self.contexts.at(header.context).refuses() {
-            return self.refuse(Message { from, header: *header, payload: kept });
+            return self.refuse(message);
         }
         self.kept += 1;
-        self.contexts.at(header.context).keep(Message { from, header: *header, payload: kept });
+        self.contexts.at(header.context).keep(message);
     }
 
     /// A message goes into a receive.

@@ -35,7 +35,7 @@ impl P2p {
     /// Forgets a message that is not to be received, and tells its sender, if that waits.
     pub fn refuse(&mut self, message: Message) {
         let Message { from, header, payload } = message;
-        self.pool.give(payload);
+        self.let_go(payload);
         if from != self.peers.me() && header.kind != kind::EAGER {
             self.answer(from, kind::REFUSED, header.token, 0);
         }

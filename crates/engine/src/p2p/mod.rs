@@ -13,9 +13,26 @@
 //!
 //! Whatever finds no room in a ring waits in the outbox of that peer; nothing here blocks.
 //!
+//! # Messages that nobody asks for
+//!
+//! A receiver keeps them, up to 64 MiB (`keeping`), counted with 128 bytes for each. Who sends it one more is asked,
+//! by a word in the ring's credit, to announce all that it sends; who sends what is waited for is not. The sender reads
+//! that word with the credit, so that what comes before is what the ring holds. From then on envelopes alone move, in
+//! the order of the messages, and the data stays with its sender until a receive has matched. So no program can
+//! deadlock that counts on no buffers: whatever a receive waits for arrives, if only as an announcement. When less than
+//! half is kept, the word is taken back. Envelopes are not bounded: for each there is a send under way, which takes
+//! more of its sender's memory.
+//!
+//! Nothing holds messages back that a rank sends to itself, which are counted, and buffered sends, whose copies stay
+//! here until they are asked for, in place of the user's buffer. Collectives are not to suffer from a flood: their
+//! messages go ahead of others that wait for room, in another context, and short ones are never announced. There are
+//! few of these, for a channel has 16 runs under way at most; a long message may be one of many pieces, and its round
+//! trip is little beside its copy.
+//!
 //! MPI-5.0: Point-to-Point Communication, Communication Modes.
 
 mod arrivals;
+mod keeping;
 mod leaving;
 mod op;
 mod outbox;
@@ -34,6 +51,7 @@ use crate::contexts::Contexts;
 use crate::names::Names;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
+use keeping::Keeping;
 pub use leaving::Needs;
 use op::State;
 pub use op::{Mode, Op, Outcome};
@@ -68,8 +86,9 @@ pub struct P2p {
     contexts: Contexts,
     /// Messages that found no receive when they arrived, so far.
     kept: u64,
-    /// Private memory for early messages and temporaries.
+    /// Private memory for temporaries.
     pub pool: Pool,
+    keeping: Keeping,
     /// Messages of so many bytes are read directly though that is slower.
     direct_from_bytes: u64,
     /// Several threads may wait.
@@ -108,6 +127,7 @@ impl P2p {
             contexts: Contexts::default(),
             kept: 0,
             pool: Pool::default(),
+            keeping: Keeping::default(),
             direct_from_bytes: u64::MAX,
             has_threads: false,
             departures: Vec::new(),
@@ -125,7 +145,7 @@ impl P2p {
         let Some(mut closed) = self.contexts.close(context) else { return };
         let (receives, messages) = closed.drain();
         receives.into_iter().for_each(|receive| self.finish_cancelled(receive));
-        messages.into_iter().for_each(|message| self.pool.give(message.payload));
+        messages.into_iter().for_each(|message| self.let_go(message.payload));
     }
 
     /// Whether an operation is over. One that is not known is.
@@ -189,7 +209,7 @@ impl P2p {
     fn retract(&mut self, context: u32, from: PeerId, token: u64) -> bool {
         let message = self.contexts.at(context).retract(from, token);
         message.is_some_and(|message| {
-            self.pool.give(message.payload);
+            self.let_go(message.payload);
             true
         })
     }
@@ -225,6 +245,11 @@ impl P2p {
         }
     }
 
+    /// Bytes of private memory that were ever in use at the same time, for temporaries and what is kept.
+    pub(crate) fn private_bytes(&self) -> usize {
+        self.pool.peak_bytes() + self.keeping.pool.peak_bytes()
+    }
+
     /// Messages of `bytes` bytes and more are read out of the sender's memory from now on where that is possible, be
     /// it slower.
     #[inline]
@@ -244,7 +269,7 @@ impl P2p {
         if op.detached
             && let Some(copy) = self.ops.remove(key).and_then(|op| op.copy)
         {
-            self.pool.give(copy);
+            self.keeping.pool.give(copy);
         }
     }
 }

@@ -83,6 +83,11 @@ impl Op {
         Self { peer, context, buffer, state, status, error: None, detached: false, copy: None, header }
     }
 
+    /// Whether a send is a message of a collective: all of them have notes, and no note is 0.
+    pub(super) fn is_of_collective(&self) -> bool {
+        self.header.token != 0
+    }
+
     pub(super) fn is_announced(&self) -> bool {
         matches!(self.state, State::Announced | State::Retracting)
     }

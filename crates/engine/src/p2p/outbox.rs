@@ -11,10 +11,13 @@ use crate::peers::PeerId;
 const CONTROL_BYTES: usize = size_of::<u64>();
 const ANNOUNCED_BYTES: usize = 2 * size_of::<u64>();
 
-/// What waits to be sent to one peer. Messages and answers go first, in order; data fills what is left.
+/// What waits to be sent to one peer. Messages of collectives go first, then other messages and answers, both in order;
+/// data fills what is left.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     ordered: VecDeque<Outgoing>,
+    /// How many of them are messages of collectives, at the front.
+    ahead: usize,
     streams: VecDeque<OpKey>,
 }
 
@@ -32,12 +35,29 @@ impl Outbox {
     pub(crate) fn is_empty(&self) -> bool {
         self.ordered.is_empty() && self.streams.is_empty()
     }
+
+    fn pop_ordered(&mut self) {
+        self.ordered.pop_front();
+        self.ahead = self.ahead.saturating_sub(1);
+    }
 }
 
 impl P2p {
     /// Sends when there is room, after what waits already: perhaps at once.
     pub(super) fn enqueue(&mut self, peer: PeerId, outgoing: Outgoing) {
         self.change_outbox(peer, |outbox| outbox.ordered.push_back(outgoing));
+        self.flush(peer);
+    }
+
+    /// Sends a message when there is room: after what waits already, if it is not that of a collective.
+    pub(super) fn enqueue_message(&mut self, peer: PeerId, key: OpKey) {
+        if !self.ops.get(key).is_some_and(Op::is_of_collective) {
+            return self.enqueue(peer, Outgoing::Message(key));
+        }
+        self.change_outbox(peer, |outbox| {
+            outbox.ordered.insert(outbox.ahead, Outgoing::Message(key));
+            outbox.ahead += 1;
+        });
         self.flush(peer);
     }
 
@@ -65,7 +85,7 @@ impl P2p {
                 return sent;
             }
             sent = true;
-            self.change_outbox(peer, |outbox| outbox.ordered.pop_front());
+            self.change_outbox(peer, Outbox::pop_ordered);
         }
         while let Some(&key) = self.peers[peer].outbox.streams.front() {
             if !self.push_data(peer, key) {
@@ -124,11 +144,15 @@ impl P2p {
     fn push_message(&mut self, peer: PeerId, key: OpKey) -> bool {
         // One that was cancelled is passed over.
         let Some(op) = self.ops.get_mut(key).filter(|op| op.state == State::Queued) else { return true };
-        let note = op.header.token;
-        // Nobody answers an eager message.
-        let token = if op.header.kind == kind::EAGER { note } else { key.to_word() };
-        let header = Header { token, ..op.header };
         let peer = &mut self.peers[peer];
+        // A short message of a collective is none too many: few can be under way.
+        let is_free = op.is_of_collective() && op.header.bytes <= CELL_BYTES as u64;
+        if !is_free && peer.sender.as_mut().is_some_and(Sender::is_to_announce) {
+            op.header.kind = kind::ANNOUNCE;
+        }
+        let (mut header, note) = (op.header, op.header.token);
+        // Nobody answers an eager message.
+        header.token = if header.kind == kind::EAGER { note } else { key.to_word() };
         if header.kind == kind::ANNOUNCE {
             // Where the data is one piece, the receiver may prefer to read it itself.
             let address = op.buffer.as_dense().map_or(0, |region| region.as_ptr().addr() as u64);

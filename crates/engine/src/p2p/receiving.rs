@@ -89,7 +89,7 @@ impl P2p {
             }
             let message = here.take_unexpected(pattern).expect("just seen");
             let outcome = delivered(&message.header, &message.payload, buffer);
-            self.pool.give(message.payload);
+            self.let_go(message.payload);
             return AtOnce::Done(outcome);
         }
         let peer = &mut self.peers[from];
@@ -134,7 +134,7 @@ impl P2p {
         let here = Address { peer: self.peers.me(), context: message.header.context };
         let key = self.ops.insert(Op::new(State::Posted, here, buffer, message.header));
         self.matched(key, message.from, &message.header, &message.payload);
-        self.pool.give(message.payload);
+        self.let_go(message.payload);
         key
     }
 

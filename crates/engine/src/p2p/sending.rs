@@ -3,7 +3,6 @@
 use oxmpi_datatype::Buffer;
 use oxmpi_shm::ring::{Header, RingSize};
 
-use super::outbox::Outgoing;
 use super::{Address, Mode, Op, OpKey, P2p, State, kind};
 use crate::matching::Message;
 use crate::slab::Key;
@@ -40,7 +39,7 @@ impl P2p {
             let peer = &mut self.peers[to.peer];
             if peer.outbox.is_empty()
                 && let Some(sender) = &mut peer.sender
-                && sender.takes(bytes as usize)
+                && bytes < sender.eager_below()
                 && let Some(room) = sender.room(bytes as usize)
             {
                 buffer.read(0, &room.payload);
@@ -61,11 +60,11 @@ impl P2p {
             self.detach(key);
             return Some(key);
         }
-        let copy = self.pool.take(buffer.bytes() as usize);
+        let copy = self.keeping.pool.take(buffer.bytes() as usize);
         buffer.read(0, &copy);
         let sent = self.send(to, source, tag, &Buffer::dense(*copy), Mode::Standard);
         match sent.and_then(|key| self.ops.get_mut(key)) {
-            None => self.pool.give(copy),
+            None => self.keeping.pool.give(copy),
             Some(op) => {
                 op.detached = true;
                 op.copy = Some(copy);
@@ -88,7 +87,7 @@ impl P2p {
             header.kind = kind::ANNOUNCE;
         }
         let key = self.ops.insert(Op::new(State::Queued, to, buffer.clone(), header));
-        self.enqueue(to.peer, Outgoing::Message(key));
+        self.enqueue_message(to.peer, key);
         if self.ops.get(key).is_some_and(|op| op.state == State::Done) {
             self.ops.remove(key);
             return None;
@@ -98,12 +97,12 @@ impl P2p {
 
     fn send_to_self(&mut self, mut header: Header, buffer: &Buffer) -> Option<OpKey> {
         let from = self.peers.me();
-        let packed = self.pool.take(buffer.bytes() as usize);
+        let packed = self.keeping.take(buffer.bytes() as usize);
         buffer.read(0, &packed);
         if let Some(receive) = self.contexts.at(header.context).take_posted(&header) {
             header.kind = kind::EAGER;
             self.matched(receive, from, &header, &packed);
-            self.pool.give(packed);
+            self.let_go(packed);
             return None;
         }
         let key = (header.kind == kind::EAGER_SYNCHRONOUS).then(|| {

@@ -6,6 +6,7 @@ mod channels;
 mod collective;
 mod collectives;
 mod failures;
+mod floods;
 mod groups;
 mod harness;
 mod inter;
