@@ -5,7 +5,9 @@ use oxmpi_tests::programs;
 programs! {
     pt2pt_buffers;
     pt2pt_cancel;
+    pt2pt_deep on 1 3;
     pt2pt_empty;
+    pt2pt_floods on 2 3;
     pt2pt_huge on 2;
     pt2pt_isendrecv;
     pt2pt_modes;
