@@ -13,7 +13,7 @@
 //! | knocks | a bit per pair of ranks: who wants to be looked at ([`Knocks`]) | the one that knocks, and the one that looks |
 //! | rings | a word per pair of ranks: where the sender's first [`ring`] lies ([`Rings`]) | the sender |
 //! | first lines | a few lines per rank, for the first communicator | that rank |
-//! | arenas | a range per rank: lines and slots of its collectives, rings to other processes | that rank |
+//! | arenas | a range per rank: lines, slots and departures of its collectives, rings to other processes | that rank |
 //!
 //! Nothing in it is an address; whatever a peer wrote is checked against the segment's bounds before use.
 //! What is mapped stays until the process ends, so views of it are `'static`; another job's segment that is given up
@@ -22,6 +22,7 @@
 mod arena;
 mod calls;
 mod cpus;
+mod departure;
 mod doorbell;
 mod doorway;
 mod end;
@@ -47,6 +48,7 @@ mod sync;
 pub use arena::{Arena, Block};
 pub use calls::{CALLS, Calls, Signatures};
 pub use cpus::{Cpu, allowed_cpus};
+pub use departure::Departure;
 pub use doorway::{Announcement, Doorway};
 pub use end::end_process;
 pub use guest::Guest;
