@@ -59,7 +59,7 @@ impl Communicator {
         match dest {
             Dest::Null => Ok(None),
             Dest::Rank(rank) => match usize::try_from(rank).ok().and_then(|rank| self.addresses.get(rank)) {
-                Some(&address) => Ok(Some(address)),
+                Some(address) => Ok(Some(address)),
                 None => Err(self.no_such_rank("dest", rank)),
             },
         }

@@ -4,7 +4,7 @@
 //! and none waits for it.
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Engine, Lines};
+use oxmpi_engine::{Engine, Form, Lines};
 
 /// The offset that a rank tells when it found no shared memory for its lines.
 const NO_LINES: u64 = u64::MAX;
@@ -23,12 +23,12 @@ pub(crate) fn check_lines(group: &str, offsets: impl IntoIterator<Item = u64>) -
     }
 }
 
-/// Lines for a channel, unless there is no one to see them; and the offset to tell the others.
-pub(crate) fn offer_lines(engine: &mut Engine, members: u32) -> (u64, Option<Lines>) {
+/// Lines of this form for a channel, unless there is no one to see them; and the offset to tell the others.
+pub(crate) fn offer_lines(engine: &mut Engine, members: u32, form: Form) -> (u64, Option<Lines>) {
     if members == 1 {
         return (0, None);
     }
-    let lines = engine.take_lines().ok();
+    let lines = engine.take_lines(form).ok();
     (lines.as_ref().map_or(NO_LINES, Lines::offset), lines)
 }
 

@@ -24,7 +24,7 @@ impl State {
         source: Option<i32>,
         absent: &mut Absent,
     ) -> Option<PeerId> {
-        let peer_of = |address: &Address| address.peer;
+        let peer_of = |address: Address| address.peer;
         if let Some(source) = source {
             let peer = comm.addresses.get(usize::try_from(source).ok()?).map(peer_of)?;
             return absent.is_leaving(peer).then_some(peer);
@@ -43,9 +43,9 @@ impl State {
     /// # Errors
     /// `ProcAborted`.
     pub(crate) fn check_source(&self, comm: &Communicator, source: Option<i32>) -> Result<()> {
-        let lost = |address: &Address| self.engine.lost(address.peer);
+        let lost = |address: Address| self.engine.lost(address.peer);
         let error = match source {
-            Some(source) => usize::try_from(source).ok().and_then(|rank| lost(&comm.addresses[rank])),
+            Some(source) => u32::try_from(source).ok().and_then(|rank| lost(comm.addresses.at(rank))),
             None => comm.addresses.iter().find_map(lost),
         };
         error.map_or(Ok(()), Err)

@@ -78,7 +78,7 @@ impl Process {
             let received = self.enter().engine.p2p.receive(comm.context, pattern, buffer);
             return self.finish_receive(comm, received);
         };
-        let from = comm.addresses[source as usize].peer;
+        let from = comm.addresses.at(source as u32).peer;
         self.wait_for(Receive::new(comm.context, from, pattern, buffer)).into_result()
     }
 

@@ -94,6 +94,9 @@ impl Process {
     pub fn new(mut engine: Engine, start: Start, gate: impl FnOnce(State) -> Gate<State>) -> Result<Self> {
         let Start { is_launched, settings, phase, end } = start;
         settings.agree(&engine)?;
+        if settings.checks {
+            engine.note_types();
+        }
         let job = engine.whereabouts().job();
         let world = Arc::new(Communicator::world(&mut engine));
         let myself = Arc::new(Communicator::myself(&mut engine));

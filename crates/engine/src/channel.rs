@@ -1,13 +1,14 @@
 //! A channel: what the runs of one communicator's collectives, or of one persistent collective, share.
 //!
 //! Runs of a channel are numbered alike on all ranks: by the order of the calls on the communicator, or by the
-//! Starts of the persistent operation. Each rank owns lines for [`DEPTH`] runs, and one line on which it shows
-//! how many runs it has completed. A rank may post in run `k` only when all ranks have completed run
-//! `k - DEPTH`, whose lines it then writes again: the *credit*. Every post says how many runs its rank has
+//! Starts of the persistent operation. Each rank owns lines for some runs, as many as its [`Form`] says, and one line
+//! on which it shows how many runs it has completed. A rank may post in run `k` only when all ranks have completed run
+//! `k` less that many, whose lines it then writes again: the *credit*. Every post says how many runs its rank has
 //! completed, so where all pull from all nothing needs to be looked up; else it is looked up only when what was
 //! seen before does not suffice, once in several runs.
 //!
-//! What does not fit into a line lies in a block of the rank's arena, which comes back the same way.
+//! What does not fit into a line lies in a block of the rank's arena, which comes back the same way. All of it comes
+//! back when all members have left: see the module `left`.
 //!
 //! With every post travels what its rank believes to be doing (see the module `call`), and each rank notes it beside
 //! its lines too: for those who wait for a post that does not come, and to say in what earlier runs ranks differed.
@@ -16,31 +17,21 @@
 //! a member has a *place*, that of its rank in this rank's group, or behind that group in the order of the other.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
-use oxmpi_plan::{MAX_LINES, Peer, Plan};
-use oxmpi_shm::{Arena, Block, CALLS, Calls, Line, Segment, Signatures};
+use oxmpi_plan::{Peer, Plan};
+use oxmpi_shm::{Arena, Block, CALLS, Line, Segment};
 
 use crate::absent::Absent;
+use crate::addresses::Addresses;
 use crate::call::{Call, Called};
+use crate::left::Left;
+use crate::lines::{Form, Lines, Stay};
 use crate::matching::{Source, source};
 use crate::p2p::{Address, P2p};
 use crate::peers::{PeerId, Peers};
 use crate::signature::Signature;
-
-/// Runs of a channel that can be under way at the same time.
-pub(crate) const DEPTH: u64 = 16;
-
-/// Lines of one rank: the one that counts completed runs, and those of its runs.
-const LINES: usize = 1 + DEPTH as usize * MAX_LINES;
-/// Bytes of these, of what is noted of its calls, which lies behind, and of their types, which lie behind that.
-const LINE_BYTES: usize = LINES * size_of::<Line>();
-const NOTED_BYTES: usize = LINE_BYTES + size_of::<Calls>();
-const CHANNEL_BYTES: usize = NOTED_BYTES + size_of::<Signatures>();
-const _: () = assert!(CHANNEL_BYTES == oxmpi_shm::FIRST_LINES * size_of::<Line>());
-const _: () = assert!(DEPTH == CALLS as u64, "what is called is known as long as lines are kept");
 
 /// Blocks that may await their credit before it is looked up.
 const BLOCKS_UNDER_WAY: usize = 3;
@@ -51,25 +42,16 @@ pub struct ChannelPlan {
     /// This rank's rank among the members.
     pub rank: u32,
     /// The process of each member, and the channel's context there.
-    pub members: Arc<[Address]>,
+    pub members: Addresses,
     /// The same of an intercommunicator's remote group; else nobody.
-    pub remote: Arc<[Address]>,
+    pub remote: Addresses,
     /// This process's context for messages of the same communicator, which ends with the channel.
     pub beside: Option<u32>,
     /// Offset of the lines of each member, in the segment of its job, those of the remote group last; none where
     /// members do not share memory, or there is one only.
     pub lines: Vec<u64>,
-}
-
-/// Shared memory for what a rank shows in a channel that is going to be opened.
-#[derive(Clone, Copy, Debug)]
-pub struct Lines(pub(crate) Block);
-
-impl Lines {
-    /// Where it lies: what the other members are to be told.
-    pub fn offset(&self) -> u64 {
-        self.0.offset
-    }
+    /// How much all members show.
+    pub form: Form,
 }
 
 /// See the module.
@@ -77,13 +59,16 @@ impl Lines {
 pub struct Channel {
     rank: u32,
     context: u32,
-    members: Arc<[Address]>,
+    members: Addresses,
     /// The remote group; of an intracommunicator nobody.
-    remote: Arc<[Address]>,
+    remote: Addresses,
     /// What each member shows, by place; empty if they have no lines.
-    shown: Vec<Shown>,
-    /// Whether all members are of the own job, and so one look tells that nobody sleeps.
-    is_of_job: bool,
+    shown: Vec<&'static [Line]>,
+    form: Form,
+    /// Where what this rank posts lies, if that is long.
+    segment: &'static Segment,
+    /// The same of each member, by place, where some are of other jobs: else one look tells, too, that nobody sleeps.
+    segments: Vec<&'static Segment>,
     /// A hash of the calls so far.
     history: u64,
     /// All runs below this number in which ranks differed have been told of as much as they will be.
@@ -91,9 +76,10 @@ pub struct Channel {
     /// Members that do something else, and in which run: they are not waited for there.
     strangers: Vec<(u64, Peer)>,
     /// This rank's lines, to be given back in the end.
-    own: Option<Block>,
-    /// Number of the next run to begin.
+    own: Option<Lines>,
+    /// Number of the next run to begin, and the place of its lines among those of the runs that can be under way.
     next: u64,
+    next_place: u8,
     /// Runs completed here: all below this number, and those of the set.
     completed: u64,
     completed_ahead: BTreeSet<u64>,
@@ -103,25 +89,18 @@ pub struct Channel {
     completed_by: Vec<u64>,
     /// Blocks whose readers may not be through.
     blocks: VecDeque<(u64, Block)>,
-    /// Members of both groups that have left, this rank included.
-    departed: usize,
-    /// Which, where some are of other jobs; and those that are lost.
-    departed_peers: BTreeSet<PeerId>,
+    /// Members that are lost.
     lost: BTreeSet<PeerId>,
     /// The context for messages that ends with the channel.
     beside: Option<u32>,
 }
 
-/// What a member shows to the others.
-#[derive(Debug)]
-struct Shown {
-    lines: &'static [Line],
-    /// What it notes of its calls.
-    calls: &'static Calls,
-    /// What types it notes, where they are compared.
-    signatures: &'static Signatures,
-    /// Where what it posts lies, if that is long.
-    segment: &'static Segment,
+/// A run of a channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    pub number: u64,
+    /// Where its lines begin, among those of a member.
+    pub lines: u32,
 }
 
 /// What is to be said of a member that seems to do something else.
@@ -137,63 +116,38 @@ pub(crate) enum Quarrel {
     Now(Error),
 }
 
-impl Shown {
-    /// What is shown by whose lines begin at `offset` of `segment`.
-    fn at(segment: &'static Segment, offset: u64) -> Result<Self> {
-        // No segment is so long that this would be in one.
-        let behind = |bytes: usize| offset.saturating_add(bytes as u64);
-        Ok(Self {
-            lines: segment.lines(offset, LINES)?,
-            calls: segment.calls(behind(LINE_BYTES))?,
-            signatures: segment.signatures(behind(NOTED_BYTES))?,
-            segment,
-        })
-    }
-}
-
 impl Channel {
-    /// Lines for a new channel, in `arena`; their offset goes to the other members.
-    ///
-    /// # Errors
-    /// `NoMem`, as [`Arena::take`].
-    pub(crate) fn take_lines(arena: &mut Arena, segment: &'static Segment) -> Result<Block> {
-        let block = arena.take(CHANNEL_BYTES)?;
-        let shown = Shown::at(segment, block.offset)?;
-        shown.lines.iter().for_each(Line::clear);
-        shown.calls.clear();
-        shown.signatures.clear();
-        Ok(block)
-    }
-
     /// # Errors
     /// `NoMem` if there is no address space for the lines of all members.
-    pub(crate) fn new(peers: &Peers, plan: ChannelPlan, own: Option<Block>) -> Result<Self> {
-        let all = || plan.members.iter().chain(&*plan.remote);
-        let shown =
-            all().zip(&plan.lines).map(|(at, &offset)| Shown::at(peers.seat(at.peer).segment(), offset));
+    pub(crate) fn new(peers: &Peers, plan: ChannelPlan, own: Option<Lines>) -> Result<Self> {
+        let ChannelPlan { rank, members, remote, beside, lines, form } = plan;
+        let all = || members.iter().chain(remote.iter());
         let is_of_job = all().all(|at| peers.is_of_job(at.peer));
-        let completed_by = vec![0; plan.members.len() + plan.remote.len()];
+        let segment = |at: Address| peers.seat(at.peer).segment();
+        let shown: Vec<_> =
+            all().zip(&lines).map(|(at, &offset)| form.shown(segment(at), offset)).collect::<Result<_>>()?;
         Ok(Self {
-            rank: plan.rank,
-            context: plan.members[plan.rank as usize].context,
-            shown: shown.collect::<Result<_>>()?,
-            is_of_job,
+            rank,
+            context: members.at(rank).context,
+            segment: peers.job().segment(),
+            segments: if is_of_job { Vec::new() } else { all().map(segment).collect() },
+            completed_by: vec![0; shown.len()],
+            shown,
+            form,
             history: 0,
             quarrelled: 0,
             strangers: Vec::new(),
-            members: plan.members,
-            remote: plan.remote,
+            members,
+            remote,
             own,
             next: 0,
+            next_place: 0,
             completed: 0,
             completed_ahead: BTreeSet::new(),
             completed_by_all: 0,
-            completed_by,
             blocks: VecDeque::new(),
-            departed: 0,
-            departed_peers: BTreeSet::new(),
             lost: BTreeSet::new(),
-            beside: plan.beside,
+            beside,
         })
     }
 
@@ -211,16 +165,15 @@ impl Channel {
     #[inline]
     pub fn address(&self, peer: Peer) -> Address {
         match peer {
-            Peer::Local(rank) => self.members[rank as usize],
-            Peer::Remote(rank) => self.remote[rank as usize],
+            Peer::Local(rank) => self.members.at(rank),
+            Peer::Remote(rank) => self.remote.at(rank),
         }
     }
 
     /// The peer that is there, as reports name it.
     pub fn peer_at(&self, at: Address) -> Option<String> {
-        let among =
-            |group: &[Address]| group.iter().position(|address| *address == at).map(|rank| rank as u32);
-        let peer = among(&self.members).map(Peer::Local).or_else(|| among(&self.remote).map(Peer::Remote));
+        let [local, remote] = [&self.members, &self.remote].map(|group| group.rank_of(at));
+        let peer = local.map(Peer::Local).or(remote.map(Peer::Remote));
         peer.map(|peer| Source(source(peer)).to_string())
     }
 
@@ -253,22 +206,24 @@ impl Channel {
         self.completed
     }
 
-    /// Begins a run in which this rank calls `called`, by `call`: its number, and the word that goes with what it
-    /// tells.
+    /// Begins a run in which this rank calls `called`, by `call`; and the word that goes with what it tells.
     #[inline]
-    pub(crate) fn begin(&mut self, call: &Call, called: Called) -> (u64, u64) {
-        let run = self.next;
-        self.next += 1;
+    pub(crate) fn begin(&mut self, call: &Call, called: Called) -> (Turn, u64) {
         let word = called.word(self.history);
         self.history = call.hashed(called, self.history);
-        (run, word)
+        (self.begin_again(), word)
     }
 
-    /// Begins a run of which all is known: its number.
+    /// Begins a run of which all is known.
     #[inline]
-    pub(crate) fn begin_again(&mut self) -> u64 {
+    pub(crate) fn begin_again(&mut self) -> Turn {
+        let turn = Turn { number: self.next, lines: self.form.lines_of(self.next_place) };
         self.next += 1;
-        self.next - 1
+        self.next_place += 1;
+        if u64::from(self.next_place) == self.form.depth() {
+            self.next_place = 0;
+        }
+        turn
     }
 
     /// Whether nobody looks any more for the run whose note that of `run` overwrites: it is complete everywhere.
@@ -281,15 +236,20 @@ impl Channel {
     #[inline]
     pub(crate) fn note_call(&self, run: u64, called: Called, signature: Option<&Signature>) {
         let Some(own) = self.shown.get(self.rank as usize) else { return };
-        own.calls.note(run, called.noted(run));
-        if let Some(signature) = signature {
-            own.signatures.note(run, signature.hash, &signature.text);
+        if let Some(calls) = self.form.calls(own) {
+            calls.note(run, called.noted(run));
+        }
+        if let Some(signature) = signature
+            && let Some(signatures) = self.form.signatures(own)
+        {
+            signatures.note(run, signature.hash, &signature.text);
         }
     }
 
     /// What a member is known to have called in a run.
     pub(crate) fn called_by(&self, member: Peer, run: u64) -> Option<Called> {
-        Called::of_note(self.shown.get(self.place(member))?.calls.at(run), run)
+        let shown = self.shown.get(self.place(member))?;
+        Called::of_note(self.form.calls(shown)?.at(run), run)
     }
 
     /// Which runs this rank and a member have called different things in, if that is not known yet: in `run`, where
@@ -308,7 +268,7 @@ impl Channel {
         if mine.sets_up() {
             return Quarrel::None; // that must succeed on all ranks, or on none
         }
-        let earlier = self.quarrelled.max((run + 1).saturating_sub(DEPTH))..run;
+        let earlier = self.quarrelled.max((run + 1).saturating_sub(CALLS as u64))..run;
         let found =
             earlier.rev().find_map(|earlier| Some((earlier, self.quarrel_before(run, earlier, member)?)));
         let Some((earlier, error)) = found else { return Quarrel::None };
@@ -343,7 +303,7 @@ impl Channel {
 
     /// What is wrong with the types of a member's data in a run, where both note them.
     fn unlike(&self, run: u64, called: Called, member: Peer) -> Option<Error> {
-        let of = |member: Peer| self.shown.get(self.place(member))?.signatures.at(run);
+        let of = |member: Peer| self.form.signatures(self.shown.get(self.place(member))?)?.at(run);
         let ((my_hash, mine), (their_hash, theirs)) = (of(Peer::Local(self.rank))?, of(member)?);
         let (rank, member) = (self.rank, Source(source(member)));
         (my_hash != their_hash).then(|| {
@@ -371,20 +331,21 @@ impl Channel {
     /// Whether a run may do anything yet: those far behind it must be complete here.
     #[inline]
     pub(crate) fn admits(&self, run: u64) -> bool {
-        run < self.completed + DEPTH
+        run < self.completed + self.form.depth()
     }
 
     /// Whether the lines of a run may be written.
     #[inline]
     pub(crate) fn has_credit(&mut self, run: u64) -> bool {
-        run < self.completed_by_all + DEPTH
+        let depth = self.form.depth();
+        run < self.completed_by_all + depth
             || {
                 self.count_credit();
-                run < self.completed_by_all + DEPTH
+                run < self.completed_by_all + depth
             }
             || {
                 self.look_up_credit();
-                run < self.completed_by_all + DEPTH
+                run < self.completed_by_all + depth
             }
     }
 
@@ -405,22 +366,22 @@ impl Channel {
     /// What members show that have not posted lately: a cache miss for each.
     fn look_up_credit(&mut self) {
         for (known, shown) in self.completed_by.iter_mut().zip(&self.shown) {
-            *known = shown.lines[0].sequence().max(*known);
+            *known = shown[0].sequence().max(*known);
         }
         self.count_credit();
     }
 
     /// The peer that has left without the run whose credit run `run` needs.
     pub(crate) fn debtor(&self, run: u64, absent: &mut Absent) -> Option<PeerId> {
-        let members = self.members.iter().chain(&*self.remote).zip(&self.shown);
-        let mut debtors = members.filter(|(_, shown)| shown.lines[0].sequence() + DEPTH <= run);
+        let members = self.all().zip(&self.shown);
+        let mut debtors = members.filter(|(_, shown)| shown[0].sequence() + self.form.depth() <= run);
         debtors.find_map(|(member, _)| absent.is_leaving(member.peer).then_some(member.peer))
     }
 
     /// A line of a member, in a run.
     #[inline]
-    pub(crate) fn line(&self, member: Peer, run: u64, line: u8) -> &'static Line {
-        &self.shown[self.place(member)].lines[1 + (run % DEPTH) as usize * MAX_LINES + usize::from(line)]
+    pub(crate) fn line(&self, member: Peer, turn: Turn, line: u8) -> &'static Line {
+        &self.shown[self.place(member)][turn.lines as usize + usize::from(line)]
     }
 
     /// Shared memory for what this rank posts in a run. It comes back when all ranks have completed the run.
@@ -453,7 +414,7 @@ impl Channel {
     /// As [`Segment::region`].
     #[inline]
     pub(crate) fn region(&self, member: Peer, offset: u64, bytes: u64) -> Result<Region> {
-        self.shown[self.place(member)].segment.region(offset, bytes as usize)
+        self.segment_of(self.place(member)).region(offset, bytes as usize)
     }
 
     /// Notes that a run is complete here, and shows it.
@@ -468,7 +429,7 @@ impl Channel {
             self.completed += 1;
         }
         if let Some(own) = self.shown.get(self.rank as usize) {
-            own.lines[0].post(self.completed, self.completed, &Region::EMPTY);
+            own[0].post(self.completed, self.completed, &Region::EMPTY);
             self.wake_members(&p2p.peers);
         }
     }
@@ -476,41 +437,54 @@ impl Channel {
     /// Wakes the other members: something was published.
     #[inline]
     pub(crate) fn wake_members(&self, peers: &Peers) {
-        if !self.is_of_job || peers.someone_sleeps() {
-            peers.wake_all_of(self.members.iter().chain(&*self.remote).map(|member| member.peer));
+        if !self.segments.is_empty() || peers.someone_sleeps() {
+            peers.wake_all_of(self.all().map(|member| member.peer));
         }
     }
 
-    /// Tells the others that this rank will use the channel no more.
-    pub(crate) fn depart(&mut self, p2p: &mut P2p) -> bool {
-        let me = p2p.peers.me();
-        let others = self.members.iter().chain(&*self.remote).filter(|member| member.peer != me);
-        others.filter(|member| !self.lost.contains(&member.peer)).for_each(|&member| p2p.depart(member));
-        self.note_departure(me)
+    /// Ends it here: what is left, if all members can be seen to leave too.
+    pub(crate) fn leave(self) -> Option<Left> {
+        let others = self.all().enumerate().filter(|(place, _)| *place != self.rank as usize);
+        let staying =
+            others.map(|(place, at)| Some((at.peer, self.stay(place)?))).collect::<Option<Vec<_>>>()?;
+        let users = self.users();
+        Some(Left {
+            context: self.context,
+            beside: self.beside,
+            staying,
+            own: self.own,
+            is_shown: false,
+            blocks: self.blocks.into_iter().map(|(_, block)| block).collect(),
+            users,
+        })
+    }
+
+    /// What the member at a place shows of its stay; none if it shows none.
+    fn stay(&self, place: usize) -> Option<Stay> {
+        Stay::of(self.shown.get(place)?, self.segment_of(place))
+    }
+
+    /// Where what the member at a place posts lies.
+    #[inline]
+    fn segment_of(&self, place: usize) -> &'static Segment {
+        self.segments.get(place).copied().unwrap_or(self.segment)
     }
 
     pub(crate) fn beside(&self) -> Option<u32> {
         self.beside
     }
 
-    /// Notes that a member, or this rank, has left; whether all have, so that the memory can be used again.
-    pub(crate) fn note_departure(&mut self, member: PeerId) -> bool {
-        if self.is_of_job || self.departed_peers.insert(member) {
-            self.departed += 1;
+    /// Waits for a peer no longer, if it is a member. One that has left before has done its part of every run: what it
+    /// has shown is there.
+    pub(crate) fn lose(&mut self, peer: PeerId) {
+        let Some(place) = self.all().position(|member| member.peer == peer) else { return };
+        if self.stay(place).is_some_and(|stay| stay.is_over()) {
+            return;
         }
-        self.departed == self.members.len() + self.remote.len()
-    }
-
-    /// Waits for a peer no longer; whether all members have left now. One that has left before has done its part of
-    /// every run: what it has shown is there.
-    pub(crate) fn lose(&mut self, peer: PeerId) -> bool {
-        let Some(place) = self.peers().iter().position(|&member| member == peer) else { return false };
-        if self.departed_peers.contains(&peer) {
-            return false;
+        if let Some(completed) = self.completed_by.get_mut(place) {
+            *completed = u64::MAX;
         }
-        self.completed_by[place] = u64::MAX;
         self.lost.insert(peer);
-        self.note_departure(peer)
     }
 
     /// A member that is lost, if any is.
@@ -518,48 +492,44 @@ impl Channel {
         self.lost.first().copied()
     }
 
-    /// The peers that are members, by place.
-    pub(crate) fn peers(&self) -> Vec<PeerId> {
-        self.members.iter().chain(&*self.remote).map(|member| member.peer).collect()
+    /// All members, by place.
+    fn all(&self) -> impl Iterator<Item = Address> + '_ {
+        self.members.iter().chain(self.remote.iter())
+    }
+
+    /// The members, if processes of other jobs are among them.
+    pub(crate) fn users(&self) -> Vec<PeerId> {
+        if self.segments.is_empty() { Vec::new() } else { self.all().map(|member| member.peer).collect() }
     }
 
     /// Those from whom messages come by the communicator of this channel.
-    pub(crate) fn sources(&self) -> impl Iterator<Item = PeerId> {
-        let sources = if self.remote.is_empty() { &self.members } else { &self.remote };
-        sources.iter().map(|source| source.peer)
+    pub(crate) fn sources(&self) -> impl Iterator<Item = PeerId> + '_ {
+        self.messages_from().iter().map(|source| source.peer)
+    }
+
+    fn messages_from(&self) -> &Addresses {
+        if self.remote.is_empty() { &self.members } else { &self.remote }
     }
 
     /// Whether messages from a rank of a context come from this peer, by the communicator of this channel.
     pub(crate) fn is_source(&self, context: u32, rank: i32, peer: PeerId) -> bool {
-        let sources = if self.remote.is_empty() { &self.members } else { &self.remote };
-        let messages = self.beside == Some(context)
-            && usize::try_from(rank)
-                .ok()
-                .and_then(|rank| sources.get(rank))
-                .is_some_and(|at| at.peer == peer);
-        let collectives =
-            self.context == context && self.peers().contains(&peer) && self.source_peer(rank) == Some(peer);
-        messages || collectives
+        let sent_by =
+            || usize::try_from(rank).ok().and_then(|rank| self.messages_from().get(rank)).map(|at| at.peer);
+        let messages = self.beside == Some(context) && sent_by() == Some(peer);
+        messages || self.context == context && self.source_peer(rank) == Some(peer)
     }
 
     /// Whom a source of collectives' messages means.
     fn source_peer(&self, rank: i32) -> Option<PeerId> {
-        let of = |group: &[Address], peer: fn(u32) -> Peer| {
-            (0..).zip(group).find(|(place, _)| source(peer(*place)) == rank).map(|(_, at)| at.peer)
+        let of = |group: &Addresses, peer: fn(u32) -> Peer| {
+            (0..).zip(group.iter()).find(|(place, _)| source(peer(*place)) == rank).map(|(_, at)| at.peer)
         };
         of(&self.members, Peer::Local).or_else(|| of(&self.remote, Peer::Remote))
-    }
-
-    /// Gives the memory back.
-    pub(crate) fn dissolve(mut self, arena: &mut Arena) {
-        self.blocks.drain(..).for_each(|(_, block)| arena.give(block));
-        if let Some(own) = self.own {
-            arena.give(own);
-        }
     }
 
     /// The lines of a plan must fit.
     pub(crate) fn check(&self, plan: &Plan) {
         assert!(plan.lines.is_empty() || !self.shown.is_empty(), "posting needs lines");
+        assert!(self.shown.is_empty() || self.form.admits(plan.lines.len()), "and as many as the plan has");
     }
 }

@@ -1,5 +1,6 @@
 //! The engine of one rank: its messages, its channels, its runs.
 
+use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -9,9 +10,12 @@ use oxmpi_base::{Error, Result};
 use oxmpi_shm::{Bed, Invitation, Job, Phase, StatePage, Ticket, shown_settings};
 
 use crate::absent::Absent;
+use crate::addresses::Addresses;
 use crate::call::Lifetime;
-use crate::channel::{Channel, ChannelPlan, Lines};
+use crate::channel::{Channel, ChannelPlan};
 use crate::jobs::Whereabouts;
+use crate::left::Left;
+use crate::lines::{Form, Lines, Notes, Words};
 use crate::names::Names;
 use crate::p2p::{Address, P2p};
 use crate::peers::{PeerId, Peers};
@@ -33,10 +37,11 @@ pub struct Engine {
     job: Job,
     rank: usize,
     pub(crate) channels: Slab<Channel>,
-    /// The channel that uses a context, by context.
-    by_context: Vec<Option<ChannelKey>>,
-    /// Channels that peers have left before this rank has opened them: the peer, and the context here.
-    early_departures: Vec<Address>,
+    /// Those that this rank has left.
+    pub(crate) left: VecDeque<Left>,
+    pub(crate) words: Words,
+    /// What is noted in the channels of communicators.
+    notes: Notes,
     runs: Slab<KeptRun>,
     /// Kept runs that have begun and are not complete.
     active: Vec<RunKey>,
@@ -105,8 +110,9 @@ impl Engine {
             job,
             rank,
             channels: Slab::new(),
-            by_context: Vec::new(),
-            early_departures: Vec::new(),
+            left: VecDeque::new(),
+            words: Words::default(),
+            notes: Notes::Calls,
             runs: Slab::new(),
             active: Vec::new(),
             polls: 0,
@@ -229,24 +235,48 @@ impl Engine {
     /// `beside` is the context for messages that belongs to it.
     pub fn open_first_channel(&mut self, beside: Option<u32>) -> ChannelKey {
         let context = self.p2p.open_context();
-        let members: Arc<[Address]> =
+        let members: Addresses =
             (0..self.size() as u32).map(|rank| Address { peer: PeerId::of_rank(rank), context }).collect();
         let lines = (0..self.size()).map(|rank| self.job.first_lines(rank)).collect();
-        let plan = ChannelPlan { rank: self.rank as u32, members, remote: Arc::default(), beside, lines };
+        let (rank, remote, form) = (self.rank as u32, Addresses::NONE, Form::OF_FIRST_LINES);
+        let plan = ChannelPlan { rank, members, remote, beside, lines, form };
         self.open_channel(plan, None).expect("the first lines are mapped from the start")
     }
 
-    /// Lines for a channel that is to be opened.
+    /// Lines of this form for a channel that is to be opened.
     ///
     /// # Errors
     /// `NoMem` if shared memory is used up.
-    pub fn take_lines(&mut self) -> Result<Lines> {
-        Channel::take_lines(&mut self.p2p.arena, self.job.segment()).map(Lines)
+    pub fn take_lines(&mut self, form: Form) -> Result<Lines> {
+        self.look_at_some_left();
+        let segment = self.job.segment();
+        let lines = form.take(&mut self.p2p.arena, &mut self.words, segment);
+        if lines.is_err() && self.look_at_all_left() {
+            return form.take(&mut self.p2p.arena, &mut self.words, segment);
+        }
+        lines
     }
 
-    /// Gives lines back that no peer has heard of.
+    /// Gives lines back that no peer looks at.
     pub fn give_lines(&mut self, lines: Lines) {
-        self.p2p.arena.give(lines.0);
+        self.words.show(lines.word);
+        self.p2p.arena.give(lines.block);
+    }
+
+    /// Lets the types of data be noted in channels to be opened, for others to look up.
+    pub fn note_types(&mut self) {
+        self.notes = Notes::Types;
+    }
+
+    /// The form of the lines of a communicator.
+    pub fn form_of_communicator(&self) -> Form {
+        Form::of_communicator(self.notes)
+    }
+
+    /// That of an operation whose runs have so many lines, and whose types are compared or not.
+    pub fn form_of_operation(&self, lines: usize, compares_types: bool) -> Form {
+        let notes = if compares_types { self.notes } else { Notes::None };
+        Form::of_operation(lines, notes, self.channels.len())
     }
 
     /// Opens a channel; `own` are this rank's lines, if it took some.
@@ -255,59 +285,15 @@ impl Engine {
     /// `NoMem` if there is no address space for the lines of all members. Others may have opened the channel: its
     /// contexts and lines are not used again.
     pub fn open_channel(&mut self, plan: ChannelPlan, own: Option<Lines>) -> Result<ChannelKey> {
-        let mut channel = Channel::new(&self.p2p.peers, plan, own.map(|own| own.0))?;
-        let context = channel.context();
-        self.early_departures.retain(|left| {
-            let is_this = left.context == context;
-            is_this.then(|| channel.note_departure(left.peer));
-            !is_this
-        });
-        self.count_uses(&channel.peers(), 1);
-        let place = context as usize;
-        let key = self.channels.insert(channel);
-        if self.by_context.len() <= place {
-            self.by_context.resize(place + 1, None);
-        }
-        self.by_context[place] = Some(key);
-        Ok(key)
-    }
-
-    /// Leaves a channel, and with it the context for messages beside it. Their places and memory are used again
-    /// when all members have left.
-    pub fn leave_channel(&mut self, key: ChannelKey) {
-        let Some(channel) = self.channels.get_mut(key) else { return };
-        if channel.depart(&mut self.p2p) {
-            self.dissolve(key);
-        }
-        // Whoever makes and frees communicators in a loop may never poll otherwise.
-        self.p2p.poll();
-        self.note_departures();
-    }
-
-    pub(crate) fn note_departures(&mut self) {
-        while let Some(left) = self.p2p.departures.pop() {
-            match self.by_context.get(left.context as usize).copied().flatten() {
-                None => self.early_departures.push(left),
-                Some(key) => {
-                    if self.channels.get_mut(key).is_some_and(|channel| channel.note_departure(left.peer)) {
-                        self.dissolve(key);
-                    }
-                }
+        let channel = match Channel::new(&self.p2p.peers, plan, own) {
+            Ok(channel) => channel,
+            Err(error) => {
+                own.iter().for_each(|own| self.words.show(own.word)); // this rank looks at nothing of it
+                return Err(error);
             }
-        }
-    }
-
-    pub(crate) fn dissolve(&mut self, key: ChannelKey) {
-        if let Some(channel) = self.channels.remove(key) {
-            self.count_uses(&channel.peers(), -1);
-            let context = channel.context();
-            self.by_context[context as usize] = None;
-            self.p2p.close_context(context);
-            if let Some(beside) = channel.beside() {
-                self.p2p.close_context(beside);
-            }
-            channel.dissolve(&mut self.p2p.arena);
-        }
+        };
+        self.count_uses(&channel.users(), 1);
+        Ok(self.channels.insert(channel))
     }
 
     /// The channel.
@@ -443,9 +429,6 @@ impl Engine {
     pub fn poll(&mut self) -> bool {
         let mut any = self.tend_links();
         any |= self.p2p.poll();
-        if !self.p2p.departures.is_empty() {
-            self.note_departures();
-        }
         let mut place = 0;
         while let Some(&key) = self.active.get(place) {
             if self.drive(key) {
@@ -466,6 +449,7 @@ impl Engine {
     pub fn suspect(&mut self) {
         self.p2p.rest();
         self.look_after_links();
+        self.look_at_all_left();
         for &key in &self.active {
             let kept = self.runs.get_mut(key).expect("active runs are kept");
             let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
@@ -516,7 +500,9 @@ impl Engine {
 
     /// Whether this rank has told all that it will tell: its runs are over, or never will be.
     pub fn is_told(&self, absent: &mut Absent) -> bool {
-        self.p2p.is_told() && self.active.iter().all(|&run| self.misses_for(run, absent).is_some())
+        self.p2p.is_told()
+            && self.has_shown_all()
+            && self.active.iter().all(|&run| self.misses_for(run, absent).is_some())
     }
 
     /// Whether nothing of a rank that has told all needs it any more.
@@ -541,7 +527,7 @@ impl Engine {
 
     /// Whether nothing of this rank needs it any more.
     pub fn is_quiet(&self) -> bool {
-        self.active.is_empty() && self.p2p.is_quiet()
+        self.active.is_empty() && self.p2p.is_quiet() && self.has_shown_all()
     }
 
     /// Whether no run of a channel is under way.

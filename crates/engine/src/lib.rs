@@ -11,11 +11,14 @@
 #![forbid(unsafe_code)]
 
 mod absent;
+mod addresses;
 mod call;
 mod channel;
 mod contexts;
 mod engine;
 mod jobs;
+mod left;
+mod lines;
 mod links;
 mod matching;
 mod names;
@@ -27,10 +30,12 @@ mod signature;
 mod slab;
 
 pub use absent::Absent;
+pub use addresses::Addresses;
 pub use call::{Call, Called, Lifetime};
-pub use channel::{Channel, ChannelPlan, Lines};
+pub use channel::{Channel, ChannelPlan};
 pub use engine::{ChannelKey, Engine, Joining, RunKey};
 pub use jobs::Whereabouts;
+pub use lines::{Form, Lines, Notes};
 pub use matching::{Message, Pattern};
 pub use names::Names;
 pub use p2p::{Address, AtOnce, Mode, Needs, OpKey, Outcome, P2p, Received};

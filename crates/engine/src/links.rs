@@ -84,6 +84,7 @@ impl Engine {
     }
 
     fn tend_foreign_links(&mut self) -> bool {
+        self.look_at_some_left();
         let mut any = false;
         for id in self.p2p.peers.foreign_ids() {
             any |= self.tend_link(id);
@@ -159,17 +160,10 @@ impl Engine {
     fn lose(&mut self, id: PeerId) {
         // What it told before it left is here, and dealt with now.
         while self.p2p.take_in_from(id) {}
-        self.note_departures();
         let Some(foreign) = &mut self.p2p.peers[id].foreign else { return };
         foreign.is_lost = true;
         self.fail_without(id);
-        let mut over = Vec::new();
-        for (key, channel) in self.channels.entries_mut() {
-            if channel.lose(id) {
-                over.push(key);
-            }
-        }
-        over.into_iter().for_each(|key| self.dissolve(key));
+        self.channels.entries_mut().for_each(|(_, channel)| channel.lose(id));
         self.p2p.end_ring(id);
         self.p2p.has_idle = true;
     }

@@ -92,8 +92,14 @@ pub(crate) struct Peers {
 impl PeerId {
     /// The peer with this rank in the own job.
     #[inline]
-    pub fn of_rank(rank: u32) -> Self {
+    pub const fn of_rank(rank: u32) -> Self {
         Self(rank)
+    }
+
+    /// The peer so many numbers behind this one.
+    #[inline]
+    pub(crate) fn behind(self, places: u32) -> Self {
+        Self(self.0.wrapping_add(places))
     }
 
     #[inline]
@@ -210,6 +216,12 @@ impl Peer {
     /// Whether it is of another job and has been lost.
     pub(crate) fn is_lost(&self) -> bool {
         self.foreign.as_ref().is_some_and(|foreign| foreign.is_lost)
+    }
+
+    /// Whether all messages to it lie in a ring that it knows of, or is about to hear of.
+    pub(crate) fn has_been_told(&self) -> bool {
+        let is_unknown = |foreign: &Foreign| self.sender.is_some() && !foreign.is_announced;
+        self.outbox.has_told() && !self.foreign.as_deref().is_some_and(is_unknown)
     }
 
     /// Wakes it: something was published for it.

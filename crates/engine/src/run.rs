@@ -18,7 +18,7 @@ use oxmpi_shm::{INLINE_BYTES, Line};
 
 use crate::absent::Absent;
 use crate::call::{Called, LAG, Lifetime};
-use crate::channel::{Channel, Quarrel};
+use crate::channel::{Channel, Quarrel, Turn};
 use crate::matching::{Pattern, Source, source};
 use crate::p2p::{Needs, OpKey, Outcome, P2p};
 use crate::peers::PeerId;
@@ -91,7 +91,7 @@ impl Transfer {
 /// See the module.
 #[derive(Debug)]
 pub struct Run {
-    number: u64,
+    turn: Turn,
     lifetime: Lifetime,
     /// The word that says what this rank calls to the others, but for the lag.
     word: u64,
@@ -155,7 +155,7 @@ impl Run {
     pub fn new(plan: &Program, lifetime: Lifetime) -> Self {
         assert!(plan.segments < SEGMENTS_PER_RUN, "segments are large enough");
         Self {
-            number: 0,
+            turn: Turn { number: 0, lines: 0 },
             lifetime,
             word: 0,
             expected: 0,
@@ -183,10 +183,10 @@ impl Run {
     pub(crate) fn begin(&mut self, channel: &mut Channel, plan: &Program, binding: &Binding, p2p: &mut P2p) {
         if self.word != 0 && self.lifetime == Lifetime::Persistent {
             // On a channel of its own nothing else is called.
-            self.number = channel.begin_again();
+            self.turn = channel.begin_again();
         } else {
             let called = plan.call().begun(self.lifetime, binding.reducer.as_ref());
-            (self.number, self.word) = channel.begin(&plan.call(), called);
+            (self.turn, self.word) = channel.begin(&plan.call(), called);
             self.expected = if self.signature.is_some() { !self.word } else { self.word };
         }
         // All ranks have agreed on what a persistent run is.
@@ -220,7 +220,7 @@ impl Run {
         if self.finished {
             return Ok(true);
         }
-        if !means.channel.admits(self.number) {
+        if !means.channel.admits(self.turn.number) {
             return Ok(false);
         }
         self.note_call(means.channel);
@@ -244,8 +244,8 @@ impl Run {
     /// Lets the others look up what this rank calls; not before nobody can look for the run whose note is overwritten.
     #[inline]
     fn note_call(&mut self, channel: &mut Channel) {
-        if !self.is_noted && channel.may_note(self.number) {
-            channel.note_call(self.number, self.called(), self.signature.as_deref());
+        if !self.is_noted && channel.may_note(self.turn.number) {
+            channel.note_call(self.turn.number, self.called(), self.signature.as_deref());
             self.is_noted = true;
         }
     }
@@ -258,7 +258,7 @@ impl Run {
         p2p: &P2p,
         absent: &mut Absent,
     ) -> Option<PeerId> {
-        if self.finished || !channel.admits(self.number) {
+        if self.finished || !channel.admits(self.turn.number) {
             return None;
         }
         let message = self.under_way.iter().find_map(|&(step, key)| match p2p.needs(key) {
@@ -280,14 +280,14 @@ impl Run {
                 let peer = channel.address(peer).peer;
                 absent.is_leaving(peer).then_some(peer)
             }
-            Action::Post { .. } => channel.debtor(self.number, absent),
+            Action::Post { .. } => channel.debtor(self.turn.number, absent),
             _ => None,
         })
     }
 
     /// Where the run stands, for reports.
     pub(crate) fn describe(&self, plan: &Program, channel: &Channel) -> String {
-        let Self { number, step, under_way, .. } = self;
+        let Self { turn: Turn { number, .. }, step, under_way, .. } = self;
         let called = self.called().describe();
         if !channel.admits(*number) {
             return format!("run {number}, {called}: waits for earlier ones");
@@ -320,7 +320,7 @@ impl Run {
         if let Some(after) = means.binding.images.as_ref().and_then(|images| images.after.as_ref()) {
             after.perform(means.p2p);
         }
-        means.channel.complete(self.number, means.p2p);
+        means.channel.complete(self.turn.number, means.p2p);
     }
 
     /// One step, for the segment it works on in this iteration; false if it must wait.
@@ -358,14 +358,14 @@ impl Run {
 
     #[inline]
     fn post(&mut self, line: u8, from: &Span, segment: u64, means: &mut Means<'_>) -> bool {
-        if !means.channel.has_credit(self.number) {
+        if !means.channel.has_credit(self.turn.number) {
             return false;
         }
         reach(Point::BeforePost);
-        let own = means.channel.line(Peer::Local(means.channel.rank()), self.number, line);
+        let own = means.channel.line(Peer::Local(means.channel.rank()), self.turn, line);
         let sequence = self.sequence(segment);
         // Runs are admitted only as long as this fits.
-        let note = self.word | (self.number - means.channel.completed()) & LAG;
+        let note = self.word | (self.turn.number - means.channel.completed()) & LAG;
         let (offset, bytes) = from.at(segment);
         let shape = means.plan.lines[usize::from(line)];
         if is_inline(&shape, means.plan) {
@@ -398,7 +398,7 @@ impl Run {
             return base;
         }
         let bytes = shape.slot_bytes * u64::from(shape.depth);
-        let base = match means.channel.stage(self.number, bytes, &mut means.p2p.arena) {
+        let base = match means.channel.stage(self.turn.number, bytes, &mut means.p2p.arena) {
             Ok(block) => NonZeroU64::new(block.offset).expect("no arena begins a segment"),
             Err(error) => {
                 self.fail(error);
@@ -421,15 +421,15 @@ impl Run {
         segment: u64,
         means: &mut Means<'_>,
     ) -> bool {
-        let theirs = means.channel.line(peer, self.number, line);
+        let theirs = means.channel.line(peer, self.turn, line);
         let sequence = self.sequence(segment);
         if !theirs.reached(sequence) {
-            let goes_on = means.channel.is_stranger(self.number, peer);
+            let goes_on = means.channel.is_stranger(self.turn.number, peer);
             self.awaits = (!goes_on).then_some(Awaits { line: theirs, sequence });
             return goes_on;
         }
         let note = theirs.note();
-        means.channel.note_completed(peer, self.number.saturating_sub(note & LAG));
+        means.channel.note_completed(peer, self.turn.number.saturating_sub(note & LAG));
         if note | LAG != self.expected | LAG && !self.agrees(peer, note, means.channel) {
             return true;
         }
@@ -544,10 +544,10 @@ impl Run {
     /// Whether a peer does the same as this rank now, by the note that came with what it has told.
     #[cold]
     fn agrees(&mut self, peer: Peer, note: u64, channel: &mut Channel) -> bool {
-        if channel.is_stranger(self.number, peer) {
+        if channel.is_stranger(self.turn.number, peer) {
             return false; // that is known
         }
-        match channel.quarrel(self.number, self.called(), peer, Called::of_word(note)) {
+        match channel.quarrel(self.turn.number, self.called(), peer, Called::of_word(note)) {
             Quarrel::None => true,
             Quarrel::Alike(error) | Quarrel::Before(error) => {
                 self.fail(error);
@@ -555,7 +555,7 @@ impl Run {
             }
             Quarrel::Now(error) => {
                 self.fail(error);
-                channel.note_stranger(self.number, peer);
+                channel.note_stranger(self.turn.number, peer);
                 false
             }
         }
@@ -565,7 +565,7 @@ impl Run {
     /// waited for no longer.
     #[cold]
     pub(crate) fn suspect(&mut self, plan: &Program, channel: &mut Channel, p2p: &mut P2p) {
-        if self.finished || !channel.admits(self.number) {
+        if self.finished || !channel.admits(self.turn.number) {
             return;
         }
         if let Some(lost) = channel.lost() {
@@ -605,13 +605,13 @@ impl Run {
 
     /// Whether a peer is seen to do something else in this run.
     fn is_stranger(&mut self, peer: Peer, channel: &mut Channel) -> bool {
-        let is_known = channel.is_stranger(self.number, peer);
+        let is_known = channel.is_stranger(self.turn.number, peer);
         if !is_known && channel.lost().is_some() {
-            channel.note_stranger(self.number, peer);
+            channel.note_stranger(self.turn.number, peer);
             return true;
         }
         is_known
-            || channel.called_by(peer, self.number).is_some_and(|theirs| {
+            || channel.called_by(peer, self.turn.number).is_some_and(|theirs| {
                 self.called().conflict(theirs).is_some() && !self.agrees(peer, theirs.word(0), channel)
             })
     }
@@ -651,12 +651,12 @@ impl Run {
 
     #[inline]
     fn sequence(&self, segment: u64) -> u64 {
-        self.number * SEGMENTS_PER_RUN + segment + 1
+        self.turn.number * SEGMENTS_PER_RUN + segment + 1
     }
 
     /// Messages of different runs of a channel are kept apart by their tags.
     fn tag(&self) -> i32 {
-        (self.number & 0x7fff_ffff) as i32
+        (self.turn.number & 0x7fff_ffff) as i32
     }
 }
 

@@ -2,7 +2,11 @@
 //!
 //! A word for each of the last [`CALLS`] numbers, on cache lines that nobody reads as long as all is well: noting a
 //! call costs the writer a plain store. A word says itself which number it belongs to, so no order is needed.
+//!
+//! Calls lie where lines could: on one; their signatures on as many as there are calls.
 
+#[cfg(not(loom))]
+use crate::Line;
 use crate::sync::{AtomicU64, Ordering, fence};
 
 /// Calls that are remembered.
@@ -17,6 +21,15 @@ pub struct Calls([AtomicU64; CALLS]);
 const _: () = assert!(size_of::<Calls>() == size_of::<crate::Line>());
 
 impl Calls {
+    /// What is noted where this line would be, which nobody uses as one.
+    #[cfg(not(loom))]
+    #[inline]
+    pub fn on(line: &Line) -> &Self {
+        // SAFETY: both are as long (above) and aligned alike, and consist of atomics and cells, valid for any bytes;
+        // the borrow is that of the line.
+        unsafe { &*std::ptr::from_ref(line).cast() }
+    }
+
     /// Forgets everything. No peer may know of it yet.
     pub fn clear(&self) {
         self.0.iter().for_each(|word| word.store(0, Ordering::Relaxed));
@@ -54,6 +67,15 @@ const TEXT_WORDS: usize = 14;
 const _: () = assert!(size_of::<Signatures>() == CALLS * size_of::<crate::Line>());
 
 impl Signatures {
+    /// What is noted where the first [`CALLS`] of these lines would be, which nobody uses as such; none if there are
+    /// not as many.
+    #[cfg(not(loom))]
+    pub fn on(lines: &[Line]) -> Option<&Self> {
+        let lines = lines.first_chunk::<CALLS>()?;
+        // SAFETY: as in `Calls::on`.
+        Some(unsafe { &*std::ptr::from_ref(lines).cast() })
+    }
+
     /// Forgets everything. No peer may know of it yet.
     pub fn clear(&self) {
         self.0.iter().for_each(|signed| signed.number.store(0, Ordering::Relaxed));

@@ -26,7 +26,7 @@ use rustix::process::Resource;
 use self::backing::{ACCESS, Backing, SHARED, check, empty_file, leave_out_of_dumps};
 use crate::arena::PAGE;
 use crate::layout::{Layout, Window, Windows};
-use crate::{Calls, Line, Signatures};
+use crate::{Departure, Line};
 
 /// A `memfd`, mapped as far as it is used.
 #[derive(Debug)]
@@ -287,24 +287,13 @@ impl Segment {
         unsafe { self.array(offset, count) }
     }
 
-    /// What a rank has called lately, noted at `offset`, perhaps named by a peer.
+    /// `count` departures at `offset`, perhaps named by a peer.
     ///
     /// # Errors
     /// As [`Segment::lines`].
-    pub fn calls(&'static self, offset: u64) -> Result<&'static Calls> {
-        // SAFETY: it is atomics.
-        let calls = unsafe { self.array(offset, 1) }?;
-        Ok(&calls[0])
-    }
-
-    /// The types of the data in these calls, noted at `offset`, perhaps named by a peer.
-    ///
-    /// # Errors
-    /// As [`Segment::lines`].
-    pub fn signatures(&'static self, offset: u64) -> Result<&'static Signatures> {
-        // SAFETY: it is atomics.
-        let signatures = unsafe { self.array(offset, 1) }?;
-        Ok(&signatures[0])
+    pub fn departures(&'static self, offset: u64, count: usize) -> Result<&'static [Departure]> {
+        // SAFETY: a departure is an atomic.
+        unsafe { self.array(offset, count) }
     }
 
     /// `count` shared structures of this crate at `offset`, perhaps named by a peer.
@@ -380,6 +369,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::FIRST_LINES;
 
     fn segment() -> (&'static Segment, Layout) {
         let layout = Layout::with_arenas(2, 24).expect("a possible size");
@@ -413,7 +403,7 @@ mod tests {
             assert_eq!(error.class(), ErrorClass::Intern, "{bytes} bytes at {offset}");
         }
         segment.region(u64::MAX, 1).expect_err("no block lies there");
-        segment.lines(layout.first_lines(1) as u64, 82).expect("they are there from the start");
+        segment.lines(layout.first_lines(1) as u64, FIRST_LINES).expect("they are there from the start");
         segment.lines(layout.first_lines(2) as u64 - 128, 2).expect_err("one is no line");
         segment.lines(layout.arena(0) as u64 + 1, 1).expect_err("misaligned");
         segment.lines(0, usize::MAX).expect_err("too many");

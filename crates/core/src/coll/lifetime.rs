@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{
-    Absent, Address, Call, Called, ChannelKey, ChannelPlan, Lifetime, Lines, PeerId, Program, Run, RunKey,
+    Absent, Address, Addresses, Call, Called, ChannelKey, ChannelPlan, Form, Lifetime, Lines, PeerId,
+    Program, Run, RunKey,
 };
-use oxmpi_plan::Peer;
+use oxmpi_plan::{MAX_LINES, Peer};
 
 use super::exchange::exchange;
 use super::irregular::Irregular;
@@ -173,13 +174,23 @@ impl State {
         run
     }
 
+    /// Lines that a run of an operation may have, as far as this rank can say.
+    fn lines_of(&mut self, comm: &Communicator, operation: &Operation) -> usize {
+        match operation.irregular.as_deref() {
+            Some(Irregular::Lengths { .. }) => MAX_LINES, // the lengths of others decide, too
+            Some(Irregular::Made(_)) | None => self.share_plan(comm, operation).lines.len(),
+        }
+    }
+
     fn prepare(&mut self, comm: &Communicator, operation: &Operation) -> (Preparation, Option<Lines>) {
         let remote = if comm.is_inter() { comm.peers() } else { 0 };
-        let (offset, lines) = offer_lines(&mut self.engine, comm.size() + remote);
+        let lines_of_run = self.lines_of(comm, operation);
+        let form = self.engine.form_of_operation(lines_of_run, operation.signature.is_some());
+        let (offset, lines) = offer_lines(&mut self.engine, comm.size() + remote, form);
         let context = self.engine.p2p.open_context();
         let known = Known::of(comm, operation.irregular.as_deref());
         let (called, bytes) = operation.prepared(comm.rank());
-        (Preparation { lines: offset, context, called, bytes, known }, lines)
+        (Preparation { lines: offset, form, context, called, bytes, known }, lines)
     }
 
     fn open_channel(
@@ -191,13 +202,15 @@ impl State {
         let channel = self.engine.channel(comm.channel);
         let beside =
             |peer, other: &Preparation| Address { peer: channel.address(peer).peer, context: other.context };
-        let members =
+        let members: Addresses =
             (0..).zip(&theirs.local).map(|(rank, other)| beside(Peer::Local(rank), other)).collect();
-        let remote =
+        let remote: Addresses =
             (0..).zip(&theirs.remote).map(|(rank, other)| beside(Peer::Remote(rank), other)).collect();
         let everybody = theirs.local.iter().chain(&theirs.remote);
+        let form = everybody.clone().map(|other| other.form).reduce(Form::common);
+        let form = form.expect("this rank is one of them");
         let offsets = if lines.is_some() { everybody.map(|other| other.lines).collect() } else { Vec::new() };
-        let plan = ChannelPlan { rank: comm.rank(), members, remote, beside: None, lines: offsets };
+        let plan = ChannelPlan { rank: comm.rank(), members, remote, beside: None, lines: offsets, form };
         self.engine.open_channel(plan, lines)
     }
 }
@@ -206,6 +219,8 @@ impl State {
 #[derive(Clone, Copy, Debug)]
 struct Preparation {
     lines: u64,
+    /// What there is room for in them.
+    form: Form,
     context: u32,
     called: Called,
     /// The length that `called` says, however long; 0 where it says none.
@@ -245,7 +260,7 @@ impl Preparation {
 }
 
 impl Record for Preparation {
-    const BYTES: usize = 28 + Known::BYTES;
+    const BYTES: usize = 32 + Known::BYTES;
     const CALL: Call = Call::PREPARATION;
 
     fn write(&self, into: &mut Vec<u8>) {
@@ -253,13 +268,15 @@ impl Record for Preparation {
         into.extend_from_slice(&self.called.to_word().to_ne_bytes());
         into.extend_from_slice(&self.bytes.to_ne_bytes());
         into.extend_from_slice(&self.context.to_ne_bytes());
+        into.extend_from_slice(&self.form.to_word().to_ne_bytes());
         self.known.write(into);
     }
 
     fn read(from: &[u8]) -> Self {
         let word = |at: usize| u64::from_ne_bytes(from[at..at + 8].try_into().expect("8 bytes"));
-        let context = u32::from_ne_bytes(from[24..28].try_into().expect("4 bytes"));
-        let (called, known) = (Called::of_word(word(8)), Known::read(&from[28..]));
-        Self { lines: word(0), called, bytes: word(16), context, known }
+        let half = |at: usize| u32::from_ne_bytes(from[at..at + 4].try_into().expect("4 bytes"));
+        let (called, known) = (Called::of_word(word(8)), Known::read(&from[32..]));
+        let (context, form) = (half(24), Form::of_word(half(28)));
+        Self { lines: word(0), form, called, bytes: word(16), context, known }
     }
 }

@@ -33,7 +33,7 @@ use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Address, ChannelKey, ChannelPlan, Engine, PeerId};
+use oxmpi_engine::{Address, Addresses, ChannelKey, ChannelPlan, Engine, Form, Notes, PeerId};
 
 use crate::group::{Comparison, Group};
 use crate::topology::{Cartesian, DistGraph, Graph, Topology};
@@ -51,7 +51,7 @@ pub struct Communicator {
     pub(crate) context: u32,
     /// Where messages to a rank go: to members of the remote group, if there is one. The process and its
     /// context for messages.
-    pub(crate) addresses: Arc<[Address]>,
+    pub(crate) addresses: Addresses,
     /// The channel of the collectives.
     pub(crate) channel: ChannelKey,
     /// Set before anybody else sees the communicator, or never; shared by duplicates.
@@ -75,14 +75,8 @@ impl Communicator {
         let me = engine.rank() as u32;
         let context = engine.p2p.open_context();
         let channel_context = engine.p2p.open_context();
-        let at = |context| Arc::from([Address { peer: PeerId::of_rank(me), context }]);
-        let plan = ChannelPlan {
-            rank: 0,
-            members: at(channel_context),
-            remote: Arc::default(),
-            beside: Some(context),
-            lines: Vec::new(),
-        };
+        let at = |context| [Address { peer: PeerId::of_rank(me), context }].into_iter().collect();
+        let plan = without_lines(0, at(channel_context), context);
         let channel = engine.open_channel(plan, None).expect("one rank alone has no lines");
         Self::new(Group::new([me], me), None, context, at(context), channel, "MPI_COMM_SELF")
     }
@@ -92,13 +86,7 @@ impl Communicator {
         let (size, me) = (engine.size() as u32, engine.rank() as u32);
         let (context, channel_context) = (engine.p2p.open_context(), engine.p2p.open_context());
         let at = |context| (0..size).map(|rank| Address { peer: PeerId::of_rank(rank), context }).collect();
-        let plan = ChannelPlan {
-            rank: me,
-            members: at(channel_context),
-            remote: Arc::default(),
-            beside: Some(context),
-            lines: Vec::new(),
-        };
+        let plan = without_lines(me, at(channel_context), context);
         let channel =
             engine.open_channel(plan, None).expect("a channel without lines needs no address space");
         Self::new(Group::new(0..size, me), None, context, at(context), channel, "MPI_Finalize")
@@ -108,7 +96,7 @@ impl Communicator {
         group: Group,
         remote_group: Option<Group>,
         context: u32,
-        addresses: Arc<[Address]>,
+        addresses: Addresses,
         channel: ChannelKey,
         name: &str,
     ) -> Self {
@@ -237,6 +225,12 @@ impl Communicator {
         }
         Ok(())
     }
+}
+
+/// The channel of a communicator whose collectives are messages, or concern this process alone.
+fn without_lines(rank: u32, members: Addresses, context: u32) -> ChannelPlan {
+    let (remote, form) = (Addresses::NONE, Form::of_communicator(Notes::None));
+    ChannelPlan { rank, members, remote, beside: Some(context), lines: Vec::new(), form }
 }
 
 #[cold]

@@ -64,7 +64,7 @@ impl Communicator {
 
     /// The member that messages for this address go to.
     fn member_at(&self, at: Address) -> Option<String> {
-        let rank = self.addresses.iter().position(|address| *address == at)?;
+        let rank = self.addresses.rank_of(at)?;
         let group = if self.is_inter() { "the remote group of " } else { "" };
         Some(format!("rank {rank} of {group}{}", self.title()))
     }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::Result;
-use oxmpi_engine::{Address, ChannelPlan, Engine, Lines, Whereabouts};
+use oxmpi_engine::{Address, Addresses, ChannelPlan, Engine, Lines, Whereabouts};
 
 use super::Communicator;
 use super::known::Communicators;
@@ -68,7 +68,8 @@ impl Offer {
             Form::Intra(members) => members,
             Form::Inter => 2, // at least
         };
-        let (offset, lines) = offer_lines(engine, members);
+        let form = engine.form_of_communicator();
+        let (offset, lines) = offer_lines(engine, members, form);
         let context = engine.p2p.open_context();
         let channel_context = engine.p2p.open_context();
         let proposal = Proposal { color, key, process, context, channel_context, lines: offset };
@@ -111,6 +112,7 @@ impl Offer {
             remote: addresses(engine, theirs, |member| member.channel_context)?,
             beside: Some(self.proposal.context),
             lines: if shares_lines { [lines_of(local), lines_of(theirs)].concat() } else { Vec::new() },
+            form: engine.form_of_communicator(),
         };
         let peers = addresses(engine, remote.unwrap_or(local), |member| member.context)?;
         let remote_group = remote.map(|remote| group_of(engine, remote)).transpose()?;
@@ -131,7 +133,7 @@ fn addresses(
     engine: &mut Engine,
     members: &[Proposal],
     context: impl Fn(&Proposal) -> u32,
-) -> Result<Arc<[Address]>> {
+) -> Result<Addresses> {
     let mut address =
         |member: &Proposal| Ok(Address { peer: engine.peer(member.process)?, context: context(member) });
     members.iter().map(&mut address).collect()

@@ -5,7 +5,7 @@ use oxmpi_shm::ring::{Arrival, Header};
 
 use super::op::{delivered, judged};
 use super::outbox::Outgoing;
-use super::{Address, OpKey, Outcome, P2p, State, kind};
+use super::{OpKey, Outcome, P2p, State, kind};
 use crate::peers::PeerId;
 use crate::slab::Key;
 
@@ -60,7 +60,6 @@ impl P2p {
     fn control_arrived(&mut self, from: PeerId, header: &Header, payload: &Region) {
         let key = Key::from_word(header.token);
         match header.kind {
-            kind::DEPARTED => self.departures.push(Address { peer: from, context: header.context }),
             kind::FINISHED => self.note_finished(from, header.token),
             kind::RETRACT => {
                 if self.retract(header.context, from, header.token) {

@@ -5,8 +5,9 @@ use oxmpi_datatype::Buffer;
 use oxmpi_shm::ring::Header;
 
 use super::{Address, Op, OpKey, P2p, State, kind};
+use crate::addresses::Addresses;
 use crate::matching::Message;
-use crate::peers::PeerId;
+use crate::peers::{Peer, PeerId};
 
 /// Without what an operation cannot end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +105,12 @@ impl P2p {
         self.are_empty() && self.ops.iter().all(|op| is_told(op) || self.has_left(op.peer))
     }
 
+    /// Whether all messages to a peer are on their way, so that it finds them before what it sees next; or it finds
+    /// none any more.
+    pub(crate) fn has_told(&self, peer: PeerId) -> bool {
+        self.peers.known(peer).is_none_or(Peer::has_been_told) || self.has_left(peer)
+    }
+
     /// Whether anything that this rank has sent still needs it: finalizing must wait. What waits for a peer that
     /// has left MPI, or for this rank itself, would wait for ever.
     pub fn is_quiet(&self) -> bool {
@@ -118,13 +125,13 @@ impl P2p {
 
     /// The receives of a context and the sends to one of `peers` that are under way. What waits for a peer that has
     /// left MPI to answer, or for this rank itself, is not counted: it would wait for ever.
-    pub fn under_way_on(&self, context: u32, peers: &[Address]) -> impl Iterator<Item = OpKey> {
+    pub fn under_way_on(&self, context: u32, peers: &Addresses) -> impl Iterator<Item = OpKey> {
         let is_under_way = move |op: &Op| match op.state {
             State::Done | State::Refused => false,
             State::Filling { .. } | State::Posted => op.context == context,
             State::Announced | State::Queued | State::Retracting | State::Streaming { .. } => {
                 let to = Address { peer: op.peer, context: op.context };
-                peers.contains(&to) && !self.has_left(op.peer)
+                peers.rank_of(to).is_some() && !self.has_left(op.peer)
             }
         };
         self.ops.entries().filter(move |(_, op)| is_under_way(op)).map(|(key, _)| key)

@@ -26,7 +26,7 @@
 //! Nothing holds messages back that a rank sends to itself, which are counted, and buffered sends, whose copies stay
 //! here until they are asked for, in place of the user's buffer. Collectives are not to suffer from a flood: their
 //! messages go ahead of others that wait for room, in another context, and short ones are never announced. There are
-//! few of these, for a channel has 16 runs under way at most; a long message may be one of many pieces, and its round
+//! few of these, for a channel has 15 runs under way at most; a long message may be one of many pieces, and its round
 //! trip is little beside its copy.
 //!
 //! MPI-5.0: Point-to-Point Communication, Communication Modes.
@@ -93,8 +93,6 @@ pub struct P2p {
     direct_from_bytes: u64,
     /// Several threads may wait.
     has_threads: bool,
-    /// Contexts that a peer has left, to be told to the engine.
-    pub(crate) departures: Vec<Address>,
     /// A job may have become idle.
     pub(crate) has_idle: bool,
 }
@@ -108,7 +106,6 @@ pub(crate) mod kind {
     pub(super) const DATA: u32 = 5;
     pub(super) const MATCHED: u32 = 6;
     pub(super) const FETCHED: u32 = 7;
-    pub(super) const DEPARTED: u32 = 8;
     pub(super) const RETRACT: u32 = 9;
     pub(super) const RETRACTED: u32 = 10;
     pub(super) const REFUSED: u32 = 11;
@@ -130,7 +127,6 @@ impl P2p {
             keeping: Keeping::default(),
             direct_from_bytes: u64::MAX,
             has_threads: false,
-            departures: Vec::new(),
             has_idle: false,
         }
     }
@@ -219,12 +215,6 @@ impl P2p {
             op.status = Status { cancelled: true, ..Status::EMPTY };
             self.finish(key);
         }
-    }
-
-    /// Tells a peer that this rank has left a context for good.
-    pub(crate) fn depart(&mut self, from: Address) {
-        let header = Header { kind: kind::DEPARTED, context: from.context, ..Header::default() };
-        self.enqueue(from.peer, Outgoing::Control(header, 0));
     }
 
     /// Several threads of this rank may wait at the same time from now on.

@@ -36,6 +36,11 @@ impl Outbox {
         self.ordered.is_empty() && self.streams.is_empty()
     }
 
+    /// Whether no message waits; data may.
+    pub(crate) fn has_told(&self) -> bool {
+        self.ordered.is_empty()
+    }
+
     fn pop_ordered(&mut self) {
         self.ordered.pop_front();
         self.ahead = self.ahead.saturating_sub(1);

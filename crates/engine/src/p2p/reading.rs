@@ -22,7 +22,7 @@ impl P2p {
         if is_called {
             self.answer_door();
         }
-        let has_told = self.poll_from(from);
+        let has_told = self.peers.known(from).is_some() && self.poll_from(from);
         let has_finished = self.has_finished();
         if has_finished {
             self.follow_rings();
@@ -72,7 +72,7 @@ impl P2p {
         self.peers.job().knocks(self.peers.my_rank()).take(|rank| knocked.push(rank));
         for rank in knocked {
             if let Some(id) = self.peers.of_job_rank(rank)
-                && (self.peers[id].receiver.is_some() || self.adopt_first_ring(id))
+                && (self.has_ring_from(id) || self.adopt_first_ring(id))
             {
                 self.peers.list(id);
             }
@@ -84,6 +84,10 @@ impl P2p {
             // Who has told us nonsense will be waited for in vain, and no more.
             drop(self.adopt_announced(&announcement));
         }
+    }
+
+    fn has_ring_from(&self, id: PeerId) -> bool {
+        self.peers.known(id).is_some_and(|peer| peer.receiver.is_some())
     }
 
     /// Reads the first ring of a rank of the own job from now on, if there is one that was not read before.

@@ -4,7 +4,10 @@
 
 use std::sync::Arc;
 
-use oxmpi_engine::{Address, Call, ChannelKey, ChannelPlan, Lifetime, Lines, Mode, Pattern, PeerId};
+use oxmpi_engine::{
+    Address, Addresses, Call, ChannelKey, ChannelPlan, Engine, Form, Lifetime, Lines, Mode, Notes, Pattern,
+    PeerId,
+};
 use oxmpi_plan::{Collective, Overrides, Shape, compile};
 
 use crate::harness::{Lie, Store, World};
@@ -21,29 +24,46 @@ fn open_channel_beside(world: &mut World, beside: &[u32]) -> Vec<ChannelKey> {
     (0..world.engines.len()).map(|rank| offers.open(world, rank)).collect()
 }
 
+/// The same with room for few runs, and on each rank for others.
+pub fn open_shallow_channel(world: &mut World, lines: u8) -> Vec<ChannelKey> {
+    let depths = [(); 3].map(|()| world.random.pick(&[1, 2, 3, 15]));
+    let form = |rank: usize| Form::of_word(u32::from_ne_bytes([lines, depths[rank % 3], 0, 0]));
+    let offers = Offers::of_forms(world, form);
+    (0..world.engines.len()).map(|rank| offers.open(world, rank)).collect()
+}
+
 /// What all ranks have told about a channel that is to be opened.
 struct Offers {
-    members: Arc<[Address]>,
+    members: Addresses,
+    form: Form,
     lines: Vec<Lines>,
     beside: Vec<u32>,
 }
 
 impl Offers {
     fn make(world: &mut World) -> Self {
-        let lines = world.engines.iter_mut().map(|engine| engine.take_lines().expect("room")).collect();
+        Self::of_forms(world, |_| Form::of_communicator(Notes::Calls))
+    }
+
+    /// The same, of ranks that have room for different numbers of runs.
+    fn of_forms(world: &mut World, form: impl Fn(usize) -> Form) -> Self {
+        let forms: Vec<Form> = (0..world.engines.len()).map(form).collect();
+        let take = |(engine, &form): (&mut Engine, _)| engine.take_lines(form).expect("room");
+        let lines = world.engines.iter_mut().zip(&forms).map(take).collect();
+        let form = forms.into_iter().reduce(Form::common).expect("there are ranks");
         let contexts = world.engines.iter_mut().map(|engine| engine.p2p.open_context());
         let members = (0..)
             .zip(contexts)
             .map(|(rank, context)| Address { peer: PeerId::of_rank(rank), context })
             .collect();
-        Self { members, lines, beside: Vec::new() }
+        Self { members, form, lines, beside: Vec::new() }
     }
 
     fn open(&self, world: &mut World, rank: usize) -> ChannelKey {
         let lines = self.lines.iter().map(Lines::offset).collect();
-        let (rank_in_channel, members) = (rank as u32, Arc::clone(&self.members));
-        let beside = self.beside.get(rank).copied();
-        let plan = ChannelPlan { rank: rank_in_channel, members, remote: Arc::default(), beside, lines };
+        let (members, remote) = (self.members.clone(), Addresses::NONE);
+        let (beside, form) = (self.beside.get(rank).copied(), self.form);
+        let plan = ChannelPlan { rank: rank as u32, members, remote, beside, lines, form };
         world.engines[rank].open_channel(plan, Some(self.lines[rank])).expect("address space")
     }
 }
@@ -85,7 +105,7 @@ fn a_context_is_used_again_when_all_members_have_left_and_no_sooner() {
     world.settle();
     assert_ne!(world.engines[0].p2p.open_context(), context, "rank 2 may still send");
     world.engines[2].leave_channel(channels[2]);
-    world.settle();
+    world.look_at_departures();
     assert_eq!(world.engines[0].p2p.open_context(), context);
 }
 
@@ -100,11 +120,69 @@ fn messages_that_nobody_received_end_with_their_context() {
     for (rank, channel) in channels.into_iter().enumerate() {
         world.engines[rank].leave_channel(channel);
     }
-    world.settle();
+    world.look_at_departures();
     let again: Vec<u32> = (0..2).map(|_| world.engines[1].p2p.open_context()).collect();
     assert!(again.contains(&beside[1]), "{again:?}");
     let any = Pattern { source: None, tag: None };
     assert!(world.engines[1].p2p.probe(beside[1], &any).is_none());
+}
+
+/// What waits for room in a ring comes behind what is shown at once.
+#[test]
+fn messages_that_wait_for_room_end_with_their_context_and_reach_no_other() {
+    for seed in 0..50 {
+        let mut world = World::new(2, seed);
+        let beside: Vec<u32> = world.engines.iter_mut().map(|engine| engine.p2p.open_context()).collect();
+        let channels = open_channel_beside(&mut world, &beside);
+        let from = Store::of(&contents(0, 0, 8), Lie::Dense);
+        let to = Address { peer: PeerId::of_rank(1), context: beside[1] };
+        let mut waiting = Vec::new();
+        while waiting.len() < 1 + seed as usize {
+            waiting.extend(world.engines[0].p2p.send(to, 0, 0, from.buffer(), Mode::Standard));
+        }
+        waiting.into_iter().for_each(|key| world.engines[0].p2p.detach(key));
+        for (engine, &channel) in world.engines.iter_mut().zip(&channels) {
+            engine.leave_channel(channel);
+            engine.suspect();
+        }
+        let others = open_channel(&mut world);
+        let again = world.engines[1].p2p.open_context();
+        world.settle();
+        world.look_at_departures();
+        world.look_at_departures(); // one sees only now that the other has left
+        barrier(&mut world, &others);
+        let free = world.engines[1].p2p.open_context();
+        assert!(![again, world.engines[1].channel(others[1]).context()].contains(&beside[1]));
+        let any = Pattern { source: None, tag: None };
+        let probed = [again, free].map(|context| world.engines[1].p2p.probe(context, &any).is_some());
+        assert_eq!(probed, [false; 2], "seed {seed}");
+        let next = world.engines[1].p2p.open_context();
+        assert!([free, next].contains(&beside[1]), "seed {seed}");
+    }
+}
+
+#[test]
+fn who_opens_and_leaves_channels_needs_constant_memory_though_another_member_leaves_late() {
+    let mut world = World::new(3, 5);
+    let kept: Vec<_> = (0..10).map(|_| open_channel(&mut world)).collect();
+    for channels in &kept {
+        world.engines[0].leave_channel(channels[0]);
+    }
+    let mut before = 0;
+    for cycle in 0..1000 {
+        let channels = open_channel(&mut world);
+        leave(&mut world, &channels);
+        let (memory, _) = world.engines[0].memory();
+        assert!(cycle < 100 || memory == before, "cycle {cycle}: {memory} bytes, {before} before");
+        before = memory;
+    }
+    for channels in kept {
+        (1..3).for_each(|rank| world.engines[rank].leave_channel(channels[rank]));
+    }
+    world.look_at_departures();
+    world.look_at_departures();
+    let context = world.engines[0].p2p.open_context();
+    assert!(context < 50, "context {context}: those that were left are used again");
 }
 
 /// A rank may open, use and leave a channel before a slow one gets round to opening it.
@@ -129,7 +207,7 @@ fn a_member_that_leaves_before_another_has_opened_is_remembered() {
     for offers in offers.iter().rev() {
         let channel = offers.open(&mut world, 2);
         world.engines[2].leave_channel(channel);
-        assert_eq!(world.engines[2].p2p.open_context(), offers.members[2].context);
+        assert_eq!(world.engines[2].p2p.open_context(), offers.members.at(2).context);
     }
 }
 

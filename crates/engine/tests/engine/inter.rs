@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use oxmpi_base::{ErrorClass, Result};
 use oxmpi_engine::{
-    Address, Binding, Call, ChannelKey, ChannelPlan, Engine, Lifetime, Lines, Program, RunKey, Whereabouts,
+    Address, Binding, Call, ChannelKey, ChannelPlan, Engine, Form, Lifetime, Lines, Notes, Program, RunKey,
+    Whereabouts,
 };
 use oxmpi_plan::{Action, Buf, Collective, Overview, Peer, Plan, Span, Step};
 
@@ -27,6 +28,8 @@ pub struct Offer {
     context: u32,
     lines: Lines,
 }
+
+const FORM: Form = Form::of_communicator(Notes::Calls);
 
 impl Pair {
     /// Two jobs, each of which is a group.
@@ -51,7 +54,7 @@ impl Pair {
     pub fn offer(&self, world: &mut World) -> Vec<Offer> {
         let offer = |&node_rank: &usize| {
             let engine = &mut world.engines[node_rank];
-            let (context, lines) = (engine.p2p.open_context(), engine.take_lines().expect("room"));
+            let (context, lines) = (engine.p2p.open_context(), engine.take_lines(FORM).expect("room"));
             Offer { process: engine.whereabouts(), context, lines }
         };
         self.engines.iter().map(offer).collect()
@@ -72,6 +75,7 @@ impl Pair {
             members: addresses(members),
             remote: addresses(remote),
             lines: members.iter().chain(remote).map(|offer| offer.lines.offset()).collect(),
+            form: FORM,
         };
         self.engine(world, rank).open_channel(plan, Some(offers[rank as usize].lines)).expect("address space")
     }
@@ -249,6 +253,7 @@ fn a_context_is_used_again_when_both_groups_have_left_and_no_sooner() {
     assert_ne!(other, offers[0].context, "the remote group may still send");
     leave(&mut world, 3);
     world.settle();
+    world.look_at_departures();
     for rank in 0..4 {
         let context = pair.engine(&mut world, rank).p2p.open_context();
         assert_eq!(context, offers[rank as usize].context, "rank {rank}");
@@ -299,6 +304,7 @@ fn channels_of_two_groups_are_opened_used_and_left_in_the_same_memory() {
             engine.leave_channel(channels[rank as usize]);
         }
         world.settle();
+        world.look_at_departures();
         let contexts = next_contexts(&mut world);
         if cycle > 0 {
             assert_eq!(before.as_ref(), Some(&contexts), "cycle {cycle}");

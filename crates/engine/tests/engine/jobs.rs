@@ -143,6 +143,33 @@ fn who_has_done_its_part_and_left_is_not_missed() {
     }
 }
 
+/// Though the run is under way when it is noticed, and waits for somebody else.
+#[test]
+fn who_has_left_before_it_was_gone_spoils_no_run() {
+    let (mut world, pair) = Pair::of_jobs(2, 1, 11);
+    let channels = pair.open_all(&mut world);
+    let case = GroupsCase::new(Kind::Reduce { root: 2 }, pair.sizes, 20, Lie::Dense);
+    let keys = pair.keep(&mut world, &channels, &case);
+    (0..3).for_each(|rank| case.fill(rank, 1));
+    let first = &mut world.engines[0];
+    first.start(keys[0]);
+    assert!(first.is_idle(keys[0]), "what is short is posted at once");
+    first.forget(keys[0]);
+    first.leave_channel(channels[0]);
+    assert!(first.is_quiet(), "it has shown that it has left");
+    first.state().set_phase(Phase::Finalized);
+    world.engines[2].start(keys[2]);
+    (0..10).for_each(|_| world.engines[2].suspect());
+    assert!(!world.engines[2].drive(keys[2]), "the other one is missing");
+    world.engines[1].start(keys[1]);
+    world.until("the end of a run", |engines| {
+        engines[2].suspect();
+        engines[2].drive(keys[2])
+    });
+    world.engines[2].outcome(keys[2]).expect("all have done their part");
+    case.check(2, 1, "seed 11");
+}
+
 #[test]
 fn who_needs_a_process_that_has_gone_gets_an_error_and_goes_on() {
     let (mut world, pair) = Pair::of_jobs(2, 2, 7);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use oxmpi_engine::{ChannelKey, Lifetime, RunKey};
 use oxmpi_plan::{Algorithm, Collective, Overrides, Shape, candidates, select};
 
-use crate::channels::open_channel;
+use crate::channels::open_shallow_channel;
 use crate::collective::{Case, Rooted, shape};
 use crate::harness::{Lie, World};
 
@@ -77,7 +77,7 @@ fn persistent_runs_are_started_in_another_order_on_every_rank() {
         let ranks = ranks as usize;
         let mut keys = vec![Vec::new(); ranks];
         for case in &cases {
-            let channels = open_channel(&mut world);
+            let channels = open_shallow_channel(&mut world, 4);
             for rank in 0..ranks {
                 let key = keep(&mut world, rank, channels[rank], case);
                 keys[rank].push(key);

@@ -1,0 +1,123 @@
+//! Channels that this rank has left, until what they used can be used again.
+//!
+//! A member leaves a channel by a store, in a word of its own ([`Departure`](oxmpi_shm::Departure)), after it has read
+//! its last line there, and when nothing that it has told on the channel waits in an outbox. Nobody is told. Each
+//! member that has left looks at the words of the others, when it suits it: when it opens or leaves a channel, a few
+//! channels at a time, when it is short of memory, and when it polls for long. So to leave never waits, costs a store
+//! and a look at each of the others, and whoever opens and leaves channels in a loop needs constant memory: each time
+//! it looks at more than it adds.
+//!
+//! When all others have left,
+//!
+//! - nobody reads this rank's lines or what it posted: that memory goes back to its arena;
+//! - nobody sends to its contexts any more. What was sent before lies in rings: it left the outbox before the word was
+//!   stored, so who has seen the word, and then takes in all that the member has told, has it. Then the contexts are
+//!   closed, with what nobody has received, and their numbers are used again;
+//! - links to processes of other jobs that were members are no longer needed for this.
+//!
+//! The word itself is free as soon as it is stored: numbers grow with every use, so nobody comes too late.
+//!
+//! A member of another job that is lost counts as one that has left. A channel without lines has no words: of several
+//! members, it is left for good, and nothing of it is used again.
+
+use oxmpi_shm::Block;
+
+use crate::engine::{ChannelKey, Engine};
+use crate::lines::{Lines, Stay};
+use crate::peers::PeerId;
+
+/// What is left of a channel.
+#[derive(Debug)]
+pub(crate) struct Left {
+    /// That of the channel, and that of messages beside it.
+    pub context: u32,
+    pub beside: Option<u32>,
+    /// Other members that have not been seen to leave.
+    pub staying: Vec<(PeerId, Stay)>,
+    /// This rank's lines.
+    pub own: Option<Lines>,
+    /// Whether it has shown that it has left.
+    pub is_shown: bool,
+    /// What it posted last.
+    pub blocks: Vec<Block>,
+    /// All members, where some are of other jobs.
+    pub users: Vec<PeerId>,
+}
+
+/// Channels that are looked at when one is opened or left.
+const A_FEW: usize = 2;
+
+impl Engine {
+    /// Leaves a channel, and with it the context for messages beside it. Their places and memory are used again
+    /// when all members have left.
+    pub fn leave_channel(&mut self, key: ChannelKey) {
+        let Some(channel) = self.channels.remove(key) else { return };
+        if let Some(left) = channel.leave() {
+            self.left.push_front(left);
+            self.look_at_left(A_FEW);
+        }
+    }
+
+    /// Looks at a few of the channels that were left, if there are any.
+    #[inline]
+    pub(crate) fn look_at_some_left(&mut self) {
+        if !self.left.is_empty() {
+            self.look_at_left(A_FEW);
+        }
+    }
+
+    /// Looks at all of them; whether anything can be used again.
+    #[cold]
+    pub(crate) fn look_at_all_left(&mut self) -> bool {
+        let before = self.left.len();
+        self.look_at_left(before);
+        self.left.len() < before
+    }
+
+    /// Whether processes of other jobs can see all that this rank has left: they may outlive it.
+    pub(crate) fn has_shown_all(&self) -> bool {
+        self.left.iter().all(|left| left.is_shown || left.users.is_empty())
+    }
+
+    /// Looks at so many of them, in turn.
+    fn look_at_left(&mut self, count: usize) {
+        for _ in 0..count {
+            let Some(mut left) = self.left.pop_front() else { return };
+            if self.is_over(&mut left) {
+                self.dissolve(left);
+            } else {
+                self.left.push_back(left);
+            }
+        }
+    }
+
+    /// Whether all members have left, and what they told is here.
+    fn is_over(&mut self, left: &mut Left) -> bool {
+        if !left.is_shown {
+            left.is_shown = left.staying.iter().all(|&(peer, _)| self.p2p.has_told(peer));
+            match left.own {
+                Some(own) if left.is_shown => self.words.show(own.word),
+                _ => {}
+            }
+        }
+        while let Some(&(peer, stay)) = left.staying.last().filter(|_| left.is_shown) {
+            if !self.p2p.peers.is_lost(peer) {
+                if !stay.is_over() {
+                    return false;
+                }
+                while self.p2p.take_in_from(peer) {}
+            }
+            left.staying.pop();
+        }
+        left.is_shown
+    }
+
+    fn dissolve(&mut self, left: Left) {
+        self.count_uses(&left.users, -1);
+        [Some(left.context), left.beside].into_iter().flatten().for_each(|one| self.p2p.close_context(one));
+        left.blocks
+            .into_iter()
+            .chain(left.own.map(|own| own.block))
+            .for_each(|block| self.p2p.arena.give(block));
+    }
+}

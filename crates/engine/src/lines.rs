@@ -1,0 +1,269 @@
+//! What each member of a channel shows to the others: lines, one behind the other.
+//!
+//! | lines | what |
+//! |---|---|
+//! | 1 | how many runs the member has completed; and, told once, by which word it will show that it has left |
+//! | 1, or none | what it calls, where that is noted |
+//! | those of a run, as often as runs can be under way | what it posts |
+//! | 16, or none | the types of its data, where they are compared |
+//!
+//! Blocks of shared memory have a power of two of lines. Of the runs that can be under way one is given up for what
+//! stands before the first, so nothing is wasted. The members of a channel may have made room for runs of more or fewer
+//! lines, or for more or fewer at a time: as far as all have, it is used.
+
+use oxmpi_base::Result;
+use oxmpi_plan::MAX_LINES;
+use oxmpi_shm::{Arena, Block, CALLS, Calls, Departure, FIRST_LINES, Line, Segment, Signatures};
+
+/// How much a member of a channel shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// Lines of a run.
+    lines: u8,
+    /// Runs that can be under way.
+    depth: u8,
+    notes: Notes,
+}
+
+/// What a rank notes of its calls, for others to look up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Notes {
+    // From the least to the most.
+    /// Nothing.
+    None,
+    /// What it calls.
+    Calls,
+    /// Also the types of its data.
+    Types,
+}
+
+/// Shared memory for what a rank shows in a channel that is going to be opened.
+#[derive(Clone, Copy, Debug)]
+pub struct Lines {
+    pub(crate) block: Block,
+    pub(crate) word: Word,
+}
+
+/// The word by which this rank shows that it has left a channel, and where that lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Word {
+    offset: u64,
+    departure: &'static Departure,
+    /// Of its use now, or the last one; 0 if there was none.
+    number: u64,
+}
+
+/// A member that may not have left yet: the word by which it will say so, and in which use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stay {
+    departure: &'static Departure,
+    number: u64,
+}
+
+/// The words of a rank that serve no channel. Their memory is never used for anything else: see [`Departure`].
+#[derive(Debug, Default)]
+pub(crate) struct Words(Vec<Word>);
+
+/// Runs of a channel that can be under way at the same time, at most.
+pub(crate) const DEPTH: u64 = 15;
+const _: () = assert!(DEPTH <= CALLS as u64, "what is called is known as long as lines are kept");
+const _: () = assert!(Form::OF_FIRST_LINES.count() == FIRST_LINES);
+
+/// Of channels that are many.
+const SHALLOW_DEPTH: u64 = 3;
+/// So many channels are not many.
+const FEW: usize = 1024;
+
+/// Words that are taken from the arena at once.
+const WORDS: usize = 128;
+
+impl Form {
+    /// Of the communicator that exists from the start.
+    pub(crate) const OF_FIRST_LINES: Self = Self::of_communicator(Notes::Types);
+
+    /// Of a communicator: it is not known what will be called.
+    #[must_use]
+    pub const fn of_communicator(notes: Notes) -> Self {
+        Self { lines: MAX_LINES as u8, depth: DEPTH as u8, notes }
+    }
+
+    /// Of an operation whose runs have so many lines, where there are so many channels already.
+    #[must_use]
+    pub(crate) fn of_operation(lines: usize, notes: Notes, channels: usize) -> Self {
+        let depth = if channels < FEW { DEPTH } else { SHALLOW_DEPTH };
+        Self { lines: lines.min(MAX_LINES) as u8, depth: depth as u8, notes }
+    }
+
+    /// What two members both can make use of. Lines count where they are posted on: who has none reads those of others.
+    #[must_use]
+    pub fn common(self, other: Self) -> Self {
+        let (lines, depth) = (self.lines.max(other.lines), self.depth.min(other.depth));
+        Self { lines, depth, notes: self.notes.min(other.notes) }
+    }
+
+    /// As a number, for others to read.
+    pub fn to_word(self) -> u32 {
+        u32::from_ne_bytes([self.lines, self.depth, self.notes as u8, 0])
+    }
+
+    /// The inverse of [`Form::to_word`]. What no rank of this version tells is a form all the same.
+    pub fn of_word(word: u32) -> Self {
+        let [lines, depth, notes, _] = word.to_ne_bytes();
+        let notes = match notes {
+            0 => Notes::None,
+            1 => Notes::Calls,
+            _ => Notes::Types,
+        };
+        Self { lines: lines.min(MAX_LINES as u8), depth: depth.clamp(1, DEPTH as u8), notes }
+    }
+
+    #[inline]
+    pub(crate) fn depth(self) -> u64 {
+        u64::from(self.depth)
+    }
+
+    /// Where the lines of the `place`th of the runs begin that can be under way.
+    #[inline]
+    pub(crate) fn lines_of(self, place: u8) -> u32 {
+        self.first() as u32 + u32::from(place) * u32::from(self.lines)
+    }
+
+    /// Whether the runs of a plan that has so many lines fit.
+    pub(crate) fn admits(self, lines: usize) -> bool {
+        lines <= usize::from(self.lines)
+    }
+
+    /// All lines.
+    const fn count(self) -> usize {
+        self.behind() + if let Notes::Types = self.notes { CALLS } else { 0 }
+    }
+
+    /// Those before the first run's, and before what is behind the last's.
+    const fn first(self) -> usize {
+        if let Notes::None = self.notes { 1 } else { 2 }
+    }
+
+    const fn behind(self) -> usize {
+        self.first() + self.depth as usize * self.lines as usize
+    }
+
+    /// What a member shows whose lines begin at `offset` of `segment`.
+    pub(crate) fn shown(self, segment: &'static Segment, offset: u64) -> Result<&'static [Line]> {
+        segment.lines(offset, self.count())
+    }
+
+    /// What a member notes of its calls.
+    #[inline]
+    pub(crate) fn calls(self, shown: &[Line]) -> Option<&Calls> {
+        (self.notes >= Notes::Calls).then(|| Calls::on(&shown[1]))
+    }
+
+    /// What types it notes.
+    pub(crate) fn signatures(self, shown: &[Line]) -> Option<&Signatures> {
+        Signatures::on(&shown[self.behind()..])
+    }
+
+    /// Room for this in `arena`, told where this rank will say that it has left.
+    ///
+    /// # Errors
+    /// `NoMem`, as [`Arena::take`].
+    pub(crate) fn take(
+        self,
+        arena: &mut Arena,
+        words: &mut Words,
+        segment: &'static Segment,
+    ) -> Result<Lines> {
+        let word = words.take(arena, segment)?;
+        let made = arena.take(self.count() * size_of::<Line>()).and_then(|block| {
+            let shown = self.shown(segment, block.offset).inspect_err(|_| arena.give(block))?;
+            Ok((block, shown))
+        });
+        let (block, shown) = made.inspect_err(|_| words.show(word))?;
+        shown.iter().for_each(Line::clear);
+        if let Some(calls) = self.calls(shown) {
+            calls.clear();
+        }
+        if let Some(signatures) = self.signatures(shown) {
+            signatures.clear();
+        }
+        let told = shown[0].payload();
+        told.part(0, 8).write(&word.offset.to_ne_bytes());
+        let number = word.departure.begin(word.number);
+        told.part(8, 8).write(&number.to_ne_bytes());
+        Ok(Lines { block, word: Word { number, ..word } })
+    }
+}
+
+impl Lines {
+    /// Where they lie: what the other members are to be told.
+    pub fn offset(&self) -> u64 {
+        self.block.offset
+    }
+}
+
+impl Stay {
+    /// That of a member which shows this; none if it will never say that it leaves.
+    pub(crate) fn of(shown: &[Line], segment: &'static Segment) -> Option<Self> {
+        let word = |at: usize| {
+            let mut bytes = [0; 8];
+            shown[0].payload().part(at, 8).read(&mut bytes);
+            u64::from_ne_bytes(bytes)
+        };
+        let [departure] = segment.departures(word(0), 1).ok()? else { return None };
+        (word(8) != 0).then(|| Self { departure, number: word(8) })
+    }
+
+    /// Whether it has ended; what the member did before has happened.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.departure.is_shown(self.number)
+    }
+}
+
+impl Words {
+    fn take(&mut self, arena: &mut Arena, segment: &'static Segment) -> Result<Word> {
+        if self.0.is_empty() {
+            let block = arena.take(WORDS * size_of::<Departure>())?;
+            let all = segment.departures(block.offset, WORDS).inspect_err(|_| arena.give(block))?;
+            all.iter().for_each(Departure::clear);
+            let words = (block.offset..).step_by(size_of::<Departure>()).zip(all);
+            self.0.extend(words.map(|(offset, departure)| Word { offset, departure, number: 0 }));
+        }
+        Ok(self.0.pop().expect("just taken"))
+    }
+
+    /// Shows by a word that this rank has left what it was used for, and takes it back.
+    pub(crate) fn show(&mut self, word: Word) {
+        word.departure.show(word.number);
+        self.0.push(word);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_wasted() {
+        let lines = |form: Form| form.count();
+        for (of, few, many) in [(1, 16, 4), (2, 31, 7), (4, 61, 13)] {
+            assert_eq!(lines(Form::of_operation(of, Notes::None, 0)), few);
+            assert_eq!(lines(Form::of_operation(of, Notes::None, FEW)), many);
+        }
+        assert_eq!(lines(Form::of_operation(0, Notes::None, 0)), 1);
+        assert_eq!(lines(Form::of_communicator(Notes::Calls)), 62);
+    }
+
+    #[test]
+    fn forms_survive_their_word_and_have_a_common_one() {
+        let [few, many] = [0, FEW].map(|channels| Form::of_operation(2, Notes::Calls, channels));
+        let beside_root = Form::of_operation(0, Notes::None, 0);
+        for form in [few, many, beside_root, Form::OF_FIRST_LINES] {
+            assert_eq!(Form::of_word(form.to_word()), form);
+            assert_eq!(form.common(form), form);
+        }
+        assert_eq!(few.common(many), many);
+        assert_eq!(many.common(beside_root), Form::of_operation(2, Notes::None, FEW));
+        assert!(Form::of_word(u32::MAX).count() <= FIRST_LINES);
+    }
+}
