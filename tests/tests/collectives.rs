@@ -3,6 +3,7 @@
 use oxmpi_tests::{Program, programs};
 
 programs! {
+    collective_alive;
     collective_aliased;
     collective_allgather;
     collective_allgatherv;

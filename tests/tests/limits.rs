@@ -38,6 +38,14 @@ fn many_ranks_come_talk_and_go() {
     Program::compile("many_ranks").on(300).passes();
 }
 
+#[test]
+fn a_shortage_of_shared_memory_is_an_error_that_leaves_all_else_usable() {
+    let program = Program::compile("collective_exhausted");
+    for ranks in [2, 3] {
+        program.on(ranks).after("ulimit -f 40000").passes();
+    }
+}
+
 /// As in many containers: 64 KiB of /dev/shm, no network but a loopback that is down, processes of its own.
 #[test]
 fn a_container_with_little_in_it_is_enough() {

@@ -1,0 +1,76 @@
+/* When shared memory is used up, what cannot be made is an error on all ranks, and all else goes on.
+   MPI-5.0: Error Handling; Persistent Collective Operations; Communicator Constructors. */
+#include "check.h"
+
+enum { MOST = 1 << 20 };
+
+static MPI_Request requests[MOST];
+static MPI_Comm twins[MOST];
+
+static void works(MPI_Comm comm) {
+    int mine = rank, sum = -1;
+    OK(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm));
+    EQUAL(sum, size * (size - 1) / 2);
+}
+
+static void run(MPI_Request *request) {
+    OK(MPI_Start(request));
+    OK(MPI_Wait(request, MPI_STATUS_IGNORE));
+}
+
+/* As many operations as there is memory for. */
+static int prepare(void) {
+    for (int count = 0;; count++) {
+        CHECK(count < MOST, "there is memory for %d operations", count);
+        int code = MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &requests[count]);
+        if (code != MPI_SUCCESS) {
+            EQUAL(class_of(code), MPI_ERR_NO_MEM);
+            return count;
+        }
+    }
+}
+
+/* As many communicators. */
+static int duplicate(void) {
+    for (int count = 0;; count++) {
+        CHECK(count < MOST, "there is memory for %d communicators", count);
+        int code = MPI_Comm_dup(MPI_COMM_WORLD, &twins[count]);
+        if (code != MPI_SUCCESS) {
+            EQUAL(class_of(code), MPI_ERR_NO_MEM);
+            return count;
+        }
+    }
+}
+
+static void discard(int operations, int communicators) {
+    for (int i = 0; i < operations; i++)
+        OK(MPI_Request_free(&requests[i]));
+    for (int i = 0; i < communicators; i++)
+        OK(MPI_Comm_free(&twins[i]));
+    OK(MPI_Barrier(MPI_COMM_WORLD)); /* all have left them, so that all of it can be used again */
+}
+
+int main(int argc, char **argv) {
+    begin(&argc, &argv);
+    int first[2] = {0, 0};
+    for (int cycle = 0; cycle < 3; cycle++) {
+        int operations = prepare();
+        works(MPI_COMM_WORLD);
+        for (int i = 0; i < operations; i += 1 + operations / 50)
+            run(&requests[i]);
+        discard(operations, 0);
+        int communicators = duplicate();
+        for (int i = 0; i < communicators; i += 1 + communicators / 50)
+            works(twins[i]);
+        works(MPI_COMM_WORLD);
+        discard(0, communicators);
+        CHECK(operations > 100 && communicators > 10, "%d and %d", operations, communicators);
+        if (cycle == 0) {
+            first[0] = operations;
+            first[1] = communicators;
+        }
+        CHECK(10 * operations > 9 * first[0], "%d operations, then %d", first[0], operations);
+        CHECK(10 * communicators > 9 * first[1], "%d communicators, then %d", first[1], communicators);
+    }
+    return end();
+}
