@@ -85,6 +85,8 @@ pub struct Channel {
     completed_ahead: BTreeSet<u64>,
     /// Runs that all ranks are known to have completed: all below this number.
     completed_by_all: u64,
+    /// All runs below this number may be posted in.
+    granted: u64,
     /// The same by place: what the member's posts have said.
     completed_by: Vec<u64>,
     /// Blocks whose readers may not be through.
@@ -145,6 +147,7 @@ impl Channel {
             completed: 0,
             completed_ahead: BTreeSet::new(),
             completed_by_all: 0,
+            granted: form.depth(),
             blocks: VecDeque::new(),
             lost: BTreeSet::new(),
             beside,
@@ -230,6 +233,12 @@ impl Channel {
     #[inline]
     pub(crate) fn may_note(&mut self, run: u64) -> bool {
         self.shown.is_empty() || self.has_credit(run)
+    }
+
+    /// The same for the last time: any credit will do.
+    #[inline]
+    pub(crate) fn may_still_note(&mut self, run: u64) -> bool {
+        self.may_note(run) || self.limit() > run
     }
 
     /// Notes what this rank calls in a run that it [may note](Self::may_note), and with what types.
@@ -337,16 +346,29 @@ impl Channel {
     /// Whether the lines of a run may be written.
     #[inline]
     pub(crate) fn has_credit(&mut self, run: u64) -> bool {
-        let depth = self.form.depth();
-        run < self.completed_by_all + depth
-            || {
-                self.count_credit();
-                run < self.completed_by_all + depth
-            }
-            || {
-                self.look_up_credit();
-                run < self.completed_by_all + depth
-            }
+        run < self.granted || self.is_granted(run)
+    }
+
+    /// Looks for credit for half as many runs as there can be, not for one: who is faster than its readers would look
+    /// in every run, and keep their lines from them.
+    fn is_granted(&mut self, run: u64) -> bool {
+        let enough = run + self.form.depth() / 2;
+        if self.limit() <= enough {
+            self.count_credit();
+        }
+        if self.limit() <= enough {
+            self.look_up_credit();
+        }
+        let is_granted = self.limit() > enough;
+        if is_granted {
+            self.granted = self.limit();
+        }
+        is_granted
+    }
+
+    /// All runs below this number have credit.
+    fn limit(&self) -> u64 {
+        self.completed_by_all + self.form.depth()
     }
 
     /// Takes in what a member has said with a post.

@@ -245,9 +245,13 @@ impl Run {
     #[inline]
     fn note_call(&mut self, channel: &mut Channel) {
         if !self.is_noted && channel.may_note(self.turn.number) {
-            channel.note_call(self.turn.number, self.called(), self.signature.as_deref());
-            self.is_noted = true;
+            self.note_call_now(channel);
         }
+    }
+
+    fn note_call_now(&mut self, channel: &Channel) {
+        channel.note_call(self.turn.number, self.called(), self.signature.as_deref());
+        self.is_noted = true;
     }
 
     /// The rank of the job that has left without doing what the run waits for.
@@ -313,7 +317,9 @@ impl Run {
 
     fn finish(&mut self, means: &mut Means<'_>) {
         self.finished = true;
-        self.note_call(means.channel); // the credit may have come since it began
+        if !self.is_noted && means.channel.may_still_note(self.turn.number) {
+            self.note_call_now(means.channel);
+        }
         if !self.scratch.is_empty() {
             means.p2p.pool.give(std::mem::replace(&mut self.scratch, Taken::EMPTY));
         }
