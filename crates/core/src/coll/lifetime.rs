@@ -38,7 +38,7 @@ impl Process {
             run.sign(signature.clone());
         }
         state.engine.begin(comm.channel, &mut run, &plan, &operation.binding);
-        self.wait_inside(state, OnTheStack { comm, operation, run, plan: Some(plan) })
+        self.wait_inside(state, OnTheStack { comm, operation, run: &mut run, plan: Some(plan) })
     }
 
     /// Begins a collective.
@@ -89,7 +89,7 @@ impl Process {
 struct OnTheStack<'a> {
     comm: &'a Communicator,
     operation: &'a Operation,
-    run: Run,
+    run: &'a mut Run,
     /// Until the run is complete.
     plan: Option<Arc<Program>>,
 }
@@ -104,7 +104,7 @@ impl Awaited for OnTheStack<'_> {
         }
         let plan = self.plan.as_ref()?;
         let (channel, binding) = (self.comm.channel, &self.operation.binding);
-        let outcome = match state.engine.advance(channel, &mut self.run, plan, binding) {
+        let outcome = match state.engine.advance(channel, self.run, plan, binding) {
             Ok(false) => return None,
             outcome => outcome.map(drop),
         };
@@ -117,16 +117,16 @@ impl Awaited for OnTheStack<'_> {
 
     fn suspect(&mut self, state: &mut State) {
         if let Some(plan) = &self.plan {
-            state.engine.suspect_run(self.comm.channel, &mut self.run, plan);
+            state.engine.suspect_run(self.comm.channel, self.run, plan);
         }
     }
 
     fn describe(&self, state: &State) -> Option<String> {
-        self.plan.as_ref().map(|plan| state.engine.describe_run(self.comm.channel, &self.run, plan, state))
+        self.plan.as_ref().map(|plan| state.engine.describe_run(self.comm.channel, self.run, plan, state))
     }
 
     fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {
-        state.engine.misses(self.comm.channel, &self.run, self.plan.as_ref()?, absent)
+        state.engine.misses(self.comm.channel, self.run, self.plan.as_ref()?, absent)
     }
 }
 
