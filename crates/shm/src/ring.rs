@@ -503,6 +503,42 @@ mod loom_tests {
         });
     }
 
+    /// Payloads one behind the other in a bulk that has room for two: a third one waits until its place was read.
+    #[test]
+    fn payloads_in_the_bulk_are_not_overwritten_before_they_are_read() {
+        const BYTES: usize = CELL_BYTES + 1;
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
+            let (mut sender, mut receiver) = testing::ring(4, 256);
+            // The next one ends with the bulk, the one after that is at its beginning.
+            (sender.bulk_position, sender.seen_bulk) = (128, 128);
+            let writer = loom::thread::spawn(move || {
+                for tag in 1..=3_u8 {
+                    let room = loop {
+                        if let Some(room) = sender.room(BYTES) {
+                            break room;
+                        }
+                        loom::thread::yield_now();
+                    };
+                    room.payload.write(&[tag; BYTES]);
+                    room.send(header(i32::from(tag)));
+                }
+            });
+            for tag in 1..=3_u8 {
+                let arrival = loop {
+                    if let Some(arrival) = receiver.arrival() {
+                        break arrival;
+                    }
+                    loom::thread::yield_now();
+                };
+                assert_eq!(arrival.payload.to_vec(), [tag; BYTES]);
+                receiver.release(&arrival);
+            }
+            writer.join().expect("the sender does not panic");
+        });
+    }
+
     /// The sender cannot use the room of a message without hearing what was asked when that was taken.
     #[test]
     fn who_takes_credit_knows_whether_to_announce() {
