@@ -503,18 +503,16 @@ mod loom_tests {
         });
     }
 
-    /// Payloads one behind the other in a bulk that has room for two: a third one waits until its place was read.
+    /// Payloads one behind the other in a bulk that has room for four: a fifth one waits until its place was read.
     #[test]
     fn payloads_in_the_bulk_are_not_overwritten_before_they_are_read() {
         const BYTES: usize = CELL_BYTES + 1;
         let mut model = loom::model::Builder::new();
-        model.preemption_bound = Some(3);
+        model.preemption_bound = Some(2);
         model.check(|| {
-            let (mut sender, mut receiver) = testing::ring(4, 256);
-            // The next one ends with the bulk, the one after that is at its beginning.
-            (sender.bulk_position, sender.seen_bulk) = (128, 128);
+            let (mut sender, mut receiver) = testing::ring(8, 512);
             let writer = loom::thread::spawn(move || {
-                for tag in 1..=3_u8 {
+                for tag in 1..=5_u8 {
                     let room = loop {
                         if let Some(room) = sender.room(BYTES) {
                             break room;
@@ -525,7 +523,7 @@ mod loom_tests {
                     room.send(header(i32::from(tag)));
                 }
             });
-            for tag in 1..=3_u8 {
+            for tag in 1..=5_u8 {
                 let arrival = loop {
                     if let Some(arrival) = receiver.arrival() {
                         break arrival;
