@@ -4,7 +4,7 @@
 //!
 //! | wanted by | do | because |
 //! |---|---|---|
-//! | nobody: the node has a processor for each rank | look on, then sleep | waking a sleeper costs more than a long look |
+//! | nobody: there is a processor for each rank that is awake | look on, then sleep | waking a sleeper costs more than a long look |
 //! | ranks of the node | offer it | whoever is waited for may have it at once |
 //! | strangers that compute | sleep | who offers it gives a whole time slice away; who is woken comes before them |
 //!
@@ -130,8 +130,14 @@ impl Policy {
 
     /// Looks as fast as possible with which a wait begins.
     #[inline]
-    pub fn looks(&self) -> u32 {
-        if self.crowded { 2 } else { 4000 }
+    pub fn looks(&self, is_crowded: bool) -> u32 {
+        if is_crowded { 2 } else { 4000 }
+    }
+
+    /// Whether ranks take turns: where there are fewer processors than ranks, if more are awake than can run.
+    #[inline]
+    pub fn is_crowded(&self, awake: impl FnOnce() -> usize) -> bool {
+        self.crowded && awake() as u64 > self.cpus
     }
 
     /// Begins what follows when these looks have found nothing.
@@ -140,17 +146,17 @@ impl Policy {
     }
 
     /// What to do next. `moved` says whether anything has come, if not what is waited for.
-    pub fn step(&self, wait: &mut Wait, now: u64, moved: bool) -> Step {
+    pub fn step(&self, wait: &mut Wait, now: u64, moved: bool, is_crowded: bool) -> Step {
         if moved {
             *wait = self.begin(now);
         }
-        let patience = if self.crowded { 500 } else { 200 } * MICROSECOND;
+        let patience = if is_crowded { 500 } else { 200 } * MICROSECOND;
         let is_long = now - wait.since > patience && wait.steps >= LEAST_STEPS;
         wait.steps += 1;
         if wait.slept || is_long || self.strangers.are_near(now) {
             wait.slept = true;
             Step::Sleep
-        } else if self.crowded {
+        } else if is_crowded {
             Step::Offer
         } else {
             Step::Look
@@ -252,7 +258,7 @@ mod tests {
     fn wait(policy: &Policy, begin: u64, end: u64, each: u64) -> Step {
         let mut wait = policy.begin(begin);
         let times = (begin..=end).step_by(each as usize);
-        times.map(|now| policy.step(&mut wait, now, false)).last().expect("it begins")
+        times.map(|now| policy.step(&mut wait, now, false, policy.crowded)).last().expect("it begins")
     }
 
     #[test]
@@ -260,6 +266,14 @@ mod tests {
         let policy = Policy::new(2, 2);
         assert_eq!(wait(&policy, 0, 200 * MICROSECOND, MICROSECOND), Step::Look);
         assert_eq!(wait(&policy, 0, 202 * MICROSECOND, MICROSECOND), Step::Sleep);
+    }
+
+    #[test]
+    fn ranks_that_sleep_leave_their_processors_to_the_others() {
+        let policy = Policy::new(256, 2);
+        assert!(policy.is_crowded(|| 3) && !policy.is_crowded(|| 2));
+        assert_eq!((policy.looks(true), policy.looks(false)), (2, 4000));
+        assert!(!Policy::new(2, 2).is_crowded(|| unreachable!("there is a processor for each")));
     }
 
     #[test]
@@ -282,11 +296,11 @@ mod tests {
         let policy = Policy::new(3, 2);
         let mut wait = policy.begin(0);
         for _ in 0..LEAST_STEPS {
-            assert_eq!(policy.step(&mut wait, MICROSECOND, false), Step::Offer);
+            assert_eq!(policy.step(&mut wait, MICROSECOND, false, true), Step::Offer);
         }
-        assert_eq!(policy.step(&mut wait, MILLISECOND, false), Step::Sleep);
-        assert_eq!(policy.step(&mut wait, 2 * MILLISECOND, false), Step::Sleep);
-        assert_eq!(policy.step(&mut wait, 3 * MILLISECOND, true), Step::Offer);
+        assert_eq!(policy.step(&mut wait, MILLISECOND, false, true), Step::Sleep);
+        assert_eq!(policy.step(&mut wait, 2 * MILLISECOND, false, true), Step::Sleep);
+        assert_eq!(policy.step(&mut wait, 3 * MILLISECOND, true, true), Step::Offer);
     }
 
     /// Offers the processor at `now` and is back after a slice of 3 ms; when that is.
@@ -297,7 +311,7 @@ mod tests {
     }
 
     fn first_step(policy: &Policy, now: u64) -> Step {
-        policy.step(&mut policy.begin(now), now, false)
+        policy.step(&mut policy.begin(now), now, false, policy.crowded)
     }
 
     #[test]

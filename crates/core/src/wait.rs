@@ -110,13 +110,16 @@ impl Process {
         if let Some(result) = awaited.look(&mut state) {
             return result;
         }
-        for look in 1..=self.policy.looks() {
+        let (mut look, mut looks) = (0, self.policy.looks(self.is_crowded()));
+        while look < looks {
+            look += 1;
             if look > BRISK_LOOKS {
                 hint::spin_loop();
             }
             if look % LOOKS_PER_POLL == 0 {
                 state.engine.poll();
                 state = self.let_others_in(state);
+                looks = self.policy.looks(self.is_crowded());
             }
             if let Some(result) = awaited.look(&mut state) {
                 return result;
@@ -138,7 +141,7 @@ impl Process {
                 now = now_ns();
             }
             state.engine.p2p.read_directly_from(self.policy.direct_from_bytes(now));
-            match self.policy.step(&mut wait, now, moved) {
+            match self.policy.step(&mut wait, now, moved, self.is_crowded()) {
                 Step::Look => {
                     for _ in 0..LOOKS_PER_STEP {
                         hint::spin_loop();
@@ -177,10 +180,16 @@ impl Process {
     pub(crate) fn end_look(&self, mut state: Entered<'_, State>, vain: usize) {
         if vain == 0 {
             state.vain = VainLooks::default();
-        } else if self.policy.offers_after(&mut state.vain, vain) {
+        } else if self.policy.offers_after(&mut state.vain, vain) && self.is_crowded() {
             drop(state);
             self.offer(now_ns());
         }
+    }
+
+    /// Whether ranks take turns now.
+    #[inline]
+    fn is_crowded(&self) -> bool {
+        self.policy.is_crowded(|| self.bed.awake())
     }
 
     /// Offers the processor to others, at the time `begin`; when it is back.

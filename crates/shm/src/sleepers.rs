@@ -262,6 +262,15 @@ impl Bed {
     pub fn someone_sleeps(&self) -> bool {
         self.sleepers.summary.is_set()
     }
+
+    /// How many ranks of the job are awake, at most.
+    #[inline]
+    pub fn awake(&self) -> usize {
+        let asleep = |word: &AtomicU64| word.load(Ordering::Relaxed).count_ones() as usize;
+        let all = self.sleepers.bells.len();
+        let asleep = if self.someone_sleeps() { self.sleepers.bits.iter().map(asleep).sum() } else { 0 };
+        all.saturating_sub(asleep)
+    }
 }
 
 #[cfg(test)]
