@@ -3,12 +3,12 @@
 //! | lines | what |
 //! |---|---|
 //! | 1 | how many runs the member has completed; and, told once, by which word it will show that it has left |
-//! | 1, or none | what it calls, where that is noted |
 //! | those of a run, as often as runs can be under way | what it posts |
+//! | 1, or none | what it calls, where that is noted: not beside the first line, which others read meanwhile |
 //! | 16, or none | the types of its data, where they are compared |
 //!
 //! Blocks of shared memory have a power of two of lines. Of the runs that can be under way one is given up for what
-//! stands before the first, so nothing is wasted. The members of a channel may have made room for runs of more or fewer
+//! stands around them, so nothing is wasted. The members of a channel may have made room for runs of more or fewer
 //! lines, or for more or fewer at a time: as far as all have, it is used.
 
 use oxmpi_base::Result;
@@ -125,7 +125,7 @@ impl Form {
     /// Where the lines of the `place`th of the runs begin that can be under way.
     #[inline]
     pub(crate) fn lines_of(self, place: u8) -> u32 {
-        self.first() as u32 + u32::from(place) * u32::from(self.lines)
+        1 + u32::from(place) * u32::from(self.lines)
     }
 
     /// Whether the runs of a plan that has so many lines fit.
@@ -138,13 +138,13 @@ impl Form {
         self.behind() + if let Notes::Types = self.notes { CALLS } else { 0 }
     }
 
-    /// Those before the first run's, and before what is behind the last's.
-    const fn first(self) -> usize {
-        if let Notes::None = self.notes { 1 } else { 2 }
+    /// Those of runs, and the one before them.
+    const fn of_runs(self) -> usize {
+        1 + self.depth as usize * self.lines as usize
     }
 
     const fn behind(self) -> usize {
-        self.first() + self.depth as usize * self.lines as usize
+        self.of_runs() + if let Notes::None = self.notes { 0 } else { 1 }
     }
 
     /// What a member shows whose lines begin at `offset` of `segment`.
@@ -155,7 +155,7 @@ impl Form {
     /// What a member notes of its calls.
     #[inline]
     pub(crate) fn calls(self, shown: &[Line]) -> Option<&Calls> {
-        (self.notes >= Notes::Calls).then(|| Calls::on(&shown[1]))
+        (self.notes >= Notes::Calls).then(|| Calls::on(&shown[self.of_runs()]))
     }
 
     /// What types it notes.
