@@ -1,22 +1,11 @@
 /* Any number of persistent collectives may be alive, each at its own point, and what they used is used again.
    MPI-5.0: Collective Communication, Persistent Collective Operations. */
-#include "check.h"
-
-#include <unistd.h>
+#include "resident.h"
 
 enum { KINDS = 4, EACH = 97 };
 
 static int *values;
 static MPI_Request *requests;
-
-/* Pages that the process has in memory. */
-static long resident(void) {
-    long all, pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    CHECK(file && fscanf(file, "%ld %ld", &all, &pages) == 2, "the system tells sizes");
-    fclose(file);
-    return pages;
-}
 
 static void prepare(int i) {
     int *value = &values[2 * i];

@@ -1,17 +1,6 @@
 /* Communicators made and freed over and over use no more memory than one.
    MPI-5.0: Groups, Contexts, Communicators, Communicator Destructors. */
-#include "check.h"
-
-#include <unistd.h>
-
-/* Pages that the process has in memory. */
-static long resident(void) {
-    long all, pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    CHECK(file && fscanf(file, "%ld %ld", &all, &pages) == 2, "the system tells sizes");
-    fclose(file);
-    return pages;
-}
+#include "resident.h"
 
 static void come_and_go(long times) {
     for (long i = 0; i < times; i++) {
