@@ -15,13 +15,16 @@
 //! part of the time tells of strangers: they are remembered for a while, and the longer the more often they are met
 //! again; then it is tried whether they are gone.
 //!
+//! To read the clock costs as much as half a turn, where a turn begins with cold caches: as long as no stranger has been
+//! met, one offer in so many is timed, and a wait that ends soon does not know how long it has taken.
+//!
 //! Who only looks and returns, as `MPI_Test` does, never sleeps; but looks in a row that find nothing offer the
 //! processor once in a while where ranks take turns.
 //!
-//! A policy is a value without a clock: times are nanoseconds that the caller has read. What was tried, and figures:
-//! `docs/decisions/19-waiting.md`.
+//! A policy is a value without a clock: times are nanoseconds that the caller has read, or reads if asked. What was
+//! tried, and figures: `docs/decisions/19-waiting.md`.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How the threads of a process wait.
@@ -53,11 +56,11 @@ pub(crate) enum Step {
 }
 
 /// A wait that the first fast looks did not end.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Wait {
-    /// When something has come last.
-    since: u64,
-    /// Steps without a sleep since then.
+    /// When the clock was read for the first time since something has come.
+    since: Option<u64>,
+    /// Steps since something has come.
     steps: u32,
     /// Nothing has come since the last sleep.
     slept: bool,
@@ -77,6 +80,9 @@ struct Strangers {
     until: AtomicU64,
     /// For how long they were remembered when they were met last.
     memory: AtomicU64,
+    /// Offers of the processor, and how many more of them are all timed.
+    offers: AtomicU32,
+    watched: AtomicU32,
 }
 
 const MICROSECOND: u64 = 1000;
@@ -91,6 +97,10 @@ const NAPS: usize = 4;
 /// A program that looks again and again offers the processor once in so many looks: the first ones cost nothing, and
 /// an offer that nobody takes costs as much as they all.
 const LOOKS_PER_OFFER: usize = 16;
+
+/// One in so many offers is timed while no stranger has been met for so many that were all timed.
+const OFFERS_PER_CLOCK: u32 = 8;
+const WATCHED_OFFERS: u32 = 1000;
 
 /// Where ranks work on long messages an offer may take most of the patience; they are about to tell something.
 const LEAST_STEPS: u32 = 16;
@@ -140,20 +150,22 @@ impl Policy {
         self.crowded && awake() as u64 > self.cpus
     }
 
-    /// Begins what follows when these looks have found nothing.
-    pub fn begin(&self, now: u64) -> Wait {
-        Wait { since: now, steps: 0, slept: false }
-    }
-
     /// What to do next. `moved` says whether anything has come, if not what is waited for.
-    pub fn step(&self, wait: &mut Wait, now: u64, moved: bool, is_crowded: bool) -> Step {
+    pub fn step(&self, wait: &mut Wait, moved: bool, is_crowded: bool, clock: impl FnOnce() -> u64) -> Step {
         if moved {
-            *wait = self.begin(now);
+            *wait = Wait::default();
         }
-        let patience = if is_crowded { 500 } else { 200 } * MICROSECOND;
-        let is_long = now - wait.since > patience && wait.steps >= LEAST_STEPS;
         wait.steps += 1;
-        if wait.slept || is_long || self.strangers.are_near(now) {
+        if wait.slept {
+            return Step::Sleep;
+        }
+        if is_crowded && !self.strangers.are_watched() && !wait.steps.is_multiple_of(OFFERS_PER_CLOCK) {
+            return Step::Offer;
+        }
+        let now = clock();
+        let patience = if is_crowded { 500 } else { 200 } * MICROSECOND;
+        let is_long = now - *wait.since.get_or_insert(now) > patience && wait.steps > LEAST_STEPS;
+        if is_long || self.strangers.are_near(now) {
             wait.slept = true;
             Step::Sleep
         } else if is_crowded {
@@ -181,6 +193,18 @@ impl Policy {
             *vain = VainLooks::default();
         }
         is_often
+    }
+
+    /// Whether [`Policy::offered`] is to be told of the offer that follows.
+    #[inline]
+    pub fn times_offer(&self) -> bool {
+        let Strangers { offers, watched, .. } = &self.strangers;
+        // Several threads may do this at the same time, and miss some.
+        let number = offers.load(Ordering::Relaxed).wrapping_add(1);
+        offers.store(number, Ordering::Relaxed);
+        let left = watched.load(Ordering::Relaxed);
+        watched.store(left.saturating_sub(1), Ordering::Relaxed);
+        left > 0 || number.is_multiple_of(OFFERS_PER_CLOCK)
     }
 
     /// Takes in that the processor was offered from `begin` to `end`; `is_peer` says whether a rank of the node may
@@ -218,11 +242,11 @@ impl Policy {
 
     /// Messages of so many bytes are read out of the sender's memory where that is possible, though it may be slower:
     /// every piece of a message that goes through a ring must wait for both ranks to have a processor.
-    pub fn direct_from_bytes(&self, now: u64) -> u64 {
-        match (self.strangers.are_near(now), self.crowded) {
-            (false, _) => u64::MAX,
-            (true, true) => 256 << 10,
-            (true, false) => 8 << 20,
+    pub fn direct_from_bytes(&self, clock: impl FnOnce() -> u64) -> u64 {
+        match self.crowded {
+            _ if !self.strangers.have_been_met() || !self.strangers.are_near(clock()) => u64::MAX,
+            true => 256 << 10,
+            false => 8 << 20,
         }
     }
 }
@@ -230,6 +254,15 @@ impl Policy {
 impl Strangers {
     fn are_near(&self, now: u64) -> bool {
         now < self.until.load(Ordering::Relaxed)
+    }
+
+    fn have_been_met(&self) -> bool {
+        self.until.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether to look for them, since they have been met.
+    fn are_watched(&self) -> bool {
+        self.watched.load(Ordering::Relaxed) > 0
     }
 
     /// Notes that they have taken some time.
@@ -240,6 +273,7 @@ impl Strangers {
         let before = self.taken.load(Ordering::Relaxed).saturating_sub(passed / FORGIVEN_PART);
         let taken = (before + time).min(2 * ENOUGH);
         self.taken.store(taken, Ordering::Relaxed);
+        self.watched.store(WATCHED_OFFERS, Ordering::Relaxed);
         if taken > ENOUGH {
             let memory = self.memory.load(Ordering::Relaxed);
             let is_again = now < self.until.load(Ordering::Relaxed).saturating_add(memory);
@@ -256,9 +290,9 @@ mod tests {
 
     /// Steps that take `each`, from `begin` until `end`, while nothing comes; the last one.
     fn wait(policy: &Policy, begin: u64, end: u64, each: u64) -> Step {
-        let mut wait = policy.begin(begin);
+        let mut wait = Wait::default();
         let times = (begin..=end).step_by(each as usize);
-        times.map(|now| policy.step(&mut wait, now, false, policy.crowded)).last().expect("it begins")
+        times.map(|now| policy.step(&mut wait, false, policy.crowded, || now)).last().expect("it begins")
     }
 
     #[test]
@@ -280,7 +314,7 @@ mod tests {
     fn with_fewer_processors_it_offers_its_own_first() {
         let policy = Policy::new(3, 2);
         assert_eq!(wait(&policy, 0, 500 * MICROSECOND, 10 * MICROSECOND), Step::Offer);
-        assert_eq!(wait(&policy, 0, 510 * MICROSECOND, 10 * MICROSECOND), Step::Sleep);
+        assert_eq!(wait(&policy, 0, 650 * MICROSECOND, 10 * MICROSECOND), Step::Sleep);
         assert_eq!(wait(&policy, 0, 1500 * MICROSECOND, 100 * MICROSECOND), Step::Offer, "each takes long");
     }
 
@@ -294,13 +328,15 @@ mod tests {
     #[test]
     fn what_comes_makes_patient_again_and_a_vain_sleep_does_not() {
         let policy = Policy::new(3, 2);
-        let mut wait = policy.begin(0);
+        let mut wait = Wait::default();
+        let mut step = |moved, now| policy.step(&mut wait, moved, true, || now);
         for _ in 0..LEAST_STEPS {
-            assert_eq!(policy.step(&mut wait, MICROSECOND, false, true), Step::Offer);
+            assert_eq!(step(false, MICROSECOND), Step::Offer);
         }
-        assert_eq!(policy.step(&mut wait, MILLISECOND, false, true), Step::Sleep);
-        assert_eq!(policy.step(&mut wait, 2 * MILLISECOND, false, true), Step::Sleep);
-        assert_eq!(policy.step(&mut wait, 3 * MILLISECOND, true, true), Step::Offer);
+        let until_clock = (0..OFFERS_PER_CLOCK).map(|_| step(false, MILLISECOND)).last();
+        assert_eq!(until_clock, Some(Step::Sleep));
+        assert_eq!(step(false, 2 * MILLISECOND), Step::Sleep);
+        assert_eq!(step(true, 3 * MILLISECOND), Step::Offer);
     }
 
     /// Offers the processor at `now` and is back after a slice of 3 ms; when that is.
@@ -311,7 +347,7 @@ mod tests {
     }
 
     fn first_step(policy: &Policy, now: u64) -> Step {
-        policy.step(&mut policy.begin(now), now, false, policy.crowded)
+        policy.step(&mut Wait::default(), false, policy.crowded, || now)
     }
 
     #[test]
@@ -323,6 +359,20 @@ mod tests {
         assert_eq!(first_step(&policy, now), Step::Sleep);
         assert_eq!(first_step(&policy, now + SHORT_MEMORY - 1), Step::Sleep);
         assert_eq!(first_step(&policy, now + SHORT_MEMORY), Step::Offer);
+    }
+
+    #[test]
+    fn the_clock_is_read_seldom_until_strangers_are_met() {
+        let policy = Policy::new(3, 2);
+        let timed = || (0..2 * OFFERS_PER_CLOCK).filter(|_| policy.times_offer()).count();
+        assert_eq!(timed(), 2);
+        let unread = || -> u64 { unreachable!("the clock") };
+        assert_eq!(policy.step(&mut Wait::default(), false, true, unread), Step::Offer);
+        assert_eq!(policy.direct_from_bytes(unread), u64::MAX);
+        lose_a_slice(&policy, 0);
+        let watched = (0..).find(|_| !policy.times_offer());
+        assert!(watched.is_some_and(|watched| (WATCHED_OFFERS..).contains(&watched)), "{watched:?}");
+        assert_eq!(timed(), 2);
     }
 
     #[test]
@@ -417,21 +467,21 @@ mod tests {
             policy.waited(now, 100 * MICROSECOND);
             assert!(!policy.asks_for_waiting(now));
         }
-        assert_eq!(policy.direct_from_bytes(now), u64::MAX);
+        assert_eq!(policy.direct_from_bytes(|| now), u64::MAX);
         for _ in 0..5 {
             now += 2 * MILLISECOND;
             policy.waited(now, 3 * MILLISECOND / 2);
         }
-        assert_eq!((first_step(&policy, now), policy.direct_from_bytes(now)), (Step::Sleep, 8 << 20));
+        assert_eq!((first_step(&policy, now), policy.direct_from_bytes(|| now)), (Step::Sleep, 8 << 20));
     }
 
     #[test]
     fn long_messages_are_read_directly_beside_strangers_only() {
         let policy = Policy::new(3, 2);
-        assert_eq!(policy.direct_from_bytes(0), u64::MAX);
+        assert_eq!(policy.direct_from_bytes(|| 0), u64::MAX);
         let first = lose_a_slice(&policy, 0);
         let now = lose_a_slice(&policy, first);
-        assert_eq!(policy.direct_from_bytes(now), 256 << 10);
-        assert_eq!(policy.direct_from_bytes(now + SHORT_MEMORY), u64::MAX);
+        assert_eq!(policy.direct_from_bytes(|| now), 256 << 10);
+        assert_eq!(policy.direct_from_bytes(|| now + SHORT_MEMORY), u64::MAX);
     }
 }

@@ -4,6 +4,7 @@
 //! offer the processor to others, or sleep on a doorbell that others ring. Before it sleeps, a call looks whether a
 //! rank that it needs has left: then the job ends, as the wait would not.
 
+use std::cell::LazyCell;
 use std::hint;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use oxmpi_engine::{Absent, PeerId};
 use oxmpi_mem::Entered;
 
 use crate::clock::now_ns;
-use crate::policy::{Step, VainLooks};
+use crate::policy::{Step, VainLooks, Wait};
 use crate::process::{Process, State};
 
 /// Between two looks at what is waited for, everything else is polled: once in so many looks.
@@ -129,19 +130,16 @@ impl Process {
     }
 
     fn wait_patiently<'a, A: Awaited>(&'a self, mut state: Entered<'a, State>, mut awaited: A) -> A::Outcome {
-        let mut now = now_ns();
-        let mut wait = self.policy.begin(now);
+        let mut wait = Wait::default();
         loop {
             let moved = state.engine.poll();
             if let Some(result) = awaited.look(&mut state) {
                 return result;
             }
             state.answer_if_asked(&awaited);
-            if moved {
-                now = now_ns();
-            }
-            state.engine.p2p.read_directly_from(self.policy.direct_from_bytes(now));
-            match self.policy.step(&mut wait, now, moved, self.is_crowded()) {
+            let now = LazyCell::new(now_ns);
+            state.engine.p2p.read_directly_from(self.policy.direct_from_bytes(|| *now));
+            match self.policy.step(&mut wait, moved, self.is_crowded(), || *now) {
                 Step::Look => {
                     for _ in 0..LOOKS_PER_STEP {
                         hint::spin_loop();
@@ -150,25 +148,22 @@ impl Process {
                         }
                     }
                     state = self.let_others_in(state);
-                    now = now_ns();
                 }
                 Step::Offer => {
                     drop(state);
-                    // A poll that moves nothing takes no time worth counting: one look at the clock will do.
-                    now = self.offer(now);
+                    self.offer();
                     state = self.enter();
                 }
                 Step::Sleep => {
                     let nap = self.policy.nap(state.engine.knows_other_jobs());
                     drop(state);
-                    if self.policy.asks_for_waiting(now) {
-                        self.policy.waited(now, self.processor.waited_ns());
+                    if self.policy.asks_for_waiting(*now) {
+                        self.policy.waited(*now, self.processor.waited_ns());
                     }
                     if let Some(result) = self.sleep(&mut awaited, nap) {
                         return result;
                     }
                     state = self.enter();
-                    now = now_ns();
                 }
             }
         }
@@ -182,7 +177,7 @@ impl Process {
             state.vain = VainLooks::default();
         } else if self.policy.offers_after(&mut state.vain, vain) && self.is_crowded() {
             drop(state);
-            self.offer(now_ns());
+            self.offer();
         }
     }
 
@@ -192,18 +187,20 @@ impl Process {
         self.policy.is_crowded(|| self.bed.awake())
     }
 
-    /// Offers the processor to others, at the time `begin`; when it is back.
+    /// Offers the processor to others.
     #[cold]
-    fn offer(&self, begin: u64) -> u64 {
+    fn offer(&self) {
+        if !self.policy.times_offer() {
+            return yield_now();
+        }
+        let begin = now_ns();
         yield_now();
-        let end = now_ns();
         self.policy.offered(
             begin,
-            end,
+            now_ns(),
             || self.enter().engine.has_computing_peer(),
             || self.enter().engine.processor_time_ns(),
         );
-        end
     }
 
     /// Sleeps, unless there is something to do after all.
