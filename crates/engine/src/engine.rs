@@ -11,6 +11,7 @@ use oxmpi_shm::{Bed, Invitation, Job, Phase, StatePage, Ticket, shown_settings};
 
 use crate::absent::Absent;
 use crate::addresses::Addresses;
+use crate::binding::Binding;
 use crate::call::Lifetime;
 use crate::channel::{Channel, ChannelPlan};
 use crate::jobs::Whereabouts;
@@ -20,7 +21,7 @@ use crate::names::Names;
 use crate::p2p::{Address, P2p};
 use crate::peers::{PeerId, Peers};
 use crate::program::Program;
-use crate::run::{Awaits, Binding, Means, Run};
+use crate::run::{Awaits, Means, Run};
 use crate::signature::Signature;
 use crate::slab::{Key, Slab};
 

@@ -12,6 +12,7 @@
 
 mod absent;
 mod addresses;
+mod binding;
 mod call;
 mod channel;
 mod contexts;
@@ -31,6 +32,7 @@ mod slab;
 
 pub use absent::Absent;
 pub use addresses::Addresses;
+pub use binding::{Binding, Images, Transfer};
 pub use call::{Call, Called, Lifetime};
 pub use channel::{Channel, ChannelPlan};
 pub use engine::{ChannelKey, Engine, Joining, RunKey};
@@ -41,7 +43,7 @@ pub use names::Names;
 pub use p2p::{Address, AtOnce, Mode, Needs, OpKey, Outcome, P2p, Received};
 pub use peers::PeerId;
 pub use program::Program;
-pub use run::{Awaits, Binding, Images, Run, Transfer};
+pub use run::{Awaits, Run};
 pub use signature::Signature;
 pub use slab::{Key, Slab};
 

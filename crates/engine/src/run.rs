@@ -4,19 +4,18 @@
 //! leaves it with the engine, a persistent one begins it again and again. Cost per step: a few nanoseconds
 //! beside the copy or the reduction; no allocation once a run has been through once.
 
-use std::cell::RefCell;
 use std::num::NonZeroU64;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::copy::Next;
 use oxmpi_mem::{Region, Taken};
-use oxmpi_op::Reducer;
 use oxmpi_plan::{Action, Buf, Line as PlanLine, MAX_LINES, Peer, Plan, Span, Step, Take};
 use oxmpi_shm::fault::{Point, reach};
 use oxmpi_shm::{INLINE_BYTES, Line};
 
 use crate::absent::Absent;
+use crate::binding::{Binding, Transfer};
 use crate::call::{Called, LAG, Lifetime};
 use crate::channel::{Channel, Quarrel, Turn};
 use crate::matching::{Pattern, Source, source};
@@ -24,69 +23,6 @@ use crate::p2p::{Needs, OpKey, Outcome, P2p};
 use crate::peers::PeerId;
 use crate::program::Program;
 use crate::signature::Signature;
-
-/// What the roles of a plan's buffers stand for in one operation.
-#[derive(Debug)]
-pub struct Binding {
-    /// The data that this rank contributes; in place, a part of `recv`.
-    pub send: Buffer,
-    /// Where this rank's result goes.
-    pub recv: Buffer,
-    /// How contributions are combined, where they are. The buffers of a reduction are dense.
-    pub reducer: Option<Reducer>,
-    /// What stands in for the user's buffers, where those cannot be used as they are.
-    pub images: Option<Box<Images>>,
-}
-
-/// Packed stand-ins for buffers that have gaps.
-#[derive(Debug, Default)]
-pub struct Images {
-    /// Copied when a run begins.
-    pub before: Option<Transfer>,
-    /// Copied when a run is complete.
-    pub after: Option<Transfer>,
-    /// The stand-ins, which go back to the pool with the run.
-    pub regions: RefCell<Vec<Taken>>,
-}
-
-/// A copy between two buffers of as many packed bytes.
-#[derive(Clone, Debug)]
-pub struct Transfer {
-    /// The source.
-    pub from: Buffer,
-    /// The target.
-    pub into: Buffer,
-}
-
-impl Binding {
-    fn buffer(&self, buf: Buf) -> &Buffer {
-        match buf {
-            Buf::Send => &self.send,
-            Buf::Recv => &self.recv,
-            Buf::Scratch => unreachable!("scratch is always one piece"),
-        }
-    }
-
-    #[inline]
-    fn reducer(&self) -> &Reducer {
-        self.reducer.as_ref().expect("a plan that reduces is bound to an operation")
-    }
-}
-
-impl Transfer {
-    fn perform(&self, p2p: &mut P2p) {
-        match (self.from.as_dense(), self.into.as_dense()) {
-            (Some(from), _) => self.into.write(0, &from),
-            (None, Some(into)) => self.from.read(0, &into),
-            (None, None) => {
-                let packed = p2p.pool.take(self.from.bytes() as usize);
-                self.from.read(0, &packed);
-                self.into.write(0, &packed);
-                p2p.pool.give(packed);
-            }
-        }
-    }
-}
 
 /// See the module.
 #[derive(Debug)]

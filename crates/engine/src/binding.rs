@@ -1,0 +1,73 @@
+//! What a plan's buffers and its reduction are in one operation.
+
+use std::cell::RefCell;
+
+use oxmpi_datatype::Buffer;
+use oxmpi_mem::Taken;
+use oxmpi_op::Reducer;
+use oxmpi_plan::Buf;
+
+use crate::p2p::P2p;
+
+/// What the roles of a plan's buffers stand for in one operation.
+#[derive(Debug)]
+pub struct Binding {
+    /// The data that this rank contributes; in place, a part of `recv`.
+    pub send: Buffer,
+    /// Where this rank's result goes.
+    pub recv: Buffer,
+    /// How contributions are combined, where they are. The buffers of a reduction are dense.
+    pub reducer: Option<Reducer>,
+    /// What stands in for the user's buffers, where those cannot be used as they are.
+    pub images: Option<Box<Images>>,
+}
+
+/// Packed stand-ins for buffers that have gaps.
+#[derive(Debug, Default)]
+pub struct Images {
+    /// Copied when a run begins.
+    pub before: Option<Transfer>,
+    /// Copied when a run is complete.
+    pub after: Option<Transfer>,
+    /// The stand-ins, which go back to the pool with the run.
+    pub regions: RefCell<Vec<Taken>>,
+}
+
+/// A copy between two buffers of as many packed bytes.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    /// The source.
+    pub from: Buffer,
+    /// The target.
+    pub into: Buffer,
+}
+
+impl Binding {
+    pub(crate) fn buffer(&self, buf: Buf) -> &Buffer {
+        match buf {
+            Buf::Send => &self.send,
+            Buf::Recv => &self.recv,
+            Buf::Scratch => unreachable!("scratch is always one piece"),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn reducer(&self) -> &Reducer {
+        self.reducer.as_ref().expect("a plan that reduces is bound to an operation")
+    }
+}
+
+impl Transfer {
+    pub(crate) fn perform(&self, p2p: &mut P2p) {
+        match (self.from.as_dense(), self.into.as_dense()) {
+            (Some(from), _) => self.into.write(0, &from),
+            (None, Some(into)) => self.from.read(0, &into),
+            (None, None) => {
+                let packed = p2p.pool.take(self.from.bytes() as usize);
+                self.from.read(0, &packed);
+                self.into.write(0, &packed);
+                p2p.pool.give(packed);
+            }
+        }
+    }
+}
