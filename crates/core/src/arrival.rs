@@ -13,6 +13,7 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
 use oxmpi_engine::Engine;
+use oxmpi_engine::machine::Posts;
 
 /// For how long others are waited for. Ranks that are started together come within some milliseconds; those that
 /// have other things to do first are not to be hindered much.
@@ -37,7 +38,7 @@ pub(crate) fn arrive(engine: &Engine, patience: Duration) {
             if left.is_zero() {
                 break;
             }
-            bed.sleep(left, || are_all_there(engine, meeting));
+            bed.sleep(left, Posts::OfNobody, || are_all_there(engine, meeting));
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, Result, Status};
 use oxmpi_datatype::Buffer;
+use oxmpi_engine::machine::Posts;
 use oxmpi_engine::{Absent, Address, AtOnce, Names, Needs, OpKey, Outcome, P2p, Pattern, PeerId, Received};
 
 use crate::comm::Communicator;
@@ -294,6 +295,10 @@ impl<T, L: FnMut(&mut State) -> Option<T>> Awaited for Probe<'_, L> {
         while self.lost.is_some() && state.engine.poll() {}
     }
 
+    fn posts(&self, _: &State) -> Posts {
+        Posts::OfNobody
+    }
+
     fn describe(&self, state: &State) -> Option<String> {
         let from = self.source.map_or("anybody".to_owned(), |source| format!("rank {source}"));
         Some(format!("probe for a message from {from} of {}", state.comm(self.comm.context)))
@@ -369,6 +374,10 @@ impl Awaited for Receive {
             while state.engine.poll() {}
             (self.kept, self.is_in_vain) = (None, true);
         }
+    }
+
+    fn posts(&self, _: &State) -> Posts {
+        Posts::OfNobody
     }
 
     fn describe(&self, state: &State) -> Option<String> {

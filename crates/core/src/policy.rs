@@ -15,8 +15,8 @@
 //! part of the time tells of strangers: they are remembered for a while, and the longer the more often they are met
 //! again; then it is tried whether they are gone.
 //!
-//! To read the clock costs as much as half a turn, where a turn begins with cold caches: as long as no stranger has been
-//! met, one offer in so many is timed, and a wait that ends soon does not know how long it has taken.
+//! To read the clock costs as much as half a turn, where a turn begins with cold caches: as long as no stranger has
+//! been met, one offer in so many is timed, and a wait that ends soon does not know how long it has taken.
 //!
 //! Who only looks and returns, as `MPI_Test` does, never sleeps; but looks in a row that find nothing offer the
 //! processor once in a while where ranks take turns.

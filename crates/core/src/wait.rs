@@ -8,7 +8,7 @@ use std::cell::LazyCell;
 use std::hint;
 use std::time::Duration;
 
-use oxmpi_engine::machine::yield_now;
+use oxmpi_engine::machine::{Posts, yield_now};
 use oxmpi_engine::{Absent, PeerId};
 use oxmpi_mem::Entered;
 
@@ -38,6 +38,11 @@ pub(crate) trait Awaited {
     /// How long it may be slept for at a time, if less than usual.
     fn nap(&self) -> Option<Duration> {
         None
+    }
+
+    /// Whose posts it waits for, beside what the engine keeps.
+    fn posts(&self, _: &State) -> Posts {
+        Posts::OfAnybody
     }
 
     /// What it is, for reports, where the engine does not know it.
@@ -206,7 +211,8 @@ impl Process {
     /// Sleeps, unless there is something to do after all.
     fn sleep<A: Awaited>(&self, awaited: &mut A, nap: Duration) -> Option<A::Outcome> {
         let mut result = None;
-        self.bed.sleep(awaited.nap().unwrap_or(nap), || {
+        let posts = self.enter().posts(awaited);
+        self.bed.sleep(awaited.nap().unwrap_or(nap), posts, || {
             let mut state = self.enter();
             let moved = state.engine.poll();
             result = awaited.look(&mut state);
@@ -218,7 +224,7 @@ impl Process {
             if !moved && result.is_none() {
                 result = self.look_for_the_last_time(&mut state, awaited);
             }
-            moved || result.is_some() || state.is_asked()
+            moved || result.is_some() || state.is_asked() || state.posts(awaited) != posts
         });
         result
     }
@@ -256,6 +262,11 @@ impl Process {
 }
 
 impl State {
+    /// Whose posts are to wake this rank while it waits for this.
+    fn posts(&self, awaited: &impl Awaited) -> Posts {
+        self.engine.posts().and(awaited.posts(self))
+    }
+
     /// Answers the launcher, if it wants to know what this rank is waiting for.
     fn answer_if_asked(&self, awaited: &impl Awaited) {
         if self.is_asked() {

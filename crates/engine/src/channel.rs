@@ -456,11 +456,11 @@ impl Channel {
         }
     }
 
-    /// Wakes the other members: something was published.
+    /// Wakes the other members that wait for it: something was posted.
     #[inline]
     pub(crate) fn wake_members(&self, peers: &Peers) {
         if !self.segments.is_empty() || peers.someone_sleeps() {
-            peers.wake_all_of(self.all().map(|member| member.peer));
+            peers.wake_for_post(self.all().map(|member| member.peer));
         }
     }
 

@@ -7,7 +7,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use oxmpi_base::{Error, Result};
-use oxmpi_shm::{Bed, Invitation, Job, Phase, StatePage, Ticket, shown_settings};
+use oxmpi_shm::{Bed, Invitation, Job, Phase, Posts, StatePage, Ticket, shown_settings};
 
 use crate::absent::Absent;
 use crate::addresses::Addresses;
@@ -463,6 +463,21 @@ impl Engine {
     pub fn suspect_run(&mut self, key: ChannelKey, run: &mut Run, plan: &Program) {
         let channel = self.channels.get_mut(key).expect("channels are left last");
         run.suspect(plan, channel, &mut self.p2p);
+    }
+
+    /// Whose posts move on what is kept here.
+    pub fn posts(&self) -> Posts {
+        if self.p2p.has_threads() {
+            return Posts::OfAnybody; // threads sleep together
+        }
+        let kept = self.active.iter().filter_map(|&key| self.runs.get(key));
+        kept.map(|kept| self.posts_for(kept.channel, &kept.run, &kept.plan)).fold(Posts::OfNobody, Posts::and)
+    }
+
+    /// Whose posts move on a run that its caller moves on.
+    pub fn posts_for(&self, channel: ChannelKey, run: &Run, plan: &Program) -> Posts {
+        let peer = run.awaited(plan, self.channel(channel));
+        peer.and_then(|peer| self.p2p.peers.rank_in_job(peer)).map_or(Posts::OfAnybody, Posts::Of)
     }
 
     /// Bytes of shared and of private memory that were ever in use at the same time, for temporaries.

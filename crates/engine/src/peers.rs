@@ -318,13 +318,13 @@ impl Peers {
         self.job.someone_sleeps()
     }
 
-    /// Wakes those of these who sleep: something was published for them.
+    /// Wakes those of these who sleep and wait for a post of this process: it has posted something.
     #[cold]
-    pub(crate) fn wake_all_of(&self, peers: impl Iterator<Item = PeerId>) {
+    pub(crate) fn wake_for_post(&self, peers: impl Iterator<Item = PeerId>) {
         let asleep = self.job.asleep();
         for peer in peers {
             if self.is_of_job(peer) {
-                asleep.wake(peer.place());
+                asleep.wake_for_post(peer.place(), self.me.place());
             } else {
                 self[peer].wake();
             }

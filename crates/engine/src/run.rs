@@ -190,6 +190,15 @@ impl Run {
         self.is_noted = true;
     }
 
+    /// Whose post alone moves the run on, if that is known.
+    pub(crate) fn awaited(&self, plan: &Program, channel: &Channel) -> Option<PeerId> {
+        self.awaits.filter(|awaits| !self.finished && !awaits.has_come())?;
+        match plan.steps.get(self.step)?.action {
+            Action::Excerpt { peer, .. } | Action::Pull { peer, .. } => Some(channel.address(peer).peer),
+            _ => None,
+        }
+    }
+
     /// The rank of the job that has left without doing what the run waits for.
     pub(crate) fn misses(
         &self,
@@ -214,14 +223,8 @@ impl Run {
             Needs::Receive(peer) => Some(peer),
         });
         message.or_else(|| match plan.steps.get(self.step)?.action {
-            Action::Excerpt { peer, .. } | Action::Pull { peer, .. }
-                if self.awaits.is_some_and(|awaits| !awaits.has_come()) =>
-            {
-                let peer = channel.address(peer).peer;
-                absent.is_leaving(peer).then_some(peer)
-            }
             Action::Post { .. } => channel.debtor(self.turn.number, absent),
-            _ => None,
+            _ => self.awaited(plan, channel).filter(|&peer| absent.is_leaving(peer)),
         })
     }
 

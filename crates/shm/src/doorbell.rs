@@ -12,6 +12,40 @@ pub(crate) struct Doorbell {
     state: AtomicU32,
     /// Threads of the rank that sleep, or are about to.
     threads: AtomicU32,
+    /// Whose posts they wait for: [`Posts::word`].
+    posts: AtomicU32,
+}
+
+/// Whose posts a rank waits for while it sleeps: a word to each of a thousand who sleep, for every post of every other,
+/// would be a million system calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Posts {
+    /// All, as far as is known.
+    OfAnybody,
+    /// Those of this rank of its job, and no others.
+    Of(usize),
+    /// None.
+    OfNobody,
+}
+
+impl Posts {
+    /// Those that either waits for.
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::OfNobody, other) => other,
+            (this, Self::OfNobody) => this,
+            (this, other) if this == other => this,
+            _ => Self::OfAnybody,
+        }
+    }
+
+    fn word(self) -> u32 {
+        match self {
+            Self::OfAnybody => 0,
+            Self::Of(rank) => u32::try_from(rank + 1).expect("ranks are counted in an i32"),
+            Self::OfNobody => u32::MAX,
+        }
+    }
 }
 
 /// The bit of [`Doorbell::state`].
@@ -46,6 +80,17 @@ impl Doorbell {
     /// down.
     pub(crate) fn wait(&self, state: u32, timeout: Duration) {
         futex_wait(&self.state, state, timeout);
+    }
+
+    /// Says whose posts those who lie there wait for.
+    pub(crate) fn want(&self, posts: Posts) {
+        self.posts.store(posts.word(), Ordering::Relaxed);
+    }
+
+    /// Whether they wait for a post of `rank`.
+    pub(crate) fn wants(&self, rank: usize) -> bool {
+        let word = self.posts.load(Ordering::Relaxed);
+        word == Posts::OfAnybody.word() || word == Posts::Of(rank).word()
     }
 
     /// A thread has got up; whether no other sleeps.
@@ -111,6 +156,6 @@ fn futex_wake(_: &AtomicU32) {
 #[cfg(test)]
 impl Doorbell {
     pub(crate) fn of_a_test() -> Self {
-        Self { state: AtomicU32::new(0), threads: AtomicU32::new(0) }
+        Self { state: AtomicU32::new(0), threads: AtomicU32::new(0), posts: AtomicU32::new(0) }
     }
 }

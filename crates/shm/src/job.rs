@@ -398,7 +398,7 @@ mod tests {
 
     use super::*;
     use crate::ring::{Header as MessageHeader, Receiver, RingSize, Sender};
-    use crate::{Announcement, Guest, Ties};
+    use crate::{Announcement, Guest, Posts, Ties};
 
     fn ticket(job: Job, rank: usize) -> Ticket {
         let claim = job.claim(rank).expect("locks");
@@ -482,7 +482,7 @@ mod tests {
         std::thread::scope(|scope| {
             let sleeper = scope.spawn(|| {
                 while doorway.take(|_| true).is_none() {
-                    bed.sleep(Duration::from_secs(60), || doorway.is_waiting());
+                    bed.sleep(Duration::from_secs(60), Posts::OfAnybody, || doorway.is_waiting());
                 }
             });
             while !job.someone_sleeps() {

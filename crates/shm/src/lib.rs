@@ -49,6 +49,7 @@ pub use arena::{Arena, Block};
 pub use calls::{CALLS, Calls, Signatures};
 pub use cpus::{Cpu, allowed_cpus};
 pub use departure::Departure;
+pub use doorbell::Posts;
 pub use doorway::{Announcement, Doorway};
 pub use end::end_process;
 pub use guest::Guest;

@@ -27,7 +27,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::doorbell::Doorbell;
+use crate::doorbell::{Doorbell, Posts};
 use crate::fault::{Point, reach};
 use crate::membarrier;
 use crate::sync::{AtomicU64, Ordering, fence};
@@ -203,6 +203,20 @@ impl Asleep {
         }
     }
 
+    /// Wakes `rank`, if it sleeps and waits for a post of `poster`, who has posted something.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn wake_for_post(&self, rank: usize, poster: usize) {
+        let (word, bit) = self.0.bit(rank);
+        let bell = &self.0.bells[rank];
+        // Acquire pairs with the Release in `announce`: of a sleep that may have overlooked the post, it is seen whose
+        // posts it is for. In one that begins later the post is seen.
+        if word.load(Ordering::Acquire) & bit != 0 && bell.wants(poster) {
+            bell.ring();
+        }
+    }
+
     /// Wakes those of `ranks` that sleep. Costs a load for 64 of them.
     ///
     /// # Panics
@@ -237,10 +251,12 @@ impl Bed {
     }
 
     /// Sleeps until the rank is woken, `timeout` passes or a signal comes; not at all if `ready` says that there is
-    /// something to do. To be called by threads of the rank.
-    pub fn sleep(&self, timeout: Duration, ready: impl FnOnce() -> bool) {
+    /// something to do. To be called by threads of the rank. Who posts need not wake it unless it waits for his
+    /// `posts`: where several threads sleep, those of anybody.
+    pub fn sleep(&self, timeout: Duration, posts: Posts, ready: impl FnOnce() -> bool) {
         let Self { sleepers, rank } = *self;
         let bell = &sleepers.bells[rank];
+        bell.want(posts);
         let state = bell.lie_down();
         let is_rung_for = sleepers.announce(rank);
         if !ready() {
@@ -310,7 +326,7 @@ mod tests {
         let sleepers = sleepers(70);
         let begin = Instant::now();
         std::thread::scope(|scope| {
-            let sleeper = scope.spawn(|| Bed::new(sleepers, 69).sleep(LONG, || false));
+            let sleeper = scope.spawn(|| Bed::new(sleepers, 69).sleep(LONG, Posts::OfAnybody, || false));
             while !sleeper.is_finished() {
                 wake(&sleepers, 68);
                 wake(&sleepers, 69);
@@ -327,12 +343,12 @@ mod tests {
         let sleepers = sleepers(1);
         let begin = Instant::now();
         std::thread::scope(|scope| {
-            let sleeper = scope.spawn(|| Bed::new(sleepers, 0).sleep(LONG, || false));
+            let sleeper = scope.spawn(|| Bed::new(sleepers, 0).sleep(LONG, Posts::OfAnybody, || false));
             while !sleepers.summary.is_set() {
                 std::thread::yield_now();
             }
             while !sleeper.is_finished() {
-                Bed::new(sleepers, 0).sleep(LONG, || true);
+                Bed::new(sleepers, 0).sleep(LONG, Posts::OfAnybody, || true);
                 wake(&sleepers, 0);
                 std::thread::yield_now();
             }
@@ -345,7 +361,7 @@ mod tests {
     fn nobody_sleeps_over_something_that_is_ready() {
         let begin = Instant::now();
         let sleepers = sleepers(1);
-        Bed::new(sleepers, 0).sleep(LONG, || true);
+        Bed::new(sleepers, 0).sleep(LONG, Posts::OfAnybody, || true);
         assert!(begin.elapsed() < LONG / 2);
         assert!(!sleepers.summary.is_set());
     }
@@ -367,6 +383,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_post_wakes_those_alone_who_wait_for_it() {
+        let sleepers = sleepers(4);
+        let all = [Posts::OfAnybody, Posts::Of(7), Posts::Of(8), Posts::OfNobody];
+        let before = sleepers.bells.iter().zip(all).map(|(bell, posts)| {
+            bell.want(posts);
+            bell.lie_down()
+        });
+        let before: Vec<u32> = before.collect();
+        for rank in 0..3 {
+            sleepers.announce(rank);
+        }
+        let asleep = sleepers.asleep().expect("they sleep");
+        (0..4).for_each(|rank| asleep.wake_for_post(rank, 7));
+        let woken = sleepers.bells.iter().zip(before).map(|(bell, before)| bell.lie_down() != before);
+        assert_eq!(woken.collect::<Vec<_>>(), [true, true, false, false]);
+        assert_eq!(Posts::Of(7).and(Posts::OfNobody).and(Posts::Of(7)), Posts::Of(7));
+        assert_eq!(Posts::Of(7).and(Posts::Of(8)), Posts::OfAnybody);
+    }
+
     /// However it is left: with its bit and the summary, or with one of the two.
     #[test]
     fn who_has_died_asleep_is_forgotten() {
@@ -375,12 +411,12 @@ mod tests {
         sleepers.forget(1);
         assert!(!sleepers.summary.is_set());
         sleepers.bits[0].store(0b10, Ordering::Relaxed);
-        Bed::new(sleepers, 2).sleep(LONG, || true);
+        Bed::new(sleepers, 2).sleep(LONG, Posts::OfAnybody, || true);
         assert!(sleepers.summary.is_set(), "the last one seems to sleep");
         sleepers.forget(1);
         assert!(!sleepers.summary.is_set());
         sleepers.summary.set();
-        Bed::new(sleepers, 2).sleep(LONG, || true);
+        Bed::new(sleepers, 2).sleep(LONG, Posts::OfAnybody, || true);
         assert!(!sleepers.summary.is_set());
     }
 

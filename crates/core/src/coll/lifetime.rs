@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_engine::machine::Posts;
 use oxmpi_engine::{
     Absent, Address, Addresses, Call, Called, ChannelKey, ChannelPlan, Form, Lifetime, Lines, PeerId,
     Program, Run, RunKey,
@@ -119,6 +120,11 @@ impl Awaited for OnTheStack<'_> {
         if let Some(plan) = &self.plan {
             state.engine.suspect_run(self.comm.channel, self.run, plan);
         }
+    }
+
+    fn posts(&self, state: &State) -> Posts {
+        let plan = self.plan.as_ref();
+        plan.map_or(Posts::OfNobody, |plan| state.engine.posts_for(self.comm.channel, self.run, plan))
     }
 
     fn describe(&self, state: &State) -> Option<String> {

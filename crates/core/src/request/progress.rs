@@ -4,6 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use oxmpi_base::{Result, Status};
+use oxmpi_engine::machine::Posts;
 use oxmpi_engine::{Absent, Awaits, OpKey, Outcome, PeerId};
 
 use super::activity::Activity;
@@ -46,6 +47,10 @@ impl Awaited for OneRequest {
     fn suspect(&mut self, _: &mut State) {
         // Perhaps that is waited for no longer.
         self.awaits = None;
+    }
+
+    fn posts(&self, _: &State) -> Posts {
+        Posts::OfNobody // the engine keeps its run
     }
 
     fn describe(&self, state: &State) -> Option<String> {

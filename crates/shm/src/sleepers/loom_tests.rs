@@ -33,7 +33,7 @@ fn publish(sleepers: Sleepers, flag: &AtomicU32, ranks: Range<usize>) {
 fn sleep_until_published(sleepers: Sleepers, rank: usize, flag: &AtomicU32) {
     let is_published = || flag.load(Ordering::Acquire) == 1;
     while !is_published() {
-        Bed::new(sleepers, rank).sleep(LONG, is_published);
+        Bed::new(sleepers, rank).sleep(LONG, Posts::OfAnybody, is_published);
     }
 }
 
@@ -119,9 +119,35 @@ fn when_all_have_got_up_the_summary_is_clear() {
     check(3, || {
         let sleepers = sleepers(2);
         no_longer_running();
-        let other = loom::thread::spawn(move || Bed::new(sleepers, 1).sleep(LONG, || true));
-        Bed::new(sleepers, 0).sleep(LONG, || true);
+        let other = loom::thread::spawn(move || Bed::new(sleepers, 1).sleep(LONG, Posts::OfAnybody, || true));
+        Bed::new(sleepers, 0).sleep(LONG, Posts::OfAnybody, || true);
         other.join().expect("no panic");
         assert!(!sleepers.summary.is_set());
+    });
+}
+
+/// Two post; the sleeper waits for one after the other, and says so. Somebody else sleeps already.
+#[test]
+fn who_sleeps_for_the_post_of_one_after_another_is_noticed_by_both() {
+    check(2, || {
+        let (sleepers, posts) = (sleepers(2), [flag(), flag()]);
+        sleepers.bits[0].store(0b10, Ordering::Relaxed);
+        sleepers.summary.set();
+        sleepers.summary.note_known();
+        let writers = [0, 1].map(|writer| {
+            loom::thread::spawn(move || {
+                posts[writer].store(1, Ordering::Release);
+                if let Some(asleep) = sleepers.asleep() {
+                    asleep.wake_for_post(0, writer);
+                }
+            })
+        });
+        for (writer, post) in posts.into_iter().enumerate() {
+            let is_there = || post.load(Ordering::Acquire) == 1;
+            while !is_there() {
+                Bed::new(sleepers, 0).sleep(LONG, Posts::Of(writer), is_there);
+            }
+        }
+        writers.into_iter().for_each(|thread| thread.join().expect("no panic"));
     });
 }
