@@ -243,9 +243,12 @@ impl Sender {
     #[inline]
     fn has_credit(&mut self, capacity: u64) -> bool {
         // Pairs with the Release in `release`.
-        self.seen_cells = self.credit.cells.load(Ordering::Acquire).min(self.position);
+        let seen = self.credit.cells.load(Ordering::Acquire).min(self.position);
+        let is_used_up = self.position >= self.limit;
+        // A ring that is used up seems full, so that this is asked again.
+        self.seen_cells = if is_used_up { seen.min(self.position.saturating_sub(capacity)) } else { seen };
         self.is_to_announce();
-        self.position - self.seen_cells < capacity && self.position < self.limit
+        self.position - seen < capacity && !is_used_up
     }
 
     /// How large the ring is.

@@ -157,6 +157,7 @@ mod tests {
             receiver.release(&arrival);
         }
         assert_eq!(sender.sent(), super::super::SMALL_MESSAGES);
+        assert!(sender.room(0).is_none(), "and remains so");
         sender.go_on();
         sender.room(0).expect("it goes on").send(Header::default());
         assert!(sender.room(0).is_none());
