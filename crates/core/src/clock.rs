@@ -15,12 +15,6 @@ pub fn wall_time() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 * wall_tick()
 }
 
-/// Nanoseconds since the machine started.
-pub(crate) fn now_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
-}
-
 /// Resolution of [`wall_time`], in seconds.
 pub const fn wall_tick() -> f64 {
     1e-9

@@ -8,11 +8,10 @@ use std::cell::LazyCell;
 use std::hint;
 use std::time::Duration;
 
-use oxmpi_engine::machine::{Posts, yield_now};
+use oxmpi_engine::machine::{Posts, now_ns, yield_now};
 use oxmpi_engine::{Absent, PeerId};
 use oxmpi_mem::Entered;
 
-use crate::clock::now_ns;
 use crate::policy::{Step, VainLooks, Wait};
 use crate::process::{Process, State};
 

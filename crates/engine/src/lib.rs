@@ -50,6 +50,7 @@ pub use slab::{Key, Slab};
 /// What a process sees of the machine and shows of itself.
 pub mod machine {
     pub use oxmpi_shm::{
-        Bed, Cpu, Phase, Posts, ProcessorQueue, StatePage, allowed_cpus, end_process, usable_cpus, yield_now,
+        Bed, Cpu, Phase, Posts, ProcessorQueue, StatePage, allowed_cpus, end_process, now_ns, usable_cpus,
+        yield_now,
     };
 }

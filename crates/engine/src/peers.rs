@@ -324,7 +324,7 @@ impl Peers {
         let asleep = self.job.asleep();
         for peer in peers {
             if self.is_of_job(peer) {
-                asleep.wake_for_post(peer.place(), self.me.place());
+                asleep.iter().for_each(|asleep| asleep.wake_for_post(peer.place(), self.me.place()));
             } else {
                 self[peer].wake();
             }

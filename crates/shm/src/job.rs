@@ -310,10 +310,10 @@ impl Job {
         self.summary.is_set()
     }
 
-    /// The ranks to wake, when something was published for some.
-    #[cold]
-    pub fn asleep(&self) -> Asleep {
-        Asleep::behind_fence(self.sleepers())
+    /// The ranks to wake, when something was published for some, if any could be asleep.
+    #[inline]
+    pub fn asleep(&self) -> Option<Asleep> {
+        self.sleepers().asleep()
     }
 
     /// Wakes `rank`, if it sleeps: something was published for it.
@@ -322,21 +322,21 @@ impl Job {
     /// If there is no such rank.
     #[inline]
     pub fn wake(&self, rank: usize) {
-        if self.someone_sleeps() {
-            self.asleep().wake(rank);
+        if let Some(asleep) = self.asleep() {
+            asleep.wake(rank);
         }
     }
 
     /// Wakes every rank that sleeps. To be called by any process: it passes a fence.
     pub fn wake_all(&self) {
-        self.asleep().wake_all_of(0..self.size());
+        Asleep::behind_fence(self.sleepers()).wake_all_of(0..self.size());
     }
 
     /// Wakes every rank that sleeps and may wait for what one that has ended, or is leaving, will not do: not those
     /// that are leaving, too.
     pub fn wake_those_left(&self) {
         let is_left = |rank| self.state(rank).phase() != Phase::Leaving;
-        self.asleep().wake_those_of(0..self.size(), is_left);
+        Asleep::behind_fence(self.sleepers()).wake_those_of(0..self.size(), is_left);
     }
 
     /// Notes that the process of `rank` has ended, asleep perhaps: for the launcher, who knows.

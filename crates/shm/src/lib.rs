@@ -58,7 +58,7 @@ pub use job::{Job, Member};
 pub use knocks::Knocks;
 pub use layout::FIRST_LINES;
 pub use line::{INLINE_BYTES, Line};
-pub use machine::{ProcessorQueue, usable_cpus, yield_now};
+pub use machine::{ProcessorQueue, now_ns, usable_cpus, yield_now};
 pub use rings::{RingPlace, Rings};
 pub use seat::{Claim, Ticket};
 pub use segment::Segment;

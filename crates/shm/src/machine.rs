@@ -34,6 +34,13 @@ pub fn yield_now() {
     rustix::thread::sched_yield();
 }
 
+/// Nanoseconds since the machine started.
+#[inline]
+pub fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+}
+
 /// Time that all threads of a process have had a processor, in nanoseconds; `None` if that cannot be seen from here.
 pub(crate) fn processor_time_ns(pid: u32) -> Option<u64> {
     let pid = libc::pid_t::try_from(pid).ok().filter(|&pid| pid != 0)?;

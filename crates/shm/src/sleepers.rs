@@ -2,20 +2,22 @@
 //!
 //! A rank that found nothing to do for long sleeps at its doorbell. A bit for each rank says that threads of it sleep,
 //! or are about to; one word above them all, the summary, whether any bit may be set. To publish something costs a
-//! writer one relaxed load more, of the summary: no fence, no system call, no locked instruction. Only where that says
-//! so it passes a fence, looks at the bits of those for whom it has published, and rings for who sleeps.
+//! writer one load more, of the summary: no fence, no system call, no locked instruction. Only where that says so it
+//! looks at the bits of those for whom it has published, and rings for who sleeps.
 //!
 //! That is sound because of what a sleeper does when it has set its bit and the summary, before it looks once more
 //! whether there is something to do:
 //!
-//! - The first one makes every running rank pass a [barrier](crate::membarrier). A writer published before it,
-//!   and the sleeper sees that, or loads the summary after it, and finds it set. When all have passed the first one
-//!   notes that the summary is *known*.
-//! - Who finds it known passes a fence, no more. A writer that finds the summary clear has loaded it before the first
-//!   one's barrier, so that what it has published is seen by now; one that finds it set passes a fence, too. Of two who
-//!   both write, pass a fence, and read what the other one writes, one at least sees the other.
-//!
-//! So however many go to sleep, running ranks are interrupted once, as long as anybody sleeps.
+//! - Where ranks lie down seldom each makes every running rank pass a [barrier](crate::membarrier). A writer published
+//!   before it, and the sleeper sees that, or loads summary and bit after it, and finds them set. So as long as the
+//!   others sleep, those who are awake pay two loads for what they publish.
+//! - Where many do, that would interrupt all others again and again. One of them says in the summary that writers are
+//!   to pass a *fence* before they look at the bits, makes all pass a barrier, and notes that this is *known*. Who
+//!   finds it known passes a fence, no more. A writer that has not seen it has loaded the summary before that barrier,
+//!   so that what it has published is seen by now; one that has passes a fence, too. Of two who both write, pass a
+//!   fence, and read what the other one writes, one at least sees the other.
+//! - When it has become calm again who lies down takes that back. Who finds it taken back sees the bits of all who
+//!   have relied on it: they have changed the summary before.
 //!
 //! Who gets up clears its bit; that of one who has died asleep the launcher clears. Either then clears the summary if
 //! no bit is left, by an exchange that fails where anybody has set the summary since he began to look: everyone who
@@ -32,16 +34,31 @@ use crate::fault::{Point, reach};
 use crate::membarrier;
 use crate::sync::{AtomicU64, Ordering, fence};
 
-/// Whether anyone sleeps: two bits, below a number that changes whenever they are set.
+/// Whether anyone sleeps.
 #[repr(C, align(128))]
 #[derive(Debug)]
-pub(crate) struct Summary(AtomicU64);
+pub(crate) struct Summary {
+    /// Three bits, below two numbers: how often [`FENCED`] was taken back, and, above, how often [`SET`] was set.
+    word: AtomicU64,
+    /// When anybody lay down last.
+    last: AtomicU64,
+}
 
-/// The bits of a summary: somebody may sleep; and all who run have passed a barrier since that is so.
+/// Somebody may sleep.
 const SET: u64 = 1;
-const KNOWN: u64 = 2;
-/// The least number above them.
-const TURN: u64 = 4;
+/// Who publishes something passes a fence before it looks for whom.
+const FENCED: u64 = 2;
+/// All who run have passed a barrier since that is so.
+const KNOWN: u64 = 4;
+/// The least of each of the two numbers, and all bits of the first.
+const RETREAT: u64 = 8;
+const TURN: u64 = 1 << 32;
+const RETREATS: u64 = TURN - RETREAT;
+
+/// Who lies down so long after everybody else makes all others pass a barrier: a few microseconds of his, one of each
+/// who runs.
+#[cfg(not(loom))]
+const CALM_NS: u64 = 1_000_000;
 
 /// Ranks with bits in one word.
 pub(crate) const RANKS_PER_WORD: usize = u64::BITS as usize;
@@ -56,7 +73,7 @@ pub(crate) struct Sleepers {
     pub bells: &'static [Doorbell],
 }
 
-/// Sleepers as they are seen by who has published something, after the fence that this takes.
+/// Sleepers as they are seen by who has published something, after the fence that this takes if it takes one.
 #[derive(Clone, Copy, Debug)]
 pub struct Asleep(Sleepers);
 
@@ -78,36 +95,66 @@ impl Summary {
     /// Whether anyone could be asleep.
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed) & SET != 0
+        self.word.load(Ordering::Relaxed) & SET != 0
+    }
+
+    /// Whether nobody has lain down for a while, until now.
+    fn is_calm(&self) -> bool {
+        #[cfg(loom)]
+        return self.last.load(Ordering::Relaxed) != 0; // a model says what is so
+        #[cfg(not(loom))]
+        {
+            let now = crate::machine::now_ns();
+            now.saturating_sub(self.last.swap(now, Ordering::Relaxed)) > CALM_NS
+        }
     }
 
     /// Sets it, for one whose bit is set; what it was.
     fn set(&self) -> u64 {
-        let set = |word: u64| Some(word.wrapping_add(TURN) | SET);
-        // Acquire pairs with the Release in `note_known`; Release with the Acquire in `clear_if`.
-        let before = self.0.fetch_update(Ordering::AcqRel, Ordering::Relaxed, set);
+        self.change(|word| word.wrapping_add(TURN) | SET)
+    }
+
+    /// Tells who publishes to pass a fence; how often that was taken back before.
+    fn call_for_fences(&self) -> u64 {
+        self.change(|word| word | FENCED) & RETREATS
+    }
+
+    /// Takes that back.
+    fn retreat(&self) {
+        self.change(|word| match word & FENCED {
+            0 => word,
+            _ => word & !(FENCED | KNOWN | RETREATS) | (word + RETREAT) & RETREATS,
+        });
+    }
+
+    /// Notes that everyone who runs has passed a barrier since fences were called for, after so many retreats.
+    fn note_known(&self, retreats: u64) {
+        self.change(|word| match word & (FENCED | RETREATS) == FENCED | retreats {
+            true => word | KNOWN,
+            false => word, // fences are not called for any more, or again
+        });
+    }
+
+    /// Changes it; what it was.
+    fn change(&self, change: impl Fn(u64) -> u64) -> u64 {
+        // Acquire: who sees that fences are known to be called for sees what was published before the barrier. Release:
+        // who sees what has become of it, by the Acquire in `is_known`, `clear_if` and `Sleepers::asleep`, sees the
+        // bits of all who have changed it.
+        let before = self.word.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |word| Some(change(word)));
         before.unwrap_or_default()
     }
 
-    /// Notes that everyone who runs has passed a barrier since it was set.
-    fn note_known(&self) {
-        let known = |word: u64| (word & SET != 0).then_some(word | KNOWN);
-        // Pairs with the Acquire in `set` and `is_known`: who sees this sees what was published before the barrier. If
-        // it is not set any more, there is nothing to be known.
-        let _ = self.0.fetch_update(Ordering::Release, Ordering::Relaxed, known);
-    }
-
     fn is_known(&self) -> bool {
-        self.0.load(Ordering::Acquire) & KNOWN != 0 // pairs with the Release in `note_known`
+        self.word.load(Ordering::Acquire) & KNOWN != 0
     }
 
     /// Clears it if `nobody` sleeps.
     fn clear_if(&self, nobody: impl FnOnce() -> bool) {
-        let seen = self.0.load(Ordering::Acquire); // pairs with the Release in `set`: the bits are seen
+        let seen = self.word.load(Ordering::Acquire);
         if seen & SET != 0 && nobody() {
             // If it fails, another has cleared it, or somebody sleeps, who will clear it.
-            let clear = seen & !(SET | KNOWN);
-            let _ = self.0.compare_exchange(seen, clear, Ordering::Relaxed, Ordering::Relaxed);
+            let clear = seen & !(SET | FENCED | KNOWN);
+            let _ = self.word.compare_exchange(seen, clear, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 }
@@ -116,7 +163,11 @@ impl Sleepers {
     /// Those for whom something was published, if any could be asleep.
     #[inline]
     pub(crate) fn asleep(&self) -> Option<Asleep> {
-        self.summary.is_set().then(|| Asleep::behind_fence(*self))
+        let word = self.summary.word.load(Ordering::Acquire); // pairs with the Release in `Summary::change`
+        if word & SET == 0 {
+            return None;
+        }
+        Some(if word & FENCED == 0 { Asleep(*self) } else { Asleep::behind_fence(*self) })
     }
 
     /// The word and the bit in it that stand for a rank.
@@ -127,25 +178,32 @@ impl Sleepers {
     /// Says that a thread of `rank` is about to sleep; whether it may then rely on being rung for, once it has looked
     /// again.
     fn announce(&self, rank: usize) -> bool {
+        let is_calm = self.summary.is_calm();
         let (word, bit) = self.bit(rank);
         // Pairs with that in `part`; and with the Acquire in `Summary::clear_if`, by way of the summary.
         word.fetch_or(bit, Ordering::AcqRel);
         let before = self.summary.set();
-        let is_known = before & KNOWN != 0 || before & SET != 0 && self.soon_known();
-        if is_known {
+        if is_calm {
+            if before & FENCED != 0 {
+                self.summary.retreat();
+            }
+            return membarrier::pass_by_all();
+        }
+        if before & KNOWN != 0 || before & FENCED != 0 && self.soon_known() {
             // With that in `Asleep::behind_fence`: of this thread and one who has published something for it, one at
             // least sees what the other has written.
             fence(Ordering::SeqCst);
             return true;
         }
+        let retreats = self.summary.call_for_fences();
         let is_passed = membarrier::pass_by_all();
         if is_passed {
-            self.summary.note_known();
+            self.summary.note_known(retreats);
         }
         is_passed
     }
 
-    /// Waits a moment for who has set the summary first.
+    /// Waits a moment for who has called for fences first.
     fn soon_known(&self) -> bool {
         (0..LOOKS_FOR_KNOWN).any(|_| {
             #[cfg(not(loom))]
@@ -297,7 +355,7 @@ mod testing {
     pub(super) fn sleepers(ranks: usize) -> Sleepers {
         let bits: Vec<_> = (0..ranks.div_ceil(RANKS_PER_WORD)).map(|_| AtomicU64::new(0)).collect();
         let bells: Vec<_> = (0..ranks).map(|_| Doorbell::of_a_test()).collect();
-        let summary = Box::leak(Box::new(Summary(AtomicU64::new(0))));
+        let summary = Box::leak(Box::new(Summary { word: AtomicU64::new(0), last: AtomicU64::new(0) }));
         Sleepers { summary, bits: bits.leak(), bells: bells.leak() }
     }
 }
@@ -420,18 +478,50 @@ mod tests {
         assert!(!sleepers.summary.is_set());
     }
 
-    /// Running ranks are interrupted for the first one only.
+    /// Makes it seem that nobody has lain down for long, or only just.
+    fn pretend(sleepers: &Sleepers, is_calm: bool) {
+        sleepers.summary.last.store(if is_calm { 0 } else { u64::MAX }, Ordering::Relaxed);
+    }
+
+    /// Of many who lie down, running ranks are interrupted for the first one only.
     #[test]
-    fn who_follows_another_to_bed_finds_the_summary_known() {
+    fn who_follows_another_to_bed_finds_that_fences_are_known() {
         membarrier::register();
         let sleepers = sleepers(3);
+        pretend(&sleepers, false);
         if !sleepers.announce(0) {
             return; // the system has no barrier
         }
         assert!(sleepers.summary.is_known());
+        pretend(&sleepers, false);
         assert!(sleepers.announce(1));
         [0, 1].into_iter().for_each(|rank| sleepers.forget(rank));
         assert!(!sleepers.summary.is_known() && !sleepers.summary.is_set());
-        assert_eq!(sleepers.summary.set() & (SET | KNOWN), 0);
+        assert_eq!(sleepers.summary.set() & (SET | FENCED | KNOWN), 0);
+    }
+
+    #[test]
+    fn where_few_lie_down_nobody_else_passes_fences() {
+        membarrier::register();
+        let sleepers = sleepers(3);
+        pretend(&sleepers, true);
+        if !sleepers.announce(0) {
+            return; // the system has no barrier
+        }
+        let flags = || sleepers.summary.word.load(Ordering::Relaxed) & (SET | FENCED | KNOWN);
+        assert_eq!(flags(), SET);
+        pretend(&sleepers, false);
+        assert!(sleepers.announce(1));
+        assert_eq!(flags(), SET | FENCED | KNOWN);
+        pretend(&sleepers, true);
+        assert!(sleepers.announce(2));
+        assert_eq!(flags(), SET);
+        sleepers.summary.note_known(0);
+        assert_eq!(flags(), SET, "that was before");
+        let retreats = sleepers.summary.call_for_fences();
+        sleepers.summary.note_known(retreats.wrapping_sub(RETREAT));
+        assert_eq!(flags(), SET | FENCED, "the barrier of one who called for them before tells nothing");
+        sleepers.summary.note_known(retreats);
+        assert_eq!(flags(), SET | FENCED | KNOWN);
     }
 }

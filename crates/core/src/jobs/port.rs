@@ -10,9 +10,9 @@ use oxmpi_broker::{Link, Port};
 
 use super::broker::failed;
 use super::connection::Connection;
-use crate::clock::now_ns;
 use crate::comm::Communicator;
 use crate::process::Process;
+use oxmpi_engine::machine::now_ns;
 
 /// Where to connect.
 #[derive(Clone, Debug)]

@@ -18,6 +18,17 @@ fn check(most_preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
+/// Many lie down, and all know.
+fn be_known(sleepers: Sleepers) {
+    sleepers.summary.set();
+    sleepers.summary.note_known(sleepers.summary.call_for_fences());
+}
+
+/// Few do.
+fn be_calm(sleepers: Sleepers) {
+    sleepers.summary.last.store(1, Ordering::Relaxed);
+}
+
 /// Publishes for `ranks`, as a process that runs does.
 fn publish(sleepers: Sleepers, flag: &AtomicU32, ranks: Range<usize>) {
     interruptible();
@@ -61,14 +72,42 @@ fn who_publishes_while_two_fall_asleep_is_noticed_by_both() {
     });
 }
 
+#[test]
+fn who_publishes_passes_no_fence_where_few_fall_asleep() {
+    check(3, || {
+        let (sleepers, flag) = (sleepers(1), flag());
+        be_calm(sleepers);
+        let writer = loom::thread::spawn(move || publish(sleepers, flag, 0..1));
+        sleep_until_published(sleepers, 0, flag);
+        writer.join().expect("the writer does not panic");
+        assert!(!sleepers.summary.is_set());
+    });
+}
+
+/// One relies on fences, which another takes back: who passes none sees that the first one sleeps.
+#[test]
+fn who_relies_on_fences_is_noticed_when_they_are_taken_back() {
+    check(2, || {
+        let (sleepers, flag) = (sleepers(3), flag());
+        sleepers.bits[0].store(0b100, Ordering::Relaxed);
+        be_known(sleepers);
+        let writer = loom::thread::spawn(move || publish(sleepers, flag, 0..1));
+        let calm = loom::thread::spawn(move || {
+            sleepers.summary.set();
+            sleepers.summary.retreat();
+        });
+        sleep_until_published(sleepers, 0, flag);
+        [writer, calm].into_iter().for_each(|thread| thread.join().expect("no panic"));
+    });
+}
+
 /// Somebody sleeps already, and all know.
 #[test]
-fn a_fence_is_enough_where_the_summary_is_known() {
+fn a_fence_is_enough_where_fences_are_known() {
     check(3, || {
         let (sleepers, flag) = (sleepers(2), flag());
         sleepers.bits[0].store(0b10, Ordering::Relaxed);
-        sleepers.summary.set();
-        sleepers.summary.note_known();
+        be_known(sleepers);
         let writer = loom::thread::spawn(move || {
             flag.store(1, Ordering::Release);
             if let Some(asleep) = sleepers.asleep() {
@@ -87,8 +126,7 @@ fn who_gets_up_while_another_falls_asleep_does_not_hide_him() {
         let (sleepers, flag) = (sleepers(2), flag());
         sleepers.bells[1].lie_down();
         sleepers.bits[0].store(0b10, Ordering::Relaxed);
-        sleepers.summary.set();
-        sleepers.summary.note_known();
+        be_known(sleepers);
         let riser = loom::thread::spawn(move || sleepers.part(1));
         let writer = loom::thread::spawn(move || publish(sleepers, flag, 0..1));
         sleep_until_published(sleepers, 0, flag);
@@ -104,8 +142,7 @@ fn a_thread_that_gets_up_does_not_hide_another_of_its_rank() {
         let (sleepers, flag) = (sleepers(1), flag());
         sleepers.bells[0].lie_down();
         sleepers.bits[0].store(1, Ordering::Relaxed);
-        sleepers.summary.set();
-        sleepers.summary.note_known();
+        be_known(sleepers);
         let riser = loom::thread::spawn(move || sleepers.part(0));
         let writer = loom::thread::spawn(move || publish(sleepers, flag, 0..1));
         sleep_until_published(sleepers, 0, flag);
@@ -132,8 +169,7 @@ fn who_sleeps_for_the_post_of_one_after_another_is_noticed_by_both() {
     check(2, || {
         let (sleepers, posts) = (sleepers(2), [flag(), flag()]);
         sleepers.bits[0].store(0b10, Ordering::Relaxed);
-        sleepers.summary.set();
-        sleepers.summary.note_known();
+        be_known(sleepers);
         let writers = [0, 1].map(|writer| {
             loom::thread::spawn(move || {
                 posts[writer].store(1, Ordering::Release);
