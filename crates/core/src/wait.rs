@@ -123,7 +123,7 @@ impl Process {
             }
             if look % LOOKS_PER_POLL == 0 {
                 state.engine.poll();
-                state = self.let_others_in(state);
+                state = let_others_in(state);
                 looks = self.policy.looks(self.is_crowded());
             }
             if let Some(result) = awaited.look(&mut state) {
@@ -151,7 +151,7 @@ impl Process {
                             return result;
                         }
                     }
-                    state = self.let_others_in(state);
+                    state = let_others_in(state);
                 }
                 Step::Offer => {
                     drop(state);
@@ -246,18 +246,12 @@ impl Process {
             awaited.look(state)
         })
     }
+}
 
-    /// The gate is not kept from another thread while this one waits. Without one, the processor is kept: on a
-    /// busy machine it takes long to come back.
-    #[inline]
-    fn let_others_in<'a>(&'a self, state: Entered<'a, State>) -> Entered<'a, State> {
-        if !state.is_awaited() {
-            return state;
-        }
-        drop(state);
-        yield_now();
-        self.enter()
-    }
+/// The gate is not kept from another thread while this one waits.
+#[inline]
+fn let_others_in(state: Entered<'_, State>) -> Entered<'_, State> {
+    if state.is_awaited() { state.give_way() } else { state }
 }
 
 impl State {

@@ -1,35 +1,31 @@
-//! One door into a value: a lock that costs nothing when the program promised not to need one.
+//! One door into a value: a lock that costs nothing when the program promised not to need one, and nearly nothing
+//! when it does not use it.
 //!
-//! With `MPI_THREAD_MULTIPLE` a gate is a mutex that knows who is inside. With the lower levels the caller has
-//! promised that calls are not concurrent, and a locked instruction between publishing a line and polling a
-//! peer's would serialise the two cache misses that latency is made of; there a gate is a plain flag that
-//! catches re-entry.
+//! With `MPI_THREAD_MULTIPLE` a gate has a lock that knows who is inside (`lock`): a thread that comes alone, as in
+//! most programs that ask for this level, passes it by plain stores. With the lower levels the caller has promised that
+//! calls are not concurrent, and a gate is a plain flag that catches re-entry: even a locked instruction between
+//! publishing a line and polling a peer's would serialise the two cache misses that latency is made of.
 //! MPI-5.0: External Interfaces, MPI and Threads.
+
+mod lock;
+mod system;
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+use self::lock::{Lock, Way};
 
 /// A value that one caller at a time may use.
 pub struct Gate<T> {
     lock: Option<Lock>,
+    /// Whether somebody is inside, where there is no lock.
     inside: Cell<bool>,
     value: UnsafeCell<T>,
 }
 
-/// A mutex that its holder can recognise as held.
-struct Lock {
-    mutex: Mutex<()>,
-    /// The thread inside; 0 is none. A thread finds its own number here only if it is inside.
-    holder: AtomicUsize,
-    /// How many threads wait for the mutex.
-    waiting: AtomicUsize,
-}
-
-// SAFETY: `enter` gives out one guard at a time: by the mutex, or by the promise made to `unthreaded`.
+// SAFETY: `enter` gives out one guard at a time: by the lock, or by the promise made to `unthreaded`. The flag is used
+// by the latter alone.
 unsafe impl<T: Send> Sync for Gate<T> {}
 
 /// The right to use a gate's value, given back on drop.
@@ -49,7 +45,8 @@ unsafe impl<T: Send> Sync for Gate<T> {}
 /// ```
 pub struct Entered<'a, T> {
     gate: &'a Gate<T>,
-    _lock: Option<MutexGuard<'a, ()>>,
+    /// How the lock was entered, if there is one.
+    way: Option<Way>,
     /// It is as good as this: threads may share it if they may share a `T`.
     _value: PhantomData<&'a mut T>,
 }
@@ -57,8 +54,7 @@ pub struct Entered<'a, T> {
 impl<T> Gate<T> {
     /// A gate that any thread may enter at any time; it lets one in at a time.
     pub fn threaded(value: T) -> Self {
-        let lock = Lock { mutex: Mutex::new(()), holder: AtomicUsize::new(0), waiting: AtomicUsize::new(0) };
-        Self { lock: Some(lock), inside: Cell::new(false), value: UnsafeCell::new(value) }
+        Self { lock: Some(Lock::new()), inside: Cell::new(false), value: UnsafeCell::new(value) }
     }
 
     /// A gate without a lock.
@@ -85,14 +81,12 @@ impl<T> Gate<T> {
     /// As [`Gate::enter`], but `None` if this thread is inside already.
     #[inline]
     pub fn try_enter(&self) -> Option<Entered<'_, T>> {
-        let lock = match &self.lock {
-            Some(lock) => Some(lock.take()?),
+        let way = match &self.lock {
+            Some(lock) => Some(lock.enter()?),
+            None if self.inside.replace(true) => return None,
             None => None,
         };
-        if self.inside.replace(true) {
-            return None;
-        }
-        Some(Entered { gate: self, _lock: lock, _value: PhantomData })
+        Some(Entered { gate: self, way, _value: PhantomData })
     }
 
     /// Whether the gate has a lock.
@@ -101,50 +95,30 @@ impl<T> Gate<T> {
     }
 }
 
-impl Lock {
-    /// Waits for the mutex; `None` if this thread holds it.
-    fn take(&self) -> Option<MutexGuard<'_, ()>> {
-        let me = this_thread();
-        if self.holder.load(Ordering::Relaxed) == me {
-            return None;
-        }
-        let guard = match self.mutex.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => self.wait(),
-        };
-        self.holder.store(me, Ordering::Relaxed);
-        Some(guard)
-    }
-
-    #[cold]
-    fn wait(&self) -> MutexGuard<'_, ()> {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-        let guard = self.mutex.lock().unwrap_or_else(PoisonError::into_inner);
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
-        guard
-    }
-}
-
-/// A number that no other thread has at the same time; not 0.
-fn this_thread() -> usize {
-    thread_local!(static PLACE: u8 = const { 0 });
-    PLACE.with(|place| ptr::from_ref(place).addr())
-}
-
 impl<T> Entered<'_, T> {
     /// Whether another thread waits for the gate.
+    #[inline]
     pub fn is_awaited(&self) -> bool {
-        self.gate.lock.as_ref().is_some_and(|lock| lock.waiting.load(Ordering::Relaxed) > 0)
+        self.gate.lock.as_ref().is_some_and(Lock::is_awaited)
+    }
+
+    /// Goes out for a moment, so that others can come in who wait.
+    pub fn give_way(self) -> Self {
+        let gate = self.gate;
+        drop(self);
+        if let Some(lock) = &gate.lock {
+            lock.step_aside();
+        }
+        gate.enter()
     }
 }
 
 impl<T> Drop for Entered<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.gate.inside.set(false);
-        if let Some(lock) = &self.gate.lock {
-            lock.holder.store(0, Ordering::Relaxed);
+        match (&self.gate.lock, self.way) {
+            (Some(lock), Some(way)) => lock.leave(way),
+            _ => self.gate.inside.set(false),
         }
     }
 }
@@ -166,7 +140,7 @@ impl<T> DerefMut for Entered<'_, T> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -8,6 +8,7 @@ pub mod copy;
 mod gate;
 mod pool;
 mod region;
+mod sync;
 
 pub use gate::{Entered, Gate};
 pub use pool::{Pool, Taken};

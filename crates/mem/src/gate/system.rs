@@ -1,0 +1,96 @@
+//! What the lock of a gate needs of the system; and what stands for it under loom.
+
+/// A number that no other thread has at the same time; not 0.
+#[inline]
+#[cfg(not(any(all(target_arch = "x86_64", target_os = "linux", not(any(miri, portable))), loom)))]
+pub(super) fn this_thread() -> usize {
+    thread_local!(static PLACE: u8 = const { 0 });
+    PLACE.with(|place| std::ptr::from_ref(place).addr())
+}
+
+/// A number that no other thread has at the same time; not 0.
+///
+/// In a shared library an address of the thread's own data is asked for by a call. That of its control block is always
+/// at hand.
+#[inline]
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(any(miri, portable, loom))))]
+pub(super) fn this_thread() -> usize {
+    let block: usize;
+    // SAFETY: by the processor's ABI for thread-local storage, the first word of the segment is its address, in every
+    // thread; it is never written.
+    unsafe {
+        std::arch::asm!("mov {}, fs:0", out(reg) block, options(nostack, pure, readonly, preserves_flags))
+    };
+    block
+}
+
+#[cfg(not(loom))]
+pub(super) use real::*;
+
+#[cfg(not(loom))]
+mod real {
+    use std::hint;
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
+    use std::thread;
+    use std::time::Duration;
+
+    use rustix::thread::{MembarrierCommand, futex, membarrier, sched_yield};
+    use rustix::time::{ClockId, clock_gettime};
+
+    /// What stands before this is done before what stands behind it, as far as who makes others pass a [`barrier`] can
+    /// tell.
+    #[inline]
+    pub(in super::super) fn keep_order() {
+        compiler_fence(Ordering::SeqCst); // the barrier makes the processor keep it
+    }
+
+    /// Makes all threads of the process pass a full barrier, which [there is](has_barrier).
+    pub(in super::super) fn barrier() {
+        while membarrier(MembarrierCommand::PrivateExpedited).is_err() {
+            sched_yield(); // it wants a little memory
+        }
+    }
+
+    /// Whether there is a [`barrier`].
+    pub(in super::super) fn has_barrier() -> bool {
+        static HAS: OnceLock<bool> = OnceLock::new();
+        *HAS.get_or_init(|| {
+            !cfg!(any(miri, portable)) && membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+        })
+    }
+
+    /// Sleeps until `word` has changed from `value`, or for nothing.
+    pub(in super::super) fn sleep_while(word: &AtomicU32, value: u32) {
+        let _ = futex::wait(word, futex::Flags::PRIVATE, value, None);
+    }
+
+    /// Wakes one of those who sleep.
+    pub(in super::super) fn wake_one(word: &AtomicU32) {
+        let _ = futex::wake(word, futex::Flags::PRIVATE, 1);
+    }
+
+    #[inline]
+    pub(in super::super) fn pause() {
+        hint::spin_loop();
+    }
+
+    /// The more often it has been looked in vain, the longer.
+    pub(in super::super) fn pause_longer(looks: u32) {
+        match looks {
+            0..100 => hint::spin_loop(),
+            100..200 => sched_yield(),
+            _ => thread::sleep(Duration::from_micros(50)),
+        }
+    }
+
+    pub(in super::super) fn yield_now() {
+        sched_yield();
+    }
+
+    /// A clock that never goes back.
+    pub(in super::super) fn now_ns() -> u64 {
+        let now = clock_gettime(ClockId::Monotonic);
+        now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+    }
+}
