@@ -65,7 +65,7 @@ pub fn run(only: &[OsString]) -> Outcome {
 fn loom() -> Outcome {
     let target = target_directory()?.join("loom");
     let mut command = cargo();
-    command.args(["test", "--package", "oxmpi-shm", "--release", "loom"]);
+    command.args(["test", "--package", "oxmpi-mem", "--package", "oxmpi-shm", "--release", "loom"]);
     command.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", target);
     succeed(&mut command)
 }

@@ -238,6 +238,9 @@ impl Lock {
     }
 }
 
+#[cfg(all(loom, test))]
+mod loom_tests;
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;

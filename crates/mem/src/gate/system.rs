@@ -94,3 +94,121 @@ mod real {
         now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
     }
 }
+
+#[cfg(loom)]
+pub(super) use modelled::*;
+
+/// Under loom a thread has the number that it gives itself, and may be interrupted by a barrier where it says so.
+#[cfg(loom)]
+mod modelled {
+    use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
+    use loom::sync::{Condvar, Mutex};
+
+    loom::lazy_static! {
+        static ref THREADS: AtomicUsize = AtomicUsize::new(0);
+        static ref QUEUE: Mutex<()> = Mutex::new(());
+        static ref WOKEN: Condvar = Condvar::new();
+        /// Barriers that were asked for.
+        static ref ASKED: AtomicU32 = AtomicU32::new(0);
+        /// Those that the favourite has passed; all, once it has ended. Locked by it in a barrier only, as nothing but
+        /// that is to order what it does.
+        static ref PASSED: Mutex<u32> = Mutex::new(0);
+        static ref CHANGED: Condvar = Condvar::new();
+        static ref FENCES: AtomicBool = AtomicBool::new(false);
+    }
+
+    /// The one that comes first.
+    const FAVOURITE: usize = 1;
+
+    loom::thread_local! {
+        static NUMBER: usize = THREADS.fetch_add(1, Ordering::Relaxed) + 1;
+    }
+
+    pub(in super::super) fn this_thread() -> usize {
+        NUMBER.with(|number| *number)
+    }
+
+    pub(in super::super) fn keep_order() {
+        if FENCES.load(Ordering::Relaxed) { fence(Ordering::SeqCst) } else { interruptible() }
+    }
+
+    /// From now on threads are not interrupted, but pass a fence where their order is to be kept.
+    #[cfg(test)]
+    pub(in super::super) fn fence_instead() {
+        FENCES.store(true, Ordering::Relaxed);
+    }
+
+    pub(in super::super) fn barrier() {
+        fence(Ordering::SeqCst);
+        if FENCES.load(Ordering::Relaxed) {
+            return;
+        }
+        let mine = ASKED.fetch_add(1, Ordering::Release) + 1; // pairs with the Acquire in `interruptible`
+        let mut passed = PASSED.lock().expect("nobody panics");
+        while *passed < mine {
+            passed = CHANGED.wait(passed).expect("nobody panics");
+        }
+    }
+
+    pub(in super::super) fn has_barrier() -> bool {
+        true
+    }
+
+    /// Here the favourite may be interrupted.
+    pub(in super::super) fn interruptible() {
+        let asked = ASKED.load(Ordering::Acquire);
+        if asked > 0 {
+            pass(asked);
+        }
+    }
+
+    /// From here on it does not run.
+    pub(in super::super) fn no_longer_running() {
+        pass(u32::MAX);
+    }
+
+    fn pass(barriers: u32) {
+        fence(Ordering::SeqCst);
+        *PASSED.lock().expect("nobody panics") = barriers;
+        CHANGED.notify_all();
+    }
+
+    /// Who sleeps passes barriers.
+    pub(in super::super) fn sleep_while(word: &AtomicU32, value: u32) {
+        if this_thread() == FAVOURITE {
+            no_longer_running();
+            sleep(word, value);
+            pass(ASKED.load(Ordering::Acquire));
+        } else {
+            sleep(word, value);
+        }
+    }
+
+    fn sleep(word: &AtomicU32, value: u32) {
+        let mut queue = QUEUE.lock().expect("nobody panics");
+        while word.load(Ordering::Relaxed) == value {
+            queue = WOKEN.wait(queue).expect("nobody panics");
+        }
+    }
+
+    pub(in super::super) fn wake_one(_: &AtomicU32) {
+        drop(QUEUE.lock());
+        WOKEN.notify_all();
+    }
+
+    pub(in super::super) fn pause() {
+        loom::thread::yield_now();
+    }
+
+    pub(in super::super) fn pause_longer(_: u32) {
+        loom::thread::yield_now();
+    }
+
+    pub(in super::super) fn yield_now() {
+        loom::thread::yield_now();
+    }
+
+    pub(in super::super) fn now_ns() -> u64 {
+        0
+    }
+}
