@@ -18,6 +18,7 @@ programs! {
     pt2pt_random;
     pt2pt_sendrecv;
     pt2pt_sizes;
+    pt2pt_threads on 1 2 3;
     pt2pt_truncation;
     pt2pt_unexpected;
     pt2pt_wildcards;
