@@ -10,3 +10,4 @@ mod harness;
 mod jobs;
 mod matching;
 mod requests;
+mod threads;
