@@ -18,7 +18,7 @@
 //!
 //! | above | what |
 //! |---|---|
-//! | `wait`, `missing` | the one place where anything waits, and for whom in vain |
+//! | `wait`, `doze`, `missing` | the one place where anything waits, beside whom, and for whom in vain |
 //! | `p2p`, `bsend`, `request` | messages and requests |
 //! | `coll` | one description per collective, and its three lifetimes |
 //! | `comm` | how communicators are made together |
@@ -32,6 +32,7 @@ mod bsend;
 mod clock;
 pub mod coll;
 mod comm;
+mod doze;
 mod envelope;
 mod group;
 mod hardware;

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use oxmpi_base::{Error, Result, Status};
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::machine::Posts;
-use oxmpi_engine::{Absent, Address, AtOnce, Names, Needs, OpKey, Outcome, P2p, Pattern, PeerId, Received};
+use oxmpi_engine::{
+    Absent, Address, AtOnce, Event, Names, Needs, OpKey, Outcome, P2p, Pattern, PeerId, Received,
+};
 
 use crate::comm::Communicator;
 use crate::envelope::{Dest, FROM_NOBODY, SendMode, Source, TagPattern, begin_send, checked_tag};
@@ -93,10 +95,11 @@ impl Process {
     /// Waits for an operation on `comm`.
     #[inline]
     fn finish(&self, comm: &Communicator, key: OpKey) -> Outcome {
-        self.wait_for(Needing::new(
+        let needing = Needing::new(
             |state: &mut State| state.outcome_of(key),
             |state: &State, absent: &mut Absent| state.misses(comm, key, absent),
-        ))
+        );
+        self.wait_for(needing.end_of(key))
     }
 
     /// Begins to receive.
@@ -295,6 +298,10 @@ impl<T, L: FnMut(&mut State) -> Option<T>> Awaited for Probe<'_, L> {
         while self.lost.is_some() && state.engine.poll() {}
     }
 
+    fn event(&self, _: &State) -> Option<Event> {
+        Some(Event::Arrival(self.comm.context))
+    }
+
     fn posts(&self, _: &State) -> Posts {
         Posts::OfNobody
     }
@@ -378,6 +385,15 @@ impl Awaited for Receive {
 
     fn posts(&self, _: &State) -> Posts {
         Posts::OfNobody
+    }
+
+    fn post(&mut self, state: &mut State) -> Option<Outcome> {
+        let is_none_yet = self.op.is_none() && !self.is_in_vain;
+        is_none_yet.then(|| self.look_posted(&mut state.engine.p2p)).flatten()
+    }
+
+    fn event(&self, _: &State) -> Option<Event> {
+        self.op.map(Event::Over)
     }
 
     fn describe(&self, state: &State) -> Option<String> {

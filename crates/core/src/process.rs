@@ -81,6 +81,8 @@ pub struct State {
     pub(crate) requests: Requests,
     /// Of tests and probes.
     pub(crate) vain: VainLooks,
+    /// How many waits have begun, but for those that had nothing to wait for.
+    pub(crate) waits: u64,
 }
 
 impl Process {
@@ -116,6 +118,7 @@ impl Process {
             plans: PlanCache::new(settings.overrides),
             requests: Requests::default(),
             vain: VainLooks::default(),
+            waits: 0,
         };
         let gate = gate(state);
         if gate.is_threaded() {

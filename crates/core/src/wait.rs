@@ -9,9 +9,10 @@ use std::hint;
 use std::time::Duration;
 
 use oxmpi_engine::machine::{Posts, now_ns, yield_now};
-use oxmpi_engine::{Absent, PeerId};
+use oxmpi_engine::{Absent, Event, OpKey, PeerId};
 use oxmpi_mem::Entered;
 
+use crate::doze::Unrest;
 use crate::policy::{Step, VainLooks, Wait};
 use crate::process::{Process, State};
 
@@ -39,6 +40,16 @@ pub(crate) trait Awaited {
         None
     }
 
+    /// Makes an operation of it that others can end, if it is none yet but could be one; what comes of that at once.
+    fn post(&mut self, _: &mut State) -> Option<Self::Outcome> {
+        None
+    }
+
+    /// What must happen first, if another thread of the rank would notice it.
+    fn event(&self, _: &State) -> Option<Event> {
+        None
+    }
+
     /// Whose posts it waits for, beside what the engine keeps.
     fn posts(&self, _: &State) -> Posts {
         Posts::OfAnybody
@@ -59,6 +70,7 @@ pub(crate) trait Awaited {
 pub(crate) struct Needing<L, M> {
     look: L,
     misses: M,
+    event: Option<Event>,
 }
 
 impl<T, L, M> Needing<L, M>
@@ -68,7 +80,13 @@ where
 {
     #[inline]
     pub(crate) fn new(look: L, misses: M) -> Self {
-        Self { look, misses }
+        Self { look, misses, event: None }
+    }
+
+    /// As this, which has come when an operation is over, and not before.
+    #[inline]
+    pub(crate) fn end_of(self, operation: OpKey) -> Self {
+        Self { event: Some(Event::Over(operation)), ..self }
     }
 }
 
@@ -82,6 +100,10 @@ where
     #[inline]
     fn look(&mut self, state: &mut State) -> Option<T> {
         (self.look)(state)
+    }
+
+    fn event(&self, _: &State) -> Option<Event> {
+        self.event
     }
 
     fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {
@@ -115,6 +137,7 @@ impl Process {
         if let Some(result) = awaited.look(&mut state) {
             return result;
         }
+        state.waits += 1;
         let (mut look, mut looks) = (0, self.policy.looks(self.is_crowded()));
         while look < looks {
             look += 1;
@@ -134,9 +157,10 @@ impl Process {
     }
 
     fn wait_patiently<'a, A: Awaited>(&'a self, mut state: Entered<'a, State>, mut awaited: A) -> A::Outcome {
-        let mut wait = Wait::default();
+        let (mut wait, mut unrest) = (Wait::default(), Unrest::default());
         loop {
-            let moved = state.engine.poll();
+            // Who dozes is not awake for what others wait for.
+            let moved = state.engine.poll() && !unrest.is_great();
             if let Some(result) = awaited.look(&mut state) {
                 return result;
             }
@@ -164,7 +188,12 @@ impl Process {
                     if self.policy.asks_for_waiting(*now) {
                         self.policy.waited(*now, self.processor.waited_ns());
                     }
-                    if let Some(result) = self.sleep(&mut awaited, nap) {
+                    let result = if unrest.is_great() {
+                        self.doze(&mut awaited, &mut unrest)
+                    } else {
+                        self.sleep(&mut awaited, nap, &mut unrest)
+                    };
+                    if let Some(result) = result {
                         return result;
                     }
                     state = self.enter();
@@ -208,24 +237,37 @@ impl Process {
     }
 
     /// Sleeps, unless there is something to do after all.
-    fn sleep<A: Awaited>(&self, awaited: &mut A, nap: Duration) -> Option<A::Outcome> {
+    fn sleep<A: Awaited>(&self, awaited: &mut A, nap: Duration, unrest: &mut Unrest) -> Option<A::Outcome> {
         let mut result = None;
-        let posts = self.enter().posts(awaited);
+        let state = self.enter();
+        let posts = state.posts(awaited);
+        unrest.lie_down(state.waits);
+        drop(state);
         self.bed.sleep(awaited.nap().unwrap_or(nap), posts, || {
             let mut state = self.enter();
-            let moved = state.engine.poll();
-            result = awaited.look(&mut state);
-            if !moved && result.is_none() {
-                state.engine.suspect();
-                awaited.suspect(&mut state);
-                result = awaited.look(&mut state);
-            }
-            if !moved && result.is_none() {
-                result = self.look_for_the_last_time(&mut state, awaited);
-            }
-            moved || result.is_some() || state.is_asked() || state.posts(awaited) != posts
+            self.is_to_stay_up(&mut state, awaited, &mut result) || state.posts(awaited) != posts
         });
         result
+    }
+
+    /// Looks once more before a sleep, also for who has left; whether there is something to do after all.
+    pub(crate) fn is_to_stay_up<A: Awaited>(
+        &self,
+        state: &mut State,
+        awaited: &mut A,
+        result: &mut Option<A::Outcome>,
+    ) -> bool {
+        let moved = state.engine.poll();
+        *result = awaited.look(state);
+        if !moved && result.is_none() {
+            state.engine.suspect();
+            awaited.suspect(state);
+            *result = awaited.look(state);
+        }
+        if !moved && result.is_none() {
+            *result = self.look_for_the_last_time(state, awaited);
+        }
+        moved || result.is_some() || state.is_asked()
     }
 
     /// Ends this process if what is awaited will never come, because a rank of the job has left that it needs. If that

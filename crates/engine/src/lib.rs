@@ -40,7 +40,7 @@ pub use jobs::Whereabouts;
 pub use lines::{Form, Lines, Notes};
 pub use matching::{Message, Pattern};
 pub use names::Names;
-pub use p2p::{Address, AtOnce, Mode, Needs, OpKey, Outcome, P2p, Received};
+pub use p2p::{Address, AtOnce, Event, Mode, Needs, OpKey, Outcome, P2p, Received};
 pub use peers::PeerId;
 pub use program::Program;
 pub use run::{Awaits, Run};

@@ -4,12 +4,14 @@
 //! may ever be a Rust reference. [`Region`] is the claim on such bytes that the rest of oxmpi passes around;
 //! making one is unsafe, using one is not.
 
+mod alarm;
 pub mod copy;
 mod gate;
 mod pool;
 mod region;
 mod sync;
 
+pub use alarm::Alarm;
 pub use gate::{Entered, Gate};
 pub use pool::{Pool, Taken};
 pub use region::Region;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Result, Status};
 use oxmpi_engine::machine::Posts;
-use oxmpi_engine::{Absent, Awaits, OpKey, Outcome, PeerId};
+use oxmpi_engine::{Absent, Awaits, Event, OpKey, Outcome, PeerId};
 
 use super::activity::Activity;
 use super::completion::{AnyTest, Completion, misuse, no_request};
@@ -47,6 +47,15 @@ impl Awaited for OneRequest {
     fn suspect(&mut self, _: &mut State) {
         // Perhaps that is waited for no longer.
         self.awaits = None;
+    }
+
+    fn event(&self, state: &State) -> Option<Event> {
+        match &state.requests.all.get(self.key)?.kind {
+            Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
+                Some(Event::Over(*op))
+            }
+            _ => None,
+        }
     }
 
     fn posts(&self, _: &State) -> Posts {

@@ -162,3 +162,42 @@ fn a_thread_completes_what_others_have_begun() {
         });
     }
 }
+
+/// They are woken for messages of another thread until they doze beside it.
+#[test]
+fn threads_that_wait_for_long_beside_one_that_exchanges_messages_get_theirs() {
+    const EXCHANGES: usize = 500;
+    for (ranks, seed) in [(2, 1), (3, 2)] {
+        run(ranks, seed, |rank| {
+            let comms = [(); THREADS].map(|()| rank.mpi().comm_dup(rank.world()).expect("all take part"));
+            let (tag, any) = (TagPattern::Tag(0), TagPattern::Any);
+            let send = |comm, what| rank.mpi().send(comm, &ints([what]), next(rank), 0, SendMode::Standard);
+            on_threads(|number| {
+                let (comm, into) = (&comms[number], blank(4));
+                let buffer = || Buffer::dense(into);
+                match number {
+                    0 => {
+                        let other = blank(4);
+                        for what in 0..EXCHANGES as i32 {
+                            send(comm, what).expect("good");
+                            rank.mpi().recv(comm, Buffer::dense(other), before(rank), tag).expect("it fits");
+                            assert_eq!(read_ints(&other), [what]);
+                        }
+                        (1..THREADS).for_each(|other| send(&comms[other], other as i32).expect("good"));
+                        return;
+                    }
+                    1 => drop(rank.mpi().recv(comm, buffer(), before(rank), tag).expect("it fits")),
+                    2 => {
+                        rank.mpi().probe(comm, Source::Any, any).expect("good");
+                        rank.mpi().recv(comm, buffer(), before(rank), tag).expect("it fits");
+                    }
+                    _ => {
+                        let request = rank.mpi().irecv(comm, buffer(), Source::Any, any).expect("good");
+                        rank.mpi().wait(request).expect("it is active");
+                    }
+                }
+                assert_eq!(read_ints(&into), [number as i32]);
+            });
+        });
+    }
+}

@@ -5,7 +5,7 @@ use oxmpi_shm::ring::{Arrival, Header};
 
 use super::op::{delivered, judged};
 use super::outbox::Outgoing;
-use super::{OpKey, Outcome, P2p, State, kind};
+use super::{Event, OpKey, Outcome, P2p, State, kind};
 use crate::peers::PeerId;
 use crate::slab::Key;
 
@@ -96,6 +96,7 @@ impl P2p {
             return self.refuse(message);
         }
         self.kept += 1;
+        self.happened(Event::Arrival(header.context));
         self.contexts.at(header.context).keep(message);
     }
 

@@ -42,8 +42,10 @@ mod rings;
 mod sending;
 mod single;
 
+use std::sync::Arc;
+
 use oxmpi_base::Status;
-use oxmpi_mem::Pool;
+use oxmpi_mem::{Alarm, Pool};
 use oxmpi_shm::Arena;
 use oxmpi_shm::ring::Header;
 
@@ -73,6 +75,15 @@ pub struct Address {
     pub context: u32,
 }
 
+/// What a thread may sleep until, since another one of its rank notices it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A message has arrived, for which no receive was posted in this context.
+    Arrival(u32),
+    /// An operation is over.
+    Over(OpKey),
+}
+
 /// All point-to-point traffic of a rank.
 #[derive(Debug)]
 pub struct P2p {
@@ -93,6 +104,8 @@ pub struct P2p {
     direct_from_bytes: u64,
     /// Several threads may wait.
     has_threads: bool,
+    /// What threads of this rank sleep for, away from the doorbell.
+    slept_for: Vec<(Event, Arc<Alarm>)>,
     /// A job may have become idle.
     pub(crate) has_idle: bool,
 }
@@ -127,6 +140,7 @@ impl P2p {
             keeping: Keeping::default(),
             direct_from_bytes: u64::MAX,
             has_threads: false,
+            slept_for: Vec::new(),
             has_idle: false,
         }
     }
@@ -227,6 +241,31 @@ impl P2p {
         self.has_threads
     }
 
+    /// A thread is about to sleep away from the doorbell, until `event`; how many threads do.
+    pub fn sleep_until(&mut self, event: Event, alarm: &Arc<Alarm>) -> usize {
+        self.slept_for.push((event, Arc::clone(alarm)));
+        self.slept_for.len()
+    }
+
+    /// The thread with this alarm has got up.
+    pub fn get_up(&mut self, alarm: &Arc<Alarm>) {
+        self.slept_for.retain(|(_, other)| !Arc::ptr_eq(alarm, other));
+    }
+
+    /// Wakes the threads that sleep until this, which has happened.
+    #[inline]
+    fn happened(&self, event: Event) {
+        if !self.slept_for.is_empty() {
+            self.ring_for(event);
+        }
+    }
+
+    #[cold]
+    fn ring_for(&self, event: Event) {
+        let sleepers = self.slept_for.iter().filter(|(other, _)| *other == event);
+        sleepers.for_each(|(_, alarm)| alarm.ring());
+    }
+
     /// Wakes other threads of this rank that sleep: this one has done what they may wait for.
     #[inline]
     pub(crate) fn wake_own_threads(&self) {
@@ -254,6 +293,7 @@ impl P2p {
 
     pub(super) fn finish(&mut self, key: OpKey) {
         self.wake_own_threads();
+        self.happened(Event::Over(key));
         let Some(op) = self.ops.get_mut(key) else { return };
         op.state = State::Done;
         if op.detached

@@ -3,7 +3,7 @@
 use oxmpi_datatype::Buffer;
 use oxmpi_shm::ring::{Header, RingSize};
 
-use super::{Address, Mode, Op, OpKey, P2p, State, kind};
+use super::{Address, Event, Mode, Op, OpKey, P2p, State, kind};
 use crate::matching::Message;
 use crate::slab::Key;
 
@@ -112,6 +112,7 @@ impl P2p {
         header.token = key.map_or(0, Key::to_word);
         self.kept += 1;
         self.wake_own_threads();
+        self.happened(Event::Arrival(header.context));
         self.contexts.at(header.context).keep(Message { from, header, payload: packed });
         key
     }

@@ -1,0 +1,56 @@
+//! What a thread sleeps on until another thread of its process wakes it.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use rustix::thread::futex;
+use rustix::time::Timespec;
+
+/// It rings once, for one thread.
+#[derive(Debug, Default)]
+pub struct Alarm(AtomicU32);
+
+impl Alarm {
+    /// Sleeps until it rings, `timeout` passes or a signal comes; not at all if it has rung.
+    pub fn sleep(&self, timeout: Duration) {
+        let seconds = timeout.as_secs().cast_signed();
+        let limit = Timespec { tv_sec: seconds, tv_nsec: timeout.subsec_nanos().into() };
+        // Whatever the reason to get up is.
+        let _ = futex::wait(&self.0, futex::Flags::PRIVATE, 0, Some(&limit));
+    }
+
+    /// Wakes the thread. What it is to see is told by other means: a gate, mostly.
+    pub fn ring(&self) {
+        self.0.store(1, Ordering::Relaxed);
+        let _ = futex::wake(&self.0, futex::Flags::PRIVATE, 1); // nobody sleeps, or one does
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::thread;
+    use std::time::Instant;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn who_sleeps_is_woken_long_before_the_timeout() {
+        let (alarm, begin) = (Alarm::default(), Instant::now());
+        thread::scope(|scope| {
+            scope.spawn(|| alarm.sleep(LONG));
+            thread::yield_now();
+            alarm.ring();
+        });
+        assert!(begin.elapsed() < LONG / 2);
+    }
+
+    #[test]
+    fn an_alarm_that_has_rung_lets_nobody_sleep() {
+        let (alarm, begin) = (Alarm::default(), Instant::now());
+        alarm.ring();
+        alarm.sleep(LONG);
+        assert!(begin.elapsed() < LONG / 2);
+    }
+}
