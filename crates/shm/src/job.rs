@@ -313,6 +313,11 @@ impl Job {
     /// The ranks to wake, when something was published for some, if any could be asleep.
     #[inline]
     pub fn asleep(&self) -> Option<Asleep> {
+        if self.someone_sleeps() { self.look_for_sleepers() } else { None }
+    }
+
+    #[cold]
+    fn look_for_sleepers(&self) -> Option<Asleep> {
         self.sleepers().asleep()
     }
 
