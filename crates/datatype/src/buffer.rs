@@ -196,10 +196,18 @@ impl Buffer {
     ///
     /// # Panics
     /// If they do not lie inside the buffer.
-    #[inline]
+    #[inline(always)] // a copy of a few bytes takes less than a call
     pub fn read(&self, offset: u64, into: &Region) {
         match &self.0 {
             Kind::Dense(region) => into.copy_from(&region.part(offset as usize, into.len())),
+            _ => self.read_pieces(offset, into),
+        }
+    }
+
+    #[inline(never)]
+    fn read_pieces(&self, offset: u64, into: &Region) {
+        match &self.0 {
+            Kind::Dense(_) => unreachable!("one piece is copied at once"),
             Kind::Scattered(scattered) => scattered.transfer::<true>(offset, *into),
             Kind::Joined(joined) => joined.each(offset, into, |block, at, into| block.read(at, into)),
         }
@@ -209,10 +217,18 @@ impl Buffer {
     ///
     /// # Panics
     /// If they do not lie inside the buffer.
-    #[inline]
+    #[inline(always)] // as `read`
     pub fn write(&self, offset: u64, from: &Region) {
         match &self.0 {
             Kind::Dense(region) => region.part(offset as usize, from.len()).copy_from(from),
+            _ => self.write_pieces(offset, from),
+        }
+    }
+
+    #[inline(never)]
+    fn write_pieces(&self, offset: u64, from: &Region) {
+        match &self.0 {
+            Kind::Dense(_) => unreachable!("one piece is copied at once"),
             Kind::Scattered(scattered) => scattered.transfer::<false>(offset, *from),
             Kind::Joined(joined) => joined.each(offset, from, |block, at, from| block.write(at, from)),
         }
