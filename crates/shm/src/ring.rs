@@ -154,6 +154,7 @@ pub struct Arrival {
 #[derive(Debug)]
 pub struct Room<'a> {
     sender: &'a mut Sender,
+    cell: &'static Cell,
     /// Where its payload goes.
     pub payload: Region,
     bulk_end: u64,
@@ -223,9 +224,9 @@ impl Sender {
             return None;
         }
         if bytes <= CELL_BYTES {
-            let payload = payload_of(self.cell()).part(0, bytes);
-            let bulk_end = self.bulk_position;
-            return Some(Room { sender: self, payload, bulk_end });
+            let cell = self.cell();
+            let (payload, bulk_end) = (payload_of(cell).part(0, bytes), self.bulk_position);
+            return Some(Room { sender: self, cell, payload, bulk_end });
         }
         self.room_in_bulk(bytes)
     }
@@ -235,8 +236,8 @@ impl Sender {
     pub fn last_room(&mut self) -> Option<Room<'_>> {
         self.limit = u64::MAX;
         let has_room = self.has_credit(self.cells.len() as u64);
-        let (payload, bulk_end) = (Region::EMPTY, self.bulk_position);
-        has_room.then_some(Room { sender: self, payload, bulk_end })
+        let (cell, payload, bulk_end) = (self.cell(), Region::EMPTY, self.bulk_position);
+        has_room.then_some(Room { sender: self, cell, payload, bulk_end })
     }
 
     /// Whether fewer than `capacity` cells are filled, and the ring is not used up.
@@ -295,7 +296,8 @@ impl Sender {
             }
         }
         let payload = self.bulk.part((begin % capacity) as usize, bytes);
-        Some(Room { sender: self, payload, bulk_end })
+        let cell = self.cell();
+        Some(Room { sender: self, cell, payload, bulk_end })
     }
 
     fn cell(&self) -> &'static Cell {
@@ -307,11 +309,10 @@ impl Room<'_> {
     /// Makes the message visible to the receiver.
     #[inline]
     pub fn send(self, header: Header) {
-        let cell = self.sender.cell();
-        let (bytes, bulk_end) = (self.payload.len(), self.bulk_end);
+        let (cell, bytes, bulk_end) = (self.cell, self.payload.len(), self.bulk_end);
         cell.header.store(header);
-        let note = payload_of(cell);
         if bytes > CELL_BYTES {
+            let note = payload_of(cell);
             note.write(&bulk_end.to_ne_bytes());
             note.part(8, 8).write(&(bytes as u64).to_ne_bytes());
         }
