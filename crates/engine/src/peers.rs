@@ -253,18 +253,23 @@ impl Peer {
         self.sender.as_mut().filter(|sender| sender.takes(bytes))?.room(bytes)
     }
 
+    /// Whether a message of it has come.
+    #[inline]
+    pub(crate) fn has_arrival(&self) -> bool {
+        self.receiver.as_ref().is_some_and(Receiver::has_arrival)
+    }
+
     /// The next message of it, if one has come.
     #[inline]
     pub(crate) fn arrival(&mut self) -> Option<Arrival> {
         self.receiver.as_mut()?.arrival()
     }
 
-    /// Gives the room of a message back, for which the peer may wait.
+    /// Gives the room of a message back, for which the peer may wait: it is to be woken.
     #[inline]
     pub(crate) fn release(&mut self, arrival: &Arrival) {
         if let Some(receiver) = &mut self.receiver {
             receiver.release(arrival);
-            self.wake();
         }
     }
 }

@@ -34,32 +34,50 @@ impl P2p {
     /// Deals with what has arrived from one peer; whether there was anything.
     #[inline]
     pub fn poll_from(&mut self, peer: PeerId) -> bool {
-        for done in 0..AT_ONCE {
-            let Some(arrival) = self.peers[peer].arrival() else { return done > 0 };
-            self.arrived(peer, &arrival);
-            self.peers[peer].release(&arrival);
+        self.peers[peer].has_arrival() && self.take_in(peer)
+    }
+
+    fn take_in(&mut self, from: PeerId) -> bool {
+        let mut taken = 0;
+        while taken < AT_ONCE
+            && let Some(arrival) = self.peers[from].arrival()
+        {
+            self.arrived(from, &arrival);
+            self.peers[from].release(&arrival);
+            taken += 1;
         }
-        true
+        self.peers[from].wake(); // it may wait for the room
+        taken > 0
     }
 
     #[inline]
     fn arrived(&mut self, from: PeerId, arrival: &Arrival) {
-        let header = &arrival.header;
+        let (header, payload) = (&arrival.header, &arrival.payload);
         match header.kind {
             kind::EAGER | kind::EAGER_SYNCHRONOUS | kind::ANNOUNCE => {
                 match self.contexts.at(header.context).take_posted(header) {
-                    Some(receive) => self.matched(receive, from, header, &arrival.payload),
-                    None => self.keep(from, header, &arrival.payload),
+                    Some(receive) if header.kind == kind::EAGER => self.fill(receive, header, payload),
+                    Some(receive) => self.matched(receive, from, header, payload),
+                    None => self.keep(from, header, payload),
                 }
             }
-            kind::DATA => self.data_arrived(Key::from_word(header.token), &arrival.payload),
-            _ => self.control_arrived(from, header, &arrival.payload),
+            _ => self.control_arrived(from, header, payload),
         }
+    }
+
+    /// A message that is here, whole, goes into a receive.
+    #[inline(always)] // into `arrived`, for most messages are such
+    fn fill(&mut self, receive: OpKey, header: &Header, payload: &Region) {
+        let op = self.ops.get_mut(receive).expect("posted receives exist");
+        op.header.token = header.token;
+        Outcome { status: op.status, error: op.error } = delivered(header, payload, &op.buffer);
+        self.end(receive);
     }
 
     fn control_arrived(&mut self, from: PeerId, header: &Header, payload: &Region) {
         let key = Key::from_word(header.token);
         match header.kind {
+            kind::DATA => self.data_arrived(key, payload),
             kind::FINISHED => self.note_finished(from, header.token),
             kind::RETRACT => {
                 if self.retract(header.context, from, header.token) {
@@ -102,20 +120,23 @@ impl P2p {
 
     /// A message goes into a receive.
     pub(super) fn matched(&mut self, receive: OpKey, from: PeerId, header: &Header, payload: &Region) {
-        let op = self.ops.get_mut(receive).expect("posted receives exist");
-        op.peer = from;
-        op.header = *header;
         if header.kind == kind::ANNOUNCE {
-            Outcome { status: op.status, error: op.error } = judged(header, op.buffer.bytes());
-            op.state = State::Filling { arrived: 0 };
-            op.header.token = word_of(&payload.part(8, 8));
-            return self.accept(receive, from, header, word_of(payload));
+            return self.announced(receive, from, header, payload);
         }
-        Outcome { status: op.status, error: op.error } = delivered(header, payload, &op.buffer);
-        self.finish(receive);
+        self.fill(receive, header, payload);
         if header.kind == kind::EAGER_SYNCHRONOUS {
             self.answer(from, kind::MATCHED, header.token, 0);
         }
+    }
+
+    /// A message goes into a receive, and its data is to be asked for.
+    fn announced(&mut self, receive: OpKey, from: PeerId, header: &Header, payload: &Region) {
+        let op = self.ops.get_mut(receive).expect("posted receives exist");
+        op.peer = from;
+        op.header = Header { token: word_of(&payload.part(8, 8)), ..*header };
+        Outcome { status: op.status, error: op.error } = judged(header, op.buffer.bytes());
+        op.state = State::Filling { arrived: 0 };
+        self.accept(receive, from, header, word_of(payload));
     }
 
     /// Gets the data of an announced message on its way.

@@ -292,13 +292,23 @@ impl P2p {
     }
 
     pub(super) fn finish(&mut self, key: OpKey) {
+        self.end(key);
+    }
+
+    /// The same, where that is to take no call.
+    #[inline(always)]
+    fn end(&mut self, key: OpKey) {
         self.wake_own_threads();
         self.happened(Event::Over(key));
         let Some(op) = self.ops.get_mut(key) else { return };
         op.state = State::Done;
-        if op.detached
-            && let Some(copy) = self.ops.remove(key).and_then(|op| op.copy)
-        {
+        if op.detached {
+            self.forget(key);
+        }
+    }
+
+    fn forget(&mut self, key: OpKey) {
+        if let Some(copy) = self.ops.remove(key).and_then(|op| op.copy) {
             self.keeping.pool.give(copy);
         }
     }
