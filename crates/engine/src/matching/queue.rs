@@ -147,7 +147,8 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
     #[cold]
     #[inline(never)]
     fn push_behind(&mut self, value: T) {
-        match &mut **self.behind.get_or_insert_with(|| Box::new(Behind::InLine(VecDeque::new()))) {
+        let none = || Box::new(Behind::InLine(VecDeque::with_capacity(FRONT)));
+        match &mut **self.behind.get_or_insert_with(none) {
             Behind::InLine(line) => line.push_back(value),
             Behind::Filed(chains) => chains.push(value),
         }
