@@ -83,6 +83,12 @@ impl Pattern {
             && self.tag.is_none_or(|tag| tag == header.tag)
     }
 
+    /// What a receive that waits shows in reports, and of whom it needs something.
+    pub(crate) fn header(&self, context: u32) -> Header {
+        let (source, tag) = (self.source.unwrap_or(Status::ANY), self.tag.unwrap_or(Status::ANY));
+        Header { context, source, tag, ..Header::default() }
+    }
+
     /// All that match a message.
     fn matching(header: &Header) -> [Self; 4] {
         let (source, tag) = (Some(header.source), Some(header.tag));

@@ -1,8 +1,6 @@
 //! Messages and the ends of ranks: what must still be sent, what will never come.
 
 use oxmpi_base::{Error, Status};
-use oxmpi_datatype::Buffer;
-use oxmpi_shm::ring::Header;
 
 use super::{Address, Op, OpKey, P2p, State, kind};
 use crate::addresses::Addresses;
@@ -68,14 +66,6 @@ impl P2p {
             op.error = Some(error);
             self.finish(key);
         }
-    }
-
-    /// A send to a peer that is lost, which has failed.
-    #[cold]
-    pub(super) fn fail_to_send(&mut self, to: Address, header: Header) -> OpKey {
-        let key = self.ops.insert(Op::new(State::Queued, to, Buffer::EMPTY, header));
-        self.fail(key, self.peers[to.peer].lost());
-        key
     }
 
     /// No receive will match a send.

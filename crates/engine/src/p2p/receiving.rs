@@ -2,7 +2,6 @@
 
 use oxmpi_base::Status;
 use oxmpi_datatype::Buffer;
-use oxmpi_shm::ring::Header;
 
 use super::op::{delivered, status_of};
 use super::{Address, Op, OpKey, Outcome, P2p, State, kind};
@@ -42,13 +41,7 @@ impl P2p {
     #[inline]
     fn post_receive(&mut self, context: u32, pattern: Pattern, buffer: Buffer) -> OpKey {
         let here = Address { peer: self.peers.me(), context };
-        let header = Header {
-            context,
-            source: pattern.source.unwrap_or(Status::ANY),
-            tag: pattern.tag.unwrap_or(Status::ANY),
-            ..Header::default()
-        };
-        let key = self.ops.insert(Op::new(State::Posted, here, buffer, header));
+        let key = self.ops.insert(Op::new(State::Posted, here, buffer, pattern.header(context)));
         self.contexts.at(context).post(pattern, key);
         key
     }
@@ -133,9 +126,14 @@ impl P2p {
     fn begin_to_receive(&mut self, message: Message, buffer: Buffer) -> OpKey {
         let here = Address { peer: self.peers.me(), context: message.header.context };
         let key = self.ops.insert(Op::new(State::Posted, here, buffer, message.header));
-        self.matched(key, message.from, &message.header, &message.payload);
-        self.let_go(message.payload);
+        self.receive_into(key, message);
         key
+    }
+
+    /// A message that was kept goes into a receive.
+    pub(super) fn receive_into(&mut self, receive: OpKey, message: Message) {
+        self.matched(receive, message.from, &message.header, &message.payload);
+        self.let_go(message.payload);
     }
 
     /// Whether a message that matches has arrived, and what it says about itself.

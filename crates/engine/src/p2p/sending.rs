@@ -1,11 +1,12 @@
 //! How a send begins.
 
+use oxmpi_base::Status;
 use oxmpi_datatype::Buffer;
 use oxmpi_shm::ring::{Header, RingSize};
 
 use super::{Address, Event, Mode, Op, OpKey, P2p, State, kind};
 use crate::matching::Message;
-use crate::slab::Key;
+use crate::peers::Peer;
 
 impl P2p {
     /// Begins to send. `None` if the send is complete already.
@@ -34,21 +35,10 @@ impl P2p {
 
     #[inline]
     fn send_headed(&mut self, to: Address, header: Header, buffer: &Buffer, mode: Mode) -> Option<OpKey> {
-        let bytes = header.bytes;
-        if mode == Mode::Standard && to.peer != self.peers.me() {
-            let peer = &mut self.peers[to.peer];
-            if peer.outbox.is_empty()
-                && let Some(sender) = &mut peer.sender
-                && bytes < sender.eager_below()
-                && let Some(room) = sender.room(bytes as usize)
-            {
-                buffer.read(0, &room.payload);
-                room.send(header);
-                peer.told();
-                return None;
-            }
-        }
-        self.send_slowly(to, header, buffer, mode)
+        let is_sent = mode == Mode::Standard
+            && to.peer != self.peers.me()
+            && self.peers[to.peer].send_at_once(&header, buffer);
+        if is_sent { None } else { self.send_slowly(to, header, buffer, mode) }
     }
 
     /// Sends a copy of the data, so that the send is complete at once whatever the receiver does. While the copy is
@@ -63,57 +53,90 @@ impl P2p {
         let copy = self.keeping.pool.take(buffer.bytes() as usize);
         buffer.read(0, &copy);
         let sent = self.send(to, source, tag, &Buffer::dense(*copy), Mode::Standard);
-        match sent.and_then(|key| self.ops.get_mut(key)) {
-            None => self.keeping.pool.give(copy),
-            Some(op) => {
-                op.detached = true;
-                op.copy = Some(copy);
-            }
+        let Some((key, op)) = sent.and_then(|key| Some((key, self.ops.get_mut(key)?))) else {
+            self.keeping.pool.give(copy);
+            return None;
+        };
+        op.detached = true;
+        op.copy = Some(copy);
+        if op.state == State::Done {
+            self.finish(key); // it has failed
         }
         sent
     }
 
-    fn send_slowly(&mut self, to: Address, mut header: Header, buffer: &Buffer, mode: Mode) -> Option<OpKey> {
-        if mode == Mode::Synchronous {
-            header.kind = kind::EAGER_SYNCHRONOUS;
-        }
-        if to.peer == self.peers.me() {
-            return self.send_to_self(header, buffer);
-        }
-        if self.peers.is_lost(to.peer) {
-            return Some(self.fail_to_send(to, header));
-        }
-        if header.bytes > RingSize::LARGEST_PAYLOAD as u64 {
-            header.kind = kind::ANNOUNCE;
-        }
+    fn send_slowly(&mut self, to: Address, header: Header, buffer: &Buffer, mode: Mode) -> Option<OpKey> {
         let key = self.ops.insert(Op::new(State::Queued, to, buffer.clone(), header));
-        self.enqueue_message(to.peer, key);
-        if self.ops.get(key).is_some_and(|op| op.state == State::Done) {
-            self.ops.remove(key);
-            return None;
+        self.begin_to_send(key, mode);
+        let is_sent = self.ops.get(key).is_some_and(|op| op.state == State::Done && op.error.is_none());
+        if is_sent {
+            self.ops.discard(key);
         }
-        Some(key)
+        (!is_sent).then_some(key)
     }
 
-    fn send_to_self(&mut self, mut header: Header, buffer: &Buffer) -> Option<OpKey> {
-        let from = self.peers.me();
-        let packed = self.keeping.take(buffer.bytes() as usize);
-        buffer.read(0, &packed);
+    /// Lets a send begin that could not be sent off at once.
+    pub(super) fn begin_to_send(&mut self, key: OpKey, mode: Mode) {
+        let Some(op) = self.ops.get_mut(key) else { return };
+        let to = op.peer;
+        op.state = State::Queued;
+        op.status = Status::EMPTY;
+        op.header.kind = match mode {
+            Mode::Standard => kind::EAGER,
+            Mode::Synchronous => kind::EAGER_SYNCHRONOUS,
+        };
+        if to == self.peers.me() {
+            return self.send_to_self(key);
+        }
+        if op.header.bytes > RingSize::LARGEST_PAYLOAD as u64 {
+            op.header.kind = kind::ANNOUNCE;
+        }
+        if self.peers.is_lost(to) {
+            self.fail(key, self.peers[to].lost());
+        } else {
+            self.enqueue_message(to, key);
+        }
+    }
+
+    fn send_to_self(&mut self, key: OpKey) {
+        let Some(op) = self.ops.get_mut(key) else { return };
+        let (from, mut header) = (self.peers.me(), op.header);
+        let packed = self.keeping.take(header.bytes as usize);
+        op.buffer.read(0, &packed);
         if let Some(receive) = self.contexts.at(header.context).take_posted(&header) {
             header.kind = kind::EAGER;
             self.matched(receive, from, &header, &packed);
             self.let_go(packed);
-            return None;
+            return self.finish(key);
         }
-        let key = (header.kind == kind::EAGER_SYNCHRONOUS).then(|| {
-            let to = Address { peer: from, context: header.context };
-            self.ops.insert(Op::new(State::Announced, to, Buffer::EMPTY, header))
-        });
-        header.token = key.map_or(0, Key::to_word);
+        if header.kind == kind::EAGER_SYNCHRONOUS {
+            op.state = State::Announced;
+            header.token = key.to_word();
+        } else {
+            header.token = 0;
+            self.finish(key);
+        }
         self.kept += 1;
         self.wake_own_threads();
         self.happened(Event::Arrival(header.context));
         self.contexts.at(header.context).keep(Message { from, header, payload: packed });
-        key
+    }
+}
+
+impl Peer {
+    /// Sends a short message, if nothing waits before it and there is room; whether it is sent.
+    #[inline]
+    pub(super) fn send_at_once(&mut self, header: &Header, buffer: &Buffer) -> bool {
+        if self.outbox.is_empty()
+            && let Some(sender) = &mut self.sender
+            && header.bytes < sender.eager_below()
+            && let Some(room) = sender.room(header.bytes as usize)
+        {
+            buffer.read(0, &room.payload);
+            room.send(*header);
+            self.told();
+            return true;
+        }
+        false
     }
 }
