@@ -77,7 +77,7 @@ impl P2p {
     fn control_arrived(&mut self, from: PeerId, header: &Header, payload: &Region) {
         let key = Key::from_word(header.token);
         match header.kind {
-            kind::DATA => self.data_arrived(key, payload),
+            kind::DATA => self.data_arrived(from, key, payload),
             kind::FINISHED => self.note_finished(from, header.token),
             kind::RETRACT => {
                 if self.retract(header.context, from, header.token) {
@@ -149,8 +149,8 @@ impl P2p {
         }
     }
 
-    fn data_arrived(&mut self, receive: OpKey, payload: &Region) {
-        let Some(op) = self.ops.get_mut(receive) else { return };
+    fn data_arrived(&mut self, from: PeerId, receive: OpKey, payload: &Region) {
+        let Some(op) = self.ops.get_mut(receive).filter(|op| op.peer == from) else { return };
         let State::Filling { arrived } = op.state else { return };
         let wanted = op.buffer.bytes().saturating_sub(arrived).min(payload.len() as u64);
         op.buffer.write(arrived.min(op.buffer.bytes()), &payload.part(0, wanted as usize));

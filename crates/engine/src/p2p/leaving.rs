@@ -44,7 +44,7 @@ impl P2p {
     /// of a context.
     pub(crate) fn lose(&mut self, lost: PeerId, is_awaited: impl Fn(u32, i32) -> bool) {
         let needs = |op: &Op| match op.state {
-            State::Done => false,
+            State::Done | State::Inactive => false,
             State::Posted => is_awaited(op.context, op.header.source),
             _ => op.peer == lost,
         };
@@ -81,7 +81,7 @@ impl P2p {
     /// What an operation needs to end.
     pub fn needs(&self, key: OpKey) -> Needs {
         self.ops.get(key).map_or(Needs::Nothing, |op| match op.state {
-            State::Done => Needs::Nothing,
+            State::Done | State::Inactive => Needs::Nothing,
             State::Posted => Needs::Message(Some(op.header.source).filter(|&source| source != Status::ANY)),
             State::Refused => Needs::Receive(op.peer),
             State::Announced | State::Filling { .. } | State::Queued => Needs::Answer(op.peer),
@@ -104,7 +104,7 @@ impl P2p {
     /// Whether anything that this rank has sent still needs it: finalizing must wait. What waits for a peer that
     /// has left MPI, or for this rank itself, would wait for ever.
     pub fn is_quiet(&self) -> bool {
-        let is_over = |op: &Op| matches!(op.state, State::Done | State::Posted | State::Refused);
+        let is_over = |op: &Op| !op.is_under_way() || matches!(op.state, State::Posted | State::Refused);
         self.are_empty() && self.ops.iter().all(|op| is_over(op) || self.has_left(op.peer))
     }
 
@@ -117,7 +117,7 @@ impl P2p {
     /// left MPI to answer, or for this rank itself, is not counted: it would wait for ever.
     pub fn under_way_on(&self, context: u32, peers: &Addresses) -> impl Iterator<Item = OpKey> {
         let is_under_way = move |op: &Op| match op.state {
-            State::Done | State::Refused => false,
+            State::Done | State::Inactive | State::Refused => false,
             State::Filling { .. } | State::Posted => op.context == context,
             State::Announced | State::Queued | State::Retracting | State::Streaming { .. } => {
                 let to = Address { peer: op.peer, context: op.context };
@@ -131,7 +131,7 @@ impl P2p {
     pub fn is_settled(&self, key: OpKey) -> bool {
         self.ops
             .get(key)
-            .is_none_or(|op| matches!(op.state, State::Done | State::Refused) || self.has_left(op.peer))
+            .is_none_or(|op| !op.is_under_way() || op.state == State::Refused || self.has_left(op.peer))
     }
 
     #[cold]

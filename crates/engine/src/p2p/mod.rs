@@ -36,6 +36,7 @@ mod keeping;
 mod leaving;
 mod op;
 mod outbox;
+mod planned;
 mod reading;
 mod receiving;
 mod rings;
@@ -164,12 +165,15 @@ impl P2p {
         self.ops.get(key).is_none_or(|op| op.state == State::Done)
     }
 
-    /// How an operation ended, if it is over; its number means nothing any more then.
+    /// How an operation ended, if it is over; unless it can be started again, its number means nothing any more then.
     #[inline]
     pub fn take_outcome(&mut self, key: OpKey) -> Option<Outcome> {
         let op = self.ops.get_mut(key).filter(|op| op.state == State::Done)?;
         let outcome = Outcome { status: op.status, error: op.error.take() };
-        self.ops.discard(key);
+        match op.plan {
+            None => self.ops.discard(key),
+            Some(_) => op.state = State::Inactive,
+        }
         Some(outcome)
     }
 
@@ -178,12 +182,12 @@ impl P2p {
         self.ops.get(key).filter(|op| op.state == State::Done).map(|op| op.status)
     }
 
-    /// Nobody will ask for the outcome: the operation goes on, and is forgotten when it is over.
+    /// Nobody will ask for the outcome, nor start it again: the operation goes on, and is forgotten when it is over.
     pub fn detach(&mut self, key: OpKey) {
         if let Some(op) = self.ops.get_mut(key) {
             op.detached = true;
             match op.state {
-                State::Done => drop(self.ops.remove(key)),
+                State::Done | State::Inactive => drop(self.ops.remove(key)),
                 State::Refused => self.finish(key),
                 _ => {}
             }
@@ -208,7 +212,8 @@ impl P2p {
                 false
             }
             State::Refused => true,
-            State::Done | State::Filling { .. } | State::Retracting | State::Streaming { .. } => false,
+            State::Done | State::Filling { .. } | State::Inactive => false,
+            State::Retracting | State::Streaming { .. } => false,
         };
         if withdrawn {
             self.finish_cancelled(key);
@@ -288,7 +293,7 @@ impl P2p {
 
     /// One line per operation under way, for reports.
     pub fn describe(&self, names: &impl Names) -> Vec<String> {
-        self.ops.iter().filter(|op| op.state != State::Done).map(|op| op.describe(names)).collect()
+        self.ops.iter().filter(|op| op.is_under_way()).map(|op| op.describe(names)).collect()
     }
 
     pub(super) fn finish(&mut self, key: OpKey) {

@@ -42,7 +42,7 @@ impl Outcome {
 /// An operation under way.
 #[derive(Debug)]
 pub struct Op {
-    /// The other side; of a receive, once it is known.
+    /// The other side; of a receive that waits, this process as long as it is not known.
     pub(super) peer: PeerId,
     pub(super) context: u32,
     pub(super) buffer: Buffer,
@@ -55,10 +55,22 @@ pub struct Op {
     pub(super) copy: Option<Taken>,
     /// What the caller wants to be told about it in reports.
     pub(super) header: Header,
+    /// Of one that can be started again: how it begins.
+    pub(super) plan: Option<Plan>,
+}
+
+/// How a planned operation begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Plan {
+    /// What it asks for, and of whom; of this process itself, if of anybody.
+    Receive(Pattern, PeerId),
+    Send(Mode),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
+    /// One that is planned and not under way.
+    Inactive,
     /// A send in the outbox.
     Queued,
     /// A send that waits for the receiver's answer.
@@ -80,7 +92,13 @@ pub(super) enum State {
 impl Op {
     pub(super) fn new(state: State, peer: Address, buffer: Buffer, header: Header) -> Self {
         let (Address { peer, context }, status) = (peer, Status::EMPTY);
-        Self { peer, context, buffer, state, status, error: None, detached: false, copy: None, header }
+        let (error, detached, copy, plan) = (None, false, None, None);
+        Self { peer, context, buffer, state, status, error, detached, copy, header, plan }
+    }
+
+    /// Whether somebody or something may still wait for it.
+    pub(super) fn is_under_way(&self) -> bool {
+        !matches!(self.state, State::Done | State::Inactive)
     }
 
     /// Whether a send is a message of a collective: all of them have notes, and no note is 0.

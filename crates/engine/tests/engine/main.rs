@@ -15,5 +15,6 @@ mod leaving;
 mod memory;
 mod messages;
 mod outstanding;
+mod planned;
 mod protocols;
 mod rings;

@@ -1,0 +1,110 @@
+//! Messages that are planned once and started any number of times: persistent sends and receives.
+//!
+//! All that can be found out before is: the peer, the envelope, the memory. The operation stays where it is, under its
+//! number, and is [inactive](State::Inactive) between its outcome and the next start. A start is a copy into the ring,
+//! or a place in the queue of receives; nothing is made, cloned or looked up by a name.
+//!
+//! What is started goes the way of all messages. So it keeps its place among them, is matched, probed for, cancelled
+//! and refused as any other, and the two ends need not know that both are planned. A channel between the two would
+//! save the envelope, 40 bytes of a line that crosses anyway, and its comparison with that of the first receive that
+//! waits; and would need a place in the order of the ring for each of its messages, to be looked at by each receive
+//! that names no sender, each probe, and each message that is not planned.
+//!
+//! An answer or data that comes late finds no later round of an operation: a round is over when all has come that
+//! belongs to it, or will never come.
+//!
+//! MPI-5.0: Point-to-Point Communication, Persistent Communication Requests.
+
+use oxmpi_base::Status;
+use oxmpi_datatype::Buffer;
+use oxmpi_shm::ring::Header;
+
+use super::op::Plan;
+use super::{Address, Mode, Op, OpKey, Outcome, P2p, State, kind};
+use crate::matching::{Message, Pattern};
+use crate::peers::PeerId;
+
+impl P2p {
+    /// A send that [`P2p::start`] begins; [`P2p::detach`] ends it.
+    ///
+    /// `source` is this rank's rank in the communicator.
+    pub fn plan_send(&mut self, to: Address, source: i32, tag: i32, buffer: Buffer, mode: Mode) -> OpKey {
+        let bytes = buffer.bytes();
+        let header = Header { kind: kind::EAGER, context: to.context, source, tag, bytes, token: 0 };
+        self.plan(Plan::Send(mode), Op::new(State::Inactive, to, buffer, header))
+    }
+
+    /// The same of a receive; `from` is the peer that the pattern names, if it names one.
+    pub fn plan_receive(
+        &mut self,
+        context: u32,
+        pattern: Pattern,
+        from: Option<PeerId>,
+        buffer: Buffer,
+    ) -> OpKey {
+        let peer = from.unwrap_or(self.peers.me());
+        let op = Op::new(State::Inactive, Address { peer, context }, buffer, pattern.header(context));
+        self.plan(Plan::Receive(pattern, peer), op)
+    }
+
+    fn plan(&mut self, plan: Plan, op: Op) -> OpKey {
+        self.ops.insert(Op { plan: Some(plan), ..op })
+    }
+
+    /// Starts what was planned and is inactive. How it ended, if it is over at once; else [`P2p::take_outcome`] tells
+    /// it. Then it is inactive again.
+    ///
+    /// # Panics
+    /// If nothing was planned under this number.
+    #[inline]
+    pub fn start(&mut self, key: OpKey) -> Option<Outcome> {
+        let op = self.ops.get_mut(key).expect("what is planned is forgotten last");
+        debug_assert!(op.state == State::Inactive, "it is started again when it was completed");
+        match op.plan.expect("it was planned") {
+            Plan::Receive(pattern, from) => self.start_to_receive(key, pattern, from),
+            Plan::Send(mode) => {
+                op.header.kind = kind::EAGER; // of the last round it may be another
+                let is_sent = mode == Mode::Standard
+                    && op.peer != self.peers.me()
+                    && self.peers[op.peer].send_at_once(&op.header, &op.buffer);
+                if is_sent {
+                    return Some(Outcome { status: Status::EMPTY, error: None });
+                }
+                self.begin_to_send(key, mode);
+                self.take_outcome(key)
+            }
+        }
+    }
+
+    #[inline]
+    fn start_to_receive(&mut self, key: OpKey, pattern: Pattern, from: PeerId) -> Option<Outcome> {
+        let op = self.ops.get_mut(key)?;
+        let here = self.contexts.at(op.context);
+        let message = here.take_unexpected(&pattern);
+        op.state = State::Posted;
+        if message.is_none() {
+            op.peer = from;
+            op.header = pattern.header(op.context);
+            here.post(pattern, key);
+        }
+        message.and_then(|message| self.start_with(key, message))
+    }
+
+    fn start_with(&mut self, key: OpKey, message: Message) -> Option<Outcome> {
+        self.receive_into(key, message);
+        self.take_outcome(key)
+    }
+
+    /// The peer that has to say something until a receive can be over, if that is known.
+    #[inline]
+    pub fn awaits(&self, key: OpKey) -> Option<PeerId> {
+        let op = self.ops.get(key).filter(|op| op.state == State::Posted)?;
+        Some(op.peer).filter(|&peer| peer != self.peers.me())
+    }
+
+    /// Whether what [awaits](P2p::awaits) a peer still does, and nothing of that has come: to look closer is in vain.
+    #[inline]
+    pub fn is_in_vain(&self, key: OpKey, from: PeerId) -> bool {
+        self.ops.get(key).is_some_and(|op| op.state == State::Posted) && !self.has_arrival(from)
+    }
+}

@@ -1,0 +1,190 @@
+//! Planned messages are as others are: whatever the other end does, in every order.
+//!
+//! MPI-5.0: Point-to-Point Communication, Persistent Communication Requests.
+
+use oxmpi_base::ErrorClass;
+use oxmpi_engine::machine::Phase;
+use oxmpi_engine::{Address, Mode, OpKey, Outcome, Pattern, PeerId, Received};
+
+use crate::harness::{Lie, Store, World};
+use crate::inter::Pair;
+use crate::messages::{SIZES, contents};
+
+pub const ANY: Pattern = Pattern { source: None, tag: None };
+
+pub fn plan_send(world: &mut World, src: u32, dst: u32, tag: i32, from: &Store, mode: Mode) -> OpKey {
+    let to = Address { peer: PeerId::of_rank(dst), context: world.context };
+    world.engines[src as usize].p2p.plan_send(to, src.cast_signed(), tag, from.buffer().clone(), mode)
+}
+
+pub fn plan_receive(world: &mut World, dst: u32, pattern: Pattern, into: &Store) -> OpKey {
+    let from = pattern.source.map(|source| PeerId::of_rank(source.cast_unsigned()));
+    world.engines[dst as usize].p2p.plan_receive(world.context, pattern, from, into.buffer().clone())
+}
+
+pub fn start(world: &mut World, rank: u32, key: OpKey) -> Received {
+    let over = world.engines[rank as usize].p2p.start(key);
+    over.map_or(Received::Pending(key), Received::Done)
+}
+
+fn from(source: u32, tag: i32) -> Pattern {
+    Pattern { source: Some(source.cast_signed()), tag: Some(tag) }
+}
+
+fn assert_nothing_is_left(world: &World) {
+    let is_quiet = |engine: &oxmpi_engine::Engine| engine.is_quiet() && engine.describe(&()).is_empty();
+    assert!(world.engines.iter().all(is_quiet), "seed {}", world.seed);
+}
+
+#[test]
+fn each_start_sends_what_the_memory_holds_then() {
+    for (seed, bytes) in (0..).zip(SIZES) {
+        for (src, mode) in
+            [0, 1].into_iter().flat_map(|src| [Mode::Standard, Mode::Synchronous].map(|mode| (src, mode)))
+        {
+            let mut world = World::new(2, seed);
+            let [sent, received] = [0, 1].map(|_| Store::new(bytes, Lie::Scattered));
+            let send = plan_send(&mut world, src, 1, 3, &sent, mode);
+            let receive = plan_receive(&mut world, 1, from(src, 3), &received);
+            for round in 0..20 {
+                sent.put(&contents(0, round, bytes));
+                let posted = (round % 3 != 0).then(|| start(&mut world, 1, receive));
+                let started = start(&mut world, src, send);
+                if round % 2 == 0 {
+                    world.settle();
+                }
+                let posted = posted.unwrap_or_else(|| start(&mut world, 1, receive));
+                let status = world.finish(1, posted).status;
+                assert_eq!((status.source, status.tag, status.bytes), (src.cast_signed(), 3, bytes as u64));
+                assert!(received.get() == contents(0, round, bytes), "{bytes} bytes, round {round}");
+                assert!(world.finish(src, started).error.is_none());
+            }
+            world.engines[src as usize].p2p.detach(send);
+            world.engines[1].p2p.detach(receive);
+            assert_nothing_is_left(&world);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_written_into_a_receive_that_is_not_started() {
+    for (seed, bytes) in (0..).zip(SIZES) {
+        let mut world = World::new(2, seed);
+        let (sent, received) = (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
+        let send = plan_send(&mut world, 0, 1, 0, &sent, Mode::Standard);
+        let receive = plan_receive(&mut world, 1, from(0, 0), &received);
+        for round in 0..3 {
+            received.put(&vec![round; bytes]);
+            let started = start(&mut world, 0, send);
+            world.settle();
+            assert!(received.get() == vec![round; bytes]);
+            let probed = world.engines[1].p2p.probe(world.context, &ANY).expect("it has arrived");
+            assert_eq!(probed.bytes, bytes as u64);
+            if round == 1 {
+                let message = world.engines[1].p2p.take_message(world.context, &ANY).expect("just seen");
+                let into = Store::new(bytes, Lie::Dense);
+                let taken = world.engines[1].p2p.receive_message(message, into.buffer().clone());
+                world.finish(1, taken);
+                assert!(into.get() == sent.get() && received.get() == vec![round; bytes]);
+            } else {
+                let posted = start(&mut world, 1, receive);
+                world.finish(1, posted);
+                assert!(received.get() == sent.get());
+            }
+            world.finish(0, started);
+        }
+        assert_nothing_is_left(&world);
+    }
+}
+
+/// Cancel: the active operation is cancelled, and the request can be started again.
+#[test]
+fn what_was_cancelled_is_started_again() {
+    for (seed, bytes) in (0..).zip(SIZES) {
+        for dst in [0, 1] {
+            let mut world = World::new(2, seed);
+            let (sent, received) =
+                (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
+            let send = plan_send(&mut world, 0, dst, 0, &sent, Mode::Synchronous);
+            let receive = plan_receive(&mut world, dst, ANY, &received);
+            for _ in 0..3 {
+                for (rank, key) in [(0, send), (dst, receive)] {
+                    let started = start(&mut world, rank, key);
+                    world.settle();
+                    world.engines[rank as usize].p2p.cancel(key);
+                    let outcome = world.finish(rank, started);
+                    assert!(outcome.status.cancelled && outcome.error.is_none(), "{bytes} bytes");
+                }
+                let [started, posted] =
+                    [(0, send), (dst, receive)].map(|(rank, key)| start(&mut world, rank, key));
+                assert!(!world.finish(dst, posted).status.cancelled);
+                assert!(!world.finish(0, started).status.cancelled);
+                assert!(received.get() == sent.get());
+                // What is inactive is not cancelled.
+                world.engines[0].p2p.cancel(send);
+            }
+            assert_nothing_is_left(&world);
+        }
+    }
+}
+
+/// Request_free: the operation goes on, and is deallocated when it is complete.
+#[test]
+fn what_is_let_go_while_it_is_active_ends_by_itself() {
+    for (seed, bytes) in (0..).zip(SIZES) {
+        let mut world = World::new(2, seed);
+        let (sent, received) = (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
+        let send = plan_send(&mut world, 0, 1, 0, &sent, Mode::Synchronous);
+        let receive = plan_receive(&mut world, 1, ANY, &received);
+        for (rank, key) in [(0, send), (1, receive)] {
+            let started = start(&mut world, rank, key);
+            assert!(matches!(started, Received::Pending(_)) || rank == 1);
+            world.engines[rank as usize].p2p.detach(key);
+        }
+        world.settle();
+        assert!(received.get() == sent.get());
+        assert_nothing_is_left(&world);
+    }
+}
+
+#[test]
+fn each_round_that_is_cut_says_so_and_the_next_may_be_whole() {
+    for (seed, room) in [(0, 8), (1, 20_000)] {
+        let mut world = World::new(2, seed);
+        let [short, long] = [room, 2 * room].map(|bytes| Store::of(&contents(0, 0, bytes), Lie::Dense));
+        let received = Store::new(room, Lie::Dense);
+        let sends = [&short, &long].map(|from| plan_send(&mut world, 0, 1, 0, from, Mode::Standard));
+        let receive = plan_receive(&mut world, 1, ANY, &received);
+        for round in 0..6 {
+            let started = start(&mut world, 0, sends[round % 2]);
+            let posted = start(&mut world, 1, receive);
+            let Outcome { status, error } = world.finish(1, posted);
+            let class = error.map_or(ErrorClass::Success, |error| error.class());
+            let expected = if round % 2 == 0 { ErrorClass::Success } else { ErrorClass::Truncate };
+            assert_eq!((status.bytes, class), (room as u64, expected));
+            world.finish(0, started);
+        }
+    }
+}
+
+#[test]
+fn what_needs_a_process_that_has_gone_fails_each_time() {
+    let (mut world, pair) = Pair::of_jobs(1, 1, 5);
+    pair.open_all(&mut world);
+    let there = world.engines[1].whereabouts();
+    let to = Address { peer: world.engines[0].peer(there).expect("attached"), context: 0 };
+    let store = Store::new(8, Lie::Dense);
+    let p2p = &mut world.engines[0].p2p;
+    let send = p2p.plan_send(to, 0, 0, store.buffer().clone(), Mode::Synchronous);
+    let first = p2p.start(send);
+    assert!(first.is_none());
+    world.engines[1].state().set_phase(Phase::Finalized);
+    world.engines[0].suspect();
+    let p2p = &mut world.engines[0].p2p;
+    for outcome in [p2p.take_outcome(send), p2p.start(send), p2p.start(send)] {
+        let error = outcome.and_then(|outcome| outcome.error).expect("it fails at once");
+        assert_eq!(error.class(), ErrorClass::ProcAborted);
+    }
+    p2p.detach(send);
+    assert!(p2p.describe(&()).is_empty());
+}
