@@ -18,3 +18,4 @@ mod outstanding;
 mod planned;
 mod protocols;
 mod rings;
+mod storms;
