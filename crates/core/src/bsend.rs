@@ -11,7 +11,7 @@ use oxmpi_engine::{Absent, Needs, OpKey, PeerId};
 use crate::comm::Communicator;
 use crate::envelope::{Dest, checked_tag};
 use crate::process::{Process, State};
-use crate::request::message::PersistentMessage;
+use crate::request::message::{BufferedMessage, PersistentMessage};
 use crate::request::{Kind, RequestKey};
 use crate::send_buffer::{AttachedBuffer, BufferOwner, BufferedRoute};
 use crate::wait::Needing;
@@ -114,8 +114,11 @@ impl Process {
         tag: i32,
     ) -> Result<RequestKey> {
         let (to, tag) = (comm.destination(dest)?, checked_tag("tag", tag)?);
-        let route = to.map(|to| BufferedRoute { to, tag, session });
-        Ok(self.persistent_message(comm, PersistentMessage::BufferedSend { route, buffer }))
+        let message = to.map_or(PersistentMessage::Nobody(&Status::EMPTY), |to| {
+            let route = BufferedRoute { to, tag, session };
+            PersistentMessage::Buffered(Box::new(BufferedMessage { route, buffer }))
+        });
+        Ok(self.enter().requests.add(Kind::persistent(message), comm))
     }
 }
 

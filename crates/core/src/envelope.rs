@@ -46,6 +46,17 @@ pub enum SendMode {
     Synchronous,
 }
 
+impl SendMode {
+    /// What it is to the engine, which makes nothing of the promise that a receive is ready.
+    #[inline]
+    pub(crate) fn in_engine(self) -> Mode {
+        match self {
+            Self::Ready | Self::Standard => Mode::Standard,
+            Self::Synchronous => Mode::Synchronous,
+        }
+    }
+}
+
 /// `source` of the status of a receive from [`Source::Null`].
 pub const NULL_SOURCE: i32 = i32::MIN;
 
@@ -109,11 +120,7 @@ pub(crate) fn begin_send(
     tag: i32,
     mode: SendMode,
 ) -> Option<OpKey> {
-    let source = comm.rank().cast_signed();
-    match mode {
-        SendMode::Standard | SendMode::Ready => p2p.send(to, source, tag, buffer, Mode::Standard),
-        SendMode::Synchronous => p2p.send(to, source, tag, buffer, Mode::Synchronous),
-    }
+    p2p.send(to, comm.rank().cast_signed(), tag, buffer, mode.in_engine())
 }
 
 /// A tag that a message may carry.

@@ -2,16 +2,26 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Persistent Communication Requests.
 
+use oxmpi_base::Status;
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Address, Pattern};
+use oxmpi_engine::OpKey;
 
-use crate::envelope::SendMode;
 use crate::send_buffer::BufferedRoute;
 
-/// The arguments of a persistent send or receive.
+/// What a persistent send or receive stands for.
 #[derive(Debug)]
 pub(crate) enum PersistentMessage {
-    BufferedSend { route: Option<BufferedRoute>, buffer: Buffer },
-    Receive { pattern: Option<Pattern>, buffer: Buffer },
-    Send { to: Option<Address>, tag: i32, buffer: Buffer, mode: SendMode },
+    /// A send by an attached buffer.
+    Buffered(Box<BufferedMessage>),
+    /// To nobody or from nobody, which ends so at once.
+    Nobody(&'static Status),
+    /// What the engine has planned.
+    Planned(OpKey),
+}
+
+/// The arguments of a persistent send by an attached buffer.
+#[derive(Debug)]
+pub(crate) struct BufferedMessage {
+    pub(crate) route: BufferedRoute,
+    pub(crate) buffer: Buffer,
 }

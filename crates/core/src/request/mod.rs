@@ -68,7 +68,7 @@ pub(crate) enum Kind {
     /// A persistent collective: whether it is active, its run, and the channel of its own.
     PersistentCollective { active: bool, run: RunKey, channel: ChannelKey },
     /// A persistent send or receive, and its message while it is active.
-    PersistentMessage { message: Box<PersistentMessage>, active: Option<Activity> },
+    PersistentMessage { message: PersistentMessage, active: Option<Activity> },
     /// A message to somebody, and one from somebody.
     SendReceive(Box<SendReceive>),
 }

@@ -13,7 +13,7 @@ use super::completion::no_request;
 use super::message::PersistentMessage;
 use super::{Kind, Request, RequestKey};
 use crate::comm::Communicator;
-use crate::envelope::{Dest, FROM_NOBODY, SendMode, Source, TagPattern, begin_send, checked_tag};
+use crate::envelope::{Dest, FROM_NOBODY, SendMode, Source, TagPattern, checked_tag};
 use crate::process::{Process, State};
 
 impl Process {
@@ -29,13 +29,12 @@ impl Process {
         tag: i32,
         mode: SendMode,
     ) -> Result<RequestKey> {
-        let message = PersistentMessage::Send {
-            to: comm.destination(dest)?,
-            tag: checked_tag("tag", tag)?,
-            buffer,
-            mode,
-        };
-        Ok(self.persistent_message(comm, message))
+        let (to, tag) = (comm.destination(dest)?, checked_tag("tag", tag)?);
+        let source = comm.rank().cast_signed();
+        let mut state = self.enter();
+        let planned = to.map(|to| state.engine.p2p.plan_send(to, source, tag, buffer, mode.in_engine()));
+        let message = planned.map_or(PersistentMessage::Nobody(&Status::EMPTY), PersistentMessage::Planned);
+        Ok(state.requests.add(Kind::persistent(message), comm))
     }
 
     /// A persistent receive, inactive.
@@ -49,17 +48,14 @@ impl Process {
         source: Source,
         tag: TagPattern,
     ) -> Result<RequestKey> {
-        let message = PersistentMessage::Receive { pattern: comm.pattern(source, tag)?, buffer };
-        Ok(self.persistent_message(comm, message))
-    }
-
-    pub(crate) fn persistent_message(
-        &self,
-        comm: &Arc<Communicator>,
-        message: PersistentMessage,
-    ) -> RequestKey {
-        let kind = Kind::PersistentMessage { message: Box::new(message), active: None };
-        self.enter().requests.add(kind, comm)
+        let pattern = comm.pattern(source, tag)?;
+        let mut state = self.enter();
+        let planned = pattern.map(|pattern| {
+            let from = pattern.source.map(|source| comm.addresses.at(source.cast_unsigned()).peer);
+            state.engine.p2p.plan_receive(comm.context, pattern, from, buffer)
+        });
+        let message = planned.map_or(PersistentMessage::Nobody(&FROM_NOBODY), PersistentMessage::Planned);
+        Ok(state.requests.add(Kind::persistent(message), comm))
     }
 
     /// Starts a persistent operation.
@@ -98,32 +94,37 @@ impl State {
                 self.engine.start(*run);
                 Ok(())
             }
-            Kind::PersistentMessage { active: None, .. } => self.start_message(key),
+            Kind::PersistentMessage { message: PersistentMessage::Planned(op), active: active @ None } => {
+                let over = self.engine.p2p.start(*op);
+                *active = Some(over.map_or(Activity::UnderWay(*op), Activity::Over));
+                Ok(())
+            }
+            Kind::PersistentMessage { active: None, .. } => self.start_unplanned(key),
             _ => request.may_start(),
         }
     }
 
-    fn start_message(&mut self, key: RequestKey) -> Result<()> {
-        let request = self.requests.all.get_mut(key).ok_or_else(no_request)?;
-        let comm = Arc::clone(&request.comm);
+    /// Starts what is over at once.
+    fn start_unplanned(&mut self, key: RequestKey) -> Result<()> {
+        let Self { requests, engine, buffers, .. } = self;
+        let request = requests.all.get_mut(key).ok_or_else(no_request)?;
         let Kind::PersistentMessage { message, active } = &mut request.kind else { return Ok(()) };
-        let over = |status| Activity::Over(Outcome { status, error: None });
-        *active = Some(match &**message {
-            PersistentMessage::BufferedSend { route: None, .. }
-            | PersistentMessage::Send { to: None, .. } => over(Status::EMPTY),
-            PersistentMessage::BufferedSend { route: Some(route), buffer } => {
-                self.buffers.send(&mut self.engine.p2p, &comm, *route, buffer)?;
-                over(Status::EMPTY)
+        let status = match message {
+            PersistentMessage::Buffered(message) => {
+                buffers.send(&mut engine.p2p, &request.comm, message.route, &message.buffer)?;
+                Status::EMPTY
             }
-            PersistentMessage::Receive { pattern: None, .. } => over(FROM_NOBODY),
-            PersistentMessage::Receive { pattern: Some(pattern), buffer } => {
-                self.engine.p2p.receive(comm.context, *pattern, buffer.clone()).into()
-            }
-            PersistentMessage::Send { to: Some(to), tag, buffer, mode } => {
-                let sent = begin_send(&mut self.engine.p2p, &comm, buffer, *to, *tag, *mode);
-                sent.map_or_else(|| over(Status::EMPTY), Activity::UnderWay)
-            }
-        });
+            PersistentMessage::Nobody(status) => **status,
+            PersistentMessage::Planned(_) => return Ok(()),
+        };
+        *active = Some(Activity::Over(Outcome { status, error: None }));
         Ok(())
+    }
+}
+
+impl Kind {
+    /// A persistent message, inactive.
+    pub(crate) fn persistent(message: PersistentMessage) -> Self {
+        Self::PersistentMessage { message, active: None }
     }
 }

@@ -11,6 +11,7 @@ use super::activity::Activity;
 use super::completion::{AnyTest, Completion, misuse, no_request};
 use super::conclusion::Found;
 use super::generalized::GeneralizedCallbacks;
+use super::message::PersistentMessage;
 use super::{Kind, Request, RequestKey};
 use crate::process::State;
 use crate::wait::Awaited;
@@ -316,7 +317,7 @@ impl State {
         }
         match self.remove(key) {
             Some(Kind::Message(op)) => self.engine.p2p.detach(op),
-            Some(Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. }) => {
+            Some(Kind::PersistentMessage { message: PersistentMessage::Planned(op), .. }) => {
                 self.engine.p2p.detach(op);
             }
             Some(Kind::SendReceive(messages)) => {
