@@ -21,12 +21,14 @@ pub(super) struct OneRequest {
     key: RequestKey,
     /// What its run waits for: as long as that has not come, to look at it is enough.
     awaits: Option<Awaits>,
+    /// The same of a message: its operation, and who has to say something.
+    message: Option<(OpKey, PeerId)>,
 }
 
 impl OneRequest {
     #[inline]
     pub(super) fn new(key: RequestKey) -> Self {
-        Self { key, awaits: None }
+        Self { key, awaits: None, message: None }
     }
 }
 
@@ -38,9 +40,13 @@ impl Awaited for OneRequest {
         if self.awaits.is_some_and(|awaits| !awaits.has_come()) {
             return None;
         }
+        if self.message.is_some_and(|(op, from)| state.engine.p2p.is_in_vain(op, from)) {
+            return None;
+        }
         let completion = state.complete(self.key);
         if completion.is_none() {
             self.awaits = state.awaits(self.key);
+            self.message = state.awaits_message(self.key);
         }
         completion
     }
@@ -104,6 +110,15 @@ impl State {
         match self.requests.all.get(key)?.kind {
             Kind::Collective(run) | Kind::PersistentCollective { run, .. } => self.engine.awaits(run),
             Kind::Duplication(ref duplication) => self.engine.awaits(duplication.run()),
+            _ => None,
+        }
+    }
+
+    fn awaits_message(&self, key: RequestKey) -> Option<(OpKey, PeerId)> {
+        match self.requests.all.get(key)?.kind {
+            Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } | Kind::Message(op) => {
+                Some((op, self.engine.p2p.awaits(op)?))
+            }
             _ => None,
         }
     }
