@@ -9,6 +9,7 @@ programs! {
     persistent_pt2pt_local;
     persistent_pt2pt_mixing;
     persistent_pt2pt_modes;
+    persistent_pt2pt_random on 1 2 3 5;
     persistent_pt2pt_restart;
     persistent_pt2pt_startall;
 }
