@@ -8,6 +8,8 @@
 //! | longer, where reading the sender's memory wins | announced with the address; the receiver reads, and answers `FETCHED` | one copy, one system call |
 //! | to itself | copied at once, into the receive or into the pool | |
 //!
+//! A persistent one is planned (`planned`), and goes the same ways.
+//!
 //! A sender that wants to cancel what waits at the receiver asks it by `RETRACT`; the answer is `RETRACTED`, or
 //! that which follows the match. A receiver that posts no receives any more answers what waits there by `REFUSED`.
 //!
