@@ -430,6 +430,9 @@ impl Engine {
     pub fn poll(&mut self) -> bool {
         let mut any = self.tend_links();
         any |= self.p2p.poll();
+        if self.p2p.has_partitioned_sends() {
+            any |= self.p2p.serve_all_partitioned();
+        }
         let mut place = 0;
         while let Some(&key) = self.active.get(place) {
             if self.drive(key) {

@@ -40,12 +40,16 @@ pub use jobs::Whereabouts;
 pub use lines::{Form, Lines, Notes};
 pub use matching::{Message, Pattern};
 pub use names::Names;
-pub use p2p::{Address, AtOnce, Event, Mode, Needs, OpKey, Outcome, P2p, Received};
+pub use p2p::{
+    Address, AtOnce, Event, Mode, Needs, OpKey, Outcome, P2p, Partitioned, PartitionedKey, Received,
+};
 pub use peers::PeerId;
 pub use program::Program;
 pub use run::{Awaits, Run};
 pub use signature::Signature;
 pub use slab::{Key, Slab};
+
+pub use oxmpi_shm::{Arrivals, Marks};
 
 /// What a process sees of the machine and shows of itself.
 pub mod machine {

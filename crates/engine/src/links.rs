@@ -181,6 +181,7 @@ impl Engine {
             Status::ANY => doubtful.contains(&context),
             rank => channels.iter().any(|channel| channel.is_source(context, rank, id)),
         });
+        self.p2p.lose_partitioned(id);
     }
 }
 

@@ -4,7 +4,7 @@ use oxmpi_mem::Region;
 use oxmpi_shm::ring::{Arrival, Header};
 
 use super::op::{delivered, judged};
-use super::outbox::Outgoing;
+use super::outbox::{Outgoing, Stream};
 use super::{Event, OpKey, Outcome, P2p, State, kind};
 use crate::peers::PeerId;
 use crate::slab::Key;
@@ -79,6 +79,9 @@ impl P2p {
         match header.kind {
             kind::DATA => self.data_arrived(from, key, payload),
             kind::FINISHED => self.note_finished(from, header.token),
+            kind::BEGUN | kind::OFFER | kind::PART | kind::WITHDRAW => {
+                self.partitioned_arrived(from, header, payload);
+            }
             kind::RETRACT => {
                 if self.retract(header.context, from, header.token) {
                     self.answer(from, kind::RETRACTED, header.token, 0);
@@ -99,7 +102,7 @@ impl P2p {
             kind::ACCEPT => {
                 let op = self.ops.get_mut(key).expect("the caller has seen it");
                 op.state = State::Streaming { receive: word_of(payload), sent: 0 };
-                self.stream(from, key);
+                self.stream(from, Stream::Message(key));
             }
             kind::MATCHED | kind::FETCHED => self.finish(key),
             kind::RETRACTED => self.finish_cancelled(key),
@@ -169,7 +172,7 @@ impl P2p {
     }
 }
 
-fn word_of(payload: &Region) -> u64 {
+pub(super) fn word_of(payload: &Region) -> u64 {
     let mut word = [0; 8];
     payload.read(&mut word);
     u64::from_ne_bytes(word)

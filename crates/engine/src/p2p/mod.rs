@@ -38,6 +38,7 @@ mod keeping;
 mod leaving;
 mod op;
 mod outbox;
+mod partitioned;
 mod planned;
 mod reading;
 mod receiving;
@@ -62,6 +63,8 @@ use op::State;
 pub use op::{Mode, Op, Outcome};
 pub(crate) use outbox::Outbox;
 use outbox::Outgoing;
+use partitioned::PartitionedOps;
+pub use partitioned::{Partitioned, PartitionedKey};
 pub use receiving::{AtOnce, Received};
 pub(crate) use rings::OwnRings;
 pub(crate) use single::Reach;
@@ -97,6 +100,7 @@ pub struct P2p {
     /// Peers whose outboxes are not empty.
     busy_outboxes: Vec<PeerId>,
     ops: Slab<Op>,
+    partitioned: PartitionedOps,
     contexts: Contexts,
     /// Messages that found no receive when they arrived, so far.
     kept: u64,
@@ -126,6 +130,10 @@ pub(crate) mod kind {
     pub(super) const RETRACTED: u32 = 10;
     pub(super) const REFUSED: u32 = 11;
     pub(crate) const FINISHED: u32 = 12;
+    pub(super) const OFFER: u32 = 13;
+    pub(super) const WITHDRAW: u32 = 14;
+    pub(super) const BEGUN: u32 = 15;
+    pub(super) const PART: u32 = 16;
 }
 
 impl P2p {
@@ -137,6 +145,7 @@ impl P2p {
             arena,
             busy_outboxes: Vec::new(),
             ops: Slab::new(),
+            partitioned: PartitionedOps::default(),
             contexts: Contexts::default(),
             kept: 0,
             pool: Pool::default(),
@@ -156,6 +165,7 @@ impl P2p {
     /// Ends a context: no peer will send to it any more. Receives that still wait are cancelled.
     pub fn close_context(&mut self, context: u32) {
         let Some(mut closed) = self.contexts.close(context) else { return };
+        self.close_partitioned(context);
         let (receives, messages) = closed.drain();
         receives.into_iter().for_each(|receive| self.finish_cancelled(receive));
         messages.into_iter().for_each(|message| self.let_go(message.payload));
@@ -295,7 +305,8 @@ impl P2p {
 
     /// One line per operation under way, for reports.
     pub fn describe(&self, names: &impl Names) -> Vec<String> {
-        self.ops.iter().filter(|op| op.is_under_way()).map(|op| op.describe(names)).collect()
+        let messages = self.ops.iter().filter(|op| op.is_under_way()).map(|op| op.describe(names));
+        messages.chain(self.describe_partitioned(names)).collect()
     }
 
     pub(super) fn finish(&mut self, key: OpKey) {

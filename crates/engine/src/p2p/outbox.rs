@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use oxmpi_shm::ring::{CELL_BYTES, Header, RingSize, Sender};
 
-use super::{Op, OpKey, P2p, State, kind};
+use super::{Op, OpKey, P2p, PartitionedKey, State, kind};
 use crate::peers::PeerId;
 
 /// An answer brings a word, an announcement an address and a note.
@@ -18,7 +18,7 @@ pub(crate) struct Outbox {
     ordered: VecDeque<Outgoing>,
     /// How many of them are messages of collectives, at the front.
     ahead: usize,
-    streams: VecDeque<OpKey>,
+    streams: VecDeque<Stream>,
 }
 
 /// Something that takes one place in a ring.
@@ -28,6 +28,15 @@ pub(super) enum Outgoing {
     Message(OpKey),
     /// An answer, and a word that goes with it.
     Control(Header, u64),
+}
+
+/// Data that goes in pieces, as there is room.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stream {
+    /// That of an accepted send.
+    Message(OpKey),
+    /// What is ready of a partitioned one.
+    Partitioned(PartitionedKey),
 }
 
 impl Outbox {
@@ -66,9 +75,9 @@ impl P2p {
         self.flush(peer);
     }
 
-    /// Sends the data of an accepted send, as there is room.
-    pub(super) fn stream(&mut self, peer: PeerId, key: OpKey) {
-        self.change_outbox(peer, |outbox| outbox.streams.push_back(key));
+    /// Sends data, as there is room.
+    pub(super) fn stream(&mut self, peer: PeerId, stream: Stream) {
+        self.change_outbox(peer, |outbox| outbox.streams.push_back(stream));
         self.flush(peer);
     }
 
@@ -83,7 +92,8 @@ impl P2p {
         sent
     }
 
-    fn flush(&mut self, peer: PeerId) -> bool {
+    /// Sends what there is room for, to one peer; whether anything was sent.
+    pub(super) fn flush(&mut self, peer: PeerId) -> bool {
         let mut sent = false;
         while let Some(&outgoing) = self.peers[peer].outbox.ordered.front() {
             if !self.push(peer, outgoing) && !self.push_by_another_ring(peer, outgoing) {
@@ -92,8 +102,12 @@ impl P2p {
             sent = true;
             self.change_outbox(peer, Outbox::pop_ordered);
         }
-        while let Some(&key) = self.peers[peer].outbox.streams.front() {
-            if !self.push_data(peer, key) {
+        while let Some(&stream) = self.peers[peer].outbox.streams.front() {
+            let pushed = match stream {
+                Stream::Message(key) => self.push_data(peer, key),
+                Stream::Partitioned(key) => self.push_part(peer, key),
+            };
+            if !pushed {
                 return sent;
             }
             sent = true;
@@ -181,7 +195,7 @@ impl P2p {
     /// One piece of a send; false if there was no room.
     fn push_data(&mut self, peer: PeerId, key: OpKey) -> bool {
         let Some(op) = self.ops.get(key) else {
-            self.change_outbox(peer, |outbox| outbox.streams.pop_front());
+            self.end_stream(peer);
             return true;
         };
         let State::Streaming { receive, sent } = op.state else {
@@ -196,15 +210,20 @@ impl P2p {
         op.state = State::Streaming { receive, sent: sent + piece };
         if sent + piece == op.buffer.bytes() {
             self.finish(key);
-            self.change_outbox(peer, |outbox| outbox.streams.pop_front());
+            self.end_stream(peer);
         }
         self.peers[peer].told();
         true
     }
 
+    /// The first of the streams to a peer is over.
+    pub(super) fn end_stream(&mut self, peer: PeerId) {
+        self.change_outbox(peer, |outbox| outbox.streams.pop_front());
+    }
+
     /// The length of the next piece of what is left of a message. Where there is no memory for a larger ring, that by
     /// which it was asked for will do.
-    fn next_piece(&mut self, peer: PeerId, left: u64) -> Option<u64> {
+    pub(super) fn next_piece(&mut self, peer: PeerId, left: u64) -> Option<u64> {
         let wanted = left.min(RingSize::LARGEST_PAYLOAD as u64);
         let is_enough = |sender: &Sender| sender.takes(wanted as usize);
         if !self.peers[peer].sender.as_ref().is_some_and(is_enough) {

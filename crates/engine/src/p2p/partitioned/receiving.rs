@@ -1,0 +1,165 @@
+//! The receiving side of a partitioned message.
+
+use std::sync::Arc;
+
+use oxmpi_base::Status;
+use oxmpi_datatype::Buffer;
+use oxmpi_mem::Region;
+use oxmpi_shm::Arrivals;
+use oxmpi_shm::ring::Header;
+
+use super::meeting::{Envelope, Offer};
+use super::{P2p, Partitioned, PartitionedKey, Round, Side, kind, unequal};
+use crate::matching::Pattern;
+use crate::names::Names;
+use crate::peers::PeerId;
+use crate::slab::Key;
+
+/// See [`partitioned`](super).
+#[derive(Debug)]
+pub(super) struct PartitionedReceive {
+    /// None for nobody.
+    pub(super) from: Option<(PeerId, Envelope)>,
+    pub(super) status: Status,
+    buffer: Buffer,
+    pub(super) arrivals: Arc<Arrivals>,
+    pub(super) round: Round,
+    /// Bytes that have not arrived; of a message of none, 1 until it has come.
+    missing: u64,
+    /// The send, once the two are bound.
+    send: Option<Offer>,
+    /// Receives are numbered in the order in which they were made.
+    number: u64,
+}
+
+impl PartitionedReceive {
+    pub(super) fn new(
+        from: Option<(PeerId, Envelope)>,
+        status: Status,
+        buffer: Buffer,
+        partitions: u32,
+        number: u64,
+    ) -> Self {
+        let bytes = if from.is_some() { buffer.bytes() } else { 0 };
+        let arrivals = Arc::new(Arrivals::new(partitions, buffer.bytes() / u64::from(partitions.max(1))));
+        let status = Status { bytes, ..status };
+        Self { from, status, buffer, arrivals, round: Round::Inactive, missing: 0, send: None, number }
+    }
+
+    pub(super) fn describe(&self, names: &impl Names) -> Option<String> {
+        let (Round::Active, Some((_, envelope))) = (&self.round, self.from) else { return None };
+        let pattern = Pattern { source: Some(envelope.source), tag: Some(envelope.tag) };
+        let from = pattern.describe(&names.comm(envelope.context));
+        let (missing, bytes) = (self.missing, self.buffer.bytes());
+        Some(match self.send {
+            None => format!("partitioned receive from {from}: there is no such send yet"),
+            Some(_) => {
+                format!("partitioned receive from {from}: {missing} of {bytes} bytes are not here yet")
+            }
+        })
+    }
+}
+
+impl P2p {
+    pub(super) fn start_partitioned_receive(&mut self, key: PartitionedKey) {
+        let Some(receive) = self.partitioned.receive(key) else { return };
+        receive.missing = receive.buffer.bytes().max(1);
+        receive.arrivals.open();
+        match (receive.from, receive.send) {
+            (None, _) => self.end_partitioned(key, None),
+            (Some((_, envelope)), None) => self.bind_partitioned(envelope),
+            (Some(_), Some(_)) => self.tell_begun(key),
+        }
+    }
+
+    /// Binds the receives of an envelope that have begun and have a send.
+    fn bind_partitioned(&mut self, envelope: Envelope) {
+        loop {
+            let all = &self.partitioned.all;
+            let has_begun = |key| match all.get(key) {
+                Some(Partitioned(Side::Receive(receive))) => matches!(receive.round, Round::Active),
+                _ => false,
+            };
+            let Some((key, offer)) = self.partitioned.meetings.bind(envelope, has_begun) else { return };
+            if let Some(receive) = self.partitioned.receive(key) {
+                receive.send = Some(offer);
+            }
+            self.tell_begun(key);
+        }
+    }
+
+    /// Tells the sender that a receive has begun. If they do not agree, both find that out.
+    fn tell_begun(&mut self, key: PartitionedKey) {
+        let Some(receive) = self.partitioned.receive(key) else { return };
+        let (Some((peer, _)), Some(offer)) = (receive.from, receive.send) else { return };
+        let bytes = receive.buffer.bytes();
+        if offer.bytes != bytes {
+            self.fail_partitioned(key, unequal(offer.bytes, bytes));
+        }
+        let header = Header { kind: kind::BEGUN, bytes, token: offer.send, ..Header::default() };
+        self.tell_partitioned(peer, header, key.to_word());
+    }
+
+    /// A part of a message has come. A peer that says nonsense writes nothing.
+    pub(super) fn part_arrived(&mut self, from: PeerId, header: &Header, payload: &Region) {
+        let key = Key::from_word(header.token);
+        let Some(receive) = self.partitioned.receive(key) else { return };
+        let (offset, bytes) = (header.bytes, payload.len() as u64);
+        let fits = offset.checked_add(bytes).is_some_and(|end| end <= receive.buffer.bytes());
+        let is_expected =
+            matches!(receive.round, Round::Active) && receive.from.is_some_and(|(peer, _)| peer == from);
+        if !fits || !is_expected {
+            return;
+        }
+        receive.buffer.write(offset, payload);
+        receive.arrivals.note(offset, bytes);
+        receive.missing = receive.missing.saturating_sub(bytes.max(1));
+        if receive.missing == 0 {
+            self.end_partitioned(key, None);
+        }
+    }
+
+    /// There is another send.
+    pub(super) fn offered(&mut self, _: PeerId, header: &Header) {
+        let offer = Offer { send: header.token, bytes: header.bytes };
+        self.partitioned.meetings.offer(envelope_of(header), offer);
+        self.bind_partitioned(envelope_of(header));
+    }
+
+    /// A send was freed that had never begun. A receive that was bound to it waits for another one.
+    pub(super) fn withdrawn(&mut self, from: PeerId, header: &Header) {
+        let (envelope, send) = (envelope_of(header), header.token);
+        if self.partitioned.meetings.withdraw_offer(envelope, send) {
+            return;
+        }
+        let numbers = self.partitioned.all.entries_mut().filter_map(|(key, Partitioned(side))| match side {
+            Side::Receive(receive) => Some((key, receive)),
+            Side::Send(_) => None,
+        });
+        let is_bound = |receive: &PartitionedReceive| {
+            receive.from == Some((from, envelope)) && receive.send.is_some_and(|offer| offer.send == send)
+        };
+        let Some((key, receive)) = numbers.into_iter().find(|(_, receive)| is_bound(receive)) else { return };
+        receive.send = None;
+        let number = receive.number;
+        let all = &self.partitioned.all;
+        self.partitioned.meetings.await_again(envelope, key, |other| match all.get(other) {
+            Some(Partitioned(Side::Receive(other))) => other.number > number,
+            _ => false,
+        });
+        self.bind_partitioned(envelope);
+    }
+
+    pub(super) fn forget_partitioned_receive(&mut self, key: PartitionedKey, receive: &PartitionedReceive) {
+        receive.arrivals.retire();
+        if let Some((_, envelope)) = receive.from
+            && self.partitioned.meetings.withdraw_receive(envelope, key)
+        {
+            self.bind_partitioned(envelope); // others have moved up
+        }
+    }
+}
+
+fn envelope_of(header: &Header) -> Envelope {
+    Envelope { context: header.context, source: header.source, tag: header.tag }
+}
