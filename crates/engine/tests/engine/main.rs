@@ -15,6 +15,7 @@ mod leaving;
 mod memory;
 mod messages;
 mod outstanding;
+mod partitioned;
 mod planned;
 mod protocols;
 mod rings;
