@@ -217,6 +217,12 @@ impl Process {
     pub(crate) fn enter(&self) -> Entered<'_, State> {
         self.gate.enter()
     }
+
+    /// As [`Process::enter`], unless another thread is inside.
+    #[inline]
+    pub(crate) fn enter_if_free(&self) -> Option<Entered<'_, State>> {
+        self.gate.enter_if_free()
+    }
 }
 
 /// Ends this process with `code`, as far as a status can hold it.

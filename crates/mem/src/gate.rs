@@ -89,6 +89,13 @@ impl<T> Gate<T> {
         Some(Entered { gate: self, way, _value: PhantomData })
     }
 
+    /// As [`Gate::enter`], but `None` if somebody is seen inside.
+    #[inline]
+    pub fn enter_if_free(&self) -> Option<Entered<'_, T>> {
+        let is_free = self.lock.as_ref().is_none_or(Lock::seems_free);
+        if is_free { self.try_enter() } else { None }
+    }
+
     /// Whether the gate has a lock.
     pub fn is_threaded(&self) -> bool {
         self.lock.is_some()
@@ -153,6 +160,19 @@ mod tests {
             }
         });
         assert_eq!(*gate.enter(), 4000);
+    }
+
+    #[test]
+    fn who_finds_somebody_inside_may_go_on() {
+        let gate = Gate::threaded(0u32);
+        *gate.enter_if_free().expect("nobody is inside") += 1;
+        let inside = gate.enter();
+        assert!(gate.enter_if_free().is_none());
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert!(gate.enter_if_free().is_none()));
+        });
+        drop(inside);
+        assert_eq!(*gate.enter_if_free().expect("nobody is inside"), 1);
     }
 
     #[test]

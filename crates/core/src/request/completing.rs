@@ -230,7 +230,7 @@ impl Process {
     /// that is what is received. A generalized request is cancelled by the program.
     ///
     /// # Errors
-    /// `Request` for collectives, inactive requests, and none; what the program says to a generalized one.
+    /// `Request` for collectives, partitioned and inactive requests, and none; what the program says to a generalized one.
     pub fn cancel(&self, key: RequestKey) -> Result<()> {
         let mut state = self.enter();
         let kind = state.requests.all.get(key).map(|request| &request.kind);
@@ -250,6 +250,7 @@ impl Process {
             Kind::Collective(_) | Kind::Duplication(_) | Kind::PersistentCollective { .. } => {
                 return Err(misuse("a collective operation is cancelled"));
             }
+            Kind::Partitioned { .. } => return Err(misuse("a partitioned operation is cancelled")),
             Kind::Complete(_) | Kind::Failed(_) | Kind::PersistentMessage { .. } => None,
         };
         if let Some(op) = op {
@@ -262,7 +263,7 @@ impl Process {
     /// ends when it is complete. If it is already, what the program's function said to the end is returned.
     ///
     /// # Errors
-    /// `Request` for an active collective, and none.
+    /// `Request` for an active collective or partitioned operation, and none.
     pub fn request_free(&self, key: RequestKey) -> Result<Option<Error>> {
         let to_free = self.enter().free(key)?;
         Ok(to_free.and_then(|callbacks| self.end_generalized(key, &*callbacks).err()))

@@ -6,6 +6,7 @@
 //! | module | what |
 //! |---|---|
 //! | `activity`, `message`, `send_receive`, `generalized` | what requests stand for |
+//! | `partitioned` | partitioned operations, and what threads tell and ask of them |
 //! | `completion` | how operations end |
 //! | `persistent`, `sendrecv`, `conclusion` | making and starting them |
 //! | `progress` | how far they have come |
@@ -19,6 +20,7 @@ pub(crate) mod completion;
 mod conclusion;
 pub(crate) mod generalized;
 pub(crate) mod message;
+mod partitioned;
 mod persistent;
 mod progress;
 mod send_receive;
@@ -34,6 +36,7 @@ use self::activity::Activity;
 use self::completion::misuse;
 use self::generalized::Generalized;
 use self::message::PersistentMessage;
+use self::partitioned::Partitioned;
 use self::send_receive::SendReceive;
 use crate::comm::Communicator;
 use crate::comm::duplication::Duplication;
@@ -65,6 +68,8 @@ pub(crate) enum Kind {
     Flush(Vec<OpKey>),
     /// Something that the program does.
     Generalized(Generalized),
+    /// A partitioned send or receive, and whether it is active.
+    Partitioned { partitioned: Partitioned, active: bool },
     /// A persistent collective: whether it is active, its run, and the channel of its own.
     PersistentCollective { active: bool, run: RunKey, channel: ChannelKey },
     /// A persistent send or receive, and its message while it is active.
@@ -88,7 +93,7 @@ impl Request {
 
     fn is_active(&self) -> bool {
         match &self.kind {
-            Kind::PersistentCollective { active, .. } => *active,
+            Kind::Partitioned { active, .. } | Kind::PersistentCollective { active, .. } => *active,
             Kind::PersistentMessage { active, .. } => active.is_some(),
             Kind::Generalized(generalized) => generalized.is_active(),
             _ => true,
@@ -113,9 +118,11 @@ impl Request {
 
     fn may_start(&self) -> Result<()> {
         match &self.kind {
-            Kind::PersistentCollective { active: false, .. } => Ok(()),
+            Kind::Partitioned { active: false, .. } | Kind::PersistentCollective { active: false, .. } => {
+                Ok(())
+            }
             Kind::PersistentMessage { active: None, .. } => Ok(()),
-            Kind::PersistentCollective { .. } | Kind::PersistentMessage { .. } => {
+            Kind::Partitioned { .. } | Kind::PersistentCollective { .. } | Kind::PersistentMessage { .. } => {
                 Err(misuse("an active request is started"))
             }
             _ => Err(misuse("a request that is not persistent is started")),

@@ -100,6 +100,11 @@ impl State {
                 Ok(())
             }
             Kind::PersistentMessage { active: None, .. } => self.start_unplanned(key),
+            Kind::Partitioned { active: active @ false, partitioned } => {
+                *active = true;
+                self.engine.p2p.start_partitioned(partitioned.operation);
+                Ok(())
+            }
             _ => request.may_start(),
         }
     }

@@ -94,6 +94,9 @@ impl State {
                 self.engine.misses_for(*run, absent)
             }
             Kind::Duplication(duplication) => self.engine.misses_for(duplication.run(), absent),
+            Kind::Partitioned { partitioned, active: true } => {
+                self.engine.p2p.misses_partitioned(partitioned.operation, absent)
+            }
             _ => None,
         }
     }
@@ -152,6 +155,12 @@ impl State {
                     Some(Completion::of(outcome, &request.comm, false))
                 }
             },
+            Kind::Partitioned { active: false, .. } => Some(Completion::EMPTY),
+            Kind::Partitioned { active, partitioned } => {
+                let outcome = partitioned.advance(&mut self.engine.p2p)?;
+                *active = false;
+                Some(Completion::of(outcome, &request.comm, false))
+            }
             Kind::Message(op) => {
                 self.engine.p2p.poll();
                 let outcome = self.engine.p2p.take_outcome(*op)?;
@@ -256,6 +265,9 @@ impl State {
         let Some(request) = self.requests.all.get(key) else { return true };
         match &request.kind {
             Kind::PersistentCollective { active, run, .. } => !active || self.engine.is_idle(*run),
+            Kind::Partitioned { active, partitioned } => {
+                !active || self.engine.p2p.is_over_partitioned(partitioned.operation)
+            }
             Kind::Collective(run) => self.engine.is_idle(*run),
             Kind::Duplication(duplication) => self.engine.is_idle(duplication.run()),
             Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
@@ -279,6 +291,9 @@ impl State {
                 self.engine.p2p.peek_status(*op).unwrap_or(Status::EMPTY)
             }
             Kind::SendReceive(messages) => messages.status(&self.engine.p2p),
+            Kind::Partitioned { active: true, partitioned } => {
+                self.engine.p2p.status_of_partitioned(partitioned.operation)
+            }
             _ => Status::EMPTY,
         }
     }
@@ -327,6 +342,9 @@ impl State {
             Kind::Collective(_) | Kind::Duplication(_) | Kind::PersistentCollective { active: true, .. } => {
                 return Err(misuse("an active collective operation is freed"));
             }
+            Kind::Partitioned { active: true, .. } => {
+                return Err(misuse("an active partitioned operation is freed"));
+            }
             Kind::Generalized(generalized) => return generalized.abandon(),
             _ => {}
         }
@@ -337,6 +355,9 @@ impl State {
             }
             Some(Kind::SendReceive(messages)) => {
                 messages.under_way().into_iter().flatten().for_each(|op| self.engine.p2p.detach(op));
+            }
+            Some(Kind::Partitioned { partitioned, .. }) => {
+                self.engine.p2p.forget_partitioned(partitioned.operation);
             }
             Some(Kind::PersistentCollective { run, channel, .. }) => {
                 self.engine.forget(run);

@@ -119,6 +119,14 @@ impl Lock {
         self.take_word(me)
     }
 
+    /// Whether nobody was inside just now.
+    #[inline]
+    pub(super) fn seems_free(&self) -> bool {
+        let favourite = self.places.get(self.favourite.load(Ordering::Relaxed));
+        let is_passed = favourite.is_some_and(|place| place.passing.load(Ordering::Relaxed));
+        !is_passed && self.word.load(Ordering::Relaxed) == FREE
+    }
+
     fn take_word(&self, me: usize) -> Option<Way> {
         if self.holder.load(Ordering::Relaxed) == me {
             return None;

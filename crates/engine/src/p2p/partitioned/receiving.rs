@@ -60,6 +60,13 @@ impl PartitionedReceive {
     }
 }
 
+/// Whoever kept it in mind finds that it is gone.
+impl Drop for PartitionedReceive {
+    fn drop(&mut self) {
+        self.arrivals.retire();
+    }
+}
+
 impl P2p {
     pub(super) fn start_partitioned_receive(&mut self, key: PartitionedKey) {
         let Some(receive) = self.partitioned.receive(key) else { return };
@@ -151,7 +158,6 @@ impl P2p {
     }
 
     pub(super) fn forget_partitioned_receive(&mut self, key: PartitionedKey, receive: &PartitionedReceive) {
-        receive.arrivals.retire();
         if let Some((_, envelope)) = receive.from
             && self.partitioned.meetings.withdraw_receive(envelope, key)
         {

@@ -125,6 +125,13 @@ impl PartitionedSend {
     }
 }
 
+/// Whoever kept it in mind finds that it is gone.
+impl Drop for PartitionedSend {
+    fn drop(&mut self) {
+        self.marks.retire();
+    }
+}
+
 impl P2p {
     pub(super) fn start_partitioned_send(&mut self, key: PartitionedKey) {
         let Some(send) = self.partitioned.send(key) else { return };
@@ -261,7 +268,6 @@ impl P2p {
     }
 
     pub(super) fn forget_partitioned_send(&mut self, key: PartitionedKey, send: &PartitionedSend) {
-        send.marks.retire();
         self.partitioned.sending.retain(|&sending| sending != key);
         if let (Some(to), false) = (send.to, send.has_ever_begun) {
             let (source, tag, token) = (send.source, send.tag, key.to_word());
