@@ -5,7 +5,7 @@
 //! But where there are no data any address will do: Rust's empty slices of bytes lie at 1.
 //! MPI-5.0: Point-to-Point Communication, Message Data; Datatypes, Use of General Datatypes in Communication.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use oxmpi_base::{Error, ErrorClass, Result};
@@ -96,6 +96,39 @@ impl Message {
     #[inline]
     pub fn named(self, names: &'static Names) -> Arguments {
         Arguments { names, message: self }
+    }
+}
+
+/// The buffer of a partitioned operation: so many elements in each of so many partitions, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Partitions {
+    each: Message,
+    partitions: c_int,
+}
+
+impl Partitions {
+    /// # Safety
+    /// As [`Message::new`] demands for `count` elements in each partition.
+    #[inline]
+    pub unsafe fn new(
+        address: *const c_void,
+        partitions: c_int,
+        count: MPI_Count,
+        datatype: MPI_Datatype,
+    ) -> Self {
+        // SAFETY: the same promise.
+        Self { each: unsafe { Message::new(address, count, datatype) }, partitions }
+    }
+
+    /// All partitions, and how many they are; of no elements if that is not positive.
+    ///
+    /// # Errors
+    /// As [`Arguments::buffer`].
+    pub fn buffer(self) -> Result<(Buffer, c_int)> {
+        let blocks = u32::try_from(self.partitions).unwrap_or(0);
+        // SAFETY: the standard says that each partition has `count` elements.
+        let buffer = unsafe { self.each.named(&PLAIN).blocks(blocks) };
+        buffer.map(|buffer| (buffer, self.partitions))
     }
 }
 
@@ -318,7 +351,7 @@ impl Arguments {
     #[cold]
     fn too_many(&self, blocks: u32) -> Error {
         let (name, count) = (self.names.count, self.message.count);
-        let each = if blocks == 1 { String::new() } else { format!(" for each of {blocks} ranks") };
+        let each = if blocks == 1 { String::new() } else { format!(" for each of {blocks} blocks") };
         let text = format!("{name} is {count}: so many elements{each} fit no memory");
         Error::new(ErrorClass::Count, text)
     }

@@ -44,6 +44,7 @@ pub mod neighborhood;
 mod object;
 pub mod op;
 pub mod pack;
+pub mod partitioned;
 pub mod persistent_pt2pt;
 mod process;
 pub mod profiling;
@@ -66,7 +67,7 @@ pub use argument::{
     Out, SizedText, TextIn, TextOut, Texts, Unmeasured, UnmeasuredIntegers, WordLists, Words,
 };
 pub use blocks::{Blocks, Datatypes, OperandBlocks};
-pub use buffer::{Message, Operands};
+pub use buffer::{Message, Operands, Partitions};
 pub use failure::{NoObject, Nobody, unsupported, unsupported_value};
 pub use pack::PackedBuffer;
 pub use status::{StatusIn, StatusInOut, StatusOut, Statuses};

@@ -44,6 +44,12 @@ fn group(arguments: &[Argument<'_>]) -> Option<(String, usize)> {
             let counts = c.integers("Unmeasured", "");
             Some((format!("OperandBlocks::new({}, {}, {counts}, {})", a.name, b.name, d.name), 4))
         }
+        [a, b, c, d, ..]
+            if a.is_buffer() && b.said.kind == "PARTITION" && c.is_count() && d.is_datatype() =>
+        {
+            let partitions = format!("Partitions::new({}, {}, {}, {})", a.name, b.name, c.widened(), d.name);
+            Some((partitions, 4))
+        }
         [a, b, c, d, ..] if a.is_buffer() && b.is_integers() && c.is_integers() => {
             let datatypes = if d.is_datatype() {
                 format!("Datatypes::Same({})", d.name)
@@ -231,6 +237,11 @@ mod tests {
         assert_eq!(send, "Message::new(buf, MPI_Count::from(count), datatype); dest; tag; comm");
         let allreduce = arguments("MPI_Allreduce_c");
         assert_eq!(allreduce, "Operands::new(sendbuf, recvbuf, count, datatype); op; comm");
+        let psend = arguments("MPI_Psend_init");
+        assert_eq!(
+            psend,
+            "Partitions::new(buf, partitions, count, datatype); dest; tag; comm; info; request"
+        );
         let pack = arguments("MPI_Pack");
         assert!(
             pack.contains("PackedBuffer::new(outbuf, MPI_Count::from(outsize), IntegerInOut::Int("),

@@ -6,24 +6,29 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_Parrived, PMPI_Parrived(request: MPI_Request, partition: c_int, flag: *mut c_int) -> c_int {
-        unsupported(Function::Parrived, NoObject)
+        partitioned::parrived(Function::Parrived, request, partition, Out::new(flag))
     }
     fn MPI_Pready, PMPI_Pready(partition: c_int, request: MPI_Request) -> c_int {
-        unsupported(Function::Pready, NoObject)
+        partitioned::pready(Function::Pready, partition, request)
     }
     fn MPI_Pready_list, PMPI_Pready_list(
         length: c_int,
         array_of_partitions: *const c_int,
         request: MPI_Request,
     ) -> c_int {
-        unsupported(Function::PreadyList, NoObject)
+        partitioned::pready_list(
+            Function::PreadyList,
+            length,
+            ArrayIn::new(array_of_partitions, length),
+            request,
+        )
     }
     fn MPI_Pready_range, PMPI_Pready_range(
         partition_low: c_int,
         partition_high: c_int,
         request: MPI_Request,
     ) -> c_int {
-        unsupported(Function::PreadyRange, NoObject)
+        partitioned::pready_range(Function::PreadyRange, partition_low, partition_high, request)
     }
     fn MPI_Precv_init, PMPI_Precv_init(
         buf: *mut c_void,
@@ -36,7 +41,15 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::PrecvInit, comm)
+        partitioned::precv_init(
+            Function::PrecvInit,
+            Partitions::new(buf, partitions, count, datatype),
+            source,
+            tag,
+            comm,
+            info,
+            Out::new(request),
+        )
     }
     fn MPI_Psend_init, PMPI_Psend_init(
         buf: *const c_void,
@@ -49,6 +62,14 @@ exports! {
         info: MPI_Info,
         request: *mut MPI_Request,
     ) -> c_int {
-        unsupported(Function::PsendInit, comm)
+        partitioned::psend_init(
+            Function::PsendInit,
+            Partitions::new(buf, partitions, count, datatype),
+            dest,
+            tag,
+            comm,
+            info,
+            Out::new(request),
+        )
     }
 }

@@ -119,13 +119,13 @@ impl State {
     fn is_idle_on(&self, comm: &Arc<Communicator>) -> bool {
         self.engine.p2p.under_way_on(comm.context, &comm.addresses).next().is_none()
             && self.engine.is_idle_channel(comm.channel)
-            && self.requests.collectives_on(comm, &self.engine).next().is_none()
+            && self.requests.under_way_on(comm, &self.engine).next().is_none()
     }
 
     /// The rank of the job without which a communicator will never be idle.
     fn misses_on(&self, comm: &Arc<Communicator>, absent: &mut Absent) -> Option<PeerId> {
         let mut messages = self.engine.p2p.under_way_on(comm.context, &comm.addresses);
-        let mut persistent = self.requests.collectives_on(comm, &self.engine);
+        let mut persistent = self.requests.under_way_on(comm, &self.engine);
         messages
             .find_map(|op| self.misses(comm, op, absent))
             .or_else(|| self.engine.misses_on(comm.channel, absent))

@@ -108,9 +108,12 @@ impl Request {
         }
     }
 
-    /// Whether this is a persistent collective of a communicator, and under way.
-    fn is_collective_on(&self, comm: &Arc<Communicator>, engine: &Engine) -> bool {
+    /// Whether this is a persistent collective or a partitioned operation of a communicator, and under way.
+    fn is_under_way_on(&self, comm: &Arc<Communicator>, engine: &Engine) -> bool {
         match self.kind {
+            Kind::Partitioned { ref partitioned, active } => {
+                active && Arc::ptr_eq(&self.comm, comm) && partitioned.is_under_way(&engine.p2p)
+            }
             Kind::PersistentCollective { run, .. } => Arc::ptr_eq(&self.comm, comm) && !engine.is_idle(run),
             _ => false,
         }
@@ -162,13 +165,13 @@ impl Requests {
         self.all.iter().filter_map(Request::channel)
     }
 
-    /// The persistent collectives on a communicator that are under way.
-    pub(crate) fn collectives_on(
+    /// The persistent collectives and partitioned operations on a communicator that are under way.
+    pub(crate) fn under_way_on(
         &self,
         comm: &Arc<Communicator>,
         engine: &Engine,
     ) -> impl Iterator<Item = RequestKey> {
         let all = self.all.entries();
-        all.filter(|(_, request)| request.is_collective_on(comm, engine)).map(|(key, _)| key)
+        all.filter(|(_, request)| request.is_under_way_on(comm, engine)).map(|(key, _)| key)
     }
 }

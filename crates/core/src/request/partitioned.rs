@@ -56,6 +56,11 @@ impl Partitioned {
         p2p.take_partitioned(self.operation)
     }
 
+    /// Whether its round is not over.
+    pub(super) fn is_under_way(&self, p2p: &P2p) -> bool {
+        !p2p.is_over_partitioned(self.operation)
+    }
+
     /// Whether its request was freed.
     fn is_retired(&self) -> bool {
         match &self.side {

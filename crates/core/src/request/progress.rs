@@ -266,7 +266,7 @@ impl State {
         match &request.kind {
             Kind::PersistentCollective { active, run, .. } => !active || self.engine.is_idle(*run),
             Kind::Partitioned { active, partitioned } => {
-                !active || self.engine.p2p.is_over_partitioned(partitioned.operation)
+                !active || !partitioned.is_under_way(&self.engine.p2p)
             }
             Kind::Collective(run) => self.engine.is_idle(*run),
             Kind::Duplication(duplication) => self.engine.is_idle(duplication.run()),
