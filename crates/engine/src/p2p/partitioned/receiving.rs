@@ -70,8 +70,10 @@ impl Drop for PartitionedReceive {
 impl P2p {
     pub(super) fn start_partitioned_receive(&mut self, key: PartitionedKey) {
         let Some(receive) = self.partitioned.receive(key) else { return };
-        receive.missing = receive.buffer.bytes().max(1);
-        receive.arrivals.open();
+        if receive.from.is_some() {
+            receive.missing = receive.buffer.bytes().max(1);
+            receive.arrivals.open();
+        }
         match (receive.from, receive.send) {
             (None, _) => self.end_partitioned(key, None),
             (Some((_, envelope)), None) => self.bind_partitioned(envelope),
