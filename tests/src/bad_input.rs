@@ -13,7 +13,7 @@ pub use program::header;
 pub use rules::{Argument, Rules};
 
 /// The parts of the standard whose functions are tested.
-pub const CHAPTERS: [&str; 18] = [
+pub const CHAPTERS: [&str; 19] = [
     "attr",
     "collective-blocking",
     "collective-nonblocking",
@@ -27,6 +27,7 @@ pub const CHAPTERS: [&str; 18] = [
     "intercomm",
     "op",
     "pack",
+    "partitioned",
     "persistent-pt2pt",
     "pt2pt",
     "request",
