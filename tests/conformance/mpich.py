@@ -21,8 +21,8 @@ from pathlib import Path
 
 CATEGORIES = [
     *("attr", "coll", "comm", "datatype", "errhan", "group", "info", "init", "pt2pt"),
-    *("session", "spawn", "topo"),
-    *(f"threads/{kind}" for kind in ("coll", "comm", "init", "pt2pt", "spawn")),
+    *("part", "session", "spawn", "topo"),
+    *(f"threads/{kind}" for kind in ("coll", "comm", "init", "part", "pt2pt", "spawn")),
     *(f"errors/{kind}" for kind in ("attr", "coll", "comm", "datatype", "group", "pt2pt", "session", "spawn", "topo")),
 ]
 OUTCOMES = ["passed", "skipped", "function missing", "excused", "failed", "not compiled"]
