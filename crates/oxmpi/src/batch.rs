@@ -30,6 +30,10 @@ pub trait Waitable: Sized {
     /// # Errors
     /// As [`Active::wait`].
     fn wait(self) -> Result<Self::Inactive>;
+
+    /// Lets the operations have all that the program still keeps from them: others may need it to be complete.
+    #[doc(hidden)]
+    fn release(&self) {}
 }
 
 /// Starts all of `requests`: a tuple or vector of persistent requests, of tuples, of vectors.
@@ -58,6 +62,7 @@ pub fn start_all<S: Startable>(requests: S) -> Result<S::Active> {
 /// # Errors
 /// The first one of [`Active::wait`]; all requests are freed then, after the others are complete, too.
 pub fn wait_all<W: Waitable>(requests: W) -> Result<W::Inactive> {
+    requests.release();
     requests.wait()
 }
 
@@ -75,6 +80,10 @@ impl<'env, B: Buffers, L: ThreadLevel> Waitable for Active<'env, B, L> {
     fn wait(self) -> Result<Self::Inactive> {
         Active::wait(self)
     }
+
+    fn release(&self) {
+        Active::release(self);
+    }
 }
 
 impl<S: Startable> Startable for Vec<S> {
@@ -90,6 +99,10 @@ impl<W: Waitable> Waitable for Vec<W> {
 
     fn wait(self) -> Result<Self::Inactive> {
         self.into_iter().map(W::wait).collect()
+    }
+
+    fn release(&self) {
+        self.iter().for_each(W::release);
     }
 }
 
@@ -108,6 +121,10 @@ macro_rules! tuples {
 
             fn wait(self) -> Result<Self::Inactive> {
                 Ok(($(self.$index.wait()?,)+))
+            }
+
+            fn release(&self) {
+                $(self.$index.release();)+
             }
         }
     )*};

@@ -37,6 +37,18 @@ impl<'env, L> Door<'env, L> {
         self.run(function, call).map_err(|error| self.place(error, function))
     }
 
+    /// As [`Door::call`], of what does not wait: reports need not name it.
+    ///
+    /// # Errors
+    /// Those of `call`.
+    #[inline]
+    pub fn quietly<R>(self, function: Function, call: impl FnOnce(&'env Process) -> Result<R>) -> Result<R> {
+        let fuse = AbortOnUnwind;
+        let result = call(self.process);
+        mem::forget(fuse);
+        result.map_err(|error| self.place(error, function))
+    }
+
     /// As [`Door::call`], of what cannot fail.
     ///
     /// The memory lent to an operation must outlive it, but a panic on the way (a defect of oxmpi, or a panic

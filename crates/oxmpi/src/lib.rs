@@ -22,6 +22,8 @@
 //! | nonblocking | [`Scope`], inside [`Communicator::scope`] | borrowed until the end of the scope |
 //! | persistent | [`Communicator`], methods that end in `_init` | owned by the request, yours while it is inactive |
 //!
+//! Messages in partitions, which threads make ready one by one, are persistent too: [`Communicator::psend_init`].
+//!
 //! All three run the same plans; a [`Persistent`] request has found everything out before it is started, and is
 //! the fastest.
 //!
@@ -65,6 +67,7 @@ mod init;
 mod loan;
 mod message;
 mod op;
+mod partitioned;
 mod persistent;
 mod request;
 mod scope;
@@ -78,6 +81,7 @@ pub use message::{Dest, Source, Status, TagPattern};
 pub use op::Op;
 pub use oxmpi_base::{BasicType, Error, ErrorClass, Result};
 pub use oxmpi_core::{processor_name, wall_tick, wall_time};
+pub use partitioned::{Partition, RecvPartitions, SendPartitions};
 pub use persistent::{Active, Buffers, One, Persistent, Two};
 pub use request::Request;
 pub use scope::Scope;

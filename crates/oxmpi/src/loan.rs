@@ -123,6 +123,40 @@ impl<T: Datatype> Owned<T> {
         unsafe { slice::from_raw_parts(self.base.as_ptr(), self.elements) }
     }
 
+    /// How many elements there are.
+    pub fn elements(&self) -> usize {
+        self.elements
+    }
+
+    /// Some elements.
+    ///
+    /// # Safety
+    /// No operation writes them, nor is there a mutable reference to any of them, for `'b`; the memory is not freed.
+    ///
+    /// # Panics
+    /// If there are none there.
+    pub unsafe fn part<'b>(&self, first: usize, elements: usize) -> &'b [T] {
+        // SAFETY: `at` has checked the range; the rest is the caller's promise.
+        unsafe { slice::from_raw_parts(self.at(first, elements), elements) }
+    }
+
+    /// Some elements, to be changed.
+    ///
+    /// # Safety
+    /// No operation uses them, nor is there another reference to any of them, for `'b`; the memory is not freed.
+    ///
+    /// # Panics
+    /// If there are none there.
+    pub unsafe fn part_mut<'b>(&self, first: usize, elements: usize) -> &'b mut [T] {
+        // SAFETY: `at` has checked the range; the rest is the caller's promise.
+        unsafe { slice::from_raw_parts_mut(self.at(first, elements), elements) }
+    }
+
+    fn at(&self, first: usize, elements: usize) -> *mut T {
+        assert!(first <= self.elements && elements <= self.elements - first, "there are so many elements");
+        self.base.as_ptr().wrapping_add(first)
+    }
+
     /// The elements; not while an operation uses them.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         // SAFETY: the memory of a vector with so many elements, which nobody else uses now.

@@ -19,7 +19,7 @@ use crate::loan::Owned;
 use crate::message::Status;
 use crate::thread::{Funneled, ThreadLevel};
 
-/// An inactive persistent request and its buffers `B`: none `()`, [`One`] or [`Two`].
+/// An inactive persistent request and its buffers `B`: none `()`, [`One`], [`Two`], or those of a partitioned message.
 ///
 /// ```
 /// # fn main() -> oxmpi::Result<()> {
@@ -98,7 +98,7 @@ pub struct Two<T: Datatype> {
 }
 
 /// The buffers of a persistent request.
-pub trait Buffers: sealed::Leak {}
+pub trait Buffers: sealed::Own {}
 
 impl Buffers for () {}
 impl<T: Datatype> Buffers for One<T> {}
@@ -130,8 +130,9 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
     ///
     /// # Errors
     /// None yet; what goes wrong is told by [`Active::wait`].
-    pub fn start(self) -> Result<Active<'env, B, L>> {
+    pub fn start(mut self) -> Result<Active<'env, B, L>> {
         let (door, key) = (self.0.door, self.0.key);
+        self.0.buffers.begin();
         door.call(Function::Start, |process| process.start(key))?;
         Ok(Active(self.0))
     }
@@ -139,6 +140,14 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
     /// What the last message received says about itself.
     pub fn status(&self) -> Status {
         self.0.status
+    }
+
+    pub(crate) fn buffers(&self) -> &B {
+        &self.0.buffers
+    }
+
+    pub(crate) fn buffers_mut(&mut self) -> &mut B {
+        &mut self.0.buffers
     }
 }
 
@@ -159,6 +168,16 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
     pub fn test(&self) -> Result<bool> {
         let (door, key) = (self.0.door, self.0.key);
         Ok(door.call(Function::RequestGetStatus, |process| process.request_status(key))?.is_some())
+    }
+
+    /// Lets the operation have all that the program still keeps from it.
+    pub(crate) fn release(&self) {
+        self.0.release();
+    }
+
+    /// The operation, and what it uses.
+    pub(crate) fn operation(&self) -> (Door<'env, L>, RequestKey, &B) {
+        (self.0.door, self.0.key, &self.0.buffers)
     }
 }
 
@@ -197,7 +216,15 @@ impl<T: Datatype, L: ThreadLevel> Persistent<'_, Two<T>, L> {
 }
 
 impl<B: Buffers, L> Handle<'_, B, L> {
+    fn release(&self) {
+        self.buffers.release(&mut |partition| {
+            let marked = self.door.quietly(Function::Pready, |process| process.pready(self.key, partition));
+            marked.expect("a partition that is not ready can be made so");
+        });
+    }
+
     fn wait(&self) -> Result<oxmpi_base::Status> {
+        self.release();
         let completion = self.door.call(Function::Wait, |process| process.wait(self.key))?;
         self.door.outcome(completion, self.collective)
     }
@@ -226,25 +253,34 @@ impl<B: Buffers, L> fmt::Debug for Handle<'_, B, L> {
     }
 }
 
-mod sealed {
-    /// Memory that can be left to an operation for ever.
-    pub trait Leak {
+pub(crate) mod sealed {
+    /// What a request owns for its operation.
+    pub trait Own {
+        /// Leaves the memory to the operation, for ever.
         #[doc(hidden)]
         fn leak(&mut self);
+
+        /// The request is about to be started.
+        #[doc(hidden)]
+        fn begin(&mut self) {}
+
+        /// The request is about to be waited for: `mark` is called for each partition that is not ready.
+        #[doc(hidden)]
+        fn release(&self, _mark: &mut dyn FnMut(i32)) {}
     }
 }
 
-impl sealed::Leak for () {
+impl sealed::Own for () {
     fn leak(&mut self) {}
 }
 
-impl<T: Datatype> sealed::Leak for One<T> {
+impl<T: Datatype> sealed::Own for One<T> {
     fn leak(&mut self) {
         self.0.leak();
     }
 }
 
-impl<T: Datatype> sealed::Leak for Two<T> {
+impl<T: Datatype> sealed::Own for Two<T> {
     fn leak(&mut self) {
         self.send.leak();
         self.recv.leak();

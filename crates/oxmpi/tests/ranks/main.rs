@@ -7,4 +7,5 @@ mod job;
 mod leaving;
 mod messages;
 mod ownership;
+mod partitioned;
 mod threads;
