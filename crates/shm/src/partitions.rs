@@ -285,15 +285,31 @@ impl Arrivals {
             self.missing.iter().for_each(|missing| missing.store(0, Ordering::Release));
             return;
         }
-        let (mut from, end) = (offset, offset + bytes);
-        while from < end {
-            let partition = from / self.bytes;
-            let to = end.min((partition + 1) * self.bytes);
-            let missing = &self.missing[partition as usize];
-            let rest = missing.load(Ordering::Relaxed).saturating_sub(to - from); // nobody else stores
+        for (missing, bytes) in self.pieces(offset, bytes) {
+            let rest = missing.load(Ordering::Relaxed).saturating_sub(bytes); // nobody else stores
             missing.store(rest, Ordering::Release); // pairs with the Acquire in `has_arrived`
-            from = to;
         }
+    }
+
+    /// Whether none of so many bytes at `offset` has arrived, as far as their partitions tell.
+    ///
+    /// # Panics
+    /// If they do not lie in the message.
+    pub fn expects(&self, offset: u64, bytes: u64) -> bool {
+        self.pieces(offset, bytes).all(|(missing, bytes)| missing.load(Ordering::Relaxed) >= bytes)
+    }
+
+    /// What of so many bytes at `offset` is in each partition, of a message of any bytes.
+    fn pieces(&self, offset: u64, bytes: u64) -> impl Iterator<Item = (&AtomicU64, u64)> {
+        let (end, mut from) = (offset + bytes, offset);
+        std::iter::from_fn(move || {
+            (from < end).then(|| {
+                let partition = from / self.bytes;
+                let to = end.min((partition + 1) * self.bytes);
+                let bytes = to - std::mem::replace(&mut from, to);
+                (&self.missing[partition as usize], bytes)
+            })
+        })
     }
 
     /// Whether all of a partition has arrived, or the receive is not active.

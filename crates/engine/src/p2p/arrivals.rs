@@ -79,9 +79,7 @@ impl P2p {
         match header.kind {
             kind::DATA => self.data_arrived(from, key, payload),
             kind::FINISHED => self.note_finished(from, header.token),
-            kind::BEGUN | kind::OFFER | kind::PART | kind::WITHDRAW => {
-                self.partitioned_arrived(from, header, payload);
-            }
+            kind::OFFER..=kind::DECLINED => self.partitioned_arrived(from, header, payload),
             kind::RETRACT => {
                 if self.retract(header.context, from, header.token) {
                     self.answer(from, kind::RETRACTED, header.token, 0);

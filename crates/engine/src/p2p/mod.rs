@@ -134,6 +134,9 @@ pub(crate) mod kind {
     pub(super) const WITHDRAW: u32 = 14;
     pub(super) const BEGUN: u32 = 15;
     pub(super) const PART: u32 = 16;
+    pub(super) const LEND: u32 = 17;
+    pub(super) const TAKEN: u32 = 18;
+    pub(super) const DECLINED: u32 = 19;
 }
 
 impl P2p {

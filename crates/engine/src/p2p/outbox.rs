@@ -153,6 +153,12 @@ impl P2p {
         sent_at_once.map(|op| op.header.kind = kind::ANNOUNCE).is_some()
     }
 
+    /// Sends an answer or alike now, if there is room.
+    pub(super) fn tell_at_once(&mut self, peer: PeerId, header: Header, word: u64) -> bool {
+        let outgoing = Outgoing::Control(header, word);
+        self.push(peer, outgoing) || self.push_by_another_ring(peer, outgoing)
+    }
+
     fn push_control(&mut self, peer: PeerId, header: Header, word: u64) -> bool {
         let Some(room) = self.peers[peer].room(CONTROL_BYTES) else { return false };
         room.payload.write(&word.to_ne_bytes());

@@ -28,7 +28,7 @@ pub(crate) enum Reach {
 }
 
 /// Messages below this go through the ring: both ends copy at once there.
-const DIRECT_FROM_BYTES: u64 = 256 << 10;
+pub(super) const DIRECT_FROM_BYTES: u64 = 256 << 10;
 const SAMPLE_BYTES: usize = 128 << 10;
 
 impl P2p {
@@ -39,12 +39,18 @@ impl P2p {
         }
         let Some(into) = self.ops.get(receive).and_then(|op| op.buffer.as_dense()) else { return false };
         let wanted = into.part(0, into.len().min(header.bytes as usize));
+        self.read_memory(from, address, header.bytes, &wanted)
+    }
+
+    /// Reads all of `into` at an address of a peer's memory, of what `bytes` bytes are there, if that is possible and
+    /// wins.
+    pub(super) fn read_memory(&mut self, from: PeerId, address: u64, bytes: u64, into: &Region) -> bool {
         if matches!(self.peers[from].reach, Reach::Unknown) {
             self.peers[from].reach = self.probe_reach(from, address);
         }
         match self.peers[from].reach {
             Reach::Direct { copy, is_faster } => {
-                (is_faster || header.bytes >= self.direct_from_bytes) && copy.read(address, &wanted)
+                (is_faster || bytes >= self.direct_from_bytes) && copy.read(address, into)
             }
             Reach::Ring | Reach::Unknown => false,
         }

@@ -114,13 +114,21 @@ impl Pair {
 
 /// A message of `unit` bytes times what both numbers of partitions divide.
 fn one_case(seed: u64, ranks: u32, pairs: usize) {
-    let mut world = World::new(ranks, seed);
+    // Of those that live, memory can be read.
+    let mut world = if seed % 2 == 0 || cfg!(any(miri, portable)) {
+        World::new(ranks, seed)
+    } else {
+        World::alive(ranks, seed)
+    };
+    if world.random.chance() {
+        world.engines.iter_mut().for_each(|engine| engine.p2p.read_directly_from(0));
+    }
     let pairs: Vec<_> = (0..pairs)
         .map(|_| {
             let random = &mut world.random;
             let partitions = [0, 1].map(|_| random.pick(&[1, 2, 3, 8, 64, 65, 200]));
             let unit = random.pick(&[0, 1, 8, 100, 3000]);
-            let bytes = (unit * partitions[0] * partitions[1]).min(600_000);
+            let bytes = (unit * partitions[0] * partitions[1]).min(1_200_000);
             let bytes = bytes - bytes % (partitions[0] * partitions[1]);
             let lies = [0, 1].map(|_| random.pick(&LIES));
             let pair = [0, 1].map(|_| random.below(ranks as usize));
@@ -255,6 +263,30 @@ fn what_is_ready_waits_for_the_receive_to_begin() {
         world.engines[1].p2p.start_partitioned(pair.receive);
         pair.finish(&mut world, 5000);
         assert_eq!(pair.stores[1].get(), message);
+    }
+}
+
+/// Much that lies in one piece is read out of the sender's memory: a few words are told, however long it is.
+#[cfg(not(any(miri, portable)))]
+#[test]
+fn large_partitions_are_read_by_the_receiver_itself() {
+    for (lies, is_read) in [([Lie::Dense; 2], true), ([Lie::Dense, Lie::Scattered], false)] {
+        let mut world = World::alive(2, 1);
+        world.engines[1].p2p.read_directly_from(0);
+        let pair = Pair::new(&mut world, [0, 1], 6 << 20, lies, [2, 3]);
+        for round in 0..2 {
+            let message = contents(round, 1, 6 << 20);
+            pair.stores[0].put(&message);
+            pair.start(&mut world);
+            world.settle();
+            pair.mark(&mut world, 0, 1);
+            for _ in 0..4 {
+                world.engines.iter_mut().for_each(|engine| drop(engine.poll()));
+            }
+            assert_eq!(world.engines[0].p2p.is_over_partitioned(pair.send), is_read);
+            pair.finish(&mut world, 6 << 20);
+            assert!(pair.stores[1].get() == message);
+        }
     }
 }
 

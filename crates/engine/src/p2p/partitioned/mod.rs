@@ -6,6 +6,8 @@
 //! | `WITHDRAW` | sender, when a send is freed that never began | there is none |
 //! | `BEGUN` | receiver, at each start | so many bytes may be written; which receive it is |
 //! | `PART` | sender | bytes, and where in the message they belong |
+//! | `LEND` | sender, of much that lies in one piece | where the receiver may read it itself |
+//! | `TAKEN`, `DECLINED` | receiver | it has, or wants it to be sent |
 //!
 //! A send has the receive of its place: of the sends and receives with one envelope that were neither bound nor freed,
 //! the first belong together, and so on. They are bound when the receive is first started ([`meeting`]). Nothing of a
@@ -213,7 +215,7 @@ impl P2p {
         let is_missed = match side {
             Side::Receive(receive) => matches!(receive.round, Round::Active) && absent.is_leaving(peer),
             // What is not marked is for threads of this process to mark.
-            Side::Send(send) if send.may_send() => send.is_queued && absent.is_gone(peer),
+            Side::Send(send) if send.may_send() => send.needs_receiver() && absent.is_gone(peer),
             Side::Send(send) => matches!(send.round, Round::Active) && absent.is_leaving(peer),
         };
         is_missed.then_some(peer)
@@ -248,8 +250,10 @@ impl P2p {
     pub(super) fn partitioned_arrived(&mut self, from: PeerId, header: &Header, payload: &Region) {
         match header.kind {
             kind::BEGUN => self.receive_has_begun(from, header, super::arrivals::word_of(payload)),
+            kind::LEND => self.part_lent(from, header, super::arrivals::word_of(payload)),
             kind::OFFER => self.offered(from, header),
             kind::PART => self.part_arrived(from, header, payload),
+            kind::DECLINED | kind::TAKEN => self.loan_answered(from, header),
             _ => self.withdrawn(from, header),
         }
     }
@@ -280,6 +284,16 @@ impl P2p {
             self.wake_own_threads();
         }
     }
+}
+
+/// A length, where a header has room for it.
+fn with_length(header: Header, bytes: u64) -> Header {
+    let (low, high) = (bytes as u32, (bytes >> 32) as u32);
+    Header { source: low.cast_signed(), tag: high.cast_signed(), ..header }
+}
+
+fn length_of(header: &Header) -> u64 {
+    u64::from(header.tag.cast_unsigned()) << 32 | u64::from(header.source.cast_unsigned())
 }
 
 /// A send and its receive differ in size.

@@ -9,7 +9,7 @@ use oxmpi_shm::Arrivals;
 use oxmpi_shm::ring::Header;
 
 use super::meeting::{Envelope, Offer};
-use super::{P2p, Partitioned, PartitionedKey, Round, Side, kind, unequal};
+use super::{P2p, Partitioned, PartitionedKey, Round, Side, kind, length_of, unequal, with_length};
 use crate::matching::Pattern;
 use crate::names::Names;
 use crate::peers::PeerId;
@@ -44,6 +44,15 @@ impl PartitionedReceive {
         let arrivals = Arc::new(Arrivals::new(partitions, buffer.bytes() / u64::from(partitions.max(1))));
         let status = Status { bytes, ..status };
         Self { from, status, buffer, arrivals, round: Round::Inactive, missing: 0, send: None, number }
+    }
+
+    /// Whether so many bytes at `offset` may come from this peer now, which have not come before.
+    fn expects(&self, from: PeerId, offset: u64, bytes: u64) -> bool {
+        let fits = offset.checked_add(bytes).is_some_and(|end| end <= self.buffer.bytes());
+        let is_active = matches!(self.round, Round::Active);
+        fits && is_active
+            && self.from.is_some_and(|(peer, _)| peer == from)
+            && self.arrivals.expects(offset, bytes)
     }
 
     pub(super) fn describe(&self, names: &impl Names) -> Option<String> {
@@ -112,19 +121,45 @@ impl P2p {
     /// A part of a message has come. A peer that says nonsense writes nothing.
     pub(super) fn part_arrived(&mut self, from: PeerId, header: &Header, payload: &Region) {
         let key = Key::from_word(header.token);
-        let Some(receive) = self.partitioned.receive(key) else { return };
         let (offset, bytes) = (header.bytes, payload.len() as u64);
-        let fits = offset.checked_add(bytes).is_some_and(|end| end <= receive.buffer.bytes());
-        let is_expected =
-            matches!(receive.round, Round::Active) && receive.from.is_some_and(|(peer, _)| peer == from);
-        if !fits || !is_expected {
+        let Some(receive) =
+            self.partitioned.receive(key).filter(|receive| receive.expects(from, offset, bytes))
+        else {
             return;
-        }
+        };
         receive.buffer.write(offset, payload);
+        self.note_part(key, offset, bytes);
+    }
+
+    fn note_part(&mut self, key: PartitionedKey, offset: u64, bytes: u64) {
+        let Some(receive) = self.partitioned.receive(key) else { return };
         receive.arrivals.note(offset, bytes);
         receive.missing = receive.missing.saturating_sub(bytes.max(1));
         if receive.missing == 0 {
             self.end_partitioned(key, None);
+        }
+    }
+
+    /// The sender lets this process read a part of the message itself.
+    pub(super) fn part_lent(&mut self, from: PeerId, header: &Header, address: u64) {
+        let key = Key::from_word(header.token);
+        let (offset, bytes) = (header.bytes, length_of(header));
+        let Some(receive) =
+            self.partitioned.receive(key).filter(|receive| receive.expects(from, offset, bytes))
+        else {
+            return;
+        };
+        let (into, send) = (receive.buffer.part(offset, bytes), receive.send);
+        let is_read = into.is_some_and(|into| self.read_memory(from, address, bytes, &into));
+        let (kind, token) =
+            (if is_read { kind::TAKEN } else { kind::DECLINED }, send.map_or(0, |offer| offer.send));
+        self.tell_partitioned(
+            from,
+            with_length(Header { kind, bytes: offset, token, ..Header::default() }, bytes),
+            0,
+        );
+        if is_read {
+            self.note_part(key, offset, bytes);
         }
     }
 

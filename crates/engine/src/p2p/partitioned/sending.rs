@@ -7,10 +7,11 @@ use oxmpi_datatype::Buffer;
 use oxmpi_shm::ring::Header;
 use oxmpi_shm::{Marks, Taken};
 
-use super::{P2p, PartitionedKey, Round, kind, unequal};
+use super::{P2p, PartitionedKey, Round, kind, length_of, unequal, with_length};
 use crate::names::Names;
 use crate::p2p::Address;
 use crate::p2p::outbox::Stream;
+use crate::p2p::single::DIRECT_FROM_BYTES;
 use crate::peers::PeerId;
 use crate::slab::Key;
 
@@ -29,6 +30,12 @@ pub(super) struct PartitionedSend {
     taken: Taken,
     /// What was taken and is not sent yet: packed bytes.
     piece: Option<Range<u64>>,
+    /// What the receiver did not want to read itself.
+    declined: Vec<Range<u64>>,
+    /// Bytes that the receiver is to read itself, and has not yet.
+    lent: u64,
+    /// Whether it is asked to, in this round.
+    lends: bool,
     pub(super) round: Round,
     /// The receive, in its process, once that has begun.
     receive: u64,
@@ -38,11 +45,14 @@ pub(super) struct PartitionedSend {
     unlike: Option<u64>,
     /// Whether this waits among the streams to the receiver.
     pub(super) is_queued: bool,
-    has_ever_begun: bool,
+    /// In any round.
+    was_started: bool,
     /// Of a message of no bytes, whether the receiver was told that all is ready.
     has_told: bool,
 }
 
+/// The receiver reads no more at a time itself, so that partitions are seen to arrive.
+const LOAN_BYTES: u64 = 4 << 20;
 /// A message to this process itself is copied in pieces of so many bytes.
 const OWN_PIECE_BYTES: u64 = 64 << 10;
 
@@ -58,12 +68,15 @@ impl PartitionedSend {
             taken: Taken::new(&marks),
             marks: Arc::new(marks),
             piece: None,
+            declined: Vec::new(),
+            lent: 0,
+            lends: true,
             round: Round::Inactive,
             receive: 0,
             begun: 0,
             unlike: None,
             is_queued: false,
-            has_ever_begun: false,
+            was_started: false,
             has_told: false,
         }
     }
@@ -75,7 +88,10 @@ impl PartitionedSend {
 
     /// Whether there may be something to send.
     fn has_more(&self) -> bool {
-        self.piece.is_some() || self.taken.count() != self.marks.marked() || self.owes_the_end()
+        self.piece.is_some()
+            || !self.declined.is_empty()
+            || self.taken.count() != self.marks.marked()
+            || self.owes_the_end()
     }
 
     fn owes_the_end(&self) -> bool {
@@ -84,6 +100,9 @@ impl PartitionedSend {
 
     /// What to send next: packed bytes.
     fn next_piece(&mut self) -> Option<Range<u64>> {
+        if self.piece.is_none() {
+            self.piece = self.declined.pop();
+        }
         if self.piece.is_none() && self.each == 0 {
             while self.taken.take(&self.marks).is_some() {}
             if self.owes_the_end() {
@@ -106,12 +125,26 @@ impl PartitionedSend {
         }
     }
 
+    /// Where in memory the receiver may read a piece itself, and how much of it at a time.
+    fn loan(&self, piece: &Range<u64>) -> Option<(u64, u64)> {
+        let bytes = (piece.end - piece.start).min(LOAN_BYTES);
+        let region = (self.lends && bytes >= DIRECT_FROM_BYTES).then(|| self.buffer.part(piece.start, bytes));
+        region.flatten().map(|region| (region.as_ptr().addr() as u64, bytes))
+    }
+
+    /// Whether something is under way that the receiver has to take.
+    pub(super) fn needs_receiver(&self) -> bool {
+        self.is_queued || self.lent > 0
+    }
+
     /// Whether all partitions were marked and sent.
     fn is_sent(&self) -> bool {
         self.piece.is_none()
+            && self.lent == 0
+            && self.declined.is_empty()
             && self.taken.count() == self.marks.partitions()
             && self.marks.is_complete()
-            && !(self.owes_the_end() && self.to.is_some())
+            && !self.owes_the_end()
     }
 
     pub(super) fn describe(&self, names: &impl Names) -> Option<String> {
@@ -136,7 +169,9 @@ impl P2p {
     pub(super) fn start_partitioned_send(&mut self, key: PartitionedKey) {
         let Some(send) = self.partitioned.send(key) else { return };
         send.marks.open(&mut send.taken);
-        (send.piece, send.has_told, send.has_ever_begun) = (None, false, true);
+        (send.piece, send.has_told, send.was_started) = (None, false, true);
+        (send.lends, send.lent) = (true, 0);
+        send.declined.clear();
         let (unlike, bytes) = (send.unlike, send.buffer.bytes());
         self.partitioned.sending.push(key);
         if let Some(received) = unlike {
@@ -198,10 +233,46 @@ impl P2p {
             self.end_if_sent(key);
             return true;
         };
+        if let Some((address, bytes)) = self.partitioned.send(key).and_then(|send| send.loan(&piece)) {
+            return self.lend(peer, key, piece.start, address, bytes);
+        }
         let Some(bytes) = self.next_piece(peer, piece.end - piece.start) else { return false };
         self.write_part(peer, key, piece.start, bytes)
             || self.make_way(peer, bytes as usize).unwrap_or(false)
                 && self.write_part(peer, key, piece.start, bytes)
+    }
+
+    /// Lets the receiver read so many bytes at `offset` of the message itself, if there is room to tell it.
+    fn lend(&mut self, peer: PeerId, key: PartitionedKey, offset: u64, address: u64, bytes: u64) -> bool {
+        let Some(send) = self.partitioned.send(key) else { return true };
+        let header = with_length(
+            Header { kind: kind::LEND, bytes: offset, token: send.receive, ..Header::default() },
+            bytes,
+        );
+        if !self.tell_at_once(peer, header, address) {
+            return false;
+        }
+        if let Some(send) = self.partitioned.send(key) {
+            send.note_sent(bytes);
+            send.lent += bytes;
+        }
+        true
+    }
+
+    /// The receiver has read what was lent, or wants it to be sent.
+    pub(super) fn loan_answered(&mut self, from: PeerId, header: &Header) {
+        let key = Key::from_word(header.token);
+        let Some(send) = self.partitioned.send(key).filter(|send| send.to.is_some_and(|to| to.peer == from))
+        else {
+            return;
+        };
+        let (offset, bytes) = (header.bytes, length_of(header).min(send.lent));
+        send.lent -= bytes;
+        if header.kind == kind::DECLINED && offset <= send.buffer.bytes() - bytes {
+            send.lends = false;
+            send.declined.push(offset..offset + bytes);
+        }
+        self.serve_partitioned(key);
     }
 
     /// Sends so many bytes at `offset` of the message, if there is room.
@@ -269,7 +340,7 @@ impl P2p {
 
     pub(super) fn forget_partitioned_send(&mut self, key: PartitionedKey, send: &PartitionedSend) {
         self.partitioned.sending.retain(|&sending| sending != key);
-        if let (Some(to), false) = (send.to, send.has_ever_begun) {
+        if let (Some(to), false) = (send.to, send.was_started) {
             let (source, tag, token) = (send.source, send.tag, key.to_word());
             let header = Header { kind: kind::WITHDRAW, context: to.context, source, tag, bytes: 0, token };
             self.tell_partitioned(to.peer, header, 0);
