@@ -68,6 +68,18 @@ static void wait_by_collectives(const char *how, int last, MPI_Comm comm) {
     OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
 }
 
+static void wait_by_partitions(const char *how, int last, MPI_Comm comm) {
+    int is_send = strcmp(how, "send") == 0;
+    if (is_send)
+        OK(MPI_Psend_init(message, 2, 8, MPI_CHAR, last, 0, comm, MPI_INFO_NULL, &requests[0]));
+    else
+        OK(MPI_Precv_init(message, 2, 8, MPI_CHAR, last, 0, comm, MPI_INFO_NULL, &requests[0]));
+    OK(MPI_Start(&requests[0]));
+    if (is_send)
+        OK(MPI_Pready_range(0, 1, requests[0]));
+    OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+}
+
 int main(int argc, char **argv) {
     MPI_Comm comm;
     MPI_Request start;
@@ -92,6 +104,8 @@ int main(int argc, char **argv) {
     }
     if (strncmp(argv[2], "collective:", 11) == 0)
         wait_by_collectives(argv[2] + 11, last, comm);
+    if (strncmp(argv[2], "partitioned:", 12) == 0)
+        wait_by_partitions(argv[2] + 12, last, comm);
     if (strncmp(argv[2], "MPI_Buffer", 10) == 0)
         wait_by_buffers(argv[2], last, comm);
     if (strcmp(argv[2], "MPI_Comm_disconnect") == 0) {

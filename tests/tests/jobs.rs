@@ -117,7 +117,7 @@ fn the_time_limit_shows_who_waits_in_finalize() {
 }
 
 /// The ways to wait in `leave_missed`, and the function that the rank is found in.
-const WAYS: [(&str, &str); 19] = [
+const WAYS: [(&str, &str); 21] = [
     ("MPI_Recv", "MPI_Recv"),
     ("MPI_Probe", "MPI_Probe"),
     ("MPI_Mprobe", "MPI_Mprobe"),
@@ -130,6 +130,8 @@ const WAYS: [(&str, &str); 19] = [
     ("MPI_Waitsome", "MPI_Waitsome"),
     ("MPI_Start", "MPI_Wait"),
     ("MPI_Comm_disconnect", "MPI_Comm_disconnect"),
+    ("partitioned:receive", "MPI_Wait"),
+    ("partitioned:send", "MPI_Wait"),
     ("collective:MPI_Allreduce", "MPI_Allreduce"),
     ("collective:MPI_Bcast", "MPI_Bcast"),
     ("collective:MPI_Barrier", "MPI_Barrier"),
