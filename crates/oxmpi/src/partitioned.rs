@@ -119,8 +119,8 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// [`Communicator::psend_init`].
     ///
     /// # Errors
-    /// `Arg` if there are no partitions, or the elements cannot be divided among them; `Rank` if `source` is not a rank,
-    /// `Tag` if the tag is negative.
+    /// `Arg` if there are no partitions, or the elements cannot be divided among them; `Rank` if `source` is not a
+    /// rank, `Tag` if the tag is negative.
     pub fn precv_init<T: Datatype>(
         &self,
         buf: Vec<T>,

@@ -1,9 +1,10 @@
 //! The partitions of a message: what threads say and ask of them without taking turns at a lock.
 //!
 //! At the sender, [`Marks`]: a bit for each partition that is ready. To mark one is an or of a word and an addition.
-//! Somebody has to send what is marked: when the marks are worth a message ([`Marks::mark`] says so), and when the last
-//! partition is marked. Of the threads that are told so at the same time, one does it for all ([`Marks::serve`]), and the
-//! others go on. At the receiver, [`Arrivals`]: how much of each partition has not arrived yet.
+//! Somebody has to send what is marked: when the marks are worth a message ([`Marks::mark`] says so), and when the
+//! last partition is marked. Of the threads that are told so at the same time, one does it for all
+//! ([`Marks::serve`]), and the others go on. At the receiver, [`Arrivals`]: how much of each partition has not arrived
+//! yet.
 //!
 //! None of this is shared between processes: it is here because loom explores it.
 //!

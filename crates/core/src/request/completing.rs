@@ -230,7 +230,8 @@ impl Process {
     /// that is what is received. A generalized request is cancelled by the program.
     ///
     /// # Errors
-    /// `Request` for collectives, partitioned and inactive requests, and none; what the program says to a generalized one.
+    /// `Request` for collectives, partitioned and inactive requests, and none; what the program says to a generalized
+    /// one.
     pub fn cancel(&self, key: RequestKey) -> Result<()> {
         let mut state = self.enter();
         let kind = state.requests.all.get(key).map(|request| &request.kind);

@@ -119,7 +119,10 @@ proptest! {
     }
 
     #[test]
-    fn a_partition_has_arrived_with_its_last_byte(bytes in 1u64..50, cuts in prop::collection::vec(0u64..400, 0..20)) {
+    fn a_partition_has_arrived_with_its_last_byte(
+        bytes in 1u64..50,
+        cuts in prop::collection::vec(0u64..400, 0..20),
+    ) {
         let arrivals = Arrivals::new(8, bytes);
         arrivals.open();
         let total = 8 * bytes;

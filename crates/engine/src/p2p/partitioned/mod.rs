@@ -300,7 +300,7 @@ fn length_of(header: &Header) -> u64 {
 #[cold]
 fn unequal(sent: u64, received: u64) -> Error {
     let text = format!(
-        "the partitions of the send have {sent} bytes together and those of its receive {received}, which must be equal"
+        "the send has partitions of {sent} bytes together and its receive of {received}: they must be equal"
     );
     Error::new(ErrorClass::Truncate, text)
 }

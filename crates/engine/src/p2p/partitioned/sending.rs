@@ -153,7 +153,7 @@ impl PartitionedSend {
         let (marked, partitions) = (self.marks.marked(), self.marks.partitions());
         let receive = if self.begun == 0 { ", whose receive has not begun" } else { "" };
         Some(format!(
-            "partitioned send to {receiver}, tag {tag}{receive}: {marked} of {partitions} partitions are ready"
+            "partitioned send to {receiver}, tag {tag}{receive}: {marked} of {partitions} are ready"
         ))
     }
 }
