@@ -12,6 +12,7 @@ use oxmpi_shm::{Bed, Invitation, Job, Phase, Posts, StatePage, Ticket, shown_set
 use crate::absent::Absent;
 use crate::addresses::Addresses;
 use crate::binding::Binding;
+use crate::board::Entry;
 use crate::call::Lifetime;
 use crate::channel::{Channel, ChannelPlan};
 use crate::jobs::Whereabouts;
@@ -79,6 +80,8 @@ pub struct KeptRun {
     /// Place in `Engine::active`, while the run is active.
     place: Option<usize>,
     failure: Option<Error>,
+    /// What the caller wants to see struck out when a run is complete.
+    entry: Entry,
 }
 
 impl Engine {
@@ -346,7 +349,15 @@ impl Engine {
     ) -> RunKey {
         self.channel(channel).check(&plan);
         let run = Run::new(&plan, lifetime);
-        self.runs.insert(KeptRun { run, plan, binding, channel, place: None, failure: None })
+        self.runs.insert(KeptRun {
+            run,
+            plan,
+            binding,
+            channel,
+            place: None,
+            failure: None,
+            entry: Entry::NONE,
+        })
     }
 
     /// Lets the types of the data be compared in a kept run.
@@ -363,12 +374,23 @@ impl Engine {
         kept.run.begin(channel, &kept.plan, &kept.binding, &mut self.p2p);
         let result = kept.advance(&mut self.p2p, channel);
         match result {
-            Ok(true) => {}
             Ok(false) => {
                 kept.place = Some(self.active.len());
                 self.active.push(key);
+                return;
             }
+            Ok(true) => {}
             Err(error) => kept.failure = Some(error),
+        }
+        self.p2p.board.strike(kept.entry);
+    }
+
+    /// Strikes this out on the board whenever a kept run that was started is complete; at once, if it is not under way.
+    pub fn tell<T>(&mut self, key: RunKey, entry: Key<T>) {
+        let Some(kept) = self.runs.get_mut(key) else { return };
+        kept.entry = Entry::of(entry);
+        if kept.place.is_none() {
+            self.p2p.board.strike(kept.entry);
         }
     }
 
@@ -385,6 +407,7 @@ impl Engine {
             Err(error) => kept.failure = Some(error),
         }
         self.p2p.wake_own_threads();
+        self.p2p.board.strike(kept.entry);
         kept.place = None;
         self.active.swap_remove(place);
         if let Some(&moved) = self.active.get(place)

@@ -13,6 +13,7 @@
 mod absent;
 mod addresses;
 mod binding;
+mod board;
 mod call;
 mod channel;
 mod contexts;
@@ -33,6 +34,7 @@ mod slab;
 pub use absent::Absent;
 pub use addresses::Addresses;
 pub use binding::{Binding, Images, Transfer};
+pub use board::{Board, SetKey, Standing};
 pub use call::{Call, Called, Lifetime};
 pub use channel::{Channel, ChannelPlan};
 pub use engine::{ChannelKey, Engine, Joining, RunKey};

@@ -33,7 +33,21 @@ impl<T> Key<T> {
 
     /// The inverse of [`Key::to_word`].
     pub const fn from_word(word: u64) -> Self {
-        Self { index: word as u32, generation: (word >> 32) as u32, of: PhantomData }
+        Self::of(word as u32, (word >> 32) as u32)
+    }
+
+    pub(crate) const fn of(index: u32, generation: u32) -> Self {
+        Self { index, generation, of: PhantomData }
+    }
+
+    /// Its place, for what is kept beside the slab; places are used again.
+    #[inline]
+    pub const fn place(self) -> usize {
+        self.index as usize
+    }
+
+    pub(crate) const fn generation(self) -> u32 {
+        self.generation
     }
 }
 
@@ -44,6 +58,7 @@ impl<T> Slab<T> {
     }
 
     /// Puts an object in.
+    #[inline]
     pub fn insert(&mut self, value: T) -> Key<T> {
         let key = self.reserve();
         self.places[key.index as usize].value = Some(value);
@@ -51,6 +66,7 @@ impl<T> Slab<T> {
     }
 
     /// A number for an object that is not there yet.
+    #[inline]
     pub fn reserve(&mut self) -> Key<T> {
         let index = self.free.pop().unwrap_or_else(|| {
             self.places.push(Place { generation: 0, value: None });
@@ -70,6 +86,7 @@ impl<T> Slab<T> {
     }
 
     /// Takes a reserved number back, unless the object was put in; whether it was taken back.
+    #[inline]
     pub fn give_up(&mut self, key: Key<T>) -> bool {
         let place = &mut self.places[key.index as usize];
         let is_reserved = place.generation == key.generation && place.value.is_none();

@@ -53,6 +53,7 @@ use oxmpi_mem::{Alarm, Pool};
 use oxmpi_shm::Arena;
 use oxmpi_shm::ring::Header;
 
+use crate::board::{Board, Entry};
 use crate::contexts::Contexts;
 use crate::names::Names;
 use crate::peers::{PeerId, Peers};
@@ -101,6 +102,8 @@ pub struct P2p {
     busy_outboxes: Vec<PeerId>,
     ops: Slab<Op>,
     partitioned: PartitionedOps,
+    /// What callers wait for.
+    pub board: Board,
     contexts: Contexts,
     /// Messages that found no receive when they arrived, so far.
     kept: u64,
@@ -149,6 +152,7 @@ impl P2p {
             busy_outboxes: Vec::new(),
             ops: Slab::new(),
             partitioned: PartitionedOps::default(),
+            board: Board::default(),
             contexts: Contexts::default(),
             kept: 0,
             pool: Pool::default(),
@@ -192,9 +196,27 @@ impl P2p {
         Some(outcome)
     }
 
+    /// The same, after a look at what has arrived if it is not over yet.
+    #[inline]
+    pub fn poll_for(&mut self, key: OpKey) -> Option<Outcome> {
+        self.take_outcome(key).or_else(|| {
+            self.poll();
+            self.take_outcome(key)
+        })
+    }
+
     /// What an operation that is over says about itself, without ending it.
     pub fn peek_status(&self, key: OpKey) -> Option<Status> {
         self.ops.get(key).filter(|op| op.state == State::Done).map(|op| op.status)
+    }
+
+    /// Strikes this out on the board when an operation is over, each time; at once, if it is.
+    #[inline]
+    pub fn tell<T>(&mut self, key: OpKey, entry: Key<T>) {
+        match self.ops.get_mut(key) {
+            Some(op) if op.state != State::Done => op.entry = Entry::of(entry),
+            _ => self.board.strike(Entry::of(entry)),
+        }
     }
 
     /// Nobody will ask for the outcome, nor start it again: the operation goes on, and is forgotten when it is over.
@@ -323,6 +345,7 @@ impl P2p {
         self.happened(Event::Over(key));
         let Some(op) = self.ops.get_mut(key) else { return };
         op.state = State::Done;
+        self.board.strike(op.entry);
         if op.detached {
             self.forget(key);
         }

@@ -6,6 +6,7 @@ use oxmpi_mem::{Region, Taken};
 use oxmpi_shm::ring::Header;
 
 use super::Address;
+use crate::board::Entry;
 use crate::matching::{Pattern, Source};
 use crate::names::Names;
 use crate::peers::PeerId;
@@ -49,6 +50,8 @@ pub struct Op {
     pub(super) state: State,
     pub(super) status: Status,
     pub(super) error: Option<Error>,
+    /// What the caller wants to see struck out when it is over.
+    pub(super) entry: Entry,
     /// Nobody will ask for the outcome.
     pub(super) detached: bool,
     /// The copy that a buffered send sends.
@@ -92,8 +95,8 @@ pub(super) enum State {
 impl Op {
     pub(super) fn new(state: State, peer: Address, buffer: Buffer, header: Header) -> Self {
         let (Address { peer, context }, status) = (peer, Status::EMPTY);
-        let (error, detached, copy, plan) = (None, false, None, None);
-        Self { peer, context, buffer, state, status, error, detached, copy, header, plan }
+        let (error, entry, detached, copy, plan) = (None, Entry::NONE, false, None, None);
+        Self { peer, context, buffer, state, status, error, entry, detached, copy, header, plan }
     }
 
     /// Whether somebody or something may still wait for it.

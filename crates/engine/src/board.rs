@@ -1,0 +1,300 @@
+//! The board: which of the things that a caller waits for are over.
+//!
+//! The caller numbers them by a [`Slab`](crate::Slab) of its own, and the board has a word for each place, side by
+//! side. Whoever ends an operation strikes it out there, so that to look at ten thousand of them is to read ten
+//! thousand words, and nobody is asked about those that have not changed. What is to be told by itself when it is over
+//! is put into a *set*, which lists what was struck out: to wait for its next costs the same however many there are.
+//!
+//! Eight bytes for each thing, and a store when it begins, when it is over, and when it is forgotten.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::slab::{Key, Slab};
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Board {
+    marks: Vec<Mark>,
+    /// How many were struck out.
+    changes: u64,
+    /// Those that are in sets, by place.
+    watched: HashMap<u32, SetKey>,
+    sets: Slab<Set>,
+}
+
+/// How a thing stands that a caller waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// There is nothing to wait for.
+    Inactive,
+    /// It is over.
+    Over,
+    /// So many operations are to end before it is over; at least one.
+    UnderWay(u8),
+    /// The board is not told when it is over.
+    Unknown,
+}
+
+/// What to strike out when an operation is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry(u64);
+
+/// The number of a set.
+pub type SetKey = Key<Set>;
+
+/// The things of a set that are over, in the order in which they were struck out.
+#[derive(Debug, Default)]
+pub struct Set {
+    over: VecDeque<u64>,
+    len: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    generation: u32,
+    left: Left,
+    is_watched: bool,
+}
+
+/// What is left to be done: one of the constants, or `ONE` and more.
+type Left = u8;
+
+/// Nothing has this number any more.
+const GONE: Left = 0;
+const INACTIVE: Left = 1;
+const UNKNOWN: Left = 2;
+const OVER: Left = 3;
+const ONE: Left = 4;
+
+const NO_MARK: Mark = Mark { generation: 0, left: GONE, is_watched: false };
+
+impl Entry {
+    /// Nobody asks.
+    pub(crate) const NONE: Self = Self(u64::MAX);
+
+    pub(crate) fn of<T>(key: Key<T>) -> Self {
+        Self(key.to_word())
+    }
+}
+
+impl Standing {
+    fn left(self) -> Left {
+        match self {
+            Self::Inactive => INACTIVE,
+            Self::Over => OVER,
+            Self::UnderWay(operations) => OVER + operations,
+            Self::Unknown => UNKNOWN,
+        }
+    }
+}
+
+impl Board {
+    /// Shows how a thing stands.
+    #[inline]
+    pub fn show<T>(&mut self, key: Key<T>, standing: Standing) {
+        if key.place() >= self.marks.len() {
+            self.marks.resize(key.place() + 1, NO_MARK);
+        }
+        let mark = &mut self.marks[key.place()];
+        let is_watched = mark.is_watched && mark.generation == key.generation();
+        *mark = Mark { generation: key.generation(), left: standing.left(), is_watched };
+        if standing == Standing::Over {
+            self.note_over(key.to_word(), is_watched);
+        }
+    }
+
+    /// Forgets a thing, and takes it out of its set.
+    #[inline]
+    pub fn forget<T>(&mut self, key: Key<T>) {
+        let Some(mark) = self.marks.get_mut(key.place()) else { return };
+        if mark.generation == key.generation() {
+            let is_watched = mark.is_watched;
+            *mark = Mark { left: GONE, is_watched: false, ..*mark };
+            if is_watched {
+                self.take_out(key.place() as u32);
+            }
+        }
+    }
+
+    /// How a thing stands; `None` if nothing has this number.
+    #[inline]
+    pub fn standing<T>(&self, key: Key<T>) -> Option<Standing> {
+        let mark = self.marks.get(key.place()).filter(|mark| mark.generation == key.generation())?;
+        match mark.left {
+            GONE => None,
+            INACTIVE => Some(Standing::Inactive),
+            UNKNOWN => Some(Standing::Unknown),
+            OVER => Some(Standing::Over),
+            more => Some(Standing::UnderWay(more - OVER)),
+        }
+    }
+
+    /// Changes whenever something is struck out.
+    #[inline]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// One of the operations of a thing has ended.
+    #[inline]
+    pub(crate) fn strike(&mut self, entry: Entry) {
+        let key = Key::<()>::from_word(entry.0);
+        let Some(mark) = self.marks.get_mut(key.place()) else { return };
+        if mark.generation == key.generation() && mark.left >= ONE {
+            mark.left -= 1;
+            if mark.left == OVER {
+                let is_watched = mark.is_watched;
+                self.note_over(entry.0, is_watched);
+            }
+        }
+    }
+
+    #[inline]
+    fn note_over(&mut self, word: u64, is_watched: bool) {
+        self.changes += 1;
+        if is_watched {
+            self.list(word);
+        }
+    }
+
+    #[cold]
+    fn list(&mut self, word: u64) {
+        let place = Key::<()>::from_word(word).place() as u32;
+        if let Some(set) = self.watched.get(&place).and_then(|&set| self.sets.get_mut(set)) {
+            set.over.push_back(word);
+        }
+    }
+
+    /// A set of nothing.
+    pub fn open_set(&mut self) -> SetKey {
+        self.sets.insert(Set::default())
+    }
+
+    /// Puts a thing into a set, from which it comes when it is over, or inactive. False if it does not exist, or is in
+    /// a set already, or nobody tells when it is over.
+    pub fn put_in<T>(&mut self, set: SetKey, key: Key<T>) -> bool {
+        let standing = self.standing(key);
+        let (Some(mark), Some(into)) = (self.marks.get_mut(key.place()), self.sets.get_mut(set)) else {
+            return false;
+        };
+        if mark.is_watched || matches!(standing, None | Some(Standing::Unknown)) {
+            return false;
+        }
+        mark.is_watched = true;
+        into.len += 1;
+        self.watched.insert(key.place() as u32, set);
+        if !matches!(standing, Some(Standing::UnderWay(_))) {
+            self.list(key.to_word());
+        }
+        true
+    }
+
+    /// Takes a thing that is over out of a set, if there is one: that which has been for the longest time.
+    pub fn take_over<T>(&mut self, set: SetKey) -> Option<Key<T>> {
+        loop {
+            let key = Key::from_word(self.sets.get_mut(set)?.over.pop_front()?);
+            // What was forgotten has left the set; and one that was started again will be listed again.
+            let is_member = self.watched.get(&(key.place() as u32)) == Some(&set);
+            if is_member && matches!(self.standing(key), Some(Standing::Over | Standing::Inactive)) {
+                self.marks[key.place()].is_watched = false;
+                self.take_out(key.place() as u32);
+                return Some(key);
+            }
+        }
+    }
+
+    #[cold]
+    fn take_out(&mut self, place: u32) {
+        if let Some(set) = self.watched.remove(&place).and_then(|set| self.sets.get_mut(set)) {
+            set.len -= 1;
+        }
+    }
+
+    /// How many things are in a set.
+    pub fn len_of(&self, set: SetKey) -> usize {
+        self.sets.get(set).map_or(0, |set| set.len)
+    }
+
+    /// What is in a set, in no order.
+    pub fn members<T>(&self, set: SetKey) -> impl Iterator<Item = Key<T>> {
+        let members = self.watched.iter().filter(move |&(_, &of)| of == set);
+        members.map(|(&place, _)| Key::of(place, self.marks[place as usize].generation))
+    }
+
+    /// Ends a set. What is in it goes on, and nobody is told.
+    pub fn close_set(&mut self, set: SetKey) {
+        self.sets.remove(set);
+        let marks = &mut self.marks;
+        self.watched.retain(|&place, &mut of| {
+            marks[place as usize].is_watched = of != set;
+            of != set
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thing_is_over_when_all_its_operations_are() {
+        let (mut board, mut things) = (Board::default(), Slab::new());
+        let (one, two) = (things.insert(()), things.insert(()));
+        board.show(one, Standing::UnderWay(1));
+        board.show(two, Standing::UnderWay(2));
+        board.strike(Entry::of(two));
+        assert_eq!((board.standing(one), board.changes()), (Some(Standing::UnderWay(1)), 0));
+        assert_eq!(board.standing(two), Some(Standing::UnderWay(1)));
+        board.strike(Entry::of(two));
+        board.strike(Entry::of(two));
+        assert_eq!((board.standing(two), board.changes()), (Some(Standing::Over), 1));
+        board.strike(Entry::NONE);
+        assert_eq!(board.changes(), 1);
+    }
+
+    #[test]
+    fn a_number_that_was_used_again_is_not_struck_out_by_what_had_it_before() {
+        let (mut board, mut things) = (Board::default(), Slab::new());
+        let old = things.insert(());
+        board.show(old, Standing::UnderWay(1));
+        board.forget(old);
+        assert_eq!(board.standing(old), None);
+        things.remove(old);
+        let new = things.insert(());
+        board.show(new, Standing::UnderWay(1));
+        board.strike(Entry::of(old));
+        assert_eq!((board.standing(old), board.standing(new)), (None, Some(Standing::UnderWay(1))));
+    }
+
+    #[test]
+    fn a_set_gives_what_is_over_in_the_order_of_the_ends_and_forgets_what_is_forgotten() {
+        let (mut board, mut things) = (Board::default(), Slab::new());
+        let keys: Vec<_> = (0..4).map(|_| things.insert(())).collect();
+        keys.iter().for_each(|&key| board.show(key, Standing::UnderWay(1)));
+        let set = board.open_set();
+        assert!(keys.iter().all(|&key| board.put_in(set, key)) && !board.put_in(set, keys[0]));
+        [2, 0, 3].into_iter().for_each(|index| board.strike(Entry::of(keys[index])));
+        board.forget(keys[0]);
+        assert_eq!(board.len_of(set), 3);
+        assert_eq!(board.take_over(set), Some(keys[2]));
+        assert_eq!(board.take_over(set), Some(keys[3]));
+        assert_eq!((board.take_over::<()>(set), board.len_of(set)), (None, 1));
+        assert_eq!(board.members(set).collect::<Vec<_>>(), [keys[1]]);
+        board.close_set(set);
+        board.strike(Entry::of(keys[1]));
+        assert_eq!(board.standing(keys[1]), Some(Standing::Over));
+    }
+
+    #[test]
+    fn what_is_over_before_it_comes_into_a_set_is_given_too() {
+        let (mut board, mut things) = (Board::default(), Slab::new());
+        let (over, idle, unknown) = (things.insert(()), things.insert(()), things.insert(()));
+        board.show(over, Standing::Over);
+        board.show(idle, Standing::Inactive);
+        board.show(unknown, Standing::Unknown);
+        let set = board.open_set();
+        assert!(board.put_in(set, over) && board.put_in(set, idle) && !board.put_in(set, unknown));
+        assert_eq!((board.take_over(set), board.take_over(set)), (Some(over), Some(idle)));
+        assert_eq!((board.take_over::<()>(set), board.len_of(set)), (None, 0));
+    }
+}
