@@ -72,7 +72,7 @@ pub fn start(function: Function, request: InOut<MPI_Request>) -> c_int {
 pub fn startall(function: Function, _count: c_int, array_of_requests: ArrayInOut<MPI_Request>) -> c_int {
     on_object(function, |process| {
         let requests = Requests::new(array_of_requests, "count")?;
-        let started = process.start_all(requests.keys());
+        let started = process.start_all(&requests);
         started.map_err(|(index, error)| requests.misused(process, index, error))
     })
 }

@@ -6,7 +6,7 @@
 use std::ffi::c_int;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::{AnyTest, Completion, Process, RequestKey};
+use oxmpi_core::{AnyTest, Completion, Process};
 
 use crate::argument::{ArrayInOut, ArrayOut, In, InOut, Out, Place, Slot};
 use crate::generated::constants::{MPI_REQUEST_NULL, MPI_SUCCESS, MPI_UNDEFINED};
@@ -14,7 +14,7 @@ use crate::generated::types::MPI_Request;
 use crate::handle::{bad_handle, decode};
 use crate::last_error;
 use crate::object::comm::indirect::{Failure, Outcome, on_object};
-use crate::requests::{Requests, key_of, misused};
+use crate::requests::{Requests, key_of, misused, place};
 use crate::status::{StatusOut, Statuses};
 
 pub use crate::generalized::{grequest_complete, grequest_start};
@@ -77,7 +77,7 @@ pub fn waitall(
         let requests = Requests::new(array_of_requests, "count")?;
         let mut several = Several::new(&requests, array_of_statuses);
         process
-            .wait_all(requests.keys(), |index, completion| several.deliver(index, index, completion))
+            .wait_all(&requests, |index, completion| several.deliver(index, index, completion))
             .map_err(|error| requests.stale(process, error))?;
         several.result()
     })
@@ -96,7 +96,7 @@ pub fn testall(
         let flag = flag.named("flag")?;
         let mut several = Several::new(&requests, array_of_statuses);
         let over = process
-            .test_all(requests.keys(), |index, completion| several.deliver(index, index, completion))
+            .test_all(&requests, |index, completion| several.deliver(index, index, completion))
             .map_err(|error| requests.stale(process, error))?;
         flag.set(over.into());
         several.result()
@@ -114,7 +114,7 @@ pub fn waitany(
     on_object(function, |process| {
         let requests = Requests::new(array_of_requests, "count")?;
         let indx = indx.named("indx")?;
-        let done = process.wait_any(requests.keys()).map_err(|error| requests.stale(process, error))?;
+        let done = process.wait_any(&requests).map_err(|error| requests.stale(process, error))?;
         deliver_any(&requests, done, indx, status)
     })
 }
@@ -132,7 +132,7 @@ pub fn testany(
         let requests = Requests::new(array_of_requests, "count")?;
         let indx = indx.named("indx")?;
         let flag = flag.named("flag")?;
-        let tested = process.test_any(requests.keys());
+        let tested = process.test_any(&requests);
         let done = match tested.map_err(|error| requests.stale(process, error))? {
             AnyTest::Done(index, completion) => Some((index, completion)),
             AnyTest::Undefined => None,
@@ -200,11 +200,7 @@ fn some(
     function: Function,
     array_of_requests: ArrayInOut<MPI_Request>,
     outputs: SomeOutputs,
-    complete: impl FnOnce(
-        &Process,
-        &[Option<RequestKey>],
-        &mut dyn FnMut(usize, Completion),
-    ) -> Result<Option<usize>>,
+    complete: impl FnOnce(&Process, &Requests, &mut dyn FnMut(usize, Completion)) -> Result<Option<usize>>,
 ) -> c_int {
     on_object(function, |process| {
         let requests = Requests::new(array_of_requests, "incount")?;
@@ -212,7 +208,7 @@ fn some(
         let indices = outputs.array_of_indices.named("array_of_indices")?;
         let mut several = Several::new(&requests, outputs.array_of_statuses);
         let mut next = 0;
-        let count = complete(process, requests.keys(), &mut |index, completion| {
+        let count = complete(process, &requests, &mut |index, completion| {
             indices.set(next, place(index));
             several.deliver(next, index, completion);
             next += 1;
@@ -221,10 +217,6 @@ fn some(
         outcount.set(count.map_or(MPI_UNDEFINED, place));
         several.result()
     })
-}
-
-fn place(index: usize) -> c_int {
-    c_int::try_from(index).expect("an array has an int of items")
 }
 
 /// Tells the program how several operations ended.

@@ -5,14 +5,14 @@
 use std::ffi::c_int;
 
 use oxmpi_base::{Error, Function, Result, Status};
-use oxmpi_core::{Process, RequestKey};
+use oxmpi_core::{Process, RequestArray, RequestKey};
 
 use crate::argument::{ArrayIn, ArrayOut, Out, Reading};
 use crate::generated::constants::{MPI_SUCCESS, MPI_UNDEFINED};
 use crate::generated::types::MPI_Request;
 use crate::handle::bad_handle;
 use crate::object::comm::indirect::on_object;
-use crate::requests::{Requests, key_of};
+use crate::requests::{Requests, key_of, place};
 use crate::status::{StatusOut, Statuses};
 
 /// The status of a request that is over, or null, or inactive.
@@ -60,7 +60,7 @@ pub fn request_get_status_all(
     on_object(function, |process| {
         let requests = Requests::new(array_of_requests, "count")?;
         let flag = flag.named("flag")?;
-        let statuses = process.request_statuses(requests.keys());
+        let statuses = process.request_statuses(&requests);
         let statuses = statuses.map_err(|error| requests.stale(process, error))?;
         let all = statuses.iter().all(Option::is_some);
         flag.set(all.into());
@@ -124,7 +124,7 @@ pub fn request_get_status_some(
             indices.set(place, *index);
             array_of_statuses.at(place).set_with_error(status, MPI_SUCCESS);
         }
-        outcount.set(c_int::try_from(found.len()).expect("an array has an int of items"));
+        outcount.set(place(found.len()));
         Ok(())
     })
 }
@@ -133,9 +133,10 @@ pub fn request_get_status_some(
 fn over(process: &Process, requests: &Requests<Reading>) -> Result<Option<Vec<(c_int, Status)>>> {
     let stale = |error| requests.stale(process, error);
     let (mut places, mut active) = (Vec::new(), Vec::new());
-    for (index, &key) in (0..).zip(requests.keys()) {
+    for index in 0..requests.len() {
+        let key = requests.at(index);
         if is_active(process, key).map_err(stale)? {
-            places.push(index);
+            places.push(place(index));
             active.push(key);
         }
     }

@@ -1,7 +1,9 @@
 //! Requests that the program names: one, or an array of them.
 
+use std::ffi::c_int;
+
 use oxmpi_base::{Error, Result};
-use oxmpi_core::{Process, RequestKey};
+use oxmpi_core::{Process, RequestArray, RequestKey};
 
 use crate::argument::{Array, ArrayArgument, Both, Reads, Slot};
 use crate::generated::constants::MPI_REQUEST_NULL;
@@ -9,8 +11,8 @@ use crate::generated::types::MPI_Request;
 use crate::handle::{Handle, bad_handle, decode};
 use crate::object::comm::indirect::Failure;
 
-/// So many requests are looked at without allocating memory.
-const FEW: usize = 16;
+/// The number of what is no request.
+const NO_REQUEST: RequestKey = RequestKey::from_word(u64::MAX);
 
 /// The request that a handle names; none for `MPI_REQUEST_NULL`.
 ///
@@ -24,63 +26,48 @@ pub fn key_of(argument: &str, handle: MPI_Request) -> Result<Option<RequestKey>>
     decode(handle).map(Some).ok_or_else(|| bad_handle(argument, handle))
 }
 
-/// An array of requests that the program gave.
+/// An array of requests that the program gave. A handle is read when it is asked for, each time.
 pub struct Requests<M = Both> {
     handles: Array<MPI_Request, M>,
-    keys: Keys,
-}
-
-enum Keys {
-    Few([Option<RequestKey>; FEW]),
-    Many(Vec<Option<RequestKey>>),
 }
 
 impl<M: Reads> Requests<M> {
     /// The argument `array_of_requests`, whose length C calls `length`.
     ///
     /// # Errors
-    /// `Arg` if the length is negative or the array null, `Request` if a handle names no request.
+    /// `Arg` if the length is negative or the array null.
     #[inline]
     pub fn new(array: ArrayArgument<MPI_Request, M>, length: &str) -> Result<Self> {
-        let handles = array.counted("array_of_requests", length)?;
-        let mut keys =
-            if handles.len() <= FEW { Keys::Few([None; FEW]) } else { Keys::Many(vec![None; handles.len()]) };
-        let places: &mut [Option<RequestKey>] = match &mut keys {
-            Keys::Few(keys) => keys,
-            Keys::Many(keys) => keys,
-        };
-        for (index, place) in places.iter_mut().enumerate().take(handles.len()) {
-            let handle = handles.get(index);
-            if handle != MPI_REQUEST_NULL {
-                *place = Some(decode(handle).ok_or_else(|| no_request(index, handle))?);
-            }
-        }
-        Ok(Self { handles, keys })
-    }
-
-    /// The requests; `None` for `MPI_REQUEST_NULL`.
-    #[inline]
-    pub fn keys(&self) -> &[Option<RequestKey>] {
-        match &self.keys {
-            Keys::Few(keys) => &keys[..self.handles.len()],
-            Keys::Many(keys) => keys,
-        }
+        Ok(Self { handles: array.counted("array_of_requests", length)? })
     }
 
     /// [`misused`], of the request at `index`.
     #[cold]
     pub fn misused(&self, process: &Process, index: usize, error: Error) -> Failure {
-        misused(process, &place(index), self.handles.get(index), error)
+        misused(process, &name(index), self.handles.get(index), error)
     }
 
-    /// The error of naming a request that is none any more, which `error` says less exactly.
+    /// The error of naming a request that is none, which `error` says less exactly.
     #[cold]
     pub fn stale(&self, process: &Process, error: Error) -> Error {
-        let is_stale = |key: &Option<RequestKey>| key.is_some_and(|key| process.is_active(key).is_err());
-        match self.keys().iter().position(is_stale) {
+        let is_stale = |&index: &usize| self.at(index).is_some_and(|key| process.is_active(key).is_err());
+        match (0..self.len()).find(is_stale) {
             Some(index) => no_request(index, self.handles.get(index)),
             None => error,
         }
+    }
+}
+
+impl<M: Reads> RequestArray for Requests<M> {
+    #[inline]
+    fn len(&self) -> usize {
+        self.handles.len()
+    }
+
+    #[inline]
+    fn at(&self, index: usize) -> Option<RequestKey> {
+        let handle = self.handles.get(index);
+        (handle != MPI_REQUEST_NULL).then(|| decode(handle).unwrap_or(NO_REQUEST))
     }
 }
 
@@ -109,9 +96,14 @@ pub fn misused(process: &Process, argument: &str, handle: MPI_Request, error: Er
 
 #[cold]
 fn no_request(index: usize, handle: MPI_Request) -> Error {
-    bad_handle(&place(index), handle)
+    bad_handle(&name(index), handle)
 }
 
-fn place(index: usize) -> String {
+fn name(index: usize) -> String {
     format!("array_of_requests[{index}]")
+}
+
+/// An index of an array, or how many there are, as C says it.
+pub fn place(index: usize) -> c_int {
+    c_int::try_from(index).expect("an array has an int of items")
 }

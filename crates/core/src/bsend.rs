@@ -52,7 +52,7 @@ impl Process {
     pub fn iflush_buffer(&self, comm: &Arc<Communicator>, owner: BufferOwner) -> RequestKey {
         let mut state = self.enter();
         let messages = state.buffers.messages(owner);
-        state.requests.add(Kind::Flush(messages), comm)
+        state.add_request(Kind::Flush(messages), comm)
     }
 
     /// Forgets a buffer whose owner ends, when all messages in it have been sent. Those for this rank itself, or for
@@ -98,7 +98,7 @@ impl Process {
         tag: i32,
     ) -> Result<RequestKey> {
         self.bsend(comm, session, buffer, dest, tag)?;
-        Ok(self.enter().requests.add(Kind::Complete(Status::EMPTY), comm))
+        Ok(self.enter().add_complete(comm))
     }
 
     /// A persistent send by a buffer, inactive. Whether there is room is found out by each start.
@@ -118,7 +118,7 @@ impl Process {
             let route = BufferedRoute { to, tag, session };
             PersistentMessage::Buffered(Box::new(BufferedMessage { route, buffer }))
         });
-        Ok(self.enter().requests.add(Kind::persistent(message), comm))
+        Ok(self.enter().add_request(Kind::persistent(message), comm))
     }
 }
 

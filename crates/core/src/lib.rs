@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `comm`, `group`, `topology` | communicators: `comm::{known, offer, letters, duplication}` are below, too |
 //! | `envelope`, `kept`, `send_buffer` | where messages go; those that are kept, and buffers for them |
-//! | `request::{activity, completion, generalized, message, send_receive}` | operations that are under way |
+//! | `request::{activity, array, completion, generalized, message, send_receive}` | operations that are under way |
 //! | `coll::{case, irregular, cache}` | what decides a plan, and the plans that there are |
 //! | `jobs::abroad` | what is kept of other jobs |
 //! | `record`, `lines` | what processes tell each other, and the lines that they open a channel with |
@@ -65,6 +65,7 @@ pub use jobs::port::Destination;
 pub use kept::MessageKey;
 pub use oxmpi_broker::Block as Program;
 pub use process::{Phase, Process, Start, State, ThreadLevel, end_with};
+pub use request::array::RequestArray;
 pub use request::completion::{AnyTest, Completion};
 pub use request::generalized::GeneralizedCallbacks;
 pub use request::{Request, RequestKey};

@@ -15,8 +15,8 @@ use crate::comm::Communicator;
 use crate::envelope::{Dest, FROM_NOBODY, SendMode, Source, TagPattern, begin_send, checked_tag};
 use crate::kept::MessageKey;
 use crate::process::{Process, State};
+use crate::request::RequestKey;
 use crate::request::activity::Activity;
-use crate::request::{Kind, RequestKey};
 use crate::wait::{Awaited, Needing};
 
 impl Process {
@@ -59,8 +59,10 @@ impl Process {
         let tag = checked_tag("tag", tag)?;
         let mut state = self.enter();
         let pending = to.and_then(|to| state.begin_send(comm, &buffer, to, tag, mode));
-        let kind = pending.map_or(Kind::Complete(Status::EMPTY), Kind::Message);
-        Ok(state.requests.add(kind, comm))
+        Ok(match pending {
+            None => state.add_complete(comm),
+            Some(op) => state.add_message(Activity::UnderWay(op), comm),
+        })
     }
 
     /// Receives, and waits until the message is there.
@@ -115,8 +117,8 @@ impl Process {
     ) -> Result<RequestKey> {
         let pattern = comm.pattern(source, tag)?;
         let mut state = self.enter();
-        let kind = Kind::message(state.begin_receive(comm, pattern, buffer));
-        Ok(state.requests.add(kind, comm))
+        let message = state.begin_receive(comm, pattern, buffer);
+        Ok(state.add_message(message, comm))
     }
 
     /// Sends one message and receives another; neither waits for the other.
@@ -238,14 +240,14 @@ impl Process {
     /// `Request` if there is no such message.
     pub fn imrecv(&self, message: Option<MessageKey>, buffer: Buffer) -> Result<RequestKey> {
         let mut state = self.enter();
-        let (kind, comm) = match message {
-            None => (Kind::Complete(FROM_NOBODY), Arc::clone(self.world())),
+        let (message, comm) = match message {
+            None => (FROM_NOBODY_AT_ONCE, Arc::clone(self.world())),
             Some(message) => {
                 let (received, comm) = state.receive_kept(message, buffer)?;
-                (Kind::message(received.into()), comm)
+                (received.into(), comm)
             }
         };
-        Ok(state.requests.add(kind, &comm))
+        Ok(state.add_message(message, &comm))
     }
 
     /// The communicator by which a taken message came.
@@ -273,6 +275,9 @@ impl Process {
         Ok(found)
     }
 }
+
+/// How a receive from nobody ends.
+const FROM_NOBODY_AT_ONCE: Activity = Activity::Over(Outcome { status: FROM_NOBODY, error: None });
 
 /// A message that is waited for without receiving it: what `look` finds of it.
 struct Probe<'a, L> {
@@ -422,7 +427,7 @@ impl State {
         buffer: Buffer,
     ) -> Activity {
         match pattern {
-            None => Activity::Over(Outcome { status: FROM_NOBODY, error: None }),
+            None => FROM_NOBODY_AT_ONCE,
             Some(pattern) => self.engine.p2p.receive(comm.context, pattern, buffer).into(),
         }
     }
@@ -442,8 +447,7 @@ impl State {
     /// The outcome of an operation, after another look at what has arrived.
     #[inline]
     pub(crate) fn outcome_of(&mut self, key: OpKey) -> Option<Outcome> {
-        self.engine.p2p.poll();
-        self.engine.p2p.take_outcome(key)
+        self.engine.p2p.poll_for(key)
     }
 
     fn probe(&mut self, comm: &Communicator, pattern: &Pattern) -> Option<Status> {

@@ -49,7 +49,7 @@ impl Process {
     pub fn nonblocking(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<RequestKey> {
         let mut state = self.enter();
         let run = state.begin(comm, operation);
-        Ok(state.requests.add(Kind::Collective(run), comm))
+        Ok(state.add_request(Kind::Collective(run), comm))
     }
 
     /// Prepares a collective to be started at will. Collective: all ranks prepare the same.
@@ -82,7 +82,7 @@ impl Process {
             state.engine.sign(run, signature);
         }
         let kind = Kind::PersistentCollective { active: false, run, channel };
-        Ok(state.requests.add(kind, comm))
+        Ok(state.add_request(kind, comm))
     }
 }
 

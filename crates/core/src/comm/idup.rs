@@ -43,7 +43,7 @@ impl Process {
         let mut state = self.enter();
         let run = state.begin(comm, operation);
         let duplication = Duplication::new(run, exchange, offer, receiver);
-        Ok(state.requests.add(Kind::Duplication(Box::new(duplication)), comm))
+        Ok(state.add_request(Kind::Duplication(Box::new(duplication)), comm))
     }
 
     /// What this process offers to a communicator that is to be made.

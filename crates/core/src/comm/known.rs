@@ -14,13 +14,20 @@ pub(crate) struct Communicators {
     known: BTreeMap<u32, Weak<Communicator>>,
     /// Those that were freed while operations on them were under way.
     leaving: Vec<Arc<Communicator>>,
+    /// By context: messages under way that need it, besides those who hold the communicator. To count them here is no
+    /// locked instruction.
+    uses: Vec<u32>,
 }
 
 impl Communicators {
     /// Those with which a process begins; the program knows nothing of `more`.
     pub(crate) fn new(predefined: [&Arc<Communicator>; 2], more: &Arc<Communicator>) -> Self {
-        let mut all =
-            Self { predefined: predefined.map(Arc::clone), known: BTreeMap::new(), leaving: Vec::new() };
+        let mut all = Self {
+            predefined: predefined.map(Arc::clone),
+            known: BTreeMap::new(),
+            leaving: Vec::new(),
+            uses: Vec::new(),
+        };
         predefined.into_iter().chain([more]).for_each(|comm| all.note(comm));
         all
     }
@@ -45,6 +52,24 @@ impl Communicators {
         self.predefined.iter().any(|predefined| Arc::ptr_eq(comm, predefined))
     }
 
+    /// Notes a message that needs a context until [`Communicators::end_use`].
+    #[inline]
+    pub(crate) fn begin_use(&mut self, context: u32) {
+        match self.uses.get_mut(context as usize) {
+            Some(uses) => *uses += 1,
+            None => {
+                self.uses.resize(context as usize + 1, 0);
+                self.uses[context as usize] = 1;
+            }
+        }
+    }
+
+    /// Notes that such a message is over.
+    #[inline]
+    pub(crate) fn end_use(&mut self, context: u32) {
+        self.uses[context as usize] -= 1;
+    }
+
     /// Lets one end when nobody uses it any more.
     pub(crate) fn free(&mut self, comm: Arc<Communicator>) {
         self.leaving.push(comm);
@@ -58,8 +83,10 @@ impl Communicators {
 
     /// Those freed communicators that no operation needs any more: nobody knows them from now on.
     pub(crate) fn take_over(&mut self) -> Vec<Arc<Communicator>> {
+        let is_used =
+            |comm: &Communicator| self.uses.get(comm.context as usize).is_some_and(|&uses| uses > 0);
         let (over, still): (Vec<_>, Vec<_>) =
-            self.leaving.drain(..).partition(|comm| Arc::strong_count(comm) == 1);
+            self.leaving.drain(..).partition(|comm| Arc::strong_count(comm) == 1 && !is_used(comm));
         self.leaving = still;
         over.iter().for_each(|comm| drop(self.known.remove(&comm.context)));
         over

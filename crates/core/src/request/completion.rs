@@ -38,12 +38,19 @@ impl Completion {
     pub const EMPTY: Self =
         Self { status: Status::EMPTY, error: None, comm: None, freed: false, is_generalized: false };
 
-    pub(super) fn of(outcome: Outcome, comm: &Arc<Communicator>, freed: bool) -> Self {
+    #[inline]
+    pub(super) fn of(outcome: Outcome, comm: Option<&Arc<Communicator>>, freed: bool) -> Self {
         Self::new(outcome.status, outcome.error, comm, freed)
     }
 
-    pub(super) fn new(status: Status, error: Option<Error>, comm: &Arc<Communicator>, freed: bool) -> Self {
-        let comm = error.is_some().then(|| Arc::clone(comm));
+    #[inline]
+    pub(super) fn new(
+        status: Status,
+        error: Option<Error>,
+        comm: Option<&Arc<Communicator>>,
+        freed: bool,
+    ) -> Self {
+        let comm = error.as_ref().and(comm).cloned();
         Self { status, error, comm, freed, is_generalized: false }
     }
 }
@@ -56,4 +63,9 @@ pub(super) fn no_request() -> Error {
 #[cold]
 pub(super) fn misuse(what: &str) -> Error {
     Error::new(ErrorClass::Request, what)
+}
+
+#[cold]
+pub(super) fn not_persistent() -> Error {
+    misuse("a request that is not persistent is started")
 }

@@ -15,7 +15,7 @@ impl Process {
     /// A request of an operation that is complete when the program says so, by
     /// [`Process::complete_generalized`].
     pub fn start_generalized(&self, callbacks: Arc<dyn GeneralizedCallbacks>) -> RequestKey {
-        self.enter().requests.add(Kind::Generalized(Generalized::new(callbacks)), self.myself())
+        self.enter().add_request(Kind::Generalized(Generalized::new(callbacks)), self.myself())
     }
 
     /// Notes that the operation of a generalized request is over. If the request was freed, it ends, and what the
@@ -30,6 +30,7 @@ impl Process {
             return Err(misuse("a request that is not generalized is completed by the program"));
         };
         let to_free = generalized.complete()?;
+        state.show(key);
         drop(state);
         self.ring_own_bell();
         Ok(to_free.and_then(|callbacks| self.end_generalized(key, &*callbacks).err()))
@@ -45,13 +46,13 @@ impl Process {
     }
 
     #[cold]
-    fn conclude(&self, key: RequestKey) -> Completion {
+    pub(super) fn conclude(&self, key: RequestKey) -> Completion {
         let callbacks = self.enter().callbacks(key);
         let Some(callbacks) = callbacks else { return Completion::EMPTY };
         let (status, queried) = callbacks.query();
         // Of two errors the last one counts.
         let error = self.end_generalized(key, &*callbacks).err().or(queried.err());
-        Completion::new(status, error, self.myself(), true)
+        Completion::new(status, error, Some(self.myself()), true)
     }
 
     /// Frees what the program keeps for a request, and the request.
@@ -87,7 +88,7 @@ impl State {
 /// concluded outside.
 pub(super) struct Found<F> {
     each: F,
-    generalized: Vec<usize>,
+    generalized: Vec<(usize, RequestKey)>,
 }
 
 impl<F: FnMut(usize, Completion)> Found<F> {
@@ -97,18 +98,22 @@ impl<F: FnMut(usize, Completion)> Found<F> {
 
     /// Takes the completion of the request at `index`.
     #[inline]
-    pub(super) fn take(&mut self, index: usize, completion: Completion) {
+    pub(super) fn take(&mut self, index: usize, key: RequestKey, completion: Completion) {
         if completion.is_generalized {
-            self.generalized.push(index);
+            self.generalized.push((index, key));
         } else {
             (self.each)(index, completion);
         }
     }
 
+    /// Takes the null request at `index`.
+    pub(super) fn take_null(&mut self, index: usize) {
+        (self.each)(index, Completion::EMPTY);
+    }
+
     /// Concludes what has to be concluded outside of the gate, and hands that on too.
-    pub(super) fn conclude(mut self, process: &Process, keys: &[Option<RequestKey>]) {
-        for index in self.generalized {
-            let key = keys[index].expect("a null request is not generalized");
+    pub(super) fn conclude(mut self, process: &Process) {
+        for (index, key) in self.generalized {
             (self.each)(index, process.conclude(key));
         }
     }

@@ -10,6 +10,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use oxmpi_base::{Result, Status};
+use oxmpi_engine::Standing;
 
 use super::completion::{Completion, misuse};
 
@@ -57,12 +58,16 @@ impl Generalized {
         Self { callbacks, stage: Stage::UnderWay }
     }
 
-    pub(super) fn is_active(&self) -> bool {
-        self.stage != Stage::Ending
-    }
-
     pub(super) fn is_over(&self) -> bool {
         matches!(self.stage, Stage::Complete | Stage::Ending)
+    }
+
+    pub(super) fn standing(&self) -> Standing {
+        match self.stage {
+            Stage::Abandoned | Stage::UnderWay => Standing::UnderWay(1),
+            Stage::Complete => Standing::Over,
+            Stage::Ending => Standing::Inactive,
+        }
     }
 
     /// The functions to cancel it with, and whether it is over.

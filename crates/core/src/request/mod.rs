@@ -9,12 +9,14 @@
 //! | `partitioned` | partitioned operations, and what threads tell and ask of them |
 //! | `completion` | how operations end |
 //! | `persistent`, `sendrecv`, `conclusion` | making and starting them |
-//! | `progress` | how far they have come |
-//! | `completing` | waiting for them, testing, cancelling and freeing them |
+//! | `progress`, `standing` | how far they have come, and how the engine's board shows it |
+//! | `array` | several of them, seen on the board |
+//! | `completing`, `several` | waiting for them, testing, cancelling and freeing them |
 //!
 //! MPI-5.0: Point-to-Point Communication, Communication Completion; Persistent Communication Requests.
 
 pub(crate) mod activity;
+pub(crate) mod array;
 mod completing;
 pub(crate) mod completion;
 mod conclusion;
@@ -25,6 +27,8 @@ mod persistent;
 mod progress;
 mod send_receive;
 mod sendrecv;
+mod several;
+mod standing;
 
 use std::mem;
 use std::sync::Arc;
@@ -33,7 +37,7 @@ use oxmpi_base::{Result, Status};
 use oxmpi_engine::{ChannelKey, Engine, Key, OpKey, Outcome, RunKey, Slab};
 
 use self::activity::Activity;
-use self::completion::misuse;
+use self::completion::{misuse, not_persistent};
 use self::generalized::Generalized;
 use self::message::PersistentMessage;
 use self::partitioned::Partitioned;
@@ -48,17 +52,18 @@ pub type RequestKey = Key<Request>;
 #[derive(Debug)]
 pub struct Request {
     kind: Kind,
-    comm: Arc<Communicator>,
+    /// The communicator; of a message that the engine knows, [`Requests`] notes its context instead.
+    comm: Option<Arc<Communicator>>,
 }
 
 /// What a request stands for, and how far it has come.
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// Something that was over at once.
+    /// A receive that was over at once.
     Complete(Status),
     /// As `Complete`, and it went wrong.
     Failed(Box<Outcome>),
-    /// A message under way.
+    /// A message under way; the communicator is told that it is used meanwhile.
     Message(OpKey),
     /// A nonblocking collective.
     Collective(RunKey),
@@ -79,42 +84,34 @@ pub(crate) enum Kind {
 }
 
 /// All requests of a process.
+///
+/// What is over at once, and says nothing about itself, has a number and nothing else: a place that is reserved.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     all: Slab<Request>,
+    /// By place: the context of the communicator.
+    contexts: Vec<u32>,
     /// Those of duplicates that are made for others.
     unwanted: Vec<RequestKey>,
 }
 
 impl Request {
-    fn new(kind: Kind, comm: &Arc<Communicator>) -> Self {
-        Self { kind, comm: Arc::clone(comm) }
-    }
-
-    fn is_active(&self) -> bool {
-        match &self.kind {
-            Kind::Partitioned { active, .. } | Kind::PersistentCollective { active, .. } => *active,
-            Kind::PersistentMessage { active, .. } => active.is_some(),
-            Kind::Generalized(generalized) => generalized.is_active(),
-            _ => true,
-        }
-    }
-
     /// The channel of a persistent collective, and the communicator.
     fn channel(&self) -> Option<(ChannelKey, Arc<Communicator>)> {
         match self.kind {
-            Kind::PersistentCollective { channel, .. } => Some((channel, Arc::clone(&self.comm))),
+            Kind::PersistentCollective { channel, .. } => Some((channel, self.comm.clone()?)),
             _ => None,
         }
     }
 
     /// Whether this is a persistent collective or a partitioned operation of a communicator, and under way.
     fn is_under_way_on(&self, comm: &Arc<Communicator>, engine: &Engine) -> bool {
+        let is_of = |request: &Self| request.comm.as_ref().is_some_and(|own| Arc::ptr_eq(own, comm));
         match self.kind {
             Kind::Partitioned { ref partitioned, active } => {
-                active && Arc::ptr_eq(&self.comm, comm) && partitioned.is_under_way(&engine.p2p)
+                active && is_of(self) && partitioned.is_under_way(&engine.p2p)
             }
-            Kind::PersistentCollective { run, .. } => Arc::ptr_eq(&self.comm, comm) && !engine.is_idle(run),
+            Kind::PersistentCollective { run, .. } => is_of(self) && !engine.is_idle(run),
             _ => false,
         }
     }
@@ -128,26 +125,46 @@ impl Request {
             Kind::Partitioned { .. } | Kind::PersistentCollective { .. } | Kind::PersistentMessage { .. } => {
                 Err(misuse("an active request is started"))
             }
-            _ => Err(misuse("a request that is not persistent is started")),
-        }
-    }
-}
-
-impl Kind {
-    pub(crate) fn message(activity: Activity) -> Self {
-        match activity {
-            Activity::Over(outcome) if outcome.error.is_none() => Self::Complete(outcome.status),
-            Activity::Over(outcome) => Self::Failed(Box::new(outcome)),
-            Activity::UnderWay(op) => Self::Message(op),
+            _ => Err(not_persistent()),
         }
     }
 }
 
 impl Requests {
-    /// Takes in one that stands for something on `comm`.
+    /// Takes in one that keeps its communicator.
+    fn add(&mut self, kind: Kind, comm: &Arc<Communicator>) -> RequestKey {
+        let key = self.all.insert(Request { kind, comm: Some(Arc::clone(comm)) });
+        self.note(key, comm.context);
+        key
+    }
+
+    /// Takes in a message that is under way, or over; whoever calls it sees to it that the communicator stays.
     #[inline]
-    pub(crate) fn add(&mut self, kind: Kind, comm: &Arc<Communicator>) -> RequestKey {
-        self.all.insert(Request::new(kind, comm))
+    fn add_message(&mut self, kind: Kind, context: u32) -> RequestKey {
+        let key = self.all.insert(Request { kind, comm: None });
+        self.note(key, context);
+        key
+    }
+
+    /// Takes in what is over and says nothing about itself.
+    #[inline]
+    fn add_plain(&mut self, context: u32) -> RequestKey {
+        let key = self.all.reserve();
+        self.note(key, context);
+        key
+    }
+
+    #[inline]
+    fn note(&mut self, key: RequestKey, context: u32) {
+        match self.contexts.get_mut(key.place()) {
+            Some(noted) => *noted = context,
+            None => self.contexts.resize(key.place() + 1, context),
+        }
+    }
+
+    /// The context of a request that there is.
+    fn context(&self, key: RequestKey) -> u32 {
+        self.contexts[key.place()]
     }
 
     /// Notes that nobody but others wants what this one makes.

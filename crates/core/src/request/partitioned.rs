@@ -92,7 +92,7 @@ impl Process {
             partitioned: Partitioned { operation, side: Side::Send(marks) },
             active: false,
         };
-        Ok(state.requests.add(kind, comm))
+        Ok(state.add_request(kind, comm))
     }
 
     /// A partitioned receive into the elements of `buffer`, in so many partitions of the same length, inactive.
@@ -127,7 +127,7 @@ impl Process {
             state.engine.p2p.partitioned_receive(comm.context, from, tag, status, buffer, partitions);
         let side = Side::Receive(arrivals);
         let kind = Kind::Partitioned { partitioned: Partitioned { operation, side }, active: false };
-        Ok(state.requests.add(kind, comm))
+        Ok(state.add_request(kind, comm))
     }
 
     /// Marks a partition of an active send as ready.

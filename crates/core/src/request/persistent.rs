@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::Outcome;
+use oxmpi_engine::{Outcome, Standing};
 
 use super::activity::Activity;
-use super::completion::no_request;
+use super::array::RequestArray;
+use super::completion::{no_request, not_persistent};
 use super::message::PersistentMessage;
-use super::{Kind, Request, RequestKey};
+use super::{Kind, RequestKey};
 use crate::comm::Communicator;
 use crate::envelope::{Dest, FROM_NOBODY, SendMode, Source, TagPattern, checked_tag};
 use crate::process::{Process, State};
@@ -34,7 +35,7 @@ impl Process {
         let mut state = self.enter();
         let planned = to.map(|to| state.engine.p2p.plan_send(to, source, tag, buffer, mode.in_engine()));
         let message = planned.map_or(PersistentMessage::Nobody(&Status::EMPTY), PersistentMessage::Planned);
-        Ok(state.requests.add(Kind::persistent(message), comm))
+        Ok(state.add_request(Kind::persistent(message), comm))
     }
 
     /// A persistent receive, inactive.
@@ -55,7 +56,7 @@ impl Process {
             state.engine.p2p.plan_receive(comm.context, pattern, from, buffer)
         });
         let message = planned.map_or(PersistentMessage::Nobody(&FROM_NOBODY), PersistentMessage::Planned);
-        Ok(state.requests.add(Kind::persistent(message), comm))
+        Ok(state.add_request(Kind::persistent(message), comm))
     }
 
     /// Starts a persistent operation.
@@ -72,36 +73,43 @@ impl Process {
     ///
     /// # Errors
     /// The index of that one, and what [`Process::start`] would say.
-    pub fn start_all(&self, keys: &[Option<RequestKey>]) -> std::result::Result<(), (usize, Error)> {
+    pub fn start_all(&self, keys: &(impl RequestArray + ?Sized)) -> std::result::Result<(), (usize, Error)> {
         let mut state = self.enter();
-        for (index, key) in keys.iter().enumerate() {
-            let request = key.and_then(|key| state.requests.all.get(key)).ok_or_else(no_request);
-            request.and_then(Request::may_start).map_err(|error| (index, error))?;
+        for index in 0..keys.len() {
+            let may_start = keys.at(index).ok_or_else(no_request).and_then(|key| state.may_start(key));
+            may_start.map_err(|error| (index, error))?;
         }
         // Apart from such a send, only a request that is there twice is refused now.
-        let mut started = keys.iter().flatten().map(|&key| state.start(key)).enumerate();
-        started.try_for_each(|(index, outcome)| outcome.map_err(|error| (index, error)))
+        (0..keys.len()).try_for_each(|index| {
+            let started = keys.at(index).map_or(Ok(()), |key| state.start(key));
+            started.map_err(|error| (index, error))
+        })
     }
 }
 
 impl State {
     #[inline]
     fn start(&mut self, key: RequestKey) -> Result<()> {
-        let request = self.requests.all.get_mut(key).ok_or_else(no_request)?;
+        let Some(request) = self.requests.all.get_mut(key) else { return self.may_start(key) };
         match &mut request.kind {
             Kind::PersistentCollective { active: active @ false, run, .. } => {
                 *active = true;
+                // Its run strikes it out each time: that was said when it was made.
+                self.engine.p2p.board.show(key, Standing::UnderWay(1));
                 self.engine.start(*run);
                 Ok(())
             }
             Kind::PersistentMessage { message: PersistentMessage::Planned(op), active: active @ None } => {
-                let over = self.engine.p2p.start(*op);
+                let p2p = &mut self.engine.p2p;
+                let over = p2p.start(*op);
+                p2p.board.show(key, if over.is_some() { Standing::Over } else { Standing::UnderWay(1) });
                 *active = Some(over.map_or(Activity::UnderWay(*op), Activity::Over));
                 Ok(())
             }
             Kind::PersistentMessage { active: None, .. } => self.start_unplanned(key),
             Kind::Partitioned { active: active @ false, partitioned } => {
                 *active = true;
+                self.engine.p2p.board.show(key, Standing::Unknown);
                 self.engine.p2p.start_partitioned(partitioned.operation);
                 Ok(())
             }
@@ -109,20 +117,30 @@ impl State {
         }
     }
 
+    fn may_start(&self, key: RequestKey) -> Result<()> {
+        match self.requests.all.get(key) {
+            Some(request) => request.may_start(),
+            None if self.engine.p2p.board.standing(key).is_some() => Err(not_persistent()),
+            None => Err(no_request()),
+        }
+    }
+
     /// Starts what is over at once.
     fn start_unplanned(&mut self, key: RequestKey) -> Result<()> {
         let Self { requests, engine, buffers, .. } = self;
         let request = requests.all.get_mut(key).ok_or_else(no_request)?;
+        let comm = request.comm.as_ref().expect("persistent requests keep theirs");
         let Kind::PersistentMessage { message, active } = &mut request.kind else { return Ok(()) };
         let status = match message {
             PersistentMessage::Buffered(message) => {
-                buffers.send(&mut engine.p2p, &request.comm, message.route, &message.buffer)?;
+                buffers.send(&mut engine.p2p, comm, message.route, &message.buffer)?;
                 Status::EMPTY
             }
             PersistentMessage::Nobody(status) => **status,
             PersistentMessage::Planned(_) => return Ok(()),
         };
         *active = Some(Activity::Over(Outcome { status, error: None }));
+        engine.p2p.board.show(key, Standing::Over);
         Ok(())
     }
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use oxmpi_base::{Result, Status};
 use oxmpi_engine::machine::Posts;
-use oxmpi_engine::{Absent, Awaits, Event, OpKey, Outcome, PeerId};
+use oxmpi_engine::{Absent, Awaits, Event, OpKey, Outcome, PeerId, Standing};
 
 use super::activity::Activity;
-use super::completion::{AnyTest, Completion, misuse, no_request};
-use super::conclusion::Found;
+use super::completion::{Completion, misuse, no_request};
 use super::generalized::GeneralizedCallbacks;
 use super::message::PersistentMessage;
 use super::{Kind, Request, RequestKey};
+use crate::comm::Communicator;
 use crate::process::State;
 use crate::wait::Awaited;
 
@@ -83,7 +83,7 @@ impl State {
     /// The rank of the job without which a request will never be complete.
     pub(crate) fn misses_for(&self, key: RequestKey, absent: &mut Absent) -> Option<PeerId> {
         let request = self.requests.all.get(key)?;
-        let mut of_message = |op: OpKey| self.misses(&request.comm, op, absent);
+        let mut of_message = |op: OpKey| self.misses(&*self.comm_of(key)?, op, absent);
         match &request.kind {
             Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
                 of_message(*op)
@@ -99,14 +99,6 @@ impl State {
             }
             _ => None,
         }
-    }
-
-    /// The same if none of several requests will be.
-    pub(super) fn misses_for_all(&self, keys: &[Option<RequestKey>], absent: &mut Absent) -> Option<PeerId> {
-        let is_active = |key: &RequestKey| self.requests.all.get(*key).is_some_and(Request::is_active);
-        let mut active = keys.iter().flatten().copied().filter(is_active);
-        let first = self.misses_for(active.next()?, absent)?;
-        active.all(|key| self.misses_for(key, absent).is_some()).then_some(first)
     }
 
     fn awaits(&self, key: RequestKey) -> Option<Awaits> {
@@ -129,7 +121,9 @@ impl State {
     /// Completes the operation of a request if it is over.
     #[inline]
     pub(crate) fn complete(&mut self, key: RequestKey) -> Option<Completion> {
-        let Some(request) = self.requests.all.get_mut(key) else { return Some(Completion::EMPTY) };
+        let Some(request) = self.requests.all.get_mut(key) else {
+            return Some(Completion { freed: self.remove_plain(key), ..Completion::EMPTY });
+        };
         match &mut request.kind {
             Kind::PersistentCollective { active, run, .. } => {
                 if !*active {
@@ -140,33 +134,35 @@ impl State {
                 }
                 *active = false;
                 let error = self.engine.outcome(*run).err();
-                Some(Completion::new(Status::EMPTY, error, &request.comm, false))
+                self.engine.p2p.board.show(key, Standing::Inactive);
+                Some(Completion::new(Status::EMPTY, error, request.comm.as_ref(), false))
             }
             Kind::PersistentMessage { active, .. } => match active {
                 None => Some(Completion::EMPTY),
                 Some(Activity::Over(_)) => {
                     let Some(Activity::Over(outcome)) = active.take() else { return None };
-                    Some(Completion::of(outcome, &request.comm, false))
+                    self.engine.p2p.board.show(key, Standing::Inactive);
+                    Some(Completion::of(outcome, request.comm.as_ref(), false))
                 }
                 Some(Activity::UnderWay(op)) => {
-                    self.engine.p2p.poll();
-                    let outcome = self.engine.p2p.take_outcome(*op)?;
+                    let outcome = self.engine.p2p.poll_for(*op)?;
                     *active = None;
-                    Some(Completion::of(outcome, &request.comm, false))
+                    self.engine.p2p.board.show(key, Standing::Inactive);
+                    Some(Completion::of(outcome, request.comm.as_ref(), false))
                 }
             },
             Kind::Partitioned { active: false, .. } => Some(Completion::EMPTY),
             Kind::Partitioned { active, partitioned } => {
                 let outcome = partitioned.advance(&mut self.engine.p2p)?;
                 *active = false;
-                Some(Completion::of(outcome, &request.comm, false))
+                self.engine.p2p.board.show(key, Standing::Inactive);
+                Some(Completion::of(outcome, request.comm.as_ref(), false))
             }
             Kind::Message(op) => {
-                self.engine.p2p.poll();
-                let outcome = self.engine.p2p.take_outcome(*op)?;
-                let completion = Completion::of(outcome, &request.comm, true);
-                self.remove(key);
-                Some(completion)
+                let Outcome { status, error } = self.engine.p2p.poll_for(*op)?;
+                let comm = error.as_ref().and_then(|_| self.comm_of(key));
+                self.remove_message(key);
+                Some(Completion { status, error, comm, freed: true, ..Completion::EMPTY })
             }
             Kind::Collective(run) => {
                 let run = *run;
@@ -174,14 +170,15 @@ impl State {
                     return None;
                 }
                 let error = self.engine.outcome(run).err();
-                let completion = Completion::new(Status::EMPTY, error, &request.comm, true);
+                let completion = Completion::new(Status::EMPTY, error, request.comm.as_ref(), true);
                 self.engine.forget(run);
                 self.remove(key);
                 Some(completion)
             }
             Kind::Complete(status) => {
                 let status = *status;
-                self.remove(key);
+                self.engine.p2p.board.forget(key);
+                self.requests.all.discard(key);
                 Some(Completion { status, freed: true, ..Completion::EMPTY })
             }
             _ => self.complete_rare(key),
@@ -201,12 +198,16 @@ impl State {
                 self.complete(key)
             }
             Kind::Failed(_) => {
-                let comm = Arc::clone(&request.comm);
+                let comm = request.comm.clone();
                 let Some(Kind::Failed(outcome)) = self.remove(key) else { return None };
-                Some(Completion::of(*outcome, &comm, true))
+                Some(Completion::of(*outcome, comm.as_ref(), true))
             }
             Kind::Flush(_) => self.complete_flush(key),
-            Kind::Generalized(generalized) => generalized.end(),
+            Kind::Generalized(generalized) => {
+                let completion = generalized.end();
+                self.show(key);
+                completion
+            }
             Kind::SendReceive(messages) => {
                 self.engine.p2p.poll();
                 if messages.advance(&mut self.engine.p2p) { self.complete_send_receive(key) } else { None }
@@ -216,9 +217,9 @@ impl State {
     }
 
     fn complete_send_receive(&mut self, key: RequestKey) -> Option<Completion> {
-        let comm = Arc::clone(&self.requests.all.get(key)?.comm);
+        let comm = self.comm_of(key);
         let Some(Kind::SendReceive(messages)) = self.remove(key) else { return None };
-        Some(Completion::of(messages.into_outcome(), &comm, true))
+        Some(Completion::of(messages.into_outcome(), comm.as_ref(), true))
     }
 
     fn complete_flush(&mut self, key: RequestKey) -> Option<Completion> {
@@ -237,7 +238,7 @@ impl State {
         if !matches!(request.kind, Kind::Duplication(_)) {
             return;
         }
-        let comm = Arc::clone(&request.comm);
+        let comm = request.comm.clone().expect("a duplication keeps what is duplicated");
         let over = mem::replace(&mut request.kind, Kind::Complete(Status::EMPTY));
         let Kind::Duplication(duplication) = over else { unreachable!("just seen") };
         let run = duplication.run();
@@ -253,11 +254,47 @@ impl State {
 
     pub(super) fn remove(&mut self, key: RequestKey) -> Option<Kind> {
         let request = self.requests.all.remove(key)?;
+        self.engine.p2p.board.forget(key);
+        drop(request.comm);
+        if let Kind::Message(_) = request.kind {
+            self.comms.end_use(self.requests.context(key));
+        }
+        self.end_leaving();
+        Some(request.kind)
+    }
+
+    /// As [`State::remove`], of a message under way.
+    #[inline]
+    fn remove_message(&mut self, key: RequestKey) {
+        self.comms.end_use(self.requests.context(key));
+        self.engine.p2p.board.forget(key);
+        self.requests.all.discard(key);
+        self.end_leaving();
+    }
+
+    /// The same of what was over at once and says nothing about itself; whether it was there.
+    #[inline]
+    fn remove_plain(&mut self, key: RequestKey) -> bool {
+        let was_there = self.engine.p2p.board.standing(key).is_some() && self.requests.all.give_up(key);
+        if was_there {
+            self.engine.p2p.board.forget(key);
+        }
+        was_there
+    }
+
+    #[inline]
+    fn end_leaving(&mut self) {
         if self.comms.is_any_leaving() {
-            drop(request.comm);
             self.leave_communicators();
         }
-        Some(request.kind)
+    }
+
+    /// The communicator of a request that there is.
+    pub(super) fn comm_of(&self, key: RequestKey) -> Option<Arc<Communicator>> {
+        match self.requests.all.get(key) {
+            Some(Request { comm: Some(comm), .. }) => Some(Arc::clone(comm)),
+            _ => self.comms.at_context(self.requests.context(key)),
+        }
     }
 
     /// Whether [`State::complete`] would complete something.
@@ -298,46 +335,11 @@ impl State {
         }
     }
 
-    pub(super) fn test_any(&mut self, keys: &[Option<RequestKey>]) -> AnyTest {
-        self.engine.poll();
-        let mut any_active = false;
-        for (index, key) in keys.iter().enumerate() {
-            let Some(key) = *key else { continue };
-            if !self.requests.all.get(key).is_some_and(Request::is_active) {
-                continue;
-            }
-            any_active = true;
-            if let Some(completion) = self.complete(key) {
-                return AnyTest::Done(index, completion);
-            }
-        }
-        if any_active { AnyTest::NotYet } else { AnyTest::Undefined }
-    }
-
-    pub(super) fn test_some(
-        &mut self,
-        keys: &[Option<RequestKey>],
-        found: &mut Found<impl FnMut(usize, Completion)>,
-    ) -> Option<usize> {
-        self.engine.poll();
-        let (mut any_active, mut count) = (false, 0);
-        for (index, key) in keys.iter().enumerate() {
-            let Some(key) = *key else { continue };
-            if !self.requests.all.get(key).is_some_and(Request::is_active) {
-                continue;
-            }
-            any_active = true;
-            if let Some(completion) = self.complete(key) {
-                found.take(index, completion);
-                count += 1;
-            }
-        }
-        any_active.then_some(count)
-    }
-
     /// Frees a request, or says what has to be called outside of the gate before it can be.
     pub(super) fn free(&mut self, key: RequestKey) -> Result<Option<Arc<dyn GeneralizedCallbacks>>> {
-        let request = self.requests.all.get_mut(key).ok_or_else(no_request)?;
+        let Some(request) = self.requests.all.get_mut(key) else {
+            return if self.remove_plain(key) { Ok(None) } else { Err(no_request()) };
+        };
         match &mut request.kind {
             Kind::Collective(_) | Kind::Duplication(_) | Kind::PersistentCollective { active: true, .. } => {
                 return Err(misuse("an active collective operation is freed"));

@@ -34,11 +34,13 @@ impl Process {
         let mut state = self.enter();
         let receive = state.begin_receive(comm, pattern, recv);
         let sent = to.and_then(|to| state.begin_send(comm, send, to, send_tag, SendMode::Standard));
-        let kind = match sent {
-            None => Kind::message(receive),
-            Some(op) => Kind::SendReceive(Box::new(SendReceive::new(op, receive))),
-        };
-        Ok(state.requests.add(kind, comm))
+        Ok(match sent {
+            None => state.add_message(receive, comm),
+            Some(op) => {
+                let messages = Box::new(SendReceive::new(op, receive));
+                state.add_request(Kind::SendReceive(messages), comm)
+            }
+        })
     }
 
     /// Begins to send what `buffer` holds and to receive another message into it.
@@ -61,7 +63,7 @@ impl Process {
             // The copy is sent at its own pace; nobody but the request needs the buffer.
             state.engine.p2p.send_copy(to, comm.rank().cast_signed(), send_tag, &buffer);
         }
-        let kind = Kind::message(state.begin_receive(comm, pattern, buffer));
-        Ok(state.requests.add(kind, comm))
+        let receive = state.begin_receive(comm, pattern, buffer);
+        Ok(state.add_message(receive, comm))
     }
 }

@@ -1,0 +1,89 @@
+//! What the engine's board shows of requests.
+//!
+//! Whatever makes, starts or completes a request shows there how it stands; that it is over is struck out by whoever
+//! ends its operation. So who waits for many asks about those alone that have changed.
+
+use std::sync::Arc;
+
+use oxmpi_engine::{Outcome, Standing};
+
+use super::activity::Activity;
+use super::message::PersistentMessage;
+use super::{Kind, RequestKey};
+use crate::comm::Communicator;
+use crate::process::State;
+
+impl State {
+    /// Takes in a request that stands for something on `comm`.
+    pub(crate) fn add_request(&mut self, kind: Kind, comm: &Arc<Communicator>) -> RequestKey {
+        let key = self.requests.add(kind, comm);
+        self.show(key);
+        key
+    }
+
+    /// Takes in one of something on `comm` that is over and says nothing about itself.
+    #[inline]
+    pub(crate) fn add_complete(&mut self, comm: &Communicator) -> RequestKey {
+        let key = self.requests.add_plain(comm.context);
+        self.engine.p2p.board.show(key, Standing::Over);
+        key
+    }
+
+    /// Takes in a message on `comm`.
+    #[inline]
+    pub(crate) fn add_message(&mut self, message: Activity, comm: &Arc<Communicator>) -> RequestKey {
+        match message {
+            Activity::UnderWay(op) => {
+                let key = self.requests.add_message(Kind::Message(op), comm.context);
+                self.comms.begin_use(comm.context);
+                self.engine.p2p.board.show(key, Standing::UnderWay(1));
+                self.engine.p2p.tell(op, key);
+                key
+            }
+            Activity::Over(Outcome { status, error: None }) => {
+                let key = self.requests.add_message(Kind::Complete(status), comm.context);
+                self.engine.p2p.board.show(key, Standing::Over);
+                key
+            }
+            Activity::Over(outcome) => self.add_request(Kind::Failed(Box::new(outcome)), comm),
+        }
+    }
+
+    /// Shows how a request stands, and lets it be struck out when it is over.
+    pub(super) fn show(&mut self, key: RequestKey) {
+        let Some(request) = self.requests.all.get(key) else { return };
+        let engine = &mut self.engine;
+        let (standing, run) = match &request.kind {
+            Kind::Collective(run) => (Standing::UnderWay(1), Some(*run)),
+            Kind::Duplication(duplication) => (Standing::UnderWay(1), Some(duplication.run())),
+            Kind::PersistentCollective { active, run, .. } => {
+                (if *active { Standing::UnderWay(1) } else { Standing::Inactive }, Some(*run))
+            }
+            Kind::SendReceive(messages) => {
+                let messages = messages.under_way();
+                let standing = match messages.iter().flatten().count() {
+                    0 => Standing::Over,
+                    some => Standing::UnderWay(some as u8),
+                };
+                engine.p2p.board.show(key, standing);
+                return messages.into_iter().flatten().for_each(|op| engine.p2p.tell(op, key));
+            }
+            Kind::PersistentMessage { message: PersistentMessage::Planned(op), active: None } => {
+                engine.p2p.board.show(key, Standing::Inactive);
+                return engine.p2p.tell(*op, key);
+            }
+            Kind::PersistentMessage { active: None, .. } => (Standing::Inactive, None),
+            Kind::Message(_) | Kind::PersistentMessage { active: Some(Activity::UnderWay(_)), .. } => {
+                (Standing::UnderWay(1), None)
+            }
+            Kind::Generalized(generalized) => (generalized.standing(), None),
+            Kind::Flush(_) | Kind::Partitioned { active: true, .. } => (Standing::Unknown, None),
+            Kind::Partitioned { .. } => (Standing::Inactive, None),
+            Kind::Complete(_) | Kind::Failed(_) | Kind::PersistentMessage { .. } => (Standing::Over, None),
+        };
+        engine.p2p.board.show(key, standing);
+        if let Some(run) = run {
+            engine.tell(run, key);
+        }
+    }
+}
