@@ -64,6 +64,7 @@ pub use hardware::{Confinement, ResourceType};
 pub use jobs::port::Destination;
 pub use kept::MessageKey;
 pub use oxmpi_broker::Block as Program;
+pub use oxmpi_engine::SetKey;
 pub use process::{Phase, Process, Start, State, ThreadLevel, end_with};
 pub use request::array::RequestArray;
 pub use request::completion::{AnyTest, Completion};

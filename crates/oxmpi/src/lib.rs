@@ -70,6 +70,7 @@ mod op;
 mod partitioned;
 mod persistent;
 mod request;
+mod request_set;
 mod scope;
 mod thread;
 
@@ -84,5 +85,6 @@ pub use oxmpi_core::{processor_name, wall_tick, wall_time};
 pub use partitioned::{Partition, RecvPartitions, SendPartitions};
 pub use persistent::{Active, Buffers, One, Persistent, Two};
 pub use request::Request;
+pub use request_set::RequestSet;
 pub use scope::Scope;
 pub use thread::{Funneled, Multiple, ThreadLevel};

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 
 use oxmpi_base::{Function, Result};
-use oxmpi_core::RequestKey;
+use oxmpi_core::{Completion, RequestKey};
 
 use crate::door::Door;
 use crate::loan::Withheld;
@@ -72,6 +72,20 @@ impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
     pub fn test(&self) -> Result<bool> {
         let Begun { key, .. } = self.pending.borrow().get(self.slot);
         Ok(self.door.call(Function::RequestGetStatus, |process| process.request_status(key))?.is_some())
+    }
+}
+
+impl<R, L: ThreadLevel> Request<'_, R, L> {
+    pub(crate) fn key(&self) -> RequestKey {
+        self.pending.borrow().get(self.slot).key
+    }
+
+    /// What the operation gives back, of which this is the completion.
+    pub(crate) fn finish(self, completion: Completion) -> Result<(R, Status)> {
+        let begun = self.pending.borrow_mut().remove(self.slot);
+        let status = self.door.outcome(completion, begun.collective)?;
+        // SAFETY: the operation is complete.
+        Ok((unsafe { self.result.give_back() }, status.into()))
     }
 }
 

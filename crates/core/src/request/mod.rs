@@ -11,7 +11,7 @@
 //! | `persistent`, `sendrecv`, `conclusion` | making and starting them |
 //! | `progress`, `standing` | how far they have come, and how the engine's board shows it |
 //! | `array` | several of them, seen on the board |
-//! | `completing`, `several` | waiting for them, testing, cancelling and freeing them |
+//! | `completing`, `several`, `set` | waiting for them, testing, cancelling and freeing them |
 //!
 //! MPI-5.0: Point-to-Point Communication, Communication Completion; Persistent Communication Requests.
 
@@ -28,6 +28,7 @@ mod progress;
 mod send_receive;
 mod sendrecv;
 mod several;
+mod set;
 mod standing;
 
 use std::mem;

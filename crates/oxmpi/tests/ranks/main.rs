@@ -8,4 +8,5 @@ mod leaving;
 mod messages;
 mod ownership;
 mod partitioned;
+mod request_sets;
 mod threads;
