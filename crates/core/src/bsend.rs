@@ -12,6 +12,7 @@ use crate::comm::Communicator;
 use crate::envelope::{Dest, checked_tag};
 use crate::process::{Process, State};
 use crate::request::message::{BufferedMessage, PersistentMessage};
+use crate::request::origin::Route;
 use crate::request::{Kind, RequestKey};
 use crate::send_buffer::{AttachedBuffer, BufferOwner, BufferedRoute};
 use crate::wait::Needing;
@@ -98,7 +99,10 @@ impl Process {
         tag: i32,
     ) -> Result<RequestKey> {
         self.bsend(comm, session, buffer, dest, tag)?;
-        Ok(self.enter().add_complete(comm))
+        let mut state = self.enter();
+        let key = state.add_complete(comm);
+        state.note_route(key, || Route::Send { dest, tag, bytes: buffer.bytes() });
+        Ok(key)
     }
 
     /// A persistent send by a buffer, inactive. Whether there is room is found out by each start.
@@ -114,11 +118,15 @@ impl Process {
         tag: i32,
     ) -> Result<RequestKey> {
         let (to, tag) = (comm.destination(dest)?, checked_tag("tag", tag)?);
+        let bytes = buffer.bytes();
         let message = to.map_or(PersistentMessage::Nobody(&Status::EMPTY), |to| {
             let route = BufferedRoute { to, tag, session };
             PersistentMessage::Buffered(Box::new(BufferedMessage { route, buffer }))
         });
-        Ok(self.enter().add_request(Kind::persistent(message), comm))
+        let mut state = self.enter();
+        let key = state.add_request(Kind::persistent(message), comm);
+        state.note_route(key, || Route::Send { dest, tag, bytes });
+        Ok(key)
     }
 }
 

@@ -28,6 +28,7 @@ impl Process {
     /// # Errors
     /// Those of a barrier.
     pub fn leave(&self) -> Result<()> {
+        self.tell_of_leaks();
         let is_world_only = self.is_world_only();
         if is_world_only {
             self.enter().refuse_messages();

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `comm`, `group`, `topology` | communicators: `comm::{known, offer, letters, duplication}` are below, too |
 //! | `envelope`, `kept`, `send_buffer` | where messages go; those that are kept, and buffers for them |
-//! | `request::{activity, array, completion, generalized, message, send_receive}` | operations that are under way |
+//! | `request::{activity, array, completion, generalized, message, origin, send_receive}` | operations that are under way |
 //! | `coll::{case, irregular, cache}` | what decides a plan, and the plans that there are |
 //! | `jobs::abroad` | what is kept of other jobs |
 //! | `record`, `lines` | what processes tell each other, and the lines that they open a channel with |

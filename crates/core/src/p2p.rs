@@ -17,6 +17,7 @@ use crate::kept::MessageKey;
 use crate::process::{Process, State};
 use crate::request::RequestKey;
 use crate::request::activity::Activity;
+use crate::request::origin::Route;
 use crate::wait::{Awaited, Needing};
 
 impl Process {
@@ -59,10 +60,12 @@ impl Process {
         let tag = checked_tag("tag", tag)?;
         let mut state = self.enter();
         let pending = to.and_then(|to| state.begin_send(comm, &buffer, to, tag, mode));
-        Ok(match pending {
+        let key = match pending {
             None => state.add_complete(comm),
             Some(op) => state.add_message(Activity::UnderWay(op), comm),
-        })
+        };
+        state.note_route(key, || Route::Send { dest, tag, bytes: buffer.bytes() });
+        Ok(key)
     }
 
     /// Receives, and waits until the message is there.
@@ -117,8 +120,11 @@ impl Process {
     ) -> Result<RequestKey> {
         let pattern = comm.pattern(source, tag)?;
         let mut state = self.enter();
+        let bytes = buffer.bytes();
         let message = state.begin_receive(comm, pattern, buffer);
-        Ok(state.add_message(message, comm))
+        let key = state.add_message(message, comm);
+        state.note_route(key, || Route::Receive { source, tag, bytes });
+        Ok(key)
     }
 
     /// Sends one message and receives another; neither waits for the other.

@@ -121,6 +121,9 @@ impl Process {
             waits: 0,
         };
         let gate = gate(state);
+        if settings.checks {
+            gate.enter().requests.origins.begin();
+        }
         if gate.is_threaded() {
             gate.enter().engine.p2p.note_threads();
         }

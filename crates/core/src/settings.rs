@@ -15,7 +15,7 @@ use oxmpi_plan::Overrides;
 pub struct Settings {
     /// Algorithms to prefer.
     pub(crate) overrides: Overrides,
-    /// Whether the types of data are compared.
+    /// Whether the types of data are compared, and forgotten requests named.
     pub(crate) checks: bool,
     /// How long to wait to be accepted at a port, where a rank may have a mind of its own.
     pub(crate) connect_timeout: Option<Duration>,
@@ -25,7 +25,7 @@ pub struct Settings {
 
 /// The environment variable that names preferred algorithms, `collective=algorithm` with commas between.
 const ALGORITHMS: &str = "OXMPI_ALGORITHMS";
-/// The one that asks for types to be compared.
+/// The one that asks for types to be compared, and for forgotten requests to be named.
 const CHECK: &str = "OXMPI_CHECK";
 /// The one that asks for reductions whose bits depend on nothing but their arguments and the number of ranks.
 const REPRODUCIBLE: &str = "OXMPI_REPRODUCIBLE";

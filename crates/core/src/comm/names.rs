@@ -54,7 +54,7 @@ impl State {
 
 impl Communicator {
     /// Its name, or what else tells it from others.
-    fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         let name = self.name();
         if !name.is_empty() {
             return name.display().to_string();

@@ -62,6 +62,11 @@ impl Generalized {
         matches!(self.stage, Stage::Complete | Stage::Ending)
     }
 
+    /// Whether the program has freed the request before the operation was over.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.stage == Stage::Abandoned
+    }
+
     pub(super) fn standing(&self) -> Standing {
         match self.stage {
             Stage::Abandoned | Stage::UnderWay => Standing::UnderWay(1),

@@ -9,6 +9,7 @@
 //! | `partitioned` | partitioned operations, and what threads tell and ask of them |
 //! | `completion` | how operations end |
 //! | `persistent`, `sendrecv`, `conclusion` | making and starting them |
+//! | `origin`, `leaks` | where they come from, and which were forgotten |
 //! | `progress`, `standing` | how far they have come, and how the engine's board shows it |
 //! | `array` | several of them, seen on the board |
 //! | `completing`, `several`, `set` | waiting for them, testing, cancelling and freeing them |
@@ -21,14 +22,16 @@ mod completing;
 pub(crate) mod completion;
 mod conclusion;
 pub(crate) mod generalized;
+mod leaks;
 pub(crate) mod message;
+pub(crate) mod origin;
 mod partitioned;
 mod persistent;
 mod progress;
 mod send_receive;
 mod sendrecv;
-mod several;
 mod set;
+mod several;
 mod standing;
 
 use std::mem;
@@ -41,6 +44,7 @@ use self::activity::Activity;
 use self::completion::{misuse, not_persistent};
 use self::generalized::Generalized;
 use self::message::PersistentMessage;
+use self::origin::Origins;
 use self::partitioned::Partitioned;
 use self::send_receive::SendReceive;
 use crate::comm::Communicator;
@@ -94,6 +98,7 @@ pub(crate) struct Requests {
     contexts: Vec<u32>,
     /// Those of duplicates that are made for others.
     unwanted: Vec<RequestKey>,
+    pub(crate) origins: Origins,
 }
 
 impl Request {

@@ -14,6 +14,7 @@ use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Arrivals, Marks, Outcome, P2p, PartitionedKey, Pattern};
 
 use super::completion::{misuse, no_request};
+use super::origin::Route;
 use super::{Kind, RequestKey};
 use crate::comm::Communicator;
 use crate::envelope::{Dest, FROM_NOBODY, Source, TagPattern, checked_tag};
@@ -85,6 +86,7 @@ impl Process {
     ) -> Result<RequestKey> {
         let partitions = checked_partitions(partitions)?;
         let (to, tag) = (comm.destination(dest)?, checked_tag("tag", tag)?);
+        let bytes = buffer.bytes();
         let mut state = self.enter();
         let source = comm.rank().cast_signed();
         let (operation, marks) = state.engine.p2p.partitioned_send(to, source, tag, buffer, partitions);
@@ -92,7 +94,9 @@ impl Process {
             partitioned: Partitioned { operation, side: Side::Send(marks) },
             active: false,
         };
-        Ok(state.add_request(kind, comm))
+        let key = state.add_request(kind, comm);
+        state.note_route(key, || Route::Send { dest, tag, bytes });
+        Ok(key)
     }
 
     /// A partitioned receive into the elements of `buffer`, in so many partitions of the same length, inactive.
@@ -119,6 +123,7 @@ impl Process {
                 "tag is MPI_ANY_TAG, which partitioned receives do not take",
             ));
         };
+        let bytes = buffer.bytes();
         let from = |pattern: Pattern| pattern.source.map(|rank| (comm.addresses.at(rank as u32).peer, rank));
         let from = pattern.and_then(from);
         let status = from.map_or(FROM_NOBODY, |(_, source)| Status { source, tag, ..Status::EMPTY });
@@ -127,7 +132,9 @@ impl Process {
             state.engine.p2p.partitioned_receive(comm.context, from, tag, status, buffer, partitions);
         let side = Side::Receive(arrivals);
         let kind = Kind::Partitioned { partitioned: Partitioned { operation, side }, active: false };
-        Ok(state.add_request(kind, comm))
+        let key = state.add_request(kind, comm);
+        state.note_route(key, || Route::Receive { source, tag: TagPattern::Tag(tag), bytes });
+        Ok(key)
     }
 
     /// Marks a partition of an active send as ready.

@@ -12,6 +12,7 @@ use super::activity::Activity;
 use super::array::RequestArray;
 use super::completion::{no_request, not_persistent};
 use super::message::PersistentMessage;
+use super::origin::Route;
 use super::{Kind, RequestKey};
 use crate::comm::Communicator;
 use crate::envelope::{Dest, FROM_NOBODY, SendMode, Source, TagPattern, checked_tag};
@@ -30,12 +31,15 @@ impl Process {
         tag: i32,
         mode: SendMode,
     ) -> Result<RequestKey> {
+        let bytes = buffer.bytes();
         let (to, tag) = (comm.destination(dest)?, checked_tag("tag", tag)?);
         let source = comm.rank().cast_signed();
         let mut state = self.enter();
         let planned = to.map(|to| state.engine.p2p.plan_send(to, source, tag, buffer, mode.in_engine()));
         let message = planned.map_or(PersistentMessage::Nobody(&Status::EMPTY), PersistentMessage::Planned);
-        Ok(state.add_request(Kind::persistent(message), comm))
+        let key = state.add_request(Kind::persistent(message), comm);
+        state.note_route(key, || Route::Send { dest, tag, bytes });
+        Ok(key)
     }
 
     /// A persistent receive, inactive.
@@ -49,6 +53,7 @@ impl Process {
         source: Source,
         tag: TagPattern,
     ) -> Result<RequestKey> {
+        let bytes = buffer.bytes();
         let pattern = comm.pattern(source, tag)?;
         let mut state = self.enter();
         let planned = pattern.map(|pattern| {
@@ -56,7 +61,9 @@ impl Process {
             state.engine.p2p.plan_receive(comm.context, pattern, from, buffer)
         });
         let message = planned.map_or(PersistentMessage::Nobody(&FROM_NOBODY), PersistentMessage::Planned);
-        Ok(state.add_request(Kind::persistent(message), comm))
+        let key = state.add_request(Kind::persistent(message), comm);
+        state.note_route(key, || Route::Receive { source, tag, bytes });
+        Ok(key)
     }
 
     /// Starts a persistent operation.

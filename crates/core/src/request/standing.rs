@@ -18,6 +18,7 @@ impl State {
     pub(crate) fn add_request(&mut self, kind: Kind, comm: &Arc<Communicator>) -> RequestKey {
         let key = self.requests.add(kind, comm);
         self.show(key);
+        self.note_origin(key);
         key
     }
 
@@ -26,13 +27,14 @@ impl State {
     pub(crate) fn add_complete(&mut self, comm: &Communicator) -> RequestKey {
         let key = self.requests.add_plain(comm.context);
         self.engine.p2p.board.show(key, Standing::Over);
+        self.note_origin(key);
         key
     }
 
     /// Takes in a message on `comm`.
     #[inline]
     pub(crate) fn add_message(&mut self, message: Activity, comm: &Arc<Communicator>) -> RequestKey {
-        match message {
+        let key = match message {
             Activity::UnderWay(op) => {
                 let key = self.requests.add_message(Kind::Message(op), comm.context);
                 self.comms.begin_use(comm.context);
@@ -46,6 +48,15 @@ impl State {
                 key
             }
             Activity::Over(outcome) => self.add_request(Kind::Failed(Box::new(outcome)), comm),
+        };
+        self.note_origin(key);
+        key
+    }
+
+    #[inline]
+    fn note_origin(&mut self, key: RequestKey) {
+        if self.requests.origins.are_kept() {
+            self.requests.origins.note(key, self.engine.state().call());
         }
     }
 

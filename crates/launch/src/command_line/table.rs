@@ -235,7 +235,7 @@ const SECTIONS: &[Section] = &[
         rows: &[
             ("MPIEXEC_TIMEOUT", "the time limit in seconds, where --timeout is absent"),
             ("OXMPI_ALGORITHMS", "read by the ranks: algorithms to prefer, collective=algorithm,..."),
-            ("OXMPI_CHECK", "read by the ranks: 1 compares the types of data in collectives"),
+            ("OXMPI_CHECK", "read by the ranks: 1 compares types in collectives, names forgotten requests"),
             ("OXMPI_CONNECT_TIMEOUT", "read by the ranks: seconds to wait to be accepted at a port (180)"),
             (
                 "OXMPI_REPRODUCIBLE",
