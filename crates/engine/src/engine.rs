@@ -1,6 +1,6 @@
 //! The engine of one rank: its messages, its channels, its runs.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -45,8 +45,10 @@ pub struct Engine {
     /// What is noted in the channels of communicators.
     notes: Notes,
     runs: Slab<KeptRun>,
-    /// Kept runs that have begun and are not complete.
+    /// Kept runs that have begun and are not complete, but for those held back.
     active: Vec<RunKey>,
+    /// By channel: runs that may do nothing before earlier ones are complete, in order. Nobody looks at them till then.
+    held: HashMap<ChannelKey, VecDeque<RunKey>>,
     polls: u32,
 }
 
@@ -77,11 +79,21 @@ pub struct KeptRun {
     plan: Arc<Program>,
     binding: Binding,
     channel: ChannelKey,
-    /// Place in `Engine::active`, while the run is active.
-    place: Option<usize>,
+    place: Place,
     failure: Option<Error>,
     /// What the caller wants to see struck out when a run is complete.
     entry: Entry,
+}
+
+/// Where a kept run is to be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In `Engine::active`.
+    Active(usize),
+    /// In `Engine::held`.
+    Held,
+    /// Nowhere: it has not begun, or is complete.
+    Idle,
 }
 
 impl Engine {
@@ -119,6 +131,7 @@ impl Engine {
             notes: Notes::Calls,
             runs: Slab::new(),
             active: Vec::new(),
+            held: HashMap::new(),
             polls: 0,
         }
     }
@@ -328,7 +341,11 @@ impl Engine {
         binding: &Binding,
     ) -> Result<bool> {
         let channel = self.channels.get_mut(key).expect("channels are left last");
-        run.advance(&mut Means { plan, binding, p2p: &mut self.p2p, channel })
+        let result = run.advance(&mut Means { plan, binding, p2p: &mut self.p2p, channel });
+        if !matches!(result, Ok(false)) {
+            self.admit(key);
+        }
+        result
     }
 
     /// Takes back what stands in for the buffers of a binding that no run uses any more.
@@ -354,7 +371,7 @@ impl Engine {
             plan,
             binding,
             channel,
-            place: None,
+            place: Place::Idle,
             failure: None,
             entry: Entry::NONE,
         })
@@ -375,21 +392,53 @@ impl Engine {
         let result = kept.advance(&mut self.p2p, channel);
         match result {
             Ok(false) => {
-                kept.place = Some(self.active.len());
-                self.active.push(key);
+                if kept.run.is_admitted(channel) {
+                    kept.place = Place::Active(self.active.len());
+                    self.active.push(key);
+                } else {
+                    kept.place = Place::Held;
+                    self.held.entry(kept.channel).or_default().push_back(key);
+                }
                 return;
             }
             Ok(true) => {}
             Err(error) => kept.failure = Some(error),
         }
         self.p2p.board.strike(kept.entry);
+        let channel = kept.channel;
+        self.admit(channel);
+    }
+
+    /// Lets those runs of a channel go on that need not be held back any more: another one is complete.
+    #[inline]
+    fn admit(&mut self, channel: ChannelKey) {
+        if !self.held.is_empty() {
+            self.admit_held(channel);
+        }
+    }
+
+    #[cold]
+    fn admit_held(&mut self, channel: ChannelKey) {
+        let (Some(held), Some(of)) = (self.held.get_mut(&channel), self.channels.get(channel)) else {
+            return;
+        };
+        while let Some(&key) = held.front() {
+            let kept = self.runs.get_mut(key).expect("runs that are held back are kept");
+            if !kept.run.is_admitted(of) {
+                return;
+            }
+            held.pop_front();
+            kept.place = Place::Active(self.active.len());
+            self.active.push(key);
+        }
+        self.held.remove(&channel);
     }
 
     /// Strikes this out on the board whenever a kept run that was started is complete; at once, if it is not under way.
     pub fn tell<T>(&mut self, key: RunKey, entry: Key<T>) {
         let Some(kept) = self.runs.get_mut(key) else { return };
         kept.entry = Entry::of(entry);
-        if kept.place.is_none() {
+        if kept.place == Place::Idle {
             self.p2p.board.strike(kept.entry);
         }
     }
@@ -398,7 +447,11 @@ impl Engine {
     #[inline]
     pub fn drive(&mut self, key: RunKey) -> bool {
         let kept = self.runs.get_mut(key).expect("kept runs are forgotten last");
-        let Some(place) = kept.place else { return true };
+        let place = match kept.place {
+            Place::Active(place) => place,
+            Place::Held => return false,
+            Place::Idle => return true,
+        };
         let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
         let result = kept.advance(&mut self.p2p, channel);
         match result {
@@ -408,25 +461,27 @@ impl Engine {
         }
         self.p2p.wake_own_threads();
         self.p2p.board.strike(kept.entry);
-        kept.place = None;
+        kept.place = Place::Idle;
+        let channel = kept.channel;
         self.active.swap_remove(place);
         if let Some(&moved) = self.active.get(place)
             && let Some(moved) = self.runs.get_mut(moved)
         {
-            moved.place = Some(place);
+            moved.place = Place::Active(place);
         }
+        self.admit(channel);
         true
     }
 
     /// What a kept run waits for, if it is a peer's post.
     #[inline]
     pub fn awaits(&self, key: RunKey) -> Option<Awaits> {
-        self.runs.get(key).filter(|kept| kept.place.is_some()).and_then(|kept| kept.run.awaits())
+        self.runs.get(key).filter(|kept| kept.place != Place::Idle).and_then(|kept| kept.run.awaits())
     }
 
     /// Whether a kept run is complete, or has not begun.
     pub fn is_idle(&self, key: RunKey) -> bool {
-        self.runs.get(key).is_none_or(|kept| kept.place.is_none())
+        self.runs.get(key).is_none_or(|kept| kept.place == Place::Idle)
     }
 
     /// What went wrong with a kept run that is complete.
@@ -444,7 +499,7 @@ impl Engine {
     /// If it is under way.
     pub fn forget(&mut self, key: RunKey) {
         if let Some(kept) = self.runs.remove(key) {
-            assert!(kept.place.is_none(), "a run that is forgotten is not under way");
+            assert!(kept.place == Place::Idle, "a run that is forgotten is not under way");
             self.release(&kept.binding);
         }
     }
@@ -569,7 +624,7 @@ impl Engine {
 
     /// Whether nothing of this rank needs it any more.
     pub fn is_quiet(&self) -> bool {
-        self.active.is_empty() && self.p2p.is_quiet() && self.has_shown_all()
+        self.active.is_empty() && self.held.is_empty() && self.p2p.is_quiet() && self.has_shown_all()
     }
 
     /// Whether no run of a channel is under way.
@@ -587,7 +642,11 @@ impl Engine {
     pub fn describe(&self, names: &impl Names) -> Vec<String> {
         let runs = self.active.iter().filter_map(|&key| self.runs.get(key));
         let runs = runs.map(|kept| self.describe_run(kept.channel, &kept.run, &kept.plan, names));
-        runs.chain(self.p2p.describe(names)).collect()
+        let held = self.held.iter().map(|(&channel, held)| {
+            let comm = names.comm(self.channel(channel).context());
+            format!("collectives on {comm}: {} wait for earlier ones", held.len())
+        });
+        runs.chain(held).chain(self.p2p.describe(names)).collect()
     }
 }
 

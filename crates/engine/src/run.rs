@@ -177,6 +177,11 @@ impl Run {
         self.failure.take().map_or(Ok(true), Err)
     }
 
+    /// Whether it may do anything yet.
+    pub(crate) fn is_admitted(&self, channel: &Channel) -> bool {
+        channel.admits(self.turn.number)
+    }
+
     /// Lets the others look up what this rank calls; not before nobody can look for the run whose note is overwritten.
     #[inline]
     fn note_call(&mut self, channel: &mut Channel) {
