@@ -1,11 +1,24 @@
 //! Jobs in narrow places: limits of address space, of file sizes and of patience; dumps, and tools that look at all
-//! memory.
+//! memory. And how much of everything there may be.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
-use oxmpi_tests::{Program, prefix};
+use oxmpi_tests::{Program, prefix, programs};
+
+programs! {
+    limits_comms on 1 3;
+    limits_tags;
+}
+
+/// On a machine that others use these may take long: gigabytes are copied, and ranks take turns many times.
+#[test]
+fn messages_of_eight_gibibytes_and_a_hundred_thousand_requests_are_not_too_many() {
+    for program in ["limits_bytes", "limits_outstanding"] {
+        Program::compile(program).on(2).option("--timeout=300").passes();
+    }
+}
 
 #[test]
 fn ranks_map_no_more_than_they_use() {
