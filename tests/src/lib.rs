@@ -9,10 +9,12 @@ mod job;
 mod mark;
 mod prefix;
 pub mod reductions;
+mod share;
 
 pub use job::{Ended, Job, Program, Running};
 pub use mark::Mark;
 pub use prefix::prefix;
+pub use share::Share;
 
 /// The numbers of ranks on which a program runs unless its test says otherwise.
 pub const RANKS: [u32; 6] = [1, 2, 3, 4, 7, 8];

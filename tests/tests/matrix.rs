@@ -6,14 +6,12 @@
 //! `OXMPI_MATRIX=3` runs share 3.
 //! MPI-5.0: Collective Communication.
 
-use std::env;
 use std::io::{self, Write as _};
 use std::ops::RangeInclusive;
-use std::process::Command;
 
 use oxmpi_base::Function;
 use oxmpi_plan::Collective;
-use oxmpi_tests::{Job, Program};
+use oxmpi_tests::{Job, Program, Share};
 
 /// Numbers of ranks on which everything is run.
 const RANKS: RangeInclusive<u32> = 1..=9;
@@ -27,29 +25,11 @@ const CASES_CHOSEN: u32 = SHARES * 560;
 /// Cases on each number of ranks by each algorithm: two shares have every cell.
 const CASES_FORCED: u32 = SHARES * 140;
 
-/// The share of the cases that is run; `None` for all.
-fn share() -> Option<u32> {
-    let asked = env::var("OXMPI_MATRIX").ok();
-    match asked.as_deref() {
-        Some("all") => None,
-        Some(number) => Some(number.parse().expect("OXMPI_MATRIX is `all` or the number of a share")),
-        None => Some(commit()),
-    }
-    .map(|number| number % SHARES)
+fn share() -> Share {
+    Share::asked_by("OXMPI_MATRIX", SHARES)
 }
 
-/// A number that changes with the commit; 0 where there is no repository.
-fn commit() -> u32 {
-    let output = Command::new("git")
-        .args(["rev-parse", "--short=7", "HEAD"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output();
-    let hash = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-    u32::from_str_radix(hash.trim().get(..7).unwrap_or_default(), 16).unwrap_or(0)
-}
-
-/// Runs this run's share of `cases` cases on `ranks` ranks, with a seed of its own. Runs begin with different shares,
-/// so that the cells of one share differ from run to run.
+/// Runs this run's share of `cases` cases on `ranks` ranks, with a seed of its own.
 fn run(program: &Program, ranks: u32, number: u32, cases: u32, algorithms: &str) {
     let job = program.on(ranks).env("OXMPI_ALGORITHMS", algorithms);
     share_of(job, number, 100 * number + ranks, cases).passes();
@@ -57,11 +37,7 @@ fn run(program: &Program, ranks: u32, number: u32, cases: u32, algorithms: &str)
 
 /// A job that is told which cases to run.
 fn share_of(job: Job, number: u32, seed: u32, cases: u32) -> Job {
-    let share = share();
-    let (first, count) = match share {
-        Some(share) => ((share + number) % SHARES * (cases / SHARES), cases / SHARES),
-        None => (0, cases),
-    };
+    let (first, count) = share().of_cases(number, cases);
     let told = [("--seed", seed), ("--case", first), ("--cases", count)];
     told.iter().fold(job.option("--timeout=300"), |job, (name, value)| {
         job.argument(name).argument(&value.to_string())
@@ -70,8 +46,7 @@ fn share_of(job: Job, number: u32, seed: u32, cases: u32) -> Job {
 
 /// Past the capture of the test's output, which is shown for failures only.
 fn tell(what: &str) {
-    let share = share().map_or("all shares".to_owned(), |share| format!("share {share} of {SHARES}"));
-    let _ = writeln!(io::stderr(), "matrix: {share} {what}");
+    let _ = writeln!(io::stderr(), "matrix: {} {what}", share());
 }
 
 /// Choices of `OXMPI_ALGORITHMS` that together name every algorithm of every collective, within a group and between
