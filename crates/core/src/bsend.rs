@@ -9,10 +9,9 @@ use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Absent, Needs, OpKey, PeerId};
 
 use crate::comm::Communicator;
-use crate::envelope::{Dest, checked_tag};
+use crate::envelope::{Dest, Route, checked_tag};
 use crate::process::{Process, State};
 use crate::request::message::{BufferedMessage, PersistentMessage};
-use crate::request::origin::Route;
 use crate::request::{Kind, RequestKey};
 use crate::send_buffer::{AttachedBuffer, BufferOwner, BufferedRoute};
 use crate::wait::Needing;

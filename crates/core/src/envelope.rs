@@ -2,6 +2,8 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Message Envelope.
 
+use std::fmt;
+
 use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Address, Mode, OpKey, P2p, Pattern};
@@ -55,6 +57,13 @@ impl SendMode {
             Self::Synchronous => Mode::Synchronous,
         }
     }
+}
+
+/// Whom a message is for, or from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Route {
+    Receive { source: Source, tag: TagPattern, bytes: u64 },
+    Send { dest: Dest, tag: i32, bytes: u64 },
 }
 
 /// `source` of the status of a receive from [`Source::Null`].
@@ -130,4 +139,31 @@ pub(crate) fn checked_tag(argument: &str, tag: i32) -> Result<i32> {
         return Err(Error::new(ErrorClass::Tag, format!("{argument} is {tag}, which is negative")));
     }
     Ok(tag)
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Receive { source, tag, bytes } => {
+                write!(f, " of up to {bytes} bytes from ")?;
+                match source {
+                    Source::Any => f.write_str("MPI_ANY_SOURCE")?,
+                    Source::Null => f.write_str("MPI_PROC_NULL")?,
+                    Source::Rank(rank) => write!(f, "rank {rank}")?,
+                }
+                match tag {
+                    TagPattern::Any => f.write_str(", MPI_ANY_TAG"),
+                    TagPattern::Tag(tag) => write!(f, ", tag {tag}"),
+                }
+            }
+            Self::Send { dest, tag, bytes } => {
+                write!(f, " of {bytes} bytes to ")?;
+                match dest {
+                    Dest::Null => f.write_str("MPI_PROC_NULL")?,
+                    Dest::Rank(rank) => write!(f, "rank {rank}")?,
+                }
+                write!(f, ", tag {tag}")
+            }
+        }
+    }
 }

@@ -12,12 +12,11 @@ use oxmpi_engine::{
 };
 
 use crate::comm::Communicator;
-use crate::envelope::{Dest, FROM_NOBODY, SendMode, Source, TagPattern, begin_send, checked_tag};
+use crate::envelope::{Dest, FROM_NOBODY, Route, SendMode, Source, TagPattern, begin_send, checked_tag};
 use crate::kept::MessageKey;
 use crate::process::{Process, State};
 use crate::request::RequestKey;
 use crate::request::activity::Activity;
-use crate::request::origin::Route;
 use crate::wait::{Awaited, Needing};
 
 impl Process {

@@ -9,8 +9,9 @@ use std::io::{self, Write as _};
 use oxmpi_base::Function;
 use oxmpi_engine::Standing;
 
-use super::origin::{Origin, Route};
+use super::origin::Origin;
 use super::{Kind, RequestKey};
+use crate::envelope::Route;
 use crate::process::{Process, State};
 
 /// So many different ones are named.

@@ -14,10 +14,9 @@ use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Arrivals, Marks, Outcome, P2p, PartitionedKey, Pattern};
 
 use super::completion::{misuse, no_request};
-use super::origin::Route;
 use super::{Kind, RequestKey};
 use crate::comm::Communicator;
-use crate::envelope::{Dest, FROM_NOBODY, Source, TagPattern, checked_tag};
+use crate::envelope::{Dest, FROM_NOBODY, Route, Source, TagPattern, checked_tag};
 use crate::process::Process;
 
 /// A partitioned operation of a request.

@@ -12,10 +12,9 @@ use super::activity::Activity;
 use super::array::RequestArray;
 use super::completion::{no_request, not_persistent};
 use super::message::PersistentMessage;
-use super::origin::Route;
 use super::{Kind, RequestKey};
 use crate::comm::Communicator;
-use crate::envelope::{Dest, FROM_NOBODY, SendMode, Source, TagPattern, checked_tag};
+use crate::envelope::{Dest, FROM_NOBODY, Route, SendMode, Source, TagPattern, checked_tag};
 use crate::process::{Process, State};
 
 impl Process {
