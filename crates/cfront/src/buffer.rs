@@ -123,7 +123,7 @@ impl Partitions {
     /// All partitions, and how many they are; of no elements if that is not positive.
     ///
     /// # Errors
-    /// As [`Arguments::buffer`].
+    /// As `Arguments::buffer`.
     pub fn buffer(self) -> Result<(Buffer, c_int)> {
         let blocks = u32::try_from(self.partitions).unwrap_or(0);
         // SAFETY: the standard says that each partition has `count` elements.
