@@ -179,6 +179,7 @@ impl State {
                 let status = *status;
                 self.engine.p2p.board.forget(key);
                 self.requests.all.discard(key);
+                self.end_leaving(); // it may have stood for a duplicate that nobody wants
                 Some(Completion { status, freed: true, ..Completion::EMPTY })
             }
             _ => self.complete_rare(key),

@@ -51,6 +51,7 @@ fn a_set_that_is_dropped_leaves_its_requests_to_the_scope() {
             }
             assert!(set.test_any().is_none());
             drop(set);
+            world.barrier()?; // nobody sends before all have looked
             (0..3).try_for_each(|tag| scope.send(&mine, (rank + size - 1) % size, tag).map(drop))
         })?;
         assert_eq!(theirs, [[(rank + 1) % size]; 3]);
