@@ -240,7 +240,7 @@ mod tests {
         let psend = arguments("MPI_Psend_init");
         assert_eq!(
             psend,
-            "Partitions::new(buf, partitions, count, datatype); dest; tag; comm; info; request"
+            "Partitions::new(buf, partitions, count, datatype); dest; tag; comm; info; Out::new(request)"
         );
         let pack = arguments("MPI_Pack");
         assert!(
