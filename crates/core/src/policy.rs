@@ -15,8 +15,9 @@
 //! part of the time tells of strangers: they are remembered for a while, and the longer the more often they are met
 //! again; then it is tried whether they are gone.
 //!
-//! To read the clock costs as much as half a turn, where a turn begins with cold caches: as long as no stranger has
-//! been met, one offer in so many is timed, and a wait that ends soon does not know how long it has taken.
+//! Where ranks take turns a turn begins with cold caches, and whatever it asks for is paid dearly, the clock most of
+//! all. So as long as no stranger has been met an offer that was timed is followed by some that are *free*: nothing is
+//! asked before them, and a wait that ends soon does not know how long it has taken.
 //!
 //! Who only looks and returns, as `MPI_Test` does, never sleeps; but looks in a row that find nothing offer the
 //! processor once in a while where ranks take turns.
@@ -38,6 +39,8 @@ pub(crate) struct Policy {
     late: u64,
     /// How long to sleep at most.
     nap: Duration,
+    /// Offers of the processor that are still to be made without a thought.
+    free: AtomicU32,
     strangers: Strangers,
     /// When it was asked last for how long the ranks have had processors, and what the answer was.
     asked: AtomicU64,
@@ -80,8 +83,7 @@ struct Strangers {
     until: AtomicU64,
     /// For how long they were remembered when they were met last.
     memory: AtomicU64,
-    /// Offers of the processor, and how many more of them are all timed.
-    offers: AtomicU32,
+    /// How many more offers of the processor are all timed.
     watched: AtomicU32,
 }
 
@@ -98,8 +100,8 @@ const NAPS: usize = 4;
 /// an offer that nobody takes costs as much as they all.
 const LOOKS_PER_OFFER: usize = 16;
 
-/// One in so many offers is timed while no stranger has been met for so many that were all timed.
-const OFFERS_PER_CLOCK: u32 = 8;
+/// So many offers are free after one that was timed, while no stranger has been met for so many that were all timed.
+const FREE_OFFERS: u32 = 7;
 const WATCHED_OFFERS: u32 = 1000;
 
 /// Where ranks work on long messages an offer may take most of the patience; they are about to tell something.
@@ -132,6 +134,7 @@ impl Policy {
             cpus: cpus.min(ranks) as u64,
             late: others as u64 * SLICE,
             nap: NAP * (ranks / NAPPERS).clamp(1, NAPS) as u32,
+            free: AtomicU32::new(0),
             strangers: Strangers::default(),
             asked: AtomicU64::new(0),
             had: AtomicU64::new(0),
@@ -158,9 +161,6 @@ impl Policy {
         wait.steps += 1;
         if wait.slept {
             return Step::Sleep;
-        }
-        if is_crowded && !self.strangers.are_watched() && !wait.steps.is_multiple_of(OFFERS_PER_CLOCK) {
-            return Step::Offer;
         }
         let now = clock();
         let patience = if is_crowded { 500 } else { 200 } * MICROSECOND;
@@ -195,16 +195,21 @@ impl Policy {
         is_often
     }
 
-    /// Whether [`Policy::offered`] is to be told of the offer that follows.
+    /// Whether there are offers to be made without a thought.
     #[inline]
-    pub fn times_offer(&self) -> bool {
-        let Strangers { offers, watched, .. } = &self.strangers;
-        // Several threads may do this at the same time, and miss some.
-        let number = offers.load(Ordering::Relaxed).wrapping_add(1);
-        offers.store(number, Ordering::Relaxed);
-        let left = watched.load(Ordering::Relaxed);
-        watched.store(left.saturating_sub(1), Ordering::Relaxed);
-        left > 0 || number.is_multiple_of(OFFERS_PER_CLOCK)
+    pub fn has_free_offers(&self) -> bool {
+        self.free.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether the offer that follows is one of those: [`Policy::offered`] need not be told of it.
+    #[inline]
+    pub fn takes_free_offer(&self) -> bool {
+        // Several threads may do this at the same time, and take one together.
+        let left = self.free.load(Ordering::Relaxed);
+        if left != 0 {
+            self.free.store(left - 1, Ordering::Relaxed);
+        }
+        left != 0
     }
 
     /// Takes in that the processor was offered from `begin` to `end`; `is_peer` says whether a rank of the node may
@@ -219,6 +224,9 @@ impl Policy {
         let away = end.saturating_sub(begin);
         if away > self.late && !is_peer() && !had().is_some_and(|had| self.was_ours(end, had)) {
             self.strangers.took(end, away);
+        }
+        if !self.strangers.watch() {
+            self.free.store(FREE_OFFERS, Ordering::Relaxed);
         }
     }
 
@@ -260,9 +268,11 @@ impl Strangers {
         self.until.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether to look for them, since they have been met.
-    fn are_watched(&self) -> bool {
-        self.watched.load(Ordering::Relaxed) > 0
+    /// Whether to look for them in the next offer too, since they have been met.
+    fn watch(&self) -> bool {
+        let left = self.watched.load(Ordering::Relaxed);
+        self.watched.store(left.saturating_sub(1), Ordering::Relaxed);
+        left > 0
     }
 
     /// Notes that they have taken some time.
@@ -333,8 +343,7 @@ mod tests {
         for _ in 0..LEAST_STEPS {
             assert_eq!(step(false, MICROSECOND), Step::Offer);
         }
-        let until_clock = (0..OFFERS_PER_CLOCK).map(|_| step(false, MILLISECOND)).last();
-        assert_eq!(until_clock, Some(Step::Sleep));
+        assert_eq!(step(false, MILLISECOND), Step::Sleep);
         assert_eq!(step(false, 2 * MILLISECOND), Step::Sleep);
         assert_eq!(step(true, 3 * MILLISECOND), Step::Offer);
     }
@@ -362,17 +371,26 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_is_read_seldom_until_strangers_are_met() {
+    fn most_offers_are_free_until_strangers_are_met() {
         let policy = Policy::new(3, 2);
-        let timed = || (0..2 * OFFERS_PER_CLOCK).filter(|_| policy.times_offer()).count();
-        assert_eq!(timed(), 2);
+        let free = || (0..).find(|_| !policy.takes_free_offer()).expect("some time they are used up");
+        assert_eq!(free(), 0, "the first one is timed");
+        for now in 0..3 {
+            policy.offered(now, now + 1, || false, || None);
+            assert!(policy.has_free_offers());
+            assert_eq!(free(), FREE_OFFERS);
+        }
         let unread = || -> u64 { unreachable!("the clock") };
-        assert_eq!(policy.step(&mut Wait::default(), false, true, unread), Step::Offer);
         assert_eq!(policy.direct_from_bytes(unread), u64::MAX);
-        lose_a_slice(&policy, 0);
-        let watched = (0..).find(|_| !policy.times_offer());
-        assert!(watched.is_some_and(|watched| (WATCHED_OFFERS..).contains(&watched)), "{watched:?}");
-        assert_eq!(timed(), 2);
+        let now = lose_a_slice(&policy, 0);
+        let timed = (0..).find(|_| {
+            policy.offered(now, now + 1, || false, || None);
+            free() != 0
+        });
+        assert!(
+            timed.is_some_and(|timed| (WATCHED_OFFERS - 2..=WATCHED_OFFERS).contains(&timed)),
+            "{timed:?}"
+        );
     }
 
     #[test]

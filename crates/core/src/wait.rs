@@ -32,6 +32,11 @@ pub(crate) trait Awaited {
     /// Looks whether it has come.
     fn look(&mut self, state: &mut State) -> Option<Self::Outcome>;
 
+    /// Whether nothing brings it but somebody else's store, to what `look` looks at.
+    fn is_a_post(&self) -> bool {
+        false
+    }
+
     /// Looks whether it will never come because a rank calls something else, and lets it end then.
     fn suspect(&mut self, _: &mut State) {}
 
@@ -138,7 +143,8 @@ impl Process {
             return result;
         }
         state.waits += 1;
-        let (mut look, mut looks) = (0, self.policy.looks(self.is_crowded()));
+        let takes_turns = self.policy.has_free_offers() || self.is_crowded();
+        let (mut look, mut looks) = (0, self.policy.looks(takes_turns));
         while look < looks {
             look += 1;
             if look > BRISK_LOOKS {
@@ -159,8 +165,23 @@ impl Process {
     fn wait_patiently<'a, A: Awaited>(&'a self, mut state: Entered<'a, State>, mut awaited: A) -> A::Outcome {
         let (mut wait, mut unrest) = (Wait::default(), Unrest::default());
         loop {
-            // Who dozes is not awake for what others wait for.
-            let moved = state.engine.poll() && !unrest.is_great();
+            let mut moved = false;
+            while self.policy.takes_free_offer() {
+                drop(state);
+                yield_now();
+                state = self.enter();
+                if let Some(result) = awaited.look(&mut state) {
+                    return result;
+                }
+                if !awaited.is_a_post() && state.engine.poll() {
+                    moved = true;
+                    if let Some(result) = awaited.look(&mut state) {
+                        return result;
+                    }
+                }
+            }
+            moved |= state.engine.poll();
+            moved &= !unrest.is_great(); // who dozes is not awake for what others wait for
             if let Some(result) = awaited.look(&mut state) {
                 return result;
             }
@@ -181,6 +202,9 @@ impl Process {
                     drop(state);
                     self.offer();
                     state = self.enter();
+                    if let Some(result) = awaited.look(&mut state) {
+                        return result;
+                    }
                 }
                 Step::Sleep => {
                     let nap = self.policy.nap(state.engine.knows_other_jobs());
@@ -210,7 +234,7 @@ impl Process {
             state.vain = VainLooks::default();
         } else if self.policy.offers_after(&mut state.vain, vain) && self.is_crowded() {
             drop(state);
-            self.offer();
+            if self.policy.takes_free_offer() { yield_now() } else { self.offer() }
         }
     }
 
@@ -220,12 +244,9 @@ impl Process {
         self.policy.is_crowded(|| self.bed.awake())
     }
 
-    /// Offers the processor to others.
+    /// Offers the processor to others, and finds out who takes it.
     #[cold]
     fn offer(&self) {
-        if !self.policy.times_offer() {
-            return yield_now();
-        }
         let begin = now_ns();
         yield_now();
         self.policy.offered(

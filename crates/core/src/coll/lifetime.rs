@@ -116,6 +116,11 @@ impl Awaited for OnTheStack<'_> {
         Some(outcome)
     }
 
+    #[inline]
+    fn is_a_post(&self) -> bool {
+        self.run.awaits().is_some()
+    }
+
     fn suspect(&mut self, state: &mut State) {
         if let Some(plan) = &self.plan {
             state.engine.suspect_run(self.comm.channel, self.run, plan);

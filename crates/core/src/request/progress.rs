@@ -51,6 +51,11 @@ impl Awaited for OneRequest {
         completion
     }
 
+    #[inline]
+    fn is_a_post(&self) -> bool {
+        self.awaits.is_some()
+    }
+
     fn suspect(&mut self, _: &mut State) {
         // Perhaps that is waited for no longer.
         self.awaits = None;
