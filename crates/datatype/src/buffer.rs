@@ -136,9 +136,18 @@ impl Buffer {
     ///
     /// # Panics
     /// If they do not lie inside the buffer.
+    #[inline]
     pub fn part(&self, offset: u64, bytes: u64) -> Option<Region> {
         match &self.0 {
             Kind::Dense(region) => Some(region.part(offset as usize, bytes as usize)),
+            _ => self.part_of_pieces(offset, bytes),
+        }
+    }
+
+    /// The same of a buffer that is not dense.
+    fn part_of_pieces(&self, offset: u64, bytes: u64) -> Option<Region> {
+        match &self.0 {
+            Kind::Dense(_) => None,
             Kind::Scattered(scattered) => scattered.part(offset, bytes),
             Kind::Joined(joined) => joined.part(offset, bytes),
         }

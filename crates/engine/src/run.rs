@@ -407,13 +407,11 @@ impl Run {
                 None => means.binding.buffer(into.buf).write(offset, &posted),
             },
             Take::Left { right } => {
-                let (right, into) =
-                    (self.dense(means.binding, &right, segment), self.dense(means.binding, into, segment));
+                let [right, into] = [&right, into].map(|span| self.dense(means.binding, span, segment));
                 means.binding.reducer().combine(&posted, &right, &into);
             }
             Take::Right { left } => {
-                let (left, into) =
-                    (self.dense(means.binding, &left, segment), self.dense(means.binding, into, segment));
+                let [left, into] = [&left, into].map(|span| self.dense(means.binding, span, segment));
                 means.binding.reducer().combine(&left, &posted, &into);
             }
         }
