@@ -163,7 +163,7 @@ pub struct Room<'a> {
 /// So many messages go by a small ring.
 const SMALL_MESSAGES: u64 = 16;
 const BULK_ALIGN: u64 = 64;
-/// So many of the longest payloads fit into the bulk.
+/// So many of the longest payloads fit into the bulk, at least.
 const PIECES: usize = 4;
 /// `token`'s neighbour in a cell whose payload lies in the bulk: where, and how long. Two words of the payload.
 const BULK_NOTE: usize = 16;
@@ -188,10 +188,11 @@ impl Sender {
         sender
     }
 
-    /// The longest payload that a message should carry: a quarter of the bulk, so that both ends can be busy; of a
-    /// small ring, which has one message at a time, all of it.
+    /// The longest payload that a message should carry: a quarter of the bulk at most, so that both ends can be busy;
+    /// of a small ring, which has one message at a time, all of it.
     pub fn largest_payload(&self) -> usize {
-        (self.bulk.len() / if self.is_small() { 1 } else { PIECES }).max(CELL_BYTES)
+        let largest = self.bulk.len() / if self.is_small() { 1 } else { PIECES };
+        largest.clamp(CELL_BYTES, RingSize::LARGEST_PAYLOAD)
     }
 
     /// Messages of fewer bytes need not be announced: one more than the longest payload, or 0 as long as the receiver

@@ -235,6 +235,7 @@ impl P2p {
         if !self.peers[peer].sender.as_ref().is_some_and(is_enough) {
             self.make_way(peer, wanted as usize).ok();
         }
+        self.widen(peer, left);
         let sender = self.peers[peer].sender.as_ref()?;
         Some(wanted.min(sender.largest_payload() as u64))
     }

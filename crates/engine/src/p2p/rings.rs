@@ -9,6 +9,9 @@
 //! when the small one has served for a while. No rank keeps more than some full ones; the rest are ended when nothing
 //! has gone by them lately. A long message for which no full ring is to be had gets one of its own size.
 //!
+//! The data of long messages goes by a *wide* ring: what is written where the receiver has just read must be fetched
+//! from that one's nearest cache first, so it is better to come back late. A pair has one from the first long message.
+//!
 //! How they are read: see the module `reading`.
 //!
 //! MPI-5.0: Point-to-Point Communication, Progress.
@@ -31,7 +34,7 @@ pub(crate) struct OwnRings {
     parting: Vec<Parting>,
     /// Peers of the own job to which there is a full one, where that is counted.
     full: Vec<PeerId>,
-    /// How many full ones this rank keeps.
+    /// How many full ones this rank keeps; a wide one counts as several.
     most_full: usize,
     /// Rings whose last message has been read: by whom they were made, and what follows.
     pub finished: Vec<(PeerId, Option<RingPlace>)>,
@@ -53,6 +56,9 @@ const FEW_RANKS: usize = 16;
 const FULL_BYTES: usize = 256 << 20;
 const LEAST_FULL: usize = 4;
 const MOST_FULL: usize = 64;
+/// Data of so many bytes is worth a wide ring, which has the memory of so many full ones.
+const WIDE_FROM_BYTES: u64 = 32 << 10;
+const FULL_PER_WIDE: usize = 4;
 /// How often rings have to be found resting until the full ones among them are ended.
 const RESTS_PER_END: u32 = 64;
 
@@ -102,7 +108,7 @@ impl P2p {
             true => RingSize::SMALL,
             false => self.size_for(to, bytes),
         };
-        let (sender, block) = self.make_ring(size, bytes)?;
+        let (sender, block) = self.make_ring_or_least(size, bytes)?;
         let place = self.rings.table.place(block, sender.size(), self.peers[to].first_rings);
         self.send_by(to, sender, block);
         if let Some(rank) = self.peers.rank_in_job(to) {
@@ -124,10 +130,38 @@ impl P2p {
             sender.go_on();
             return Ok(true);
         }
-        if sender.last_room().is_none() {
+        self.go_on_by(to, |p2p| p2p.make_ring_or_least(size, bytes))
+    }
+
+    /// Sees to it that long data to a peer goes by a wide ring, if there may be one and it is worth its memory.
+    pub(super) fn widen(&mut self, to: PeerId, data_bytes: u64) {
+        let is_full = |sender: &Sender| sender.size() == RingSize::FULL;
+        if data_bytes < WIDE_FROM_BYTES || !self.peers[to].sender.as_ref().is_some_and(is_full) {
+            return;
+        }
+        if self.has_few_ranks(to) || self.full_rings() + FULL_PER_WIDE - 1 <= self.rings.most_full {
+            // If there is no memory for it, this one will do.
+            self.go_on_by(to, |p2p| p2p.make_ring(RingSize::WIDE)).ok();
+        }
+    }
+
+    /// Full rings that this rank keeps, by their memory.
+    fn full_rings(&self) -> usize {
+        let size = |peer: &PeerId| self.peers[*peer].sender.as_ref().map(Sender::size);
+        let wide = self.rings.full.iter().filter(|peer| size(peer) == Some(RingSize::WIDE)).count();
+        self.rings.full.len() + wide * (FULL_PER_WIDE - 1)
+    }
+
+    /// Goes on by another ring to a peer; false if this one has no room for telling so now.
+    fn go_on_by(
+        &mut self,
+        to: PeerId,
+        make: impl FnOnce(&mut Self) -> Result<(Sender, Block)>,
+    ) -> Result<bool> {
+        if self.peers[to].sender.as_mut().is_none_or(|sender| sender.last_room().is_none()) {
             return Ok(false);
         }
-        let (next, block) = self.make_ring(size, bytes)?;
+        let (next, block) = make(self)?;
         let place = self.rings.table.place(block, next.size(), 0);
         self.end_ring_with(to, Some(place));
         self.send_by(to, next, block);
@@ -136,7 +170,7 @@ impl P2p {
 
     /// Goes on by a new ring.
     fn send_by(&mut self, to: PeerId, sender: Sender, block: Block) {
-        if sender.size() == RingSize::FULL && !self.has_few_ranks(to) {
+        if sender.size().cells == RingSize::FULL.cells && !self.has_few_ranks(to) {
             self.rings.full.push(to);
         }
         let peer = &mut self.peers[to];
@@ -144,15 +178,15 @@ impl P2p {
     }
 
     /// A ring of this size, or one that is just large enough.
-    fn make_ring(&mut self, size: RingSize, bytes: usize) -> Result<(Sender, Block)> {
+    fn make_ring_or_least(&mut self, size: RingSize, bytes: usize) -> Result<(Sender, Block)> {
+        self.make_ring(size).or_else(|_| self.make_ring(RingSize::for_payload(bytes)))
+    }
+
+    fn make_ring(&mut self, size: RingSize) -> Result<(Sender, Block)> {
         if !self.rings.parting.is_empty() {
             self.take_back_rings();
         }
-        let least = RingSize::for_payload(bytes);
-        let (block, size) = match self.arena.take(size.bytes()) {
-            Ok(block) => (block, size),
-            Err(_) => (self.arena.take(least.bytes())?, least),
-        };
+        let block = self.arena.take(size.bytes())?;
         let sender =
             Sender::make(self.peers.job().segment(), block, size).inspect_err(|_| self.arena.give(block))?;
         Ok((sender, block))
@@ -161,7 +195,7 @@ impl P2p {
     /// How large a ring for a message of so many bytes may be, and others after it.
     fn size_for(&mut self, to: PeerId, bytes: usize) -> RingSize {
         let has_full = self.has_few_ranks(to)
-            || self.rings.full.len() < self.rings.most_full
+            || self.full_rings() < self.rings.most_full
             || self.rings.parting.len() < self.rings.most_full && self.end_a_resting_ring();
         if has_full { RingSize::FULL } else { RingSize::for_payload(bytes) }
     }

@@ -18,10 +18,12 @@ const MOST: usize = 1 << 30;
 impl RingSize {
     /// That of rings by which much goes.
     pub const FULL: Self = Self { cells: 64, bulk_bytes: 64 << 10 };
+    /// That of rings by which long messages go.
+    pub const WIDE: Self = Self { cells: 64, bulk_bytes: 256 << 10 };
     /// That of rings by which one short message goes, and the last one.
     pub const SMALL: Self = Self { cells: 2, bulk_bytes: 64 };
     /// The longest payload of a message, by whatever ring.
-    pub const LARGEST_PAYLOAD: usize = Self::FULL.bulk_bytes / super::PIECES;
+    pub const LARGEST_PAYLOAD: usize = 16 << 10;
 
     /// A small one for payloads of so many bytes.
     pub fn for_payload(bytes: usize) -> Self {
