@@ -59,6 +59,15 @@ fn a_shortage_of_shared_memory_is_an_error_that_leaves_all_else_usable() {
     }
 }
 
+#[test]
+fn nobody_waits_for_ever_where_barriers_are_forbidden() {
+    let program = Program::compile("limits_sandbox");
+    for ranks in [1, 2, 7] {
+        program.on(ranks).passes();
+    }
+    program.on(7).argument("early").passes();
+}
+
 /// As in many containers: 64 KiB of /dev/shm, no network but a loopback that is down, processes of its own.
 #[test]
 fn a_container_with_little_in_it_is_enough() {

@@ -38,8 +38,7 @@ impl Guest {
             let text = "the descriptor is that of a job in which this process has a seat";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
         }
-        // Nobody there sleeps through what a process does that has not.
-        membarrier::register();
+        let passes_barriers = membarrier::register();
         let segment = match take_vacant(&layout) {
             None => Box::leak(Box::new(Segment::map(file, &layout)?)),
             Some(segment) => {
@@ -48,7 +47,11 @@ impl Guest {
                 segment
             }
         };
-        Ok(Self { job: Job::view(segment, layout), layout })
+        let job = Job::view(segment, layout);
+        if !passes_barriers {
+            job.note_blind(); // nobody there sleeps through what this process does
+        }
+        Ok(Self { job, layout })
     }
 
     /// A job whose segment this process has made for others.

@@ -303,6 +303,16 @@ impl Job {
         Bed::new(self.sleepers(), rank)
     }
 
+    /// Whether [`park`](crate::ring::park) can do anything: where a process passes no barriers nobody relies on them.
+    pub fn has_barriers(&self) -> bool {
+        self.summary.has_barriers()
+    }
+
+    /// Notes that this process passes no barriers when it publishes something for ranks of the job.
+    pub(crate) fn note_blind(&self) {
+        self.summary.note_blind();
+    }
+
     /// Whether any rank could be asleep; if so, wake those for whom something was published, be it by another job's
     /// process.
     #[inline]
@@ -365,7 +375,9 @@ impl Job {
     /// The ends of everything that are those of the rank whose seat was claimed.
     pub fn join(ticket: Ticket) -> Member {
         let (job, rank) = ticket.use_up();
-        membarrier::register();
+        if !membarrier::register() {
+            job.note_blind();
+        }
         let arena = Arena::new(job.segment, job.layout.arena(rank));
         Member { rank, arena }
     }

@@ -9,14 +9,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(not(loom))]
 static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
 
-/// Lets this process take part in the barriers of its peers. Once, before anything is published.
+/// Lets this process take part in the barriers of its peers; whether it does. Before anything is published: where it
+/// does not, they cannot rely on any.
 #[cfg(not(loom))]
-pub(crate) fn register() {
-    IS_REGISTERED.store(membarrier(libc::MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED), Ordering::Relaxed);
+pub(crate) fn register() -> bool {
+    let is_registered = membarrier(libc::MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+    // Once it does it always does, whatever is refused later.
+    IS_REGISTERED.fetch_or(is_registered, Ordering::Relaxed) || is_registered
 }
 
 #[cfg(loom)]
-pub(crate) fn register() {}
+pub(crate) fn register() -> bool {
+    true
+}
 
 /// Makes every running process that has registered pass a full barrier, and the caller; false if that cannot be.
 #[cfg(not(loom))]

@@ -24,7 +24,7 @@
 //! sets it changes it, be it set or not. Thus it is never clear while somebody sleeps, and it is set in vain only from
 //! a death at the wrong moment until the next one gets up, which costs writers a little time.
 //!
-//! Where the system has no such barrier, sleeps are short.
+//! Where the system has no such barrier, or refuses it, sleeps are short; where a process takes no part in it, all are.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -38,7 +38,7 @@ use crate::sync::{AtomicU64, Ordering, fence};
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub(crate) struct Summary {
-    /// Three bits, below two numbers: how often [`FENCED`] was taken back, and, above, how often [`SET`] was set.
+    /// Four bits, below two numbers: how often [`FENCED`] was taken back, and, above, how often [`SET`] was set.
     word: AtomicU64,
     /// When anybody lay down last.
     last: AtomicU64,
@@ -50,8 +50,10 @@ const SET: u64 = 1;
 const FENCED: u64 = 2;
 /// All who run have passed a barrier since that is so.
 const KNOWN: u64 = 4;
+/// There are processes that pass no barriers. This stays.
+const BLIND: u64 = 8;
 /// The least of each of the two numbers, and all bits of the first.
-const RETREAT: u64 = 8;
+const RETREAT: u64 = 16;
 const TURN: u64 = 1 << 32;
 const RETREATS: u64 = TURN - RETREAT;
 
@@ -96,6 +98,17 @@ impl Summary {
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
         self.word.load(Ordering::Relaxed) & SET != 0
+    }
+
+    /// Notes that this process, which has published nothing yet, passes no barriers. Nobody relies on them from then on;
+    /// who did before is seen to sleep.
+    pub(crate) fn note_blind(&self) {
+        self.change(|word| word | BLIND);
+    }
+
+    /// Whether all processes that publish something pass barriers.
+    pub(crate) fn has_barriers(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & BLIND == 0
     }
 
     /// Whether nobody has lain down for a while, until now.
@@ -183,6 +196,9 @@ impl Sleepers {
         // Pairs with that in `part`; and with the Acquire in `Summary::clear_if`, by way of the summary.
         word.fetch_or(bit, Ordering::AcqRel);
         let before = self.summary.set();
+        if before & BLIND != 0 {
+            return false;
+        }
         if is_calm {
             if before & FENCED != 0 {
                 self.summary.retreat();
@@ -498,6 +514,20 @@ mod tests {
         [0, 1].into_iter().for_each(|rank| sleepers.forget(rank));
         assert!(!sleepers.summary.is_known() && !sleepers.summary.is_set());
         assert_eq!(sleepers.summary.set() & (SET | FENCED | KNOWN), 0);
+    }
+
+    #[test]
+    fn where_a_process_passes_no_barriers_nobody_relies_on_them() {
+        membarrier::register();
+        let sleepers = sleepers(3);
+        sleepers.summary.note_blind();
+        for is_calm in [true, false] {
+            pretend(&sleepers, is_calm);
+            assert!(!sleepers.announce(0));
+            assert!(sleepers.asleep().is_some());
+            sleepers.forget(0);
+            assert!(!sleepers.summary.is_set() && !sleepers.summary.has_barriers());
+        }
     }
 
     #[test]

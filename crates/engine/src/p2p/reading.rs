@@ -32,7 +32,7 @@ impl P2p {
 
     /// Parks the rings by which nothing has come since this was done last.
     pub(super) fn park_rings(&mut self) {
-        if self.peers.readable.len() <= FEW_RINGS {
+        if self.peers.readable.len() <= FEW_RINGS || !self.peers.job().has_barriers() {
             return;
         }
         let Self { peers, .. } = self;

@@ -14,7 +14,7 @@
 //!
 //! To end a favour costs some microseconds, and happens seldom: if it has not lasted long, the next favourite must have
 //! come twice as often. Threads that take turns at a processor last long. Where the system has no such barrier there is
-//! no favourite.
+//! no favourite; nor is there another one where it has refused a barrier once.
 
 use super::system::{self, barrier, has_barrier, pause, sleep_while, this_thread, wake_one};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};

@@ -31,10 +31,11 @@ pub(super) use real::*;
 mod real {
     use std::hint;
     use std::sync::OnceLock;
-    use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
     use std::thread;
     use std::time::Duration;
 
+    use rustix::io::Errno;
     use rustix::thread::{MembarrierCommand, futex, membarrier, sched_yield};
     use rustix::time::{ClockId, clock_gettime};
 
@@ -45,19 +46,37 @@ mod real {
         compiler_fence(Ordering::SeqCst); // the barrier makes the processor keep it
     }
 
+    /// Whether a barrier was refused that there had been.
+    static IS_REFUSED: AtomicBool = AtomicBool::new(false);
+
+    /// So often a barrier is asked for that lacks memory.
+    const ATTEMPTS: u32 = 1000;
+    /// No processor keeps a store to itself for so long: they do for less than a microsecond.
+    const UNTIL_STORES_ARE_SEEN: Duration = Duration::from_millis(10);
+
     /// Makes all threads of the process pass a full barrier, which [there is](has_barrier).
+    ///
+    /// Where it is refused all the same, in a sandbox that was closed since, it waits instead until what they stored
+    /// before they could see what the caller has stored must be seen. There is no barrier from then on.
     pub(in super::super) fn barrier() {
-        while membarrier(MembarrierCommand::PrivateExpedited).is_err() {
-            sched_yield(); // it wants a little memory
+        for _ in 0..ATTEMPTS {
+            match membarrier(MembarrierCommand::PrivateExpedited) {
+                Ok(()) => return,
+                Err(Errno::NOMEM) => sched_yield(), // it wants a little
+                Err(_) => break,
+            }
         }
+        IS_REFUSED.store(true, Ordering::Relaxed);
+        thread::sleep(UNTIL_STORES_ARE_SEEN);
     }
 
     /// Whether there is a [`barrier`].
     pub(in super::super) fn has_barrier() -> bool {
         static HAS: OnceLock<bool> = OnceLock::new();
-        *HAS.get_or_init(|| {
+        let is_registered = HAS.get_or_init(|| {
             !cfg!(any(miri, portable)) && membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
-        })
+        });
+        *is_registered && !IS_REFUSED.load(Ordering::Relaxed)
     }
 
     /// Sleeps until `word` has changed from `value`, or for nothing.

@@ -187,3 +187,29 @@ fn who_sleeps_for_the_post_of_one_after_another_is_noticed_by_both() {
         writers.into_iter().for_each(|thread| thread.join().expect("no panic"));
     });
 }
+
+/// A process begins to publish that passes no barriers, and says so before.
+#[test]
+fn who_passes_no_barriers_is_noticed_by_all_who_rely_on_them() {
+    for calm in [false, true] {
+        check(3, move || {
+            let (sleepers, flag) = (sleepers(1), flag());
+            if calm {
+                be_calm(sleepers);
+            }
+            let writer = loom::thread::spawn(move || {
+                no_longer_running(); // nobody waits for it
+                sleepers.summary.note_blind();
+                flag.store(1, Ordering::Release);
+                if let Some(asleep) = sleepers.asleep() {
+                    asleep.wake(0);
+                }
+            });
+            let state = sleepers.bells[0].lie_down();
+            let relies = sleepers.announce(0);
+            let is_seen = flag.load(Ordering::Acquire) == 1;
+            writer.join().expect("the writer does not panic");
+            assert!(is_seen || !relies || sleepers.bells[0].lie_down() != state, "it is not woken");
+        });
+    }
+}
