@@ -81,15 +81,9 @@ impl Job {
     }
 
     /// Begins a further round of the job together with the successors of all ranks.
-    ///
-    /// What earlier rounds have left is cleared by its rank, when no process is there any more that could look at it.
     fn succeed(&self, rank: usize, round: u32) -> io::Result<()> {
         self.state(rank).set_phase(Phase::Outside);
-        seat::wait_until(|| (0..self.size()).all(|other| self.round(other) >= round));
-        self.clear(rank)?;
-        self.state(rank).seat.note_clear(round);
-        seat::wait_until(|| (0..self.size()).all(|other| self.state(other).seat.is_clear(round)));
-        Ok(())
+        seat::succeed(self.size(), |other| &self.state(other).seat, (rank, round), || self.clear(rank))
     }
 }
 

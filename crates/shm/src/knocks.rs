@@ -73,18 +73,18 @@ fn words(ranks: usize) -> usize {
 }
 
 #[cfg(test)]
-mod testing {
+pub(crate) mod testing {
     use super::*;
     use crate::doorway::testing::doorway;
 
     /// Those of `ranks` ranks, on the heap, leaked.
-    pub(super) fn knocks(ranks: usize) -> Knocks {
+    pub(crate) fn knocks(ranks: usize) -> Knocks {
         let words = (0..words(ranks)).map(|_| AtomicU64::new(0)).collect();
         Knocks { words: Box::leak(words), doorway: Box::leak(Box::new(doorway())) }
     }
 
     /// Who is found if the owner looks as often as it is asked to.
-    pub(super) fn look(knocks: &Knocks) -> Vec<usize> {
+    pub(crate) fn look(knocks: &Knocks) -> Vec<usize> {
         let mut found = Vec::new();
         while knocks.doorway.is_waiting() {
             knocks.doorway.look();

@@ -97,6 +97,17 @@ impl Rings {
     }
 }
 
+#[cfg(all(loom, test))]
+pub(crate) mod testing {
+    use super::*;
+
+    /// The table of a rank of a job of so many ranks, leaked. Its arena begins at 0.
+    pub(crate) fn table(ranks: usize) -> Rings {
+        let places: Vec<_> = (0..ranks).map(|_| AtomicU64::new(0)).collect();
+        Rings { places: places.leak(), arena: 0 }
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;

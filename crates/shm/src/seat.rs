@@ -154,22 +154,31 @@ impl Seat {
         if !lock(file, rank)? {
             return Ok(Claim::Occupied(owner(file, rank)?.unwrap_or(0))); // it was faster
         }
+        let proof: &'static u64 = Box::leak(Box::new(identity()?));
+        let proof = Proof { address: ptr::from_ref(proof).expose_provenance() as u64, number: *proof };
+        Ok(match self.take_over(proof, has_left) {
+            Ok(round) => {
+                ticket.round = round;
+                Claim::Taken(ticket)
+            }
+            Err(claim) => claim,
+        })
+    }
+
+    /// Makes who has this proof, and the lock, the owner: how many there were before.
+    fn take_over(&self, proof: Proof, has_left: impl FnOnce() -> bool) -> Result<u32, Claim> {
         let before = self.owner.load(Ordering::Acquire); // pairs with the Release below
         if before != 0 && !has_left() {
-            return Ok(Claim::Deserted);
+            return Err(Claim::Deserted);
         }
         // Only copies of oxmpi in one process can both have come so far.
-        let own = identity()?;
-        if self.owner.compare_exchange(before, own, Ordering::AcqRel, Ordering::Relaxed).is_err() {
-            return Ok(Claim::Here);
+        if self.owner.compare_exchange(before, proof.number, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            return Err(Claim::Here);
         }
-        let proof: &'static u64 = Box::leak(Box::new(own));
-        // Pairs with the Acquire in `proof`.
-        self.proof.store(ptr::from_ref(proof).expose_provenance() as u64, Ordering::Release);
+        self.proof.store(proof.address, Ordering::Release); // pairs with the Acquire in `proof`
         let round = if before == 0 { 0 } else { self.round() + 1 };
         self.round.store(round, Ordering::Release); // pairs with the Acquire in `round`
-        ticket.round = round;
-        Ok(Claim::Taken(ticket))
+        Ok(round)
     }
 
     /// Where the last owner's process has a number in its own memory, and which.
@@ -184,13 +193,32 @@ impl Seat {
     }
 
     /// Says that nothing of earlier rounds is left in the rank's part of the segment.
-    pub(crate) fn note_clear(&self, round: u32) {
+    fn note_clear(&self, round: u32) {
         self.clear.store(round, Ordering::Release); // pairs with the Acquire in `is_clear`
     }
 
-    pub(crate) fn is_clear(&self, round: u32) -> bool {
+    fn is_clear(&self, round: u32) -> bool {
         self.clear.load(Ordering::Acquire) >= round // pairs with the Release in `note_clear`
     }
+}
+
+/// Begins a further round of a job, in the seat of a rank, together with the successors of all ranks: `seat` is that of
+/// each. What earlier rounds have left is cleared when no process is there any more that could look at it; nobody goes
+/// on before all of it is.
+///
+/// # Errors
+/// Those of `clear`.
+pub(crate) fn succeed<'a>(
+    ranks: usize,
+    seat: impl Fn(usize) -> &'a Seat,
+    (rank, round): (usize, u32),
+    clear: impl FnOnce() -> io::Result<()>,
+) -> io::Result<()> {
+    wait_until(|| (0..ranks).all(|other| seat(other).round() >= round));
+    clear()?;
+    seat(rank).note_clear(round);
+    wait_until(|| (0..ranks).all(|other| seat(other).is_clear(round)));
+    Ok(())
 }
 
 /// The process that has the seat of `rank` and lives; 0 if it is there but cannot be seen from here.
@@ -239,10 +267,84 @@ pub(crate) fn identity() -> io::Result<u64> {
 }
 
 /// Looks until `is_so`, more and more seldom: for what takes other processes milliseconds at least.
-pub(crate) fn wait_until(mut is_so: impl FnMut() -> bool) {
+fn wait_until(mut is_so: impl FnMut() -> bool) {
     let mut pause = Duration::from_micros(50);
     while !is_so() {
+        #[cfg(not(loom))]
         std::thread::sleep(pause);
+        #[cfg(loom)]
+        loom::thread::yield_now();
         pause = (pause * 2).min(Duration::from_millis(5));
+    }
+}
+
+#[cfg(all(loom, test))]
+mod loom_tests {
+    use loom::sync::{Arc, Mutex};
+    use loom::thread;
+
+    use super::*;
+    use crate::sync::UnsafeCell;
+
+    /// Two seats, and for each what the system does for it and what belongs to its rank.
+    struct Shared([Place; 2]);
+
+    struct Place {
+        seat: Seat,
+        /// The record lock: its owner has it as long as it lives.
+        lock: Mutex<()>,
+        /// The rank's part of the segment, which others use too.
+        part: UnsafeCell<u32>,
+    }
+
+    /// Both seats have had an owner that has left MPI. What those used is there still.
+    fn shared() -> Arc<Shared> {
+        let place = || {
+            let [owner, proof] = [1, 0].map(AtomicU64::new);
+            let [round, clear] = [0, 0].map(AtomicU32::new);
+            let seat = Seat { owner, proof, round, clear };
+            Place { seat, lock: Mutex::new(()), part: UnsafeCell::new(7) }
+        };
+        Arc::new(Shared([place(), place()]))
+    }
+
+    impl Shared {
+        fn take_over(&self, rank: usize) -> u32 {
+            let proof = Proof { address: 0, number: 2 + rank as u64 };
+            self.0[rank].seat.take_over(proof, || true).expect("who was there has left")
+        }
+
+        /// A process that begins the next round, and uses the other's part when that has begun.
+        fn succeed(&self, rank: usize) {
+            let _alive = self.0[rank].lock.lock().expect("nobody panics");
+            let round = self.take_over(rank);
+            let clear = || {
+                // SAFETY: loom checks that nobody else uses it: that is what the test is about.
+                self.0[rank].part.with_mut(|part| unsafe { *part = 0 });
+                Ok(())
+            };
+            succeed(2, |other| &self.0[other].seat, (rank, round), clear).expect("it is clear");
+            // SAFETY: as above.
+            self.0[1 - rank].part.with(|part| assert_eq!(unsafe { *part }, 0, "it is clear"));
+        }
+    }
+
+    /// The last process of the first rank still looks at what the second one had when that one's successor is there.
+    #[test]
+    fn nobody_clears_what_another_uses_or_uses_what_is_not_clear() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
+            let shared = shared();
+            let alive = shared.0[0].lock.lock().expect("nobody panics");
+            let successors = [0, 1].map(|rank| {
+                let shared = shared.clone();
+                thread::spawn(move || shared.succeed(rank))
+            });
+            // SAFETY: as in `succeed`.
+            shared.0[1].part.with(|part| assert_eq!(unsafe { *part }, 7, "it was in use"));
+            drop(alive);
+            successors.into_iter().for_each(|thread| thread.join().expect("nobody panics"));
+        });
     }
 }

@@ -221,6 +221,8 @@ mod loom_tests {
 
     use super::super::{Header, testing};
     use super::*;
+    use crate::knocks::testing::knocks;
+    use crate::rings::testing::table;
 
     fn receive_one(mut receiver: Receiver, tag: i32) {
         let arrival = loop {
@@ -261,6 +263,40 @@ mod loom_tests {
                 }
             }
             reader.join().expect("the receiver does not panic");
+        });
+    }
+
+    /// The receiver hears of the ring by a knock, or sees its place before: where another ring was, of which nothing is
+    /// seen, and whose message is not taken for one of this ring.
+    #[test]
+    fn a_first_ring_is_found_once_it_is_shown_and_is_whole() {
+        loom::model(|| {
+            let (mut before, receiver) = testing::ring(2, 256);
+            let (cells, credit, bulk) = (receiver.cells, receiver.credit, receiver.bulk);
+            before.room(0).expect("an empty ring").send(Header { tag: 1, ..Header::default() });
+            let (table, knocks) = (table(1), knocks(2));
+            let block = Block { offset: 0, bytes: 0 };
+            let place = table.place(block, RingSize::SMALL, 0);
+            let maker = loom::thread::spawn(move || {
+                let mut sender = Sender::begin(cells, credit, bulk);
+                table.show(0, place);
+                knocks.knock(1);
+                sender.room(0).expect("an empty ring").send(Header { tag: 2, ..Header::default() });
+            });
+            let look = |receiver: &mut Option<Receiver>| {
+                let is_called = !crate::knocks::testing::look(&knocks).is_empty();
+                let is_shown = table.first(0) == Some(place);
+                assert!(is_shown || !is_called, "who knocks has shown it");
+                if is_shown && receiver.is_none() {
+                    *receiver = Some(Receiver::new(cells, credit, bulk));
+                }
+                receiver.as_ref().and_then(Receiver::arrival).map(|arrival| arrival.header.tag)
+            };
+            let mut receiver = None;
+            let early = look(&mut receiver);
+            assert!(early.is_none_or(|tag| tag == 2), "a message of the ring before");
+            maker.join().expect("who makes a ring does not panic");
+            assert_eq!(look(&mut receiver), Some(2));
         });
     }
 }
