@@ -65,7 +65,7 @@ pub struct Message {
 #[derive(Debug, Default)]
 pub(crate) struct Context {
     posted: Queue<Posted, 1>,
-    unexpected: Queue<Message, 4>,
+    unexpected: Queue<Message, { Pattern::WILDCARDS }>,
     /// No receive will be posted any more.
     refuses: bool,
 }
@@ -83,6 +83,14 @@ impl Pattern {
             && self.tag.is_none_or(|tag| tag == header.tag)
     }
 
+    /// How many ways there are to leave something open.
+    const WILDCARDS: usize = 4;
+
+    /// In which of these ways this does.
+    fn wildcards(&self) -> usize {
+        2 * usize::from(self.source.is_none()) + usize::from(self.tag.is_none())
+    }
+
     /// What a receive that waits shows in reports, and of whom it needs something.
     pub(crate) fn header(&self, context: u32) -> Header {
         let (source, tag) = (self.source.unwrap_or(Status::ANY), self.tag.unwrap_or(Status::ANY));
@@ -90,7 +98,7 @@ impl Pattern {
     }
 
     /// All that match a message.
-    fn matching(header: &Header) -> [Self; 4] {
+    fn matching(header: &Header) -> [Self; Self::WILDCARDS] {
         let (source, tag) = (Some(header.source), Some(header.tag));
         [(source, tag), (source, None), (None, tag), (None, None)].map(|(source, tag)| Self { source, tag })
     }
@@ -112,16 +120,16 @@ impl Waiting<1> for Posted {
     }
 }
 
-impl Waiting<4> for Message {
+impl Waiting<{ Pattern::WILDCARDS }> for Message {
     /// The sender, and the number that it gave the message.
     type Name = (PeerId, u64);
 
-    fn patterns(&self) -> [Pattern; 4] {
+    fn patterns(&self) -> [Pattern; Pattern::WILDCARDS] {
         Pattern::matching(&self.header)
     }
 
     fn kind(pattern: &Pattern) -> usize {
-        2 * usize::from(pattern.source.is_none()) + usize::from(pattern.tag.is_none())
+        pattern.wildcards()
     }
 
     fn name(&self) -> Option<(PeerId, u64)> {

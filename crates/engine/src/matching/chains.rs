@@ -34,6 +34,8 @@ pub(super) struct Chains<T: Waiting<N>, const N: usize> {
     places: Vec<Place<T, N>>,
     free: Vec<u32>,
     by_pattern: HashMap<Pattern, Chain, BuildHasherDefault<Mixer>>,
+    /// How many chains there are, by the wildcards of their patterns.
+    with_wildcards: [usize; Pattern::WILDCARDS],
     /// The kinds of patterns that were asked for.
     is_filed: [bool; N],
     /// None as long as nobody has asked for one.
@@ -133,7 +135,8 @@ impl<T: Waiting<N>, const N: usize> Chains<T, N> {
                 self.file(T::kind(pattern));
             }
         }
-        let chains = patterns.iter().filter_map(|pattern| self.by_pattern.get(pattern));
+        let used = patterns.iter().filter(|pattern| self.with_wildcards[pattern.wildcards()] != 0);
+        let chains = used.filter_map(|pattern| self.by_pattern.get(pattern));
         chains.map(|chain| chain.first as usize).min_by_key(|&place| self.places[place].number)
     }
 
@@ -167,7 +170,10 @@ impl<T: Waiting<N>, const N: usize> Chains<T, N> {
     /// Puts a place at the end of a chain.
     fn link(&mut self, kind: usize, pattern: Pattern, place: u32) {
         match self.by_pattern.entry(pattern) {
-            Entry::Vacant(entry) => drop(entry.insert(Chain { first: place, last: place })),
+            Entry::Vacant(entry) => {
+                entry.insert(Chain { first: place, last: place });
+                self.with_wildcards[pattern.wildcards()] += 1;
+            }
             Entry::Occupied(mut entry) => {
                 let chain = entry.get_mut();
                 self.places[place as usize].links[kind].before = chain.last;
@@ -186,6 +192,7 @@ impl<T: Waiting<N>, const N: usize> Chains<T, N> {
         }
         if before == NOBODY && behind == NOBODY {
             self.by_pattern.remove(&pattern);
+            self.with_wildcards[pattern.wildcards()] -= 1;
         } else if (before == NOBODY || behind == NOBODY)
             && let Some(chain) = self.by_pattern.get_mut(&pattern)
         {
@@ -204,6 +211,7 @@ impl<T: Waiting<N>, const N: usize> FromIterator<T> for Chains<T, N> {
             places,
             free: Vec::new(),
             by_pattern: HashMap::default(),
+            with_wildcards: [0; Pattern::WILDCARDS],
             is_filed: [false; N],
             by_name: None,
         }
