@@ -21,7 +21,7 @@ use std::collections::{BTreeSet, VecDeque};
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
 use oxmpi_plan::{Peer, Plan};
-use oxmpi_shm::{Arena, Block, CALLS, Line, Segment};
+use oxmpi_shm::{Arena, Block, CALLS, Calls, Line, Segment};
 
 use crate::absent::Absent;
 use crate::addresses::Addresses;
@@ -31,6 +31,7 @@ use crate::lines::{Form, Lines, Stay};
 use crate::matching::{Source, source};
 use crate::p2p::{Address, P2p};
 use crate::peers::{PeerId, Peers};
+use crate::shown::Shown;
 use crate::signature::Signature;
 
 /// Blocks that may await their credit before it is looked up.
@@ -62,8 +63,10 @@ pub struct Channel {
     members: Addresses,
     /// The remote group; of an intracommunicator nobody.
     remote: Addresses,
-    /// What each member shows, by place; empty if they have no lines.
-    shown: Vec<&'static [Line]>,
+    /// What each member shows, by place; nothing if they have no lines.
+    shown: Shown,
+    /// What this rank shows.
+    mine: &'static [Line],
     form: Form,
     /// Where what this rank posts lies, if that is long.
     segment: &'static Segment,
@@ -87,7 +90,7 @@ pub struct Channel {
     completed_by_all: u64,
     /// All runs below this number may be posted in.
     granted: u64,
-    /// The same by place: what the member's posts have said.
+    /// The same by place: what the member's posts have said. Empty as long as none has.
     completed_by: Vec<u64>,
     /// Blocks whose readers may not be through.
     blocks: VecDeque<(u64, Block)>,
@@ -126,14 +129,18 @@ impl Channel {
         let all = || members.iter().chain(remote.iter());
         let is_of_job = all().all(|at| peers.is_of_job(at.peer));
         let segment = |at: Address| peers.seat(at.peer).segment();
-        let shown: Vec<_> =
-            all().zip(&lines).map(|(at, &offset)| form.shown(segment(at), offset)).collect::<Result<_>>()?;
+        let shown = match (lines.is_empty(), is_of_job) {
+            (true, _) => Shown::NOTHING,
+            (_, true) => Shown::within(peers.job().segment(), peers.job().size(), &lines, form)?,
+            _ => Shown::among(all().map(segment).zip(lines.iter().copied()), form)?,
+        };
         Ok(Self {
             rank,
             context: members.at(rank).context,
             segment: peers.job().segment(),
             segments: if is_of_job { Vec::new() } else { all().map(segment).collect() },
-            completed_by: vec![0; shown.len()],
+            completed_by: Vec::new(),
+            mine: shown.get(rank as usize).unwrap_or_default(),
             shown,
             form,
             history: 0,
@@ -232,7 +239,7 @@ impl Channel {
     /// Whether nobody looks any more for the run whose note that of `run` overwrites: it is complete everywhere.
     #[inline]
     pub(crate) fn may_note(&mut self, run: u64) -> bool {
-        self.shown.is_empty() || self.has_credit(run)
+        self.mine.is_empty() || self.has_credit(run)
     }
 
     /// The same for the last time: any credit will do.
@@ -244,12 +251,14 @@ impl Channel {
     /// Notes what this rank calls in a run that it [may note](Self::may_note), and with what types.
     #[inline]
     pub(crate) fn note_call(&self, run: u64, called: Called, signature: Option<&Signature>) {
-        let Some(own) = self.shown.get(self.rank as usize) else { return };
-        if let Some(calls) = self.form.calls(own) {
-            calls.note(run, called.noted(run));
+        if self.mine.is_empty() {
+            return;
+        }
+        if let Some(calls) = self.form.calls() {
+            Calls::on(&self.mine[calls]).note(run, called.noted(run));
         }
         if let Some(signature) = signature
-            && let Some(signatures) = self.form.signatures(own)
+            && let Some(signatures) = self.form.signatures(self.mine)
         {
             signatures.note(run, signature.hash, &signature.text);
         }
@@ -258,7 +267,7 @@ impl Channel {
     /// What a member is known to have called in a run.
     pub(crate) fn called_by(&self, member: Peer, run: u64) -> Option<Called> {
         let shown = self.shown.get(self.place(member))?;
-        Called::of_note(self.form.calls(shown)?.at(run), run)
+        Called::of_note(Calls::on(&shown[self.form.calls()?]).at(run), run)
     }
 
     /// Which runs this rank and a member have called different things in, if that is not known yet: in `run`, where
@@ -374,36 +383,56 @@ impl Channel {
     /// Takes in what a member has said with a post.
     #[inline]
     pub(crate) fn note_completed(&mut self, member: Peer, completed: u64) {
-        let place = self.place(member);
-        let known = &mut self.completed_by[place];
-        *known = completed.max(*known);
+        self.note_completed_at(self.place(member), completed);
+    }
+
+    #[inline]
+    fn note_completed_at(&mut self, place: usize, completed: u64) {
+        match self.completed_by.get_mut(place) {
+            Some(known) => *known = completed.max(*known),
+            None => self.begin_to_count(place, completed),
+        }
+    }
+
+    /// Notes the first that a member says: many channels of many members are never used.
+    #[cold]
+    fn begin_to_count(&mut self, place: usize, completed: u64) {
+        self.completed_by = vec![0; self.shown.len()];
+        self.completed_by[place] = completed;
     }
 
     /// What is known from posts.
     fn count_credit(&mut self) {
-        self.completed_by[self.rank as usize] = self.completed;
+        self.note_completed_at(self.rank as usize, self.completed);
         self.completed_by_all = self.completed_by.iter().copied().min().unwrap_or(0);
     }
 
     /// What members show that have not posted lately: a cache miss for each.
     fn look_up_credit(&mut self) {
-        for (known, shown) in self.completed_by.iter_mut().zip(&self.shown) {
-            *known = shown[0].sequence().max(*known);
+        self.note_completed_at(self.rank as usize, self.completed);
+        for (place, known) in self.completed_by.iter_mut().enumerate() {
+            *known = self.shown.line(place, 0).sequence().max(*known);
         }
         self.count_credit();
     }
 
     /// The peer that has left without the run whose credit run `run` needs.
     pub(crate) fn debtor(&self, run: u64, absent: &mut Absent) -> Option<PeerId> {
-        let members = self.all().zip(&self.shown);
+        let members = self.all().zip(self.shown.iter());
         let mut debtors = members.filter(|(_, shown)| shown[0].sequence() + self.form.depth() <= run);
         debtors.find_map(|(member, _)| absent.is_leaving(member.peer).then_some(member.peer))
+    }
+
+    /// A line of this rank, in a run.
+    #[inline]
+    pub(crate) fn own_line(&self, turn: Turn, line: u8) -> &'static Line {
+        &self.mine[turn.lines as usize + usize::from(line)]
     }
 
     /// A line of a member, in a run.
     #[inline]
     pub(crate) fn line(&self, member: Peer, turn: Turn, line: u8) -> &'static Line {
-        &self.shown[self.place(member)][turn.lines as usize + usize::from(line)]
+        self.shown.line(self.place(member), turn.lines as usize + usize::from(line))
     }
 
     /// Shared memory for what this rank posts in a run. It comes back when all ranks have completed the run.
@@ -450,8 +479,8 @@ impl Channel {
         while !self.completed_ahead.is_empty() && self.completed_ahead.remove(&self.completed) {
             self.completed += 1;
         }
-        if let Some(own) = self.shown.get(self.rank as usize) {
-            own[0].post(self.completed, self.completed, &Region::EMPTY);
+        if let Some(first) = self.mine.first() {
+            first.post(self.completed, self.completed, &Region::EMPTY);
             self.wake_members(&p2p.peers);
         }
     }
@@ -503,8 +532,8 @@ impl Channel {
         if self.stay(place).is_some_and(|stay| stay.is_over()) {
             return;
         }
-        if let Some(completed) = self.completed_by.get_mut(place) {
-            *completed = u64::MAX;
+        if !self.mine.is_empty() {
+            self.note_completed_at(place, u64::MAX);
         }
         self.lost.insert(peer);
     }
@@ -551,7 +580,7 @@ impl Channel {
 
     /// The lines of a plan must fit.
     pub(crate) fn check(&self, plan: &Plan) {
-        assert!(plan.lines.is_empty() || !self.shown.is_empty(), "posting needs lines");
-        assert!(self.shown.is_empty() || self.form.admits(plan.lines.len()), "and as many as the plan has");
+        assert!(plan.lines.is_empty() || !self.mine.is_empty(), "posting needs lines");
+        assert!(self.mine.is_empty() || self.form.admits(plan.lines.len()), "and as many as the plan has");
     }
 }

@@ -7,7 +7,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use oxmpi_base::{Error, Result};
-use oxmpi_shm::{Bed, Invitation, Job, Phase, Posts, StatePage, Ticket, shown_settings};
+use oxmpi_shm::{Bed, Invitation, Job, Member, Phase, Posts, StatePage, Ticket, shown_settings};
 
 use crate::absent::Absent;
 use crate::addresses::Addresses;
@@ -17,7 +17,7 @@ use crate::call::Lifetime;
 use crate::channel::{Channel, ChannelPlan};
 use crate::jobs::Whereabouts;
 use crate::left::Left;
-use crate::lines::{Form, Lines, Notes, Words};
+use crate::lines::{Form, Lines, Notes, Stock};
 use crate::names::Names;
 use crate::p2p::{Address, P2p};
 use crate::peers::{PeerId, Peers};
@@ -41,7 +41,7 @@ pub struct Engine {
     pub(crate) channels: Slab<Channel>,
     /// Those that this rank has left.
     pub(crate) left: VecDeque<Left>,
-    pub(crate) words: Words,
+    pub(crate) stock: Stock,
     /// What is noted in the channels of communicators.
     notes: Notes,
     runs: Slab<KeptRun>,
@@ -120,14 +120,14 @@ impl Engine {
     /// The engine of the rank whose seat was claimed.
     pub fn new(ticket: Ticket) -> Self {
         let (job, rank) = (ticket.job(), ticket.rank());
-        let arena = Job::join(ticket).arena;
+        let Member { arena, rows, .. } = Job::join(ticket);
         Self {
             p2p: P2p::new(Peers::of_job(job, rank), arena),
             job,
             rank,
             channels: Slab::new(),
             left: VecDeque::new(),
-            words: Words::default(),
+            stock: Stock::new(rows),
             notes: Notes::Calls,
             runs: Slab::new(),
             active: Vec::new(),
@@ -267,17 +267,17 @@ impl Engine {
     pub fn take_lines(&mut self, form: Form) -> Result<Lines> {
         self.look_at_some_left();
         let segment = self.job.segment();
-        let lines = form.take(&mut self.p2p.arena, &mut self.words, segment);
+        let lines = form.take(&mut self.stock, &mut self.p2p.arena, segment);
         if lines.is_err() && self.look_at_all_left() {
-            return form.take(&mut self.p2p.arena, &mut self.words, segment);
+            return form.take(&mut self.stock, &mut self.p2p.arena, segment);
         }
         lines
     }
 
     /// Gives lines back that no peer looks at.
     pub fn give_lines(&mut self, lines: Lines) {
-        self.words.show(lines.word);
-        self.p2p.arena.give(lines.block);
+        self.stock.show(lines.word);
+        self.stock.give(lines, &mut self.p2p.arena);
     }
 
     /// Lets the types of data be noted in channels to be opened, for others to look up.
@@ -305,7 +305,7 @@ impl Engine {
         let channel = match Channel::new(&self.p2p.peers, plan, own) {
             Ok(channel) => channel,
             Err(error) => {
-                own.iter().for_each(|own| self.words.show(own.word)); // this rank looks at nothing of it
+                own.iter().for_each(|own| self.stock.show(own.word)); // this rank looks at nothing of it
                 return Err(error);
             }
         };

@@ -96,7 +96,7 @@ impl Engine {
         if !left.is_shown {
             left.is_shown = left.staying.iter().all(|&(peer, _)| self.p2p.has_told(peer));
             match left.own {
-                Some(own) if left.is_shown => self.words.show(own.word),
+                Some(own) if left.is_shown => self.stock.show(own.word),
                 _ => {}
             }
         }
@@ -115,9 +115,7 @@ impl Engine {
     fn dissolve(&mut self, left: Left) {
         self.count_uses(&left.users, -1);
         [Some(left.context), left.beside].into_iter().flatten().for_each(|one| self.p2p.close_context(one));
-        left.blocks
-            .into_iter()
-            .chain(left.own.map(|own| own.block))
-            .for_each(|block| self.p2p.arena.give(block));
+        left.blocks.into_iter().for_each(|block| self.p2p.arena.give(block));
+        left.own.into_iter().for_each(|own| self.stock.give(own, &mut self.p2p.arena));
     }
 }

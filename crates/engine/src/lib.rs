@@ -28,6 +28,7 @@ mod p2p;
 mod peers;
 mod program;
 mod run;
+mod shown;
 mod signature;
 mod slab;
 

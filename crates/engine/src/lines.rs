@@ -13,7 +13,7 @@
 
 use oxmpi_base::Result;
 use oxmpi_plan::MAX_LINES;
-use oxmpi_shm::{Arena, Block, CALLS, Calls, Departure, FIRST_LINES, Line, Segment, Signatures};
+use oxmpi_shm::{Arena, Block, CALLS, Calls, Departure, FIRST_LINES, Line, Rows, Segment, Signatures};
 
 /// How much a member of a channel shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,9 +60,14 @@ pub(crate) struct Stay {
     number: u64,
 }
 
-/// The words of a rank that serve no channel. Their memory is never used for anything else: see [`Departure`].
-#[derive(Debug, Default)]
-pub(crate) struct Words(Vec<Word>);
+/// What a rank has for channels, besides its arena.
+#[derive(Debug)]
+pub(crate) struct Stock {
+    /// Its places beside those of the other ranks.
+    rows: Rows,
+    /// Its words that serve no channel. Their memory is never used for anything else: see [`Departure`].
+    words: Vec<Word>,
+}
 
 /// Runs of a channel that can be under way at the same time, at most.
 pub(crate) const DEPTH: u64 = 15;
@@ -74,7 +79,7 @@ const SHALLOW_DEPTH: u64 = 3;
 /// So many channels are not many.
 const FEW: usize = 1024;
 
-/// Words that are taken from the arena at once.
+/// Words that are taken from the arena at once, when none lie beside those of the other ranks.
 const WORDS: usize = 128;
 
 impl Form {
@@ -134,7 +139,7 @@ impl Form {
     }
 
     /// All lines.
-    const fn count(self) -> usize {
+    pub(crate) const fn count(self) -> usize {
         self.behind() + if let Notes::Types = self.notes { CALLS } else { 0 }
     }
 
@@ -152,10 +157,10 @@ impl Form {
         segment.lines(offset, self.count())
     }
 
-    /// What a member notes of its calls.
+    /// On which line a member notes its calls, if it does.
     #[inline]
-    pub(crate) fn calls(self, shown: &[Line]) -> Option<&Calls> {
-        (self.notes >= Notes::Calls).then(|| Calls::on(&shown[self.of_runs()]))
+    pub(crate) fn calls(self) -> Option<usize> {
+        (self.notes >= Notes::Calls).then_some(self.of_runs())
     }
 
     /// What types it notes.
@@ -163,25 +168,25 @@ impl Form {
         Signatures::on(&shown[self.behind()..])
     }
 
-    /// Room for this in `arena`, told where this rank will say that it has left.
+    /// Room for this, told where this rank will say that it has left.
     ///
     /// # Errors
     /// `NoMem`, as [`Arena::take`].
     pub(crate) fn take(
         self,
+        stock: &mut Stock,
         arena: &mut Arena,
-        words: &mut Words,
         segment: &'static Segment,
     ) -> Result<Lines> {
-        let word = words.take(arena, segment)?;
-        let made = arena.take(self.count() * size_of::<Line>()).and_then(|block| {
-            let shown = self.shown(segment, block.offset).inspect_err(|_| arena.give(block))?;
+        let word = stock.take_word(arena, segment)?;
+        let made = stock.take_block(self.count() * size_of::<Line>(), arena).and_then(|block| {
+            let shown = self.shown(segment, block.offset).inspect_err(|_| stock.give_block(block, arena))?;
             Ok((block, shown))
         });
-        let (block, shown) = made.inspect_err(|_| words.show(word))?;
+        let (block, shown) = made.inspect_err(|_| stock.show(word))?;
         shown.iter().for_each(Line::clear);
-        if let Some(calls) = self.calls(shown) {
-            calls.clear();
+        if let Some(calls) = self.calls() {
+            Calls::on(&shown[calls]).clear();
         }
         if let Some(signatures) = self.signatures(shown) {
             signatures.clear();
@@ -220,22 +225,50 @@ impl Stay {
     }
 }
 
-impl Words {
-    fn take(&mut self, arena: &mut Arena, segment: &'static Segment) -> Result<Word> {
-        if self.0.is_empty() {
-            let block = arena.take(WORDS * size_of::<Departure>())?;
-            let all = segment.departures(block.offset, WORDS).inspect_err(|_| arena.give(block))?;
+impl Stock {
+    pub(crate) fn new(rows: Rows) -> Self {
+        Self { rows, words: Vec::new() }
+    }
+
+    /// Memory for lines: beside that of the other ranks if it is as much as is had there.
+    fn take_block(&mut self, bytes: usize, arena: &mut Arena) -> Result<Block> {
+        let fits = bytes <= Rows::PLACE_BYTES && bytes > Rows::PLACE_BYTES / 2;
+        match fits.then(|| self.rows.take()).flatten() {
+            Some(block) => Ok(block),
+            None => arena.take(bytes),
+        }
+    }
+
+    /// Takes back what nobody looks at any more.
+    pub(crate) fn give(&mut self, lines: Lines, arena: &mut Arena) {
+        self.give_block(lines.block, arena);
+    }
+
+    fn give_block(&mut self, block: Block, arena: &mut Arena) {
+        if !self.rows.give(block) {
+            arena.give(block);
+        }
+    }
+
+    fn take_word(&mut self, arena: &mut Arena, segment: &'static Segment) -> Result<Word> {
+        if self.words.is_empty() {
+            let block = match self.rows.take_words() {
+                Some(block) => block,
+                None => arena.take(WORDS * size_of::<Departure>())?,
+            };
+            let count = block.bytes / size_of::<Departure>();
+            let all = segment.departures(block.offset, count).inspect_err(|_| arena.give(block))?;
             all.iter().for_each(Departure::clear);
             let words = (block.offset..).step_by(size_of::<Departure>()).zip(all);
-            self.0.extend(words.map(|(offset, departure)| Word { offset, departure, number: 0 }));
+            self.words.extend(words.map(|(offset, departure)| Word { offset, departure, number: 0 }));
         }
-        Ok(self.0.pop().expect("just taken"))
+        Ok(self.words.pop().expect("just taken"))
     }
 
     /// Shows by a word that this rank has left what it was used for, and takes it back.
     pub(crate) fn show(&mut self, word: Word) {
         word.departure.show(word.number);
-        self.0.push(word);
+        self.words.push(word);
     }
 }
 

@@ -312,7 +312,7 @@ impl Run {
             return false;
         }
         reach(Point::BeforePost);
-        let own = means.channel.line(Peer::Local(means.channel.rank()), self.turn, line);
+        let own = means.channel.own_line(self.turn, line);
         let sequence = self.sequence(segment);
         // Runs are admitted only as long as this fits.
         let note = self.word | (self.turn.number - means.channel.completed()) & LAG;

@@ -12,7 +12,7 @@ use crate::membarrier;
 use crate::seat::{self, Claim, Ticket};
 use crate::sleepers::{Asleep, Bed, Sleepers, Summary};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::{Arena, Doorway, Knocks, Phase, Rings, Segment, StatePage, usable_cpus};
+use crate::{Arena, Doorway, Knocks, Phase, Rings, Rows, Segment, StatePage, usable_cpus};
 
 /// The segment of one job.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,8 @@ pub struct Member {
     pub rank: usize,
     /// The rank's part of the segment.
     pub arena: Arena,
+    /// Its places among those of the others.
+    pub rows: Rows,
 }
 
 #[repr(C)]
@@ -46,7 +48,7 @@ struct Header {
 }
 
 /// Changes whenever the layout does, so that a launcher and a library of different versions say so.
-const MAGIC: u32 = 0x6f78_000a;
+const MAGIC: u32 = 0x6f78_000b;
 
 /// Windows are allocated when they are used first, so that this is no more than a bound.
 const HEAP_ARENA_BITS: u32 = 30;
@@ -195,7 +197,8 @@ impl Job {
         taken.is_ok() || taken == Err(mine)
     }
 
-    /// Makes a rank's ties, doorbell, doorway, rings, lines and arena what they were at first.
+    /// Makes a rank's ties, doorbell, doorway, rings, lines and arena what they were at first; for the first rank the
+    /// rows of all, too.
     ///
     /// # Errors
     /// The system's.
@@ -210,6 +213,9 @@ impl Job {
         let (begin, end) = (layout.first_lines(rank), layout.first_lines(rank + 1));
         segment.clear(begin, end - begin)?;
         segment.reserve(begin, end - begin)?;
+        if rank == 0 {
+            segment.clear(layout.rows(), layout.arena_bytes())?;
+        }
         segment.clear(layout.arena(rank), layout.arena_bytes())
     }
 
@@ -379,7 +385,8 @@ impl Job {
             job.note_blind();
         }
         let arena = Arena::new(job.segment, job.layout.arena(rank));
-        Member { rank, arena }
+        let rows = Rows::new(job.segment, &job.layout, rank);
+        Member { rank, arena, rows }
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Layout {
     arena_bits: u32,
 }
 
-/// A part of an arena that is mapped as a whole, when it is used first. No block lies in two.
+/// A part of an arena, or of the rows, that is mapped as a whole, when it is used first. No block lies in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     /// Among all windows of the segment, the first of each arena before the others.
@@ -27,7 +27,7 @@ pub(crate) struct Window {
     pub bytes: usize,
 }
 
-/// Where the windows of all arenas lie: what is needed to find the one behind an offset, and no more.
+/// Where the windows of all arenas, and of the rows, lie: what is needed to find the one behind an offset, and no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Windows {
     begin: usize,
@@ -115,6 +115,12 @@ impl Layout {
         self.fixed_bytes() + COLOUR + rank * self.arena_bytes()
     }
 
+    /// What ranks have side by side, behind their arenas and as long as one of them: see the module `rows`.
+    pub(crate) fn rows(&self) -> usize {
+        self.arena(self.ranks)
+    }
+
+    /// Bytes of an arena, and of the rows.
     pub(crate) fn arena_bytes(&self) -> usize {
         1 << self.arena_bits
     }
@@ -124,11 +130,11 @@ impl Layout {
     }
 
     pub(crate) fn total_bytes(&self) -> usize {
-        self.arena(self.ranks).next_multiple_of(PAGE)
+        (self.rows() + self.arena_bytes()).next_multiple_of(PAGE)
     }
 
     pub(crate) fn windows(&self) -> Windows {
-        Windows { begin: self.arena(0), arenas: self.ranks, arena_bits: self.arena_bits }
+        Windows { begin: self.arena(0), arenas: self.ranks + 1, arena_bits: self.arena_bits }
     }
 }
 
@@ -228,7 +234,7 @@ mod tests {
             assert!(
                 layout.knocks(ranks - 1).is_multiple_of(128) && layout.rings(ranks - 1).is_multiple_of(128)
             );
-            assert_eq!(layout.arena(ranks) + PAGE / 2, layout.total_bytes());
+            assert_eq!(layout.arena(ranks + 1) + PAGE / 2, layout.total_bytes());
         }
     }
 
@@ -245,13 +251,13 @@ mod tests {
                 end += window.bytes;
                 assert_eq!(windows.find(end - 1), Some(*window));
                 let first = windows.find_first(end - 1);
-                let is_first = window.index < ranks;
+                let is_first = window.index <= ranks;
                 assert_eq!(first, is_first.then_some((window.index, window.bytes - 1, 1)));
             }
             let mut indices: Vec<usize> = all.iter().map(|window| window.index).collect();
             indices.sort_unstable();
             assert!(indices.into_iter().eq(0..windows.count()));
-            assert_eq!(end, layout.arena(ranks));
+            assert_eq!(end, layout.rows() + layout.arena_bytes());
             assert_eq!(windows.find(end), None);
             assert_eq!(windows.find(layout.arena(0) - 1), None);
         }
@@ -264,7 +270,7 @@ mod tests {
         let limit = all.fixed_bytes() as u64 + (100 << 20);
         let small = Layout::for_ranks(4, 6 << 30, limit).expect("16 MiB for each");
         assert_eq!((small.arena_bytes(), small.fixed_bytes()), (16 << 20, all.fixed_bytes()));
-        assert_eq!(Layout::for_ranks(4, 6 << 30, all.fixed_bytes() as u64 + (3 << 20)), None);
+        assert_eq!(Layout::for_ranks(4, 6 << 30, all.fixed_bytes() as u64 + (4 << 20)), None);
         for memory in [0, u64::MAX] {
             assert!(Layout::for_ranks(1 << 20, memory, u64::MAX).is_some(), "{memory} bytes");
         }

@@ -14,6 +14,7 @@
 //! | rings | a word per pair of ranks: where the sender's first [`ring`] lies ([`Rings`]) | the sender |
 //! | first lines | a few lines per rank, for the first communicator | that rank |
 //! | arenas | a range per rank: lines, slots and departures of its collectives, rings to other processes | that rank |
+//! | rows | places that all ranks have side by side, for lines and departures of communicators ([`Rows`]) | each rank its own |
 //!
 //! Nothing in it is an address; whatever a peer wrote is checked against the segment's bounds before use.
 //! What is mapped stays until the process ends, so views of it are `'static`; another job's segment that is given up
@@ -39,6 +40,7 @@ mod membarrier;
 mod partitions;
 pub mod ring;
 mod rings;
+mod rows;
 mod seat;
 mod segment;
 mod single_copy;
@@ -62,6 +64,7 @@ pub use line::{INLINE_BYTES, Line};
 pub use machine::{ProcessorQueue, now_ns, usable_cpus, yield_now};
 pub use partitions::{Arrivals, Marked, Marks, Taken};
 pub use rings::{RingPlace, Rings};
+pub use rows::Rows;
 pub use seat::{Claim, Ticket};
 pub use segment::Segment;
 pub use single_copy::SingleCopy;

@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn what_lies_in_no_window_or_in_two_is_refused() {
         let (segment, layout) = segment();
-        let (fixed, first, end) = (layout.fixed_bytes(), layout.arena(0), layout.arena(2));
+        let (fixed, first, end) = (layout.fixed_bytes(), layout.arena(0), layout.arena(3));
         let beyond =
             [(fixed - 8, 9), (first + (1 << 20) - 8, 9), (end - 8, 9), (fixed, 1), (end, 1), (0, usize::MAX)];
         let typed = [layout.state(1), layout.doorbell(0), layout.doorway(1), layout.rings(1)];
