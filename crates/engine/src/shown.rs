@@ -1,8 +1,8 @@
 //! What the members of a channel show, by place.
 //!
-//! Mostly the lines of all lie at equal distances in a part of the segment that one mapping shows: those that ranks have
-//! from the start, and those of communicators that they have made in the same order ([`Rows`](oxmpi_shm::Rows)). Then
-//! that is all that is kept, however many members there are.
+//! Mostly the lines of all lie at equal distances in a part of the segment that one mapping shows: those that ranks
+//! have from the start, and those of communicators that they have made in the same order
+//! ([`Rows`](oxmpi_shm::Rows)). Then that is all that is kept, however many members there are.
 
 use oxmpi_base::Result;
 use oxmpi_shm::{FIRST_LINES, Line, Segment};

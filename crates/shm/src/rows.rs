@@ -6,8 +6,8 @@
 //! where they are; one mapping shows them; and who touches a page of one rank gets those of its neighbours with it,
 //! since the kernel maps sixteen pages at a time. Ranks that find different rows lose that, and nothing else.
 //!
-//! What would be the first row holds words instead ([`Departure`](crate::Departure)), for the same reason: some lines of
-//! them for each rank.
+//! What would be the first row holds words instead ([`Departure`](crate::Departure)), for the same reason: some lines
+//! of them for each rank.
 //!
 //! Only a rank gives out its places, so the bookkeeping is private memory. There is memory behind the places that were
 //! used, and beyond many it goes back to the system with the place.

@@ -100,8 +100,8 @@ impl Summary {
         self.word.load(Ordering::Relaxed) & SET != 0
     }
 
-    /// Notes that this process, which has published nothing yet, passes no barriers. Nobody relies on them from then on;
-    /// who did before is seen to sleep.
+    /// Notes that this process, which has published nothing yet, passes no barriers. Nobody relies on them from then
+    /// on; who did before is seen to sleep.
     pub(crate) fn note_blind(&self) {
         self.change(|word| word | BLIND);
     }
