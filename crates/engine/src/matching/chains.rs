@@ -71,6 +71,8 @@ struct Chain {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mixer(u64);
 
+/// So many tags lie side by side.
+const NEIGHBOURS: u64 = 8;
 const NOBODY: u32 = u32::MAX;
 const ALONE: Link = Link { before: NOBODY, behind: NOBODY };
 
@@ -149,6 +151,7 @@ impl<T: Waiting<N>, const N: usize> Chains<T, N> {
         });
         let mut patterns: Vec<(u64, u32, Pattern)> = patterns.collect();
         patterns.sort_unstable_by_key(|&(number, ..)| number);
+        self.by_pattern.reserve(patterns.len());
         patterns.into_iter().for_each(|(_, place, pattern)| self.link(kind, pattern, place));
     }
 
@@ -219,10 +222,13 @@ impl<T: Waiting<N>, const N: usize> FromIterator<T> for Chains<T, N> {
 }
 
 impl Hash for Pattern {
-    /// As one word: wildcards look like numbers that are seldom asked for.
+    /// As one word: wildcards look like numbers that are seldom asked for. Tags that follow each other are found side by
+    /// side, so that they share the cache lines of the table.
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let half = |wanted: Option<i32>| u64::from(wanted.unwrap_or(i32::MIN).cast_unsigned());
-        hasher.write_u64(half(self.source) << 32 | half(self.tag));
+        let (source, tag) = (half(self.source), half(self.tag));
+        hasher.write_u64(source << 32 | (tag / NEIGHBOURS));
+        hasher.write_u8((tag % NEIGHBOURS) as u8);
     }
 }
 
@@ -233,6 +239,12 @@ impl Hasher for Mixer {
         let product =
             u128::from(self.0 ^ word ^ 0x243f_6a88_85a3_08d3) * u128::from(0x1319_8a2e_0370_7345_u64);
         self.0 = product as u64 ^ (product >> 64) as u64;
+    }
+
+    /// One of [`NEIGHBOURS`]: the table takes a place by the lower bits, and compares the upper ones first.
+    #[inline]
+    fn write_u8(&mut self, byte: u8) {
+        self.0 = self.0.wrapping_add(u64::from(byte)) ^ u64::from(byte) << (u64::BITS - NEIGHBOURS.ilog2());
     }
 
     fn write_u32(&mut self, word: u32) {
