@@ -7,7 +7,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use oxmpi_base::{Error, Result};
-use oxmpi_shm::{Bed, Invitation, Job, Member, Phase, Posts, StatePage, Ticket, shown_settings};
+use oxmpi_shm::{Bed, Invitation, Job, Line, Member, Phase, Posts, StatePage, Ticket, shown_settings};
 
 use crate::absent::Absent;
 use crate::addresses::Addresses;
@@ -256,6 +256,9 @@ impl Engine {
             (0..self.size() as u32).map(|rank| Address { peer: PeerId::of_rank(rank), context }).collect();
         let lines = (0..self.size()).map(|rank| self.job.first_lines(rank)).collect();
         let (rank, remote, form) = (self.rank as u32, Addresses::NONE, Form::OF_FIRST_LINES);
+        // Only pages that were touched come into another process together with their neighbours.
+        let mine = form.shown(self.job.segment(), self.job.first_lines(self.rank));
+        mine.iter().copied().flatten().for_each(Line::clear);
         let plan = ChannelPlan { rank, members, remote, beside, lines, form };
         self.open_channel(plan, None).expect("the first lines are mapped from the start")
     }
