@@ -8,6 +8,8 @@
    - pingpong: a message there and one back.
    - window: 64 nonblocking messages in one direction, completed together, and then a short answer.
    - listener: messages there and back of thread 0, while the other threads wait for one that comes in the end.
+   - any: the same, where they wait for any of four messages.
+   - barrier: the same, where those of rank 1 wait in a barrier.
    - self: a message of each thread of rank 0 to itself, while rank 1 sleeps: what threads that have a processor each cost
      one another. */
 #define _POSIX_C_SOURCE 200809L
@@ -69,6 +71,32 @@ static void listener(MPI_Comm comm, int times) {
     }
 }
 
+static void any(MPI_Comm comm, int times) {
+    enum { FEW = 4 };
+    char nothing[FEW][8] = {{0}};
+    MPI_Request requests[FEW];
+    int done;
+    if (comm == comms[0]) {
+        pingpong(comm, times);
+        for (int i = FEW; i < FEW * threads; i++)
+            MPI_Send(nothing, 8, MPI_BYTE, !rank, i % FEW, comms[i / FEW]);
+        return;
+    }
+    for (int i = 0; i < FEW; i++)
+        MPI_Irecv(nothing[i], 8, MPI_BYTE, !rank, i, comm, &requests[i]);
+    for (int i = 0; i < FEW; i++)
+        MPI_Waitany(FEW, requests, &done, MPI_STATUS_IGNORE);
+}
+
+static void barrier(MPI_Comm comm, int times) {
+    if (comm == comms[0])
+        pingpong(comm, times);
+    else if (rank == 1)
+        MPI_Barrier(comm);
+    for (int i = 1; comm == comms[0] && rank == 0 && i < threads; i++)
+        MPI_Barrier(comms[i]);
+}
+
 static void to_self(MPI_Comm comm, int times) {
     char from[8] = {0}, into[8];
     for (int i = 0; rank == 0 && i < times; i++)
@@ -84,6 +112,8 @@ static const struct {
     {"pingpong", pingpong, 2, 0},
     {"window", window, WINDOW + 1, 0},
     {"listener", listener, 2, 1},
+    {"any", any, 2, 1},
+    {"barrier", barrier, 2, 1},
     {"self", to_self, 1, 0},
 };
 

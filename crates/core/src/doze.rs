@@ -4,8 +4,9 @@
 //! another one exchanges messages all the time, the first would get up for each of them, in vain, and whoever sends
 //! them pay for ringing. A thread that notices this dozes: away from the doorbell, as nobody knows that it sleeps, for
 //! a millisecond at a time. What arrives the others see, who look so often, and who makes happen what it waits for
-//! wakes it; so it dozes only where it waits for one message. When the others look seldom it goes back to the doorbell:
-//! until then what comes for it may lie for the rest of that millisecond.
+//! wakes it; so it dozes only where it waits for what the engine keeps, as it keeps a blocking collective then, and for
+//! few things. When the others look seldom it goes back to the doorbell: until then what comes for it may lie for the
+//! rest of that millisecond.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,12 +62,13 @@ impl Process {
         if result.is_some() || self.is_to_stay_up(&mut state, awaited, &mut result) {
             return result;
         }
-        let Some(event) = awaited.event(&state) else {
+        let events = awaited.events(&state);
+        if events.is_empty() {
             *unrest = Unrest::default();
             return None;
-        };
+        }
         let alarm = Arc::new(Alarm::default());
-        let dozing = state.engine.p2p.sleep_until(event, &alarm);
+        let dozing = state.engine.p2p.sleep_until(events, &alarm);
         unrest.waits = state.waits;
         drop(state);
         alarm.sleep(DOZE * dozing as u32);

@@ -308,8 +308,8 @@ impl<T, L: FnMut(&mut State) -> Option<T>> Awaited for Probe<'_, L> {
         while self.lost.is_some() && state.engine.poll() {}
     }
 
-    fn event(&self, _: &State) -> Option<Event> {
-        Some(Event::Arrival(self.comm.context))
+    fn events(&self, _: &State) -> Vec<Event> {
+        vec![Event::Arrival(self.comm.context)]
     }
 
     fn posts(&self, _: &State) -> Posts {
@@ -402,8 +402,8 @@ impl Awaited for Receive {
         is_none_yet.then(|| self.look_posted(&mut state.engine.p2p)).flatten()
     }
 
-    fn event(&self, _: &State) -> Option<Event> {
-        self.op.map(Event::Over)
+    fn events(&self, _: &State) -> Vec<Event> {
+        self.op.map(Event::Over).into_iter().collect()
     }
 
     fn describe(&self, state: &State) -> Option<String> {

@@ -50,9 +50,9 @@ pub(crate) trait Awaited {
         None
     }
 
-    /// What must happen first, if another thread of the rank would notice it.
-    fn event(&self, _: &State) -> Option<Event> {
-        None
+    /// One of which must happen first, if another thread of the rank would notice each of them.
+    fn events(&self, _: &State) -> Vec<Event> {
+        Vec::new()
     }
 
     /// Whose posts it waits for, beside what the engine keeps.
@@ -72,10 +72,11 @@ pub(crate) trait Awaited {
 }
 
 /// What `look` looks for, and who is missed according to `misses`.
-pub(crate) struct Needing<L, M> {
+pub(crate) struct Needing<L, M, E = fn(&State) -> Vec<Event>> {
     look: L,
     misses: M,
-    event: Option<Event>,
+    events: E,
+    posts: Posts,
 }
 
 impl<T, L, M> Needing<L, M>
@@ -85,20 +86,29 @@ where
 {
     #[inline]
     pub(crate) fn new(look: L, misses: M) -> Self {
-        Self { look, misses, event: None }
+        Self { look, misses, events: |_| Vec::new(), posts: Posts::OfAnybody }
     }
 
     /// As this, which has come when an operation is over, and not before.
     #[inline]
-    pub(crate) fn end_of(self, operation: OpKey) -> Self {
-        Self { event: Some(Event::Over(operation)), ..self }
+    pub(crate) fn end_of(self, operation: OpKey) -> Needing<L, M, impl Fn(&State) -> Vec<Event>> {
+        self.until(move |_: &State| vec![Event::Over(operation)])
+    }
+
+    /// As this, which the engine keeps, and which has not come before one of `events` happens; if these are none,
+    /// nobody knows.
+    #[inline]
+    pub(crate) fn until<E: Fn(&State) -> Vec<Event>>(self, events: E) -> Needing<L, M, E> {
+        let Self { look, misses, .. } = self;
+        Needing { look, misses, events, posts: Posts::OfNobody }
     }
 }
 
-impl<T, L, M> Awaited for Needing<L, M>
+impl<T, L, M, E> Awaited for Needing<L, M, E>
 where
     L: FnMut(&mut State) -> Option<T>,
     M: Fn(&State, &mut Absent) -> Option<PeerId>,
+    E: Fn(&State) -> Vec<Event>,
 {
     type Outcome = T;
 
@@ -107,8 +117,12 @@ where
         (self.look)(state)
     }
 
-    fn event(&self, _: &State) -> Option<Event> {
-        self.event
+    fn events(&self, state: &State) -> Vec<Event> {
+        (self.events)(state)
+    }
+
+    fn posts(&self, _: &State) -> Posts {
+        self.posts
     }
 
     fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {

@@ -43,6 +43,15 @@ pub struct Transfer {
 }
 
 impl Binding {
+    /// The same, with the stand-ins that this one has: the engine keeps the run from now on.
+    pub(crate) fn hand_over(&self) -> Self {
+        let images = self.images.as_deref().map(|Images { before, after, regions }| {
+            let (before, after) = (before.clone(), after.clone());
+            Box::new(Images { before, after, regions: RefCell::new(regions.take()) })
+        });
+        Self { send: self.send.clone(), recv: self.recv.clone(), reducer: self.reducer.clone(), images }
+    }
+
     pub(crate) fn buffer(&self, buf: Buf) -> &Buffer {
         match buf {
             Buf::Send => &self.send,

@@ -37,7 +37,7 @@ pub enum Standing {
 
 /// What to strike out when an operation is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry(u64);
+pub struct Entry(u64);
 
 /// The number of a set.
 pub type SetKey = Key<Set>;
@@ -194,13 +194,22 @@ impl Board {
         loop {
             let key = Key::from_word(self.sets.get_mut(set)?.over.pop_front()?);
             // What was forgotten has left the set; and one that was started again will be listed again.
-            let is_member = self.watched.get(&(key.place() as u32)) == Some(&set);
+            let is_member = self.is_in(set, key.place() as u32);
             if is_member && matches!(self.standing(key), Some(Standing::Over | Standing::Inactive)) {
                 self.marks[key.place()].is_watched = false;
                 self.take_out(key.place() as u32);
                 return Some(key);
             }
         }
+    }
+
+    /// Whether a set will list this when it is struck out.
+    pub(crate) fn is_listed_in(&self, set: SetKey, entry: Entry) -> bool {
+        self.is_in(set, Key::<()>::from_word(entry.0).place() as u32)
+    }
+
+    fn is_in(&self, set: SetKey, place: u32) -> bool {
+        self.watched.get(&place) == Some(&set)
     }
 
     #[cold]

@@ -19,7 +19,7 @@ use crate::jobs::Whereabouts;
 use crate::left::Left;
 use crate::lines::{Form, Lines, Notes, Stock};
 use crate::names::Names;
-use crate::p2p::{Address, P2p};
+use crate::p2p::{Address, Event, P2p};
 use crate::peers::{PeerId, Peers};
 use crate::program::Program;
 use crate::run::{Awaits, Means, Run};
@@ -385,6 +385,22 @@ impl Engine {
         self.runs.get_mut(key).expect("kept runs are forgotten last").run.sign(signature);
     }
 
+    /// Keeps a run that has begun, and that its caller has moved on until now; to be asked for as one that was kept
+    /// from the start.
+    pub fn adopt(
+        &mut self,
+        channel: ChannelKey,
+        run: &mut Run,
+        plan: &Arc<Program>,
+        binding: &Binding,
+    ) -> RunKey {
+        let key = self.keep(channel, Arc::clone(plan), binding.hand_over(), Lifetime::Blocking);
+        let kept = self.runs.get_mut(key).expect("just kept");
+        std::mem::swap(&mut kept.run, run);
+        self.keep_moving(key);
+        key
+    }
+
     /// Begins a kept run and does what can be done at once.
     #[inline]
     pub fn start(&mut self, key: RunKey) {
@@ -394,22 +410,27 @@ impl Engine {
         kept.run.begin(channel, &kept.plan, &kept.binding, &mut self.p2p);
         let result = kept.advance(&mut self.p2p, channel);
         match result {
-            Ok(false) => {
-                if kept.run.is_admitted(channel) {
-                    kept.place = Place::Active(self.active.len());
-                    self.active.push(key);
-                } else {
-                    kept.place = Place::Held;
-                    self.held.entry(kept.channel).or_default().push_back(key);
-                }
-                return;
-            }
+            Ok(false) => return self.keep_moving(key),
             Ok(true) => {}
             Err(error) => kept.failure = Some(error),
         }
         self.p2p.board.strike(kept.entry);
         let channel = kept.channel;
         self.admit(channel);
+    }
+
+    /// Moves a run on from now on whenever this is polled, or holds it back until earlier ones are complete.
+    #[inline]
+    fn keep_moving(&mut self, key: RunKey) {
+        let kept = self.runs.get_mut(key).expect("kept runs are forgotten last");
+        let channel = self.channels.get(kept.channel).expect("channels are left last");
+        if kept.run.is_admitted(channel) {
+            kept.place = Place::Active(self.active.len());
+            self.active.push(key);
+        } else {
+            kept.place = Place::Held;
+            self.held.entry(kept.channel).or_default().push_back(key);
+        }
     }
 
     /// Lets those runs of a channel go on that need not be held back any more: another one is complete.
@@ -463,7 +484,9 @@ impl Engine {
             Err(error) => kept.failure = Some(error),
         }
         self.p2p.wake_own_threads();
-        self.p2p.board.strike(kept.entry);
+        let entry = kept.entry;
+        self.p2p.happened(|| [Event::Complete(key), Event::Struck(entry)]);
+        self.p2p.board.strike(entry);
         kept.place = Place::Idle;
         let channel = kept.channel;
         self.active.swap_remove(place);

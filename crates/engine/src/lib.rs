@@ -35,7 +35,7 @@ mod slab;
 pub use absent::Absent;
 pub use addresses::Addresses;
 pub use binding::{Binding, Images, Transfer};
-pub use board::{Board, SetKey, Standing};
+pub use board::{Board, Entry, SetKey, Standing};
 pub use call::{Call, Called, Lifetime};
 pub use channel::{Channel, ChannelPlan};
 pub use engine::{ChannelKey, Engine, Joining, RunKey};

@@ -21,8 +21,9 @@ impl Alarm {
 
     /// Wakes the thread. What it is to see is told by other means: a gate, mostly.
     pub fn ring(&self) {
-        self.0.store(1, Ordering::Relaxed);
-        let _ = futex::wake(&self.0, futex::Flags::PRIVATE, 1); // nobody sleeps, or one does
+        if self.0.swap(1, Ordering::Relaxed) == 0 {
+            let _ = futex::wake(&self.0, futex::Flags::PRIVATE, 1); // nobody sleeps, or one does
+        }
     }
 }
 

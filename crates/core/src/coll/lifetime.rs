@@ -10,7 +10,7 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::machine::Posts;
 use oxmpi_engine::{
-    Absent, Address, Addresses, Call, Called, ChannelKey, ChannelPlan, Form, Lifetime, Lines, PeerId,
+    Absent, Address, Addresses, Call, Called, ChannelKey, ChannelPlan, Event, Form, Lifetime, Lines, PeerId,
     Program, Run, RunKey,
 };
 use oxmpi_plan::{MAX_LINES, Peer};
@@ -39,7 +39,7 @@ impl Process {
             run.sign(signature.clone());
         }
         state.engine.begin(comm.channel, &mut run, &plan, &operation.binding);
-        self.wait_inside(state, OnTheStack { comm, operation, run: &mut run, plan: Some(plan) })
+        self.wait_inside(state, OnTheStack { comm, operation, run: &mut run, plan: Some(plan), kept: None })
     }
 
     /// Begins a collective.
@@ -93,6 +93,24 @@ struct OnTheStack<'a> {
     run: &'a mut Run,
     /// Until the run is complete.
     plan: Option<Arc<Program>>,
+    /// The run, once the engine keeps it.
+    kept: Option<RunKey>,
+}
+
+impl OnTheStack<'_> {
+    /// Looks at a run that the engine keeps.
+    #[cold]
+    fn look_at_kept(&mut self, state: &mut State, kept: RunKey) -> Option<Result<()>> {
+        if !state.engine.drive(kept) {
+            return None;
+        }
+        let outcome = state.engine.outcome(kept);
+        state.engine.forget(kept);
+        if let Some(plan) = self.plan.take() {
+            state.give_plan_back(self.comm, self.operation, plan);
+        }
+        Some(outcome)
+    }
 }
 
 impl Awaited for OnTheStack<'_> {
@@ -102,6 +120,9 @@ impl Awaited for OnTheStack<'_> {
     fn look(&mut self, state: &mut State) -> Option<Result<()>> {
         if self.run.awaits().is_some_and(|awaits| !awaits.has_come()) {
             return None;
+        }
+        if let Some(kept) = self.kept {
+            return self.look_at_kept(state, kept);
         }
         let plan = self.plan.as_ref()?;
         let (channel, binding) = (self.comm.channel, &self.operation.binding);
@@ -121,23 +142,38 @@ impl Awaited for OnTheStack<'_> {
         self.run.awaits().is_some()
     }
 
+    fn post(&mut self, state: &mut State) -> Option<Result<()>> {
+        if let (None, Some(plan)) = (self.kept, &self.plan) {
+            self.kept = Some(state.engine.adopt(self.comm.channel, self.run, plan, &self.operation.binding));
+        }
+        None
+    }
+
+    fn events(&self, _: &State) -> Vec<Event> {
+        self.kept.map(Event::Complete).into_iter().collect()
+    }
+
     fn suspect(&mut self, state: &mut State) {
-        if let Some(plan) = &self.plan {
+        if let (None, Some(plan)) = (self.kept, &self.plan) {
             state.engine.suspect_run(self.comm.channel, self.run, plan);
         }
     }
 
     fn posts(&self, state: &State) -> Posts {
-        let plan = self.plan.as_ref();
+        let plan = self.plan.as_ref().filter(|_| self.kept.is_none());
         plan.map_or(Posts::OfNobody, |plan| state.engine.posts_for(self.comm.channel, self.run, plan))
     }
 
     fn describe(&self, state: &State) -> Option<String> {
-        self.plan.as_ref().map(|plan| state.engine.describe_run(self.comm.channel, self.run, plan, state))
+        let plan = self.plan.as_ref().filter(|_| self.kept.is_none());
+        plan.map(|plan| state.engine.describe_run(self.comm.channel, self.run, plan, state))
     }
 
     fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {
-        state.engine.misses(self.comm.channel, self.run, self.plan.as_ref()?, absent)
+        match self.kept {
+            Some(kept) => state.engine.misses_for(kept, absent),
+            None => state.engine.misses(self.comm.channel, self.run, self.plan.as_ref()?, absent),
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{Error, Result};
+use oxmpi_engine::Event;
 
 use super::completion::{Completion, misuse, no_request};
 use super::generalized::{Generalized, GeneralizedCallbacks};
@@ -31,6 +32,7 @@ impl Process {
         };
         let to_free = generalized.complete()?;
         state.show(key);
+        state.engine.p2p.happened(|| [Event::struck(key)]);
         drop(state);
         self.ring_own_bell();
         Ok(to_free.and_then(|callbacks| self.end_generalized(key, &*callbacks).err()))

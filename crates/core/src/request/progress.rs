@@ -61,13 +61,8 @@ impl Awaited for OneRequest {
         self.awaits = None;
     }
 
-    fn event(&self, state: &State) -> Option<Event> {
-        match &state.requests.all.get(self.key)?.kind {
-            Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
-                Some(Event::Over(*op))
-            }
-            _ => None,
-        }
+    fn events(&self, state: &State) -> Vec<Event> {
+        state.end_of(self.key).into_iter().collect()
     }
 
     fn posts(&self, _: &State) -> Posts {
@@ -121,6 +116,12 @@ impl State {
             }
             _ => None,
         }
+    }
+
+    /// What happens when a request is over, if it is under way and the board is told.
+    pub(super) fn end_of(&self, key: RequestKey) -> Option<Event> {
+        let standing = self.engine.p2p.board.standing(key);
+        matches!(standing, Some(Standing::UnderWay(_))).then(|| Event::struck(key))
     }
 
     /// Completes the operation of a request if it is over.

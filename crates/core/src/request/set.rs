@@ -6,7 +6,7 @@
 //! MPI-5.0: Point-to-Point Communication, Multiple Completions.
 
 use oxmpi_base::Result;
-use oxmpi_engine::{Absent, PeerId, SetKey};
+use oxmpi_engine::{Absent, Event, PeerId, SetKey};
 
 use super::RequestKey;
 use super::completion::{Completion, misuse};
@@ -37,13 +37,14 @@ impl Process {
 
     /// Waits for the next operation of a set that is over and completes it: which, or `None` if the set is empty.
     pub fn wait_in_set(&self, set: SetKey) -> Option<(RequestKey, Completion)> {
-        let done = self.wait_for(Needing::new(
+        let next = Needing::new(
             |state: &mut State| match state.complete_next_of(set) {
                 None if state.engine.p2p.board.len_of(set) > 0 => None,
                 done => Some(done),
             },
             |state: &State, absent: &mut Absent| state.misses_for_set(set, absent),
-        ));
+        );
+        let done = self.wait_for(next.until(|_: &State| vec![Event::Next(set)]));
         done.map(|(key, completion)| (key, self.concluded(key, completion)))
     }
 

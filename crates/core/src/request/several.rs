@@ -8,7 +8,7 @@
 use std::cell::Cell;
 
 use oxmpi_base::Result;
-use oxmpi_engine::{Absent, PeerId, Standing};
+use oxmpi_engine::{Absent, Event, PeerId, Standing};
 
 use super::RequestKey;
 use super::array::{RequestArray, Survey};
@@ -16,6 +16,9 @@ use super::completion::{AnyTest, Completion};
 use super::conclusion::Found;
 use crate::process::{Process, State};
 use crate::wait::Needing;
+
+/// Threads sleep for the end of any of no more requests but at the doorbell: whoever ends one looks at all.
+const FEW: usize = 64;
 
 impl Process {
     /// Waits for all operations; `each` is told how each ended, null requests (`None`) too.
@@ -32,12 +35,12 @@ impl Process {
         let next = Cell::new(0);
         loop {
             let look = |state: &mut State| state.complete_from(keys, &next, &mut each);
-            let generalized = self.wait_inside(
-                state,
-                Needing::new(look, |state: &State, absent: &mut Absent| {
-                    state.misses_for(keys.at(next.get())?, absent)
-                }),
-            );
+            let next_one = Needing::new(look, |state: &State, absent: &mut Absent| {
+                state.misses_for(keys.at(next.get())?, absent)
+            });
+            let end = |state: &State| keys.at(next.get()).and_then(|key| state.end_of(key));
+            let generalized =
+                self.wait_inside(state, next_one.until(|state: &State| end(state).into_iter().collect()));
             let Some((index, key)) = generalized else { return Ok(()) };
             each(index, self.conclude(key));
             state = self.enter();
@@ -88,10 +91,8 @@ impl Process {
         let state = self.enter();
         let mut survey = Survey::of(&state.engine.p2p.board, keys)?;
         let look = |state: &mut State| state.look_for_any(keys, &mut survey);
-        let done = self.wait_inside(
-            state,
-            Needing::new(look, |state: &State, absent: &mut Absent| state.misses_for_all(keys, absent)),
-        );
+        let any = Needing::new(look, |state: &State, absent: &mut Absent| state.misses_for_all(keys, absent));
+        let done = self.wait_inside(state, any.until(|state: &State| state.ends_of(keys)));
         Ok(done.map(|(index, key, completion)| (index, self.concluded(key, completion))))
     }
 
@@ -132,10 +133,9 @@ impl Process {
             Some(0) => None,
             count => Some(count),
         };
-        let count = self.wait_inside(
-            state,
-            Needing::new(look, |state: &State, absent: &mut Absent| state.misses_for_all(keys, absent)),
-        );
+        let some =
+            Needing::new(look, |state: &State, absent: &mut Absent| state.misses_for_all(keys, absent));
+        let count = self.wait_inside(state, some.until(|state: &State| state.ends_of(keys)));
         found.conclude(self);
         Ok(count)
     }
@@ -266,6 +266,15 @@ impl State {
             // Another thread may have completed some, against the rules: they are passed over.
             *survey = Survey::of_those_left(&self.engine.p2p.board, keys);
         }
+    }
+
+    /// What happens when one of several requests is over, if these are few and the board is told of each.
+    fn ends_of(&self, keys: &(impl RequestArray + ?Sized)) -> Vec<Event> {
+        let board = &self.engine.p2p.board;
+        let active = (0..keys.len()).filter_map(|index| keys.at(index));
+        let mut active = active.filter(|&key| board.standing(key) != Some(Standing::Inactive));
+        let ends: Option<Vec<_>> = active.by_ref().take(FEW).map(|key| self.end_of(key)).collect();
+        ends.filter(|_| active.next().is_none()).unwrap_or_default()
     }
 
     /// The rank of the job without which none of several requests will ever be complete.

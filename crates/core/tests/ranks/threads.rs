@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use oxmpi_core::{Communicator, Dest, RequestKey, SendMode, Source, TagPattern};
+use oxmpi_core::{Communicator, Dest, RequestKey, SendMode, Source, TagPattern, coll};
 use oxmpi_datatype::Buffer;
 
 use crate::harness::{Rank, blank, ints, memory, read_ints, run};
@@ -197,6 +197,69 @@ fn threads_that_wait_for_long_beside_one_that_exchanges_messages_get_theirs() {
                     }
                 }
                 assert_eq!(read_ints(&into), [number as i32]);
+            });
+        });
+    }
+}
+
+/// As before, of what takes more than one message: any of several, or a collective.
+#[test]
+fn threads_that_wait_for_several_things_beside_one_that_exchanges_messages_get_theirs() {
+    const EXCHANGES: i32 = 500;
+    for (ranks, seed) in [(2, 1), (3, 2)] {
+        run(ranks, seed, |rank| {
+            let mpi = rank.mpi();
+            let comms = [(); THREADS].map(|()| mpi.comm_dup(rank.world()).expect("all take part"));
+            let tag = TagPattern::Tag;
+            let send = |comm, what, with| mpi.send(comm, &ints([what]), next(rank), with, SendMode::Standard);
+            let receive = |comm, with| {
+                let into = blank(4);
+                mpi.recv(comm, Buffer::dense(into), before(rank), tag(with)).expect("it fits");
+                read_ints(&into)[0]
+            };
+            on_threads(|number| {
+                let comm = &comms[number];
+                let several = || {
+                    let begin = |with| mpi.irecv(comm, Buffer::dense(blank(4)), before(rank), tag(with));
+                    (0..3).map(|with| Some(begin(with).expect("good"))).collect::<Vec<_>>()
+                };
+                match number {
+                    0 => {
+                        for what in 0..EXCHANGES {
+                            send(comm, what, 0).expect("good");
+                            assert_eq!(receive(comm, 0), what);
+                        }
+                        for with in [2, 0, 1] {
+                            (1..3).for_each(|other| send(&comms[other], 0, with).expect("good"));
+                        }
+                        // Rank 1 comes last.
+                        if rank.rank() == 0 {
+                            send(&comms[3], 0, 1).expect("good");
+                        }
+                    }
+                    1 => {
+                        let mut left = several();
+                        while left.iter().any(Option::is_some) {
+                            let (index, _) =
+                                mpi.wait_any(&left).expect("all are there").expect("one is active");
+                            left[index] = None;
+                        }
+                    }
+                    2 => {
+                        let (mut left, mut done) = (several(), Vec::new());
+                        while done.len() < left.len() {
+                            mpi.wait_some(&left, |index, _| done.push(index)).expect("all are there");
+                            done.iter().for_each(|&index| left[index] = None);
+                        }
+                    }
+                    _ => {
+                        if rank.rank() == 1 {
+                            receive(comm, 1);
+                        }
+                        let barrier = coll::barrier(mpi, comm).expect("good");
+                        mpi.blocking(comm, &barrier).expect("all take part");
+                    }
+                }
             });
         });
     }

@@ -115,7 +115,7 @@ impl P2p {
             return self.refuse(message);
         }
         self.kept += 1;
-        self.happened(Event::Arrival(header.context));
+        self.happened(|| [Event::Arrival(header.context)]);
         self.contexts.at(header.context).keep(message);
     }
 

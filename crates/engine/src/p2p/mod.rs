@@ -53,8 +53,9 @@ use oxmpi_mem::{Alarm, Pool};
 use oxmpi_shm::Arena;
 use oxmpi_shm::ring::Header;
 
-use crate::board::{Board, Entry};
+use crate::board::{Board, Entry, SetKey};
 use crate::contexts::Contexts;
+use crate::engine::RunKey;
 use crate::names::Names;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
@@ -87,8 +88,28 @@ pub struct Address {
 pub enum Event {
     /// A message has arrived, for which no receive was posted in this context.
     Arrival(u32),
+    /// A run that the engine keeps is complete.
+    Complete(RunKey),
+    /// A thing of this set of the board is struck out.
+    Next(SetKey),
     /// An operation is over.
     Over(OpKey),
+    /// This is struck out on the board.
+    Struck(Entry),
+}
+
+/// A thread that sleeps away from the doorbell, until one of these happens.
+#[derive(Debug)]
+struct Sleeper {
+    events: Vec<Event>,
+    alarm: Arc<Alarm>,
+}
+
+impl Event {
+    /// The thing with this number is struck out on the board.
+    pub fn struck<T>(key: Key<T>) -> Self {
+        Self::Struck(Entry::of(key))
+    }
 }
 
 /// All point-to-point traffic of a rank.
@@ -115,7 +136,7 @@ pub struct P2p {
     /// Several threads may wait.
     has_threads: bool,
     /// What threads of this rank sleep for, away from the doorbell.
-    slept_for: Vec<(Event, Arc<Alarm>)>,
+    sleepers: Vec<Sleeper>,
     /// A job may have become idle.
     pub(crate) has_idle: bool,
 }
@@ -159,7 +180,7 @@ impl P2p {
             keeping: Keeping::default(),
             direct_from_bytes: u64::MAX,
             has_threads: false,
-            slept_for: Vec::new(),
+            sleepers: Vec::new(),
             has_idle: false,
         }
     }
@@ -283,29 +304,36 @@ impl P2p {
         self.has_threads
     }
 
-    /// A thread is about to sleep away from the doorbell, until `event`; how many threads do.
-    pub fn sleep_until(&mut self, event: Event, alarm: &Arc<Alarm>) -> usize {
-        self.slept_for.push((event, Arc::clone(alarm)));
-        self.slept_for.len()
+    /// A thread is about to sleep away from the doorbell, until one of `events`; how many threads do.
+    pub fn sleep_until(&mut self, events: Vec<Event>, alarm: &Arc<Alarm>) -> usize {
+        self.sleepers.push(Sleeper { events, alarm: Arc::clone(alarm) });
+        self.sleepers.len()
     }
 
     /// The thread with this alarm has got up.
     pub fn get_up(&mut self, alarm: &Arc<Alarm>) {
-        self.slept_for.retain(|(_, other)| !Arc::ptr_eq(alarm, other));
+        self.sleepers.retain(|sleeper| !Arc::ptr_eq(alarm, &sleeper.alarm));
     }
 
-    /// Wakes the threads that sleep until this, which has happened.
+    /// Wakes the threads that sleep until one of these, which happen now.
     #[inline]
-    fn happened(&self, event: Event) {
-        if !self.slept_for.is_empty() {
-            self.ring_for(event);
+    pub fn happened<const N: usize>(&self, events: impl FnOnce() -> [Event; N]) {
+        if !self.sleepers.is_empty() {
+            self.ring_for(&events());
         }
     }
 
     #[cold]
-    fn ring_for(&self, event: Event) {
-        let sleepers = self.slept_for.iter().filter(|(other, _)| *other == event);
-        sleepers.for_each(|(_, alarm)| alarm.ring());
+    fn ring_for(&self, happening: &[Event]) {
+        let is_it = |event: &Event| match *event {
+            Event::Next(set) => happening.iter().any(|now| match *now {
+                Event::Struck(entry) => self.board.is_listed_in(set, entry),
+                _ => false,
+            }),
+            _ => happening.contains(event),
+        };
+        let sleepers = self.sleepers.iter().filter(|sleeper| sleeper.events.iter().any(is_it));
+        sleepers.for_each(|sleeper| sleeper.alarm.ring());
     }
 
     /// Wakes other threads of this rank that sleep: this one has done what they may wait for.
@@ -342,13 +370,21 @@ impl P2p {
     #[inline(always)]
     fn end(&mut self, key: OpKey) {
         self.wake_own_threads();
-        self.happened(Event::Over(key));
+        if !self.sleepers.is_empty() {
+            self.ring_for_end(key);
+        }
         let Some(op) = self.ops.get_mut(key) else { return };
         op.state = State::Done;
         self.board.strike(op.entry);
         if op.detached {
             self.forget(key);
         }
+    }
+
+    #[cold]
+    fn ring_for_end(&self, key: OpKey) {
+        let entry = self.ops.get(key).map_or(Entry::NONE, |op| op.entry);
+        self.ring_for(&[Event::Over(key), Event::Struck(entry)]);
     }
 
     fn forget(&mut self, key: OpKey) {

@@ -118,7 +118,7 @@ impl P2p {
         }
         self.kept += 1;
         self.wake_own_threads();
-        self.happened(Event::Arrival(header.context));
+        self.happened(|| [Event::Arrival(header.context)]);
         self.contexts.at(header.context).keep(Message { from, header, payload: packed });
     }
 }
