@@ -1,6 +1,6 @@
 /* Sends and receives with one envelope belong together in the order of the calls that made them, in whatever order they
    are started; with another tag, source or communicator they do not meet, nor with any other message; requests that are
-   freed without having been started do not count. MPI-5.0: Partitioned Point-to-Point Communication, Semantics of
+   freed without having been started count, too. MPI-5.0: Partitioned Point-to-Point Communication, Semantics of
    Communications in Partitioned Mode. */
 #include "check.h"
 

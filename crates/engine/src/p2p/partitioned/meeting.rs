@@ -1,8 +1,9 @@
 //! Which send belongs to which receive.
 //!
 //! Of one envelope, the sends that were offered and the receives that were made are two queues, in the order of the
-//! calls that made them; those at the same place belong together. A pair leaves its queues when it is bound, and who is
-//! freed before that was never there: so it does not matter when an offer arrives.
+//! calls that made them; those at the same place belong together. A pair leaves its queues when it is bound. Who is
+//! freed before that keeps its place until the other one is there, since the order of the calls that make them is all
+//! that the standard goes by: so it does not matter when offers arrive, and when anybody is freed.
 //!
 //! MPI-5.0: Partitioned Point-to-Point Communication, Semantics of Communications in Partitioned Mode.
 
@@ -33,31 +34,22 @@ pub(super) struct Meetings(BTreeMap<Envelope, Meeting>);
 
 #[derive(Debug, Default)]
 struct Meeting {
-    offers: VecDeque<Offer>,
-    receives: VecDeque<PartitionedKey>,
+    /// None for those that were freed.
+    offers: VecDeque<Option<Offer>>,
+    receives: VecDeque<Option<PartitionedKey>>,
 }
 
 impl Meetings {
     /// Another send.
     pub(super) fn offer(&mut self, envelope: Envelope, offer: Offer) {
-        self.0.entry(envelope).or_default().offers.push_back(offer);
+        self.0.entry(envelope).or_default().offers.push_back(Some(offer));
+        self.clear(envelope);
     }
 
     /// Another receive.
     pub(super) fn await_offer(&mut self, envelope: Envelope, receive: PartitionedKey) {
-        self.0.entry(envelope).or_default().receives.push_back(receive);
-    }
-
-    /// A receive that has lost its send, before those of which `is_later` is true.
-    pub(super) fn await_again(
-        &mut self,
-        envelope: Envelope,
-        receive: PartitionedKey,
-        is_later: impl Fn(PartitionedKey) -> bool,
-    ) {
-        let receives = &mut self.0.entry(envelope).or_default().receives;
-        let place = receives.iter().position(|&other| is_later(other)).unwrap_or(receives.len());
-        receives.insert(place, receive);
+        self.0.entry(envelope).or_default().receives.push_back(Some(receive));
+        self.clear(envelope);
     }
 
     /// Binds a pair whose receive has begun, if there is one.
@@ -68,32 +60,26 @@ impl Meetings {
     ) -> Option<(PartitionedKey, Offer)> {
         let meeting = self.0.get_mut(&envelope)?;
         let pairs = meeting.receives.len().min(meeting.offers.len());
-        let place = (0..pairs).find(|&place| has_begun(meeting.receives[place]))?;
-        let pair = meeting.receives.remove(place).zip(meeting.offers.remove(place));
-        self.forget_if_empty(envelope);
+        let place = (0..pairs).find(|&place| meeting.receives[place].is_some_and(&has_begun))?;
+        let pair = meeting.receives.remove(place).flatten().zip(meeting.offers.remove(place).flatten());
+        self.clear(envelope);
         pair
     }
 
-    /// Takes a send out; whether it was there.
-    pub(super) fn withdraw_offer(&mut self, envelope: Envelope, send: u64) -> bool {
-        self.withdraw(envelope, |meeting| {
-            let place = meeting.offers.iter().position(|offer| offer.send == send);
-            place.and_then(|place| meeting.offers.remove(place)).is_some()
-        })
+    /// A send is freed, and nobody is bound to it any more.
+    pub(super) fn withdraw_offer(&mut self, envelope: Envelope, send: u64) {
+        let Some(meeting) = self.0.get_mut(&envelope) else { return };
+        let is_it = |offer: &&mut Option<Offer>| offer.is_some_and(|offer| offer.send == send);
+        meeting.offers.iter_mut().find(is_it).into_iter().for_each(|offer| *offer = None);
+        self.clear(envelope);
     }
 
-    /// Takes a receive out; whether it was there.
-    pub(super) fn withdraw_receive(&mut self, envelope: Envelope, receive: PartitionedKey) -> bool {
-        self.withdraw(envelope, |meeting| {
-            let place = meeting.receives.iter().position(|&other| other == receive);
-            place.and_then(|place| meeting.receives.remove(place)).is_some()
-        })
-    }
-
-    fn withdraw(&mut self, envelope: Envelope, withdraw: impl FnOnce(&mut Meeting) -> bool) -> bool {
-        let was_there = self.0.get_mut(&envelope).is_some_and(withdraw);
-        self.forget_if_empty(envelope);
-        was_there
+    /// A receive is freed, and nobody is bound to it any more.
+    pub(super) fn withdraw_receive(&mut self, envelope: Envelope, receive: PartitionedKey) {
+        let Some(meeting) = self.0.get_mut(&envelope) else { return };
+        let is_it = |key: &&mut Option<PartitionedKey>| **key == Some(receive);
+        meeting.receives.iter_mut().find(is_it).into_iter().for_each(|key| *key = None);
+        self.clear(envelope);
     }
 
     /// Nobody meets in a context any more.
@@ -101,9 +87,19 @@ impl Meetings {
         self.0.retain(|envelope, _| envelope.context != context);
     }
 
-    fn forget_if_empty(&mut self, envelope: Envelope) {
-        let is_empty = |meeting: &Meeting| meeting.offers.is_empty() && meeting.receives.is_empty();
-        if self.0.get(&envelope).is_some_and(is_empty) {
+    /// Forgets the pairs of which one was freed, and an envelope with nobody.
+    fn clear(&mut self, envelope: Envelope) {
+        let Some(Meeting { offers, receives }) = self.0.get_mut(&envelope) else { return };
+        let mut place = 0;
+        while place < offers.len().min(receives.len()) {
+            if offers[place].is_some() && receives[place].is_some() {
+                place += 1;
+            } else {
+                offers.remove(place);
+                receives.remove(place);
+            }
+        }
+        if offers.is_empty() && receives.is_empty() {
             self.0.remove(&envelope);
         }
     }
@@ -139,26 +135,27 @@ mod tests {
     }
 
     #[test]
-    fn who_is_freed_before_it_is_bound_was_never_there() {
+    fn who_is_freed_before_it_is_bound_keeps_its_place() {
         let mut meetings = Meetings::default();
-        meetings.await_offer(ENVELOPE, receive(0));
+        (0..3).for_each(|number| meetings.await_offer(ENVELOPE, receive(number)));
+        meetings.withdraw_receive(ENVELOPE, receive(0));
         meetings.offer(ENVELOPE, offer(10));
-        assert!(meetings.withdraw_receive(ENVELOPE, receive(0)));
-        meetings.await_offer(ENVELOPE, receive(1));
-        meetings.offer(ENVELOPE, offer(11));
-        assert!(meetings.withdraw_offer(ENVELOPE, 10) && !meetings.withdraw_offer(ENVELOPE, 10));
-        assert_eq!(meetings.bind(ENVELOPE, |_| true), Some((receive(1), offer(11))));
+        assert_eq!(meetings.bind(ENVELOPE, |_| true), None, "its receive was freed");
+        (11..13).for_each(|send| meetings.offer(ENVELOPE, offer(send)));
+        meetings.withdraw_offer(ENVELOPE, 11);
+        assert_eq!(meetings.bind(ENVELOPE, |_| true), Some((receive(2), offer(12))));
+        meetings.withdraw_receive(ENVELOPE, receive(1));
+        assert!(meetings.0.is_empty(), "who was to meet who was freed is forgotten");
     }
 
     #[test]
-    fn a_receive_that_loses_its_send_has_its_place_again() {
+    fn sends_that_are_freed_before_their_receives_are_made_count() {
         let mut meetings = Meetings::default();
-        (0..3).for_each(|number| meetings.await_offer(ENVELOPE, receive(number)));
-        meetings.offer(ENVELOPE, offer(10));
-        assert_eq!(meetings.bind(ENVELOPE, |_| true), Some((receive(0), offer(10))));
-        meetings.await_again(ENVELOPE, receive(0), |other| other > receive(0));
-        meetings.offer(ENVELOPE, offer(11));
-        assert_eq!(meetings.bind(ENVELOPE, |_| true), Some((receive(0), offer(11))));
+        (10..12).for_each(|send| meetings.offer(ENVELOPE, offer(send)));
+        meetings.withdraw_offer(ENVELOPE, 10);
+        (0..2).for_each(|number| meetings.await_offer(ENVELOPE, receive(number)));
+        assert_eq!(meetings.bind(ENVELOPE, |_| true), Some((receive(1), offer(11))));
+        assert!(meetings.0.is_empty());
     }
 
     #[test]

@@ -3,14 +3,14 @@
 //! | message | from | says |
 //! |---|---|---|
 //! | `OFFER` | sender, when the send is made | there is a send with this envelope, of so many bytes |
-//! | `WITHDRAW` | sender, when a send is freed that never began | there is none |
+//! | `WITHDRAW` | sender, when a send is freed that never began | it will never begin |
 //! | `BEGUN` | receiver, at each start | so many bytes may be written; which receive it is |
 //! | `PART` | sender | bytes, and where in the message they belong |
 //! | `LEND` | sender, of much that lies in one piece | where the receiver may read it itself |
 //! | `TAKEN`, `DECLINED` | receiver | it has, or wants it to be sent |
 //!
-//! A send has the receive of its place: of the sends and receives with one envelope that were neither bound nor freed,
-//! the first belong together, and so on. They are bound when the receive is first started ([`meeting`]). Nothing of a
+//! A send has the receive of its place: of the sends and receives that were made with one envelope the first belong
+//! together, and so on. They are bound when the receive is first started ([`meeting`]). Nothing of a
 //! round is sent before its `BEGUN` has come, so that what arrives is always written where it belongs, and nothing is
 //! kept. Ready partitions that are neighbours go together, in pieces that suit the ring; the receiver's partitions are
 //! only a matter of counting bytes.
@@ -61,8 +61,6 @@ pub(super) struct PartitionedOps {
     meetings: Meetings,
     /// The sends that are active.
     sending: Vec<PartitionedKey>,
-    /// Receives made so far.
-    receives: u64,
 }
 
 /// How far a round has come.
@@ -142,9 +140,7 @@ impl P2p {
         partitions: u32,
     ) -> (PartitionedKey, Arc<Arrivals>) {
         let from = from.map(|(peer, source)| (peer, Envelope { context, source, tag }));
-        let number = self.partitioned.receives;
-        self.partitioned.receives += 1;
-        let receive = PartitionedReceive::new(from, status, buffer, partitions, number);
+        let receive = PartitionedReceive::new(from, status, buffer, partitions);
         let arrivals = Arc::clone(&receive.arrivals);
         let key = self.partitioned.all.insert(Partitioned(Side::Receive(receive)));
         if let Some((_, envelope)) = from {
@@ -254,7 +250,7 @@ impl P2p {
             kind::OFFER => self.offered(from, header),
             kind::PART => self.part_arrived(from, header, payload),
             kind::DECLINED | kind::TAKEN => self.loan_answered(from, header),
-            _ => self.withdrawn(from, header),
+            _ => self.withdrawn(header),
         }
     }
 
@@ -266,7 +262,7 @@ impl P2p {
         match header.kind {
             kind::BEGUN => self.receive_has_begun(to, &header, word),
             kind::OFFER => self.offered(to, &header),
-            _ => self.withdrawn(to, &header),
+            _ => self.withdrawn(&header),
         }
     }
 

@@ -28,8 +28,6 @@ pub(super) struct PartitionedReceive {
     missing: u64,
     /// The send, once the two are bound.
     send: Option<Offer>,
-    /// Receives are numbered in the order in which they were made.
-    number: u64,
 }
 
 impl PartitionedReceive {
@@ -38,12 +36,11 @@ impl PartitionedReceive {
         status: Status,
         buffer: Buffer,
         partitions: u32,
-        number: u64,
     ) -> Self {
         let bytes = if from.is_some() { buffer.bytes() } else { 0 };
         let arrivals = Arc::new(Arrivals::new(partitions, buffer.bytes() / u64::from(partitions.max(1))));
         let status = Status { bytes, ..status };
-        Self { from, status, buffer, arrivals, round: Round::Inactive, missing: 0, send: None, number }
+        Self { from, status, buffer, arrivals, round: Round::Inactive, missing: 0, send: None }
     }
 
     /// Whether so many bytes at `offset` may come from this peer now, which have not come before.
@@ -95,7 +92,9 @@ impl P2p {
         loop {
             let all = &self.partitioned.all;
             let has_begun = |key| match all.get(key) {
-                Some(Partitioned(Side::Receive(receive))) => matches!(receive.round, Round::Active),
+                Some(Partitioned { side: Side::Receive(receive), .. }) => {
+                    matches!(receive.round, Round::Active)
+                }
                 _ => false,
             };
             let Some((key, offer)) = self.partitioned.meetings.bind(envelope, has_begun) else { return };
@@ -170,35 +169,14 @@ impl P2p {
         self.bind_partitioned(envelope_of(header));
     }
 
-    /// A send was freed that had never begun. A receive that was bound to it waits for another one.
-    pub(super) fn withdrawn(&mut self, from: PeerId, header: &Header) {
-        let (envelope, send) = (envelope_of(header), header.token);
-        if self.partitioned.meetings.withdraw_offer(envelope, send) {
-            return;
-        }
-        let numbers = self.partitioned.all.entries_mut().filter_map(|(key, Partitioned(side))| match side {
-            Side::Receive(receive) => Some((key, receive)),
-            Side::Send(_) => None,
-        });
-        let is_bound = |receive: &PartitionedReceive| {
-            receive.from == Some((from, envelope)) && receive.send.is_some_and(|offer| offer.send == send)
-        };
-        let Some((key, receive)) = numbers.into_iter().find(|(_, receive)| is_bound(receive)) else { return };
-        receive.send = None;
-        let number = receive.number;
-        let all = &self.partitioned.all;
-        self.partitioned.meetings.await_again(envelope, key, |other| match all.get(other) {
-            Some(Partitioned(Side::Receive(other))) => other.number > number,
-            _ => false,
-        });
-        self.bind_partitioned(envelope);
+    /// A send was freed that had never begun.
+    pub(super) fn withdrawn(&mut self, header: &Header) {
+        self.partitioned.meetings.withdraw_offer(envelope_of(header), header.token);
     }
 
     pub(super) fn forget_partitioned_receive(&mut self, key: PartitionedKey, receive: &PartitionedReceive) {
-        if let Some((_, envelope)) = receive.from
-            && self.partitioned.meetings.withdraw_receive(envelope, key)
-        {
-            self.bind_partitioned(envelope); // others have moved up
+        if let (Some((_, envelope)), None) = (receive.from, receive.send) {
+            self.partitioned.meetings.withdraw_receive(envelope, key);
         }
     }
 }
