@@ -115,7 +115,7 @@ impl State {
             Kind::PersistentMessage { active: None, .. } => self.start_unplanned(key),
             Kind::Partitioned { active: active @ false, partitioned } => {
                 *active = true;
-                self.engine.p2p.board.show(key, Standing::Unknown);
+                self.engine.p2p.board.show(key, Standing::UnderWay(1));
                 self.engine.p2p.start_partitioned(partitioned.operation);
                 Ok(())
             }

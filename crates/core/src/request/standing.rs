@@ -88,8 +88,11 @@ impl State {
                 (Standing::UnderWay(1), None)
             }
             Kind::Generalized(generalized) => (generalized.standing(), None),
-            Kind::Flush(_) | Kind::Partitioned { active: true, .. } => (Standing::Unknown, None),
-            Kind::Partitioned { .. } => (Standing::Inactive, None),
+            Kind::Flush(_) => (Standing::Unknown, None),
+            Kind::Partitioned { active, partitioned } => {
+                engine.p2p.tell_of_partitioned(partitioned.operation, key);
+                (if *active { Standing::UnderWay(1) } else { Standing::Inactive }, None)
+            }
             Kind::Complete(_) | Kind::Failed(_) | Kind::PersistentMessage { .. } => (Standing::Over, None),
         };
         engine.p2p.board.show(key, standing);

@@ -32,8 +32,9 @@ use oxmpi_shm::ring::Header;
 use oxmpi_shm::{Arrivals, Marks};
 
 use super::op::Outcome;
-use super::{Address, P2p, kind};
+use super::{Address, Event, P2p, kind};
 use crate::absent::Absent;
+use crate::board::Entry;
 use crate::names::Names;
 use crate::peers::PeerId;
 use crate::slab::{Key, Slab};
@@ -46,7 +47,11 @@ pub type PartitionedKey = Key<Partitioned>;
 
 /// A partitioned operation, active or not.
 #[derive(Debug)]
-pub struct Partitioned(Side);
+pub struct Partitioned {
+    side: Side,
+    /// What the caller wants to see struck out when a round is over.
+    entry: Entry,
+}
 
 #[derive(Debug)]
 enum Side {
@@ -75,16 +80,22 @@ enum Round {
 impl PartitionedOps {
     fn send(&mut self, key: PartitionedKey) -> Option<&mut PartitionedSend> {
         match self.all.get_mut(key) {
-            Some(Partitioned(Side::Send(send))) => Some(send),
+            Some(Partitioned { side: Side::Send(send), .. }) => Some(send),
             _ => None,
         }
     }
 
     fn receive(&mut self, key: PartitionedKey) -> Option<&mut PartitionedReceive> {
         match self.all.get_mut(key) {
-            Some(Partitioned(Side::Receive(receive))) => Some(receive),
+            Some(Partitioned { side: Side::Receive(receive), .. }) => Some(receive),
             _ => None,
         }
+    }
+}
+
+impl Partitioned {
+    fn new(side: Side) -> Self {
+        Self { side, entry: Entry::NONE }
     }
 }
 
@@ -117,7 +128,7 @@ impl P2p {
     ) -> (PartitionedKey, Arc<Marks>) {
         let send = PartitionedSend::new(to, source, tag, buffer, partitions);
         let (marks, total) = (Arc::clone(&send.marks), send.buffer.bytes());
-        let key = self.partitioned.all.insert(Partitioned(Side::Send(send)));
+        let key = self.partitioned.all.insert(Partitioned::new(Side::Send(send)));
         if let Some(to) = to {
             let token = key.to_word();
             let header = Header { kind: kind::OFFER, context: to.context, source, tag, bytes: total, token };
@@ -142,16 +153,23 @@ impl P2p {
         let from = from.map(|(peer, source)| (peer, Envelope { context, source, tag }));
         let receive = PartitionedReceive::new(from, status, buffer, partitions);
         let arrivals = Arc::clone(&receive.arrivals);
-        let key = self.partitioned.all.insert(Partitioned(Side::Receive(receive)));
+        let key = self.partitioned.all.insert(Partitioned::new(Side::Receive(receive)));
         if let Some((_, envelope)) = from {
             self.partitioned.meetings.await_offer(envelope, key);
         }
         (key, arrivals)
     }
 
+    /// Strikes this out on the board whenever a round that was started is over.
+    pub fn tell_of_partitioned<T>(&mut self, key: PartitionedKey, entry: Key<T>) {
+        if let Some(partitioned) = self.partitioned.all.get_mut(key) {
+            partitioned.entry = Entry::of(entry);
+        }
+    }
+
     /// Begins another round of an inactive operation.
     pub fn start_partitioned(&mut self, key: PartitionedKey) {
-        let Some(Partitioned(side)) = self.partitioned.all.get_mut(key) else { return };
+        let Some(Partitioned { side, .. }) = self.partitioned.all.get_mut(key) else { return };
         *side.round() = Round::Active;
         let lost = side.peer().filter(|&peer| self.peers.is_lost(peer));
         match side {
@@ -165,7 +183,7 @@ impl P2p {
 
     /// How a round ended, if it is over; the operation is inactive then.
     pub fn take_partitioned(&mut self, key: PartitionedKey) -> Option<Outcome> {
-        let Partitioned(side) = self.partitioned.all.get_mut(key)?;
+        let Partitioned { side, .. } = self.partitioned.all.get_mut(key)?;
         let round = side.round();
         if !matches!(round, Round::Over(_)) {
             return None;
@@ -180,7 +198,7 @@ impl P2p {
 
     /// Whether a round is over.
     pub fn is_over_partitioned(&self, key: PartitionedKey) -> bool {
-        let round = self.partitioned.all.get(key).map(|Partitioned(side)| match side {
+        let round = self.partitioned.all.get(key).map(|Partitioned { side, .. }| match side {
             Side::Receive(receive) => &receive.round,
             Side::Send(send) => &send.round,
         });
@@ -190,7 +208,7 @@ impl P2p {
     /// What an operation tells when it is complete.
     pub fn status_of_partitioned(&self, key: PartitionedKey) -> Status {
         match self.partitioned.all.get(key) {
-            Some(Partitioned(Side::Receive(receive))) => receive.status,
+            Some(Partitioned { side: Side::Receive(receive), .. }) => receive.status,
             _ => Status::EMPTY,
         }
     }
@@ -198,15 +216,17 @@ impl P2p {
     /// Forgets an operation that is not active.
     pub fn forget_partitioned(&mut self, key: PartitionedKey) {
         match self.partitioned.all.remove(key) {
-            Some(Partitioned(Side::Receive(receive))) => self.forget_partitioned_receive(key, &receive),
-            Some(Partitioned(Side::Send(send))) => self.forget_partitioned_send(key, &send),
+            Some(Partitioned { side: Side::Receive(receive), .. }) => {
+                self.forget_partitioned_receive(key, &receive)
+            }
+            Some(Partitioned { side: Side::Send(send), .. }) => self.forget_partitioned_send(key, &send),
             None => {}
         }
     }
 
     /// The peer that has left without doing what an active operation waits for.
     pub fn misses_partitioned(&self, key: PartitionedKey, absent: &mut Absent) -> Option<PeerId> {
-        let Partitioned(side) = self.partitioned.all.get(key)?;
+        let Partitioned { side, .. } = self.partitioned.all.get(key)?;
         let peer = side.peer()?;
         let is_missed = match side {
             Side::Receive(receive) => matches!(receive.round, Round::Active) && absent.is_leaving(peer),
@@ -220,7 +240,7 @@ impl P2p {
     /// Lets the active operations fail that need a peer which is lost.
     pub(crate) fn lose_partitioned(&mut self, lost: PeerId) {
         let failing =
-            self.partitioned.all.entries().filter(|(_, Partitioned(side))| side.peer() == Some(lost));
+            self.partitioned.all.entries().filter(|(_, Partitioned { side, .. })| side.peer() == Some(lost));
         for key in failing.map(|(key, _)| key).collect::<Vec<_>>() {
             self.fail_partitioned(key, self.peers[lost].lost());
         }
@@ -233,7 +253,7 @@ impl P2p {
 
     /// One line per active operation, for reports.
     pub(super) fn describe_partitioned(&self, names: &impl Names) -> Vec<String> {
-        let sides = self.partitioned.all.iter().map(|Partitioned(side)| side);
+        let sides = self.partitioned.all.iter().map(|Partitioned { side, .. }| side);
         sides
             .filter_map(|side| match side {
                 Side::Receive(receive) => receive.describe(names),
@@ -272,12 +292,14 @@ impl P2p {
     }
 
     fn end_partitioned(&mut self, key: PartitionedKey, error: Option<Error>) {
-        let Some(Partitioned(side)) = self.partitioned.all.get_mut(key) else { return };
-        let round = side.round();
+        let Some(Partitioned { side, entry }) = self.partitioned.all.get_mut(key) else { return };
+        let (round, entry) = (side.round(), *entry);
         if matches!(round, Round::Active) {
             *round = Round::Over(error);
             self.partitioned.sending.retain(|&sending| sending != key);
             self.wake_own_threads();
+            self.happened(|| [Event::Struck(entry)]);
+            self.board.strike(entry);
         }
     }
 }
