@@ -5,7 +5,7 @@
 use std::ffi::c_int;
 
 use oxmpi_base::{Error, Function, Result, Status};
-use oxmpi_core::{Process, RequestArray, RequestKey};
+use oxmpi_core::{Process, RequestKey};
 
 use crate::argument::{ArrayIn, ArrayOut, Out, Reading};
 use crate::generated::constants::{MPI_SUCCESS, MPI_UNDEFINED};
@@ -131,16 +131,6 @@ pub fn request_get_status_some(
 
 /// The active requests that are over, by index; `None` if none is active.
 fn over(process: &Process, requests: &Requests<Reading>) -> Result<Option<Vec<(c_int, Status)>>> {
-    let stale = |error| requests.stale(process, error);
-    let (mut places, mut active) = (Vec::new(), Vec::new());
-    for index in 0..requests.len() {
-        let key = requests.at(index);
-        if is_active(process, key).map_err(stale)? {
-            places.push(place(index));
-            active.push(key);
-        }
-    }
-    let statuses = process.request_statuses(&active).map_err(stale)?;
-    let found = places.into_iter().zip(statuses).filter_map(|(index, status)| Some((index, status?)));
-    Ok((!active.is_empty()).then(|| found.collect()))
+    let statuses = process.active_statuses(requests).map_err(|error| requests.stale(process, error))?;
+    Ok(statuses.map(|found| found.into_iter().map(|(index, status)| (place(index), status)).collect()))
 }

@@ -10,10 +10,32 @@ use oxmpi_engine::Standing;
 use super::activity::Activity;
 use super::array::{RequestArray, Survey};
 use super::completion::{Completion, misuse, no_request};
+use super::generalized::GeneralizedCallbacks;
 use super::progress::OneRequest;
 use super::{Kind, RequestKey};
 use crate::comm::Communicator;
-use crate::process::Process;
+use crate::process::{Process, State};
+
+/// What is seen of a request that is not to be completed.
+enum Sight {
+    NotYet,
+    Over(Status),
+    /// The program is to be asked, outside of the gate.
+    ToAsk(Arc<dyn GeneralizedCallbacks>),
+}
+
+impl Sight {
+    fn status(self) -> Result<Option<Status>> {
+        match self {
+            Self::NotYet => Ok(None),
+            Self::Over(status) => Ok(Some(status)),
+            Self::ToAsk(callbacks) => {
+                let (status, queried) = callbacks.query();
+                queried.map(|()| Some(status))
+            }
+        }
+    }
+}
 
 impl Process {
     /// Waits for an operation and completes it.
@@ -70,27 +92,50 @@ impl Process {
         if !Survey::of(&state.engine.p2p.board, keys)?.is_all_over() {
             state.engine.poll();
         }
-        drop(state);
-        let look_at = |index| keys.at(index).map_or(Ok(Some(Status::EMPTY)), |key| self.look_at(key));
-        let statuses = (0..keys.len()).map(look_at).collect::<Result<Vec<_>>>()?;
-        if statuses.iter().any(Option::is_none) {
-            self.end_look(self.enter(), keys.len());
+        let look_at =
+            |index| keys.at(index).map_or(Sight::Over(Status::EMPTY), |key| state.look_at_request(key));
+        let seen: Vec<_> = (0..keys.len()).map(look_at).collect();
+        if seen.iter().any(|sight| matches!(sight, Sight::NotYet)) {
+            self.end_look(state, keys.len());
+        } else {
+            drop(state);
         }
-        Ok(statuses)
+        seen.into_iter().map(Sight::status).collect()
     }
 
-    fn look_at(&self, key: RequestKey) -> Result<Option<Status>> {
+    /// The same of those that are active, each with its index, as far as they are over; `None` if none is active.
+    ///
+    /// # Errors
+    /// As [`Process::request_status`].
+    pub fn active_statuses(
+        &self,
+        keys: &(impl RequestArray + ?Sized),
+    ) -> Result<Option<Vec<(usize, Status)>>> {
         let mut state = self.enter();
-        if let Some(callbacks) = state.to_query(key) {
-            drop(state);
-            let (status, queried) = callbacks.query();
-            return queried.map(|()| Some(status));
-        }
-        if !state.is_over(key) {
+        let survey = Survey::of(&state.engine.p2p.board, keys)?;
+        if !survey.any_active {
             return Ok(None);
         }
-        state.end_duplication(key);
-        Ok(Some(state.status(key)))
+        if !survey.is_all_over() {
+            state.engine.poll();
+        }
+        let mut seen = Vec::new();
+        for index in 0..keys.len() {
+            let Some(key) = keys.at(index) else { continue };
+            let standing = state.engine.p2p.board.standing(key);
+            if matches!(standing, Some(Standing::Over | Standing::Unknown)) {
+                seen.push((index, state.look_at_request(key)));
+            }
+        }
+        seen.retain(|(_, sight)| !matches!(sight, Sight::NotYet));
+        if seen.is_empty() {
+            self.end_look(state, keys.len());
+        } else {
+            drop(state);
+        }
+        let statuses = seen.into_iter().map(|(index, sight)| Ok((index, sight.status()?)));
+        let over = statuses.filter_map(|seen| seen.map(|(index, status)| Some((index, status?))).transpose());
+        over.collect::<Result<Vec<_>>>().map(Some)
     }
 
     /// Marks a message for cancellation: it ends cancelled if it has not been matched yet. Of a send-receive
@@ -152,5 +197,18 @@ impl Process {
     pub fn is_active(&self, key: RequestKey) -> Result<bool> {
         let standing = self.enter().engine.p2p.board.standing(key).ok_or_else(no_request)?;
         Ok(standing != Standing::Inactive)
+    }
+}
+
+impl State {
+    fn look_at_request(&mut self, key: RequestKey) -> Sight {
+        if let Some(callbacks) = self.to_query(key) {
+            return Sight::ToAsk(callbacks);
+        }
+        if !self.is_over(key) {
+            return Sight::NotYet;
+        }
+        self.end_duplication(key);
+        Sight::Over(self.status(key))
     }
 }
