@@ -8,6 +8,8 @@
 //! Eight bytes for each thing, and a store when it begins, when it is over, and when it is forgotten.
 
 use std::collections::{HashMap, VecDeque};
+use std::mem;
+use std::task::Waker;
 
 use crate::slab::{Key, Slab};
 
@@ -17,9 +19,18 @@ pub struct Board {
     marks: Vec<Mark>,
     /// How many were struck out.
     changes: u64,
-    /// Those that are in sets, by place.
-    watched: HashMap<u32, SetKey>,
+    /// Who is to be told of what, by place.
+    watched: HashMap<u32, Watcher>,
     sets: Slab<Set>,
+    /// To be woken, or dropped.
+    due: Vec<Waker>,
+}
+
+/// Who is to be told when a thing is over.
+#[derive(Debug)]
+enum Watcher {
+    Set(SetKey),
+    Waker(Waker),
 }
 
 /// How a thing stands that a caller waits for.
@@ -103,7 +114,7 @@ impl Board {
         }
     }
 
-    /// Forgets a thing, and takes it out of its set.
+    /// Forgets a thing, and takes it out of its set. If it has a waker, that is due.
     #[inline]
     pub fn forget<T>(&mut self, key: Key<T>) {
         let Some(mark) = self.marks.get_mut(key.place()) else { return };
@@ -159,9 +170,18 @@ impl Board {
 
     #[cold]
     fn list(&mut self, word: u64) {
-        let place = Key::<()>::from_word(word).place() as u32;
-        if let Some(set) = self.watched.get(&place).and_then(|&set| self.sets.get_mut(set)) {
-            set.over.push_back(word);
+        let key = Key::<()>::from_word(word);
+        match self.watched.get(&(key.place() as u32)) {
+            Some(&Watcher::Set(set)) => {
+                if let Some(set) = self.sets.get_mut(set) {
+                    set.over.push_back(word);
+                }
+            }
+            Some(Watcher::Waker(_)) => {
+                self.marks[key.place()].is_watched = false;
+                self.take_out(key.place() as u32);
+            }
+            None => {}
         }
     }
 
@@ -171,7 +191,7 @@ impl Board {
     }
 
     /// Puts a thing into a set, from which it comes when it is over, or inactive. False if it does not exist, or is in
-    /// a set already, or nobody tells when it is over.
+    /// a set already, or has a waker, or nobody tells when it is over.
     pub fn put_in<T>(&mut self, set: SetKey, key: Key<T>) -> bool {
         let standing = self.standing(key);
         let (Some(mark), Some(into)) = (self.marks.get_mut(key.place()), self.sets.get_mut(set)) else {
@@ -182,7 +202,7 @@ impl Board {
         }
         mark.is_watched = true;
         into.len += 1;
-        self.watched.insert(key.place() as u32, set);
+        self.watched.insert(key.place() as u32, Watcher::Set(set));
         if !matches!(standing, Some(Standing::UnderWay(_))) {
             self.list(key.to_word());
         }
@@ -209,13 +229,19 @@ impl Board {
     }
 
     fn is_in(&self, set: SetKey, place: u32) -> bool {
-        self.watched.get(&place) == Some(&set)
+        matches!(self.watched.get(&place), Some(&Watcher::Set(of)) if of == set)
     }
 
     #[cold]
     fn take_out(&mut self, place: u32) {
-        if let Some(set) = self.watched.remove(&place).and_then(|set| self.sets.get_mut(set)) {
-            set.len -= 1;
+        match self.watched.remove(&place) {
+            Some(Watcher::Set(set)) => {
+                if let Some(set) = self.sets.get_mut(set) {
+                    set.len -= 1;
+                }
+            }
+            Some(Watcher::Waker(waker)) => self.due.push(waker),
+            None => {}
         }
     }
 
@@ -226,24 +252,88 @@ impl Board {
 
     /// What is in a set, in no order.
     pub fn members<T>(&self, set: SetKey) -> impl Iterator<Item = Key<T>> {
-        let members = self.watched.iter().filter(move |&(_, &of)| of == set);
-        members.map(|(&place, _)| Key::of(place, self.marks[place as usize].generation))
+        let members = self.watched.keys().filter(move |&&place| self.is_in(set, place));
+        members.map(|&place| Key::of(place, self.marks[place as usize].generation))
     }
 
     /// Ends a set. What is in it goes on, and nobody is told.
     pub fn close_set(&mut self, set: SetKey) {
         self.sets.remove(set);
         let marks = &mut self.marks;
-        self.watched.retain(|&place, &mut of| {
-            marks[place as usize].is_watched = of != set;
-            of != set
+        self.watched.retain(|&place, watcher| {
+            let stays = !matches!(watcher, Watcher::Set(of) if *of == set);
+            marks[place as usize].is_watched = stays;
+            stays
         });
+    }
+
+    /// Lets a thing that is under way have this waker, in place of any other watcher. The waker that it had, if any, is
+    /// the caller's, to be dropped.
+    ///
+    /// # Panics
+    /// If nobody tells when the thing is over.
+    pub fn watch<T>(&mut self, key: Key<T>, waker: Waker) -> Option<Waker> {
+        assert!(matches!(self.standing(key), Some(Standing::UnderWay(_))), "it is under way");
+        let before = self.unwatch(key);
+        self.marks[key.place()].is_watched = true;
+        self.watched.insert(key.place() as u32, Watcher::Waker(waker));
+        before
+    }
+
+    /// Takes a thing out of its set, or its waker away, which is the caller's then, to be dropped.
+    pub fn unwatch<T>(&mut self, key: Key<T>) -> Option<Waker> {
+        let mark = self.marks.get_mut(key.place()).filter(|mark| mark.generation == key.generation())?;
+        if !mem::take(&mut mark.is_watched) {
+            return None;
+        }
+        match self.watched.remove(&(key.place() as u32))? {
+            Watcher::Waker(waker) => Some(waker),
+            Watcher::Set(set) => {
+                self.sets.get_mut(set)?.len -= 1;
+                None
+            }
+        }
+    }
+
+    /// The wakers that are due, for the caller to wake.
+    pub fn take_due(&mut self) -> Vec<Waker> {
+        mem::take(&mut self.due)
+    }
+
+    /// The things that have wakers, in no order, and those wakers.
+    pub fn wakers<T>(&self) -> impl Iterator<Item = (Key<T>, &Waker)> {
+        self.watched.iter().filter_map(|(&place, watcher)| match watcher {
+            Watcher::Set(_) => None,
+            Watcher::Waker(waker) => Some((Key::of(place, self.marks[place as usize].generation), waker)),
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::task::Wake;
+
     use super::*;
+
+    /// How often it was woken.
+    #[derive(Default)]
+    struct Count(AtomicU32);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    impl Count {
+        /// Wakes what is due; how often this one was by then.
+        fn after(&self, board: &mut Board) -> u32 {
+            board.take_due().into_iter().for_each(Waker::wake);
+            self.0.load(Ordering::Relaxed)
+        }
+    }
 
     #[test]
     fn a_thing_is_over_when_all_its_operations_are() {
@@ -305,5 +395,53 @@ mod tests {
         assert!(board.put_in(set, over) && board.put_in(set, idle) && !board.put_in(set, unknown));
         assert_eq!((board.take_over(set), board.take_over(set)), (Some(over), Some(idle)));
         assert_eq!((board.take_over::<()>(set), board.len_of(set)), (None, 0));
+    }
+
+    #[test]
+    fn a_waker_is_due_once_when_its_thing_is_over() {
+        let (mut board, mut things) = (Board::default(), Slab::new());
+        let (one, two) = (things.insert(()), things.insert(()));
+        [one, two].into_iter().for_each(|key| board.show(key, Standing::UnderWay(1)));
+        let (first, second) = (Arc::new(Count::default()), Arc::new(Count::default()));
+        assert!(board.watch(one, Arc::clone(&second).into()).is_none());
+        let replaced = board.watch(one, Arc::clone(&first).into()).expect("it had one");
+        assert!(replaced.will_wake(&Arc::clone(&second).into()));
+        board.strike(Entry::of(two));
+        assert_eq!(first.after(&mut board), 0);
+        board.strike(Entry::of(one));
+        assert_eq!((first.after(&mut board), second.after(&mut board)), (1, 0));
+        board.forget(one);
+        assert_eq!(first.after(&mut board), 1);
+        assert_eq!(board.wakers::<()>().count(), 0);
+    }
+
+    #[test]
+    fn a_thing_that_is_forgotten_leaves_its_waker_to_be_dropped_elsewhere() {
+        let (mut board, mut things) = (Board::default(), Slab::new());
+        let (forgotten, left) = (things.insert(()), things.insert(()));
+        let waker = Arc::new(Count::default());
+        for key in [forgotten, left] {
+            board.show(key, Standing::UnderWay(1));
+            assert!(board.watch(key, Arc::clone(&waker).into()).is_none());
+        }
+        assert_eq!(board.wakers::<()>().count(), 2);
+        board.forget(forgotten);
+        assert_eq!((Arc::strong_count(&waker), board.take_due().len()), (3, 1));
+        assert!(board.unwatch(left).is_some() && board.unwatch(left).is_none());
+        board.strike(Entry::of(left));
+        assert_eq!((board.take_due().len(), Arc::strong_count(&waker)), (0, 1));
+    }
+
+    #[test]
+    fn what_has_a_waker_is_in_no_set() {
+        let (mut board, mut things) = (Board::default(), Slab::new());
+        let thing = things.insert(());
+        board.show(thing, Standing::UnderWay(1));
+        let set = board.open_set();
+        assert!(board.put_in(set, thing));
+        assert!(board.watch(thing, Waker::noop().clone()).is_none() && !board.put_in(set, thing));
+        assert_eq!(board.len_of(set), 0);
+        board.strike(Entry::of(thing));
+        assert_eq!((board.take_over::<()>(set), board.take_due().len()), (None, 1));
     }
 }
