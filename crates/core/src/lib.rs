@@ -69,6 +69,7 @@ pub use process::{Phase, Process, Start, State, ThreadLevel, end_with};
 pub use request::array::RequestArray;
 pub use request::completion::{AnyTest, Completion};
 pub use request::generalized::GeneralizedCallbacks;
+pub use request::waking::Signal;
 pub use request::{Request, RequestKey};
 pub use send_buffer::{AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner};
 pub use settings::{Settings, parse_seconds};

@@ -73,7 +73,7 @@ impl<L: ThreadLevel> Environment<L> {
         self.door().abort(code)
     }
 
-    fn door(&self) -> Door<'_, L> {
+    pub(crate) fn door(&self) -> Door<'_, L> {
         Door::new(&self.engine)
     }
 }

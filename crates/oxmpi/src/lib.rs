@@ -22,6 +22,8 @@
 //! | nonblocking | [`Scope`], inside [`Communicator::scope`] | borrowed until the end of the scope |
 //! | persistent | [`Communicator`], methods that end in `_init` | owned by the request, yours while it is inactive |
 //!
+//! What is not blocking can be awaited, too; [`Driver`] says how.
+//!
 //! Messages in partitions, which threads make ready one by one, are persistent too: [`Communicator::psend_init`].
 //!
 //! All three run the same plans; a [`Persistent`] request has found everything out before it is started, and is
@@ -61,8 +63,10 @@ mod collective;
 mod communicator;
 mod datatype;
 mod door;
+mod driver;
 mod engine;
 mod environment;
+mod future;
 mod init;
 mod loan;
 mod message;
@@ -77,7 +81,9 @@ mod thread;
 pub use batch::{Startable, Waitable, start_all, wait_all};
 pub use communicator::Communicator;
 pub use datatype::{Datatype, Integer};
+pub use driver::Driver;
 pub use environment::{Environment, init, init_with};
+pub use future::{ActiveFuture, RequestFuture};
 pub use message::{Dest, Source, Status, TagPattern};
 pub use op::Op;
 pub use oxmpi_base::{BasicType, Error, ErrorClass, Result};

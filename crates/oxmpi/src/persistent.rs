@@ -11,7 +11,7 @@ use std::fmt;
 use std::thread;
 
 use oxmpi_base::{Function, Result};
-use oxmpi_core::RequestKey;
+use oxmpi_core::{Completion, RequestKey};
 
 use crate::datatype::Datatype;
 use crate::door::Door;
@@ -168,6 +168,12 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
     pub fn test(&self) -> Result<bool> {
         let (door, key) = (self.0.door, self.0.key);
         Ok(door.call(Function::RequestGetStatus, |process| process.request_status(key))?.is_some())
+    }
+
+    /// The inactive request, of whose operation this is the completion.
+    pub(crate) fn finish(mut self, completion: Completion) -> Result<Persistent<'env, B, L>> {
+        self.0.status = self.0.door.outcome(completion, self.0.collective)?.into();
+        Ok(Persistent(self.0))
     }
 
     /// Lets the operation have all that the program still keeps from it.

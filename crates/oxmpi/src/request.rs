@@ -75,7 +75,11 @@ impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
     }
 }
 
-impl<R, L: ThreadLevel> Request<'_, R, L> {
+impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
+    pub(crate) fn door(&self) -> Door<'scope, L> {
+        self.door
+    }
+
     pub(crate) fn key(&self) -> RequestKey {
         self.pending.borrow().get(self.slot).key
     }

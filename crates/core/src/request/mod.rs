@@ -13,6 +13,7 @@
 //! | `progress`, `standing` | how far they have come, and how the engine's board shows it |
 //! | `array` | several of them, seen on the board |
 //! | `completing`, `several`, `set` | waiting for them, testing, cancelling and freeing them |
+//! | `waking` | who is woken for them |
 //!
 //! MPI-5.0: Point-to-Point Communication, Communication Completion; Persistent Communication Requests.
 
@@ -33,6 +34,7 @@ mod sendrecv;
 mod set;
 mod several;
 mod standing;
+pub(crate) mod waking;
 
 use std::mem;
 use std::sync::Arc;

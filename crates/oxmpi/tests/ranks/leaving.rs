@@ -79,6 +79,20 @@ fn an_error_in_main_ends_those_that_wait_for_a_request() {
 }
 
 #[test]
+fn an_error_in_main_ends_those_that_await_a_request() {
+    ends_with_the_error(
+        "leaving::an_error_in_main_ends_those_that_await_a_request",
+        "MPI_Wait",
+        |env, last| {
+            let mut buf = [0];
+            env.world().scope(|scope| {
+                env.driver().block_on(async { scope.recv(&mut buf, last, 7)?.await.map(drop) })
+            })
+        },
+    );
+}
+
+#[test]
 fn an_abort_is_told_from_a_fatal_error() {
     let name = "leaving::an_abort_is_told_from_a_fatal_error";
     if is_rank() {

@@ -1,0 +1,124 @@
+//! Requests as futures.
+//!
+//! MPI-5.0: Point-to-Point Communication, Communication Completion.
+
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use oxmpi_base::{Function, Result};
+use oxmpi_core::{Completion, RequestKey};
+
+use crate::door::Door;
+use crate::message::Status;
+use crate::persistent::{Active, Buffers, Persistent};
+use crate::request::Request;
+use crate::thread::{Funneled, ThreadLevel};
+
+/// The future of a [`Request`], which is as good as that: `request.await` gives what [`Request::wait_status`] does.
+///
+/// It is polled again when its operation is over, and not before. If it is dropped, its operation is left to the
+/// scope.
+#[must_use = "the buffer can be used before the end of the scope only when the request has been waited for"]
+pub struct RequestFuture<'scope, R, L: ThreadLevel = Funneled> {
+    watch: Watch<'scope, L>,
+    /// Until it is complete.
+    request: Option<Request<'scope, R, L>>,
+}
+
+/// The future of an [`Active`] persistent request: `active.await` gives what [`Active::wait`] does.
+///
+/// It is polled again when its operation is over, and not before. To drop it is to drop the request.
+#[must_use = "dropping an active request waits for it"]
+pub struct ActiveFuture<'env, B: Buffers, L: ThreadLevel = Funneled> {
+    watch: Watch<'env, L>,
+    /// Until it is complete.
+    active: Option<Active<'env, B, L>>,
+}
+
+/// Looks at a request, and has a task woken for it.
+struct Watch<'a, L> {
+    door: Door<'a, L>,
+    key: RequestKey,
+    /// Whether a waker has been left.
+    is_watched: bool,
+}
+
+impl<'scope, R, L: ThreadLevel> IntoFuture for Request<'scope, R, L> {
+    type Output = Result<(R, Status)>;
+    type IntoFuture = RequestFuture<'scope, R, L>;
+
+    fn into_future(self) -> RequestFuture<'scope, R, L> {
+        RequestFuture { watch: Watch::new(self.door(), self.key()), request: Some(self) }
+    }
+}
+
+impl<'env, B: Buffers, L: ThreadLevel> IntoFuture for Active<'env, B, L> {
+    type Output = Result<Persistent<'env, B, L>>;
+    type IntoFuture = ActiveFuture<'env, B, L>;
+
+    fn into_future(self) -> ActiveFuture<'env, B, L> {
+        self.release();
+        let (door, key, _) = self.operation();
+        ActiveFuture { watch: Watch::new(door, key), active: Some(self) }
+    }
+}
+
+impl<R, L: ThreadLevel> Future for RequestFuture<'_, R, L> {
+    type Output = Result<(R, Status)>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let completion = ready!(self.watch.poll(context));
+        let request = self.request.take().expect("what has been completed is not polled");
+        Poll::Ready(request.finish(completion))
+    }
+}
+
+impl<'env, B: Buffers, L: ThreadLevel> Future for ActiveFuture<'env, B, L> {
+    type Output = Result<Persistent<'env, B, L>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let completion = ready!(self.watch.poll(context));
+        let active = self.active.take().expect("what has been completed is not polled");
+        Poll::Ready(active.finish(completion))
+    }
+}
+
+/// What they give is kept elsewhere.
+impl<R, L: ThreadLevel> Unpin for RequestFuture<'_, R, L> {}
+impl<B: Buffers, L: ThreadLevel> Unpin for ActiveFuture<'_, B, L> {}
+
+impl<'a, L> Watch<'a, L> {
+    fn new(door: Door<'a, L>, key: RequestKey) -> Self {
+        Self { door, key, is_watched: false }
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Completion> {
+        let key = self.key;
+        let done = self.door.run(Function::Test, |process| process.complete_or_wake(key, context.waker()));
+        self.is_watched = done.is_none();
+        done.map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+impl<L> Drop for Watch<'_, L> {
+    fn drop(&mut self) {
+        if self.is_watched {
+            let key = self.key;
+            self.door.run(Function::Test, |process| process.forget_waker(key));
+        }
+    }
+}
+
+impl<R, L: ThreadLevel> fmt::Debug for RequestFuture<'_, R, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RequestFuture").field(&self.request).finish()
+    }
+}
+
+impl<B: Buffers, L: ThreadLevel> fmt::Debug for ActiveFuture<'_, B, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ActiveFuture").field("key", &self.watch.key).finish_non_exhaustive()
+    }
+}
