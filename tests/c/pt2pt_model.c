@@ -1,17 +1,19 @@
 /* Random rounds of messages between all processes, on several communicators, against a reference model: sends of all
    modes, persistent ones restarted with other data, cancelled ones; receives with and without wildcards, probes, matched
-   probes, cancelled receives; completed by every function; and pairs that make blocking calls meanwhile.
-   MPI-5.0: Point-to-Point Communication, Semantics; Probe and Cancel; Persistent Communication Requests.
+   probes, cancelled receives; partitioned ones beside them; completed by every function; and pairs that make blocking
+   calls meanwhile.
+   MPI-5.0: Point-to-Point Communication, Semantics; Probe and Cancel; Persistent Communication Requests; Partitioned
+   Point-to-Point Communication.
 
    What is sent is drawn alike on all processes, and how it is received by each for itself. When all sends are started,
    receives that are pending are cancelled, and what is left is received; the judge then says whether each message may
    have gone where it went. `--seed S --case N` runs one case, on as many ranks as it failed on, `--cases M` M from there
-   on. Partitioned sends are to join as another mode, with receives of their own. */
+   on. */
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include "model/receiving.h"
+#include "model/partitions.h"
 
 /* Communicators are made anew after EPOCH cases. A case that takes LIMIT_S seconds hangs. */
 enum { EPOCH = 50, LIMIT_S = 40, MOST_ROUNDS = 3, ATTACHED_BYTES = 8 << 20, HANDSHAKE = 5 };
@@ -19,12 +21,7 @@ enum { EPOCH = 50, LIMIT_S = 40, MOST_ROUNDS = 3, ATTACHED_BYTES = 8 << 20, HAND
 static MPI_Request sends[MOST_MESSAGES], slot_requests[SEND_SLOTS];
 static unsigned char *sent_data[MOST_MESSAGES], *slot_data[SEND_SLOTS];
 static uint64_t seed;
-static long messages_run;
-static char case_name[128];
-
-static void describe_case(void) {
-    fprintf(stderr, "%s\n", case_name);
-}
+static long messages_run, partitions_run;
 
 static void hangs(int signal) {
     (void)signal;
@@ -95,7 +92,7 @@ static void run_freely(void) {
         receives_left += messages[i].to == rank;
     receives_left += next(&own_dice, 5) - 2;
     while (m < message_count || receives_left > 0 || idle > 0) {
-        switch (next(&own_dice, 12)) {
+        switch (next(&own_dice, side_count > 0 ? 18 : 12)) {
         case 0: case 1: case 2: case 3: case 4:
             while (m < message_count && messages[m].from != rank)
                 m++;
@@ -111,6 +108,7 @@ static void run_freely(void) {
         case 8: take_if_any(); break;
         case 9: probe_if_any(); break;
         case 10: complete_some(0); break;
+        case 12: case 13: case 14: case 15: case 16: case 17: move_some_side(); break;
         default: next(&own_dice, 3) ? dawdle() : cancel_one();
         }
     }
@@ -190,35 +188,54 @@ static void agree_on_withdrawn(void) {
     OK(MPI_Allreduce(mine, is_withdrawn, message_count, MPI_INT, MPI_SUM, aside));
 }
 
+/* Completes what is left of the sends, and what is partitioned, which is started again until its rounds are run. */
 static void complete_sends(void) {
-    MPI_Request left[MOST_MESSAGES];
-    int count = 0, flag = 1, done[MOST_MESSAGES] = {0}, way = next(&own_dice, 5);
+    enum { MOST = MOST_MESSAGES + 2 * MOST_PAIRS };
+    MPI_Request left[MOST];
+    MPI_Status statuses[MOST];
+    int count = 0, flag = 1, done[MOST] = {0}, way = next(&own_dice, 5);
     for (int m = 0; m < message_count; m++)
         if (messages[m].from == rank && sends[m] != MPI_REQUEST_NULL)
             left[count++] = sends[m];
-    for (int found = 0, active = count; active > 0; active -= found) {
-        switch (way) {
-        case 0: OK(MPI_Waitall(count, left, MPI_STATUSES_IGNORE)); found = active; break;
-        case 1: OK(MPI_Waitany(count, left, done, MPI_STATUS_IGNORE)); found = 1; break;
-        case 2: OK(MPI_Waitsome(count, left, &found, done, MPI_STATUSES_IGNORE)); break;
-        case 3: OK(MPI_Testsome(count, left, &found, done, MPI_STATUSES_IGNORE)); break;
+    int plain = count, plain_left = count;
+    for (int s = 0; s < side_count; s++)
+        left[count++] = sides[s].request;
+    for (int active; (active = plain_left + release_sides()) > 0;) {
+        /* Not for all, as long as others may need what is started next before that can end. */
+        int function = way == 0 && has_rounds_left() ? 2 : way, found = 0;
+        switch (function) {
+        case 0: OK(MPI_Waitall(count, left, statuses)); found = count; break;
+        case 1: OK(MPI_Waitany(count, left, done, statuses)); found = 1; break;
+        case 2: OK(MPI_Waitsome(count, left, &found, done, statuses)); break;
+        case 3: OK(MPI_Testsome(count, left, &found, done, statuses)); break;
         default:
-            OK(MPI_Testany(count, left, done, &flag, MPI_STATUS_IGNORE));
+            OK(MPI_Testany(count, left, done, &flag, statuses));
             found = flag;
         }
         CHECK(found != MPI_UNDEFINED && (found == 0 || done[0] != MPI_UNDEFINED), "%d sends are active", active);
+        for (int i = 0; i < found; i++) {
+            int place = function == 0 ? i : done[i];
+            if (place < plain)
+                plain_left--;
+            else if (sides[place - plain].is_active)
+                note_side_done(&sides[place - plain], &statuses[i]);
+        }
     }
     for (int m = 0; m < message_count; m++) {
         sends[m] = MPI_REQUEST_NULL;
         free(sent_data[m]);
         sent_data[m] = NULL;
     }
+    forget_rounds_of_pairs();
 }
 
 static void run_round(void) {
     draw_round();
+    draw_rounds_of_pairs();
     memset(is_withdrawn, 0, sizeof is_withdrawn);
     messages_run += message_count;
+    for (int p = 0; p < pair_count; p++)
+        partitions_run += rounds_of_pair[p];
     int late = next(&dice, 2);
     if (!late)
         take_turns();
@@ -240,8 +257,10 @@ static void run_case(int which) {
     own_dice.state = mix(dice.state + (uint64_t)rank);
     message_count = 0;
     draw_slots();
+    draw_pairs();
     make_send_slots();
     make_receive_slots();
+    make_sides();
     int rounds = 1 + next(&dice, MOST_ROUNDS);
     for (int round = 0; round < rounds; round++) {
         snprintf(case_name, sizeof case_name, "pt2pt_model --seed %llu --case %d on %d ranks, round %d",
@@ -250,6 +269,7 @@ static void run_case(int which) {
     }
     free_send_slots();
     free_receive_slots();
+    free_sides();
 }
 
 int main(int argc, char **argv) {
@@ -276,6 +296,6 @@ int main(int argc, char **argv) {
     OK(MPI_Buffer_detach(&attached, &count));
     free(attached);
     if (rank == 0)
-        printf("%ld messages\n", messages_run);
+        printf("%ld messages, %ld partitioned\n", messages_run, partitions_run);
     return end_jobs();
 }

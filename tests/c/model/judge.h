@@ -37,11 +37,11 @@ static int receive_count;
 /* By message: the receive that has taken it, and whether it was cancelled. */
 static int taken_by[MOST_MESSAGES], is_withdrawn[MOST_MESSAGES];
 
-static void describe_case(void);
+static char case_name[128];
 
 /* Says what happened in the round, and ends the job. */
 static void wrong(const char *what, int which) {
-    describe_case();
+    fprintf(stderr, "%s\n", case_name);
     fprintf(stderr, "rank %d: %s: receive %d\n", rank, what, which);
     for (int m = 0; m < message_count; m++)
         if (messages[m].to == rank)
