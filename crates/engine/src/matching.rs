@@ -9,6 +9,7 @@
 //! MPI-5.0: Point-to-Point Communication, Semantics of Point-to-Point Communication.
 
 mod chains;
+mod line;
 mod queue;
 #[cfg(test)]
 mod tests;
@@ -181,8 +182,17 @@ impl Context {
     /// The receive that a message goes into, which waits no longer.
     #[inline]
     pub(crate) fn take_posted(&mut self, header: &Header) -> Option<OpKey> {
-        let taken = self.posted.take(|posted| posted.pattern.matches(header), || Pattern::matching(header));
-        taken.map(|posted| posted.op)
+        let first = self.posted.take_first(|posted| posted.pattern.matches(header));
+        if let Some(first) = first {
+            return Some(first.op);
+        }
+        if self.posted.is_empty() { None } else { self.take_posted_further(*header) }
+    }
+
+    #[inline(never)]
+    fn take_posted_further(&mut self, header: Header) -> Option<OpKey> {
+        let matches = |posted: &Posted| posted.pattern.matches(&header);
+        self.posted.take(matches, &Pattern::matching(&header)).map(|posted| posted.op)
     }
 
     /// Whether no receive waits.
@@ -209,9 +219,9 @@ impl Context {
     }
 
     /// As [`Context::peek`], and it is kept no longer.
-    #[inline]
     pub(crate) fn take_unexpected(&mut self, pattern: &Pattern) -> Option<Message> {
-        self.unexpected.take(|message| pattern.matches(&message.header), || [*pattern])
+        let matches = |message: &Message| pattern.matches(&message.header);
+        self.unexpected.take_first(matches).or_else(|| self.unexpected.take(matches, &[*pattern]))
     }
 
     /// Takes out a kept message by the number that its sender gave it.
