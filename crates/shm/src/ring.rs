@@ -10,6 +10,7 @@
 //! talk for the first time where there are many; full ones when they talk more. A receiver that looks at many rings
 //! *parks* those by which nothing comes ([`park`]), and their senders knock when they send again.
 
+mod ahead;
 mod made;
 mod parked;
 
@@ -221,15 +222,26 @@ impl Sender {
     /// If `bytes` exceeds [`Sender::largest_payload`].
     #[inline]
     pub fn room(&mut self, bytes: usize) -> Option<Room<'_>> {
-        if self.position - self.seen_cells >= self.capacity && !self.has_credit(self.capacity) {
+        if bytes <= CELL_BYTES { self.room_in_cell(bytes) } else { self.room_in_bulk(bytes) }
+    }
+
+    /// As [`Sender::room`], for a message whose payload fits into a cell.
+    ///
+    /// # Panics
+    /// If `bytes` exceeds [`CELL_BYTES`].
+    #[inline(always)] // so that the room is never in memory
+    pub fn room_in_cell(&mut self, bytes: usize) -> Option<Room<'_>> {
+        if !self.has_cell() {
             return None;
         }
-        if bytes <= CELL_BYTES {
-            let cell = self.cell();
-            let (payload, bulk_end) = (payload_of(cell).part(0, bytes), self.bulk_position);
-            return Some(Room { sender: self, cell, payload, bulk_end });
-        }
-        self.room_in_bulk(bytes)
+        let cell = self.cell();
+        let (payload, bulk_end) = (payload_of(cell).part(0, bytes), self.bulk_position);
+        Some(Room { sender: self, cell, payload, bulk_end })
+    }
+
+    #[inline(always)]
+    fn has_cell(&mut self) -> bool {
+        self.position - self.seen_cells < self.capacity || self.has_credit(self.capacity)
     }
 
     /// Room for the last message, which has no payload.
@@ -242,7 +254,7 @@ impl Sender {
     }
 
     /// Whether fewer than `capacity` cells are filled, and the ring is not used up.
-    #[inline]
+    #[inline(never)] // once in a ring
     fn has_credit(&mut self, capacity: u64) -> bool {
         // Pairs with the Release in `release`.
         let seen = self.credit.cells.load(Ordering::Acquire).min(self.position);
@@ -280,6 +292,9 @@ impl Sender {
     }
 
     fn room_in_bulk(&mut self, bytes: usize) -> Option<Room<'_>> {
+        if !self.has_cell() {
+            return None;
+        }
         assert!(bytes <= self.largest_payload(), "long messages are sent in pieces");
         let capacity = self.bulk.len() as u64;
         let needed = (bytes as u64).next_multiple_of(BULK_ALIGN);
@@ -308,7 +323,7 @@ impl Sender {
 
 impl Room<'_> {
     /// Makes the message visible to the receiver.
-    #[inline]
+    #[inline(always)] // as `room_in_cell`
     pub fn send(self, header: Header) {
         let (cell, bytes, bulk_end) = (self.cell, self.payload.len(), self.bulk_end);
         cell.header.store(header);
