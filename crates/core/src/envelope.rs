@@ -6,7 +6,7 @@ use std::fmt;
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Address, Mode, OpKey, P2p, Pattern};
+use oxmpi_engine::{Address, Mode, OpKey, P2p, Pattern, PeerId};
 
 use crate::comm::Communicator;
 
@@ -100,6 +100,12 @@ impl Communicator {
             }
             Source::Rank(rank) => Err(self.no_such_rank("source", rank)),
         }
+    }
+
+    /// The peer whose messages a pattern asks for, if it names one.
+    #[inline]
+    pub(crate) fn sender(&self, pattern: &Pattern) -> Option<PeerId> {
+        pattern.source.map(|source| self.addresses.at(source.cast_unsigned()).peer)
     }
 
     /// As [`Communicator::pattern`], of the receive of a send-receive.

@@ -81,11 +81,10 @@ impl Process {
         tag: TagPattern,
     ) -> Result<Status> {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok(FROM_NOBODY) };
-        let Some(source) = pattern.source else {
-            let received = self.enter().engine.p2p.receive(comm.context, pattern, buffer);
+        let Some(from) = comm.sender(&pattern) else {
+            let received = self.enter().engine.p2p.receive(comm.context, pattern, None, buffer);
             return self.finish_receive(comm, received);
         };
-        let from = comm.addresses.at(source as u32).peer;
         self.wait_for(Receive::new(comm.context, from, pattern, buffer)).into_result()
     }
 
@@ -145,7 +144,7 @@ impl Process {
         let send_tag = checked_tag("sendtag", send_tag)?;
         let pattern = comm.recv_pattern(source, recv_tag)?;
         let mut state = self.enter();
-        let received = pattern.map(|pattern| state.engine.p2p.receive(comm.context, pattern, recv));
+        let received = pattern.map(|pattern| state.receive(comm, pattern, recv));
         let sent = to.and_then(|to| state.begin_send(comm, send, to, send_tag, SendMode::Standard));
         drop(state);
         let status = received.map_or(Ok(FROM_NOBODY), |received| self.finish_receive(comm, received));
@@ -360,7 +359,7 @@ impl Receive {
 
     fn look_posted(&mut self, p2p: &mut P2p) -> Option<Outcome> {
         let Some(op) = self.op else {
-            return match p2p.receive(self.context, self.pattern, self.buffer.clone()) {
+            return match p2p.receive(self.context, self.pattern, Some(self.from), self.buffer.clone()) {
                 Received::Done(outcome) => Some(outcome),
                 Received::Pending(op) => {
                     self.op = Some(op);
@@ -433,8 +432,13 @@ impl State {
     ) -> Activity {
         match pattern {
             None => FROM_NOBODY_AT_ONCE,
-            Some(pattern) => self.engine.p2p.receive(comm.context, pattern, buffer).into(),
+            Some(pattern) => self.receive(comm, pattern, buffer).into(),
         }
+    }
+
+    #[inline]
+    fn receive(&mut self, comm: &Communicator, pattern: Pattern, buffer: Buffer) -> Received {
+        self.engine.p2p.receive(comm.context, pattern, comm.sender(&pattern), buffer)
     }
 
     #[inline]

@@ -101,10 +101,10 @@ impl Standing {
 
 impl Board {
     /// Shows how a thing stands.
-    #[inline]
+    #[inline(always)] // `standing` is known
     pub fn show<T>(&mut self, key: Key<T>, standing: Standing) {
         if key.place() >= self.marks.len() {
-            self.marks.resize(key.place() + 1, NO_MARK);
+            self.make_room(key.place());
         }
         let mark = &mut self.marks[key.place()];
         let is_watched = mark.is_watched && mark.generation == key.generation();
@@ -112,6 +112,11 @@ impl Board {
         if standing == Standing::Over {
             self.note_over(key.to_word(), is_watched);
         }
+    }
+
+    #[cold]
+    fn make_room(&mut self, place: usize) {
+        self.marks.resize(place + 1, NO_MARK);
     }
 
     /// Forgets a thing, and takes it out of its set. If it has a waker, that is due.

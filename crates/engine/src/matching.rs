@@ -218,6 +218,12 @@ impl Context {
         self.unexpected.first(|message| pattern.matches(&message.header), &[*pattern])
     }
 
+    /// Whether no message is kept.
+    #[inline]
+    pub(crate) fn has_no_unexpected(&self) -> bool {
+        self.unexpected.is_empty()
+    }
+
     /// As [`Context::peek`], and it is kept no longer.
     pub(crate) fn take_unexpected(&mut self, pattern: &Pattern) -> Option<Message> {
         let matches = |message: &Message| pattern.matches(&message.header);

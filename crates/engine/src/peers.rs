@@ -46,6 +46,8 @@ pub(crate) struct Peer {
     /// What had gone to it by its ring, and come by the other one, when it was looked which ones rest.
     pub sent_before: u64,
     pub received_before: u64,
+    /// What had come when something was sent to it last.
+    pub received_when_sent: u64,
     /// Whether it is among those who are looked at.
     is_listed: bool,
     /// How to knock there, and as which rank; of ranks of the own job.
@@ -190,6 +192,7 @@ impl Peer {
             adopted: None,
             sent_before: 0,
             received_before: 0,
+            received_when_sent: 0,
             is_listed: false,
             knocks: None,
         }
@@ -231,7 +234,7 @@ impl Peer {
     }
 
     /// Lets it see what was just sent by its ring.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn told(&self) {
         if self.sender.as_ref().is_some_and(Sender::must_knock) {
             self.knock();
@@ -384,6 +387,12 @@ impl Peers {
     #[inline]
     pub(crate) fn known(&self, id: PeerId) -> Option<&Peer> {
         self.all[id.place()].as_deref()
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn known_mut(&mut self, id: PeerId) -> Option<&mut Peer> {
+        self.all[id.place()].as_deref_mut()
     }
 
     /// Whether a peer is of another job and has been lost.

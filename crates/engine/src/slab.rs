@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
+use std::mem;
 
 /// The number of an object of type `T` in its [`Slab`].
 pub struct Key<T> {
@@ -58,21 +59,24 @@ impl<T> Slab<T> {
     }
 
     /// Puts an object in.
-    #[inline]
+    #[inline(always)] // so that it is made in its place
     pub fn insert(&mut self, value: T) -> Key<T> {
         let key = self.reserve();
-        self.places[key.index as usize].value = Some(value);
+        mem::forget(self.places[key.index as usize].value.replace(value)); // there was none
         key
     }
 
     /// A number for an object that is not there yet.
-    #[inline]
+    #[inline(always)] // as `insert`
     pub fn reserve(&mut self) -> Key<T> {
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.places.push(Place { generation: 0, value: None });
-            u32::try_from(self.places.len() - 1).expect("fewer than 2^32 objects")
-        });
+        let index = self.free.pop().unwrap_or_else(|| self.add_place());
         Key { index, generation: self.places[index as usize].generation, of: PhantomData }
+    }
+
+    #[cold]
+    fn add_place(&mut self) -> u32 {
+        self.places.push(Place { generation: 0, value: None });
+        u32::try_from(self.places.len() - 1).expect("fewer than 2^32 objects")
     }
 
     /// Puts the object in for which a number was reserved.
@@ -83,6 +87,13 @@ impl<T> Slab<T> {
         let place = &mut self.places[key.index as usize];
         assert!(place.generation == key.generation && place.value.is_none(), "the number is reserved");
         place.value = Some(value);
+    }
+
+    /// Whether a number is reserved; of those that are not given out, too, with the number that they will have.
+    #[inline]
+    pub fn is_reserved(&self, key: Key<T>) -> bool {
+        let place = self.places.get(key.index as usize);
+        place.is_some_and(|place| place.generation == key.generation && place.value.is_none())
     }
 
     /// Takes a reserved number back, unless the object was put in; whether it was taken back.

@@ -56,8 +56,7 @@ impl Process {
         let pattern = comm.pattern(source, tag)?;
         let mut state = self.enter();
         let planned = pattern.map(|pattern| {
-            let from = pattern.source.map(|source| comm.addresses.at(source.cast_unsigned()).peer);
-            state.engine.p2p.plan_receive(comm.context, pattern, from, buffer)
+            state.engine.p2p.plan_receive(comm.context, pattern, comm.sender(&pattern), buffer)
         });
         let message = planned.map_or(PersistentMessage::Nobody(&FROM_NOBODY), PersistentMessage::Planned);
         let key = state.add_request(Kind::persistent(message), comm);
@@ -107,7 +106,7 @@ impl State {
             }
             Kind::PersistentMessage { message: PersistentMessage::Planned(op), active: active @ None } => {
                 let p2p = &mut self.engine.p2p;
-                let over = p2p.start(*op);
+                let over = if p2p.start(*op) { p2p.take_outcome(*op) } else { None };
                 p2p.board.show(key, if over.is_some() { Standing::Over } else { Standing::UnderWay(1) });
                 *active = Some(over.map_or(Activity::UnderWay(*op), Activity::Over));
                 Ok(())

@@ -1,16 +1,27 @@
 //! What happens when something arrives.
 
 use oxmpi_mem::Region;
-use oxmpi_shm::ring::{Arrival, Header};
+use oxmpi_shm::ring::Header;
 
-use super::op::{delivered, judged};
+use super::op::judged;
 use super::outbox::{Outgoing, Stream};
-use super::{Event, OpKey, Outcome, P2p, State, kind};
+use super::{Event, OpKey, Outcome, P2p, State, kind, ring_for};
 use crate::peers::PeerId;
 use crate::slab::Key;
 
 /// Messages of one peer that are dealt with before others have their turn.
 const AT_ONCE: usize = 16;
+
+/// What is at the head of a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Head {
+    /// Nothing that is to be dealt with now.
+    Nothing,
+    /// A message that is here, whole, and that no receive waits for.
+    Unexpected,
+    /// Something else.
+    Other,
+}
 
 impl P2p {
     /// Deals with what has arrived from all peers and sends what there is room for; whether there was anything.
@@ -39,39 +50,81 @@ impl P2p {
 
     fn take_in(&mut self, from: PeerId) -> bool {
         let mut taken = 0;
-        while taken < AT_ONCE
-            && let Some(arrival) = self.peers[from].arrival()
-        {
-            self.arrived(from, &arrival);
-            self.peers[from].release(&arrival);
+        loop {
+            let (filled, head) = self.fill_receives(from, AT_ONCE - taken);
+            taken += filled;
+            if head == Head::Nothing {
+                break;
+            }
+            self.take_in_head(from, head);
             taken += 1;
         }
         self.peers[from].wake(); // it may wait for the room
         taken > 0
     }
 
-    #[inline]
-    fn arrived(&mut self, from: PeerId, arrival: &Arrival) {
+    /// Puts messages that are here, whole, into receives that wait for them, `most` at most: how many, and what is
+    /// behind them.
+    fn fill_receives(&mut self, from: PeerId, most: usize) -> (usize, Head) {
+        let Self { peers, contexts, ops, board, sleepers, .. } = self;
+        let (mut filled, mut head) = (0, Head::Nothing);
+        let Some(receiver) = &mut peers[from].receiver else { return (filled, head) };
+        while filled < most
+            && let Some(arrival) = receiver.arrival()
+        {
+            let header = &arrival.header;
+            if header.kind != kind::EAGER {
+                head = Head::Other;
+                break;
+            }
+            let Some(receive) = contexts.at(header.context).take_posted(header) else {
+                head = Head::Unexpected;
+                break;
+            };
+            if filled > 0 {
+                receiver.look_ahead();
+            }
+            let op = ops.get_mut(receive).expect("posted receives exist");
+            op.fill(header, &arrival.payload);
+            receiver.release(&arrival);
+            filled += 1;
+            op.state = State::Done;
+            if !sleepers.is_empty() {
+                ring_for(sleepers, board, &[Event::Over(receive), Event::Struck(op.entry)]);
+            }
+            board.strike(op.entry);
+            if op.detached {
+                ops.discard(receive);
+            }
+        }
+        if filled > 0 {
+            self.wake_own_threads();
+        }
+        (filled, head)
+    }
+
+    /// Deals with the message at the head of a ring.
+    #[inline(never)]
+    fn take_in_head(&mut self, from: PeerId, head: Head) {
+        let Some(arrival) = self.peers[from].arrival() else { return };
         let (header, payload) = (&arrival.header, &arrival.payload);
         match header.kind {
+            _ if head == Head::Unexpected => self.keep(from, header, payload),
             kind::EAGER | kind::EAGER_SYNCHRONOUS | kind::ANNOUNCE => {
                 match self.contexts.at(header.context).take_posted(header) {
-                    Some(receive) if header.kind == kind::EAGER => self.fill(receive, header, payload),
                     Some(receive) => self.matched(receive, from, header, payload),
                     None => self.keep(from, header, payload),
                 }
             }
             _ => self.control_arrived(from, header, payload),
         }
+        self.peers[from].release(&arrival);
     }
 
     /// A message that is here, whole, goes into a receive.
-    #[inline(always)] // into `arrived`, for most messages are such
     fn fill(&mut self, receive: OpKey, header: &Header, payload: &Region) {
-        let op = self.ops.get_mut(receive).expect("posted receives exist");
-        op.header.token = header.token;
-        Outcome { status: op.status, error: op.error } = delivered(header, payload, &op.buffer);
-        self.end(receive);
+        self.ops.get_mut(receive).expect("posted receives exist").fill(header, payload);
+        self.finish(receive);
     }
 
     fn control_arrived(&mut self, from: PeerId, header: &Header, payload: &Region) {

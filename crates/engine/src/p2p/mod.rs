@@ -205,6 +205,18 @@ impl P2p {
         self.ops.get(key).is_none_or(|op| op.state == State::Done)
     }
 
+    /// What an operation that is over and has not failed says about itself; as [`P2p::take_outcome`].
+    #[inline(always)]
+    pub fn take_status(&mut self, key: OpKey) -> Option<Status> {
+        let op = self.ops.get_mut(key).filter(|op| op.state == State::Done && op.error.is_none())?;
+        let status = op.status;
+        match op.plan {
+            None => self.ops.discard(key),
+            Some(_) => op.state = State::Inactive,
+        }
+        Some(status)
+    }
+
     /// How an operation ended, if it is over; unless it can be started again, its number means nothing any more then.
     #[inline]
     pub fn take_outcome(&mut self, key: OpKey) -> Option<Outcome> {
@@ -217,13 +229,21 @@ impl P2p {
         Some(outcome)
     }
 
-    /// The same, after a look at what has arrived if it is not over yet.
+    /// The same, after a [look](P2p::look_for) at what has arrived if it is not over yet.
     #[inline]
     pub fn poll_for(&mut self, key: OpKey) -> Option<Outcome> {
-        self.take_outcome(key).or_else(|| {
-            self.poll();
-            self.take_outcome(key)
-        })
+        self.take_outcome(key).or_else(|| if self.look_for(key) { self.take_outcome(key) } else { None })
+    }
+
+    /// Looks at what has arrived, from whom an operation waits for, if that is known; whether it is over then. Who
+    /// waits for it is to poll everything now and then.
+    #[inline(never)]
+    pub fn look_for(&mut self, key: OpKey) -> bool {
+        match self.awaits(key) {
+            Some(from) if self.busy_outboxes.is_empty() => self.take_in_from(from),
+            _ => self.poll(),
+        };
+        self.is_done(key)
     }
 
     /// What an operation that is over says about itself, without ending it.
@@ -232,7 +252,7 @@ impl P2p {
     }
 
     /// Strikes this out on the board when an operation is over, each time; at once, if it is.
-    #[inline]
+    #[inline(always)]
     pub fn tell<T>(&mut self, key: OpKey, entry: Key<T>) {
         match self.ops.get_mut(key) {
             Some(op) if op.state != State::Done => op.entry = Entry::of(entry),
@@ -319,21 +339,8 @@ impl P2p {
     #[inline]
     pub fn happened<const N: usize>(&self, events: impl FnOnce() -> [Event; N]) {
         if !self.sleepers.is_empty() {
-            self.ring_for(&events());
+            ring_for(&self.sleepers, &self.board, &events());
         }
-    }
-
-    #[cold]
-    fn ring_for(&self, happening: &[Event]) {
-        let is_it = |event: &Event| match *event {
-            Event::Next(set) => happening.iter().any(|now| match *now {
-                Event::Struck(entry) => self.board.is_listed_in(set, entry),
-                _ => false,
-            }),
-            _ => happening.contains(event),
-        };
-        let sleepers = self.sleepers.iter().filter(|sleeper| sleeper.events.iter().any(is_it));
-        sleepers.for_each(|sleeper| sleeper.alarm.ring());
     }
 
     /// Wakes other threads of this rank that sleep: this one has done what they may wait for.
@@ -362,18 +369,13 @@ impl P2p {
         messages.chain(self.describe_partitioned(names)).collect()
     }
 
+    /// Notes that an operation is over.
     pub(super) fn finish(&mut self, key: OpKey) {
-        self.end(key);
-    }
-
-    /// The same, where that is to take no call.
-    #[inline(always)]
-    fn end(&mut self, key: OpKey) {
         self.wake_own_threads();
-        if !self.sleepers.is_empty() {
-            self.ring_for_end(key);
-        }
         let Some(op) = self.ops.get_mut(key) else { return };
+        if !self.sleepers.is_empty() {
+            ring_for(&self.sleepers, &self.board, &[Event::Over(key), Event::Struck(op.entry)]);
+        }
         op.state = State::Done;
         self.board.strike(op.entry);
         if op.detached {
@@ -381,15 +383,23 @@ impl P2p {
         }
     }
 
-    #[cold]
-    fn ring_for_end(&self, key: OpKey) {
-        let entry = self.ops.get(key).map_or(Entry::NONE, |op| op.entry);
-        self.ring_for(&[Event::Over(key), Event::Struck(entry)]);
-    }
-
     fn forget(&mut self, key: OpKey) {
         if let Some(copy) = self.ops.remove(key).and_then(|op| op.copy) {
             self.keeping.pool.give(copy);
         }
     }
+}
+
+/// Wakes those of these threads that sleep until something that happens now.
+#[cold]
+fn ring_for(sleepers: &[Sleeper], board: &Board, happening: &[Event]) {
+    let is_it = |event: &Event| match *event {
+        Event::Next(set) => happening.iter().any(|now| match *now {
+            Event::Struck(entry) => board.is_listed_in(set, entry),
+            _ => false,
+        }),
+        _ => happening.contains(event),
+    };
+    let sleepers = sleepers.iter().filter(|sleeper| sleeper.events.iter().any(is_it));
+    sleepers.for_each(|sleeper| sleeper.alarm.ring());
 }

@@ -109,6 +109,24 @@ impl Op {
         self.header.token != 0
     }
 
+    /// A receive takes a message that is here, whole.
+    #[inline(always)] // the headers and payloads of most messages are in registers
+    pub(super) fn fill(&mut self, header: &Header, payload: &Region) {
+        self.header.token = header.token;
+        if header.bytes <= self.buffer.bytes() {
+            self.buffer.write(0, payload);
+            self.status = status_of(header);
+        } else {
+            self.fill_with_part(*header, *payload);
+        }
+    }
+
+    /// As [`Op::fill`], of a message that is too long.
+    #[cold]
+    fn fill_with_part(&mut self, header: Header, payload: Region) {
+        Outcome { status: self.status, error: self.error } = delivered(&header, &payload, &self.buffer);
+    }
+
     pub(super) fn is_announced(&self) -> bool {
         matches!(self.state, State::Announced | State::Retracting)
     }
@@ -167,6 +185,7 @@ fn truncated(header: &Header, capacity: u64) -> Error {
     Error::new(ErrorClass::Truncate, text)
 }
 
+#[inline]
 pub(super) fn status_of(header: &Header) -> Status {
     Status { source: header.source, tag: header.tag, bytes: header.bytes, ..Status::EMPTY }
 }

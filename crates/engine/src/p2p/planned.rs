@@ -20,8 +20,8 @@ use oxmpi_datatype::Buffer;
 use oxmpi_shm::ring::Header;
 
 use super::op::Plan;
-use super::{Address, Mode, Op, OpKey, Outcome, P2p, State, kind};
-use crate::matching::{Message, Pattern};
+use super::{Address, Mode, Op, OpKey, P2p, State, kind};
+use crate::matching::Pattern;
 use crate::peers::PeerId;
 
 impl P2p {
@@ -51,48 +51,47 @@ impl P2p {
         self.ops.insert(Op { plan: Some(plan), ..op })
     }
 
-    /// Starts what was planned and is inactive. How it ended, if it is over at once; else [`P2p::take_outcome`] tells
-    /// it. Then it is inactive again.
+    /// Starts what was planned and is inactive; whether it is over at once. Then, or later, [`P2p::take_outcome`] tells
+    /// how it ended, and it is inactive again.
     ///
     /// # Panics
     /// If nothing was planned under this number.
     #[inline]
-    pub fn start(&mut self, key: OpKey) -> Option<Outcome> {
+    pub fn start(&mut self, key: OpKey) -> bool {
         let op = self.ops.get_mut(key).expect("what is planned is forgotten last");
         debug_assert!(op.state == State::Inactive, "it is started again when it was completed");
         match op.plan.expect("it was planned") {
             Plan::Receive(pattern, from) => self.start_to_receive(key, pattern, from),
             Plan::Send(mode) => {
                 op.header.kind = kind::EAGER; // of the last round it may be another
-                let is_sent = mode == Mode::Standard
-                    && op.peer != self.peers.me()
-                    && self.peers[op.peer].send_at_once(&op.header, &op.buffer);
-                if is_sent {
-                    return Some(Outcome { status: Status::EMPTY, error: None });
+                if mode == Mode::Standard
+                    && let Some(peer) = self.peers.known_mut(op.peer)
+                    && peer.send_at_once(&op.header, &op.buffer)
+                {
+                    (op.state, op.status) = (State::Done, Status::EMPTY);
+                    return true;
                 }
                 self.begin_to_send(key, mode);
-                self.take_outcome(key)
+                self.is_done(key)
             }
         }
     }
 
     #[inline]
-    fn start_to_receive(&mut self, key: OpKey, pattern: Pattern, from: PeerId) -> Option<Outcome> {
-        let op = self.ops.get_mut(key)?;
+    fn start_to_receive(&mut self, key: OpKey, pattern: Pattern, from: PeerId) -> bool {
+        let Some(op) = self.ops.get_mut(key) else { return false };
         let here = self.contexts.at(op.context);
-        let message = here.take_unexpected(&pattern);
         op.state = State::Posted;
-        if message.is_none() {
-            op.peer = from;
-            op.header = pattern.header(op.context);
-            here.post(pattern, key);
+        if !here.has_no_unexpected()
+            && let Some(message) = here.take_unexpected(&pattern)
+        {
+            self.receive_into(key, message);
+            return self.is_done(key);
         }
-        message.and_then(|message| self.start_with(key, message))
-    }
-
-    fn start_with(&mut self, key: OpKey, message: Message) -> Option<Outcome> {
-        self.receive_into(key, message);
-        self.take_outcome(key)
+        op.peer = from;
+        op.header = pattern.header(op.context);
+        here.post(pattern, key);
+        false
     }
 
     /// The peer that has to say something until a receive can be over, if that is known.

@@ -29,28 +29,62 @@ pub enum AtOnce {
 }
 
 impl P2p {
-    /// Begins to receive into `buffer` a message that matches `pattern`.
-    #[inline]
-    pub fn receive(&mut self, context: u32, pattern: Pattern, buffer: Buffer) -> Received {
-        match self.contexts.at(context).take_unexpected(&pattern) {
+    /// Begins to receive into `buffer` a message that matches `pattern`; `from` is the peer that the pattern names, if
+    /// it names one.
+    #[inline(always)] // what is received at once is seldom, and else there is only a number
+    pub fn receive(
+        &mut self,
+        context: u32,
+        pattern: Pattern,
+        from: Option<PeerId>,
+        buffer: Buffer,
+    ) -> Received {
+        match self.take_unexpected(context, &pattern) {
             Some(message) => self.receive_message(message, buffer),
-            None => Received::Pending(self.post_receive(context, pattern, buffer)),
+            None => Received::Pending(self.post_receive(context, pattern, from, buffer)),
         }
     }
 
-    #[inline]
-    fn post_receive(&mut self, context: u32, pattern: Pattern, buffer: Buffer) -> OpKey {
-        let here = Address { peer: self.peers.me(), context };
-        let key = self.ops.insert(Op::new(State::Posted, here, buffer, pattern.header(context)));
+    /// Begins to receive, if nothing has come by this context that nobody has asked for.
+    #[inline(always)]
+    pub fn post_at_once(
+        &mut self,
+        context: u32,
+        pattern: Pattern,
+        from: PeerId,
+        buffer: Buffer,
+    ) -> Option<OpKey> {
+        if !self.contexts.at(context).has_no_unexpected() {
+            return None;
+        }
+        Some(self.post_receive(context, pattern, Some(from), buffer))
+    }
+
+    #[inline(always)]
+    pub(super) fn take_unexpected(&mut self, context: u32, pattern: &Pattern) -> Option<Message> {
+        let here = self.contexts.at(context);
+        if here.has_no_unexpected() { None } else { here.take_unexpected(pattern) }
+    }
+
+    #[inline(always)]
+    fn post_receive(
+        &mut self,
+        context: u32,
+        pattern: Pattern,
+        from: Option<PeerId>,
+        buffer: Buffer,
+    ) -> OpKey {
+        let from = Address { peer: from.unwrap_or(self.peers.me()), context };
+        let key = self.ops.insert(Op::new(State::Posted, from, buffer, pattern.header(context)));
         self.contexts.at(context).post(pattern, key);
         key
     }
 
     /// Begins to receive a message with a note. Its outcome is to be asked for.
     pub(crate) fn receive_noted(&mut self, context: u32, pattern: Pattern, buffer: Buffer) -> OpKey {
-        match self.contexts.at(context).take_unexpected(&pattern) {
+        match self.take_unexpected(context, &pattern) {
             Some(message) => self.begin_to_receive(message, buffer),
-            None => self.post_receive(context, pattern, buffer),
+            None => self.post_receive(context, pattern, None, buffer),
         }
     }
 

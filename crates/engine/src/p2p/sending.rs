@@ -2,7 +2,7 @@
 
 use oxmpi_base::Status;
 use oxmpi_datatype::Buffer;
-use oxmpi_shm::ring::{Header, RingSize};
+use oxmpi_shm::ring::{CELL_BYTES, Header, Receiver, RingSize};
 
 use super::{Address, Event, Mode, Op, OpKey, P2p, State, kind};
 use crate::matching::Message;
@@ -19,6 +19,15 @@ impl P2p {
         self.send_headed(to, header, buffer, mode)
     }
 
+    /// Sends in the standard mode, if nothing is in the way; whether it has.
+    #[inline(always)] // so that a header is never in memory
+    pub fn send_at_once(&mut self, to: Address, source: i32, tag: i32, buffer: &Buffer) -> bool {
+        let Address { peer, context } = to;
+        let header = Header { kind: kind::EAGER, context, source, tag, bytes: buffer.bytes(), token: 0 };
+        // To itself nobody has a ring.
+        self.peers.known_mut(peer).is_some_and(|peer| peer.send_at_once(&header, buffer))
+    }
+
     /// Begins to send a message with a note, for [`P2p::take_noted`], in the standard mode.
     pub(crate) fn send_noted(
         &mut self,
@@ -33,7 +42,7 @@ impl P2p {
         self.send_headed(to, header, buffer, Mode::Standard)
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_headed(&mut self, to: Address, header: Header, buffer: &Buffer, mode: Mode) -> Option<OpKey> {
         let is_sent = mode == Mode::Standard
             && to.peer != self.peers.me()
@@ -65,6 +74,7 @@ impl P2p {
         sent
     }
 
+    #[inline(never)]
     fn send_slowly(&mut self, to: Address, header: Header, buffer: &Buffer, mode: Mode) -> Option<OpKey> {
         let key = self.ops.insert(Op::new(State::Queued, to, buffer.clone(), header));
         self.begin_to_send(key, mode);
@@ -125,18 +135,36 @@ impl P2p {
 
 impl Peer {
     /// Sends a short message, if nothing waits before it and there is room; whether it is sent.
-    #[inline]
+    #[inline(always)] // so that a header is never in memory
     pub(super) fn send_at_once(&mut self, header: &Header, buffer: &Buffer) -> bool {
-        if self.outbox.is_empty()
-            && let Some(sender) = &mut self.sender
-            && header.bytes < sender.eager_below()
-            && let Some(room) = sender.room(header.bytes as usize)
-        {
-            buffer.read(0, &room.payload);
-            room.send(*header);
-            self.told();
-            return true;
+        let Some(sender) = &mut self.sender else { return false };
+        if !self.outbox.is_empty() || header.bytes >= sender.eager_below() {
+            return false;
         }
-        false
+        if header.bytes > CELL_BYTES as u64 {
+            return self.send_more_at_once(*header, buffer);
+        }
+        let Some(room) = sender.room_in_cell(header.bytes as usize) else { return false };
+        buffer.read(0, &room.payload);
+        room.send(*header);
+        // Where nothing has come meanwhile, more will go.
+        let received = self.receiver.as_ref().map_or(0, Receiver::received);
+        if received == self.received_when_sent {
+            sender.prepare();
+        }
+        self.received_when_sent = received;
+        self.told();
+        true
+    }
+
+    /// The same, of what does not fit into a cell.
+    #[inline(never)]
+    fn send_more_at_once(&mut self, header: Header, buffer: &Buffer) -> bool {
+        let room = self.sender.as_mut().and_then(|sender| sender.room(header.bytes as usize));
+        let Some(room) = room else { return false };
+        buffer.read(0, &room.payload);
+        room.send(header);
+        self.told();
+        true
     }
 }

@@ -161,7 +161,8 @@ impl World {
 
     pub fn receive(&mut self, dst: u32, source: Option<u32>, tag: Option<i32>, into: &Store) -> Received {
         let pattern = Pattern { source: source.map(u32::cast_signed), tag };
-        self.engines[dst as usize].p2p.receive(self.context, pattern, into.buffer.clone())
+        let from = source.map(PeerId::of_rank);
+        self.engines[dst as usize].p2p.receive(self.context, pattern, from, into.buffer.clone())
     }
 
     /// Polls until a receive of `rank` is over.

@@ -49,7 +49,7 @@ fn messages_between_jobs_keep_their_order_and_every_protocol_works() {
         let sent = world.engines[0].p2p.send(to, 0, tag, from.buffer(), mode);
         let into = Store::new(bytes, Lie::Scattered);
         let pattern = Pattern { source: Some(0), tag: None };
-        let outcome = match world.engines[3].p2p.receive(context, pattern, into.buffer().clone()) {
+        let outcome = match world.engines[3].p2p.receive(context, pattern, None, into.buffer().clone()) {
             Received::Done(outcome) => outcome,
             Received::Pending(op) => {
                 world.until("a message", |engines| engines[3].p2p.is_done(op));

@@ -81,8 +81,9 @@ impl Storm {
             if !is_active {
                 let held = self.note(sender, tag, bytes);
                 self.sends[place].3.put(&held);
-                let started = self.world.engines[sender as usize].p2p.start(key);
-                self.sends[place].4 = started.is_none();
+                let p2p = &mut self.world.engines[sender as usize].p2p;
+                let is_over = p2p.start(key) && p2p.take_outcome(key).is_some();
+                self.sends[place].4 = !is_over;
             } else if is_over {
                 self.sends[place].4 = false;
             }
@@ -118,7 +119,7 @@ impl Storm {
     fn receive_once(&mut self, pattern: Pattern) {
         let into = Store::new(LONGEST, Lie::Dense);
         let buffer = into.buffer().clone();
-        let received = self.world.engines[0].p2p.receive(self.world.context, pattern, buffer);
+        let received = self.world.engines[0].p2p.receive(self.world.context, pattern, None, buffer);
         self.stores.push(into);
         let key = match received {
             Received::Pending(key) => key,
