@@ -61,7 +61,7 @@ impl Process {
         let pending = to.and_then(|to| state.begin_send(comm, &buffer, to, tag, mode));
         let key = match pending {
             None => state.add_complete(comm),
-            Some(op) => state.add_message(Activity::UnderWay(op), comm),
+            Some(op) => state.add_under_way(op, comm),
         };
         state.note_route(key, || Route::Send { dest, tag, bytes: buffer.bytes() });
         Ok(key)
@@ -119,8 +119,10 @@ impl Process {
         let pattern = comm.pattern(source, tag)?;
         let mut state = self.enter();
         let bytes = buffer.bytes();
-        let message = state.begin_receive(comm, pattern, buffer);
-        let key = state.add_message(message, comm);
+        let key = match state.begin_receive(comm, pattern, buffer) {
+            Activity::UnderWay(op) => state.add_under_way(op, comm),
+            over @ Activity::Over(_) => state.add_message(over, comm),
+        };
         state.note_route(key, || Route::Receive { source, tag, bytes });
         Ok(key)
     }

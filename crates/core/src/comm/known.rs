@@ -53,15 +53,17 @@ impl Communicators {
     }
 
     /// Notes a message that needs a context until [`Communicators::end_use`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn begin_use(&mut self, context: u32) {
-        match self.uses.get_mut(context as usize) {
-            Some(uses) => *uses += 1,
-            None => {
-                self.uses.resize(context as usize + 1, 0);
-                self.uses[context as usize] = 1;
-            }
+        if context as usize >= self.uses.len() {
+            self.make_room(context);
         }
+        self.uses[context as usize] += 1;
+    }
+
+    #[cold]
+    fn make_room(&mut self, context: u32) {
+        self.uses.resize(context as usize + 1, 0);
     }
 
     /// Notes that such a message is over.

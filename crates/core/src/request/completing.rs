@@ -7,12 +7,11 @@ use std::sync::Arc;
 use oxmpi_base::{Error, Result, Status};
 use oxmpi_engine::Standing;
 
-use super::activity::Activity;
 use super::array::{RequestArray, Survey};
 use super::completion::{Completion, misuse, no_request};
 use super::generalized::GeneralizedCallbacks;
 use super::progress::OneRequest;
-use super::{Kind, RequestKey};
+use super::{Kind, RequestKey, What};
 use crate::comm::Communicator;
 use crate::process::{Process, State};
 
@@ -44,7 +43,10 @@ impl Process {
     /// `Request` if there is no such request. How the operation itself ended is in the [`Completion`].
     #[inline]
     pub fn wait(&self, key: RequestKey) -> Result<Completion> {
-        let state = self.enter();
+        let mut state = self.enter();
+        if let Some((status, freed)) = state.complete_at_once(key) {
+            return Ok(Completion { status, freed, ..Completion::EMPTY });
+        }
         state.engine.p2p.board.standing(key).ok_or_else(no_request)?;
         let mut completion = self.wait_inside(state, OneRequest::new(key));
         self.conclude_generalized(key, &mut completion);
@@ -146,9 +148,16 @@ impl Process {
     /// one.
     pub fn cancel(&self, key: RequestKey) -> Result<()> {
         let mut state = self.enter();
-        state.engine.p2p.board.standing(key).ok_or_else(no_request)?;
-        // What is over at once is too far gone.
-        let Some(request) = state.requests.all.get(key) else { return Ok(()) };
+        let standing = state.engine.p2p.board.standing(key).ok_or_else(no_request)?;
+        if standing == Standing::Inactive && matches!(state.requests.what(key), What::Planned(_)) {
+            return Err(inactive_and_cancelled());
+        }
+        let Some(request) = state.requests.all.get(key) else {
+            if let Some(op) = state.message_of(key) {
+                state.engine.p2p.cancel(op);
+            }
+            return Ok(()); // what was over at once is too far gone
+        };
         let op = match &request.kind {
             Kind::Flush(_) => return Err(misuse("the flush of a buffer is cancelled")),
             Kind::Generalized(generalized) => {
@@ -156,12 +165,8 @@ impl Process {
                 drop(state);
                 return callbacks.cancel(complete);
             }
-            Kind::Message(op) => Some(*op),
             Kind::SendReceive(messages) => messages.under_way()[1],
-            Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => Some(*op),
-            Kind::PersistentMessage { active: None, .. } => {
-                return Err(misuse("an inactive request is cancelled"));
-            }
+            Kind::PersistentMessage { active: false, .. } => return Err(inactive_and_cancelled()),
             Kind::Collective(_) | Kind::Duplication(_) | Kind::PersistentCollective { .. } => {
                 return Err(misuse("a collective operation is cancelled"));
             }
@@ -211,4 +216,9 @@ impl State {
         self.end_duplication(key);
         Sight::Over(self.status(key))
     }
+}
+
+#[cold]
+fn inactive_and_cancelled() -> Error {
+    misuse("an inactive request is cancelled")
 }

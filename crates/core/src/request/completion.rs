@@ -66,6 +66,11 @@ pub(super) fn misuse(what: &str) -> Error {
 }
 
 #[cold]
+pub(super) fn still_active() -> Error {
+    misuse("an active request is started")
+}
+
+#[cold]
 pub(super) fn not_persistent() -> Error {
     misuse("a request that is not persistent is started")
 }

@@ -26,8 +26,9 @@ impl Process {
     /// `Request` if there is no such request, or it is not generalized, or was completed before.
     pub fn complete_generalized(&self, key: RequestKey) -> Result<Option<Error>> {
         let mut state = self.enter();
-        let request = state.requests.all.get_mut(key).ok_or_else(no_request)?;
-        let Kind::Generalized(generalized) = &mut request.kind else {
+        state.engine.p2p.board.standing(key).ok_or_else(no_request)?;
+        let kind = state.requests.all.get_mut(key).map(|request| &mut request.kind);
+        let Some(Kind::Generalized(generalized)) = kind else {
             return Err(misuse("a request that is not generalized is completed by the program"));
         };
         let to_free = generalized.complete()?;

@@ -42,8 +42,7 @@ use std::sync::Arc;
 use oxmpi_base::{Result, Status};
 use oxmpi_engine::{ChannelKey, Engine, Key, OpKey, Outcome, RunKey, Slab};
 
-use self::activity::Activity;
-use self::completion::{misuse, not_persistent};
+use self::completion::{not_persistent, still_active};
 use self::generalized::Generalized;
 use self::message::PersistentMessage;
 use self::origin::Origins;
@@ -70,8 +69,6 @@ pub(crate) enum Kind {
     Complete(Status),
     /// As `Complete`, and it went wrong.
     Failed(Box<Outcome>),
-    /// A message under way; the communicator is told that it is used meanwhile.
-    Message(OpKey),
     /// A nonblocking collective.
     Collective(RunKey),
     /// A communicator that is duplicated.
@@ -84,23 +81,44 @@ pub(crate) enum Kind {
     Partitioned { partitioned: Partitioned, active: bool },
     /// A persistent collective: whether it is active, its run, and the channel of its own.
     PersistentCollective { active: bool, run: RunKey, channel: ChannelKey },
-    /// A persistent send or receive, and its message while it is active.
-    PersistentMessage { message: PersistentMessage, active: Option<Activity> },
+    /// A persistent send or receive that is over when it is started, and whether it is active.
+    PersistentMessage { message: PersistentMessage, active: bool },
     /// A message to somebody, and one from somebody.
     SendReceive(Box<SendReceive>),
 }
 
 /// All requests of a process.
 ///
-/// What is over at once, and says nothing about itself, has a number and nothing else: a place that is reserved.
+/// Of messages, which most requests stand for, there is a [`Note`], and a place that is reserved for the number.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     all: Slab<Request>,
-    /// By place: the context of the communicator.
-    contexts: Vec<u32>,
+    /// By place.
+    notes: Vec<Note>,
     /// Those of duplicates that are made for others.
     unwanted: Vec<RequestKey>,
     pub(crate) origins: Origins,
+}
+
+/// What is known of every request.
+#[derive(Clone, Copy, Debug)]
+struct Note {
+    /// The context of the communicator.
+    context: u32,
+    what: What,
+}
+
+/// What a request stands for.
+#[derive(Clone, Copy, Debug)]
+enum What {
+    /// What a [`Request`] says.
+    Kept,
+    /// A message that was under way; the communicator is told that it is used meanwhile.
+    Message(OpKey),
+    /// A persistent message, as long as the request is there; as above. Whether it is active is shown on the board.
+    Planned(OpKey),
+    /// What was over at once and says nothing about itself.
+    Nothing,
 }
 
 impl Request {
@@ -126,12 +144,11 @@ impl Request {
 
     fn may_start(&self) -> Result<()> {
         match &self.kind {
-            Kind::Partitioned { active: false, .. } | Kind::PersistentCollective { active: false, .. } => {
-                Ok(())
-            }
-            Kind::PersistentMessage { active: None, .. } => Ok(()),
+            Kind::Partitioned { active: false, .. }
+            | Kind::PersistentCollective { active: false, .. }
+            | Kind::PersistentMessage { active: false, .. } => Ok(()),
             Kind::Partitioned { .. } | Kind::PersistentCollective { .. } | Kind::PersistentMessage { .. } => {
-                Err(misuse("an active request is started"))
+                Err(still_active())
             }
             _ => Err(not_persistent()),
         }
@@ -142,37 +159,51 @@ impl Requests {
     /// Takes in one that keeps its communicator.
     fn add(&mut self, kind: Kind, comm: &Arc<Communicator>) -> RequestKey {
         let key = self.all.insert(Request { kind, comm: Some(Arc::clone(comm)) });
-        self.note(key, comm.context);
+        self.note(key, comm.context, What::Kept);
         key
     }
 
-    /// Takes in a message that is under way, or over; whoever calls it sees to it that the communicator stays.
-    #[inline]
-    fn add_message(&mut self, kind: Kind, context: u32) -> RequestKey {
+    /// Takes in what is over; whoever calls it sees to it that the communicator stays.
+    fn add_over(&mut self, kind: Kind, context: u32) -> RequestKey {
         let key = self.all.insert(Request { kind, comm: None });
-        self.note(key, context);
+        self.note(key, context, What::Kept);
         key
     }
 
-    /// Takes in what is over and says nothing about itself.
-    #[inline]
-    fn add_plain(&mut self, context: u32) -> RequestKey {
+    /// Takes in what is no [`Request`]; as [`Requests::add_over`].
+    #[inline(always)]
+    fn add_number(&mut self, what: What, context: u32) -> RequestKey {
         let key = self.all.reserve();
-        self.note(key, context);
+        self.note(key, context, what);
         key
     }
 
-    #[inline]
-    fn note(&mut self, key: RequestKey, context: u32) {
-        match self.contexts.get_mut(key.place()) {
-            Some(noted) => *noted = context,
-            None => self.contexts.resize(key.place() + 1, context),
+    #[inline(always)]
+    fn note(&mut self, key: RequestKey, context: u32, what: What) {
+        if key.place() >= self.notes.len() {
+            self.make_room(key.place());
         }
+        let note = &mut self.notes[key.place()];
+        // One by one: words that are written alone and read together wait for all that was stored before.
+        note.context = context;
+        note.what = what;
+    }
+
+    #[cold]
+    fn make_room(&mut self, place: usize) {
+        self.notes.resize(place + 1, Note { context: 0, what: What::Kept });
     }
 
     /// The context of a request that there is.
+    #[inline]
     fn context(&self, key: RequestKey) -> u32 {
-        self.contexts[key.place()]
+        self.notes[key.place()].context
+    }
+
+    /// What a request stands for that there is.
+    #[inline]
+    fn what(&self, key: RequestKey) -> What {
+        self.notes[key.place()].what
     }
 
     /// Notes that nobody but others wants what this one makes.

@@ -259,10 +259,11 @@ impl Process {
 
     #[cold]
     fn look_up(&self, key: RequestKey) -> Result<Partitioned> {
-        match self.enter().requests.all.get(key).map(|request| &request.kind) {
+        let state = self.enter();
+        state.engine.p2p.board.standing(key).ok_or_else(no_request)?;
+        match state.requests.all.get(key).map(|request| &request.kind) {
             Some(Kind::Partitioned { partitioned, .. }) => Ok(partitioned.clone()),
-            Some(_) => Err(misuse("a request that is not partitioned has no partitions")),
-            None => Err(no_request()),
+            _ => Err(misuse("a request that is not partitioned has no partitions")),
         }
     }
 }

@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Outcome, Standing};
+use oxmpi_engine::{OpKey, Standing};
 
-use super::activity::Activity;
 use super::array::RequestArray;
-use super::completion::{no_request, not_persistent};
+use super::completion::{no_request, not_persistent, still_active};
 use super::message::PersistentMessage;
-use super::{Kind, RequestKey};
+use super::{Kind, Request, RequestKey, What};
 use crate::comm::Communicator;
 use crate::envelope::{Dest, FROM_NOBODY, Route, SendMode, Source, TagPattern, checked_tag};
 use crate::process::{Process, State};
@@ -35,8 +34,7 @@ impl Process {
         let source = comm.rank().cast_signed();
         let mut state = self.enter();
         let planned = to.map(|to| state.engine.p2p.plan_send(to, source, tag, buffer, mode.in_engine()));
-        let message = planned.map_or(PersistentMessage::Nobody(&Status::EMPTY), PersistentMessage::Planned);
-        let key = state.add_request(Kind::persistent(message), comm);
+        let key = state.add_persistent(planned, &Status::EMPTY, comm);
         state.note_route(key, || Route::Send { dest, tag, bytes });
         Ok(key)
     }
@@ -58,8 +56,7 @@ impl Process {
         let planned = pattern.map(|pattern| {
             state.engine.p2p.plan_receive(comm.context, pattern, comm.sender(&pattern), buffer)
         });
-        let message = planned.map_or(PersistentMessage::Nobody(&FROM_NOBODY), PersistentMessage::Planned);
-        let key = state.add_request(Kind::persistent(message), comm);
+        let key = state.add_persistent(planned, &FROM_NOBODY, comm);
         state.note_route(key, || Route::Receive { source, tag, bytes });
         Ok(key)
     }
@@ -93,8 +90,34 @@ impl Process {
 }
 
 impl State {
-    #[inline]
+    /// Takes in what the engine has planned, or a message to or from nobody, which ends so.
+    fn add_persistent(
+        &mut self,
+        planned: Option<OpKey>,
+        nobody: &'static Status,
+        comm: &Arc<Communicator>,
+    ) -> RequestKey {
+        match planned {
+            Some(op) => self.add_planned(op, comm),
+            None => self.add_request(Kind::persistent(PersistentMessage::Nobody(nobody)), comm),
+        }
+    }
+
+    #[inline(always)] // most are planned messages
     fn start(&mut self, key: RequestKey) -> Result<()> {
+        let p2p = &mut self.engine.p2p;
+        if p2p.board.standing(key) == Some(Standing::Inactive)
+            && let What::Planned(op) = self.requests.what(key)
+        {
+            let is_over = p2p.start(op);
+            p2p.board.show(key, if is_over { Standing::Over } else { Standing::UnderWay(1) });
+            return Ok(());
+        }
+        self.start_kept(key)
+    }
+
+    #[inline(never)]
+    fn start_kept(&mut self, key: RequestKey) -> Result<()> {
         let Some(request) = self.requests.all.get_mut(key) else { return self.may_start(key) };
         match &mut request.kind {
             Kind::PersistentCollective { active: active @ false, run, .. } => {
@@ -104,14 +127,7 @@ impl State {
                 self.engine.start(*run);
                 Ok(())
             }
-            Kind::PersistentMessage { message: PersistentMessage::Planned(op), active: active @ None } => {
-                let p2p = &mut self.engine.p2p;
-                let over = if p2p.start(*op) { p2p.take_outcome(*op) } else { None };
-                p2p.board.show(key, if over.is_some() { Standing::Over } else { Standing::UnderWay(1) });
-                *active = Some(over.map_or(Activity::UnderWay(*op), Activity::Over));
-                Ok(())
-            }
-            Kind::PersistentMessage { active: None, .. } => self.start_unplanned(key),
+            Kind::PersistentMessage { active: false, .. } => self.start_unplanned(key),
             Kind::Partitioned { active: active @ false, partitioned } => {
                 *active = true;
                 self.engine.p2p.board.show(key, Standing::UnderWay(1));
@@ -122,11 +138,14 @@ impl State {
         }
     }
 
+    #[inline]
     fn may_start(&self, key: RequestKey) -> Result<()> {
-        match self.requests.all.get(key) {
-            Some(request) => request.may_start(),
-            None if self.engine.p2p.board.standing(key).is_some() => Err(not_persistent()),
-            None => Err(no_request()),
+        let standing = self.engine.p2p.board.standing(key).ok_or_else(no_request)?;
+        match self.requests.what(key) {
+            What::Kept => self.requests.all.get(key).map_or_else(|| Err(no_request()), Request::may_start),
+            What::Planned(_) if standing == Standing::Inactive => Ok(()),
+            What::Planned(_) => Err(still_active()),
+            What::Message(_) | What::Nothing => Err(not_persistent()),
         }
     }
 
@@ -134,25 +153,20 @@ impl State {
     fn start_unplanned(&mut self, key: RequestKey) -> Result<()> {
         let Self { requests, engine, buffers, .. } = self;
         let request = requests.all.get_mut(key).ok_or_else(no_request)?;
-        let comm = request.comm.as_ref().expect("persistent requests keep theirs");
+        let comm = request.comm.as_ref().expect("requests of this kind keep theirs");
         let Kind::PersistentMessage { message, active } = &mut request.kind else { return Ok(()) };
-        let status = match message {
-            PersistentMessage::Buffered(message) => {
-                buffers.send(&mut engine.p2p, comm, message.route, &message.buffer)?;
-                Status::EMPTY
-            }
-            PersistentMessage::Nobody(status) => **status,
-            PersistentMessage::Planned(_) => return Ok(()),
-        };
-        *active = Some(Activity::Over(Outcome { status, error: None }));
+        if let PersistentMessage::Buffered(message) = message {
+            buffers.send(&mut engine.p2p, comm, message.route, &message.buffer)?;
+        }
+        *active = true;
         engine.p2p.board.show(key, Standing::Over);
         Ok(())
     }
 }
 
 impl Kind {
-    /// A persistent message, inactive.
+    /// A persistent message that is over when it is started, inactive.
     pub(crate) fn persistent(message: PersistentMessage) -> Self {
-        Self::PersistentMessage { message, active: None }
+        Self::PersistentMessage { message, active: false }
     }
 }

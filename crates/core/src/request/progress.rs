@@ -7,11 +7,9 @@ use oxmpi_base::{Result, Status};
 use oxmpi_engine::machine::Posts;
 use oxmpi_engine::{Absent, Awaits, Event, OpKey, Outcome, PeerId, Standing};
 
-use super::activity::Activity;
 use super::completion::{Completion, misuse, no_request};
 use super::generalized::GeneralizedCallbacks;
-use super::message::PersistentMessage;
-use super::{Kind, Request, RequestKey};
+use super::{Kind, Request, RequestKey, What};
 use crate::comm::Communicator;
 use crate::process::State;
 use crate::wait::Awaited;
@@ -82,12 +80,11 @@ impl Awaited for OneRequest {
 impl State {
     /// The rank of the job without which a request will never be complete.
     pub(crate) fn misses_for(&self, key: RequestKey, absent: &mut Absent) -> Option<PeerId> {
-        let request = self.requests.all.get(key)?;
         let mut of_message = |op: OpKey| self.misses(&*self.comm_of(key)?, op, absent);
-        match &request.kind {
-            Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
-                of_message(*op)
-            }
+        if let Some(op) = self.message_of(key) {
+            return of_message(op);
+        }
+        match &self.requests.all.get(key)?.kind {
             Kind::SendReceive(messages) => messages.under_way().into_iter().flatten().find_map(of_message),
             Kind::Flush(messages) => messages.iter().copied().find_map(of_message),
             Kind::Collective(run) | Kind::PersistentCollective { active: true, run, .. } => {
@@ -110,11 +107,45 @@ impl State {
     }
 
     fn awaits_message(&self, key: RequestKey) -> Option<(OpKey, PeerId)> {
-        match self.requests.all.get(key)?.kind {
-            Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } | Kind::Message(op) => {
-                Some((op, self.engine.p2p.awaits(op)?))
+        let op = self.message_of(key)?;
+        Some((op, self.engine.p2p.awaits(op)?))
+    }
+
+    /// The one message that a request stands for which is active, if the engine knows it.
+    pub(super) fn message_of(&self, key: RequestKey) -> Option<OpKey> {
+        let standing = self.engine.p2p.board.standing(key)?;
+        match self.requests.what(key) {
+            What::Message(op) => Some(op),
+            What::Planned(op) => (standing != Standing::Inactive).then_some(op),
+            What::Kept | What::Nothing => None,
+        }
+    }
+
+    /// As [`State::complete`], of a message that is over, as the board shows, and has not failed: what it tells, and
+    /// whether the request is no more. Otherwise nothing has happened.
+    #[inline(always)] // so that a completion is never in memory
+    pub(super) fn complete_at_once(&mut self, key: RequestKey) -> Option<(Status, bool)> {
+        if self.engine.p2p.board.standing(key) != Some(Standing::Over) {
+            return None;
+        }
+        match self.requests.what(key) {
+            What::Kept => None,
+            What::Message(op) => {
+                let status = self.engine.p2p.take_status(op)?;
+                self.comms.end_use(self.requests.context(key));
+                self.remove_number(key);
+                self.end_leaving();
+                Some((status, true))
             }
-            _ => None,
+            What::Planned(op) => {
+                let status = self.engine.p2p.take_status(op)?;
+                self.engine.p2p.board.show(key, Standing::Inactive);
+                Some((status, false))
+            }
+            What::Nothing => {
+                self.remove_number(key);
+                Some((Status::EMPTY, true))
+            }
         }
     }
 
@@ -125,11 +156,53 @@ impl State {
     }
 
     /// Completes the operation of a request if it is over.
-    #[inline]
     pub(crate) fn complete(&mut self, key: RequestKey) -> Option<Completion> {
-        let Some(request) = self.requests.all.get_mut(key) else {
-            return Some(Completion { freed: self.remove_plain(key), ..Completion::EMPTY });
-        };
+        // Of none there is nothing to tell.
+        let Some(standing) = self.engine.p2p.board.standing(key) else { return Some(Completion::EMPTY) };
+        match self.requests.what(key) {
+            What::Kept => self.complete_kept(key),
+            What::Message(op) => self.complete_message(key, op, standing),
+            What::Planned(op) => self.complete_planned(key, op, standing),
+            What::Nothing => {
+                self.remove_number(key);
+                Some(Completion { freed: true, ..Completion::EMPTY })
+            }
+        }
+    }
+
+    /// The same of a persistent message.
+    fn complete_planned(&mut self, key: RequestKey, op: OpKey, standing: Standing) -> Option<Completion> {
+        let p2p = &mut self.engine.p2p;
+        match standing {
+            Standing::Inactive => return Some(Completion::EMPTY),
+            Standing::Over => {}
+            _ if p2p.look_for(op) => {}
+            _ => return None,
+        }
+        let Outcome { status, error } = p2p.take_outcome(op)?;
+        p2p.board.show(key, Standing::Inactive);
+        let comm = error.as_ref().and_then(|_| self.comm_of(key));
+        Some(Completion { status, error, comm, ..Completion::EMPTY })
+    }
+
+    /// The same of a message, which the board is told of.
+    fn complete_message(&mut self, key: RequestKey, op: OpKey, standing: Standing) -> Option<Completion> {
+        let p2p = &mut self.engine.p2p;
+        if standing != Standing::Over && !p2p.look_for(op) {
+            return None;
+        }
+        let Outcome { status, error } = p2p.take_outcome(op)?;
+        let comm = error.as_ref().and_then(|_| self.comm_of(key));
+        self.comms.end_use(self.requests.context(key));
+        self.remove_number(key);
+        self.end_leaving();
+        Some(Completion { status, error, comm, freed: true, ..Completion::EMPTY })
+    }
+
+    /// The same of others.
+    #[inline(never)]
+    fn complete_kept(&mut self, key: RequestKey) -> Option<Completion> {
+        let request = self.requests.all.get_mut(key)?;
         match &mut request.kind {
             Kind::PersistentCollective { active, run, .. } => {
                 if !*active {
@@ -143,32 +216,19 @@ impl State {
                 self.engine.p2p.board.show(key, Standing::Inactive);
                 Some(Completion::new(Status::EMPTY, error, request.comm.as_ref(), false))
             }
-            Kind::PersistentMessage { active, .. } => match active {
-                None => Some(Completion::EMPTY),
-                Some(Activity::Over(_)) => {
-                    let Some(Activity::Over(outcome)) = active.take() else { return None };
-                    self.engine.p2p.board.show(key, Standing::Inactive);
-                    Some(Completion::of(outcome, request.comm.as_ref(), false))
-                }
-                Some(Activity::UnderWay(op)) => {
-                    let outcome = self.engine.p2p.poll_for(*op)?;
-                    *active = None;
-                    self.engine.p2p.board.show(key, Standing::Inactive);
-                    Some(Completion::of(outcome, request.comm.as_ref(), false))
-                }
-            },
+            Kind::PersistentMessage { active: false, .. } => Some(Completion::EMPTY),
+            Kind::PersistentMessage { active, message } => {
+                *active = false;
+                let status = message.status();
+                self.engine.p2p.board.show(key, Standing::Inactive);
+                Some(Completion { status, ..Completion::EMPTY })
+            }
             Kind::Partitioned { active: false, .. } => Some(Completion::EMPTY),
             Kind::Partitioned { active, partitioned } => {
                 let outcome = partitioned.advance(&mut self.engine.p2p)?;
                 *active = false;
                 self.engine.p2p.board.show(key, Standing::Inactive);
                 Some(Completion::of(outcome, request.comm.as_ref(), false))
-            }
-            Kind::Message(op) => {
-                let Outcome { status, error } = self.engine.p2p.poll_for(*op)?;
-                let comm = error.as_ref().and_then(|_| self.comm_of(key));
-                self.remove_message(key);
-                Some(Completion { status, error, comm, freed: true, ..Completion::EMPTY })
             }
             Kind::Collective(run) => {
                 let run = *run;
@@ -263,30 +323,15 @@ impl State {
         let request = self.requests.all.remove(key)?;
         self.engine.p2p.board.forget(key);
         drop(request.comm);
-        if let Kind::Message(_) = request.kind {
-            self.comms.end_use(self.requests.context(key));
-        }
         self.end_leaving();
         Some(request.kind)
     }
 
-    /// As [`State::remove`], of a message under way.
-    #[inline]
-    fn remove_message(&mut self, key: RequestKey) {
-        self.comms.end_use(self.requests.context(key));
+    /// The same of what is no [`Request`].
+    #[inline(always)]
+    fn remove_number(&mut self, key: RequestKey) {
         self.engine.p2p.board.forget(key);
-        self.requests.all.discard(key);
-        self.end_leaving();
-    }
-
-    /// The same of what was over at once and says nothing about itself; whether it was there.
-    #[inline]
-    fn remove_plain(&mut self, key: RequestKey) -> bool {
-        let was_there = self.engine.p2p.board.standing(key).is_some() && self.requests.all.give_up(key);
-        if was_there {
-            self.engine.p2p.board.forget(key);
-        }
-        was_there
+        self.requests.all.give_up(key);
     }
 
     #[inline]
@@ -306,6 +351,9 @@ impl State {
 
     /// Whether [`State::complete`] would complete something.
     pub(super) fn is_over(&mut self, key: RequestKey) -> bool {
+        if let Some(op) = self.message_of(key) {
+            return self.engine.p2p.is_done(op);
+        }
         let Some(request) = self.requests.all.get(key) else { return true };
         match &request.kind {
             Kind::PersistentCollective { active, run, .. } => !active || self.engine.is_idle(*run),
@@ -314,9 +362,6 @@ impl State {
             }
             Kind::Collective(run) => self.engine.is_idle(*run),
             Kind::Duplication(duplication) => self.engine.is_idle(duplication.run()),
-            Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
-                self.engine.p2p.is_done(*op)
-            }
             Kind::Flush(messages) => messages.iter().all(|&message| self.engine.p2p.is_done(message)),
             Kind::Generalized(generalized) => generalized.is_over(),
             Kind::SendReceive(messages) => messages.is_over(&self.engine.p2p),
@@ -326,14 +371,14 @@ impl State {
 
     /// The status of an operation that is over.
     pub(super) fn status(&self, key: RequestKey) -> Status {
+        if let Some(op) = self.message_of(key) {
+            return self.engine.p2p.peek_status(op).unwrap_or(Status::EMPTY);
+        }
         let Some(request) = self.requests.all.get(key) else { return Status::EMPTY };
         match &request.kind {
             Kind::Complete(status) => *status,
             Kind::Failed(outcome) => outcome.status,
-            Kind::PersistentMessage { active: Some(Activity::Over(outcome)), .. } => outcome.status,
-            Kind::Message(op) | Kind::PersistentMessage { active: Some(Activity::UnderWay(op)), .. } => {
-                self.engine.p2p.peek_status(*op).unwrap_or(Status::EMPTY)
-            }
+            Kind::PersistentMessage { active: true, message } => message.status(),
             Kind::SendReceive(messages) => messages.status(&self.engine.p2p),
             Kind::Partitioned { active: true, partitioned } => {
                 self.engine.p2p.status_of_partitioned(partitioned.operation)
@@ -344,8 +389,10 @@ impl State {
 
     /// Frees a request, or says what has to be called outside of the gate before it can be.
     pub(super) fn free(&mut self, key: RequestKey) -> Result<Option<Arc<dyn GeneralizedCallbacks>>> {
+        self.engine.p2p.board.standing(key).ok_or_else(no_request)?;
         let Some(request) = self.requests.all.get_mut(key) else {
-            return if self.remove_plain(key) { Ok(None) } else { Err(no_request()) };
+            self.free_message(key);
+            return Ok(None);
         };
         match &mut request.kind {
             Kind::Collective(_) | Kind::Duplication(_) | Kind::PersistentCollective { active: true, .. } => {
@@ -358,10 +405,6 @@ impl State {
             _ => {}
         }
         match self.remove(key) {
-            Some(Kind::Message(op)) => self.engine.p2p.detach(op),
-            Some(Kind::PersistentMessage { message: PersistentMessage::Planned(op), .. }) => {
-                self.engine.p2p.detach(op);
-            }
             Some(Kind::SendReceive(messages)) => {
                 messages.under_way().into_iter().flatten().for_each(|op| self.engine.p2p.detach(op));
             }
@@ -375,5 +418,15 @@ impl State {
             _ => {}
         }
         Ok(None)
+    }
+
+    /// The same of what is no [`Request`].
+    fn free_message(&mut self, key: RequestKey) {
+        if let What::Message(op) | What::Planned(op) = self.requests.what(key) {
+            self.engine.p2p.detach(op);
+            self.comms.end_use(self.requests.context(key));
+        }
+        self.remove_number(key);
+        self.end_leaving();
     }
 }

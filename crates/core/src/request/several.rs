@@ -173,6 +173,7 @@ impl Process {
 impl State {
     /// Completes the requests from `next` on, up to one that is not over. Stops behind one that is to be concluded
     /// outside of the gate: which; or at the end, with none.
+    #[inline(always)]
     fn complete_from(
         &mut self,
         keys: &(impl RequestArray + ?Sized),
@@ -186,6 +187,11 @@ impl State {
                 each(index, Completion::EMPTY);
                 continue;
             };
+            if let Some((status, freed)) = self.complete_at_once(key) {
+                next.set(index + 1);
+                each(index, Completion { status, freed, ..Completion::EMPTY });
+                continue;
+            }
             let completion = self.complete(key)?;
             next.set(index + 1);
             if completion.is_generalized {

@@ -5,11 +5,10 @@
 
 use std::sync::Arc;
 
-use oxmpi_engine::{Outcome, Standing};
+use oxmpi_engine::{OpKey, Outcome, Standing};
 
 use super::activity::Activity;
-use super::message::PersistentMessage;
-use super::{Kind, RequestKey};
+use super::{Kind, RequestKey, What};
 use crate::comm::Communicator;
 use crate::process::State;
 
@@ -23,34 +22,48 @@ impl State {
     }
 
     /// Takes in one of something on `comm` that is over and says nothing about itself.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add_complete(&mut self, comm: &Communicator) -> RequestKey {
-        let key = self.requests.add_plain(comm.context);
+        let key = self.requests.add_number(What::Nothing, comm.context);
         self.engine.p2p.board.show(key, Standing::Over);
         self.note_origin(key);
         key
     }
 
+    /// Takes in a message on `comm` that is under way.
+    #[inline(always)]
+    pub(crate) fn add_under_way(&mut self, op: OpKey, comm: &Communicator) -> RequestKey {
+        let key = self.requests.add_number(What::Message(op), comm.context);
+        self.comms.begin_use(comm.context);
+        self.engine.p2p.board.show(key, Standing::UnderWay(1));
+        self.engine.p2p.tell(op, key);
+        self.note_origin(key);
+        key
+    }
+
+    /// Takes in a persistent message on `comm` that the engine has planned.
+    pub(super) fn add_planned(&mut self, op: OpKey, comm: &Communicator) -> RequestKey {
+        let key = self.requests.add_number(What::Planned(op), comm.context);
+        self.comms.begin_use(comm.context);
+        self.engine.p2p.board.show(key, Standing::Inactive);
+        self.engine.p2p.tell(op, key); // each time that it is over
+        self.note_origin(key);
+        key
+    }
+
     /// Takes in a message on `comm`.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn add_message(&mut self, message: Activity, comm: &Arc<Communicator>) -> RequestKey {
-        let key = match message {
-            Activity::UnderWay(op) => {
-                let key = self.requests.add_message(Kind::Message(op), comm.context);
-                self.comms.begin_use(comm.context);
-                self.engine.p2p.board.show(key, Standing::UnderWay(1));
-                self.engine.p2p.tell(op, key);
-                key
-            }
+        match message {
+            Activity::UnderWay(op) => self.add_under_way(op, comm),
             Activity::Over(Outcome { status, error: None }) => {
-                let key = self.requests.add_message(Kind::Complete(status), comm.context);
+                let key = self.requests.add_over(Kind::Complete(status), comm.context);
                 self.engine.p2p.board.show(key, Standing::Over);
+                self.note_origin(key);
                 key
             }
             Activity::Over(outcome) => self.add_request(Kind::Failed(Box::new(outcome)), comm),
-        };
-        self.note_origin(key);
-        key
+        }
     }
 
     #[inline]
@@ -79,14 +92,7 @@ impl State {
                 engine.p2p.board.show(key, standing);
                 return messages.into_iter().flatten().for_each(|op| engine.p2p.tell(op, key));
             }
-            Kind::PersistentMessage { message: PersistentMessage::Planned(op), active: None } => {
-                engine.p2p.board.show(key, Standing::Inactive);
-                return engine.p2p.tell(*op, key);
-            }
-            Kind::PersistentMessage { active: None, .. } => (Standing::Inactive, None),
-            Kind::Message(_) | Kind::PersistentMessage { active: Some(Activity::UnderWay(_)), .. } => {
-                (Standing::UnderWay(1), None)
-            }
+            Kind::PersistentMessage { active: false, .. } => (Standing::Inactive, None),
             Kind::Generalized(generalized) => (generalized.standing(), None),
             Kind::Flush(_) => (Standing::Unknown, None),
             Kind::Partitioned { active, partitioned } => {
