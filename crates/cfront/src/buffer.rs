@@ -8,10 +8,11 @@
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{BasicType, Error, ErrorClass, Result};
 use oxmpi_core::Communicator;
 use oxmpi_core::coll::Side;
 use oxmpi_datatype::{Buffer, Datatype, Elements};
+use oxmpi_mem::Region;
 
 use crate::generated::constants::{MPI_IN_PLACE, MPI_INT};
 use crate::generated::types::{MPI_Count, MPI_Datatype};
@@ -90,6 +91,17 @@ impl Message {
     #[inline]
     pub unsafe fn new(address: *const c_void, count: MPI_Count, datatype: MPI_Datatype) -> Self {
         Self { address: address.cast_mut(), count, datatype }
+    }
+
+    /// The elements, if they are of a predefined datatype without gaps and nothing is wrong with them.
+    #[inline(always)]
+    pub fn plain(self) -> Option<Buffer> {
+        let basic = BasicType::from_abi(u32::try_from(self.datatype.word()).ok()?)?;
+        let is_somewhere = !self.address.is_null() && self.address != MPI_IN_PLACE;
+        let bytes = usize::try_from(self.count).ok()?.checked_mul(basic.size())?;
+        // SAFETY: `new` was promised so; the elements are these bytes.
+        let region = || unsafe { Region::claim(self.address.cast(), bytes) };
+        (is_somewhere && basic.is_dense() && isize::try_from(bytes).is_ok()).then(|| Buffer::dense(region()))
     }
 
     /// The arguments that C calls `names`.

@@ -9,6 +9,7 @@
 //! MPI-5.0: MPI Terms and Conventions, Opaque Objects; Application Binary Interface.
 
 use std::marker::PhantomData;
+use std::mem;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
@@ -168,6 +169,20 @@ impl<T> Deref for Found<T> {
     }
 }
 
+/// What keeps an object of a [`Table`] for the time of a call.
+pub struct Held<T: 'static> {
+    /// The object, where threads share the table.
+    cloned: Option<T>,
+    /// The table, where they do not. To clone an object takes two locked instructions, and these wait for all that was
+    /// stored before: for the message that was sent last.
+    inside: Option<Entered<'static, Slab<T>>>,
+}
+
+impl<T> Held<T> {
+    /// No object.
+    pub const NOTHING: Self = Self { cloned: None, inside: None };
+}
+
 /// Who may use a table at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
@@ -217,6 +232,19 @@ impl<H: Handle, T: Clone> Table<H, T> {
     pub fn get(&self, handle: H) -> Option<T> {
         let key = decode(handle)?;
         self.enter().get(key).cloned()
+    }
+
+    /// The object that `handle` names, as long as `held` is kept. Until then the table must not be asked for anything.
+    #[inline(always)]
+    pub fn hold<'a>(&'static self, handle: H, held: &'a mut Held<T>) -> Option<&'a T> {
+        let key = decode(handle)?;
+        let slots = self.slots.get()?;
+        if slots.is_threaded() {
+            return Some(held.cloned.insert(self.get(handle)?));
+        }
+        let entered = slots.enter_unlocked()?;
+        mem::forget(held.inside.replace(entered)); // there was none
+        held.inside.as_ref()?.get(key)
     }
 
     /// What `use_object` makes of the object that `handle` names.

@@ -46,6 +46,7 @@ pub mod op;
 pub mod pack;
 pub mod partitioned;
 pub mod persistent_pt2pt;
+mod plain;
 mod process;
 pub mod profiling;
 pub mod pt2pt;

@@ -88,6 +88,7 @@ pub fn current() -> Result<&'static Process> {
 }
 
 /// The process, if it is in use.
+#[inline]
 pub fn running() -> Option<&'static Process> {
     PROCESS.get().filter(|_| IN_USE.load(Ordering::Relaxed))
 }

@@ -12,12 +12,13 @@ use oxmpi_datatype::Buffer;
 use crate::argument::{InOut, Out, Place};
 use crate::buffer::{Message, PLAIN};
 use crate::envelope::{destination, make_request, origin, pattern};
-use crate::generated::constants::{MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL};
+use crate::generated::constants::{MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_SUCCESS};
 use crate::generated::types::{MPI_Comm, MPI_Message, MPI_Request};
-use crate::handle::{bad_handle, decode, encode};
+use crate::handle::{Held, bad_handle, decode, encode};
 use crate::object::comm::Entry;
 use crate::object::comm::indirect::{Failure, on_object};
 use crate::object::comm::on_comm;
+use crate::plain::Plain;
 use crate::status::StatusOut;
 
 pub use crate::buffered::{
@@ -30,6 +31,7 @@ pub use crate::sendrecv::{isendrecv, isendrecv_replace, sendrecv, sendrecv_repla
 macro_rules! sends {
     ($($blocking:ident $nonblocking:ident $c_name:literal $nonblocking_c_name:literal $mode:ident;)*) => {$(
         #[doc = concat!("`", $c_name, "`.")]
+        #[inline(always)] // so that the message is never in memory
         pub fn $blocking(
             function: Function,
             message: Message,
@@ -37,13 +39,19 @@ macro_rules! sends {
             tag: c_int,
             comm: MPI_Comm,
         ) -> c_int {
-            on_comm(function, comm, |process, comm| {
-                let buffer = message.named(&PLAIN).buffer()?;
-                process.send(&comm.core, &buffer, destination(dest), tag, SendMode::$mode)
-            })
+            let mut held = Held::NOTHING;
+            if SendMode::$mode != SendMode::Synchronous
+                && let Some(plain) = Plain::new(function, message, comm, &mut held)
+                && plain.process.send_at_once(plain.comm, &plain.buffer, dest, tag)
+            {
+                return MPI_SUCCESS;
+            }
+            drop(held);
+            send_in(SendMode::$mode, function, message, dest, tag, comm)
         }
 
         #[doc = concat!("`", $nonblocking_c_name, "`.")]
+        #[inline(always)] // as above
         pub fn $nonblocking(
             function: Function,
             message: Message,
@@ -52,10 +60,17 @@ macro_rules! sends {
             comm: MPI_Comm,
             request: Out<MPI_Request>,
         ) -> c_int {
-            let begin = |process: &Process, comm: &Arc<Entry>, buffer| {
-                process.isend(&comm.core, buffer, destination(dest), tag, SendMode::$mode)
-            };
-            make_request(function, message, comm, request, begin)
+            let mut held = Held::NOTHING;
+            if SendMode::$mode != SendMode::Synchronous
+                && let Some(into) = request.place()
+                && let Some(plain) = Plain::new(function, message, comm, &mut held)
+                && let Some(key) = plain.process.isend_at_once(plain.comm, &plain.buffer, dest, tag)
+            {
+                into.set(encode(key));
+                return MPI_SUCCESS;
+            }
+            drop(held);
+            isend_in(SendMode::$mode, function, message, dest, tag, comm, request)
         }
     )*};
 }
@@ -64,6 +79,35 @@ sends! {
     rsend irsend "MPI_Rsend" "MPI_Irsend" Ready;
     send isend "MPI_Send" "MPI_Isend" Standard;
     ssend issend "MPI_Ssend" "MPI_Issend" Synchronous;
+}
+
+fn send_in(
+    mode: SendMode,
+    function: Function,
+    message: Message,
+    dest: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+) -> c_int {
+    on_comm(function, comm, |process, comm| {
+        let buffer = message.named(&PLAIN).buffer()?;
+        process.send(&comm.core, &buffer, destination(dest), tag, mode)
+    })
+}
+
+fn isend_in(
+    mode: SendMode,
+    function: Function,
+    message: Message,
+    dest: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    request: Out<MPI_Request>,
+) -> c_int {
+    let begin = |process: &Process, comm: &Arc<Entry>, buffer| {
+        process.isend(&comm.core, buffer, destination(dest), tag, mode)
+    };
+    make_request(function, message, comm, request, begin)
 }
 
 /// `MPI_Recv`.
@@ -84,7 +128,29 @@ pub fn recv(
 }
 
 /// `MPI_Irecv`.
+#[inline(always)] // as the sends
 pub fn irecv(
+    function: Function,
+    message: Message,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    request: Out<MPI_Request>,
+) -> c_int {
+    let mut held = Held::NOTHING;
+    if let Some(into) = request.place()
+        && let Some(plain) = Plain::new(function, message, comm, &mut held)
+        && let Some(key) = plain.process.irecv_at_once(plain.comm, plain.buffer, source, pattern(tag))
+    {
+        into.set(encode(key));
+        return MPI_SUCCESS;
+    }
+    drop(held);
+    irecv_generally(function, message, source, tag, comm, request)
+}
+
+#[inline(never)]
+fn irecv_generally(
     function: Function,
     message: Message,
     source: c_int,

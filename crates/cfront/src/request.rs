@@ -233,7 +233,7 @@ impl<'a> Several<'a> {
     }
 
     /// Operation `index` has ended; its status is the one at `at`.
-    #[inline]
+    #[inline(always)] // so that a completion is never in memory
     fn deliver(&mut self, at: usize, index: usize, completion: Completion) {
         if completion.freed {
             self.requests.handle(index).set(MPI_REQUEST_NULL);
@@ -241,10 +241,15 @@ impl<'a> Several<'a> {
         let code = completion.error.as_ref().map_or(MPI_SUCCESS, Error::code);
         self.statuses.at(at).set_with_error(&completion.status, code);
         if let Some(error) = completion.error {
-            self.failures += 1;
-            last_error::note(code, error.text().to_owned());
-            self.first.get_or_insert((index, Failure { error, comm: completion.comm }));
+            self.fail(index, Failure { error, comm: completion.comm });
         }
+    }
+
+    #[cold]
+    fn fail(&mut self, index: usize, failure: Failure) {
+        self.failures += 1;
+        last_error::note(failure.error.code(), failure.error.text().to_owned());
+        self.first.get_or_insert((index, failure));
     }
 
     fn result(self) -> Outcome<()> {

@@ -28,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 mod arrival;
+mod at_once;
 mod bsend;
 mod clock;
 pub mod coll;

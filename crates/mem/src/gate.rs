@@ -96,6 +96,15 @@ impl<T> Gate<T> {
         if is_free { self.try_enter() } else { None }
     }
 
+    /// As [`Gate::try_enter`], of a gate without a lock: `None` if there is one, too.
+    #[inline(always)]
+    pub fn enter_unlocked(&self) -> Option<Entered<'_, T>> {
+        if self.lock.is_some() || self.inside.replace(true) {
+            return None;
+        }
+        Some(Entered { gate: self, way: None, _value: PhantomData })
+    }
+
     /// Whether the gate has a lock.
     pub fn is_threaded(&self) -> bool {
         self.lock.is_some()

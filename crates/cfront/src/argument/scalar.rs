@@ -46,7 +46,13 @@ impl<T> Out<T> {
     /// [`ErrorClass::Arg`] if it is null.
     #[inline]
     pub fn named(self, argument: &str) -> Result<Place<T>> {
-        NonNull::new(self.0).map(Place).ok_or_else(|| null(argument))
+        self.place().ok_or_else(|| null(argument))
+    }
+
+    /// The place, unless it is null.
+    #[inline]
+    pub fn place(self) -> Option<Place<T>> {
+        NonNull::new(self.0).map(Place)
     }
 }
 

@@ -22,7 +22,7 @@ use super::errhandler::{self, ErrhandlerCell};
 use crate::failure::{Hears, NoObject, call_handler, let_world_hear, tell};
 use crate::generated::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_SUCCESS};
 use crate::generated::types::{MPI_Comm, MPI_Errhandler};
-use crate::handle::{Found, Sharing, Table};
+use crate::handle::{Found, Held, Sharing, Table};
 use crate::memory_kinds;
 use crate::process::{self, Call, Origin};
 
@@ -108,6 +108,16 @@ pub fn find(argument: &str, handle: MPI_Comm) -> Result<Found<Arc<Entry>>> {
         _ => return COMMUNICATORS.find(argument, handle).map(Found::Dynamic),
     };
     predefined.map(Found::Predefined).ok_or_else(|| outside_world(argument, handle))
+}
+
+/// The communicator that a handle names, as long as `held` is kept. Until then nothing of the program's may be called.
+#[inline(always)]
+pub fn hold(handle: MPI_Comm, held: &mut Held<Arc<Entry>>) -> Option<&Arc<Entry>> {
+    match handle {
+        MPI_COMM_WORLD => predefined().map(|[world, _]| world),
+        MPI_COMM_SELF => predefined().map(|[_, myself]| myself),
+        _ => COMMUNICATORS.hold(handle, held),
+    }
 }
 
 /// The error of naming a predefined communicator outside the world model.

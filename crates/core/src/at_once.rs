@@ -1,0 +1,75 @@
+//! Messages that are begun at once, or not at all.
+//!
+//! Most calls are right, and for one message to or from a rank; most messages that are sent are gone at once, and most
+//! receives are posted. To do just that takes a fraction of what it takes to be ready for everything else. Where it is
+//! not to be done so, nothing has happened, and what is general says what is to be said.
+//!
+//! MPI-5.0: Point-to-Point Communication.
+
+use oxmpi_datatype::Buffer;
+use oxmpi_engine::{Address, Pattern};
+
+use crate::comm::Communicator;
+use crate::envelope::TagPattern;
+use crate::process::Process;
+use crate::request::RequestKey;
+
+impl Process {
+    /// As [`Process::send`] in the standard mode to rank `dest`, if the message is gone at once; whether it is.
+    #[inline(always)] // so that the few words of a message are in registers
+    pub fn send_at_once(&self, comm: &Communicator, buffer: &Buffer, dest: i32, tag: i32) -> bool {
+        let Some(to) = comm.member(dest).filter(|_| tag >= 0) else { return false };
+        self.enter().engine.p2p.send_at_once(to, comm.rank().cast_signed(), tag, buffer)
+    }
+
+    /// As [`Process::isend`] in the standard mode to rank `dest`, if the message is gone at once.
+    #[inline(always)]
+    pub fn isend_at_once(
+        &self,
+        comm: &Communicator,
+        buffer: &Buffer,
+        dest: i32,
+        tag: i32,
+    ) -> Option<RequestKey> {
+        let to = comm.member(dest).filter(|_| tag >= 0)?;
+        let mut state = self.enter();
+        if state.requests.origins.are_kept()
+            || !state.engine.p2p.send_at_once(to, comm.rank().cast_signed(), tag, buffer)
+        {
+            return None;
+        }
+        Some(state.add_complete(comm))
+    }
+
+    /// As [`Process::irecv`] from rank `source`, if the message has not come yet.
+    #[inline(always)]
+    pub fn irecv_at_once(
+        &self,
+        comm: &Communicator,
+        buffer: Buffer,
+        source: i32,
+        tag: TagPattern,
+    ) -> Option<RequestKey> {
+        let tag = match tag {
+            TagPattern::Any => None,
+            TagPattern::Tag(tag @ 0..) => Some(tag),
+            TagPattern::Tag(_) => return None,
+        };
+        let from = comm.member(source)?.peer;
+        let mut state = self.enter();
+        if state.requests.origins.are_kept() {
+            return None;
+        }
+        let pattern = Pattern { source: Some(source), tag };
+        let op = state.engine.p2p.post_at_once(comm.context, pattern, from, buffer)?;
+        Some(state.add_under_way(op, comm))
+    }
+}
+
+impl Communicator {
+    /// The rank of whom messages are sent to, and received from, if there is one.
+    #[inline(always)]
+    fn member(&self, rank: i32) -> Option<Address> {
+        self.addresses.get(usize::try_from(rank).ok()?)
+    }
+}
