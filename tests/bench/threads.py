@@ -34,13 +34,13 @@ VARIANTS = {
 ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-def build(name, prefixes, where):
+def build(name, prefixes, where, source="threads.c"):
     program = os.path.join(where, name)
     prefix = prefixes[name]
     compile = [f"{prefix}/bin/mpicc"]
     if not os.path.exists(compile[0]):
         compile = [f"{prefixes['mpich']}/bin/mpicc_abi" if name == "intel" else "mpicc"]
-    subprocess.run([*compile, "-O2", "-pthread", os.path.join(HERE, "threads.c"), "-o", program], check=True)
+    subprocess.run([*compile, "-O2", "-pthread", os.path.join(HERE, source), "-o", program], check=True)
     return program
 
 
