@@ -93,15 +93,15 @@ impl Message {
         Self { address: address.cast_mut(), count, datatype }
     }
 
-    /// The elements, if they are of a predefined datatype without gaps and nothing is wrong with them.
+    /// The bytes of the elements, if these are of a predefined datatype without gaps and nothing is wrong with them.
     #[inline(always)]
-    pub fn plain(self) -> Option<Buffer> {
+    pub fn plain(self) -> Option<Region> {
         let basic = BasicType::from_abi(u32::try_from(self.datatype.word()).ok()?)?;
         let is_somewhere = !self.address.is_null() && self.address != MPI_IN_PLACE;
         let bytes = usize::try_from(self.count).ok()?.checked_mul(basic.size())?;
         // SAFETY: `new` was promised so; the elements are these bytes.
         let region = || unsafe { Region::claim(self.address.cast(), bytes) };
-        (is_somewhere && basic.is_dense() && isize::try_from(bytes).is_ok()).then(|| Buffer::dense(region()))
+        (is_somewhere && basic.is_dense() && isize::try_from(bytes).is_ok()).then(region)
     }
 
     /// The arguments that C calls `names`.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use oxmpi_base::Function;
 use oxmpi_core::{Communicator, Process};
-use oxmpi_datatype::Buffer;
+use oxmpi_mem::Region;
 
 use crate::buffer::Message;
 use crate::generated::types::MPI_Comm;
@@ -22,7 +22,7 @@ pub struct Plain<'a> {
     /// The communicator.
     pub comm: &'a Arc<Communicator>,
     /// The message buffer.
-    pub buffer: Buffer,
+    pub region: Region,
     _call: Call,
 }
 
@@ -36,8 +36,8 @@ impl<'a> Plain<'a> {
         held: &'a mut Held<Arc<Entry>>,
     ) -> Option<Self> {
         let process = process::running()?;
-        let buffer = message.plain()?;
+        let region = message.plain()?;
         let comm = &hold(comm, held)?.core;
-        Some(Self { process, comm, buffer, _call: Call::begin(process, function) })
+        Some(Self { process, comm, region, _call: Call::begin(process, function) })
     }
 }

@@ -42,7 +42,7 @@ macro_rules! sends {
             let mut held = Held::NOTHING;
             if SendMode::$mode != SendMode::Synchronous
                 && let Some(plain) = Plain::new(function, message, comm, &mut held)
-                && plain.process.send_at_once(plain.comm, &plain.buffer, dest, tag)
+                && plain.process.send_at_once(plain.comm, plain.region, dest, tag)
             {
                 return MPI_SUCCESS;
             }
@@ -64,7 +64,7 @@ macro_rules! sends {
             if SendMode::$mode != SendMode::Synchronous
                 && let Some(into) = request.place()
                 && let Some(plain) = Plain::new(function, message, comm, &mut held)
-                && let Some(key) = plain.process.isend_at_once(plain.comm, &plain.buffer, dest, tag)
+                && let Some(key) = plain.process.isend_at_once(plain.comm, plain.region, dest, tag)
             {
                 into.set(encode(key));
                 return MPI_SUCCESS;
@@ -140,7 +140,7 @@ pub fn irecv(
     let mut held = Held::NOTHING;
     if let Some(into) = request.place()
         && let Some(plain) = Plain::new(function, message, comm, &mut held)
-        && let Some(key) = plain.process.irecv_at_once(plain.comm, plain.buffer, source, pattern(tag))
+        && let Some(key) = plain.process.irecv_at_once(plain.comm, plain.region, source, pattern(tag))
     {
         into.set(encode(key));
         return MPI_SUCCESS;

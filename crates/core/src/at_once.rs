@@ -8,6 +8,7 @@
 
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Address, Pattern};
+use oxmpi_mem::Region;
 
 use crate::comm::Communicator;
 use crate::envelope::TagPattern;
@@ -17,9 +18,9 @@ use crate::request::RequestKey;
 impl Process {
     /// As [`Process::send`] in the standard mode to rank `dest`, if the message is gone at once; whether it is.
     #[inline(always)] // so that the few words of a message are in registers
-    pub fn send_at_once(&self, comm: &Communicator, buffer: &Buffer, dest: i32, tag: i32) -> bool {
+    pub fn send_at_once(&self, comm: &Communicator, from: Region, dest: i32, tag: i32) -> bool {
         let Some(to) = comm.member(dest).filter(|_| tag >= 0) else { return false };
-        self.enter().engine.p2p.send_at_once(to, comm.rank().cast_signed(), tag, buffer)
+        self.enter().engine.p2p.send_at_once(to, comm.rank().cast_signed(), tag, &Buffer::dense(from))
     }
 
     /// As [`Process::isend`] in the standard mode to rank `dest`, if the message is gone at once.
@@ -27,18 +28,18 @@ impl Process {
     pub fn isend_at_once(
         &self,
         comm: &Communicator,
-        buffer: &Buffer,
+        from: Region,
         dest: i32,
         tag: i32,
     ) -> Option<RequestKey> {
         let to = comm.member(dest).filter(|_| tag >= 0)?;
         let mut state = self.enter();
-        if state.requests.origins.are_kept()
-            || !state.engine.p2p.send_at_once(to, comm.rank().cast_signed(), tag, buffer)
-        {
+        if state.requests.origins.are_kept() {
             return None;
         }
-        Some(state.add_complete(comm))
+        let rank = comm.rank().cast_signed();
+        let is_gone = state.engine.p2p.send_at_once(to, rank, tag, &Buffer::dense(from));
+        is_gone.then(|| state.add_complete(comm))
     }
 
     /// As [`Process::irecv`] from rank `source`, if the message has not come yet.
@@ -46,7 +47,7 @@ impl Process {
     pub fn irecv_at_once(
         &self,
         comm: &Communicator,
-        buffer: Buffer,
+        into: Region,
         source: i32,
         tag: TagPattern,
     ) -> Option<RequestKey> {
@@ -57,12 +58,10 @@ impl Process {
         };
         let from = comm.member(source)?.peer;
         let mut state = self.enter();
-        if state.requests.origins.are_kept() {
+        if state.requests.origins.are_kept() || !state.engine.p2p.has_no_unexpected(comm.context) {
             return None;
         }
-        let pattern = Pattern { source: Some(source), tag };
-        let op = state.engine.p2p.post_at_once(comm.context, pattern, from, buffer)?;
-        Some(state.add_under_way(op, comm))
+        Some(state.post(comm, Pattern { source: Some(source), tag }, from, into))
     }
 }
 

@@ -174,9 +174,9 @@ impl Message {
 
 impl Context {
     /// Lets a receive wait.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn post(&mut self, pattern: Pattern, op: OpKey) {
-        self.posted.push(Posted { pattern, op });
+        self.posted.push(|| Posted { pattern, op });
     }
 
     /// The receive that a message goes into, which waits no longer.
@@ -209,7 +209,7 @@ impl Context {
     /// Keeps a message until somebody asks for it.
     #[inline]
     pub(crate) fn keep(&mut self, message: Message) {
-        self.unexpected.push(message);
+        self.unexpected.push(|| message);
     }
 
     /// The earliest kept message that matches.
@@ -239,7 +239,7 @@ impl Context {
     pub(crate) fn refuse(&mut self, waits: impl Fn(&Message) -> bool) -> Vec<Message> {
         self.refuses = true;
         let (refused, kept) = self.unexpected.drain().partition(waits);
-        Vec::into_iter(kept).for_each(|message| self.unexpected.push(message));
+        Vec::into_iter(kept).for_each(|message| self.unexpected.push(|| message));
         refused
     }
 

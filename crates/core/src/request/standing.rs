@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use oxmpi_engine::{OpKey, Outcome, Standing};
+use oxmpi_engine::{OpKey, Outcome, Pattern, PeerId, Standing};
+use oxmpi_mem::Region;
 
 use super::activity::Activity;
 use super::{Kind, RequestKey, What};
@@ -38,6 +39,23 @@ impl State {
         self.engine.p2p.board.show(key, Standing::UnderWay(1));
         self.engine.p2p.tell(op, key);
         self.note_origin(key);
+        key
+    }
+
+    /// Posts a receive on `comm`, by which nothing has come that nobody has asked for.
+    #[inline(always)]
+    pub(crate) fn post(
+        &mut self,
+        comm: &Communicator,
+        pattern: Pattern,
+        from: PeerId,
+        into: Region,
+    ) -> RequestKey {
+        let key = self.requests.all.reserve();
+        let op = self.engine.p2p.post(comm.context, pattern, from, into, key);
+        self.engine.p2p.board.show(key, Standing::UnderWay(1));
+        self.requests.note(key, comm.context, What::Message(op));
+        self.comms.begin_use(comm.context);
         key
     }
 

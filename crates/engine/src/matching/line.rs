@@ -33,13 +33,14 @@ impl<T> Line<T> {
         self.places.len()
     }
 
+    /// Puts behind all others what `make` makes in its place.
     #[inline(always)]
-    pub(super) fn push(&mut self, value: T) {
+    pub(super) fn push(&mut self, make: impl FnOnce() -> T) {
         if self.len == self.places.len() {
             self.resize(self.len + 1);
         }
         let place = self.place(self.len);
-        self.places[place] = Some(value);
+        self.places[place] = Some(make());
         self.len += 1;
     }
 
@@ -127,7 +128,7 @@ mod tests {
             let draw = (random >> 33) as usize;
             match draw % 9 {
                 0..=3 => {
-                    line.push(number);
+                    line.push(|| number);
                     queue.push_back(number);
                 }
                 4..=6 => assert_eq!(line.pop(), queue.pop_front()),

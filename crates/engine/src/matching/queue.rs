@@ -28,12 +28,12 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
         self.line.is_empty() && self.behind.is_none()
     }
 
-    /// Puts something behind all the others.
-    #[inline]
-    pub(super) fn push(&mut self, value: T) {
+    /// Puts behind all others what `make` makes in its place.
+    #[inline(always)]
+    pub(super) fn push(&mut self, make: impl FnOnce() -> T) {
         match &mut self.behind {
-            None => self.line.push(value),
-            Some(chains) => chains.push(value),
+            None => self.line.push(make),
+            Some(chains) => chains.push(make()),
         }
     }
 
@@ -100,7 +100,7 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
         let left = chains.len();
         if left == 0 || left <= FEWER && self.line.is_empty() {
             let behind = self.behind.take().into_iter().flat_map(|chains| chains.into_ordered());
-            behind.for_each(|value| self.line.push(value));
+            behind.for_each(|value| self.line.push(|| value));
         }
         taken
     }

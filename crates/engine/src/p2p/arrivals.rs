@@ -122,7 +122,7 @@ impl P2p {
     }
 
     /// A message that is here, whole, goes into a receive.
-    fn fill(&mut self, receive: OpKey, header: &Header, payload: &Region) {
+    pub(super) fn fill(&mut self, receive: OpKey, header: &Header, payload: &Region) {
         self.ops.get_mut(receive).expect("posted receives exist").fill(header, payload);
         self.finish(receive);
     }

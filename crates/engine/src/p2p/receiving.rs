@@ -2,11 +2,14 @@
 
 use oxmpi_base::Status;
 use oxmpi_datatype::Buffer;
+use oxmpi_mem::Region;
 
 use super::op::{delivered, status_of};
 use super::{Address, Op, OpKey, Outcome, P2p, State, kind};
+use crate::board::Entry;
 use crate::matching::{Message, Pattern};
 use crate::peers::PeerId;
+use crate::slab::Key;
 
 /// A receive that is over, or not.
 #[derive(Debug)]
@@ -45,19 +48,28 @@ impl P2p {
         }
     }
 
-    /// Begins to receive, if nothing has come by this context that nobody has asked for.
+    /// Whether no message has come by this context that nobody has asked for.
     #[inline(always)]
-    pub fn post_at_once(
+    pub fn has_no_unexpected(&mut self, context: u32) -> bool {
+        self.contexts.at(context).has_no_unexpected()
+    }
+
+    /// Begins to receive where [nothing has come](P2p::has_no_unexpected). The end is struck out on the board: there
+    /// `entry` is under way.
+    #[inline(always)] // so that the operation is made in its place
+    pub fn post<T>(
         &mut self,
         context: u32,
         pattern: Pattern,
         from: PeerId,
-        buffer: Buffer,
-    ) -> Option<OpKey> {
-        if !self.contexts.at(context).has_no_unexpected() {
-            return None;
-        }
-        Some(self.post_receive(context, pattern, Some(from), buffer))
+        into: Region,
+        entry: Key<T>,
+    ) -> OpKey {
+        let from = Address { peer: from, context };
+        let op = Op::new(State::Posted, from, Buffer::dense(into), pattern.header(context));
+        let key = self.ops.insert(Op { entry: Entry::of(entry), ..op });
+        self.contexts.at(context).post(pattern, key);
+        key
     }
 
     #[inline(always)]
@@ -66,7 +78,6 @@ impl P2p {
         if here.has_no_unexpected() { None } else { here.take_unexpected(pattern) }
     }
 
-    #[inline(always)]
     fn post_receive(
         &mut self,
         context: u32,

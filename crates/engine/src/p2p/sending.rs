@@ -6,7 +6,7 @@ use oxmpi_shm::ring::{CELL_BYTES, Header, Receiver, RingSize};
 
 use super::{Address, Event, Mode, Op, OpKey, P2p, State, kind};
 use crate::matching::Message;
-use crate::peers::Peer;
+use crate::peers::{Peer, PeerId};
 
 impl P2p {
     /// Begins to send. `None` if the send is complete already.
@@ -24,8 +24,23 @@ impl P2p {
     pub fn send_at_once(&mut self, to: Address, source: i32, tag: i32, buffer: &Buffer) -> bool {
         let Address { peer, context } = to;
         let header = Header { kind: kind::EAGER, context, source, tag, bytes: buffer.bytes(), token: 0 };
+        self.is_gone_at_once(peer, &header, buffer)
+    }
+
+    #[inline(always)]
+    fn is_gone_at_once(&mut self, to: PeerId, header: &Header, buffer: &Buffer) -> bool {
         // To itself nobody has a ring.
-        self.peers.known_mut(peer).is_some_and(|peer| peer.send_at_once(&header, buffer))
+        self.peers.known_mut(to).is_some_and(|peer| peer.send_at_once(header, buffer))
+            || to == self.peers.me() && self.give_to_itself(*header, buffer)
+    }
+
+    /// Copies a message of one piece to this process itself into the receive that waits for it, if one does.
+    #[inline(never)]
+    fn give_to_itself(&mut self, header: Header, buffer: &Buffer) -> bool {
+        let Some(payload) = buffer.as_dense() else { return false };
+        let Some(receive) = self.contexts.at(header.context).take_posted(&header) else { return false };
+        self.fill(receive, &header, &payload);
+        true
     }
 
     /// Begins to send a message with a note, for [`P2p::take_noted`], in the standard mode.
@@ -44,9 +59,7 @@ impl P2p {
 
     #[inline(always)]
     fn send_headed(&mut self, to: Address, header: Header, buffer: &Buffer, mode: Mode) -> Option<OpKey> {
-        let is_sent = mode == Mode::Standard
-            && to.peer != self.peers.me()
-            && self.peers[to.peer].send_at_once(&header, buffer);
+        let is_sent = mode == Mode::Standard && self.is_gone_at_once(to.peer, &header, buffer);
         if is_sent { None } else { self.send_slowly(to, header, buffer, mode) }
     }
 
