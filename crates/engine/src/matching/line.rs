@@ -75,15 +75,9 @@ impl<T> Line<T> {
         (0..self.len).filter_map(|index| self.get(index))
     }
 
-    /// Takes out all behind the first few.
-    pub(super) fn split_off(&mut self, few: usize) -> Vec<T> {
-        let behind = (few..self.len).filter_map(|index| {
-            let place = self.place(index);
-            self.places[place].take()
-        });
-        let behind = behind.collect();
-        self.len = self.len.min(few);
-        behind
+    /// Takes out all.
+    pub(super) fn take_all(&mut self) -> Vec<T> {
+        std::iter::from_fn(|| self.pop()).collect()
     }
 
     /// Gives back what room there is for more than so many.
@@ -134,9 +128,7 @@ mod tests {
                 4..=6 => assert_eq!(line.pop(), queue.pop_front()),
                 7 => assert_eq!(line.remove(draw % 50), queue.remove(draw % 50)),
                 _ if draw.is_multiple_of(100) => {
-                    let few = draw % 7;
-                    let behind = queue.split_off(few.min(queue.len()));
-                    assert_eq!(line.split_off(few), Vec::from(behind));
+                    assert_eq!(line.take_all(), Vec::from(std::mem::take(&mut queue)));
                     line.shrink_to(draw % 40);
                 }
                 _ => assert_eq!(line.get(draw % 20), queue.get(draw % 20)),

@@ -1,7 +1,7 @@
 //! What waits to be matched, in the order in which it came.
 //!
 //! The earliest few are looked at one by one, which costs less than any table. As long as one of them matches, all wait
-//! in one line. When none does, those behind them are put into [`Chains`], and stay there until few are left.
+//! in one line. When none does, and there are more, all are put into [`Chains`], and stay there until few are left.
 
 use super::Pattern;
 use super::chains::{Chains, Waiting};
@@ -10,14 +10,14 @@ use super::line::Line;
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Queue<T: Waiting<N>, const N: usize> {
+    /// Empty where all are filed.
     line: Line<T>,
-    /// Those that came after all in line, if there are any.
-    behind: Option<Box<Chains<T, N>>>,
+    filed: Option<Box<Chains<T, N>>>,
 }
 
 /// The most that are looked at one by one.
 const FEW: usize = 32;
-/// So few come out of the chains when the line is empty: not those that would soon be put there again.
+/// So few come out of the chains: not those that would soon be put there again.
 const FEWER: usize = FEW / 2;
 /// The room of a line that stays when it is empty.
 const ROOM: usize = 1024;
@@ -25,13 +25,13 @@ const ROOM: usize = 1024;
 impl<T: Waiting<N>, const N: usize> Queue<T, N> {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.line.is_empty() && self.behind.is_none()
+        self.line.is_empty() && self.filed.is_none()
     }
 
     /// Puts behind all others what `make` makes in its place.
     #[inline(always)]
     pub(super) fn push(&mut self, make: impl FnOnce() -> T) {
-        match &mut self.behind {
+        match &mut self.filed {
             None => self.line.push(make),
             Some(chains) => chains.push(make()),
         }
@@ -64,7 +64,7 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
     pub(super) fn take(&mut self, matches: impl Fn(&T) -> bool, patterns: &[Pattern]) -> Option<T> {
         match self.place(matches) {
             Some(place) => self.line.remove(place),
-            None => self.take_behind(|chains| chains.take(patterns)),
+            None => self.take_filed(|chains| chains.take(patterns)),
         }
     }
 
@@ -72,20 +72,20 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
     pub(super) fn take_named(&mut self, name: T::Name) -> Option<T> {
         match self.place(|value| value.name() == Some(name)) {
             Some(place) => self.line.remove(place),
-            None => self.take_behind(|chains| chains.take_named(name)),
+            None => self.take_filed(|chains| chains.take_named(name)),
         }
     }
 
     /// Takes out all, in order.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = T> + use<T, N> {
-        let Self { mut line, behind } = std::mem::take(self);
-        line.split_off(0).into_iter().chain(behind.into_iter().flat_map(|chains| chains.into_ordered()))
+        let Self { mut line, filed } = std::mem::take(self);
+        line.take_all().into_iter().chain(filed.into_iter().flat_map(|chains| chains.into_ordered()))
     }
 
     /// Whether all are in line.
     #[cfg(test)]
     pub(super) fn is_short(&self) -> bool {
-        self.behind.is_none() && self.line.room() <= ROOM
+        self.filed.is_none() && self.line.room() <= ROOM
     }
 
     /// Where in line the earliest is that is wanted, if it is one of the first few.
@@ -94,25 +94,24 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
         self.line.iter().take(FEW).position(is_wanted)
     }
 
-    fn take_behind(&mut self, take: impl FnOnce(&mut Chains<T, N>) -> Option<T>) -> Option<T> {
+    fn take_filed(&mut self, take: impl FnOnce(&mut Chains<T, N>) -> Option<T>) -> Option<T> {
         let chains = self.chains()?;
         let taken = take(chains);
         let left = chains.len();
-        if left == 0 || left <= FEWER && self.line.is_empty() {
-            let behind = self.behind.take().into_iter().flat_map(|chains| chains.into_ordered());
-            behind.for_each(|value| self.line.push(|| value));
+        if left <= FEWER {
+            let few = self.filed.take().into_iter().flat_map(|chains| chains.into_ordered());
+            few.for_each(|value| self.line.push(|| value));
         }
         taken
     }
 
-    /// Those that are not among the first few, put there if they are in line.
+    /// All, filed, if they are more than a few.
     fn chains(&mut self) -> Option<&mut Chains<T, N>> {
         if self.line.len() > FEW {
-            let behind = self.line.split_off(FEW);
-            self.behind = Some(Box::new(behind.into_iter().collect()));
+            self.filed = Some(Box::new(self.line.take_all().into_iter().collect()));
             self.give_room_back();
         }
-        self.behind.as_deref_mut()
+        self.filed.as_deref_mut()
     }
 
     #[cold]
@@ -123,6 +122,6 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
 
 impl<T: Waiting<N>, const N: usize> Default for Queue<T, N> {
     fn default() -> Self {
-        Self { line: Line::default(), behind: None }
+        Self { line: Line::default(), filed: None }
     }
 }
