@@ -222,8 +222,8 @@ impl<T: Waiting<N>, const N: usize> FromIterator<T> for Chains<T, N> {
 }
 
 impl Hash for Pattern {
-    /// As one word: wildcards look like numbers that are seldom asked for. Tags that follow each other are found side by
-    /// side, so that they share the cache lines of the table.
+    /// As one word: wildcards look like numbers that are seldom asked for. Tags that follow each other are found side
+    /// by side, so that they share the cache lines of the table.
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let half = |wanted: Option<i32>| u64::from(wanted.unwrap_or(i32::MIN).cast_unsigned());
         let (source, tag) = (half(self.source), half(self.tag));
