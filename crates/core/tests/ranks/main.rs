@@ -9,5 +9,6 @@ mod deaths;
 mod harness;
 mod jobs;
 mod matching;
+mod partitioned;
 mod requests;
 mod threads;
