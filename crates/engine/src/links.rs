@@ -122,6 +122,7 @@ impl Engine {
 
     fn detach(&mut self, job: u64) {
         self.p2p.peers.forget(job);
+        self.p2p.ask_nobody_unknown();
         self.state().untie(job);
         self.p2p.rings.doorway.forget(job);
         self.p2p.peers.jobs.detach(job).into_iter().for_each(Memory::give_up);

@@ -23,8 +23,8 @@ use oxmpi_shm::ring::Header;
 
 use crate::p2p::{OpKey, kind};
 use crate::peers::PeerId;
-use chains::Waiting;
-use queue::Queue;
+pub(crate) use chains::Waiting;
+pub(crate) use queue::Queue;
 
 /// What a receive or a probe asks for. `None` is a wildcard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,10 +85,10 @@ impl Pattern {
     }
 
     /// How many ways there are to leave something open.
-    const WILDCARDS: usize = 4;
+    pub(crate) const WILDCARDS: usize = 4;
 
     /// In which of these ways this does.
-    fn wildcards(&self) -> usize {
+    pub(crate) fn wildcards(&self) -> usize {
         2 * usize::from(self.source.is_none()) + usize::from(self.tag.is_none())
     }
 
@@ -98,8 +98,14 @@ impl Pattern {
         Header { context, source, tag, ..Header::default() }
     }
 
+    /// What a receive shows that waits for this.
+    pub(crate) fn of(header: &Header) -> Self {
+        let named = |value: i32| (value != Status::ANY).then_some(value);
+        Self { source: named(header.source), tag: named(header.tag) }
+    }
+
     /// All that match a message.
-    fn matching(header: &Header) -> [Self; Self::WILDCARDS] {
+    pub(crate) fn matching(header: &Header) -> [Self; Self::WILDCARDS] {
         let (source, tag) = (Some(header.source), Some(header.tag));
         [(source, tag), (source, None), (None, tag), (None, None)].map(|(source, tag)| Self { source, tag })
     }
@@ -193,6 +199,12 @@ impl Context {
     fn take_posted_further(&mut self, header: Header) -> Option<OpKey> {
         let matches = |posted: &Posted| posted.pattern.matches(&header);
         self.posted.take(matches, &Pattern::matching(&header)).map(|posted| posted.op)
+    }
+
+    /// The same, and it goes on waiting.
+    pub(crate) fn first_posted(&mut self, header: &Header) -> Option<OpKey> {
+        let patterns = Pattern::matching(header);
+        self.posted.first(|posted| posted.pattern.matches(header), &patterns).map(|posted| posted.op)
     }
 
     /// Whether no receive waits.

@@ -14,7 +14,7 @@ use oxmpi_shm::ring::{Arrival, Receiver, Room, Sender};
 use oxmpi_shm::{Block, Doorway, Job, Knocks, RingPlace, Segment, SingleCopy, StatePage};
 
 use crate::jobs::{Jobs, Whereabouts};
-use crate::p2p::{Outbox, Reach};
+use crate::p2p::{Outbox, Reach, Stalled};
 
 /// The number of a peer, in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,6 +33,8 @@ pub(crate) struct Peer {
     pub foreign: Option<Box<Foreign>>,
     /// What waits for room.
     pub outbox: Outbox,
+    /// What it was asked, as long as it has messages that were only shown here.
+    pub stalled: Option<Box<Stalled>>,
     /// Whether its memory can be read.
     pub reach: Reach,
     /// The memory of the ring to it.
@@ -185,6 +187,7 @@ impl Peer {
             receiver: None,
             foreign: None,
             outbox: Outbox::default(),
+            stalled: None,
             reach: Reach::Unknown,
             block: None,
             parting: 0,

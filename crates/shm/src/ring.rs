@@ -78,8 +78,8 @@ pub struct Credit {
     cells: AtomicU64,
     bulk: AtomicU64,
     closed: AtomicU32,
-    /// Whether it wants to be told of messages before they are sent.
-    announce: AtomicU32,
+    /// What it wants to have of messages at first: a [`Wish`].
+    wish: AtomicU32,
     parked: Parked,
 }
 
@@ -88,6 +88,18 @@ pub struct Credit {
 #[derive(Debug)]
 struct Parked(AtomicU32);
 
+/// What a receiver wants to have of messages at first, if they are not long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum Wish {
+    /// All.
+    Whole,
+    /// An announcement, which it keeps.
+    Announced,
+    /// The same; but it keeps none.
+    Shown,
+}
+
 /// Dimensions of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingSize {
@@ -95,6 +107,16 @@ pub struct RingSize {
     pub cells: usize,
     /// Bytes of the bulk; a power of two.
     pub bulk_bytes: usize,
+}
+
+impl Wish {
+    fn of(word: u32) -> Self {
+        match word {
+            0 => Self::Whole,
+            1 => Self::Announced,
+            _ => Self::Shown,
+        }
+    }
 }
 
 impl RingSize {
@@ -185,7 +207,7 @@ impl Sender {
             limit,
             eager_below: 0,
         };
-        sender.note_wish(false);
+        sender.note_wish(Wish::Whole);
         sender
     }
 
@@ -197,23 +219,23 @@ impl Sender {
     }
 
     /// Messages of fewer bytes need not be announced: one more than the longest payload, or 0 as long as the receiver
-    /// [wants to be told](Receiver::ask_to_announce) of all before they are sent. Found out with the credit, which is
-    /// asked for when the ring seems full.
+    /// [wants to be told](Wish) of all before they are sent. Found out with the credit, which is asked for when the
+    /// ring seems full.
     #[inline]
     pub fn eager_below(&self) -> u64 {
         self.eager_below
     }
 
-    /// Whether the receiver wants all messages to be announced, as it says now.
-    pub fn is_to_announce(&mut self) -> bool {
+    /// What the receiver wants to have of messages at first, as it says now.
+    pub fn wish(&mut self) -> Wish {
         // After the credit: who takes that sees what was asked before it was given.
-        let announce = self.credit.announce.load(Ordering::Relaxed) != 0;
-        self.note_wish(announce);
-        announce
+        let wish = Wish::of(self.credit.wish.load(Ordering::Relaxed));
+        self.note_wish(wish);
+        wish
     }
 
-    fn note_wish(&mut self, announce: bool) {
-        self.eager_below = if announce { 0 } else { self.largest_payload() as u64 + 1 };
+    fn note_wish(&mut self, wish: Wish) {
+        self.eager_below = if wish == Wish::Whole { self.largest_payload() as u64 + 1 } else { 0 };
     }
 
     /// Room for a message of `bytes` bytes; `None` if the ring is full.
@@ -261,7 +283,7 @@ impl Sender {
         let is_used_up = self.position >= self.limit;
         // A ring that is used up seems full, so that this is asked again.
         self.seen_cells = if is_used_up { seen.min(self.position.saturating_sub(capacity)) } else { seen };
-        self.is_to_announce();
+        self.wish();
         self.position - seen < capacity && !is_used_up
     }
 
@@ -306,7 +328,7 @@ impl Sender {
         if bulk_end - self.seen_bulk > capacity && !self.is_small() {
             // Pairs with the Release in `release`.
             self.seen_bulk = self.credit.bulk.load(Ordering::Acquire).min(self.bulk_position);
-            self.is_to_announce();
+            self.wish();
             if bulk_end - self.seen_bulk > capacity {
                 return None;
             }
@@ -393,12 +415,15 @@ impl Receiver {
         Arrival { header, payload, bulk_end }
     }
 
-    /// Wants messages to be announced from now on, or no longer; whether that is new. The sender hears of it with the
-    /// room for what is released next, so that it sends at most what the ring holds before.
-    pub fn ask_to_announce(&self, announce: bool) -> bool {
-        let before = self.credit.announce.load(Ordering::Relaxed) != 0; // stored here alone
-        self.credit.announce.store(announce.into(), Ordering::Relaxed); // `release` shows it
-        before != announce
+    /// What the sender is asked for.
+    pub fn wish(&self) -> Wish {
+        Wish::of(self.credit.wish.load(Ordering::Relaxed)) // stored here alone
+    }
+
+    /// Asks for this from now on. The sender hears of it with the room for what is released next, so that it sends at
+    /// most what the ring holds before.
+    pub fn ask_for(&self, wish: Wish) {
+        self.credit.wish.store(wish as u32, Ordering::Relaxed); // `release` shows it
     }
 
     /// Gives the place of the message at the head back to the sender.
@@ -473,7 +498,7 @@ mod testing {
             bulk: AtomicU64::new(0),
             closed: AtomicU32::new(0),
             parked: Parked(AtomicU32::new(0)),
-            announce: AtomicU32::new(0),
+            wish: AtomicU32::new(Wish::Whole as u32),
         }));
         let bytes = Box::leak(vec![0u8; bulk_bytes].into_boxed_slice());
         // SAFETY: the bytes are leaked and used only through the region.
@@ -565,7 +590,7 @@ mod loom_tests {
             sender.room(0).expect("an empty ring").send(header(1));
             let reader = loom::thread::spawn(move || {
                 let arrival = receiver.arrival().expect("sent before");
-                receiver.ask_to_announce(true);
+                receiver.ask_for(Wish::Announced);
                 receiver.release(&arrival);
             });
             while sender.room(0).is_none() {

@@ -14,7 +14,7 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use super::Pattern;
 
 /// Something that waits to be matched.
-pub(super) trait Waiting<const N: usize> {
+pub(crate) trait Waiting<const N: usize> {
     /// What tells apart those that have a name.
     type Name: Copy + Debug + Eq + Hash;
 

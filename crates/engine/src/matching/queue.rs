@@ -9,7 +9,7 @@ use super::line::Line;
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Queue<T: Waiting<N>, const N: usize> {
+pub(crate) struct Queue<T: Waiting<N>, const N: usize> {
     /// Empty where all are filed.
     line: Line<T>,
     filed: Option<Box<Chains<T, N>>>,
@@ -24,13 +24,13 @@ const ROOM: usize = 1024;
 
 impl<T: Waiting<N>, const N: usize> Queue<T, N> {
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.line.is_empty() && self.filed.is_none()
     }
 
     /// Puts behind all others what `make` makes in its place.
     #[inline(always)]
-    pub(super) fn push(&mut self, make: impl FnOnce() -> T) {
+    pub(crate) fn push(&mut self, make: impl FnOnce() -> T) {
         match &mut self.filed {
             None => self.line.push(make),
             Some(chains) => chains.push(make()),
@@ -39,7 +39,7 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
 
     /// The earliest that matches, which `patterns` lead to as well.
     #[inline]
-    pub(super) fn first(&mut self, matches: impl Fn(&T) -> bool, patterns: &[Pattern]) -> Option<&T> {
+    pub(crate) fn first(&mut self, matches: impl Fn(&T) -> bool, patterns: &[Pattern]) -> Option<&T> {
         match self.place(matches) {
             Some(place) => self.line.get(place),
             None => self.chains()?.first(patterns),
@@ -48,7 +48,7 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
 
     /// Takes out the very first, if that matches.
     #[inline(always)] // so that what is taken is never in memory
-    pub(super) fn take_first(&mut self, matches: impl Fn(&T) -> bool) -> Option<T> {
+    pub(crate) fn take_first(&mut self, matches: impl Fn(&T) -> bool) -> Option<T> {
         if !matches(self.line.get(0)?) {
             return None;
         }
@@ -61,7 +61,7 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
 
     /// Takes out the earliest that matches, which `patterns` lead to as well.
     #[inline(never)]
-    pub(super) fn take(&mut self, matches: impl Fn(&T) -> bool, patterns: &[Pattern]) -> Option<T> {
+    pub(crate) fn take(&mut self, matches: impl Fn(&T) -> bool, patterns: &[Pattern]) -> Option<T> {
         match self.place(matches) {
             Some(place) => self.line.remove(place),
             None => self.take_filed(|chains| chains.take(patterns)),
@@ -69,7 +69,7 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
     }
 
     /// Takes out what has this name.
-    pub(super) fn take_named(&mut self, name: T::Name) -> Option<T> {
+    pub(crate) fn take_named(&mut self, name: T::Name) -> Option<T> {
         match self.place(|value| value.name() == Some(name)) {
             Some(place) => self.line.remove(place),
             None => self.take_filed(|chains| chains.take_named(name)),
@@ -77,7 +77,7 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
     }
 
     /// Takes out all, in order.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = T> + use<T, N> {
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = T> + use<T, N> {
         let Self { mut line, filed } = std::mem::take(self);
         line.take_all().into_iter().chain(filed.into_iter().flat_map(|chains| chains.into_ordered()))
     }

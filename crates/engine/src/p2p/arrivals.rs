@@ -133,9 +133,16 @@ impl P2p {
             kind::DATA => self.data_arrived(from, key, payload),
             kind::FINISHED => self.note_finished(from, header.token),
             kind::OFFER..=kind::DECLINED => self.partitioned_arrived(from, header, payload),
-            kind::RETRACT => {
-                if self.retract(header.context, from, header.token) {
-                    self.answer(from, kind::RETRACTED, header.token, 0);
+            kind::SHOWN => self.shown_here(from, header, payload),
+            kind::WANTED | kind::GO_ON => self.asked_by(from, header, word_of(payload)),
+            kind::FOUND | kind::FOUND_WHOLE => self.found(from, header, payload),
+            kind::NO_MORE => self.no_more(from, word_of(payload)),
+            kind::CLAIMED => self.claimed(from, key),
+            kind::RETRACT => self.retract_for(from, header, word_of(payload)),
+            kind::RETRACTED => {
+                let shown = word_of(payload);
+                if self.ops.get(key).is_some_and(|op| op.state == State::Retracting { shown }) {
+                    self.finish_cancelled(key);
                 }
             }
             answer => match self.ops.get_mut(key) {
@@ -149,6 +156,11 @@ impl P2p {
 
     /// The receiver has answered an announcement or a synchronous send.
     fn answered(&mut self, from: PeerId, answer: u32, key: OpKey, payload: &Region) {
+        let op = self.ops.get_mut(key).expect("the caller has seen it");
+        let context = op.context;
+        if let State::Announced { shown: 1.. } = op.state {
+            self.show_no_more(from, context, key);
+        }
         match answer {
             kind::ACCEPT => {
                 let op = self.ops.get_mut(key).expect("the caller has seen it");
@@ -156,7 +168,6 @@ impl P2p {
                 self.stream(from, Stream::Message(key));
             }
             kind::MATCHED | kind::FETCHED => self.finish(key),
-            kind::RETRACTED => self.finish_cancelled(key),
             kind::REFUSED => self.refused(key),
             other => unreachable!("{from:?} sent a message of kind {other}"),
         }

@@ -29,6 +29,7 @@ impl P2p {
         let closing = self.contexts.iter_mut().filter(|(number, _)| *number != except);
         let refused: Vec<Message> = closing.flat_map(|(_, context)| context.refuse(waits)).collect();
         refused.into_iter().for_each(|message| self.refuse(message));
+        self.ask_for_all();
     }
 
     /// Forgets a message that is not to be received, and tells its sender, if that waits.
@@ -45,11 +46,11 @@ impl P2p {
     pub(crate) fn lose(&mut self, lost: PeerId, is_awaited: impl Fn(u32, i32) -> bool) {
         let needs = |op: &Op| match op.state {
             State::Done | State::Inactive => false,
-            State::Posted => is_awaited(op.context, op.header.source),
+            State::Posted { .. } => is_awaited(op.context, op.header.source),
             _ => op.peer == lost,
         };
         let failing = self.ops.entries().filter(|(_, op)| needs(op));
-        let failing = failing.map(|(key, op)| (key, (op.state == State::Posted).then_some(op.context)));
+        let failing = failing.map(|(key, op)| (key, op.is_posted().then_some(op.context)));
         for (key, posted_in) in failing.collect::<Vec<_>>() {
             if let Some(context) = posted_in {
                 self.contexts.at(context).withdraw(key);
@@ -57,6 +58,7 @@ impl P2p {
             self.fail(key, self.peers[lost].lost());
         }
         self.empty_outbox(lost);
+        self.ask_no_more_of(lost);
     }
 
     /// Ends an operation with an error.
@@ -71,7 +73,7 @@ impl P2p {
     /// No receive will match a send.
     pub(super) fn refused(&mut self, key: OpKey) {
         match self.ops.get_mut(key) {
-            Some(op) if op.state == State::Retracting => self.finish_cancelled(key),
+            Some(Op { state: State::Retracting { .. }, .. }) => self.finish_cancelled(key),
             Some(op) if op.detached => self.finish(key),
             Some(op) => op.state = State::Refused,
             None => {}
@@ -82,10 +84,13 @@ impl P2p {
     pub fn needs(&self, key: OpKey) -> Needs {
         self.ops.get(key).map_or(Needs::Nothing, |op| match op.state {
             State::Done | State::Inactive => Needs::Nothing,
-            State::Posted => Needs::Message(Some(op.header.source).filter(|&source| source != Status::ANY)),
+            State::Posted { asked } => match self.asked(asked) {
+                Some(peer) => Needs::Answer(peer),
+                None => Needs::Message(Some(op.header.source).filter(|&source| source != Status::ANY)),
+            },
             State::Refused => Needs::Receive(op.peer),
-            State::Announced | State::Filling { .. } | State::Queued => Needs::Answer(op.peer),
-            State::Retracting | State::Streaming { .. } => Needs::Answer(op.peer),
+            State::Announced { .. } | State::Retracting { .. } => Needs::Answer(op.peer),
+            State::Filling { .. } | State::Queued | State::Streaming { .. } => Needs::Answer(op.peer),
         })
     }
 
@@ -104,13 +109,14 @@ impl P2p {
     /// Whether anything that this rank has sent still needs it: finalizing must wait. What waits for a peer that
     /// has left MPI, or for this rank itself, would wait for ever.
     pub fn is_quiet(&self) -> bool {
-        let is_over = |op: &Op| !op.is_under_way() || matches!(op.state, State::Posted | State::Refused);
+        let is_over =
+            |op: &Op| !op.is_under_way() || matches!(op.state, State::Posted { .. } | State::Refused);
         self.are_empty() && self.ops.iter().all(|op| is_over(op) || self.has_left(op.peer))
     }
 
     /// Whether nothing waits for room in the ring of a peer that may make some.
     fn are_empty(&self) -> bool {
-        self.busy_outboxes.iter().all(|&peer| self.has_left(peer))
+        self.busy_outboxes.iter().all(|&peer| self.peers[peer].outbox.has_sent() || self.has_left(peer))
     }
 
     /// The receives of a context and the sends to one of `peers` that are under way. What waits for a peer that has
@@ -118,8 +124,8 @@ impl P2p {
     pub fn under_way_on(&self, context: u32, peers: &Addresses) -> impl Iterator<Item = OpKey> {
         let is_under_way = move |op: &Op| match op.state {
             State::Done | State::Inactive | State::Refused => false,
-            State::Filling { .. } | State::Posted => op.context == context,
-            State::Announced | State::Queued | State::Retracting | State::Streaming { .. } => {
+            State::Filling { .. } | State::Posted { .. } => op.context == context,
+            State::Announced { .. } | State::Queued | State::Retracting { .. } | State::Streaming { .. } => {
                 let to = Address { peer: op.peer, context: op.context };
                 peers.rank_of(to).is_some() && !self.has_left(op.peer)
             }
@@ -135,7 +141,7 @@ impl P2p {
     }
 
     #[cold]
-    fn has_left(&self, peer: PeerId) -> bool {
+    pub(super) fn has_left(&self, peer: PeerId) -> bool {
         let page = self.peers.seat(peer).page();
         peer == self.peers.me() || page.phase().has_left() || page.is_gone() || self.peers.is_lost(peer)
     }

@@ -18,22 +18,32 @@
 //! # Messages that nobody asks for
 //!
 //! A receiver keeps them, up to 64 MiB (`keeping`), counted with 128 bytes for each. Who sends it one more is asked,
-//! by a word in the ring's credit, to announce all that it sends; who sends what is waited for is not. The sender reads
-//! that word with the credit, so that what comes before is what the ring holds. From then on envelopes alone move, in
-//! the order of the messages, and the data stays with its sender until a receive has matched. So no program can
-//! deadlock that counts on no buffers: whatever a receive waits for arrives, if only as an announcement. When less than
-//! half is kept, the word is taken back. Envelopes are not bounded: for each there is a send under way, which takes
-//! more of its sender's memory.
+//! by a word in the ring's credit, to announce all that it sends; who sends what is waited for is not. The sender
+//! reads that word with the credit, so that what comes before is what the ring holds. From then on envelopes alone
+//! move, in the order of the messages, and the data stays with its sender until a receive has matched; but of what
+//! takes no more than its announcement: that comes whole, and its sender waits for the match alone. So no program can
+//! deadlock that counts on no buffers: whatever a receive waits for arrives, if only as an announcement. When less
+//! than half is kept, the word is taken back.
+//!
+//! When a quarter more is kept, envelopes are no longer kept either. The word says so, and each message is only *shown*
+//! (`SHOWN`): a receive that waits takes it, else the receiver forgets it, and the sender files it (`shown`). A
+//! receive or a probe that finds nothing here asks the senders that have shown something from which it might receive
+//! (`asking`): `WANTED`, answered by `FOUND`, the envelope of the first message that matches, or by `NO_MORE`. When
+//! there is room, the receiver lets a sender `GO_ON`: the first of what was shown is announced again, to be kept. Who
+//! has anything left there shows all that follows, so that what is kept of a sender always comes before what is not. A
+//! matched probe takes what was `FOUND` by telling so (`CLAIMED`); a shown message that is to be cancelled is
+//! `RETRACTED` unless a receive has taken it.
 //!
 //! Nothing holds messages back that a rank sends to itself, which are counted, and buffered sends, whose copies stay
 //! here until they are asked for, in place of the user's buffer. Collectives are not to suffer from a flood: their
 //! messages go ahead of others that wait for room, in another context, and short ones are never announced. There are
 //! few of these, for a channel has 15 runs under way at most; a long message may be one of many pieces, and its round
-//! trip is little beside its copy.
+//! trip is little beside its copy. They are never only shown, and nor are letters, which have tags below 0.
 //!
 //! MPI-5.0: Point-to-Point Communication, Communication Modes.
 
 mod arrivals;
+mod asking;
 mod keeping;
 mod leaving;
 mod op;
@@ -44,6 +54,7 @@ mod reading;
 mod receiving;
 mod rings;
 mod sending;
+mod shown;
 mod single;
 
 use std::sync::Arc;
@@ -59,6 +70,7 @@ use crate::engine::RunKey;
 use crate::names::Names;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
+pub(crate) use asking::Stalled;
 use keeping::Keeping;
 pub use leaving::Needs;
 use op::State;
@@ -131,6 +143,11 @@ pub struct P2p {
     /// Private memory for temporaries.
     pub pool: Pool,
     keeping: Keeping,
+    /// Senders that keep what was shown here, and how many questions there were to them.
+    stalled: Vec<PeerId>,
+    questions: u64,
+    /// How many messages were shown elsewhere.
+    shown: u64,
     /// Messages of so many bytes are read directly though that is slower.
     direct_from_bytes: u64,
     /// Several threads may wait.
@@ -161,6 +178,13 @@ pub(crate) mod kind {
     pub(super) const LEND: u32 = 17;
     pub(super) const TAKEN: u32 = 18;
     pub(super) const DECLINED: u32 = 19;
+    pub(super) const SHOWN: u32 = 20;
+    pub(super) const WANTED: u32 = 21;
+    pub(super) const GO_ON: u32 = 22;
+    pub(super) const FOUND: u32 = 23;
+    pub(super) const NO_MORE: u32 = 24;
+    pub(super) const CLAIMED: u32 = 25;
+    pub(super) const FOUND_WHOLE: u32 = 26;
 }
 
 impl P2p {
@@ -178,6 +202,9 @@ impl P2p {
             kept: 0,
             pool: Pool::default(),
             keeping: Keeping::default(),
+            stalled: Vec::new(),
+            questions: 0,
+            shown: 0,
             direct_from_bytes: u64::MAX,
             has_threads: false,
             sleepers: Vec::new(),
@@ -278,23 +305,35 @@ impl P2p {
         let Some(op) = self.ops.get_mut(key) else { return };
         let (context, peer) = (op.context, op.peer);
         let withdrawn = match op.state {
-            State::Posted => self.contexts.at(context).withdraw(key),
+            State::Posted { .. } => self.contexts.at(context).withdraw(key),
             // The outbox passes it over.
             State::Queued => true,
-            State::Announced if peer == self.peers.me() => self.retract(context, peer, key.to_word()),
-            State::Announced => {
-                op.state = State::Retracting;
+            State::Announced { .. } if peer == self.peers.me() => self.retract(context, peer, key.to_word()),
+            State::Announced { shown } => {
+                op.state = State::Retracting { shown };
+                self.show_no_more(peer, context, key);
                 let header =
                     Header { kind: kind::RETRACT, context, token: key.to_word(), ..Header::default() };
-                self.enqueue(peer, Outgoing::Control(header, 0));
+                self.enqueue(peer, Outgoing::Control(header, shown));
                 false
             }
             State::Refused => true,
             State::Done | State::Filling { .. } | State::Inactive => false,
-            State::Retracting | State::Streaming { .. } => false,
+            State::Retracting { .. } | State::Streaming { .. } => false,
         };
         if withdrawn {
             self.finish_cancelled(key);
+        }
+    }
+
+    /// Answers a sender that wants a message back, if no receive has taken it. One that was only shown, under this
+    /// number, it has itself.
+    fn retract_for(&mut self, from: PeerId, header: &Header, shown: u64) {
+        if shown != 0 {
+            self.change_shown(from);
+        }
+        if self.retract(header.context, from, header.token) || shown != 0 {
+            self.answer(from, kind::RETRACTED, header.token, shown);
         }
     }
 

@@ -76,16 +76,16 @@ pub(super) enum State {
     Inactive,
     /// A send in the outbox.
     Queued,
-    /// A send that waits for the receiver's answer.
-    Announced,
+    /// A send that waits for the receiver's answer; its number, if it was only [shown](super::shown) there, or 0.
+    Announced { shown: u64 },
     /// The same, after the receiver was asked to forget it.
-    Retracting,
+    Retracting { shown: u64 },
     /// A send that no receive will ever match: the receiver posts none any more.
     Refused,
     /// A send whose data is on its way: the receiver's operation, and bytes sent.
     Streaming { receive: u64, sent: u64 },
-    /// A receive that waits for a message.
-    Posted,
+    /// A receive that waits for a message; the number under which senders were [asked](super::asking) for one, or 0.
+    Posted { asked: u64 },
     /// A receive whose data is on its way: bytes arrived.
     Filling { arrived: u64 },
     /// Over.
@@ -102,6 +102,17 @@ impl Op {
     /// Whether somebody or something may still wait for it.
     pub(super) fn is_under_way(&self) -> bool {
         !matches!(self.state, State::Done | State::Inactive)
+    }
+
+    /// Whether it is a receive that waits for a message.
+    #[inline]
+    pub(super) fn is_posted(&self) -> bool {
+        matches!(self.state, State::Posted { .. })
+    }
+
+    /// Whether it is one for which senders were asked under this number.
+    pub(super) fn asks(&self, number: u64) -> bool {
+        self.state == State::Posted { asked: number }
     }
 
     /// Whether a send is a message of a collective: all of them have notes, and no note is 0.
@@ -127,8 +138,13 @@ impl Op {
         Outcome { status: self.status, error: self.error } = delivered(&header, &payload, &self.buffer);
     }
 
+    /// Whether it is a message of this library itself: such are few, and have a note or a tag below 0.
+    pub(super) fn is_own(&self) -> bool {
+        self.is_of_collective() || self.header.tag < 0
+    }
+
     pub(super) fn is_announced(&self) -> bool {
-        matches!(self.state, State::Announced | State::Retracting)
+        matches!(self.state, State::Announced { .. } | State::Retracting { .. })
     }
 
     pub(super) fn describe(&self, names: &impl Names) -> String {
@@ -137,7 +153,7 @@ impl Op {
         let asked = || Pattern { source: named(source), tag: named(tag) }.describe(&names.comm(self.context));
         let receiver = || names.member(Address { peer: self.peer, context: self.context });
         match self.state {
-            State::Posted => format!("receive of up to {bytes} bytes from {}", asked()),
+            State::Posted { .. } => format!("receive of up to {bytes} bytes from {}", asked()),
             State::Filling { arrived } => {
                 format!("receive from {}: {arrived} of {total} bytes are here", asked())
             }

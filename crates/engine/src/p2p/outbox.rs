@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
-use oxmpi_shm::ring::{CELL_BYTES, Header, RingSize, Sender};
+use oxmpi_shm::ring::{CELL_BYTES, Header, RingSize, Sender, Wish};
 
+use super::shown::{Question, Shown};
 use super::{Op, OpKey, P2p, PartitionedKey, State, kind};
-use crate::peers::PeerId;
+use crate::peers::{Peer, PeerId};
 
 /// An answer brings a word, an announcement an address and a note.
 const CONTROL_BYTES: usize = size_of::<u64>();
@@ -19,6 +20,12 @@ pub(crate) struct Outbox {
     /// How many of them are messages of collectives, at the front.
     ahead: usize,
     streams: VecDeque<Stream>,
+    /// What was shown there and not kept, if anything was.
+    pub(super) shown: Option<Box<Shown>>,
+    /// What was asked about that, and is to be answered before all else.
+    pub(super) question: Option<Question>,
+    /// Whether there is any of all this.
+    is_busy: bool,
 }
 
 /// Something that takes one place in a ring.
@@ -26,8 +33,19 @@ pub(crate) struct Outbox {
 pub(super) enum Outgoing {
     /// A send: the message, or its announcement.
     Message(OpKey),
+    /// What was only shown: to be kept, or as an answer.
+    Again(OpKey, Again),
     /// An answer, and a word that goes with it.
     Control(Header, u64),
+}
+
+/// Why a message is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Again {
+    /// A receive or a probe wants it.
+    Found,
+    /// There is room.
+    Kept,
 }
 
 /// Data that goes in pieces, as there is room.
@@ -42,7 +60,12 @@ pub(super) enum Stream {
 impl Outbox {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.ordered.is_empty() && self.streams.is_empty()
+        !self.is_busy
+    }
+
+    /// Whether nothing waits for room; what was shown may wait to be asked for.
+    pub(super) fn has_sent(&self) -> bool {
+        self.ordered.is_empty() && self.streams.is_empty() && self.question.is_none()
     }
 
     /// Whether no message waits; data may.
@@ -95,8 +118,14 @@ impl P2p {
     /// Sends what there is room for, to one peer; whether anything was sent.
     pub(super) fn flush(&mut self, peer: PeerId) -> bool {
         let mut sent = false;
+        if let Some(question) = self.peers[peer].outbox.question {
+            if !self.answer_question(peer, question) {
+                return sent;
+            }
+            sent = true;
+        }
         while let Some(&outgoing) = self.peers[peer].outbox.ordered.front() {
-            if !self.push(peer, outgoing) && !self.push_by_another_ring(peer, outgoing) {
+            if !self.push_or_make_way(peer, outgoing) {
                 return sent;
             }
             sent = true;
@@ -115,8 +144,14 @@ impl P2p {
         sent
     }
 
+    /// Sends something now, if there is room.
+    pub(super) fn push_or_make_way(&mut self, peer: PeerId, outgoing: Outgoing) -> bool {
+        self.push(peer, outgoing) || self.push_by_another_ring(peer, outgoing)
+    }
+
     fn push(&mut self, peer: PeerId, outgoing: Outgoing) -> bool {
         let pushed = match outgoing {
+            Outgoing::Again(key, why) => self.push_again(peer, key, why),
             Outgoing::Control(header, word) => self.push_control(peer, header, word),
             Outgoing::Message(key) => self.push_message(peer, key),
         };
@@ -131,19 +166,20 @@ impl P2p {
     #[cold]
     fn push_by_another_ring(&mut self, peer: PeerId, outgoing: Outgoing) -> bool {
         let bytes = match outgoing {
+            Outgoing::Again(..) => CELL_BYTES,
             Outgoing::Control(..) => CONTROL_BYTES,
             Outgoing::Message(key) => self.ops.get(key).map_or(0, ring_bytes),
         };
         match (self.make_way(peer, bytes), outgoing) {
             (Ok(is_new), _) => is_new && self.push(peer, outgoing),
             (Err(_), Outgoing::Message(key)) if self.announce_instead(key) => {
-                self.push(peer, outgoing) || self.push_by_another_ring(peer, outgoing)
+                self.push_or_make_way(peer, outgoing)
             }
             (Err(error), Outgoing::Message(key)) => {
                 self.fail(key, error);
                 true
             }
-            (Err(_), Outgoing::Control(..)) => false,
+            (Err(_), Outgoing::Again(..) | Outgoing::Control(..)) => false,
         }
     }
 
@@ -155,8 +191,7 @@ impl P2p {
 
     /// Sends an answer or alike now, if there is room.
     pub(super) fn tell_at_once(&mut self, peer: PeerId, header: Header, word: u64) -> bool {
-        let outgoing = Outgoing::Control(header, word);
-        self.push(peer, outgoing) || self.push_by_another_ring(peer, outgoing)
+        self.push_or_make_way(peer, Outgoing::Control(header, word))
     }
 
     fn push_control(&mut self, peer: PeerId, header: Header, word: u64) -> bool {
@@ -166,35 +201,68 @@ impl P2p {
         true
     }
 
-    fn push_message(&mut self, peer: PeerId, key: OpKey) -> bool {
+    fn push_message(&mut self, id: PeerId, key: OpKey) -> bool {
         // One that was cancelled is passed over.
         let Some(op) = self.ops.get_mut(key).filter(|op| op.state == State::Queued) else { return true };
-        let peer = &mut self.peers[peer];
+        let peer = &mut self.peers[id];
         // A short message of a collective is none too many: few can be under way.
         let is_free = op.is_of_collective() && op.header.bytes <= CELL_BYTES as u64;
-        if !is_free && peer.sender.as_mut().is_some_and(Sender::is_to_announce) {
-            op.header.kind = kind::ANNOUNCE;
+        let wish = peer.sender.as_mut().filter(|_| !is_free).map_or(Wish::Whole, Sender::wish);
+        // What comes after a message that was not kept must not be found before it.
+        let is_shown = !op.is_own() && (wish == Wish::Shown || peer.outbox.shown.is_some());
+        if is_shown {
+            return self.push_envelope(id, key, true);
+        }
+        if wish != Wish::Whole && op.header.kind != kind::ANNOUNCE {
+            op.header.kind = announced_kind(op);
         }
         let (mut header, note) = (op.header, op.header.token);
+        if header.kind == kind::ANNOUNCE {
+            return self.push_envelope(id, key, false);
+        }
         // Nobody answers an eager message.
         header.token = if header.kind == kind::EAGER { note } else { key.to_word() };
-        if header.kind == kind::ANNOUNCE {
-            // Where the data is one piece, the receiver may prefer to read it itself.
-            let address = op.buffer.as_dense().map_or(0, |region| region.as_ptr().addr() as u64);
-            let Some(room) = peer.room(ANNOUNCED_BYTES) else { return false };
-            room.payload.write(&address.to_ne_bytes());
-            room.payload.part(8, 8).write(&note.to_ne_bytes());
-            room.send(header);
-        } else {
-            let Some(room) = peer.room(header.bytes as usize) else { return false };
-            op.buffer.read(0, &room.payload);
-            room.send(header);
-        }
+        let Some(room) = peer.room(header.bytes as usize) else { return false };
+        op.buffer.read(0, &room.payload);
+        room.send(header);
         if header.kind == kind::EAGER {
             self.finish(key);
         } else {
-            op.state = State::Announced;
+            op.state = State::Announced { shown: 0 };
         }
+        true
+    }
+
+    /// Announces a message, or only shows it.
+    fn push_envelope(&mut self, peer: PeerId, key: OpKey, is_shown: bool) -> bool {
+        let Some(op) = self.ops.get_mut(key) else { return true };
+        let (kind, word) = match is_shown {
+            true => (kind::SHOWN, self.shown + 1),
+            false => (kind::ANNOUNCE, op.header.token),
+        };
+        if !self.peers[peer].send_envelope(op, key, kind, word) {
+            return false;
+        }
+        op.state = State::Announced { shown: if is_shown { word } else { 0 } };
+        if is_shown {
+            let header = op.header;
+            self.note_shown(peer, key, &header);
+        }
+        true
+    }
+
+    /// Sends again what was only shown.
+    fn push_again(&mut self, id: PeerId, key: OpKey, why: Again) -> bool {
+        let Some(op) = self.ops.get(key) else { return true };
+        let (peer, kept_kind) = (&mut self.peers[id], announced_kind(op));
+        if kept_kind == kind::ANNOUNCE {
+            let kind = if why == Again::Found { kind::FOUND } else { kept_kind };
+            return peer.send_envelope(op, key, kind, 0);
+        }
+        let Some(room) = peer.room(op.header.bytes as usize) else { return false };
+        op.buffer.read(0, &room.payload);
+        let kind = if why == Again::Found { kind::FOUND_WHOLE } else { kept_kind };
+        room.send(Header { kind, token: key.to_word(), ..op.header });
         true
     }
 
@@ -245,11 +313,12 @@ impl P2p {
         self.change_outbox(peer, |outbox| *outbox = Outbox::default());
     }
 
-    fn change_outbox<R>(&mut self, peer: PeerId, change: impl FnOnce(&mut Outbox) -> R) -> R {
+    pub(super) fn change_outbox<R>(&mut self, peer: PeerId, change: impl FnOnce(&mut Outbox) -> R) -> R {
         let outbox = &mut self.peers[peer].outbox;
-        let was_busy = !outbox.is_empty();
+        let was_busy = outbox.is_busy;
         let result = change(outbox);
-        let is_busy = !outbox.is_empty();
+        let is_busy = !outbox.has_sent() || outbox.shown.is_some();
+        outbox.is_busy = is_busy;
         match (was_busy, is_busy) {
             (false, true) => self.busy_outboxes.push(peer),
             (true, false) => {
@@ -261,6 +330,25 @@ impl P2p {
         }
         result
     }
+}
+
+impl Peer {
+    /// Sends the envelope of a message, and a word.
+    fn send_envelope(&mut self, op: &Op, key: OpKey, kind: u32, word: u64) -> bool {
+        // Where the data is one piece, the receiver may prefer to read it itself.
+        let address = op.buffer.as_dense().map_or(0, |region| region.as_ptr().addr() as u64);
+        let Some(room) = self.room(ANNOUNCED_BYTES) else { return false };
+        room.payload.write(&address.to_ne_bytes());
+        room.payload.part(8, 8).write(&word.to_ne_bytes());
+        room.send(Header { kind, token: key.to_word(), ..op.header });
+        true
+    }
+}
+
+/// As what a message comes that its receiver keeps, and whose sender waits until it is received: what is short takes no
+/// more memory than its announcement.
+fn announced_kind(op: &Op) -> u32 {
+    if op.header.bytes <= CELL_BYTES as u64 { kind::EAGER_SYNCHRONOUS } else { kind::ANNOUNCE }
 }
 
 /// What a message takes of a ring.

@@ -81,7 +81,7 @@ impl P2p {
     fn start_to_receive(&mut self, key: OpKey, pattern: Pattern, from: PeerId) -> bool {
         let Some(op) = self.ops.get_mut(key) else { return false };
         let here = self.contexts.at(op.context);
-        op.state = State::Posted;
+        op.state = State::Posted { asked: 0 };
         if !here.has_no_unexpected()
             && let Some(message) = here.take_unexpected(&pattern)
         {
@@ -91,19 +91,20 @@ impl P2p {
         op.peer = from;
         op.header = pattern.header(op.context);
         here.post(pattern, key);
+        self.ask_for(key, &pattern);
         false
     }
 
     /// The peer that has to say something until a receive can be over, if that is known.
     #[inline]
     pub fn awaits(&self, key: OpKey) -> Option<PeerId> {
-        let op = self.ops.get(key).filter(|op| op.state == State::Posted)?;
+        let op = self.ops.get(key).filter(|op| op.is_posted())?;
         Some(op.peer).filter(|&peer| peer != self.peers.me())
     }
 
     /// Whether what [awaits](P2p::awaits) a peer still does, and nothing of that has come: to look closer is in vain.
     #[inline]
     pub fn is_in_vain(&self, key: OpKey, from: PeerId) -> bool {
-        self.ops.get(key).is_some_and(|op| op.state == State::Posted) && !self.has_arrival(from)
+        self.ops.get(key).is_some_and(Op::is_posted) && !self.has_arrival(from)
     }
 }

@@ -66,9 +66,10 @@ impl P2p {
         entry: Key<T>,
     ) -> OpKey {
         let from = Address { peer: from, context };
-        let op = Op::new(State::Posted, from, Buffer::dense(into), pattern.header(context));
+        let op = Op::new(State::Posted { asked: 0 }, from, Buffer::dense(into), pattern.header(context));
         let key = self.ops.insert(Op { entry: Entry::of(entry), ..op });
         self.contexts.at(context).post(pattern, key);
+        self.ask_for(key, &pattern);
         key
     }
 
@@ -86,8 +87,9 @@ impl P2p {
         buffer: Buffer,
     ) -> OpKey {
         let from = Address { peer: from.unwrap_or(self.peers.me()), context };
-        let key = self.ops.insert(Op::new(State::Posted, from, buffer, pattern.header(context)));
+        let key = self.ops.insert(Op::new(State::Posted { asked: 0 }, from, buffer, pattern.header(context)));
         self.contexts.at(context).post(pattern, key);
+        self.ask_for(key, &pattern);
         key
     }
 
@@ -132,7 +134,10 @@ impl P2p {
         }
         let peer = &mut self.peers[from];
         let Some(receiver) = &mut peer.receiver else { return AtOnce::NotYet };
-        let Some(arrival) = receiver.arrival() else { return AtOnce::NotYet };
+        let Some(arrival) = receiver.arrival() else {
+            // What was only shown is asked for by an operation.
+            return if peer.stalled.is_none() { AtOnce::NotYet } else { AtOnce::NeedsOperation };
+        };
         let header = &arrival.header;
         if header.kind != kind::EAGER || header.context != context || !pattern.matches(header) {
             return AtOnce::NeedsOperation;
@@ -170,7 +175,7 @@ impl P2p {
 
     fn begin_to_receive(&mut self, message: Message, buffer: Buffer) -> OpKey {
         let here = Address { peer: self.peers.me(), context: message.header.context };
-        let key = self.ops.insert(Op::new(State::Posted, here, buffer, message.header));
+        let key = self.ops.insert(Op::new(State::Posted { asked: 0 }, here, buffer, message.header));
         self.receive_into(key, message);
         key
     }
@@ -183,11 +188,12 @@ impl P2p {
 
     /// Whether a message that matches has arrived, and what it says about itself.
     pub fn probe(&mut self, context: u32, pattern: &Pattern) -> Option<Status> {
-        self.contexts.at(context).peek(pattern).map(|message| status_of(&message.header))
+        let kept = self.contexts.at(context).peek(pattern).map(|message| status_of(&message.header));
+        kept.or_else(|| self.probe_further(context, pattern))
     }
 
     /// As [`P2p::probe`], and takes the message: only [`P2p::receive_message`] receives it from now on.
     pub fn take_message(&mut self, context: u32, pattern: &Pattern) -> Option<Message> {
-        self.contexts.at(context).take_unexpected(pattern)
+        self.contexts.at(context).take_unexpected(pattern).or_else(|| self.take_further(context, pattern))
     }
 }

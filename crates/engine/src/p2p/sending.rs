@@ -133,7 +133,7 @@ impl P2p {
             return self.finish(key);
         }
         if header.kind == kind::EAGER_SYNCHRONOUS {
-            op.state = State::Announced;
+            op.state = State::Announced { shown: 0 };
             header.token = key.to_word();
         } else {
             header.token = 0;

@@ -8,7 +8,7 @@
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
 
-use super::{Cell, Credit, Receiver, RingSize, Sender};
+use super::{Cell, Credit, Receiver, RingSize, Sender, Wish};
 use crate::sync::Ordering;
 use crate::{Block, Segment};
 
@@ -70,7 +70,7 @@ impl Sender {
         let mut sender = Self::begin(cells, credit, bulk);
         if size.cells == RingSize::SMALL.cells {
             sender.capacity -= 1;
-            sender.note_wish(false);
+            sender.note_wish(Wish::Whole);
             sender.go_on();
         }
         Ok(sender)
@@ -81,7 +81,7 @@ impl Sender {
         credit.cells.store(0, Ordering::Relaxed);
         credit.bulk.store(0, Ordering::Relaxed);
         credit.closed.store(0, Ordering::Relaxed);
-        credit.announce.store(0, Ordering::Relaxed);
+        credit.wish.store(Wish::Whole as u32, Ordering::Relaxed);
         credit.parked.0.store(0, Ordering::Relaxed);
         cells.iter().for_each(|cell| cell.mark.store(0, Ordering::Relaxed));
         Self::new(cells, credit, bulk)
