@@ -183,7 +183,7 @@ impl Process {
     pub fn probe(&self, comm: &Arc<Communicator>, source: Source, tag: TagPattern) -> Result<Status> {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok(FROM_NOBODY) };
         let look = |state: &mut State| state.probe(comm, &pattern);
-        self.wait_for(Probe { comm, source: pattern.source, look, lost: None })
+        self.wait_for(Probe { comm, pattern, look, lost: None })
     }
 
     /// Tells about a message that matches, if one has arrived.
@@ -213,7 +213,7 @@ impl Process {
     ) -> Result<(Status, Option<MessageKey>)> {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok((FROM_NOBODY, None)) };
         let look = |state: &mut State| state.take_message(comm, &pattern);
-        self.wait_for(Probe { comm, source: pattern.source, look, lost: None })
+        self.wait_for(Probe { comm, pattern, look, lost: None })
     }
 
     /// As [`Process::mprobe`], if a message has arrived.
@@ -288,8 +288,7 @@ const FROM_NOBODY_AT_ONCE: Activity = Activity::Over(Outcome { status: FROM_NOBO
 /// A message that is waited for without receiving it: what `look` finds of it.
 struct Probe<'a, L> {
     comm: &'a Communicator,
-    /// None for anybody.
-    source: Option<i32>,
+    pattern: Pattern,
     look: L,
     /// Why none comes any more.
     lost: Option<Error>,
@@ -304,7 +303,7 @@ impl<T, L: FnMut(&mut State) -> Option<T>> Awaited for Probe<'_, L> {
     }
 
     fn suspect(&mut self, state: &mut State) {
-        self.lost = state.check_source(self.comm, self.source).err();
+        self.lost = state.check_source(self.comm, self.pattern.source).err();
         // What was told before is here, and dealt with now.
         while self.lost.is_some() && state.engine.poll() {}
     }
@@ -318,12 +317,15 @@ impl<T, L: FnMut(&mut State) -> Option<T>> Awaited for Probe<'_, L> {
     }
 
     fn describe(&self, state: &State) -> Option<String> {
-        let from = self.source.map_or("anybody".to_owned(), |source| format!("rank {source}"));
+        let from = self.pattern.source.map_or("anybody".to_owned(), |source| format!("rank {source}"));
         Some(format!("probe for a message from {from} of {}", state.comm(self.comm.context)))
     }
 
     fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {
-        state.misses_source(self.comm, self.source, absent)
+        if state.engine.p2p.is_probing(self.comm.context, &self.pattern) {
+            return None;
+        }
+        state.misses_source(self.comm, self.pattern.source, absent)
     }
 }
 

@@ -99,6 +99,7 @@ impl Process {
         if settings.checks {
             engine.note_types();
         }
+        settings.kept_bytes.into_iter().for_each(|bytes| engine.p2p.keep_at_most(bytes));
         let job = engine.whereabouts().job();
         let world = Arc::new(Communicator::world(&mut engine));
         let myself = Arc::new(Communicator::myself(&mut engine));

@@ -19,6 +19,8 @@ pub struct Settings {
     pub(crate) checks: bool,
     /// How long to wait to be accepted at a port, where a rank may have a mind of its own.
     pub(crate) connect_timeout: Option<Duration>,
+    /// How many bytes of messages are kept that nobody asks for, where it is not as many as usual.
+    pub(crate) kept_bytes: Option<usize>,
     /// What all must agree on, as it was written.
     text: String,
 }
@@ -31,6 +33,8 @@ const CHECK: &str = "OXMPI_CHECK";
 const REPRODUCIBLE: &str = "OXMPI_REPRODUCIBLE";
 /// The one that says how many seconds to wait to be accepted at a port.
 const CONNECT_TIMEOUT: &str = "OXMPI_CONNECT_TIMEOUT";
+/// The one that says how many bytes of messages to keep that nobody asks for.
+const KEEP_BYTES: &str = "OXMPI_KEEP_BYTES";
 
 impl Settings {
     /// What the environment says.
@@ -48,7 +52,11 @@ impl Settings {
             unset if unset.is_empty() => None,
             seconds => Some(parse_seconds(&seconds).map_err(|error| error.about(CONNECT_TIMEOUT))?),
         };
-        Ok(Self { overrides, checks: flag(checks)?, connect_timeout, text: text.join(" ") })
+        let kept_bytes = match text_of(KEEP_BYTES) {
+            unset if unset.is_empty() => None,
+            bytes => Some(parse_bytes(&bytes)?),
+        };
+        Ok(Self { overrides, checks: flag(checks)?, connect_timeout, kept_bytes, text: text.join(" ") })
     }
 
     /// Shows them to the other ranks, and compares them with what those have shown.
@@ -72,6 +80,12 @@ pub fn parse_seconds(text: &str) -> Result<Duration> {
     seconds
         .filter(|time| !time.is_zero())
         .ok_or_else(|| Error::new(ErrorClass::Arg, format!("`{text}` should be a number of seconds above 0")))
+}
+
+fn parse_bytes(text: &str) -> Result<usize> {
+    text.parse().map_err(|_| {
+        Error::new(ErrorClass::Arg, format!("{KEEP_BYTES} is '{text}', and should be a number of bytes"))
+    })
 }
 
 /// What a variable says. What is not text means nothing that is asked for here.

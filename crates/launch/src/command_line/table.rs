@@ -237,6 +237,7 @@ const SECTIONS: &[Section] = &[
             ("OXMPI_ALGORITHMS", "read by the ranks: algorithms to prefer, collective=algorithm,..."),
             ("OXMPI_CHECK", "read by the ranks: 1 compares types in collectives, names forgotten requests"),
             ("OXMPI_CONNECT_TIMEOUT", "read by the ranks: seconds to wait to be accepted at a port (180)"),
+            ("OXMPI_KEEP_BYTES", "read by the ranks: bytes kept of messages that nobody asks for (67108864)"),
             (
                 "OXMPI_REPRODUCIBLE",
                 "read by the ranks: 1 lets no preferred algorithm change the bits of reductions",
