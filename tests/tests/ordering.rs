@@ -42,6 +42,15 @@ fn every_message_goes_where_the_model_permits() {
     }
 }
 
+/// The same where next to nothing is kept that nobody asks for.
+#[test]
+fn every_message_goes_where_the_model_permits_though_it_is_only_shown() {
+    let program = Program::compile("pt2pt_model");
+    for (run, (ranks, bytes)) in (40..).zip([(2, "0"), (3, "2000"), (5, "20000")]) {
+        passes(program.on(ranks).env("OXMPI_KEEP_BYTES", bytes), run, CASES / 4);
+    }
+}
+
 #[test]
 fn every_message_goes_where_the_model_permits_between_jobs() {
     let program = Program::compile("pt2pt_model");
