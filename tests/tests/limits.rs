@@ -21,6 +21,13 @@ fn messages_of_eight_gibibytes_and_a_hundred_thousand_requests_are_not_too_many(
 }
 
 #[test]
+fn who_runs_out_of_memory_hears_of_it_and_goes_on() {
+    let program = Program::compile("limits_memory");
+    program.on(2).passes();
+    program.on(2).argument("comms").passes();
+}
+
+#[test]
 fn ranks_map_no_more_than_they_use() {
     let program = Program::compile("collective_mixed");
     program.on(4).after("ulimit -v 500000").passes();

@@ -1,10 +1,11 @@
 //! The lines that a rank offers for a channel which several open together, and takes back if nothing comes of it.
 //!
-//! A rank without shared memory for its lines takes part all the same and says so: then all ranks fail alike,
-//! and none waits for it.
+//! A rank without shared memory for its lines, or without private memory, takes part all the same and says so: then all
+//! ranks fail alike, and none waits for it.
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Engine, Form, Lines};
+use oxmpi_mem::reserve::{Growth, has_room};
 
 /// The offset that a rank tells when it found no shared memory for its lines.
 const NO_LINES: u64 = u64::MAX;
@@ -17,7 +18,7 @@ pub(crate) fn check_lines(group: &str, offsets: impl IntoIterator<Item = u64>) -
     match offsets.into_iter().position(|offset| offset == NO_LINES) {
         None => Ok(()),
         Some(rank) => {
-            let text = format!("rank {rank} of the {group} has no shared memory left for its collectives");
+            let text = format!("rank {rank} of the {group} has no memory left for its collectives");
             Err(Error::new(ErrorClass::NoMem, text))
         }
     }
@@ -28,7 +29,7 @@ pub(crate) fn offer_lines(engine: &mut Engine, members: u32, form: Form) -> (u64
     if members == 1 {
         return (0, None);
     }
-    let lines = engine.take_lines(form).ok();
+    let lines = if has_room(Growth::Within) { engine.take_lines(form).ok() } else { None };
     (lines.as_ref().map_or(NO_LINES, Lines::offset), lines)
 }
 

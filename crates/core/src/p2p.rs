@@ -46,7 +46,7 @@ impl Process {
     /// Begins to send.
     ///
     /// # Errors
-    /// `Rank`, `Tag` for bad arguments.
+    /// `Rank`, `Tag` for bad arguments; `NoMem` if there is no memory for another request.
     pub fn isend(
         &self,
         comm: &Arc<Communicator>,
@@ -58,6 +58,7 @@ impl Process {
         let to = comm.destination(dest)?;
         let tag = checked_tag("tag", tag)?;
         let mut state = self.enter();
+        state.check_memory()?;
         let pending = to.and_then(|to| state.begin_send(comm, &buffer, to, tag, mode));
         let key = match pending {
             None => state.add_complete(comm),
@@ -108,7 +109,7 @@ impl Process {
     /// Begins to receive.
     ///
     /// # Errors
-    /// `Rank`, `Tag` for bad arguments.
+    /// `Rank`, `Tag` for bad arguments; `NoMem` if there is no memory for another request.
     pub fn irecv(
         &self,
         comm: &Arc<Communicator>,
@@ -118,6 +119,7 @@ impl Process {
     ) -> Result<RequestKey> {
         let pattern = comm.pattern(source, tag)?;
         let mut state = self.enter();
+        state.check_memory()?;
         let bytes = buffer.bytes();
         let key = match state.begin_receive(comm, pattern, buffer) {
             Activity::UnderWay(op) => state.add_under_way(op, comm),

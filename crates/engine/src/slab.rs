@@ -6,6 +6,8 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::mem;
 
+use oxmpi_mem::reserve::Growth;
+
 /// The number of an object of type `T` in its [`Slab`].
 pub struct Key<T> {
     index: u32,
@@ -171,6 +173,16 @@ impl<T> Slab<T> {
     /// Number of objects.
     pub fn len(&self) -> usize {
         self.places.len() - self.free.len()
+    }
+
+    /// What the next one takes.
+    #[inline]
+    pub fn growth(&self) -> Growth {
+        match self.free.is_empty() {
+            false => Growth::None,
+            true if self.places.len() < self.places.capacity() => Growth::Within,
+            true => Growth::Beyond,
+        }
     }
 
     /// Whether there are none.

@@ -9,9 +9,11 @@ pub mod copy;
 mod gate;
 mod pool;
 mod region;
+pub mod reserve;
 mod sync;
 
 pub use alarm::Alarm;
 pub use gate::{Entered, Gate};
 pub use pool::{Pool, Taken};
 pub use region::Region;
+pub use reserve::Reserve;

@@ -10,6 +10,8 @@ use std::ops::Deref;
 use std::ptr;
 
 use crate::Region;
+#[cfg(not(any(miri, portable)))]
+use crate::reserve::give_up_reserve;
 
 /// Blocks of memory by powers of two.
 #[derive(Debug)]
@@ -109,6 +111,9 @@ impl Pool {
         self.free[class(size)].idle.push(unsafe { Region::claim(region.as_ptr(), size) });
         self.used = self.used.wrapping_sub(size);
         self.idle += size;
+        if self.used == 0 {
+            self.limit = self.keeps; // no page has anything in it that is not free
+        }
         if self.idle > self.limit {
             self.trim();
         }
@@ -205,7 +210,8 @@ fn mapped(bytes: usize) -> Region {
 
     let access = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: the system chooses where, so that nothing is replaced.
-    let base = unsafe { mmap_anonymous(ptr::null_mut(), bytes, access, MapFlags::PRIVATE) };
+    let map = || unsafe { mmap_anonymous(ptr::null_mut(), bytes, access, MapFlags::PRIVATE) };
+    let base = map().or_else(|error| if give_up_reserve() { map() } else { Err(error) });
     let Ok(base) = base else { std::alloc::handle_alloc_error(layout(bytes)) };
     base.expose_provenance();
     // SAFETY: just mapped, known to nobody else, and never unmapped.

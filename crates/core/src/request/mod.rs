@@ -39,8 +39,9 @@ pub(crate) mod waking;
 use std::mem;
 use std::sync::Arc;
 
-use oxmpi_base::{Result, Status};
+use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_engine::{ChannelKey, Engine, Key, OpKey, Outcome, RunKey, Slab};
+use oxmpi_mem::reserve::has_room;
 
 use self::completion::{not_persistent, still_active};
 use self::generalized::Generalized;
@@ -50,6 +51,7 @@ use self::partitioned::Partitioned;
 use self::send_receive::SendReceive;
 use crate::comm::Communicator;
 use crate::comm::duplication::Duplication;
+use crate::process::State;
 
 /// The number of a request.
 pub type RequestKey = Key<Request>;
@@ -153,6 +155,24 @@ impl Request {
             _ => Err(not_persistent()),
         }
     }
+}
+
+impl State {
+    /// Whether there is memory for another request.
+    ///
+    /// # Errors
+    /// `NoMem`.
+    #[inline]
+    pub(crate) fn check_memory(&self) -> Result<()> {
+        let growth = self.requests.all.growth().max(self.engine.p2p.growth());
+        if has_room(growth) { Ok(()) } else { Err(no_memory()) }
+    }
+}
+
+#[cold]
+fn no_memory() -> Error {
+    let requests = "there is no memory for more requests than there are, or were";
+    Error::new(ErrorClass::NoMem, requests)
 }
 
 impl Requests {

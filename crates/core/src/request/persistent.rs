@@ -20,7 +20,7 @@ impl Process {
     /// A persistent send, inactive.
     ///
     /// # Errors
-    /// `Rank`, `Tag` for bad arguments.
+    /// `Rank`, `Tag` for bad arguments; `NoMem` if there is no memory for another request.
     pub fn send_init(
         &self,
         comm: &Arc<Communicator>,
@@ -33,6 +33,7 @@ impl Process {
         let (to, tag) = (comm.destination(dest)?, checked_tag("tag", tag)?);
         let source = comm.rank().cast_signed();
         let mut state = self.enter();
+        state.check_memory()?;
         let planned = to.map(|to| state.engine.p2p.plan_send(to, source, tag, buffer, mode.in_engine()));
         let key = state.add_persistent(planned, &Status::EMPTY, comm);
         state.note_route(key, || Route::Send { dest, tag, bytes });
@@ -42,7 +43,7 @@ impl Process {
     /// A persistent receive, inactive.
     ///
     /// # Errors
-    /// `Rank`, `Tag` for bad arguments.
+    /// `Rank`, `Tag` for bad arguments; `NoMem` if there is no memory for another request.
     pub fn recv_init(
         &self,
         comm: &Arc<Communicator>,
@@ -53,6 +54,7 @@ impl Process {
         let bytes = buffer.bytes();
         let pattern = comm.pattern(source, tag)?;
         let mut state = self.enter();
+        state.check_memory()?;
         let planned = pattern.map(|pattern| {
             state.engine.p2p.plan_receive(comm.context, pattern, comm.sender(&pattern), buffer)
         });

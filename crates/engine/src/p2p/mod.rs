@@ -60,6 +60,7 @@ mod single;
 use std::sync::Arc;
 
 use oxmpi_base::Status;
+use oxmpi_mem::reserve::Growth;
 use oxmpi_mem::{Alarm, Pool};
 use oxmpi_shm::Arena;
 use oxmpi_shm::ring::Header;
@@ -242,6 +243,12 @@ impl P2p {
             Some(_) => op.state = State::Inactive,
         }
         Some(status)
+    }
+
+    /// What the next operation takes.
+    #[inline]
+    pub fn growth(&self) -> Growth {
+        self.ops.growth()
     }
 
     /// How an operation ended, if it is over; unless it can be started again, its number means nothing any more then.

@@ -1,0 +1,208 @@
+//! Memory that is set aside, so that nothing is left half done when there is no more.
+//!
+//! Rust ends the process when memory cannot be had for a table that grows, wherever that happens. So the library keeps
+//! a [`Reserve`], twice as large as its largest table: when the system refuses, the reserve is given up and what is
+//! under way goes on. Calls that begin something new ask first whether there [is room](has_room), and fail with a
+//! resource error if not; those that only go on with what has begun need not ask.
+//!
+//! The reserve is never written to, so it costs address space and no memory. It helps where that is what is limited
+//! (`ulimit -v`), not where a system promises memory that it does not have.
+//! Cost: a comparison for each allocation, a load and a branch for who asks.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The memory of a library, as its `#[global_allocator]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Reserve;
+
+/// What something new takes of the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Growth {
+    /// A place that was used before: there were more at the same time once.
+    None,
+    /// A new place, for which there is memory.
+    Within,
+    /// A larger table.
+    Beyond,
+}
+
+/// What is set aside.
+#[derive(Debug)]
+struct Held {
+    /// Where it is; null if there is none.
+    address: usize,
+    bytes: usize,
+    /// How much there should be.
+    wanted: usize,
+}
+
+static HELD: Mutex<Held> = Mutex::new(Held { address: 0, bytes: 0, wanted: LEAST });
+
+/// One of the constants below: a hint that is looked up under the lock when it is not the first.
+static STATE: AtomicU8 = AtomicU8::new(ENOUGH);
+const ENOUGH: u8 = 0;
+/// There is less than is wanted.
+const SHORT: u8 = 1;
+
+/// What is set aside at least: for what is small and many.
+const LEAST: usize = 1 << 20;
+/// Into so many parts the reserve is divided, one of which will do for what needs no larger table of its own.
+const GOOD_PART: usize = 4;
+/// Allocations below this are no tables that grow.
+const LARGE: usize = 1 << 18;
+
+/// Whether something new may begin: the more it takes, the more of the reserve is to be there. For a table to grow
+/// there is to be as much again.
+#[inline]
+pub fn has_room(growth: Growth) -> bool {
+    growth != Growth::Beyond && STATE.load(Ordering::Relaxed) == ENOUGH || has_room_in_need(growth)
+}
+
+#[cold]
+fn has_room_in_need(growth: Growth) -> bool {
+    let mut held = held();
+    held.fill();
+    match growth {
+        Growth::None => held.bytes >= LEAST,
+        Growth::Within => held.bytes >= (held.wanted / GOOD_PART).max(LEAST),
+        Growth::Beyond => held.bytes >= held.wanted && held.could_be_had_again(),
+    }
+}
+
+// No code here panics, and what is poisoned is still right.
+fn held() -> MutexGuard<'static, Held> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Held {
+    /// Sets aside as much as is wanted, or else a half or less of it.
+    fn fill(&mut self) {
+        let mut bytes = self.wanted;
+        while bytes > self.bytes && bytes >= LEAST {
+            let before = (self.address, self.bytes);
+            // SAFETY: the size is not zero.
+            let base = unsafe { System.alloc(layout(bytes)) };
+            if !base.is_null() {
+                (self.address, self.bytes) = (base.expose_provenance(), bytes);
+                release(before);
+            }
+            bytes /= 2;
+        }
+        let state = if self.bytes < self.wanted { SHORT } else { ENOUGH };
+        STATE.store(state, Ordering::Relaxed);
+    }
+
+    /// Whether the system has as much once more.
+    fn could_be_had_again(&self) -> bool {
+        // SAFETY: the size is not zero.
+        let base = unsafe { System.alloc(layout(self.wanted)) };
+        let address = base.expose_provenance();
+        release((address, if base.is_null() { 0 } else { self.wanted }));
+        !base.is_null()
+    }
+
+    /// Gives all up; whether there was anything.
+    fn give_up(&mut self) -> bool {
+        let before = (self.address, self.bytes);
+        (self.address, self.bytes) = (0, 0);
+        STATE.store(SHORT, Ordering::Relaxed);
+        release(before);
+        before.1 != 0
+    }
+
+    /// A table has grown to so many bytes: the next time it will want twice as many.
+    fn note_table(&mut self, bytes: usize) {
+        if bytes.saturating_mul(2) > self.wanted && layout_fits(bytes) {
+            self.wanted = bytes * 2;
+            self.fill();
+        }
+    }
+}
+
+fn release((address, bytes): (usize, usize)) {
+    if bytes != 0 {
+        // SAFETY: `fill` had it from the same allocator, with this layout, and it is given back once.
+        unsafe { System.dealloc(ptr::with_exposed_provenance_mut(address), layout(bytes)) };
+    }
+}
+
+fn layout_fits(bytes: usize) -> bool {
+    bytes <= isize::MAX as usize / 4
+}
+
+fn layout(bytes: usize) -> Layout {
+    Layout::from_size_align(bytes, 64).expect("no more than `layout_fits` permits")
+}
+
+/// Gives the reserve up for who got no memory; whether it may try again.
+#[cold]
+pub(crate) fn give_up_reserve() -> bool {
+    held().give_up()
+}
+
+/// What the system gives, or would not, at first or after the reserve was given up.
+#[inline]
+fn obtain(bytes: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
+    let base = ask();
+    if !base.is_null() && bytes < LARGE { base } else { obtain_with_care(bytes, base, ask) }
+}
+
+#[cold]
+fn obtain_with_care(bytes: usize, base: *mut u8, ask: impl Fn() -> *mut u8) -> *mut u8 {
+    let base = if base.is_null() && give_up_reserve() { ask() } else { base };
+    if !base.is_null() && bytes >= LARGE {
+        held().note_table(bytes);
+    }
+    base
+}
+
+// SAFETY: all is done by the system's allocator, under the same contract; and nothing here unwinds: `expect` holds by
+// the check before it.
+unsafe impl GlobalAlloc for Reserve {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        obtain(layout.size(), || unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        obtain(layout.size(), || unsafe { System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn realloc(&self, base: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // SAFETY: as the caller promises; what could not be done has left the block as it was.
+        obtain(new_size, || unsafe { System.realloc(base, layout, new_size) })
+    }
+
+    unsafe fn dealloc(&self, base: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(base, layout) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_refused_is_had_from_the_reserve_and_that_is_filled_again() {
+        let large = layout(LARGE);
+        // SAFETY: the layout has a size, and what is allocated is given back once.
+        let table = unsafe { Reserve.alloc(large) };
+        assert!(!table.is_null() && has_room(Growth::Beyond));
+        let tries = std::cell::Cell::new(0);
+        let refused_once = || {
+            tries.set(tries.get() + 1);
+            if tries.get() == 1 { ptr::null_mut() } else { table }
+        };
+        held().fill();
+        assert_eq!(obtain(8, refused_once), table);
+        assert_eq!(STATE.load(Ordering::Relaxed), SHORT);
+        assert!(has_room(Growth::Beyond), "the system has memory after all");
+        // SAFETY: as above.
+        unsafe { Reserve.dealloc(table, large) };
+    }
+}
