@@ -2,7 +2,7 @@
 //!
 //! | message | protocol | cost |
 //! |---|---|---|
-//! | up to [`RingSize::LARGEST_PAYLOAD`], standard or ready | *eager*: header and data through the ring | one copy in, one out |
+//! | up to [`RingSize::LARGEST_PAYLOAD`](oxmpi_shm::ring::RingSize::LARGEST_PAYLOAD), standard or ready | *eager*: header and data through the ring | one copy in, one out |
 //! | the same, synchronous | eager, and the receiver answers `MATCHED` | one answer more |
 //! | longer | *announced*: `ANNOUNCE`, the receiver answers `ACCEPT`, the data follows in pieces | both ends copy at the same time, through cache |
 //! | longer, where reading the sender's memory wins | announced with the address; the receiver reads, and answers `FETCHED` | one copy, one system call |
