@@ -34,7 +34,7 @@ impl Process {
     ) -> Option<RequestKey> {
         let to = comm.member(dest).filter(|_| tag >= 0)?;
         let mut state = self.enter();
-        if state.requests.origins.are_kept() {
+        if state.requests.origins.are_kept() || !state.has_memory() {
             return None;
         }
         let rank = comm.rank().cast_signed();
@@ -58,7 +58,8 @@ impl Process {
         };
         let from = comm.member(source)?.peer;
         let mut state = self.enter();
-        if state.requests.origins.are_kept() || !state.engine.p2p.has_no_unexpected(comm.context) {
+        let is_plain = !state.requests.origins.are_kept() && state.has_memory();
+        if !is_plain || !state.engine.p2p.has_no_unexpected(comm.context) {
             return None;
         }
         Some(state.post(comm, Pattern { source: Some(source), tag }, from, into))

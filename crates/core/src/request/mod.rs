@@ -162,10 +162,14 @@ impl State {
     ///
     /// # Errors
     /// `NoMem`.
-    #[inline]
     pub(crate) fn check_memory(&self) -> Result<()> {
-        let growth = self.requests.all.growth().max(self.engine.p2p.growth());
-        if has_room(growth) { Ok(()) } else { Err(no_memory()) }
+        if self.has_memory() { Ok(()) } else { Err(no_memory()) }
+    }
+
+    /// The same, without saying why.
+    #[inline]
+    pub(crate) fn has_memory(&self) -> bool {
+        has_room(self.requests.all.growth().max(self.engine.p2p.growth()))
     }
 }
 
