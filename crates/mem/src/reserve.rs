@@ -6,13 +6,16 @@
 //! resource error if not; those that only go on with what has begun need not ask.
 //!
 //! The reserve is never written to, so it costs address space and no memory. It helps where that is what is limited
-//! (`ulimit -v`), not where a system promises memory that it does not have.
+//! (`ulimit -v`), not where a system promises memory that it does not have. It is mapped, not allocated: the C library
+//! takes blocks as large as those that were freed from its heap from then on, where tables that grow leave holes.
 //! Cost: a comparison for each allocation, a load and a branch for who asks.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 /// The memory of a library, as its `#[global_allocator]`.
 #[derive(Clone, Copy, Debug)]
@@ -82,11 +85,9 @@ impl Held {
     fn fill(&mut self) {
         let mut bytes = self.wanted;
         while bytes > self.bytes && bytes >= LEAST {
-            let before = (self.address, self.bytes);
-            // SAFETY: the size is not zero.
-            let base = unsafe { System.alloc(layout(bytes)) };
-            if !base.is_null() {
-                (self.address, self.bytes) = (base.expose_provenance(), bytes);
+            if let Some(address) = map(bytes) {
+                let before = (self.address, self.bytes);
+                (self.address, self.bytes) = (address, bytes);
                 release(before);
             }
             bytes /= 2;
@@ -97,11 +98,9 @@ impl Held {
 
     /// Whether the system has as much once more.
     fn could_be_had_again(&self) -> bool {
-        // SAFETY: the size is not zero.
-        let base = unsafe { System.alloc(layout(self.wanted)) };
-        let address = base.expose_provenance();
-        release((address, if base.is_null() { 0 } else { self.wanted }));
-        !base.is_null()
+        let address = map(self.wanted);
+        release((address.unwrap_or(0), address.map_or(0, |_| self.wanted)));
+        address.is_some()
     }
 
     /// Gives all up; whether there was anything.
@@ -115,26 +114,28 @@ impl Held {
 
     /// A table has grown to so many bytes: the next time it will want twice as many.
     fn note_table(&mut self, bytes: usize) {
-        if bytes.saturating_mul(2) > self.wanted && layout_fits(bytes) {
-            self.wanted = bytes * 2;
+        let wanted = bytes.saturating_mul(2);
+        if wanted > self.wanted {
+            self.wanted = wanted;
             self.fill();
         }
     }
 }
 
+/// Memory of the system that nobody touches.
+fn map(bytes: usize) -> Option<usize> {
+    let access = ProtFlags::READ | ProtFlags::WRITE; // other memory is not counted by all limits
+    // SAFETY: the system chooses where, so that nothing is replaced.
+    let base = unsafe { mmap_anonymous(ptr::null_mut(), bytes, access, MapFlags::PRIVATE) };
+    base.ok().map(<*mut _>::expose_provenance)
+}
+
 fn release((address, bytes): (usize, usize)) {
     if bytes != 0 {
-        // SAFETY: `fill` had it from the same allocator, with this layout, and it is given back once.
-        unsafe { System.dealloc(ptr::with_exposed_provenance_mut(address), layout(bytes)) };
+        // SAFETY: `map` has mapped it, so long, nobody has a pointer into it, and it is given back once.
+        let released = unsafe { munmap(ptr::with_exposed_provenance_mut(address), bytes) };
+        released.ok(); // it may refuse to cut a mapping in two: then it stays, and is not touched either
     }
-}
-
-fn layout_fits(bytes: usize) -> bool {
-    bytes <= isize::MAX as usize / 4
-}
-
-fn layout(bytes: usize) -> Layout {
-    Layout::from_size_align(bytes, 64).expect("no more than `layout_fits` permits")
 }
 
 /// Gives the reserve up for who got no memory; whether it may try again.
@@ -188,8 +189,9 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "it is about the system")]
     fn what_is_refused_is_had_from_the_reserve_and_that_is_filled_again() {
-        let large = layout(LARGE);
+        let large = Layout::from_size_align(LARGE, 64).expect("it is a power of two");
         // SAFETY: the layout has a size, and what is allocated is given back once.
         let table = unsafe { Reserve.alloc(large) };
         assert!(!table.is_null() && has_room(Growth::Beyond));
