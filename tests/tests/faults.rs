@@ -40,7 +40,12 @@ fn a_rank_that_is_killed_at_any_point_ends_its_job_which_says_so() {
         let ended = with_fault(mark.on(program.on(3)), point, "kill").run();
         assert_eq!(ended.status, Some(137), "{point:?}: {}{}", ended.out, ended.err);
         assert!(ended.err.contains("mpiexec: rank 1 (") && ended.err.contains("SIGKILL"), "{}", ended.err);
-        assert!(ended.err.contains("mpiexec:   rank"), "where the others are: {}", ended.err);
+        let is_arriving = point == ("asleep", 1); // in MPI_Init: the others may not have come so far
+        assert!(
+            is_arriving || ended.err.contains("mpiexec:   rank"),
+            "{point:?}: where are they? {}",
+            ended.err
+        );
         mark.is_gone();
     }
 }
