@@ -70,7 +70,7 @@ pub fn run(
         }
         let request = request.named("request")?;
         request.set(encode(match hints {
-            None => process.nonblocking(&comm.core, operation)?,
+            None => process.nonblocking(&comm.core, &operation)?,
             Some(_) => process.persistent(&comm.core, operation)?,
         }));
         Ok(())

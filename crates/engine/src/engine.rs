@@ -369,15 +369,13 @@ impl Engine {
     ) -> RunKey {
         self.channel(channel).check(&plan);
         let run = Run::new(&plan, lifetime);
-        self.runs.insert(KeptRun {
-            run,
-            plan,
-            binding,
-            channel,
-            place: Place::Idle,
-            failure: None,
-            entry: Entry::NONE,
-        })
+        self.take_in_run(channel, run, plan, binding)
+    }
+
+    #[inline]
+    fn take_in_run(&mut self, channel: ChannelKey, run: Run, plan: Arc<Program>, binding: Binding) -> RunKey {
+        let (place, failure, entry) = (Place::Idle, None, Entry::NONE);
+        self.runs.insert(KeptRun { run, plan, binding, channel, place, failure, entry })
     }
 
     /// Lets the types of the data be compared in a kept run.
@@ -387,36 +385,31 @@ impl Engine {
 
     /// Keeps a run that has begun, and that its caller has moved on until now; to be asked for as one that was kept
     /// from the start.
-    pub fn adopt(
-        &mut self,
-        channel: ChannelKey,
-        run: &mut Run,
-        plan: &Arc<Program>,
-        binding: &Binding,
-    ) -> RunKey {
-        let key = self.keep(channel, Arc::clone(plan), binding.hand_over(), Lifetime::Blocking);
-        let kept = self.runs.get_mut(key).expect("just kept");
-        std::mem::swap(&mut kept.run, run);
+    pub fn adopt(&mut self, channel: ChannelKey, run: Run, plan: &Arc<Program>, binding: &Binding) -> RunKey {
+        let key = self.take_in_run(channel, run, Arc::clone(plan), binding.hand_over());
         self.keep_moving(key);
         key
     }
 
-    /// Begins a kept run and does what can be done at once.
+    /// Begins a kept run and does what can be done at once; whether it is complete. Then it strikes nothing out.
     #[inline]
-    pub fn start(&mut self, key: RunKey) {
+    pub fn start(&mut self, key: RunKey) -> bool {
         let kept = self.runs.get_mut(key).expect("kept runs are forgotten last");
         let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
         kept.failure = None;
         kept.run.begin(channel, &kept.plan, &kept.binding, &mut self.p2p);
         let result = kept.advance(&mut self.p2p, channel);
         match result {
-            Ok(false) => return self.keep_moving(key),
+            Ok(false) => {
+                self.keep_moving(key);
+                return false;
+            }
             Ok(true) => {}
             Err(error) => kept.failure = Some(error),
         }
-        self.p2p.board.strike(kept.entry);
         let channel = kept.channel;
         self.admit(channel);
+        true
     }
 
     /// Moves a run on from now on whenever this is polled, or holds it back until earlier ones are complete.
@@ -458,7 +451,7 @@ impl Engine {
         self.held.remove(&channel);
     }
 
-    /// Strikes this out on the board whenever a kept run that was started is complete; at once, if it is not under way.
+    /// Strikes this out on the board when a kept run that is under way is complete; at once, if it is not under way.
     pub fn tell<T>(&mut self, key: RunKey, entry: Key<T>) {
         let Some(kept) = self.runs.get_mut(key) else { return };
         kept.entry = Entry::of(entry);
@@ -508,6 +501,12 @@ impl Engine {
     /// Whether a kept run is complete, or has not begun.
     pub fn is_idle(&self, key: RunKey) -> bool {
         self.runs.get(key).is_none_or(|kept| kept.place == Place::Idle)
+    }
+
+    /// Whether nothing went wrong with a kept run that is complete.
+    #[inline]
+    pub fn has_ended_well(&self, key: RunKey) -> bool {
+        self.runs.get(key).is_some_and(|kept| kept.failure.is_none())
     }
 
     /// What went wrong with a kept run that is complete.

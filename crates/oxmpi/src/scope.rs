@@ -202,7 +202,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         let key = door.call(function, |process| {
             // SAFETY: `note` keeps the operation to the scope.
             let operation = unsafe { collective.bind(process, comm) }?;
-            process.nonblocking(comm, operation)
+            process.nonblocking(comm, &operation)
         })?;
         Ok(self.note(Begun { key, collective: Some(function) }, result))
     }

@@ -5,13 +5,14 @@
 //!
 //! MPI-5.0: Collective Communication, Nonblocking Collective Operations; Persistent Collective Operations.
 
+use std::mem;
 use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_engine::machine::Posts;
 use oxmpi_engine::{
-    Absent, Address, Addresses, Call, Called, ChannelKey, ChannelPlan, Event, Form, Lifetime, Lines, PeerId,
-    Program, Run, RunKey,
+    Absent, Address, Addresses, Call, Called, ChannelKey, ChannelPlan, Event, Form, Lifetime, Lines, Outcome,
+    PeerId, Program, Run, RunKey,
 };
 use oxmpi_plan::{MAX_LINES, Peer};
 
@@ -23,7 +24,8 @@ use crate::comm::Communicator;
 use crate::lines::{check_lines, offer_lines, withdraw};
 use crate::process::{Process, State};
 use crate::record::{Record, Records};
-use crate::request::{Kind, RequestKey};
+use crate::request::RequestKey;
+use crate::request::activity::Activity;
 use crate::wait::Awaited;
 
 impl Process {
@@ -46,10 +48,32 @@ impl Process {
     ///
     /// # Errors
     /// None yet; what goes wrong is in the completion.
-    pub fn nonblocking(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<RequestKey> {
+    pub fn nonblocking(&self, comm: &Arc<Communicator>, operation: &Operation) -> Result<RequestKey> {
         let mut state = self.enter();
-        let run = state.begin(comm, operation);
-        Ok(state.add_request(Kind::Collective(run), comm))
+        let plan = state.lend_plan(comm, operation);
+        let mut run = Run::new(&plan, Lifetime::Nonblocking);
+        if let Some(signature) = &operation.signature {
+            run.sign(signature.clone());
+        }
+        let binding = &operation.binding;
+        state.engine.begin(comm.channel, &mut run, &plan, binding);
+        let key = match state.engine.advance(comm.channel, &mut run, &plan, binding) {
+            Ok(false) => {
+                let run = state.engine.adopt(comm.channel, run, &plan, binding);
+                state.add_collective(run, comm)
+            }
+            over => {
+                state.engine.release(binding);
+                match over.err() {
+                    None => state.add_collected(comm),
+                    error => {
+                        state.add_message(Activity::Over(Outcome { status: Status::EMPTY, error }), comm)
+                    }
+                }
+            }
+        };
+        state.give_plan_back(comm, operation, plan);
+        Ok(key)
     }
 
     /// Prepares a collective to be started at will. Collective: all ranks prepare the same.
@@ -81,8 +105,7 @@ impl Process {
         if let Some(signature) = operation.signature {
             state.engine.sign(run, signature);
         }
-        let kind = Kind::PersistentCollective { active: false, run, channel };
-        Ok(state.add_request(kind, comm))
+        Ok(state.add_prepared(run, channel, comm))
     }
 }
 
@@ -144,7 +167,8 @@ impl Awaited for OnTheStack<'_> {
 
     fn post(&mut self, state: &mut State) -> Option<Result<()>> {
         if let (None, Some(plan)) = (self.kept, &self.plan) {
-            self.kept = Some(state.engine.adopt(self.comm.channel, self.run, plan, &self.operation.binding));
+            let run = mem::replace(self.run, Run::new(plan, Lifetime::Blocking));
+            self.kept = Some(state.engine.adopt(self.comm.channel, run, plan, &self.operation.binding));
         }
         None
     }
@@ -210,7 +234,7 @@ impl State {
         }
     }
 
-    /// Begins a collective that the engine keeps.
+    /// Begins a collective that the engine keeps from the start.
     pub(crate) fn begin(&mut self, comm: &Communicator, operation: Operation) -> RunKey {
         let plan = self.share_plan(comm, &operation);
         let run = self.engine.keep(comm.channel, plan, operation.binding, Lifetime::Nonblocking);

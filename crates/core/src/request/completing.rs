@@ -152,6 +152,9 @@ impl Process {
         if standing == Standing::Inactive && matches!(state.requests.what(key), What::Planned(_)) {
             return Err(inactive_and_cancelled());
         }
+        if let What::Collective(_) | What::Collected | What::Prepared(_) = state.requests.what(key) {
+            return Err(misuse("a collective operation is cancelled"));
+        }
         let Some(request) = state.requests.all.get(key) else {
             if let Some(op) = state.message_of(key) {
                 state.engine.p2p.cancel(op);
@@ -167,7 +170,7 @@ impl Process {
             }
             Kind::SendReceive(messages) => messages.under_way()[1],
             Kind::PersistentMessage { active: false, .. } => return Err(inactive_and_cancelled()),
-            Kind::Collective(_) | Kind::Duplication(_) | Kind::PersistentCollective { .. } => {
+            Kind::Duplication(_) | Kind::PersistentCollective { .. } => {
                 return Err(misuse("a collective operation is cancelled"));
             }
             Kind::Partitioned { .. } => return Err(misuse("a partitioned operation is cancelled")),

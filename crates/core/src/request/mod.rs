@@ -60,7 +60,7 @@ pub type RequestKey = Key<Request>;
 #[derive(Debug)]
 pub struct Request {
     kind: Kind,
-    /// The communicator; of a message that the engine knows, [`Requests`] notes its context instead.
+    /// The communicator; of what the engine knows, [`Requests`] notes its context instead.
     comm: Option<Arc<Communicator>>,
 }
 
@@ -71,8 +71,6 @@ pub(crate) enum Kind {
     Complete(Status),
     /// As `Complete`, and it went wrong.
     Failed(Box<Outcome>),
-    /// A nonblocking collective.
-    Collective(RunKey),
     /// A communicator that is duplicated.
     Duplication(Box<Duplication>),
     /// Until these buffered messages have been sent.
@@ -81,8 +79,8 @@ pub(crate) enum Kind {
     Generalized(Generalized),
     /// A partitioned send or receive, and whether it is active.
     Partitioned { partitioned: Partitioned, active: bool },
-    /// A persistent collective: whether it is active, its run, and the channel of its own.
-    PersistentCollective { active: bool, run: RunKey, channel: ChannelKey },
+    /// A persistent collective: its run, and the channel of its own. See [`What::Prepared`].
+    PersistentCollective { run: RunKey, channel: ChannelKey },
     /// A persistent send or receive that is over when it is started, and whether it is active.
     PersistentMessage { message: PersistentMessage, active: bool },
     /// A message to somebody, and one from somebody.
@@ -91,7 +89,8 @@ pub(crate) enum Kind {
 
 /// All requests of a process.
 ///
-/// Of messages, which most requests stand for, there is a [`Note`], and a place that is reserved for the number.
+/// Of messages and nonblocking collectives, which most requests stand for, there is a [`Note`], and a place that is
+/// reserved for the number.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     all: Slab<Request>,
@@ -115,10 +114,16 @@ struct Note {
 enum What {
     /// What a [`Request`] says.
     Kept,
+    /// A collective that was under way; the communicator is told that it is used meanwhile.
+    Collective(RunKey),
+    /// A collective that was over at once.
+    Collected,
     /// A message that was under way; the communicator is told that it is used meanwhile.
     Message(OpKey),
     /// A persistent message, as long as the request is there; as above. Whether it is active is shown on the board.
     Planned(OpKey),
+    /// The run of a persistent collective, as the [`Request`] says, too; active or not as above.
+    Prepared(RunKey),
     /// What was over at once and says nothing about itself.
     Nothing,
 }
@@ -146,12 +151,8 @@ impl Request {
 
     fn may_start(&self) -> Result<()> {
         match &self.kind {
-            Kind::Partitioned { active: false, .. }
-            | Kind::PersistentCollective { active: false, .. }
-            | Kind::PersistentMessage { active: false, .. } => Ok(()),
-            Kind::Partitioned { .. } | Kind::PersistentCollective { .. } | Kind::PersistentMessage { .. } => {
-                Err(still_active())
-            }
+            Kind::Partitioned { active: false, .. } | Kind::PersistentMessage { active: false, .. } => Ok(()),
+            Kind::Partitioned { .. } | Kind::PersistentMessage { .. } => Err(still_active()),
             _ => Err(not_persistent()),
         }
     }

@@ -105,30 +105,24 @@ impl State {
         }
     }
 
-    #[inline(always)] // most are planned messages
+    #[inline(always)] // most are planned, or prepared
     fn start(&mut self, key: RequestKey) -> Result<()> {
-        let p2p = &mut self.engine.p2p;
-        if p2p.board.standing(key) == Some(Standing::Inactive)
-            && let What::Planned(op) = self.requests.what(key)
-        {
-            let is_over = p2p.start(op);
-            p2p.board.show(key, if is_over { Standing::Over } else { Standing::UnderWay(1) });
-            return Ok(());
+        if self.engine.p2p.board.standing(key) != Some(Standing::Inactive) {
+            return self.may_start(key);
         }
-        self.start_kept(key)
+        let is_over = match self.requests.what(key) {
+            What::Planned(op) => self.engine.p2p.start(op),
+            What::Prepared(run) => self.engine.start(run),
+            _ => return self.start_kept(key),
+        };
+        self.engine.p2p.board.show(key, if is_over { Standing::Over } else { Standing::UnderWay(1) });
+        Ok(())
     }
 
     #[inline(never)]
     fn start_kept(&mut self, key: RequestKey) -> Result<()> {
         let Some(request) = self.requests.all.get_mut(key) else { return self.may_start(key) };
         match &mut request.kind {
-            Kind::PersistentCollective { active: active @ false, run, .. } => {
-                *active = true;
-                // Its run strikes it out each time: that was said when it was made.
-                self.engine.p2p.board.show(key, Standing::UnderWay(1));
-                self.engine.start(*run);
-                Ok(())
-            }
             Kind::PersistentMessage { active: false, .. } => self.start_unplanned(key),
             Kind::Partitioned { active: active @ false, partitioned } => {
                 *active = true;
@@ -145,9 +139,9 @@ impl State {
         let standing = self.engine.p2p.board.standing(key).ok_or_else(no_request)?;
         match self.requests.what(key) {
             What::Kept => self.requests.all.get(key).map_or_else(|| Err(no_request()), Request::may_start),
-            What::Planned(_) if standing == Standing::Inactive => Ok(()),
-            What::Planned(_) => Err(still_active()),
-            What::Message(_) | What::Nothing => Err(not_persistent()),
+            What::Planned(_) | What::Prepared(_) if standing == Standing::Inactive => Ok(()),
+            What::Planned(_) | What::Prepared(_) => Err(still_active()),
+            _ => Err(not_persistent()),
         }
     }
 

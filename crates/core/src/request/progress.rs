@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Result, Status};
 use oxmpi_engine::machine::Posts;
-use oxmpi_engine::{Absent, Awaits, Event, OpKey, Outcome, PeerId, Standing};
+use oxmpi_engine::{Absent, Awaits, Event, OpKey, Outcome, PeerId, RunKey, Standing};
 
 use super::completion::{Completion, misuse, no_request};
 use super::generalized::GeneralizedCallbacks;
@@ -84,13 +84,12 @@ impl State {
         if let Some(op) = self.message_of(key) {
             return of_message(op);
         }
+        if let Some(run) = self.run_of(key) {
+            return self.engine.misses_for(run, absent);
+        }
         match &self.requests.all.get(key)?.kind {
             Kind::SendReceive(messages) => messages.under_way().into_iter().flatten().find_map(of_message),
             Kind::Flush(messages) => messages.iter().copied().find_map(of_message),
-            Kind::Collective(run) | Kind::PersistentCollective { active: true, run, .. } => {
-                self.engine.misses_for(*run, absent)
-            }
-            Kind::Duplication(duplication) => self.engine.misses_for(duplication.run(), absent),
             Kind::Partitioned { partitioned, active: true } => {
                 self.engine.p2p.misses_partitioned(partitioned.operation, absent)
             }
@@ -99,9 +98,17 @@ impl State {
     }
 
     fn awaits(&self, key: RequestKey) -> Option<Awaits> {
-        match self.requests.all.get(key)?.kind {
-            Kind::Collective(run) | Kind::PersistentCollective { run, .. } => self.engine.awaits(run),
-            Kind::Duplication(ref duplication) => self.engine.awaits(duplication.run()),
+        self.engine.awaits(self.run_of(key)?)
+    }
+
+    /// The run that a request stands for.
+    fn run_of(&self, key: RequestKey) -> Option<RunKey> {
+        match self.requests.what(key) {
+            What::Collective(run) | What::Prepared(run) => Some(run),
+            What::Kept => match &self.requests.all.get(key)?.kind {
+                Kind::Duplication(duplication) => Some(duplication.run()),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -117,7 +124,7 @@ impl State {
         match self.requests.what(key) {
             What::Message(op) => Some(op),
             What::Planned(op) => (standing != Standing::Inactive).then_some(op),
-            What::Kept | What::Nothing => None,
+            _ => None,
         }
     }
 
@@ -142,7 +149,24 @@ impl State {
                 self.engine.p2p.board.show(key, Standing::Inactive);
                 Some((status, false))
             }
-            What::Nothing => {
+            What::Collective(run) => {
+                if !self.engine.has_ended_well(run) {
+                    return None;
+                }
+                self.engine.forget(run);
+                self.comms.end_use(self.requests.context(key));
+                self.remove_number(key);
+                self.end_leaving();
+                Some((Status::EMPTY, true))
+            }
+            What::Prepared(run) => {
+                if !self.engine.has_ended_well(run) {
+                    return None;
+                }
+                self.engine.p2p.board.show(key, Standing::Inactive);
+                Some((Status::EMPTY, false))
+            }
+            What::Collected | What::Nothing => {
                 self.remove_number(key);
                 Some((Status::EMPTY, true))
             }
@@ -163,7 +187,9 @@ impl State {
             What::Kept => self.complete_kept(key),
             What::Message(op) => self.complete_message(key, op, standing),
             What::Planned(op) => self.complete_planned(key, op, standing),
-            What::Nothing => {
+            What::Collective(run) => self.complete_collective(key, run),
+            What::Prepared(run) => self.complete_prepared(key, run, standing),
+            What::Collected | What::Nothing => {
                 self.remove_number(key);
                 Some(Completion { freed: true, ..Completion::EMPTY })
             }
@@ -199,23 +225,39 @@ impl State {
         Some(Completion { status, error, comm, freed: true, ..Completion::EMPTY })
     }
 
+    /// The same of a nonblocking collective.
+    fn complete_collective(&mut self, key: RequestKey, run: RunKey) -> Option<Completion> {
+        if !self.engine.drive(run) {
+            return None;
+        }
+        let error = self.engine.outcome(run).err();
+        let comm = error.as_ref().and_then(|_| self.comm_of(key));
+        self.engine.forget(run);
+        self.comms.end_use(self.requests.context(key));
+        self.remove_number(key);
+        self.end_leaving();
+        Some(Completion { error, comm, freed: true, ..Completion::EMPTY })
+    }
+
+    /// The same of a persistent one.
+    fn complete_prepared(&mut self, key: RequestKey, run: RunKey, standing: Standing) -> Option<Completion> {
+        if standing == Standing::Inactive {
+            return Some(Completion::EMPTY);
+        }
+        if !self.engine.drive(run) {
+            return None;
+        }
+        let error = self.engine.outcome(run).err();
+        self.engine.p2p.board.show(key, Standing::Inactive);
+        let comm = error.as_ref().and_then(|_| self.comm_of(key));
+        Some(Completion { error, comm, ..Completion::EMPTY })
+    }
+
     /// The same of others.
     #[inline(never)]
     fn complete_kept(&mut self, key: RequestKey) -> Option<Completion> {
         let request = self.requests.all.get_mut(key)?;
         match &mut request.kind {
-            Kind::PersistentCollective { active, run, .. } => {
-                if !*active {
-                    return Some(Completion::EMPTY);
-                }
-                if !self.engine.drive(*run) {
-                    return None;
-                }
-                *active = false;
-                let error = self.engine.outcome(*run).err();
-                self.engine.p2p.board.show(key, Standing::Inactive);
-                Some(Completion::new(Status::EMPTY, error, request.comm.as_ref(), false))
-            }
             Kind::PersistentMessage { active: false, .. } => Some(Completion::EMPTY),
             Kind::PersistentMessage { active, message } => {
                 *active = false;
@@ -229,17 +271,6 @@ impl State {
                 *active = false;
                 self.engine.p2p.board.show(key, Standing::Inactive);
                 Some(Completion::of(outcome, request.comm.as_ref(), false))
-            }
-            Kind::Collective(run) => {
-                let run = *run;
-                if !self.engine.drive(run) {
-                    return None;
-                }
-                let error = self.engine.outcome(run).err();
-                let completion = Completion::new(Status::EMPTY, error, request.comm.as_ref(), true);
-                self.engine.forget(run);
-                self.remove(key);
-                Some(completion)
             }
             Kind::Complete(status) => {
                 let status = *status;
@@ -354,18 +385,18 @@ impl State {
         if let Some(op) = self.message_of(key) {
             return self.engine.p2p.is_done(op);
         }
+        if let Some(run) = self.run_of(key) {
+            return self.engine.is_idle(run);
+        }
         let Some(request) = self.requests.all.get(key) else { return true };
         match &request.kind {
-            Kind::PersistentCollective { active, run, .. } => !active || self.engine.is_idle(*run),
             Kind::Partitioned { active, partitioned } => {
                 !active || !partitioned.is_under_way(&self.engine.p2p)
             }
-            Kind::Collective(run) => self.engine.is_idle(*run),
-            Kind::Duplication(duplication) => self.engine.is_idle(duplication.run()),
             Kind::Flush(messages) => messages.iter().all(|&message| self.engine.p2p.is_done(message)),
             Kind::Generalized(generalized) => generalized.is_over(),
             Kind::SendReceive(messages) => messages.is_over(&self.engine.p2p),
-            Kind::Complete(_) | Kind::Failed(_) | Kind::PersistentMessage { .. } => true,
+            _ => true,
         }
     }
 
@@ -389,15 +420,21 @@ impl State {
 
     /// Frees a request, or says what has to be called outside of the gate before it can be.
     pub(super) fn free(&mut self, key: RequestKey) -> Result<Option<Arc<dyn GeneralizedCallbacks>>> {
-        self.engine.p2p.board.standing(key).ok_or_else(no_request)?;
-        let Some(request) = self.requests.all.get_mut(key) else {
+        let standing = self.engine.p2p.board.standing(key).ok_or_else(no_request)?;
+        let is_collective = match self.requests.what(key) {
+            What::Collective(_) | What::Collected => true,
+            What::Prepared(_) => standing != Standing::Inactive,
+            _ => false,
+        };
+        let kind = self.requests.all.get_mut(key).map(|request| &mut request.kind);
+        if is_collective || matches!(kind, Some(Kind::Duplication(_))) {
+            return Err(misuse("an active collective operation is freed"));
+        }
+        let Some(kind) = kind else {
             self.free_message(key);
             return Ok(None);
         };
-        match &mut request.kind {
-            Kind::Collective(_) | Kind::Duplication(_) | Kind::PersistentCollective { active: true, .. } => {
-                return Err(misuse("an active collective operation is freed"));
-            }
+        match kind {
             Kind::Partitioned { active: true, .. } => {
                 return Err(misuse("an active partitioned operation is freed"));
             }
@@ -411,7 +448,7 @@ impl State {
             Some(Kind::Partitioned { partitioned, .. }) => {
                 self.engine.p2p.forget_partitioned(partitioned.operation);
             }
-            Some(Kind::PersistentCollective { run, channel, .. }) => {
+            Some(Kind::PersistentCollective { run, channel }) => {
                 self.engine.forget(run);
                 self.engine.leave_channel(channel);
             }

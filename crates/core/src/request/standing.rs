@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_engine::{OpKey, Outcome, Pattern, PeerId, Standing};
+use oxmpi_engine::{ChannelKey, OpKey, Outcome, Pattern, PeerId, RunKey, Standing};
 use oxmpi_mem::Region;
 
 use super::activity::Activity;
@@ -69,6 +69,37 @@ impl State {
         key
     }
 
+    /// Takes in a collective on `comm` that is under way.
+    pub(crate) fn add_collective(&mut self, run: RunKey, comm: &Communicator) -> RequestKey {
+        let key = self.requests.add_number(What::Collective(run), comm.context);
+        self.comms.begin_use(comm.context);
+        self.engine.p2p.board.show(key, Standing::UnderWay(1));
+        self.engine.tell(run, key);
+        self.note_origin(key);
+        key
+    }
+
+    /// The same of one that was over at once.
+    #[inline]
+    pub(crate) fn add_collected(&mut self, comm: &Communicator) -> RequestKey {
+        let key = self.requests.add_number(What::Collected, comm.context);
+        self.engine.p2p.board.show(key, Standing::Over);
+        self.note_origin(key);
+        key
+    }
+
+    /// Takes in a persistent collective on `comm`, with a channel of its own.
+    pub(crate) fn add_prepared(
+        &mut self,
+        run: RunKey,
+        channel: ChannelKey,
+        comm: &Arc<Communicator>,
+    ) -> RequestKey {
+        let key = self.add_request(Kind::PersistentCollective { run, channel }, comm);
+        self.requests.note(key, comm.context, What::Prepared(run));
+        key
+    }
+
     /// Takes in a message on `comm`.
     #[inline(never)]
     pub(crate) fn add_message(&mut self, message: Activity, comm: &Arc<Communicator>) -> RequestKey {
@@ -96,11 +127,8 @@ impl State {
         let Some(request) = self.requests.all.get(key) else { return };
         let engine = &mut self.engine;
         let (standing, run) = match &request.kind {
-            Kind::Collective(run) => (Standing::UnderWay(1), Some(*run)),
             Kind::Duplication(duplication) => (Standing::UnderWay(1), Some(duplication.run())),
-            Kind::PersistentCollective { active, run, .. } => {
-                (if *active { Standing::UnderWay(1) } else { Standing::Inactive }, Some(*run))
-            }
+            Kind::PersistentCollective { run, .. } => (Standing::Inactive, Some(*run)),
             Kind::SendReceive(messages) => {
                 let messages = messages.under_way();
                 let standing = match messages.iter().flatten().count() {

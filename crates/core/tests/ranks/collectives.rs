@@ -254,7 +254,7 @@ fn every_lifetime(ranks: u32, seed: u64, cases: usize, longest: usize) {
         let begin = |bound: &Bound| {
             bound.fill(1);
             let operation = bound.operation(rank, comm);
-            Some(rank.mpi().nonblocking(comm, operation).expect("never fails yet"))
+            Some(rank.mpi().nonblocking(comm, &operation).expect("never fails yet"))
         };
         complete(rank, nonblocking.iter().map(begin).collect());
         nonblocking.iter().for_each(|bound| bound.check(1));

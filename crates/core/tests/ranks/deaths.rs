@@ -27,7 +27,7 @@ fn live(rank: &Rank, seed: u64, rounds: usize) {
             1 => {
                 let bound = Case::random(&mut random, comm.size(), 3000).bind(comm);
                 bound.fill(0);
-                let key = rank.mpi().nonblocking(comm, bound.operation(rank, comm)).expect("not yet");
+                let key = rank.mpi().nonblocking(comm, &bound.operation(rank, comm)).expect("not yet");
                 let completion = rank.mpi().wait(key).expect("it is there");
                 assert!(completion.error.is_none(), "{completion:?}");
                 bound.check(0);

@@ -269,7 +269,7 @@ fn work_together(rank: &Rank, seed: u64, port: &OnceLock<String>) -> Result<()> 
             }
             1 => {
                 let barrier = coll::barrier(rank.mpi(), &inter)?;
-                let key = rank.mpi().nonblocking(&inter, barrier)?;
+                let key = rank.mpi().nonblocking(&inter, &barrier)?;
                 rank.mpi().wait(key)?.error.map_or(Ok(()), Err)?;
             }
             2 => {

@@ -108,7 +108,7 @@ fn requests_of_all_kinds_are_each_completed_once() {
                     keys.push(Some(key.expect("good arguments")));
                 }
                 let barrier = oxmpi_core::coll::barrier(rank.mpi(), comm).expect("good arguments");
-                keys.push(Some(rank.mpi().nonblocking(comm, barrier).expect("never fails")));
+                keys.push(Some(rank.mpi().nonblocking(comm, &barrier).expect("never fails")));
                 keys.push(None);
                 let all = keys.iter().flatten().count();
                 let mut freed = 0;
