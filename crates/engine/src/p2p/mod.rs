@@ -313,8 +313,13 @@ impl P2p {
         let (context, peer) = (op.context, op.peer);
         let withdrawn = match op.state {
             State::Posted { .. } => self.contexts.at(context).withdraw(key),
-            // The outbox passes it over.
-            State::Queued => true,
+            State::Queued => {
+                // The outbox passes it over; but one that may be started again is not to have its old place there.
+                if op.plan.is_some() {
+                    self.take_out(peer, key);
+                }
+                true
+            }
             State::Announced { .. } if peer == self.peers.me() => self.retract(context, peer, key.to_word()),
             State::Announced { shown } => {
                 op.state = State::Retracting { shown };

@@ -98,6 +98,18 @@ impl P2p {
         self.flush(peer);
     }
 
+    /// Takes out a message that waits for room.
+    #[cold]
+    pub(super) fn take_out(&mut self, peer: PeerId, key: OpKey) {
+        self.change_outbox(peer, |outbox| {
+            let is_it = |outgoing: &Outgoing| matches!(outgoing, Outgoing::Message(of) if *of == key);
+            if let Some(place) = outbox.ordered.iter().position(is_it) {
+                outbox.ordered.remove(place);
+                outbox.ahead -= usize::from(place < outbox.ahead);
+            }
+        });
+    }
+
     /// Sends data, as there is room.
     pub(super) fn stream(&mut self, peer: PeerId, stream: Stream) {
         self.change_outbox(peer, |outbox| outbox.streams.push_back(stream));

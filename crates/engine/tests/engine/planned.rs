@@ -131,6 +131,38 @@ fn what_was_cancelled_is_started_again() {
     }
 }
 
+/// Non-overtaking: a start that was cancelled in the outbox leaves no place there to the next one.
+#[test]
+fn what_was_cancelled_in_its_queue_is_started_behind_what_was_sent_since() {
+    let mut world = World::new(2, 1);
+    let [planned, other] = [1, 2].map(|byte| Store::of(&[byte; 8], Lie::Dense));
+    let send = plan_send(&mut world, 0, 1, 0, &planned, Mode::Standard);
+    let mut first = None;
+    let mut before = 0;
+    while first.is_none() {
+        first = world.send(0, 1, 0, &other, Mode::Standard);
+        before += 1;
+    }
+    let cancelled = start(&mut world, 0, send);
+    world.engines[0].p2p.cancel(send);
+    assert!(world.finish(0, cancelled).status.cancelled, "to cancel it is local");
+    let second = world.send(0, 1, 0, &other, Mode::Standard);
+    let started = start(&mut world, 0, send);
+    let received: Vec<u8> = (0..before + 2)
+        .map(|_| {
+            let into = Store::new(8, Lie::Dense);
+            let received = world.receive(1, Some(0), Some(0), &into);
+            world.finish(1, received);
+            into.get()[0]
+        })
+        .collect();
+    assert_eq!(received.iter().position(|&byte| byte == 1), Some(before + 1), "it was started last");
+    world.finish(0, started);
+    [first, second].into_iter().for_each(|key| world.finish_send(0, key));
+    world.settle();
+    assert_nothing_is_left(&world);
+}
+
 /// Request_free: the operation goes on, and is deallocated when it is complete.
 #[test]
 fn what_is_let_go_while_it_is_active_ends_by_itself() {
