@@ -165,6 +165,7 @@ impl P2p {
         let place = self.rings.table.place(block, next.size(), 0);
         self.end_ring_with(to, Some(place));
         self.send_by(to, next, block);
+        self.announce(to); // a peer of another job cannot see where it lies
         Ok(true)
     }
 

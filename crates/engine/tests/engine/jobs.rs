@@ -64,6 +64,33 @@ fn messages_between_jobs_keep_their_order_and_every_protocol_works() {
     }
 }
 
+/// Progress: a message whose send is complete arrives whatever its sender does then.
+#[test]
+fn data_that_was_sent_by_a_new_ring_arrives_though_the_sender_calls_no_more() {
+    let mut world = World::of_jobs(&[1, 1], 3);
+    let context = world.engines[1].p2p.open_context();
+    let to = address(&mut world, 0, 1, context);
+    for (rank, other) in [(0, 1), (1, 0)] {
+        let there = world.engines[other].whereabouts().job();
+        assert!(world.engines[rank].hold(there));
+    }
+    const BYTES: usize = 64 << 10;
+    let (from, into) = (Store::of(&contents(0, 0, BYTES), Lie::Dense), Store::new(BYTES, Lie::Dense));
+    let sent = world.engines[0].p2p.send(to, 0, 0, from.buffer(), Mode::Standard).expect("it is long");
+    let pattern = Pattern { source: Some(0), tag: None };
+    let received = world.engines[1].p2p.receive(context, pattern, None, into.buffer().clone());
+    let Received::Pending(received) = received else { panic!("only its envelope is here") };
+    for _ in 0..100 {
+        world.engines[1].poll();
+        if !world.engines[0].p2p.is_done(sent) {
+            world.engines[0].poll();
+        }
+    }
+    assert!(world.engines[0].p2p.is_done(sent), "a wide ring has room for all");
+    assert!(world.engines[1].p2p.is_done(received));
+    assert_eq!(into.get(), from.get());
+}
+
 #[test]
 fn a_link_ends_with_the_last_channel_and_is_made_again_in_the_same_memory() {
     let (mut world, pair) = Pair::of_jobs(2, 3, 43);
