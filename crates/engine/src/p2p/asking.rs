@@ -37,6 +37,8 @@ pub(crate) struct Stalled {
     under_way: Option<UnderWay>,
     /// What was asked for probes.
     probed: Vec<Probed>,
+    /// A number that looks random, for probes that are too many.
+    lots: u32,
     /// It is being asked to go on.
     goes_on: bool,
 }
@@ -103,15 +105,27 @@ impl Stalled {
     /// A place for what a probe asks for, if there is one.
     fn begin_to_probe(&mut self, context: u32, pattern: Pattern, keeping: &mut Keeping) -> bool {
         let known = self.probed.iter().position(|one| (one.context, one.pattern) == (context, pattern));
-        let answered = || self.probed.iter().position(|one| !matches!(one.answer, Answer::NotYet));
-        let place = known.or_else(|| answered().filter(|_| self.probed.len() >= MOST_PROBED));
-        let past = place.map(|place| self.probed.swap_remove(place));
+        let place =
+            known.or_else(|| if self.probed.len() < MOST_PROBED { None } else { self.place_by_lot() });
+        let past = place.map(|place| self.probed.remove(place));
         past.into_iter().for_each(|past| past.forget(keeping));
         let has_place = self.probed.len() < MOST_PROBED;
         if has_place {
             self.probed.push(Probed { context, pattern, answer: Answer::NotYet });
         }
         has_place
+    }
+
+    /// The place of an answer that another probe may have now: that of the oldest, but what was found is to be there when
+    /// the program asks again. Of many probes in turn it is not to be always the same that come when there is a place.
+    fn place_by_lot(&mut self) -> Option<usize> {
+        self.lots = self.lots.wrapping_mul(0x915f_77f5).wrapping_add(1);
+        if self.lots >> 29 != 0 {
+            return None;
+        }
+        let in_vain = self.probed.iter().position(|one| matches!(one.answer, Answer::None(_)));
+        let are_found = || self.probed.iter().all(|one| matches!(one.answer, Answer::Found(_)));
+        in_vain.or_else(|| are_found().then_some(0))
     }
 
     /// Puts a question behind the others.

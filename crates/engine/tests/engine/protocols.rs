@@ -192,6 +192,35 @@ fn a_probed_message_is_still_there_and_a_taken_one_is_for_its_taker_alone() {
 }
 
 /// Communication Modes: a buffered send is complete whether or not a receive has been started.
+/// Probe: a call that is repeated finds a message that was sent, some time, whatever else is probed for meanwhile.
+#[test]
+fn one_of_many_probes_finds_what_was_only_shown() {
+    const TAGS: i32 = 150;
+    for pause in 1..40 {
+        let mut world = World::new(2, 1);
+        world.engines[1].p2p.keep_at_most(0);
+        let from = Store::of(&[1; 8], Lie::Dense);
+        let mut kept = 0;
+        while kept < 5 {
+            kept += usize::from(world.send(0, 1, TAGS, &from, Mode::Standard).is_some());
+            world.settle();
+        }
+        let tag = pause * 7 % TAGS;
+        world.send(0, 1, tag, &from, Mode::Synchronous);
+        world.settle();
+        let mut found = None;
+        for look in 0..200 * TAGS {
+            world.engines[1].poll();
+            if look % pause == 0 {
+                world.engines[0].poll();
+            }
+            let pattern = Pattern { source: Some(0), tag: Some(look % TAGS) };
+            found = found.or(world.engines[1].p2p.probe(world.context, &pattern).map(|status| status.tag));
+        }
+        assert_eq!(found, Some(tag), "a look of the sender for {pause} of the receiver");
+    }
+}
+
 #[test]
 fn a_copy_is_what_the_buffer_held_when_it_was_sent() {
     for (seed, bytes) in (0..).zip(SIZES) {
