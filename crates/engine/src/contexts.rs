@@ -2,7 +2,7 @@
 //!
 //! A process numbers its contexts itself, and tells those who are to send to one.
 
-use crate::matching::Context;
+use crate::matching::{Context, Message};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -28,6 +28,13 @@ impl Contexts {
         let closed = self.all.get_mut(number as usize)?.take();
         self.free.extend(closed.is_some().then_some(number));
         closed
+    }
+
+    /// Ends one to which something may still be sent, for the receives that wait: all else is refused until it is
+    /// [closed](Contexts::close). What was kept.
+    pub(crate) fn end(&mut self, number: u32) -> Vec<Message> {
+        let context = self.all.get_mut(number as usize).and_then(Option::as_mut);
+        context.map_or_else(Vec::new, |context| context.refuse(|_| true))
     }
 
     /// The one with this number.

@@ -459,12 +459,26 @@ impl P2p {
             self.forget_found(from);
             self.peers[from].stalled = None;
             self.stalled.retain(|&peer| peer != from);
+            self.close_ended_contexts();
         }
     }
 
     /// Peers are forgotten of whose job nothing is left.
     pub(crate) fn ask_nobody_unknown(&mut self) {
         self.stalled.retain(|&peer| self.peers.known(peer).is_some());
+        self.close_ended_contexts();
+    }
+
+    /// Whether any sender may have messages that were only shown in a context.
+    pub(super) fn may_be_shown_in(&self, context: u32) -> bool {
+        let any = Pattern { source: None, tag: None };
+        let mut stalled = self.stalled.iter().filter_map(|&peer| self.peers[peer].stalled.as_ref());
+        stalled.any(|stalled| stalled.may_match(context, &any))
+    }
+
+    fn close_ended_contexts(&mut self) {
+        let ended = std::mem::take(&mut self.ended_contexts);
+        ended.into_iter().for_each(|context| self.close_context(context)); // or it stays among them
     }
 
     /// A sender that has still to answer a question with this number, and is there.

@@ -139,6 +139,8 @@ pub struct P2p {
     /// What callers wait for.
     pub board: Board,
     contexts: Contexts,
+    /// Those that have ended, and in which something was only shown that may be left with its sender.
+    ended_contexts: Vec<u32>,
     /// Messages that found no receive when they arrived, so far.
     kept: u64,
     /// Private memory for temporaries.
@@ -200,6 +202,7 @@ impl P2p {
             partitioned: PartitionedOps::default(),
             board: Board::default(),
             contexts: Contexts::default(),
+            ended_contexts: Vec::new(),
             kept: 0,
             pool: Pool::default(),
             keeping: Keeping::default(),
@@ -218,11 +221,17 @@ impl P2p {
         self.contexts.open()
     }
 
-    /// Ends a context: no peer will send to it any more. Receives that still wait are cancelled.
+    /// Ends a context: no peer will send to it any more, but what was only shown. When nothing of that can come,
+    /// receives that still wait are cancelled.
     pub fn close_context(&mut self, context: u32) {
-        let Some(mut closed) = self.contexts.close(context) else { return };
         self.close_partitioned(context);
-        let (receives, messages) = closed.drain();
+        let (receives, messages) = match self.may_be_shown_in(context) {
+            true => {
+                self.ended_contexts.push(context);
+                (Vec::new(), self.contexts.end(context))
+            }
+            false => self.contexts.close(context).map(|mut closed| closed.drain()).unwrap_or_default(),
+        };
         receives.into_iter().for_each(|receive| self.finish_cancelled(receive));
         messages.into_iter().for_each(|message| self.let_go(message.payload));
     }

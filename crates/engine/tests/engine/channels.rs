@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use oxmpi_engine::{
     Address, Addresses, Call, ChannelKey, ChannelPlan, Engine, Form, Lifetime, Lines, Mode, Notes, Pattern,
-    PeerId,
+    PeerId, Received,
 };
 use oxmpi_plan::{Collective, Overrides, Shape, compile};
 
@@ -158,6 +158,62 @@ fn messages_that_wait_for_room_end_with_their_context_and_reach_no_other() {
         assert_eq!(probed, [false; 2], "seed {seed}");
         let next = world.engines[1].p2p.open_context();
         assert!([free, next].contains(&beside[1]), "seed {seed}");
+    }
+}
+
+/// What was only shown lies at its sender, and is gone there when it would come to a context that has ended.
+#[test]
+fn messages_that_were_only_shown_end_with_their_context_and_reach_no_other() {
+    for seed in 0..50 {
+        let mut world = World::new(2, seed);
+        world.engines[1].p2p.keep_at_most(0);
+        let beside: Vec<u32> = world.engines.iter_mut().map(|engine| engine.p2p.open_context()).collect();
+        let channels = open_channel_beside(&mut world, &beside);
+        let [from, other] = [1, 2].map(|byte| Store::of(&[byte; 8], Lie::Dense));
+        let to = |context: u32| Address { peer: PeerId::of_rank(1), context };
+        let mut waiting = Vec::new();
+        while waiting.len() < 5 {
+            waiting.extend(world.engines[0].p2p.send(to(beside[1]), 0, 0, from.buffer(), Mode::Standard));
+            world.settle();
+        }
+        // One is asked for.
+        let (late, into) = (Store::of(&[3; 8], Lie::Dense), Store::new(8, Lie::Dense));
+        waiting.extend(world.engines[0].p2p.send(to(beside[1]), 0, 1, late.buffer(), Mode::Standard));
+        world.settle();
+        let pattern = Pattern { source: Some(0), tag: Some(1) };
+        match world.engines[1].p2p.receive(beside[1], pattern, None, into.buffer().clone()) {
+            Received::Pending(receive) => world.engines[1].p2p.detach(receive),
+            Received::Done(_) => panic!("it was only shown"),
+        }
+        waiting.into_iter().for_each(|key| world.engines[0].p2p.detach(key));
+        leave(&mut world, &channels);
+        world.look_at_departures();
+        world.look_at_departures();
+        world.settle();
+        assert_eq!(into.get(), late.get(), "who asks before the end gets it");
+        let again: Vec<u32> = (0..3).map(|_| world.engines[1].p2p.open_context()).collect();
+        if seed % 2 == 0 {
+            world.engines[1].p2p.keep_at_most(64 << 20);
+        }
+        for &context in &again {
+            let sent = world.engines[0].p2p.send(to(context), 0, 0, other.buffer(), Mode::Standard);
+            if seed % 2 == 0 {
+                world.settle();
+            }
+            let into = Store::new(8, Lie::Dense);
+            let pattern = Pattern { source: Some(0), tag: Some(0) };
+            let from = Some(PeerId::of_rank(0));
+            let received = world.engines[1].p2p.receive(context, pattern, from, into.buffer().clone());
+            world.finish(1, received);
+            assert_eq!(into.get(), [2; 8], "seed {seed}: a message of another context");
+            world.finish_send(0, sent);
+        }
+        world.settle();
+        if seed % 2 == 0 {
+            assert!(world.engines.iter().all(Engine::is_quiet), "they have come, and were refused");
+            let again: Vec<u32> = (0..3).map(|_| world.engines[1].p2p.open_context()).collect();
+            assert!(again.contains(&beside[1]), "seed {seed}: {again:?}");
+        }
     }
 }
 
