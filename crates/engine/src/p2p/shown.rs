@@ -146,6 +146,8 @@ impl P2p {
                 if !self.send_next(peer, count, seen) {
                     return false;
                 }
+                // If there is no room to say so now, that alone is left to do.
+                self.peers[peer].outbox.question = Some(Question { wanted: Wanted::Next(0), seen });
                 None
             }
         };

@@ -2,7 +2,7 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Semantics of Point-to-Point Communication.
 
-use oxmpi_engine::{Mode, OpKey};
+use oxmpi_engine::{Mode, OpKey, Received};
 
 use crate::harness::{Lie, Store, World};
 
@@ -71,4 +71,39 @@ fn only_who_floods_is_held_up() {
     }
     receive_all(&mut world);
     sent.into_iter().for_each(|(key, _from)| world.finish_send(0, key));
+}
+
+/// As many come again as there is room for, however full the ring is behind them.
+#[test]
+#[cfg_attr(miri, ignore = "it is long")]
+fn no_more_comes_again_than_was_asked_for() {
+    /// What is counted for a short message.
+    const KEPT: usize = 192;
+    for room in RING / 2..=2 * RING {
+        let mut world = World::new(2, 1);
+        world.engines[1].p2p.keep_at_most(0);
+        let from = Store::of(&[1; 8], Lie::Dense);
+        let send = |world: &mut World| {
+            let key = world.send(0, 1, 7, &from, Mode::Standard);
+            world.settle();
+            key
+        };
+        let mut sent: Vec<_> = (0..2000).map(|_| send(&mut world)).collect();
+        world.engines[1].p2p.keep_at_most(room * KEPT);
+        sent.push(send(&mut world));
+        let receive = |world: &mut World| world.receive(1, Some(0), Some(7), &Store::new(8, Lie::Dense));
+        let mut kept = 0;
+        let mut first = receive(&mut world);
+        while let Received::Done(_) = first {
+            kept += 1;
+            first = receive(&mut world);
+        }
+        assert!(kept <= room, "{kept} messages are kept in place of {room}");
+        world.finish(1, first);
+        for _ in kept + 1..sent.len() {
+            let received = receive(&mut world);
+            world.finish(1, received);
+        }
+        sent.into_iter().for_each(|key| world.finish_send(0, key));
+    }
 }
