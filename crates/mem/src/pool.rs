@@ -211,7 +211,10 @@ fn mapped(bytes: usize) -> Region {
     let access = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: the system chooses where, so that nothing is replaced.
     let map = || unsafe { mmap_anonymous(ptr::null_mut(), bytes, access, MapFlags::PRIVATE) };
-    let base = map().or_else(|error| if give_up_reserve() { map() } else { Err(error) });
+    let base = map().or_else(|_| {
+        give_up_reserve();
+        map()
+    });
     let Ok(base) = base else { std::alloc::handle_alloc_error(layout(bytes)) };
     base.expose_provenance();
     // SAFETY: just mapped, known to nobody else, and never unmapped.

@@ -103,13 +103,12 @@ impl Held {
         address.is_some()
     }
 
-    /// Gives all up; whether there was anything.
-    fn give_up(&mut self) -> bool {
+    /// Gives all up.
+    fn give_up(&mut self) {
         let before = (self.address, self.bytes);
         (self.address, self.bytes) = (0, 0);
         STATE.store(SHORT, Ordering::Relaxed);
         release(before);
-        before.1 != 0
     }
 
     /// A table has grown to so many bytes: the next time it will want twice as many.
@@ -138,10 +137,11 @@ fn release((address, bytes): (usize, usize)) {
     }
 }
 
-/// Gives the reserve up for who got no memory; whether it may try again.
+/// Gives the reserve up for who got no memory, and is to try again: also if there is none, since another thread may just
+/// have given it up.
 #[cold]
-pub(crate) fn give_up_reserve() -> bool {
-    held().give_up()
+pub(crate) fn give_up_reserve() {
+    held().give_up();
 }
 
 /// What the system gives, or would not, at first or after the reserve was given up.
@@ -153,7 +153,12 @@ fn obtain(bytes: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
 
 #[cold]
 fn obtain_with_care(bytes: usize, base: *mut u8, ask: impl Fn() -> *mut u8) -> *mut u8 {
-    let base = if base.is_null() && give_up_reserve() { ask() } else { base };
+    let base = if base.is_null() {
+        give_up_reserve();
+        ask()
+    } else {
+        base
+    };
     if !base.is_null() && bytes >= LARGE {
         held().note_table(bytes);
     }
@@ -204,6 +209,16 @@ mod tests {
         assert_eq!(obtain(8, refused_once), table);
         assert_eq!(STATE.load(Ordering::Relaxed), SHORT);
         assert!(has_room(Growth::Beyond), "the system has memory after all");
+        // Another thread has given it up since the system refused.
+        let refused_with_another = || {
+            if !refused_once().is_null() {
+                return table;
+            }
+            give_up_reserve();
+            ptr::null_mut()
+        };
+        tries.set(0);
+        assert_eq!(obtain(8, refused_with_another), table);
         // SAFETY: as above.
         unsafe { Reserve.dealloc(table, large) };
     }
