@@ -180,8 +180,10 @@ impl<T> Slab<T> {
     pub fn growth(&self) -> Growth {
         match self.free.is_empty() {
             false => Growth::None,
-            true if self.places.len() < self.places.capacity() => Growth::Within,
-            true => Growth::Beyond,
+            true => {
+                let (used, room) = (self.places.len(), self.places.capacity());
+                Growth::of_table(used < room, room * size_of::<Place<T>>())
+            }
         }
     }
 

@@ -26,10 +26,18 @@ pub struct Reserve;
 pub enum Growth {
     /// A place that was used before: there were more at the same time once.
     None,
-    /// A new place, for which there is memory.
+    /// A new place, for which there is memory, or of a small table.
     Within,
     /// A larger table.
     Beyond,
+}
+
+impl Growth {
+    /// Of a table of so many bytes that has a place left, or none. One that is small may grow at any time.
+    #[inline]
+    pub const fn of_table(has_place: bool, bytes: usize) -> Self {
+        if has_place || bytes < LARGE / 2 { Self::Within } else { Self::Beyond }
+    }
 }
 
 /// What is set aside.
@@ -44,8 +52,9 @@ struct Held {
 
 static HELD: Mutex<Held> = Mutex::new(Held { address: 0, bytes: 0, wanted: LEAST });
 
-/// One of the constants below: a hint that is looked up under the lock when it is not the first.
-static STATE: AtomicU8 = AtomicU8::new(ENOUGH);
+/// One of the constants below: a hint that is looked up under the lock when it is not the first. Nothing is set aside
+/// before somebody asks.
+static STATE: AtomicU8 = AtomicU8::new(SHORT);
 const ENOUGH: u8 = 0;
 /// There is less than is wanted.
 const SHORT: u8 = 1;
@@ -192,6 +201,12 @@ unsafe impl GlobalAlloc for Reserve {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_that_is_small_may_grow_at_any_time() {
+        assert_eq!(Growth::of_table(false, LARGE / 2 - 1), Growth::Within);
+        assert_eq!([true, false].map(|has| Growth::of_table(has, LARGE)), [Growth::Within, Growth::Beyond]);
+    }
 
     #[test]
     #[cfg_attr(miri, ignore = "it is about the system")]
