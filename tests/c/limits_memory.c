@@ -27,6 +27,49 @@ static int prepare(MPI_Request *request) {
     return MPI_Recv_init(&value, 1, MPI_INT, other, 1, MPI_COMM_WORLD, request);
 }
 
+static int prepare_buffered(MPI_Request *request) {
+    return MPI_Bsend_init(&value, 1, MPI_INT, other, 1, MPI_COMM_WORLD, request);
+}
+
+static int prepare_partitions(MPI_Request *request) {
+    return MPI_Precv_init(&value, 1, 1, MPI_INT, other, 1, MPI_COMM_WORLD, MPI_INFO_NULL, request);
+}
+
+static int prepare_marks(MPI_Request *request) {
+    return MPI_Psend_init(&value, 1, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, MPI_INFO_NULL, request);
+}
+
+static int prepare_barrier(MPI_Request *request) {
+    return MPI_Barrier_init(MPI_COMM_SELF, MPI_INFO_NULL, request);
+}
+
+static int send_and_receive(MPI_Request *request) {
+    return MPI_Isendrecv(&value, 1, MPI_INT, MPI_PROC_NULL, 1, &value, 1, MPI_INT, other, 1, MPI_COMM_WORLD, request);
+}
+
+static int meet(MPI_Request *request) {
+    return MPI_Ibarrier(MPI_COMM_SELF, request);
+}
+
+static int query(void *state, MPI_Status *status) {
+    (void)state;
+    return MPI_Status_set_cancelled(status, 0);
+}
+
+static int forget(void *state) {
+    (void)state;
+    return MPI_SUCCESS;
+}
+
+static int give_up(void *state, int complete) {
+    (void)state, (void)complete;
+    return MPI_SUCCESS;
+}
+
+static int start(MPI_Request *request) {
+    return MPI_Grequest_start(query, forget, give_up, NULL, request);
+}
+
 /* Messages and collectives work. */
 static void communicate(void) {
     int sent = rank, got, sum;
@@ -45,6 +88,17 @@ static void end_one(MPI_Request *request) {
 
 static void free_one(MPI_Request *request) {
     OK(MPI_Request_free(request));
+}
+
+static void wait_for_one(MPI_Request *request) {
+    OK(MPI_Wait(request, MPI_STATUS_IGNORE));
+}
+
+static void complete_one(MPI_Request *request) {
+    if (*request != MPI_REQUEST_NULL) {
+        OK(MPI_Grequest_complete(*request));
+        OK(MPI_Wait(request, MPI_STATUS_IGNORE));
+    }
 }
 
 /* Requests until one is refused; then half of them go, and as many come. */
@@ -68,11 +122,11 @@ static void exhaust(int (*make)(MPI_Request *), void (*end)(MPI_Request *)) {
 }
 
 /* Duplicates until there is no memory at a rank: all are told. */
-static void exhaust_comms(void) {
+static void exhaust_comms(MPI_Comm parent) {
     MPI_Comm *comms = (MPI_Comm *)requests;
     long count = 0;
     int code = MPI_SUCCESS;
-    while (count < MOST && (code = MPI_Comm_dup(MPI_COMM_WORLD, &comms[count])) == MPI_SUCCESS)
+    while (count < MOST && (code = MPI_Comm_dup(parent, &comms[count])) == MPI_SUCCESS)
         count++;
     CHECK(count < MOST, "%ld communicators fit", count);
     EQUAL(class_of(code), MPI_ERR_NO_MEM);
@@ -80,7 +134,7 @@ static void exhaust_comms(void) {
     for (long i = 0; i < count; i++)
         OK(MPI_Comm_free(&comms[i]));
     communicate();
-    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]));
+    OK(MPI_Comm_dup(parent, &comms[0]));
     OK(MPI_Barrier(comms[0]));
     OK(MPI_Comm_free(&comms[0]));
 }
@@ -89,15 +143,27 @@ int main(int argc, char **argv) {
     begin(&argc, &argv);
     other = rank ^ 1;
     OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     requests = malloc(MOST * sizeof *requests);
     memset(requests, 0, MOST * sizeof *requests);
     communicate();
     limit();
-    if (argc > 1)
-        exhaust_comms();
-    else {
+    const char *what = argc > 1 ? argv[1] : "messages";
+    if (strcmp(what, "comms") == 0)
+        exhaust_comms(MPI_COMM_WORLD);
+    else if (strcmp(what, "own comms") == 0)
+        exhaust_comms(MPI_COMM_SELF);
+    else if (strcmp(what, "messages") == 0) {
         exhaust(receive, end_one);
         exhaust(prepare, free_one);
+    } else {
+        exhaust(send_and_receive, end_one);
+        exhaust(prepare_buffered, free_one);
+        exhaust(prepare_partitions, free_one);
+        exhaust(prepare_marks, free_one);
+        exhaust(meet, wait_for_one);
+        exhaust(prepare_barrier, free_one);
+        exhaust(start, complete_one);
     }
     free(requests);
     return end();

@@ -100,7 +100,8 @@ fn iflush(
     owner: BufferOwner,
     request: Out<MPI_Request>,
 ) -> Result<()> {
-    request.named("request")?.set(encode(process.iflush_buffer(comm, owner)));
+    let request = request.named("request")?;
+    request.set(encode(process.iflush_buffer(comm, owner)?));
     Ok(())
 }
 

@@ -77,7 +77,7 @@ pub fn grequest_start(
             extra_state: Word::of(extra_state),
         };
         let request = request.named("request")?;
-        request.set(encode(process.start_generalized(Arc::new(functions))));
+        request.set(encode(process.start_generalized(Arc::new(functions))?));
         Ok(())
     })
 }

@@ -243,7 +243,7 @@ fn taken(handle: MPI_Message) -> Result<Option<MessageKey>> {
 }
 
 /// Runs the body of a function that receives a taken message, with the last argument, which `output` checks. The
-/// handle names no message afterwards.
+/// handle names no message afterwards, unless there was no memory to receive it.
 fn receive_taken<O>(
     function: Function,
     buf: Message,
@@ -260,8 +260,12 @@ fn receive_taken<O>(
             return Err(bad_handle("message", message.get()).into());
         }
         let output = output()?;
-        message.set(MPI_MESSAGE_NULL);
-        receive(process, key, buffer, output).map_err(|error| Failure { error, comm })
+        let received = receive(process, key, buffer, output);
+        let is_left = received.is_err() && key.is_some_and(|key| process.message_comm(key).is_some());
+        if !is_left {
+            message.set(MPI_MESSAGE_NULL);
+        }
+        received.map_err(|error| Failure { error, comm })
     })
 }
 

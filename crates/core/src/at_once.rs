@@ -9,6 +9,7 @@
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Address, Pattern};
 use oxmpi_mem::Region;
+use oxmpi_mem::reserve::Growth;
 
 use crate::comm::Communicator;
 use crate::envelope::TagPattern;
@@ -34,7 +35,7 @@ impl Process {
     ) -> Option<RequestKey> {
         let to = comm.member(dest).filter(|_| tag >= 0)?;
         let mut state = self.enter();
-        if state.requests.origins.are_kept() || !state.has_memory() {
+        if state.requests.origins.are_kept() || !state.has_memory(Growth::None) {
             return None;
         }
         let rank = comm.rank().cast_signed();
@@ -58,7 +59,7 @@ impl Process {
         };
         let from = comm.member(source)?.peer;
         let mut state = self.enter();
-        let is_plain = !state.requests.origins.are_kept() && state.has_memory();
+        let is_plain = !state.requests.origins.are_kept() && state.has_memory(state.engine.p2p.growth());
         if !is_plain || !state.engine.p2p.has_no_unexpected(comm.context) {
             return None;
         }

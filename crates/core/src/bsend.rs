@@ -7,6 +7,7 @@ use std::sync::Arc;
 use oxmpi_base::{Result, Status};
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Absent, Needs, OpKey, PeerId};
+use oxmpi_mem::reserve::Growth;
 
 use crate::comm::Communicator;
 use crate::envelope::{Dest, Route, checked_tag};
@@ -49,10 +50,14 @@ impl Process {
     }
 
     /// As [`Process::flush_buffer`], by a request. Errors of requests with it go to `comm`.
-    pub fn iflush_buffer(&self, comm: &Arc<Communicator>, owner: BufferOwner) -> RequestKey {
+    ///
+    /// # Errors
+    /// `NoMem` if there is no memory for another request.
+    pub fn iflush_buffer(&self, comm: &Arc<Communicator>, owner: BufferOwner) -> Result<RequestKey> {
         let mut state = self.enter();
+        state.check_memory(Growth::None)?;
         let messages = state.buffers.messages(owner);
-        state.add_request(Kind::Flush(messages), comm)
+        Ok(state.add_request(Kind::Flush(messages), comm))
     }
 
     /// Forgets a buffer whose owner ends, when all messages in it have been sent. Those for this rank itself, or for
@@ -88,7 +93,7 @@ impl Process {
     /// As [`Process::bsend`], with a request that is complete already.
     ///
     /// # Errors
-    /// As [`Process::bsend`].
+    /// As [`Process::bsend`]; `NoMem` if there is no memory for another request.
     pub fn ibsend(
         &self,
         comm: &Arc<Communicator>,
@@ -97,6 +102,7 @@ impl Process {
         dest: Dest,
         tag: i32,
     ) -> Result<RequestKey> {
+        self.enter().check_memory(Growth::None)?;
         self.bsend(comm, session, buffer, dest, tag)?;
         let mut state = self.enter();
         let key = state.add_complete(comm);
@@ -107,7 +113,7 @@ impl Process {
     /// A persistent send by a buffer, inactive. Whether there is room is found out by each start.
     ///
     /// # Errors
-    /// `Rank`, `Tag` for bad arguments.
+    /// `Rank`, `Tag` for bad arguments; `NoMem` if there is no memory for another request.
     pub fn bsend_init(
         &self,
         comm: &Arc<Communicator>,
@@ -123,6 +129,7 @@ impl Process {
             PersistentMessage::Buffered(Box::new(BufferedMessage { route, buffer }))
         });
         let mut state = self.enter();
+        state.check_memory(Growth::None)?;
         let key = state.add_request(Kind::persistent(message), comm);
         state.note_route(key, || Route::Send { dest, tag, bytes });
         Ok(key)

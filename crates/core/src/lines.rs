@@ -24,12 +24,16 @@ pub(crate) fn check_lines(group: &str, offsets: impl IntoIterator<Item = u64>) -
     }
 }
 
-/// Lines of this form for a channel, unless there is no one to see them; and the offset to tell the others.
+/// Lines of this form for a channel, unless there is no one to see them; and the offset to tell the others. A process
+/// that is alone needs private memory, too.
 pub(crate) fn offer_lines(engine: &mut Engine, members: u32, form: Form) -> (u64, Option<Lines>) {
+    if !has_room(engine.growth_of_channels().max(Growth::Within)) {
+        return (NO_LINES, None);
+    }
     if members == 1 {
         return (0, None);
     }
-    let lines = if has_room(Growth::Within) { engine.take_lines(form).ok() } else { None };
+    let lines = engine.take_lines(form).ok();
     (lines.as_ref().map_or(NO_LINES, Lines::offset), lines)
 }
 

@@ -58,7 +58,7 @@ impl Process {
         let to = comm.destination(dest)?;
         let tag = checked_tag("tag", tag)?;
         let mut state = self.enter();
-        state.check_memory()?;
+        state.check_memory_for_message()?;
         let pending = to.and_then(|to| state.begin_send(comm, &buffer, to, tag, mode));
         let key = match pending {
             None => state.add_complete(comm),
@@ -119,7 +119,7 @@ impl Process {
     ) -> Result<RequestKey> {
         let pattern = comm.pattern(source, tag)?;
         let mut state = self.enter();
-        state.check_memory()?;
+        state.check_memory_for_message()?;
         let bytes = buffer.bytes();
         let key = match state.begin_receive(comm, pattern, buffer) {
             Activity::UnderWay(op) => state.add_under_way(op, comm),
@@ -245,9 +245,10 @@ impl Process {
     /// Begins to receive a message that a matched probe has taken.
     ///
     /// # Errors
-    /// `Request` if there is no such message.
+    /// `Request` if there is no such message; `NoMem` if there is no memory for another request: then it is kept.
     pub fn imrecv(&self, message: Option<MessageKey>, buffer: Buffer) -> Result<RequestKey> {
         let mut state = self.enter();
+        state.check_memory_for_message()?;
         let (message, comm) = match message {
             None => (FROM_NOBODY_AT_ONCE, Arc::clone(self.world())),
             Some(message) => {

@@ -2,6 +2,8 @@
 //!
 //! A process numbers its contexts itself, and tells those who are to send to one.
 
+use oxmpi_mem::reserve::Growth;
+
 use crate::matching::{Context, Message};
 
 /// See the module.
@@ -12,6 +14,9 @@ pub(crate) struct Contexts {
     free: Vec<u32>,
 }
 
+/// A communicator has so many.
+const FEW: usize = 2;
+
 impl Contexts {
     /// The number of a new one. Messages for it are kept from now on.
     pub(crate) fn open(&mut self) -> u32 {
@@ -21,6 +26,13 @@ impl Contexts {
         });
         self.all[number as usize] = Some(Context::default());
         number
+    }
+
+    /// What the next few take.
+    pub(crate) fn growth(&self) -> Growth {
+        let room = self.all.capacity();
+        let left = room - (self.all.len() - self.free.len());
+        Growth::of_table(left >= FEW, room * size_of::<Option<Context>>())
     }
 
     /// Ends one, whose number is used again: what it was.

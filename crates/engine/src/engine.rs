@@ -7,6 +7,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use oxmpi_base::{Error, Result};
+use oxmpi_mem::reserve::Growth;
 use oxmpi_shm::{Bed, Invitation, Job, Line, Member, Phase, Posts, StatePage, Ticket, shown_settings};
 
 use crate::absent::Absent;
@@ -314,6 +315,16 @@ impl Engine {
         };
         self.count_uses(&channel.users(), 1);
         Ok(self.channels.insert(channel))
+    }
+
+    /// What another channel takes of the tables, and a run that is kept on it.
+    pub fn growth_of_channels(&self) -> Growth {
+        self.channels.growth().max(self.p2p.growth_of_contexts()).max(self.growth_of_runs())
+    }
+
+    /// What another kept run takes.
+    pub fn growth_of_runs(&self) -> Growth {
+        self.runs.growth()
     }
 
     /// The channel.

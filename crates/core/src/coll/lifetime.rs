@@ -47,15 +47,19 @@ impl Process {
     /// Begins a collective.
     ///
     /// # Errors
-    /// None yet; what goes wrong is in the completion.
+    /// `NoMem` if there is no memory for another request; what goes wrong later is in the completion.
     pub fn nonblocking(&self, comm: &Arc<Communicator>, operation: &Operation) -> Result<RequestKey> {
         let mut state = self.enter();
+        let binding = &operation.binding;
+        if let Err(error) = state.check_memory(state.engine.growth_of_runs()) {
+            state.engine.release(binding);
+            return Err(error);
+        }
         let plan = state.lend_plan(comm, operation);
         let mut run = Run::new(&plan, Lifetime::Nonblocking);
         if let Some(signature) = &operation.signature {
             run.sign(signature.clone());
         }
-        let binding = &operation.binding;
         state.engine.begin(comm.channel, &mut run, &plan, binding);
         let key = match state.engine.advance(comm.channel, &mut run, &plan, binding) {
             Ok(false) => {

@@ -18,7 +18,7 @@ impl Process {
     /// is completed. Collective.
     ///
     /// # Errors
-    /// None yet; what goes wrong is in the completion.
+    /// `NoMem` if there is no memory for another request; what goes wrong later is in the completion.
     pub fn comm_idup(
         &self,
         comm: &Arc<Communicator>,
@@ -30,7 +30,7 @@ impl Process {
     /// As [`Process::comm_idup`], of a process that does not want the duplicate, but that others wait for.
     ///
     /// # Errors
-    /// None.
+    /// As [`Process::comm_idup`].
     pub fn comm_idup_for_others(&self, comm: &Arc<Communicator>) -> Result<()> {
         let key = self.begin_duplication(comm, None)?;
         self.enter().requests.note_unwanted(key);
@@ -38,6 +38,9 @@ impl Process {
     }
 
     fn begin_duplication(&self, comm: &Arc<Communicator>, receiver: Option<Receiver>) -> Result<RequestKey> {
+        let state = self.enter();
+        state.check_memory(state.engine.growth_of_runs())?;
+        drop(state);
         let offer = self.propose(comm.form(), 0, 0);
         let (exchange, operation) = describe_exchange(self, comm, &offer.proposal)?;
         let mut state = self.enter();

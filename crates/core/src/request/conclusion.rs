@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, Result};
 use oxmpi_engine::Event;
+use oxmpi_mem::reserve::Growth;
 
 use super::completion::{Completion, misuse, no_request};
 use super::generalized::{Generalized, GeneralizedCallbacks};
@@ -15,8 +16,13 @@ use crate::process::{Process, State};
 impl Process {
     /// A request of an operation that is complete when the program says so, by
     /// [`Process::complete_generalized`].
-    pub fn start_generalized(&self, callbacks: Arc<dyn GeneralizedCallbacks>) -> RequestKey {
-        self.enter().add_request(Kind::Generalized(Generalized::new(callbacks)), self.myself())
+    ///
+    /// # Errors
+    /// `NoMem` if there is no memory for another request.
+    pub fn start_generalized(&self, callbacks: Arc<dyn GeneralizedCallbacks>) -> Result<RequestKey> {
+        let mut state = self.enter();
+        state.check_memory(Growth::None)?;
+        Ok(state.add_request(Kind::Generalized(Generalized::new(callbacks)), self.myself()))
     }
 
     /// Notes that the operation of a generalized request is over. If the request was freed, it ends, and what the

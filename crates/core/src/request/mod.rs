@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_engine::{ChannelKey, Engine, Key, OpKey, Outcome, RunKey, Slab};
-use oxmpi_mem::reserve::has_room;
+use oxmpi_mem::reserve::{Growth, has_room};
 
 use self::completion::{not_persistent, still_active};
 use self::generalized::Generalized;
@@ -159,18 +159,26 @@ impl Request {
 }
 
 impl State {
-    /// Whether there is memory for another request.
+    /// Whether there is memory for another request, which takes so much of another table besides.
     ///
     /// # Errors
     /// `NoMem`.
-    pub(crate) fn check_memory(&self) -> Result<()> {
-        if self.has_memory() { Ok(()) } else { Err(no_memory()) }
+    pub(crate) fn check_memory(&self, besides: Growth) -> Result<()> {
+        if self.has_memory(besides) { Ok(()) } else { Err(no_memory()) }
     }
 
     /// The same, without saying why.
     #[inline]
-    pub(crate) fn has_memory(&self) -> bool {
-        has_room(self.requests.all.growth().max(self.engine.p2p.growth()))
+    pub(crate) fn has_memory(&self, besides: Growth) -> bool {
+        has_room(self.requests.all.growth().max(besides))
+    }
+
+    /// The same of a message that may have to wait.
+    ///
+    /// # Errors
+    /// `NoMem`.
+    pub(crate) fn check_memory_for_message(&self) -> Result<()> {
+        self.check_memory(self.engine.p2p.growth())
     }
 }
 

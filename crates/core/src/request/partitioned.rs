@@ -74,7 +74,8 @@ impl Process {
     /// A partitioned send of the elements of `buffer`, in so many partitions of the same length, inactive.
     ///
     /// # Errors
-    /// `Arg` if there are no partitions; `Rank`, `Tag` for bad arguments.
+    /// `Arg` if there are no partitions; `Rank`, `Tag` for bad arguments; `NoMem` if there is no memory for another
+    /// request.
     pub fn psend_init(
         &self,
         comm: &Arc<Communicator>,
@@ -87,6 +88,7 @@ impl Process {
         let (to, tag) = (comm.destination(dest)?, checked_tag("tag", tag)?);
         let bytes = buffer.bytes();
         let mut state = self.enter();
+        state.check_memory(state.engine.p2p.growth_of_partitioned())?;
         let source = comm.rank().cast_signed();
         let (operation, marks) = state.engine.p2p.partitioned_send(to, source, tag, buffer, partitions);
         let kind = Kind::Partitioned {
@@ -101,7 +103,8 @@ impl Process {
     /// A partitioned receive into the elements of `buffer`, in so many partitions of the same length, inactive.
     ///
     /// # Errors
-    /// `Arg` if there are no partitions; `Rank`, `Tag` for bad arguments, and for wildcards.
+    /// `Arg` if there are no partitions; `Rank`, `Tag` for bad arguments, and for wildcards; `NoMem` if there is no
+    /// memory for another request.
     pub fn precv_init(
         &self,
         comm: &Arc<Communicator>,
@@ -127,6 +130,7 @@ impl Process {
         let from = pattern.and_then(from);
         let status = from.map_or(FROM_NOBODY, |(_, source)| Status { source, tag, ..Status::EMPTY });
         let mut state = self.enter();
+        state.check_memory(state.engine.p2p.growth_of_partitioned())?;
         let (operation, arrivals) =
             state.engine.p2p.partitioned_receive(comm.context, from, tag, status, buffer, partitions);
         let side = Side::Receive(arrivals);

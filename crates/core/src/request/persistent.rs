@@ -33,7 +33,7 @@ impl Process {
         let (to, tag) = (comm.destination(dest)?, checked_tag("tag", tag)?);
         let source = comm.rank().cast_signed();
         let mut state = self.enter();
-        state.check_memory()?;
+        state.check_memory_for_message()?;
         let planned = to.map(|to| state.engine.p2p.plan_send(to, source, tag, buffer, mode.in_engine()));
         let key = state.add_persistent(planned, &Status::EMPTY, comm);
         state.note_route(key, || Route::Send { dest, tag, bytes });
@@ -54,7 +54,7 @@ impl Process {
         let bytes = buffer.bytes();
         let pattern = comm.pattern(source, tag)?;
         let mut state = self.enter();
-        state.check_memory()?;
+        state.check_memory_for_message()?;
         let planned = pattern.map(|pattern| {
             state.engine.p2p.plan_receive(comm.context, pattern, comm.sender(&pattern), buffer)
         });

@@ -17,7 +17,7 @@ impl Process {
     /// Begins to send one message and to receive another.
     ///
     /// # Errors
-    /// `Rank`, `Tag` for bad arguments.
+    /// `Rank`, `Tag` for bad arguments; `NoMem` if there is no memory for another request.
     #[expect(clippy::too_many_arguments, reason = "the arguments of MPI_Isendrecv")]
     pub fn isendrecv(
         &self,
@@ -32,6 +32,7 @@ impl Process {
         let (to, send_tag) = (comm.destination(dest)?, checked_tag("sendtag", send_tag)?);
         let pattern = comm.recv_pattern(source, recv_tag)?;
         let mut state = self.enter();
+        state.check_memory_for_message()?;
         let receive = state.begin_receive(comm, pattern, recv);
         let sent = to.and_then(|to| state.begin_send(comm, send, to, send_tag, SendMode::Standard));
         Ok(match sent {
@@ -59,6 +60,7 @@ impl Process {
         let (to, send_tag) = (comm.destination(dest)?, checked_tag("sendtag", send_tag)?);
         let pattern = comm.recv_pattern(source, recv_tag)?;
         let mut state = self.enter();
+        state.check_memory_for_message()?;
         if let Some(to) = to {
             // The copy is sent at its own pace; nobody but the request needs the buffer.
             state.engine.p2p.send_copy(to, comm.rank().cast_signed(), send_tag, &buffer);

@@ -260,6 +260,11 @@ impl P2p {
         self.ops.growth()
     }
 
+    /// What the contexts of another channel take.
+    pub(crate) fn growth_of_contexts(&self) -> Growth {
+        self.contexts.growth()
+    }
+
     /// How an operation ended, if it is over; unless it can be started again, its number means nothing any more then.
     #[inline]
     pub fn take_outcome(&mut self, key: OpKey) -> Option<Outcome> {

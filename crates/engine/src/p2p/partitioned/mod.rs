@@ -28,6 +28,7 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Status};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Region;
+use oxmpi_mem::reserve::Growth;
 use oxmpi_shm::ring::Header;
 use oxmpi_shm::{Arrivals, Marks};
 
@@ -158,6 +159,11 @@ impl P2p {
             self.partitioned.meetings.await_offer(envelope, key);
         }
         (key, arrivals)
+    }
+
+    /// What the next partitioned operation takes.
+    pub fn growth_of_partitioned(&self) -> Growth {
+        self.partitioned.all.growth()
     }
 
     /// Strikes this out on the board whenever a round that was started is over.
