@@ -5,6 +5,7 @@
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
+use std::vec;
 
 use oxmpi_base::Function;
 
@@ -102,6 +103,22 @@ impl<L: ThreadLevel> Driver<'_, L> {
 /// Wakes all; how many. Not inside of a call: nobody knows what a waker does.
 fn wake(due: Vec<Waker>) -> usize {
     let count = due.len();
-    due.into_iter().for_each(Waker::wake);
+    Due(due.into_iter()).wake();
     count
+}
+
+/// Wakers that are due.
+struct Due(vec::IntoIter<Waker>);
+
+impl Due {
+    fn wake(&mut self) {
+        self.0.by_ref().for_each(Waker::wake);
+    }
+}
+
+impl Drop for Due {
+    /// If one has panicked, nobody else would wake the others.
+    fn drop(&mut self) {
+        self.wake();
+    }
 }

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::mem;
+use std::panic::{self, AssertUnwindSafe};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -159,6 +160,44 @@ fn a_future_that_is_dropped_wakes_nobody_and_leaves_its_operation_to_the_scope()
         assert!(woken.lock().expect("no panic").is_empty());
         assert_eq!(theirs, [left]);
         Ok(())
+    });
+}
+
+/// A waker that fails.
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("on purpose");
+    }
+}
+
+#[test]
+fn a_waker_that_panics_keeps_no_other_from_its_task() {
+    on_ranks("futures::a_waker_that_panics_keeps_no_other_from_its_task", |env| {
+        let world = env.world();
+        let (rank, right, left) = neighbors(env);
+        let (mine, mut first, mut second) = ([rank], [usize::MAX], [usize::MAX]);
+        world.scope(|scope| {
+            let woken = Arc::default();
+            let task = Waker::from(Arc::new(Task { index: 7, woken: Arc::clone(&woken) }));
+            let receives = [scope.recv(&mut first, left, 0)?, scope.recv(&mut second, left, 1)?];
+            let mut receives = receives.map(IntoFuture::into_future);
+            for (receive, waker) in receives.iter_mut().zip([&Waker::from(Arc::new(Panics)), &task]) {
+                assert!(pin!(receive).poll(&mut Context::from_waker(waker)).is_pending());
+            }
+            for tag in [0, 1] {
+                let _ = scope.send(&mine, right, tag)?;
+            }
+            world.barrier()?; // both have come, or are under way
+            let progress = || while env.driver().progress() == 0 {};
+            assert!(panic::catch_unwind(AssertUnwindSafe(progress)).is_err());
+            while woken.lock().expect("no panic").is_empty() {
+                env.driver().progress();
+            }
+            assert_eq!(*woken.lock().expect("no panic"), [7]);
+            Ok(())
+        })
     });
 }
 
