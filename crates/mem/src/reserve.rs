@@ -146,8 +146,8 @@ fn release((address, bytes): (usize, usize)) {
     }
 }
 
-/// Gives the reserve up for who got no memory, and is to try again: also if there is none, since another thread may just
-/// have given it up.
+/// Gives the reserve up for who got no memory, and is to try again: also if there is none, since another thread may
+/// just have given it up.
 #[cold]
 pub(crate) fn give_up_reserve() {
     held().give_up();

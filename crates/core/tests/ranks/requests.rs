@@ -2,6 +2,7 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Multiple Completions; Persistent Communication Requests.
 
+use oxmpi_base::ErrorClass;
 use oxmpi_core::{AnyTest, Completion, Dest, RequestKey, SendMode, Source, TagPattern};
 use oxmpi_datatype::Buffer;
 
@@ -119,6 +120,33 @@ fn requests_of_all_kinds_are_each_completed_once() {
                     assert!(into[peer as usize].to_vec() == vec![peer as u8; bytes], "round {round}");
                 }
             }
+        });
+    }
+}
+
+#[test]
+fn a_collective_is_neither_cancelled_nor_freed_however_soon_it_is_over() {
+    for ranks in 1..=3 {
+        run(ranks, 7, |rank| {
+            let (mpi, comm) = (rank.mpi(), rank.world());
+            let refused = |key| {
+                let cancelled = mpi.cancel(key).map_err(|error| error.class());
+                let freed = mpi.request_free(key).map(drop).map_err(|error| error.class());
+                assert_eq!([cancelled, freed], [Err(ErrorClass::Request); 2]);
+            };
+            let barrier = || oxmpi_core::coll::barrier(mpi, comm).expect("good arguments");
+            let again = mpi.persistent(comm, barrier()).expect("all prepare the same");
+            for _ in 0..20 {
+                let once = mpi.nonblocking(comm, &barrier()).expect("there is memory");
+                refused(once);
+                assert!(mpi.wait(once).expect("it is there").freed);
+                assert!(mpi.wait(once).is_err(), "it is no more");
+                mpi.start(again).expect("it is inactive");
+                refused(again);
+                assert!(mpi.start(again).is_err(), "it is active");
+                assert!(!mpi.wait(again).expect("it is there").freed);
+            }
+            mpi.request_free(again).expect("it is inactive");
         });
     }
 }

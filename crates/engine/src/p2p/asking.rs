@@ -116,8 +116,9 @@ impl Stalled {
         has_place
     }
 
-    /// The place of an answer that another probe may have now: that of the oldest, but what was found is to be there when
-    /// the program asks again. Of many probes in turn it is not to be always the same that come when there is a place.
+    /// The place of an answer that another probe may have now: that of the oldest, but what was found is to be there
+    /// when the program asks again. Of many probes in turn it is not to be always the same that come when there is a
+    /// place.
     fn place_by_lot(&mut self) -> Option<usize> {
         self.lots = self.lots.wrapping_mul(0x915f_77f5).wrapping_add(1);
         if self.lots >> 29 != 0 {
