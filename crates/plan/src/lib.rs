@@ -30,6 +30,7 @@ mod build;
 mod collective;
 pub mod inter;
 mod machine;
+mod nodes;
 mod overview;
 pub mod pattern;
 mod peers;
@@ -44,6 +45,7 @@ pub mod verify;
 
 pub use algorithm::Algorithm;
 pub use collective::{Collective, CollectiveInfo, Combines, Functions, Holds, Side, Uneven, Whose};
+pub use nodes::{Members, NodeMap, Nodes};
 pub use overview::Overview;
 pub use plan::{Action, Buf, Line, MAX_LINES, Peer, Plan, Span, Step, Take};
 pub use select::{Overrides, candidates, compile, select};

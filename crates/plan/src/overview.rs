@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::inter::Groups;
-use crate::{Algorithm, Collective, Holds, Plan, Root, Shape};
+use crate::{Algorithm, Collective, Holds, Nodes, Plan, Root, Shape};
 
 /// A collective of two groups, whose ranks are counted through: those of the second group follow those of the
 /// first.
@@ -23,7 +23,7 @@ pub struct Overview {
     /// As in [`Shape`].
     pub unit: u32,
     /// As in [`Shape`].
-    pub node: bool,
+    pub nodes: Nodes,
 }
 
 impl Overview {
@@ -93,7 +93,7 @@ impl Overview {
             remote_ranks: groups.remote,
             received: self.received(rank),
             unit: self.unit,
-            node: self.node,
+            nodes: self.nodes,
             ..Shape::of(self.collective, groups.local, self.sent(rank))
         };
         if self.collective.info().is_rooted() { shape.rooted(self.root_of(rank)) } else { shape }

@@ -110,15 +110,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::Nodes;
     use crate::segment::SLOT_BUDGET_BYTES;
 
-    fn allreduce(ranks: u32, bytes: u64, node: bool) -> Shape {
-        Shape { unit: 8, node, ..Shape::of(Collective::Allreduce, ranks, bytes) }
+    fn allreduce(ranks: u32, bytes: u64) -> Shape {
+        Shape { unit: 8, ..Shape::of(Collective::Allreduce, ranks, bytes) }
     }
 
     #[test]
     fn short_vectors_are_combined_by_all_and_long_ones_in_slices() {
-        let name = |ranks, bytes| select(&allreduce(ranks, bytes, true), &Overrides::default()).name();
+        let name = |ranks, bytes| select(&allreduce(ranks, bytes), &Overrides::default()).name();
         assert_eq!(name(2, 8), "node-flat");
         assert_eq!(name(4, 1024), "node-flat");
         assert_eq!(name(2, 1 << 20), "node-sliced");
@@ -129,7 +130,7 @@ mod tests {
     #[test]
     fn an_override_wins_where_it_is_admissible() {
         let overrides = Overrides::parse("allreduce=ring, bcast=binomial").expect("both are known");
-        let mut shape = allreduce(4, 8, true);
+        let mut shape = allreduce(4, 8);
         assert_eq!(select(&shape, &overrides).name(), "ring");
         shape.commutative = false;
         assert_eq!(select(&shape, &overrides).name(), "node-flat");
@@ -138,7 +139,7 @@ mod tests {
     #[test]
     fn an_override_holds_on_the_kind_of_communicator_that_it_names() {
         let overrides = Overrides::parse("inter-allreduce=binomial").expect("both are known");
-        let shape = allreduce(4, 8, true);
+        let shape = allreduce(4, 8);
         assert_eq!(select(&shape, &overrides).name(), "node-flat");
         let between = Shape { remote_ranks: 3, received: 8, ..shape };
         assert_eq!(select(&between, &overrides).name(), "binomial");
@@ -177,7 +178,8 @@ mod tests {
         ) {
             let collective = Collective::ALL[kind];
             let bytes = if collective.info().moves_data() { bytes } else { 0 };
-            let shape = Shape { unit: 4, commutative, node, ..Shape::of(collective, ranks, bytes * 4) };
+            let nodes = if node { Nodes::One } else { Nodes::APART };
+            let shape = Shape { unit: 4, commutative, nodes, ..Shape::of(collective, ranks, bytes * 4) };
             let chosen = select(&shape, &Overrides::default());
             prop_assert!(chosen.admits(&shape));
             prop_assert!(std::ptr::eq(chosen, select(&shape.clone(), &Overrides::default())));

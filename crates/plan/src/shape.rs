@@ -6,7 +6,7 @@
 //! whether *this* rank works in place, are separate arguments of the algorithms.
 
 use crate::inter::Groups;
-use crate::{Buf, Collective, Span};
+use crate::{Buf, Collective, Nodes, Span};
 
 /// The size and kind of one collective operation, within a group or between two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,8 +30,9 @@ pub struct Shape {
     /// Whether the operation may combine contributions in another order than that of the ranks. Algorithms
     /// between groups never do.
     pub commutative: bool,
-    /// Whether all ranks share memory, so that post and pull can be used.
-    pub node: bool,
+    /// Which ranks share memory, so that post and pull can be used among them. Between two groups all do, or it is
+    /// not looked at.
+    pub nodes: Nodes,
 }
 
 /// The root of a collective.
@@ -69,7 +70,7 @@ impl Shape {
             received: 0,
             unit: 1,
             commutative: true,
-            node: true,
+            nodes: Nodes::One,
         }
     }
 
@@ -85,6 +86,11 @@ impl Shape {
     /// Whether it is a collective of two groups.
     pub fn is_between(&self) -> bool {
         self.remote_ranks > 0
+    }
+
+    /// Whether all ranks share memory.
+    pub fn shares_memory(&self) -> bool {
+        shares_memory(self.nodes, self.ranks, self.remote_ranks)
     }
 
     /// Whether a rank that has completed the operation knows that every rank has begun it.
@@ -160,4 +166,9 @@ impl Shape {
     pub(crate) fn received_block(&self, rank: u32) -> Span {
         Span::fixed(Buf::Recv, u64::from(rank) * self.received, self.received)
     }
+}
+
+/// Whether all of `ranks` ranks on `nodes` share memory, and the `remote_ranks` of the other group, if there is one.
+pub(crate) fn shares_memory(nodes: Nodes, ranks: u32, remote_ranks: u32) -> bool {
+    nodes == Nodes::One || remote_ranks == 0 && nodes.count(ranks) == 1
 }

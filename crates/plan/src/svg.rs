@@ -253,7 +253,7 @@ const MARKER: &str = "<defs><marker id='tip' viewBox='0 0 6 6' refX='6' refY='3'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Collective, Overrides, compile, select};
+    use crate::{Collective, Nodes, Overrides, compile, select};
 
     fn plans(collective: Collective, overrides: &str) -> (Vec<Plan>, Shape) {
         let overrides = Overrides::parse(overrides).expect("it is known");
@@ -278,12 +278,14 @@ mod tests {
 
     #[test]
     fn between_groups_every_message_and_pull_has_its_arrow() {
-        for (collective, node) in
-            [(Collective::Allreduce, true), (Collective::Allreduce, false), (Collective::Barrier, false)]
-        {
+        for (collective, nodes) in [
+            (Collective::Allreduce, Nodes::One),
+            (Collective::Allreduce, Nodes::APART),
+            (Collective::Barrier, Nodes::APART),
+        ] {
             let bytes = if collective == Collective::Barrier { 0 } else { 1 << 16 };
             let overview =
-                Overview { collective, root: 0, first: 2, second: 3, bytes: [bytes; 2], unit: 8, node };
+                Overview { collective, root: 0, first: 2, second: 3, bytes: [bytes; 2], unit: 8, nodes };
             let chosen = select(&overview.shape(0), &Overrides::default());
             let plans: Vec<_> = (0..5).map(|rank| overview.plan(chosen, rank)).collect();
             let needs_arrow =

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
-use oxmpi_plan::{Collective, Shape};
+use oxmpi_plan::{Collective, Nodes, Shape};
 
 use super::inter;
 use super::operation::{Operation, shape_of_moving};
@@ -26,7 +26,7 @@ pub fn barrier(_: &Process, comm: &Arc<Communicator>) -> Result<Operation> {
 
 /// The same on a communicator that has no lines.
 pub(crate) fn barrier_by_messages(comm: &Communicator) -> Result<Operation> {
-    let shape = Shape { node: false, ..shape_of_moving(comm, Collective::Barrier, 0) };
+    let shape = Shape { nodes: Nodes::APART, ..shape_of_moving(comm, Collective::Barrier, 0) };
     Operation::moving(shape, Buffer::EMPTY, Buffer::EMPTY, false)
 }
 

@@ -8,7 +8,7 @@ use oxmpi_datatype::Buffer;
 use oxmpi_engine::{Binding, Call, Program};
 use oxmpi_plan::inter::{Groups, exchange};
 use oxmpi_plan::pattern::inter::{allgatherv, alltoallv, gatherv, scatterv};
-use oxmpi_plan::{Collective, Overrides, Overview, Plan, Root, select};
+use oxmpi_plan::{Collective, Nodes, Overrides, Overview, Plan, Root, select};
 
 use crate::collective::{Rooted, UNIT_BYTES, compose, composition};
 use crate::harness::{Lie, Random, Store};
@@ -192,7 +192,10 @@ impl GroupsCase {
         let Sizes { first, second } = self.sizes;
         let bytes = if collective == Collective::Barrier { 0 } else { self.bytes as u64 };
         let unit = if self.kind.reduces() { UNIT_BYTES as u32 } else { 1 };
-        chosen(&Overview { collective, root, first, second, bytes: [bytes; 2], unit, node: true }, rank)
+        chosen(
+            &Overview { collective, root, first, second, bytes: [bytes; 2], unit, nodes: Nodes::One },
+            rank,
+        )
     }
 
     /// What the rank sends.

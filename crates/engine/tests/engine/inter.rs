@@ -9,7 +9,7 @@ use oxmpi_engine::{
     Address, Binding, Call, ChannelKey, ChannelPlan, Engine, Form, Lifetime, Lines, Notes, Program, RunKey,
     Whereabouts,
 };
-use oxmpi_plan::{Action, Buf, Collective, Overview, Peer, Plan, Span, Step};
+use oxmpi_plan::{Action, Buf, Collective, Nodes, Overview, Peer, Plan, Span, Step};
 
 use crate::groups::{GroupsCase, Kind, Sizes, chosen};
 use crate::harness::{Lie, Store, World};
@@ -385,7 +385,7 @@ fn a_message_too_long_names_the_rank_of_the_remote_group() {
         second: 1,
         bytes: [bytes; 2],
         unit: 1,
-        node: false,
+        nodes: Nodes::APART,
     });
     let plans = [chosen(&plans[0], 0), chosen(&plans[1], 1)];
     let (outcome, _) = run_by_hand(&pair, &mut world, &plans, &[vec![0; 8], vec![1; 100]]);

@@ -18,7 +18,7 @@ impl Contract {
             second: 0,
             bytes: [shape.bytes; 2],
             unit: shape.unit,
-            node: shape.node,
+            nodes: shape.nodes,
         };
         let synchronizes = if shape.synchronizes() { Synchronizes::All } else { Synchronizes::Nobody };
         Self { commutative: shape.commutative, synchronizes, ..Self::new(&overview, in_place) }

@@ -9,7 +9,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lexopt::Parser;
-use oxmpi_plan::{Algorithm, Collective, Overrides, Plan, Root, Shape, candidates, select, svg, verify};
+use oxmpi_plan::{
+    Algorithm, Collective, Nodes, Overrides, Plan, Root, Shape, candidates, select, svg, verify,
+};
 
 use crate::{Outcome, manual, options};
 use between::Groups;
@@ -120,7 +122,7 @@ impl Request {
         let shape = Shape {
             unit: unit_of(self, collective),
             commutative: !self.ordered,
-            node: !self.messages,
+            nodes: nodes_of(self),
             ..Shape::of(collective, ranks, bytes_of(self, collective, ranks)?)
         };
         Ok(if collective.info().is_rooted() { shape.rooted(Root::Rank(root)) } else { shape })
@@ -181,6 +183,11 @@ fn bytes_of(request: &Request, collective: Collective, ranks: u32) -> Outcome<u6
 /// Bytes of an element, where elements matter.
 fn unit_of(request: &Request, collective: Collective) -> u32 {
     if collective.info().is_reduction() { request.unit } else { 1 }
+}
+
+/// Who shares memory.
+fn nodes_of(request: &Request) -> Nodes {
+    if request.messages { Nodes::APART } else { Nodes::One }
 }
 
 /// Writes a picture.

@@ -10,7 +10,7 @@ use crate::{Algorithm, Buf, Peer, Plan, Shape, pattern};
 pub(super) const ALGORITHMS: &[&Algorithm] = &[
     &Algorithm {
         name: "node-flat",
-        admits: |shape| shape.node && segments(shape).is_some(),
+        admits: |shape| shape.shares_memory() && segments(shape).is_some(),
         cost_ns: None,
         plan: node_flat,
     },

@@ -16,7 +16,7 @@ fn segments(shape: &Shape) -> Option<Segments> {
 }
 
 fn admits(shape: &Shape) -> bool {
-    shape.node && segments(shape).is_some()
+    shape.shares_memory() && segments(shape).is_some()
 }
 
 fn cost_ns(shape: &Shape) -> f64 {

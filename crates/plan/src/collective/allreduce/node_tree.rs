@@ -12,7 +12,7 @@ use crate::{Algorithm, Buf, Plan, Shape, Span, Take};
 pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-tree", admits, cost_ns: Some(cost_ns), plan };
 
 fn admits(shape: &Shape) -> bool {
-    shape.node && shape.bytes <= SINGLE_POST_BYTES
+    shape.shares_memory() && shape.bytes <= SINGLE_POST_BYTES
 }
 
 fn cost_ns(shape: &Shape) -> f64 {

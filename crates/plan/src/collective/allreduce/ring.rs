@@ -70,10 +70,15 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Collective;
+    use crate::{Collective, Nodes};
 
     fn shape(ranks: u32, elements: u64, commutative: bool) -> Shape {
-        Shape { unit: 8, commutative, node: false, ..Shape::of(Collective::Allreduce, ranks, elements * 8) }
+        Shape {
+            unit: 8,
+            commutative,
+            nodes: Nodes::APART,
+            ..Shape::of(Collective::Allreduce, ranks, elements * 8)
+        }
     }
 
     #[test]

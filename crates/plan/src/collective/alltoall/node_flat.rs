@@ -18,7 +18,7 @@ fn segments(shape: &Shape) -> Option<Segments> {
 }
 
 fn admits(shape: &Shape) -> bool {
-    shape.node && shape.ranks as usize <= MAX_LINES + 1 && segments(shape).is_some()
+    shape.shares_memory() && shape.ranks as usize <= MAX_LINES + 1 && segments(shape).is_some()
 }
 
 fn cost_ns(shape: &Shape) -> f64 {

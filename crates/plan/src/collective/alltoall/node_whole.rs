@@ -11,7 +11,7 @@ pub(super) const ALGORITHM: Algorithm =
     Algorithm { name: "node-whole", admits, cost_ns: Some(cost_ns), plan };
 
 fn admits(shape: &Shape) -> bool {
-    shape.node && shape.total_bytes() <= SINGLE_POST_BYTES
+    shape.shares_memory() && shape.total_bytes() <= SINGLE_POST_BYTES
 }
 
 fn cost_ns(shape: &Shape) -> f64 {

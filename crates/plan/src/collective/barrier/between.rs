@@ -9,7 +9,7 @@ use crate::{Algorithm, Peer, Plan, Shape, Span};
 
 /// The preferred ones first.
 pub(super) const ALGORITHMS: &[&Algorithm] = &[
-    &Algorithm { name: "node-flat", admits: |shape| shape.node, cost_ns: None, plan: node_flat },
+    &Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost_ns: None, plan: node_flat },
     &Algorithm { name: "dissemination", admits: |_| true, cost_ns: None, plan: disseminated },
 ];
 

@@ -7,7 +7,7 @@ use crate::machine::{HOP_NS, POST_NS, PULL_NS};
 use crate::{Algorithm, Plan, Shape, Span};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-flat", admits: |shape| shape.node, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost_ns: Some(cost_ns), plan };
 
 fn cost_ns(shape: &Shape) -> f64 {
     POST_NS + HOP_NS + f64::from(shape.ranks - 1) * PULL_NS

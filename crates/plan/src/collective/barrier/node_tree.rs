@@ -8,7 +8,7 @@ use crate::peers::tree;
 use crate::{Algorithm, Plan, Shape, Span};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-tree", admits: |shape| shape.node, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "node-tree", admits: |shape| shape.shares_memory(), cost_ns: Some(cost_ns), plan };
 
 fn cost_ns(shape: &Shape) -> f64 {
     let up = POST_NS + HOP_NS + f64::from(ARITY - 1) * PULL_NS;

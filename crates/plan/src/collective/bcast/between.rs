@@ -10,7 +10,7 @@ use crate::{Algorithm, Buf, Peer, Plan, Root, Shape, Span};
 
 /// The preferred ones first.
 pub(super) const ALGORITHMS: &[&Algorithm] = &[
-    &Algorithm { name: "node-flat", admits: |shape| shape.node, cost_ns: None, plan: node_flat },
+    &Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost_ns: None, plan: node_flat },
     &Algorithm { name: "binomial", admits: |_| true, cost_ns: None, plan: tree },
 ];
 

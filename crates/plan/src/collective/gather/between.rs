@@ -8,7 +8,7 @@ use crate::{Algorithm, Buf, Peer, Plan, Root, Shape, pattern};
 
 /// The preferred ones first.
 pub(super) const ALGORITHMS: &[&Algorithm] = &[
-    &Algorithm { name: "node-flat", admits: |shape| shape.node, cost_ns: None, plan: node_flat },
+    &Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost_ns: None, plan: node_flat },
     &Algorithm { name: "direct", admits: |_| true, cost_ns: None, plan: direct },
 ];
 

@@ -8,7 +8,7 @@ use crate::segment::{Segments, Stream, stream_target_bytes};
 use crate::{Algorithm, Buf, Plan, Shape};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-flat", admits: |shape| shape.node, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost_ns: Some(cost_ns), plan };
 
 fn stream(shape: &Shape) -> Stream {
     Stream::new(Segments::cut(shape.bytes, 1, stream_target_bytes(shape.bytes)))

@@ -35,7 +35,7 @@ pub(in crate::collective) fn is_light(shape: &Shape, ranks: u32) -> bool {
 
 /// Whether lines of the most slots that are used here stay within the budget.
 pub(in crate::collective) fn fits(shape: &Shape, segments: Segments) -> bool {
-    shape.node && segments.bytes * u64::from(Stream::DEPTH) <= SLOT_BUDGET_BYTES
+    shape.shares_memory() && segments.bytes * u64::from(Stream::DEPTH) <= SLOT_BUDGET_BYTES
 }
 
 fn stream(shape: &Shape) -> Stream {

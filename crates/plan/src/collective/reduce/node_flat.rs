@@ -17,7 +17,7 @@ fn stream(shape: &Shape) -> Stream {
 
 fn admits(shape: &Shape) -> bool {
     let longest = stream(shape).segments.bytes;
-    shape.node && longest * u64::from(Stream::DEPTH) <= SLOT_BUDGET_BYTES
+    shape.shares_memory() && longest * u64::from(Stream::DEPTH) <= SLOT_BUDGET_BYTES
 }
 
 fn cost_ns(shape: &Shape) -> f64 {

@@ -21,7 +21,7 @@ fn slices(shape: &Shape) -> Option<Slices> {
 }
 
 fn admits(shape: &Shape) -> bool {
-    shape.node && slices(shape).is_some()
+    shape.shares_memory() && slices(shape).is_some()
 }
 
 fn cost_ns(shape: &Shape) -> f64 {

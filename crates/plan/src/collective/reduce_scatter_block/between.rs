@@ -15,7 +15,7 @@ use crate::{Buf, Collective, Peer, Plan, Shape, Span, Take};
 /// One hop: everybody posts his vector, and combines his block of those of the other group.
 pub(super) const NODE_WHOLE: Way = Way {
     name: "node-whole",
-    admits: |task| task.node && task.total() <= SINGLE_POST_BYTES,
+    admits: |task| task.shares_memory() && task.total() <= SINGLE_POST_BYTES,
     cost_ns: None,
     plan: node_whole,
 };
@@ -39,13 +39,13 @@ pub(super) const THROUGH_ROOTS: Way =
 
 /// The allreduce of the whole vectors.
 fn vector(task: &Task) -> Shape {
-    let &Task { remote_ranks, unit, node, .. } = task;
+    let &Task { remote_ranks, unit, nodes, .. } = task;
     let total = task.total();
     Shape {
         remote_ranks,
         received: total,
         unit,
-        node,
+        nodes,
         ..Shape::of(Collective::Allreduce, task.ranks(), total)
     }
 }

@@ -19,7 +19,7 @@ fn segments(task: &Task) -> Option<Segments> {
 }
 
 fn admits(task: &Task) -> bool {
-    task.node && task.ranks() as usize <= MAX_LINES + 1 && segments(task).is_some()
+    task.shares_memory() && task.ranks() as usize <= MAX_LINES + 1 && segments(task).is_some()
 }
 
 fn cost_ns(task: &Task) -> f64 {

@@ -11,7 +11,7 @@ use crate::{Buf, Plan, Span};
 pub(super) const WAY: Way = Way { name: "node-whole", admits, cost_ns: Some(cost_ns), plan };
 
 fn admits(task: &Task) -> bool {
-    task.node && task.total() <= SINGLE_POST_BYTES
+    task.shares_memory() && task.total() <= SINGLE_POST_BYTES
 }
 
 fn cost_ns(task: &Task) -> f64 {

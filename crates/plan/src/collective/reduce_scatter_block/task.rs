@@ -2,7 +2,8 @@
 
 use crate::build::Builder;
 use crate::segment::Segments;
-use crate::{Buf, Plan, Shape, Span};
+use crate::shape::shares_memory;
+use crate::{Buf, Nodes, Plan, Shape, Span};
 
 /// A reduce-scatter with blocks of any lengths.
 #[derive(Clone, Debug)]
@@ -16,7 +17,7 @@ pub(super) struct Task {
     /// As in [`Shape`].
     pub(super) commutative: bool,
     /// As in [`Shape`].
-    pub(super) node: bool,
+    pub(super) nodes: Nodes,
 }
 
 /// One way to carry it out: what an [`Algorithm`](crate::Algorithm) is, for a [`Task`].
@@ -36,7 +37,7 @@ impl Task {
         remote_ranks: u32,
         unit: u32,
         commutative: bool,
-        node: bool,
+        nodes: Nodes,
     ) -> Self {
         let mut end = 0;
         let ends = lengths.map(|bytes| {
@@ -44,14 +45,19 @@ impl Task {
             end
         });
         let begins = std::iter::once(0).chain(ends).collect();
-        Self { begins, remote_ranks, unit, commutative, node }
+        Self { begins, remote_ranks, unit, commutative, nodes }
     }
 
     /// Blocks of equal lengths. Between two groups this rank's gets those that the other one sends.
     pub(super) fn of(shape: &Shape) -> Self {
-        let &Shape { ranks, remote_ranks, unit, commutative, node, .. } = shape;
+        let &Shape { ranks, remote_ranks, unit, commutative, nodes, .. } = shape;
         let block = if shape.is_between() { shape.received } else { shape.bytes };
-        Self::new((0..ranks).map(|_| block), remote_ranks, unit, commutative, node)
+        Self::new((0..ranks).map(|_| block), remote_ranks, unit, commutative, nodes)
+    }
+
+    /// As [`Shape::shares_memory`].
+    pub(super) fn shares_memory(&self) -> bool {
+        shares_memory(self.nodes, self.ranks(), self.remote_ranks)
     }
 
     /// Ranks of this rank's group.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::task::{Task, Way};
 use super::{between, node_flat, node_whole, pairwise};
 use crate::build::Builder;
-use crate::{Buf, Collective, Overrides, Plan, Shape};
+use crate::{Buf, Collective, Nodes, Overrides, Plan, Shape};
 
 /// All that may decide the plan of a reduce-scatter with any blocks, as a [`Shape`] does for equal ones.
 ///
@@ -22,7 +22,7 @@ pub struct Uneven {
     /// As in [`Shape`].
     pub commutative: bool,
     /// As in [`Shape`].
-    pub node: bool,
+    pub nodes: Nodes,
 }
 
 impl Uneven {
@@ -45,7 +45,7 @@ impl Uneven {
 
     fn task(&self) -> Task {
         let lengths = self.lengths.iter().copied();
-        Task::new(lengths, self.remote_ranks, self.unit, self.commutative, self.node)
+        Task::new(lengths, self.remote_ranks, self.unit, self.commutative, self.nodes)
     }
 
     fn select(&self, task: &Task, overrides: &Overrides) -> &'static Way {

@@ -21,7 +21,7 @@ pub(crate) fn stream(shape: &Shape) -> Stream {
 
 pub(crate) fn admits(shape: &Shape) -> bool {
     let longest = stream(shape).segments.bytes;
-    shape.node && longest * u64::from(Stream::DEPTH) <= SLOT_BUDGET_BYTES
+    shape.shares_memory() && longest * u64::from(Stream::DEPTH) <= SLOT_BUDGET_BYTES
 }
 
 pub(crate) fn cost_ns(shape: &Shape) -> f64 {

@@ -10,7 +10,7 @@ use crate::{Algorithm, Buf, Plan, Shape, Span, Take};
 pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost_ns: Some(cost_ns), plan };
 
 pub(crate) fn admits(shape: &Shape) -> bool {
-    shape.node && shape.bytes <= SINGLE_POST_BYTES
+    shape.shares_memory() && shape.bytes <= SINGLE_POST_BYTES
 }
 
 pub(crate) fn cost_ns(shape: &Shape) -> f64 {

@@ -10,13 +10,13 @@ use crate::{Algorithm, Buf, MAX_LINES, Peer, Plan, Root, Shape, Span, pattern};
 pub(super) const ALGORITHMS: &[&Algorithm] = &[
     &Algorithm {
         name: "node-whole",
-        admits: |shape| shape.node && whole_bytes(shape) <= whole_limit_bytes(shape),
+        admits: |shape| shape.shares_memory() && whole_bytes(shape) <= whole_limit_bytes(shape),
         cost_ns: None,
         plan: node_whole,
     },
     &Algorithm {
         name: "node-flat",
-        admits: |shape| shape.node && has_a_line_each(shape) && segments(shape).is_some(),
+        admits: |shape| shape.shares_memory() && has_a_line_each(shape) && segments(shape).is_some(),
         cost_ns: None,
         plan: node_flat,
     },

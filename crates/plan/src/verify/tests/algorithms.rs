@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{plans, shape_of};
 use crate::verify::{Conditions, Schedule, Sends, verify, verify_under};
-use crate::{Collective, Overrides, Shape, candidates, compile};
+use crate::{Collective, Nodes, Overrides, Shape, candidates, compile};
 
 /// Which ranks work in place: none, all, or every other one.
 fn in_place_patterns(ranks: u32) -> [Vec<bool>; 3] {
@@ -116,7 +116,8 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let shape = shape_of(Collective::ALL[kind], root, ranks, elements, unit);
-        let shape = Shape { commutative, node, ..shape };
+        let nodes = if node { Nodes::One } else { Nodes::APART };
+        let shape = Shape { commutative, nodes, ..shape };
         let in_place: Vec<bool> = (0..ranks).map(|rank| seed >> rank & 1 == 1).collect();
         let overrides = Overrides::default();
         let plans: Vec<_> =

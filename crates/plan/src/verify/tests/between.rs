@@ -6,7 +6,7 @@ use super::shape_of;
 use crate::segment::SLOT_BUDGET_BYTES;
 use crate::verify::contract::Contract;
 use crate::verify::{Conditions, Flaw, FlawKind, Schedule, Sends, verify_between, verify_contract};
-use crate::{Action, Algorithm, Collective, Overrides, Overview, Peer, Plan, Shape, Span};
+use crate::{Action, Algorithm, Collective, Nodes, Overrides, Overview, Peer, Plan, Shape, Span};
 use crate::{candidates, select};
 
 const UNIT: u32 = 8;
@@ -14,7 +14,8 @@ const UNIT: u32 = 8;
 /// A collective between groups of `first` and `second` ranks, of about as many elements.
 fn overview((collective, root): (Collective, u32), first: u32, second: u32, elements: u64) -> Overview {
     let Shape { root, bytes, unit, .. } = shape_of(collective, root, 1, elements, UNIT);
-    let overview = Overview { collective, root: root.rank(), first, second, bytes: [0; 2], unit, node: true };
+    let overview =
+        Overview { collective, root: root.rank(), first, second, bytes: [0; 2], unit, nodes: Nodes::One };
     overview.with_bytes(bytes)
 }
 
@@ -151,7 +152,8 @@ proptest! {
     ) {
         let all: Vec<_> = collectives(root % (first + second)).collect();
         let collective = all[kind.index(all.len())];
-        let mut overview = Overview { node, ..overview(collective, first, second, elements) };
+        let nodes = if node { Nodes::One } else { Nodes::APART };
+        let mut overview = Overview { nodes, ..overview(collective, first, second, elements) };
         if overview.unit > 1 {
             overview = Overview { unit, ..overview }.with_bytes(elements * u64::from(unit));
         }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::verify::contract::{Alias, Contract, Expected, Part, Synchronizes};
 use crate::verify::{Conditions, Flaw, Schedule, Sends, verify_contract};
-use crate::{Buf, Overrides, Plan, Uneven};
+use crate::{Buf, Nodes, Overrides, Plan, Uneven};
 
 const UNIT: u64 = 8;
 
@@ -34,13 +34,13 @@ impl Case {
         if rank < first { (0, rank) } else { (1, rank - first) }
     }
 
-    fn uneven(&self, group: usize, node: bool) -> Uneven {
+    fn uneven(&self, group: usize, nodes: Nodes) -> Uneven {
         Uneven {
             lengths: self.groups[group].as_slice().into(),
             remote_ranks: self.groups[1 - group].len() as u32,
             unit: UNIT as u32,
             commutative: self.commutative,
-            node,
+            nodes,
         }
     }
 
@@ -84,7 +84,7 @@ impl Case {
     fn check(&self) -> Vec<&'static str> {
         let plans = |rank| {
             let (group, own) = self.place(rank);
-            self.uneven(group, true).all_plans(own as u32, self.in_place)
+            self.uneven(group, Nodes::One).all_plans(own as u32, self.in_place)
         };
         let all: Vec<_> = (0..self.ranks()).map(plans).collect();
         let names: Vec<_> = all[0].iter().map(|(name, _)| *name).collect();
@@ -157,7 +157,7 @@ proptest! {
         seed: u64,
     ) {
         let case = Case::within(&elements, in_place, commutative);
-        let uneven = case.uneven(0, node);
+        let uneven = case.uneven(0, if node { Nodes::One } else { Nodes::APART });
         let overrides = Overrides::default();
         let plans: Vec<_> =
             (0..elements.len() as u32).map(|rank| uneven.compile(rank, in_place, &overrides)).collect();

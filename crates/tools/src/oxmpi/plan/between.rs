@@ -8,7 +8,9 @@ use std::str::FromStr;
 
 use oxmpi_plan::{Overview, Plan, svg_between, verify};
 
-use super::{Request, algorithm, bytes_of, check_root, collective, draw_to, ranks_to_show, summary, unit_of};
+use super::{
+    Request, algorithm, bytes_of, check_root, collective, draw_to, nodes_of, ranks_to_show, summary, unit_of,
+};
 use crate::Outcome;
 
 /// How many ranks two groups have; written `3x4`.
@@ -89,7 +91,7 @@ fn overview(request: &Request, groups: Groups) -> Outcome<Overview> {
     let root = if info.is_rooted() { request.root } else { 0 };
     let bytes = bytes_of(request, collective, ranks)?;
     let unit = unit_of(request, collective);
-    let node = !request.messages;
-    let overview = Overview { collective, root, first, second, bytes: [0; 2], unit, node };
+    let nodes = nodes_of(request);
+    let overview = Overview { collective, root, first, second, bytes: [0; 2], unit, nodes };
     Ok(overview.with_bytes(bytes))
 }
