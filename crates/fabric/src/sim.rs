@@ -1,0 +1,163 @@
+//! A fabric within one process, in which a seed decides what happens.
+//!
+//! There is a clock that nobody reads on a wall: it moves when completions are asked for. What is posted departs some
+//! time later, when its bytes are read, and arrives some time after that. How late, what passes what on the way, what
+//! is refused and in which order completions are told is drawn from the seed, within the [`Conduct`]. So who makes the
+//! same calls sees the same things.
+//!
+//! An endpoint that is [killed](Sim::kill), or dropped, does nothing any more. What had departed from it may arrive or
+//! not; what is on its way to it fails.
+
+mod endpoint;
+mod random;
+mod world;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_mem::Region;
+
+use crate::{Access, Completion, Fabric, Limits, Order, Place, Posted, Target};
+use world::{Action, World};
+
+/// The fabric: endpoints are opened here, and die.
+#[derive(Clone, Debug)]
+pub struct Sim(Arc<Mutex<World>>);
+
+/// How the fabric behaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Conduct {
+    /// What each endpoint can do.
+    pub limits: Limits,
+    /// How long something takes on its way, at least and at most, in ticks of the clock; and how long it waits before
+    /// that, at most.
+    pub delay: (u64, u64),
+    /// Whether things to one peer pass each other.
+    pub reorders: bool,
+    /// Of so many posts about one is refused though there is room; none if 0.
+    pub refuses: usize,
+}
+
+/// An endpoint of a [`Sim`].
+#[derive(Debug)]
+pub struct SimFabric {
+    world: Arc<Mutex<World>>,
+    me: usize,
+}
+
+impl Conduct {
+    /// Long and uneven ways, short queues, and no order.
+    pub const ROUGH: Self = Self {
+        limits: Limits { message_bytes: 17 << 10, remote_bytes: 30_000, under_way: 7, receives: 64 },
+        delay: (1, 60),
+        reorders: true,
+        refuses: 5,
+    };
+    /// Short and even ways, and what a good network has room for.
+    pub const SMOOTH: Self = Self {
+        limits: Limits { message_bytes: 64 << 10, remote_bytes: 1 << 30, under_way: 256, receives: 1024 },
+        delay: (1, 1),
+        reorders: false,
+        refuses: 0,
+    };
+}
+
+impl Sim {
+    /// A fabric without endpoints.
+    pub fn new(seed: u64, conduct: Conduct) -> Self {
+        Self(Arc::new(Mutex::new(World::new(seed, conduct))))
+    }
+
+    /// One endpoint more.
+    pub fn open(&self) -> SimFabric {
+        SimFabric { me: self.world().open(), world: Arc::clone(&self.0) }
+    }
+
+    /// Lets the endpoint with an address die, if there is one.
+    pub fn kill(&self, address: &[u8]) {
+        let mut world = self.world();
+        if let Some(endpoint) = world.find(address) {
+            world.kill(endpoint);
+        }
+    }
+
+    /// The time, in ticks.
+    pub fn now(&self) -> u64 {
+        self.world().now()
+    }
+
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SimFabric {
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Fabric for SimFabric {
+    fn limits(&self) -> Limits {
+        self.world().conduct().limits
+    }
+
+    fn address(&self) -> Vec<u8> {
+        World::address(self.me)
+    }
+
+    fn reach(&mut self, address: &[u8]) -> Result<Target> {
+        let found = self.world().find(address).map(|place| Target(place as u32));
+        found.ok_or_else(|| Error::new(ErrorClass::Other, format!("no endpoint has the address {address:?}")))
+    }
+
+    fn send(&mut self, to: Target, message: Region, order: Order, context: u64) -> Posted {
+        let mut world = self.world();
+        assert!(message.len() <= world.conduct().limits.message_bytes, "long messages are sent in pieces");
+        world.post(self.me, to, order, Action::Send { message, context })
+    }
+
+    fn receive(&mut self, into: Region, context: u64) -> Posted {
+        self.world().receive(self.me, into, context)
+    }
+
+    fn register(&mut self, memory: Region, access: Access) -> Result<Place> {
+        Ok(self.world().register(self.me, memory, access))
+    }
+
+    fn unregister(&mut self, place: Place) {
+        self.world().unregister(self.me, place);
+    }
+
+    fn write(
+        &mut self,
+        to: Target,
+        from: Region,
+        place: Place,
+        data: Option<u32>,
+        order: Order,
+        context: u64,
+    ) -> Posted {
+        let mut world = self.world();
+        assert!(from.len() <= world.conduct().limits.remote_bytes, "much is written in pieces");
+        world.post(self.me, to, order, Action::Write { from, place, data, context })
+    }
+
+    fn read(&mut self, from: Target, place: Place, into: Region, context: u64) -> Posted {
+        let mut world = self.world();
+        assert!(into.len() <= world.conduct().limits.remote_bytes, "much is read in pieces");
+        world.post(self.me, from, Order::Any, Action::Read { place, into, context })
+    }
+
+    fn completions(&mut self, most: usize, list: &mut Vec<Completion>) {
+        let mut world = self.world();
+        world.tick();
+        world.complete(self.me, most, list);
+    }
+}
+
+impl Drop for SimFabric {
+    fn drop(&mut self) {
+        self.world().kill(self.me);
+    }
+}
