@@ -1,7 +1,7 @@
 //! The three lifetimes of any collective.
 //!
-//! *Blocking*: the run lives on the caller's stack and goes to its end. *Nonblocking*: the engine keeps the
-//! run, begun once. *Persistent*: the engine keeps it, on a channel of its own, to be begun at will.
+//! *Blocking*: the run lives on the caller's stack and goes to its end. *Nonblocking*: it begins there, and the engine
+//! keeps it unless it is over at once. *Persistent*: the engine keeps it, on a channel of its own, to be begun at will.
 //!
 //! MPI-5.0: Collective Communication, Nonblocking Collective Operations; Persistent Collective Operations.
 
