@@ -41,8 +41,8 @@ pub struct Run {
     iteration: u64,
     step: usize,
     scratch: Taken,
-    /// Sends and receives under way, with the step that began them.
-    under_way: Vec<(u32, OpKey)>,
+    /// Sends and receives under way, with the step that began them and the segment.
+    under_way: Vec<(Begun, OpKey)>,
     /// Offset of what this rank stages for each of its lines.
     staged: [Option<NonZeroU64>; MAX_LINES],
     /// What went wrong first. The run goes on all the same: the other ranks count on it.
@@ -50,6 +50,13 @@ pub struct Run {
     /// What the run waits for, if it is a peer's post.
     awaits: Option<Awaits>,
     finished: bool,
+}
+
+/// Which message of a run: the step that began it, and the segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Begun {
+    step: u32,
+    segment: u32,
 }
 
 /// A post of a peer that has not been there yet.
@@ -215,9 +222,9 @@ impl Run {
         if self.finished || !channel.admits(self.turn.number) {
             return None;
         }
-        let message = self.under_way.iter().find_map(|&(step, key)| match p2p.needs(key) {
+        let message = self.under_way.iter().find_map(|&(begun, key)| match p2p.needs(key) {
             Needs::Answer(peer) => absent.is_gone(peer).then_some(peer),
-            Needs::Message(_) => match plan.steps[step as usize].action {
+            Needs::Message(_) => match plan.steps[begun.step as usize].action {
                 Action::Receive { from, .. } => {
                     let peer = channel.address(from).peer;
                     absent.is_leaving(peer).then_some(peer)
@@ -280,7 +287,7 @@ impl Run {
         if segment >= means.plan.segments {
             return true;
         }
-        if !step.after.is_empty() && !self.completed(Some(&step.after), means) {
+        if !step.after.is_empty() && !self.completed(Some((&step.after, segment)), means) {
             return false;
         }
         match step.action {
@@ -300,8 +307,8 @@ impl Run {
                     [left, right, into].map(|span| self.dense(means.binding, &span, segment));
                 means.binding.reducer().combine(&left, &right, &into);
             }
-            Action::Send { to, from } => self.send(to, &from, means),
-            Action::Receive { from, into } => self.receive(from, &into, means),
+            Action::Send { to, from } => self.send(to, &from, segment, means),
+            Action::Receive { from, into } => self.receive(from, &into, segment, means),
         }
         true
     }
@@ -435,35 +442,46 @@ impl Run {
         }
     }
 
-    fn send(&mut self, to: Peer, from: &Span, means: &mut Means<'_>) {
-        let buffer = self.sub_buffer(means.binding, from);
+    fn send(&mut self, to: Peer, from: &Span, segment: u64, means: &mut Means<'_>) {
+        let buffer = self.sub_buffer(means.binding, from, segment);
         let (address, source) = (means.channel.address(to), means.channel.source_for(to));
         if let Some(key) = means.p2p.send_noted(address, source, self.tag(), self.word, &buffer) {
-            self.under_way.push((self.step as u32, key));
+            self.under_way.push((self.begun(segment), key));
         }
     }
 
-    fn receive(&mut self, from: Peer, into: &Span, means: &mut Means<'_>) {
-        let buffer = self.sub_buffer(means.binding, into);
+    fn receive(&mut self, from: Peer, into: &Span, segment: u64, means: &mut Means<'_>) {
+        let buffer = self.sub_buffer(means.binding, into, segment);
         let pattern = Pattern { source: Some(source(from)), tag: Some(self.tag()) };
         let key = means.p2p.receive_noted(means.channel.context(), pattern, buffer);
         match means.p2p.take_noted(key) {
-            Some((outcome, note)) => self.conclude(self.step as u32, outcome, note, means),
-            None => self.under_way.push((self.step as u32, key)),
+            Some((outcome, note)) => self.conclude(self.begun(segment), outcome, note, means),
+            None => self.under_way.push((self.begun(segment), key)),
         }
     }
 
-    /// Whether the sends and receives begun by `steps` (by all steps, if `None`) are over.
+    /// What the present step begins for `segment`.
+    fn begun(&self, segment: u64) -> Begun {
+        // There are fewer than `SEGMENTS_PER_RUN`.
+        Begun { step: self.step as u32, segment: segment as u32 }
+    }
+
+    /// Whether the sends and receives that certain steps have begun for a segment (all, if `None`) are over.
     #[inline]
-    fn completed(&mut self, steps: Option<&[u32]>, means: &mut Means<'_>) -> bool {
+    fn completed(&mut self, meant: Option<(&[u32], u64)>, means: &mut Means<'_>) -> bool {
         let mut place = 0;
         let mut all = true;
-        while let Some(&(step, key)) = self.under_way.get(place) {
-            if steps.is_some_and(|steps| !steps.contains(&step)) {
+        let is_meant = |begun: Begun| {
+            meant.is_none_or(|(steps, segment)| {
+                u64::from(begun.segment) == segment && steps.contains(&begun.step)
+            })
+        };
+        while let Some(&(begun, key)) = self.under_way.get(place) {
+            if !is_meant(begun) {
                 place += 1;
             } else if let Some((outcome, note)) = means.p2p.take_noted(key) {
                 self.under_way.swap_remove(place);
-                self.conclude(step, outcome, note, means);
+                self.conclude(begun, outcome, note, means);
             } else {
                 all = false;
                 place += 1;
@@ -473,17 +491,18 @@ impl Run {
     }
 
     /// Looks at what a message has brought, or why there is none.
-    fn conclude(&mut self, step: u32, outcome: Outcome, note: u64, means: &mut Means<'_>) {
+    fn conclude(&mut self, begun: Begun, outcome: Outcome, note: u64, means: &mut Means<'_>) {
         let has_come = !outcome.status.cancelled
             && outcome.error.as_ref().is_none_or(|error| error.class() == ErrorClass::Truncate);
-        if let Action::Receive { from, into } = means.plan.steps[step as usize].action
+        if let Action::Receive { from, into } = means.plan.steps[begun.step as usize].action
             && has_come
         {
             if note != self.expected && !self.agrees(from, note, means.channel) {
                 return;
             }
-            if outcome.status.bytes < into.bytes {
-                self.fail(too_short(from, outcome.status.bytes, into.bytes));
+            let (_, bytes) = into.at(begun.segment.into());
+            if outcome.status.bytes < bytes {
+                self.fail(too_short(from, outcome.status.bytes, bytes));
             }
         }
         outcome.error.into_iter().for_each(|error| self.fail(error));
@@ -533,8 +552,8 @@ impl Run {
                 }
             }
         }
-        for (step, key) in self.under_way.clone() {
-            match plan.steps[step as usize].action {
+        for (begun, key) in self.under_way.clone() {
+            match plan.steps[begun.step as usize].action {
                 Action::Receive { from: peer, .. } | Action::Send { to: peer, .. }
                     if !p2p.is_done(key) && self.is_stranger(peer, channel) =>
                 {
@@ -570,8 +589,8 @@ impl Run {
     }
 
     /// What a message carries or fills.
-    fn sub_buffer(&self, binding: &Binding, span: &Span) -> Buffer {
-        let (offset, bytes) = span.at(0);
+    fn sub_buffer(&self, binding: &Binding, span: &Span, segment: u64) -> Buffer {
+        let (offset, bytes) = span.at(segment);
         match self.part(binding, span.buf, offset, bytes) {
             Some(region) => Buffer::dense(region),
             None => binding.buffer(span.buf).slice(offset, bytes),

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// See the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +34,7 @@ pub enum Nodes {
 #[derive(Clone, Copy)]
 pub struct NodeMap(&'static Map);
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Map {
     /// The node of each rank.
     node_of: Box<[u32]>,
@@ -43,6 +43,8 @@ struct Map {
     /// Where those of each node begin, and where the last ones end.
     begins: Box<[u32]>,
     digest: u64,
+    /// [`Nodes::as_ranges`], once somebody has asked.
+    ranges: OnceLock<Nodes>,
 }
 
 impl Nodes {
@@ -121,6 +123,21 @@ impl Nodes {
         self.node_of(a) == self.node_of(b)
     }
 
+    /// The same map with every node cut into ranges of consecutive ranks, each of which counts as a node: for what
+    /// must be combined in the order of ranks.
+    pub fn as_ranges(&self) -> Self {
+        let Self::Irregular(NodeMap(map)) = *self else { return *self };
+        *map.ranges.get_or_init(|| {
+            let mut range = 0;
+            let mut before = 0;
+            let mut next = |&node: &u32| {
+                range += u32::from(node != std::mem::replace(&mut before, node));
+                range
+            };
+            Self::of(&map.node_of.iter().map(&mut next).collect::<Vec<_>>())
+        })
+    }
+
     /// The most ranks that a node has, of `ranks` ranks in all.
     pub fn largest(&self, ranks: u32) -> u32 {
         match *self {
@@ -171,7 +188,13 @@ impl Map {
             members[*place as usize] = rank;
             *place += 1;
         }
-        Self { node_of: node_of.into(), members: members.into(), begins: begins.into(), digest }
+        Self {
+            node_of: node_of.into(),
+            members: members.into(),
+            begins: begins.into(),
+            digest,
+            ranges: OnceLock::new(),
+        }
     }
 }
 
@@ -293,6 +316,16 @@ mod tests {
         assert_eq!(one.digest(), other.digest());
         assert_ne!(one, third);
         assert_ne!(one.digest(), third.digest());
+    }
+
+    #[test]
+    fn ranges_are_cut_where_the_node_changes() {
+        let ranges = |labels: &[u32]| Nodes::of(labels).as_ranges();
+        assert_eq!(ranges(&[0, 1, 0, 1]), Nodes::APART);
+        assert_eq!(ranges(&[0, 0, 1, 1, 0, 0]), Nodes::Regular { per_node: 2 });
+        assert_eq!(ranges(&[0, 1, 1, 0]), Nodes::of(&[0, 1, 1, 2]));
+        assert_eq!(ranges(&[0, 1, 1]), Nodes::of(&[0, 1, 1]));
+        assert_eq!(ranges(&[0, 0, 1]), Nodes::Regular { per_node: 2 });
     }
 
     fn check(nodes: Nodes, ranks: u32) {

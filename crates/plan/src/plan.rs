@@ -9,9 +9,12 @@
 //! grow with the message.
 //!
 //! **Order.** Steps happen in order. [`Action::Send`] and [`Action::Receive`] are only *begun* in order: what
-//! depends on their completion says so in [`Step::after`]; a plan is over when all its steps are complete.
-//! Every other step is complete before the next one begins. Sends and receives occur only in plans of one
-//! segment.
+//! depends on their completion says so in [`Step::after`], which means those of the segment that the step works
+//! on; a plan is over when all its steps are complete. Every other step is complete before the next one begins.
+//!
+//! **Messages.** Between two ranks, the `n`-th message that is sent is the `n`-th that is received, in the order in
+//! which the loop begins them: with several segments, both ranks meet those between them in the same order. Of a
+//! segment that is empty, the messages are too.
 //!
 //! **Lines.** Inside a node a rank *posts* a span on one of its lines, and peers *pull* it: at once if it is
 //! posted already, else the puller waits. Line `l` keeps the last `lines[l].depth` segments; posting segment
@@ -55,7 +58,8 @@ pub struct Step {
     pub action: Action,
     /// How many segments behind the front of the pipeline this step works.
     pub delay: u32,
-    /// Indices of earlier [`Action::Send`] and [`Action::Receive`] steps that must be complete before.
+    /// Indices of earlier [`Action::Send`] and [`Action::Receive`] steps, with no more delay, whose messages of the
+    /// segment that this step works on must be complete before.
     pub after: Vec<u32>,
 }
 

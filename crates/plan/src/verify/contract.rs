@@ -4,7 +4,7 @@
 use super::value::{Piece, list};
 use super::{Flaw, FlawKind};
 use crate::peers::groups::counted_through;
-use crate::{Buf, Peer};
+use crate::{Buf, Nodes, Peer};
 
 /// A collective's promises.
 pub(super) struct Contract {
@@ -14,6 +14,8 @@ pub(super) struct Contract {
     pub(super) first_group: u32,
     /// Bytes of an element; reductions never cut one.
     pub(super) unit: u64,
+    /// Which ranks share memory; between two groups all do.
+    pub(super) nodes: Nodes,
     /// Whether contributions may be combined in another order than that of the ranks.
     pub(super) commutative: bool,
     /// Whom a rank that is through knows to have begun.
@@ -74,6 +76,11 @@ impl Contract {
     /// The group of a rank: 0 or 1.
     pub(super) fn group(&self, rank: u32) -> usize {
         usize::from(rank >= self.first_group)
+    }
+
+    /// Whether two ranks can see each other's lines.
+    pub(super) fn shares(&self, a: u32, b: u32) -> bool {
+        self.nodes.shares(a, b)
     }
 
     /// Whom `rank` means by `peer`.

@@ -31,12 +31,12 @@ pub(super) fn lines(plans: &[Plan]) -> &[Line] {
 
 fn check_step(plan: &Plan, index: usize, step: &Step) -> Result<(), Flaw> {
     let is_message = |step: &Step| matches!(step.action, Action::Send { .. } | Action::Receive { .. });
-    if is_message(step) && plan.segments > 1 {
-        return Err(malformed("a message in a plan of several segments"));
-    }
     for &earlier in &step.after {
         if earlier as usize >= index || !is_message(&plan.steps[earlier as usize]) {
             return Err(malformed(format!("waits for step {earlier}, which is no earlier message")));
+        }
+        if plan.steps[earlier as usize].delay > step.delay {
+            return Err(malformed(format!("waits for step {earlier}, which works further behind")));
         }
     }
     if let Some(into) = target(&step.action)

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::contract::{Alias, Contract, Expected, Part, Synchronizes};
-use crate::{Buf, CollectiveInfo, Combines, Holds, Overview, Shape, Whose};
+use crate::{Buf, CollectiveInfo, Combines, Holds, Nodes, Overview, Shape, Whose};
 
 impl Contract {
     /// The contract of a shape, `in_place[r]` saying whether rank `r` works in place.
@@ -21,7 +21,12 @@ impl Contract {
             nodes: shape.nodes,
         };
         let synchronizes = if shape.synchronizes() { Synchronizes::All } else { Synchronizes::Nobody };
-        Self { commutative: shape.commutative, synchronizes, ..Self::new(&overview, in_place) }
+        Self {
+            commutative: shape.commutative,
+            nodes: shape.nodes,
+            synchronizes,
+            ..Self::new(&overview, in_place)
+        }
     }
 
     /// The contract of a collective between two groups. Its plans keep the order of ranks for all operations.
@@ -39,6 +44,7 @@ impl Contract {
             first_group: overview.first,
             unit: u64::from(overview.unit.max(1)),
             commutative: false,
+            nodes: Nodes::One,
             synchronizes: Synchronizes::Nobody,
             has_equal_results: overview.collective.info().has_equal_results(),
         }

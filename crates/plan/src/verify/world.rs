@@ -42,6 +42,7 @@ struct Rank<'a> {
 /// A message under way, and the memory it reads or writes.
 struct Pending {
     step: u32,
+    segment: u64,
     message: Message,
     is_send: bool,
     buf: Buf,
@@ -138,8 +139,7 @@ impl<'a> World<'a> {
     /// Completes the run of `rank` if its messages are complete, and begins the next one.
     fn complete(&mut self, rank: u32) -> Result<bool, Flaw> {
         let index = rank as usize;
-        let steps: Vec<u32> = self.ranks[index].pending.iter().map(|pending| pending.step).collect();
-        if !self.settle(rank, &steps)? {
+        if !self.settle(rank, |_| true)? {
             return Ok(false);
         }
         let run = self.ranks[index].run;
@@ -192,13 +192,14 @@ impl<'a> World<'a> {
     fn attempt(&mut self, rank: u32, index: usize, segment: u64) -> Result<bool, Flaw> {
         let plans = self.plans;
         let step = &plans[rank as usize].steps[index];
-        if !self.settle(rank, &step.after)? || !self.is_ready(rank, step, segment)? {
+        let is_awaited = |pending: &Pending| pending.segment == segment && step.after.contains(&pending.step);
+        if !self.settle(rank, is_awaited)? || !self.is_ready(rank, step, segment)? {
             return Ok(false);
         }
         let number = self.ranks[rank as usize].clock.tick(rank as usize);
         match step.action {
-            Action::Send { to, from } => self.send(rank, index, to, from)?,
-            Action::Receive { from, into } => self.receive(rank, index, from, into)?,
+            Action::Send { to, from } => self.send(rank, (index, segment), to, from)?,
+            Action::Receive { from, into } => self.receive(rank, (index, segment), from, into)?,
             Action::Copy { from, into } => {
                 let pieces = self.read(rank, from, segment)?;
                 self.write(rank, into, segment, &pieces)?;
@@ -246,10 +247,12 @@ impl<'a> World<'a> {
         match step.action {
             Action::Post { .. } if run >= LINE_SETS && self.contract.synchronizes != Synchronizes::All => {
                 let earlier = &self.completed[(run - LINE_SETS) as usize];
-                if earlier.iter().any(Option::is_none) {
+                let is_near = |&(other, _): &(u32, _)| self.contract.shares(rank, other);
+                let near = || (0..).zip(earlier).filter(is_near).map(|(_, moment)| moment);
+                if near().any(Option::is_none) {
                     return Ok(false);
                 }
-                for moment in earlier.iter().flatten() {
+                for moment in near().flatten() {
                     self.ranks[rank as usize].clock.join(moment);
                 }
                 Ok(true)
@@ -261,23 +264,25 @@ impl<'a> World<'a> {
             }
             Action::Excerpt { peer, line, .. } | Action::Pull { peer, line, .. } => {
                 let owner = self.contract.resolve(rank, peer)?;
+                if !self.contract.shares(rank, owner) {
+                    return Err(Flaw::new(FlawKind::Malformed, format!("rank {owner} is on another node")));
+                }
                 Ok(self.lines.posted(owner, line, (run, segment))?.is_some())
             }
             _ => Ok(true),
         }
     }
 
-    /// If the given steps of `rank` are complete, learns what that tells; says whether they are.
-    fn settle(&mut self, rank: u32, steps: &[u32]) -> Result<bool, Flaw> {
+    /// If the messages of `rank` that are meant are complete, learns what that tells; says whether they are.
+    fn settle(&mut self, rank: u32, is_meant: impl Fn(&Pending) -> bool) -> Result<bool, Flaw> {
         let state = &mut self.ranks[rank as usize];
         let channels = &self.channels;
-        let is_meant = |pending: &Pending| steps.contains(&pending.step);
         let mut meant = state.pending.iter().filter(|pending| is_meant(pending));
         if !meant.all(|pending| channels.is_complete(pending.message)) {
             return Ok(false);
         }
         let (complete, rest): (Vec<_>, Vec<_>) =
-            mem::take(&mut state.pending).into_iter().partition(is_meant);
+            mem::take(&mut state.pending).into_iter().partition(&is_meant);
         state.pending = rest;
         for pending in complete {
             if let Some(moment) = channels.learned(pending.message) {
@@ -291,27 +296,41 @@ impl<'a> World<'a> {
         Ok(true)
     }
 
-    fn send(&mut self, rank: u32, index: usize, to: Peer, from: Span) -> Result<(), Flaw> {
+    fn send(&mut self, rank: u32, (index, segment): (usize, u64), to: Peer, from: Span) -> Result<(), Flaw> {
         let to = self.contract.resolve(rank, to)?;
-        let pieces = self.read(rank, from, 0)?;
+        let pieces = self.read(rank, from, segment)?;
         let state = &mut self.ranks[rank as usize];
-        let (offset, bytes) = from.at(0);
+        let (offset, bytes) = from.at(segment);
         let message = self.channels.send(rank, to, bytes, pieces, state.clock.moment());
         let (buf, begin) = state.buffers.resolve(from.buf, offset);
         let step = index as u32;
-        state.pending.push(Pending { step, message, is_send: true, buf, begin, end: begin + bytes });
+        state.pending.push(Pending { step, segment, message, is_send: true, buf, begin, end: begin + bytes });
         Ok(())
     }
 
-    fn receive(&mut self, rank: u32, index: usize, from: Peer, into: Span) -> Result<(), Flaw> {
+    fn receive(
+        &mut self,
+        rank: u32,
+        (index, segment): (usize, u64),
+        from: Peer,
+        into: Span,
+    ) -> Result<(), Flaw> {
         let from = self.contract.resolve(rank, from)?;
-        self.check_access(rank, into, 0, Access::Write)?;
+        self.check_access(rank, into, segment, Access::Write)?;
         let state = &mut self.ranks[rank as usize];
-        let (offset, bytes) = into.at(0);
+        let (offset, bytes) = into.at(segment);
         let message = self.channels.receive(from, rank, bytes, state.clock.moment());
         let (buf, begin) = state.buffers.resolve(into.buf, offset);
         let step = index as u32;
-        state.pending.push(Pending { step, message, is_send: false, buf, begin, end: begin + bytes });
+        state.pending.push(Pending {
+            step,
+            segment,
+            message,
+            is_send: false,
+            buf,
+            begin,
+            end: begin + bytes,
+        });
         Ok(())
     }
 

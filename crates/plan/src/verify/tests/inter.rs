@@ -7,7 +7,7 @@ use crate::pattern::Pattern;
 use crate::pattern::inter::{allgatherv, alltoallv, gatherv, scatterv};
 use crate::verify::contract::{Contract, Expected, Part, Synchronizes};
 use crate::verify::{Conditions, Flaw, Schedule, Sends, verify_contract};
-use crate::{Action, Plan, Root, Span};
+use crate::{Action, Nodes, Plan, Root, Span};
 
 /// Two groups; their ranks are counted through.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +78,7 @@ impl Kind {
     /// The collective on vectors and blocks of about `bytes` bytes.
     fn case(self, pair: Pair, bytes: u64) -> Case {
         let contract = Contract {
+            nodes: Nodes::One,
             parts: (0..pair.ranks()).map(|rank| self.part(pair, rank, bytes)).collect(),
             first_group: pair.first,
             unit: 1,

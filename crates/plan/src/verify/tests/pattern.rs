@@ -9,7 +9,7 @@ use crate::pattern::{
 use crate::peers::groups::counted_through;
 use crate::verify::contract::{Alias, Contract, Expected, Part, Synchronizes};
 use crate::verify::{Conditions, Flaw, Schedule, Sends, verify_contract};
-use crate::{Buf, Plan};
+use crate::{Buf, Nodes, Plan};
 
 /// Verifies both plans of patterns against what each rank has and should get, with both kinds of sends.
 fn verify(parts: Vec<Part>, patterns: &[Pattern], seed: u64) -> Result<(), Flaw> {
@@ -20,7 +20,15 @@ fn verify(parts: Vec<Part>, patterns: &[Pattern], seed: u64) -> Result<(), Flaw>
 /// The same of two groups, of which the first has `first_group` ranks.
 fn verify_between(parts: Vec<Part>, first_group: u32, patterns: &[Pattern], seed: u64) -> Result<(), Flaw> {
     let (commutative, synchronizes, has_equal_results) = (false, Synchronizes::Nobody, false);
-    let contract = Contract { parts, first_group, unit: 1, commutative, synchronizes, has_equal_results };
+    let contract = Contract {
+        parts,
+        first_group,
+        unit: 1,
+        nodes: Nodes::One,
+        commutative,
+        synchronizes,
+        has_equal_results,
+    };
     let by_messages: Vec<Plan> = patterns.iter().map(Pattern::by_messages).collect();
     for sends in [Sends::Buffered, Sends::Synchronous] {
         verify_contract(&contract, &by_messages, Conditions { sends, schedule: Schedule::Random(seed) })?;

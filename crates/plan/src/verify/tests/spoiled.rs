@@ -2,7 +2,7 @@
 
 use super::{plans, shape_of};
 use crate::verify::{Conditions, FlawKind, Schedule, Sends, verify, verify_under};
-use crate::{Action, Algorithm, Buf, Collective, Plan, Shape, Span, Take, candidates};
+use crate::{Action, Algorithm, Buf, Collective, Nodes, Peer, Plan, Shape, Span, Step, Take, candidates};
 
 fn shape((collective, root): (Collective, u32), ranks: u32, bytes: u64) -> Shape {
     Shape { commutative: false, ..shape_of(collective, root, ranks, bytes / 8, 8) }
@@ -108,6 +108,43 @@ fn a_reduction_into_what_is_being_sent_races() {
         plans[0].steps[5].after.retain(|&step| step != 3);
     });
     assert_eq!(flaw, FlawKind::Race);
+}
+
+#[test]
+fn a_rank_cannot_pull_from_another_node() {
+    let near = shape((Collective::Allreduce, 0), 4, 8);
+    let plans = plans(named(&near, "node-flat"), &near, &[false; 4]);
+    let far = Shape { nodes: Nodes::Regular { per_node: 2 }, ..near };
+    let conditions = Conditions { sends: Sends::Buffered, schedule: Schedule::Fair };
+    assert_eq!(verify_under(&near, &[false; 4], &plans, conditions), Ok(()));
+    let flaw = verify_under(&far, &[false; 4], &plans, conditions).expect_err("they share no memory");
+    assert_eq!(flaw.kind, FlawKind::Malformed);
+}
+
+/// A vector of two segments passed on from rank to rank by messages, `delays` saying how far behind the front they are
+/// received, and sent on.
+fn passed_on(delays: [u32; 2]) -> Result<(), FlawKind> {
+    let shape = Shape { nodes: Nodes::APART, ..shape((Collective::Bcast, 0), 3, 20) };
+    let vector = Span { buf: Buf::Recv, offset: 0, bytes: 12, stride: 12, end: shape.bytes };
+    let step = |action, delay, after| Step { action, delay, after };
+    let plan = |rank: u32| {
+        let receive = (rank > 0)
+            .then(|| step(Action::Receive { from: Peer::Local(rank - 1), into: vector }, delays[0], vec![]));
+        let after = if rank > 0 { vec![0] } else { vec![] };
+        let send = (rank < 2)
+            .then(|| step(Action::Send { to: Peer::Local(rank + 1), from: vector }, delays[1], after));
+        let steps = receive.into_iter().chain(send).collect();
+        Plan { steps, segments: 2, lines: vec![], scratch_bytes: 0 }
+    };
+    let plans: Vec<_> = (0..3).map(plan).collect();
+    verify(&shape, &[false; 3], &plans, 1).map_err(|flaw| flaw.kind)
+}
+
+#[test]
+fn messages_of_segments_are_waited_for_segment_by_segment() {
+    assert_eq!(passed_on([0, 0]), Ok(()));
+    assert_eq!(passed_on([0, 1]), Ok(()));
+    assert_eq!(passed_on([1, 0]), Err(FlawKind::Malformed));
 }
 
 #[test]

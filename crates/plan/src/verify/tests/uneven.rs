@@ -65,6 +65,7 @@ impl Case {
 
     fn verify(&self, plans: &[Plan], seed: u64) -> Result<(), Flaw> {
         let contract = Contract {
+            nodes: Nodes::One,
             parts: (0..self.ranks()).map(|rank| self.part(rank)).collect(),
             first_group: self.groups[0].len() as u32,
             unit: UNIT,
