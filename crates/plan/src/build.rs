@@ -117,9 +117,145 @@ impl Builder {
         }
     }
 
+    /// Appends the plan of a part: of some of the ranks, who sit where `seat` says, its lines beside those that are
+    /// there. It begins when the messages of the steps in `after` are complete.
+    ///
+    /// Returns the steps whose messages nobody in the part has waited for, those in `after` included if it is empty:
+    /// what is appended next may have to.
+    ///
+    /// # Panics
+    /// If the part has not as many segments, or works less far behind than a step in `after`.
+    pub(crate) fn splice(&mut self, part: Plan, seat: &Seat<'_>, after: &[u32]) -> Vec<u32> {
+        let (first_step, first_line) = (self.plan.steps.len() as u32, self.plan.lines.len() as u8);
+        let scratch = self.scratch(part.scratch_bytes);
+        for Line { slot_bytes, depth } in part.lines {
+            self.line(slot_bytes, depth);
+        }
+        if part.steps.is_empty() {
+            return after.to_vec();
+        }
+        assert!(
+            part.segments == self.plan.segments,
+            "{} segments set into {}",
+            part.segments,
+            self.plan.segments
+        );
+        let moved = Moved { seat, scratch, first_line };
+        // What works furthest ahead is the first to meet each segment.
+        let ahead = part.steps.iter().map(|step| step.delay).min().unwrap_or(0);
+        let begin = part.steps.iter().position(|step| step.delay == ahead);
+        let has_begun = |&step: &u32| self.plan.steps[step as usize].delay <= self.delay + ahead;
+        assert!(after.iter().all(has_begun), "a part cannot wait for what is further behind");
+        let mut open = Vec::new();
+        for (index, mut step) in part.steps.into_iter().enumerate() {
+            open.retain(|message| !step.after.contains(message));
+            if matches!(step.action, Action::Send { .. } | Action::Receive { .. }) {
+                open.push(index as u32);
+            }
+            step.after.iter_mut().for_each(|earlier| *earlier += first_step);
+            if Some(index) == begin {
+                step.after.extend_from_slice(after);
+            }
+            step.delay += self.delay;
+            step.action = moved.action(step.action);
+            self.plan.steps.push(step);
+        }
+        open.into_iter().map(|message| message + first_step).collect()
+    }
+
+    /// Those of `steps` that receive.
+    pub(crate) fn receives(&self, steps: &[u32]) -> Vec<u32> {
+        let receives = |&step: &u32| matches!(self.plan.steps[step as usize].action, Action::Receive { .. });
+        steps.iter().copied().filter(receives).collect()
+    }
+
     fn push(&mut self, action: Action, after: &[u32]) -> u32 {
         let index = u32::try_from(self.plan.steps.len()).expect("a plan has a few steps per rank");
         self.plan.steps.push(Step { action, delay: self.delay, after: after.to_vec() });
         index
+    }
+}
+
+/// Where a part of a plan is set: who its ranks are, and where its buffers are.
+pub(crate) struct Seat<'a> {
+    /// The rank that is the part's `r`-th.
+    pub(crate) rank_of: &'a dyn Fn(u32) -> u32,
+    /// The buffer that the part sends from, from where it begins.
+    pub(crate) send: Origin,
+    /// The one that it receives into.
+    pub(crate) recv: Origin,
+}
+
+/// Where the buffer of a part begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    buf: Buf,
+    offset: u64,
+}
+
+/// How the steps of a part are seen from the whole.
+struct Moved<'a> {
+    seat: &'a Seat<'a>,
+    scratch: Span,
+    first_line: u8,
+}
+
+impl Origin {
+    /// The beginning of the user's send buffer.
+    pub(crate) const SEND: Self = Self { buf: Buf::Send, offset: 0 };
+    /// The beginning of the user's receive buffer.
+    pub(crate) const RECV: Self = Self { buf: Buf::Recv, offset: 0 };
+
+    /// Where `span` begins.
+    pub(crate) fn of(span: Span) -> Self {
+        Self { buf: span.buf, offset: span.offset }
+    }
+}
+
+impl Moved<'_> {
+    fn span(&self, span: Span) -> Span {
+        let Origin { buf, offset } = match span.buf {
+            Buf::Send => self.seat.send,
+            Buf::Recv => self.seat.recv,
+            Buf::Scratch => Origin::of(self.scratch),
+        };
+        if span == Span::EMPTY { span } else { span.moved(buf, offset) }
+    }
+
+    fn peer(&self, peer: Peer) -> Peer {
+        match peer {
+            Peer::Local(rank) => Peer::Local((self.seat.rank_of)(rank)),
+            Peer::Remote(_) => panic!("parts are of one group"),
+        }
+    }
+
+    fn action(&self, action: Action) -> Action {
+        match action {
+            Action::Send { to, from } => Action::Send { to: self.peer(to), from: self.span(from) },
+            Action::Receive { from, into } => {
+                Action::Receive { from: self.peer(from), into: self.span(into) }
+            }
+            Action::Copy { from, into } => Action::Copy { from: self.span(from), into: self.span(into) },
+            Action::Reduce { left, right, into } => {
+                let [left, right, into] = [left, right, into].map(|span| self.span(span));
+                Action::Reduce { left, right, into }
+            }
+            Action::Post { line, from } => {
+                Action::Post { line: self.first_line + line, from: self.span(from) }
+            }
+            Action::Pull { peer, line, skip, into, take } => {
+                let take = match take {
+                    Take::Copy => take,
+                    Take::Left { right } => Take::Left { right: self.span(right) },
+                    Take::Right { left } => Take::Right { left: self.span(left) },
+                };
+                let (peer, line) = (self.peer(peer), self.first_line + line);
+                Action::Pull { peer, line, skip, into: self.span(into), take }
+            }
+            Action::Excerpt { peer, line, begin, into } => {
+                let (peer, line) = (self.peer(peer), self.first_line + line);
+                Action::Excerpt { peer, line, begin, into: self.span(into) }
+            }
+        }
     }
 }

@@ -195,6 +195,11 @@ impl Span {
         Self { buf, offset, bytes, stride: 0, end: offset + bytes }
     }
 
+    /// The same range of a buffer that begins at `offset` in `buf`.
+    pub(crate) const fn moved(self, buf: Buf, offset: u64) -> Self {
+        Self { buf, offset: self.offset + offset, end: self.end + offset, ..self }
+    }
+
     /// The range of bytes in segment `segment`: beginning and length.
     #[inline]
     pub const fn at(&self, segment: u64) -> (u64, u64) {

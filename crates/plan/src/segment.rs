@@ -5,7 +5,7 @@
 //! budget, measured at 2 to 8 ranks on two cores, 64 to 256 KiB are better than anything shorter.
 
 use crate::build::Builder;
-use crate::{Buf, Peer, Span};
+use crate::{Buf, Peer, Shape, Span};
 
 /// A vector cut into segments of equal length but the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,21 @@ impl Segments {
         }
         let target = (line_budget / u64::from(Stream::DEPTH)).min(SEGMENT_MAX_BYTES / 2) / 64 * 64;
         (target >= SEGMENT_MIN_BYTES.max(grain_bytes(unit))).then(|| Self::cut(block, unit, target))
+    }
+
+    /// A vector that is not cut.
+    pub(crate) fn whole(total: u64) -> Self {
+        Self { count: 1, bytes: total, total }
+    }
+
+    /// Scratch memory for a segment at a time, as long as the segment is.
+    pub(crate) fn operand(&self, builder: &mut Builder) -> Span {
+        if self.bytes * self.count == self.total {
+            builder.scratch(self.bytes)
+        } else {
+            // The last segment is shorter, and so must be its operand: one behind the other they are.
+            self.span(Buf::Scratch, builder.scratch(self.total).offset)
+        }
     }
 
     /// Bytes of the vector.
@@ -98,6 +113,21 @@ impl Stream {
     pub(crate) const DEPTH: u32 = 4;
     /// How many segments a reader gives credit ahead.
     const LAG: u32 = Self::DEPTH / 2;
+
+    /// The vector of `shape` on its way through one line.
+    pub(crate) fn of(shape: &Shape) -> Self {
+        Self::new(Segments::cut(shape.bytes, shape.unit, stream_target_bytes(shape.bytes)))
+    }
+
+    /// How far behind the front a reader pulls.
+    pub(crate) fn lag(&self) -> u32 {
+        if self.credits { Self::LAG } else { 0 }
+    }
+
+    /// Whether its slots keep within the budget of a rank.
+    pub(crate) fn fits(&self) -> bool {
+        self.segments.bytes * u64::from(Self::DEPTH) <= SLOT_BUDGET_BYTES
+    }
 
     /// A stream of `segments`.
     pub(crate) fn new(segments: Segments) -> Self {
@@ -156,7 +186,7 @@ impl Stream {
 
     /// A reader's part: pulls by `pull`, then gives credit.
     pub(crate) fn read(&self, builder: &mut Builder, lines: StreamLines, pull: impl FnOnce(&mut Builder)) {
-        builder.delay(if self.credits { Self::LAG } else { 0 });
+        builder.delay(self.lag());
         pull(builder);
         builder.delay(0);
         if let Some(credit) = lines.credit {

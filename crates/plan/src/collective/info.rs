@@ -111,6 +111,11 @@ impl CollectiveInfo {
         !self.is_rooted() && matches!(self.combines, Combines::All | Combines::Nothing)
     }
 
+    /// Whether everybody's contribution is part of every result.
+    pub(crate) const fn is_from_all(&self) -> bool {
+        matches!(self.combines, Combines::All | Combines::Nothing)
+    }
+
     /// Whether each rank has two buffers, of which one may lie in the other.
     pub(crate) const fn has_two_buffers(&self) -> bool {
         self.moves_data() && !self.has_one_buffer

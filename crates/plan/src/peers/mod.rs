@@ -4,6 +4,7 @@ pub(crate) mod dissemination;
 pub(crate) mod distance;
 pub(crate) mod doubling;
 pub(crate) mod groups;
+pub(crate) mod levels;
 pub(crate) mod ring;
 pub(crate) mod spread;
 pub(crate) mod tree;

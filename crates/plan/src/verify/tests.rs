@@ -3,6 +3,7 @@
 mod algorithms;
 mod between;
 mod inter;
+mod nodes;
 mod pattern;
 mod spoiled;
 mod uneven;

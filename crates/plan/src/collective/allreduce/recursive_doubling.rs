@@ -6,7 +6,8 @@
 use crate::build::Builder;
 use crate::machine::{REDUCE_BYTE_NS, message_ns};
 use crate::peers::doubling::{Role, role};
-use crate::{Algorithm, Buf, Plan, Shape, Span};
+use crate::segment::Segments;
+use crate::{Algorithm, Buf, Plan, Shape};
 
 pub(super) const ALGORITHM: Algorithm =
     Algorithm { name: "recursive-doubling", admits: |_| true, cost_ns: Some(cost_ns), plan };
@@ -18,16 +19,21 @@ fn cost_ns(shape: &Shape) -> f64 {
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
-    let mut builder = Builder::new();
-    let own = Span::fixed(Buf::Send, 0, shape.bytes);
-    let result = Span::fixed(Buf::Recv, 0, shape.bytes);
-    match role(rank, shape.ranks) {
+    part(Segments::whole(shape.bytes), rank, shape.ranks)
+}
+
+/// The same of a vector that is cut into segments.
+pub(crate) fn part(segments: Segments, rank: u32, ranks: u32) -> Plan {
+    let mut builder = Builder::segmented(segments.count);
+    let own = segments.span(Buf::Send, 0);
+    let result = segments.span(Buf::Recv, 0);
+    match role(rank, ranks) {
         Role::Folded { actor } => {
             let sent = builder.send(actor, own, &[]);
             builder.receive(actor, result, &[sent]);
         }
         Role::Actor { folded, peers } => {
-            let operand = builder.scratch(shape.bytes);
+            let operand = segments.operand(&mut builder);
             let mut partial = own;
             if let Some(folded) = folded {
                 let arrived = builder.receive(folded, operand, &[]);

@@ -4,7 +4,9 @@
 
 pub(super) mod between;
 mod binomial;
-mod node_flat;
+pub(crate) mod knomial;
+pub(crate) mod node_flat;
+pub(crate) mod two_level;
 
 use oxmpi_base::Function;
 
@@ -21,6 +23,6 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     recv: Side::one(Whose::Everybody),
     combines: Combines::Nothing,
     has_one_buffer: true,
-    within: &[&node_flat::ALGORITHM, &binomial::ALGORITHM],
+    within: &[&node_flat::ALGORITHM, &binomial::ALGORITHM, &knomial::ALGORITHM, &two_level::ALGORITHM],
     between: between::ALGORITHMS,
 };

@@ -5,25 +5,21 @@
 
 use crate::build::Builder;
 use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
-use crate::segment::{Segments, Stream, stream_target_bytes};
+use crate::segment::Stream;
 use crate::{Algorithm, Buf, Plan, Shape};
 
 pub(super) const ALGORITHM: Algorithm =
     Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost_ns: Some(cost_ns), plan };
 
-fn stream(shape: &Shape) -> Stream {
-    Stream::new(Segments::cut(shape.bytes, 1, stream_target_bytes(shape.bytes)))
-}
-
-fn cost_ns(shape: &Shape) -> f64 {
-    let segments = stream(shape).segments;
+pub(crate) fn cost_ns(shape: &Shape) -> f64 {
+    let segments = Stream::of(shape).segments;
     let credits = if segments.count > 1 { f64::from(shape.ranks - 1) * PULL_NS } else { 0.0 };
     let fill = HOP_NS + PULL_NS + segments.bytes as f64 * PULL_BYTE_NS;
     fill + segments.count as f64 * (POST_NS + credits) + shape.bytes as f64 * POST_BYTE_NS
 }
 
-fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
-    let stream = stream(shape);
+pub(crate) fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    let stream = Stream::of(shape);
     let mut builder = Builder::segmented(stream.segments.count);
     let lines = stream.declare(&mut builder, 1);
     let root = shape.root.rank();

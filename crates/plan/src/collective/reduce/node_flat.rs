@@ -6,29 +6,24 @@
 
 use crate::build::Builder;
 use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_NS, REDUCE_BYTE_NS};
-use crate::segment::{SLOT_BUDGET_BYTES, Segments, Stream, stream_target_bytes};
+use crate::segment::Stream;
 use crate::{Algorithm, Buf, Plan, Shape};
 
 pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost_ns: Some(cost_ns), plan };
 
-fn stream(shape: &Shape) -> Stream {
-    Stream::new(Segments::cut(shape.bytes, shape.unit, stream_target_bytes(shape.bytes)))
-}
-
 fn admits(shape: &Shape) -> bool {
-    let longest = stream(shape).segments.bytes;
-    shape.shares_memory() && longest * u64::from(Stream::DEPTH) <= SLOT_BUDGET_BYTES
+    shape.shares_memory() && Stream::of(shape).fits()
 }
 
-fn cost_ns(shape: &Shape) -> f64 {
-    let segments = stream(shape).segments;
+pub(crate) fn cost_ns(shape: &Shape) -> f64 {
+    let segments = Stream::of(shape).segments;
     let fill = HOP_NS + POST_NS + segments.bytes as f64 * POST_BYTE_NS;
     let operand = segments.count as f64 * PULL_NS + shape.bytes as f64 * REDUCE_BYTE_NS;
     fill + f64::from(shape.ranks - 1) * operand
 }
 
-fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
-    let stream = stream(shape);
+pub(crate) fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    let stream = Stream::of(shape);
     let mut builder = Builder::segmented(stream.segments.count);
     let lines = stream.declare(&mut builder, 1);
     let root = shape.root.rank();

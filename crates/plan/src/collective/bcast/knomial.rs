@@ -1,0 +1,62 @@
+//! Broadcast down a k-nomial tree of messages, segment by segment.
+//!
+//! `ceil(log_k p)` levels. Short vectors go down a flat tree, of which each level costs one message and the sending of
+//! the others; long ones down a binomial tree in segments, of which a rank receives one while it passes on another.
+
+use crate::build::{Builder, Origin, Seat};
+use crate::machine::{MESSAGE_BYTE_NS, message_ns};
+use crate::peers::{ring, tree};
+use crate::segment::{Segments, Stream};
+use crate::{Algorithm, Buf, Plan, Shape};
+
+pub(super) const ALGORITHM: Algorithm =
+    Algorithm { name: "k-nomial", admits: |_| true, cost_ns: Some(cost_ns), plan };
+
+fn cost_ns(shape: &Shape) -> f64 {
+    if shape.shares_memory() { f64::INFINITY } else { part_ns(Stream::of(shape).segments, shape.ranks) }
+}
+
+/// What [`part`] costs.
+pub(crate) fn part_ns(segments: Segments, places: u32) -> f64 {
+    let arity = arity(segments);
+    let levels = f64::from(tree::depth(arity, places));
+    let level = message_ns(segments.bytes) + f64::from(arity - 2) * segments.bytes as f64 * MESSAGE_BYTE_NS;
+    levels * level
+        + (segments.count - 1) as f64 * f64::from(tree::depth(2, places)) * message_ns(segments.bytes)
+}
+
+fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    let segments = Stream::of(shape).segments;
+    let (root, ranks) = (shape.root.rank(), shape.ranks);
+    let seat =
+        Seat { rank_of: &|place| ring::after(root, place, ranks), send: Origin::RECV, recv: Origin::RECV };
+    let mut builder = Builder::segmented(segments.count);
+    builder.splice(part(segments, ring::before(rank, root, ranks), ranks), &seat, &[]);
+    builder.finish()
+}
+
+/// What is done at `place` of a tree of `places`, of which the first has the vector: it comes from above and goes on
+/// below. What is received goes on one segment behind, as [`part_delay`] says.
+pub(crate) fn part(segments: Segments, place: u32, places: u32) -> Plan {
+    let arity = arity(segments);
+    let mut builder = Builder::segmented(segments.count);
+    let buffer = segments.span(Buf::Recv, 0);
+    let arrived = tree::parent(place, arity).map(|parent| builder.receive(parent, buffer, &[]));
+    builder.delay(part_delay(segments));
+    for child in tree::children(place, arity, places).into_iter().rev() {
+        builder.send(child, buffer, arrived.as_slice());
+    }
+    builder.finish()
+}
+
+/// How far behind the front a segment has come: the next one is being received by then.
+pub(crate) fn part_delay(segments: Segments) -> u32 {
+    u32::from(segments.count > 1)
+}
+
+fn arity(segments: Segments) -> u32 {
+    if segments.total() <= SHORT_BYTES { 4 } else { 2 }
+}
+
+/// The longest vector of which a rank sends several more quickly than another passes one on.
+const SHORT_BYTES: u64 = 2 << 10;

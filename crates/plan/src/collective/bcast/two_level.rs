@@ -1,0 +1,54 @@
+//! Broadcast over two levels: by messages to one rank of each node, which posts for the others.
+//!
+//! A node gets each byte once. Segments overlap the levels: while one goes on to the next node, the one before it is
+//! posted and pulled.
+
+use crate::build::{Builder, Origin, Seat};
+use crate::collective::bcast::{knomial, node_flat};
+use crate::peers::levels::Levels;
+use crate::peers::ring;
+use crate::segment::Stream;
+use crate::{Algorithm, Nodes, Plan, Root, Shape};
+
+pub(super) const ALGORITHM: Algorithm =
+    Algorithm { name: "two-level", admits: Levels::are_two, cost_ns: Some(cost_ns), plan };
+
+fn cost_ns(shape: &Shape) -> f64 {
+    let levels = Levels::of(shape);
+    let node = Shape { ranks: levels.largest(), nodes: Nodes::One, ..*shape };
+    knomial::part_ns(Stream::of(shape).segments, levels.count()) + node_flat::cost_ns(&node)
+}
+
+fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    let levels = Levels::of(shape);
+    let segments = Stream::of(shape).segments;
+    let mut builder = Builder::segmented(segments.count);
+    let mut arrived = Vec::new();
+    if levels.leads(rank) {
+        let (first, nodes) = (levels.first(), levels.count());
+        let seat = Seat {
+            rank_of: &|place| levels.leader(ring::after(first, place, nodes)),
+            send: Origin::RECV,
+            recv: Origin::RECV,
+        };
+        let place = ring::before(levels.node(rank), first, nodes);
+        let begun = builder.splice(knomial::part(segments, place, nodes), &seat, &[]);
+        arrived = builder.receives(&begun);
+    }
+    builder.delay(knomial::part_delay(segments));
+    on_node(&mut builder, &levels, shape, rank, &arrived);
+    builder.finish()
+}
+
+/// Appends: the leader of the node of `rank` posts what it has in its receive buffer, and the others pull it.
+pub(crate) fn on_node(builder: &mut Builder, levels: &Levels, shape: &Shape, rank: u32, arrived: &[u32]) {
+    let fellows = levels.fellows(rank);
+    let root = Root::Rank(levels.place_of_leader(rank));
+    let ranks = fellows.len() as u32;
+    if ranks == 1 {
+        return;
+    }
+    let node = Shape { root, ranks, nodes: Nodes::One, ..*shape };
+    let seat = Seat { rank_of: &|place| fellows.at(place), send: Origin::RECV, recv: Origin::RECV };
+    builder.splice(node_flat::plan(&node, levels.place(rank), false), &seat, arrived);
+}
