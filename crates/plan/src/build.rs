@@ -1,5 +1,6 @@
 //! Appending steps to a plan.
 
+use crate::segment::Segments;
 use crate::{Action, Buf, Line, MAX_LINES, Peer, Plan, Span, Step, Take};
 
 /// A plan in the making.
@@ -70,6 +71,11 @@ impl Builder {
     /// Posts `from` on `line`.
     pub(crate) fn post(&mut self, line: u8, from: Span) {
         self.push(Action::Post { line, from }, &[]);
+    }
+
+    /// Posts `from` on `line` once the steps in `after` are complete.
+    pub(crate) fn post_after(&mut self, line: u8, from: Span, after: &[u32]) {
+        self.push(Action::Post { line, from }, after);
     }
 
     /// Copies the bytes behind the first `skip` that `peer` posted on `line`.
@@ -205,6 +211,11 @@ impl Origin {
     pub(crate) const SEND: Self = Self { buf: Buf::Send, offset: 0 };
     /// The beginning of the user's receive buffer.
     pub(crate) const RECV: Self = Self { buf: Buf::Recv, offset: 0 };
+
+    /// The segments of the vector that begins here.
+    pub(crate) fn vector(self, segments: Segments) -> Span {
+        segments.span(self.buf, self.offset)
+    }
 
     /// Where `span` begins.
     pub(crate) fn of(span: Span) -> Self {

@@ -11,6 +11,7 @@ mod node_sliced;
 mod node_tree;
 mod recursive_doubling;
 mod ring;
+mod two_level;
 
 use oxmpi_base::Function;
 
@@ -33,6 +34,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &node_tree::ALGORITHM,
         &recursive_doubling::ALGORITHM,
         &ring::ALGORITHM,
+        &two_level::ALGORITHM,
     ],
     between: between::ALGORITHMS,
 };

@@ -13,9 +13,15 @@ pub(super) const ALGORITHM: Algorithm =
     Algorithm { name: "recursive-doubling", admits: |_| true, cost_ns: Some(cost_ns), plan };
 
 fn cost_ns(shape: &Shape) -> f64 {
-    let surplus_rounds = if shape.ranks.is_power_of_two() { 0.0 } else { 2.0 };
-    let rounds = f64::from(shape.ranks.ilog2()) + surplus_rounds;
-    rounds * (message_ns(shape.bytes) + shape.bytes as f64 * REDUCE_BYTE_NS)
+    part_ns(Segments::whole(shape.bytes), shape.ranks)
+}
+
+/// What [`part`] costs.
+pub(crate) fn part_ns(segments: Segments, ranks: u32) -> f64 {
+    let surplus_rounds = if ranks.is_power_of_two() { 0.0 } else { 2.0 };
+    let rounds = f64::from(ranks.ilog2()) + surplus_rounds;
+    let round = message_ns(segments.bytes) + segments.bytes as f64 * REDUCE_BYTE_NS;
+    segments.count as f64 * rounds * round
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -6,6 +6,7 @@ mod between;
 mod dissemination;
 mod node_flat;
 mod node_tree;
+mod two_level;
 
 use oxmpi_base::Function;
 
@@ -22,6 +23,6 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     recv: Side::NONE,
     combines: Combines::Nothing,
     has_one_buffer: false,
-    within: &[&node_flat::ALGORITHM, &node_tree::ALGORITHM, &dissemination::ALGORITHM],
+    within: &[&node_flat::ALGORITHM, &node_tree::ALGORITHM, &dissemination::ALGORITHM, &two_level::ALGORITHM],
     between: between::ALGORITHMS,
 };

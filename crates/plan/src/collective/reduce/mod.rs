@@ -5,8 +5,10 @@
 
 pub(super) mod between;
 mod binomial;
-mod node_flat;
+pub(crate) mod knomial;
+pub(crate) mod node_flat;
 mod node_sliced;
+pub(crate) mod two_level;
 
 use oxmpi_base::Function;
 
@@ -23,6 +25,12 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     recv: Side::one(Whose::Root),
     combines: Combines::All,
     has_one_buffer: false,
-    within: &[&node_flat::ALGORITHM, &node_sliced::ALGORITHM, &binomial::ALGORITHM],
+    within: &[
+        &node_flat::ALGORITHM,
+        &node_sliced::ALGORITHM,
+        &binomial::ALGORITHM,
+        &knomial::ALGORITHM,
+        &two_level::ALGORITHM,
+    ],
     between: between::ALGORITHMS,
 };

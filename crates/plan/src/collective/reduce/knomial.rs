@@ -1,0 +1,124 @@
+//! Reduce up a k-nomial tree of messages, segment by segment.
+//!
+//! `ceil(log_k p)` levels. Subtrees are ranges of ranks, so operands stay in order. While one operand is combined, the
+//! next one is being received. For a commutative operation the tree begins at the root, otherwise at rank 0, which
+//! forwards the result.
+
+use crate::build::{Builder, Origin, Seat};
+use crate::machine::{MESSAGE_BYTE_NS, REDUCE_BYTE_NS, message_ns};
+use crate::peers::{ring, tree};
+use crate::segment::{Segments, Stream};
+use crate::{Algorithm, Buf, Plan, Shape};
+
+pub(super) const ALGORITHM: Algorithm =
+    Algorithm { name: "k-nomial", admits: |_| true, cost_ns: Some(cost_ns), plan };
+
+fn cost_ns(shape: &Shape) -> f64 {
+    if shape.shares_memory() {
+        return f64::INFINITY;
+    }
+    let forward = if top(shape) == shape.root.rank() { 0.0 } else { message_ns(shape.bytes) };
+    part_ns(Stream::of(shape).segments, shape.ranks) + forward
+}
+
+/// What [`part`] costs.
+pub(crate) fn part_ns(segments: Segments, places: u32) -> f64 {
+    let arity = arity(segments);
+    let bytes = segments.bytes as f64;
+    let more = f64::from(arity - 2) * bytes * (MESSAGE_BYTE_NS + REDUCE_BYTE_NS);
+    let level = message_ns(segments.bytes) + bytes * REDUCE_BYTE_NS + more;
+    let levels = f64::from(tree::depth(arity, places));
+    levels * level + (segments.count - 1) as f64 * f64::from(tree::depth(2, places)) * level
+}
+
+/// The rank at the top of the tree.
+fn top(shape: &Shape) -> u32 {
+    if shape.commutative { shape.root.rank() } else { 0 }
+}
+
+fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+    let segments = Stream::of(shape).segments;
+    let mut builder = Builder::segmented(segments.count);
+    let (ranks, top) = (shape.ranks, top(shape));
+    let tree = Tree {
+        place: ring::before(rank, top, ranks),
+        places: ranks,
+        rank_of: &|place| ring::after(top, place, ranks),
+    };
+    append(&mut builder, segments, &tree, (rank, shape.root.rank(), in_place), None);
+    builder.finish()
+}
+
+/// The places of a tree, and who has them.
+pub(crate) struct Tree<'a> {
+    /// That of this rank.
+    pub(crate) place: u32,
+    /// How many there are.
+    pub(crate) places: u32,
+    /// Who has a place.
+    pub(crate) rank_of: &'a dyn Fn(u32) -> u32,
+}
+
+/// Appends the part of `rank` in a tree, and the way of the result from the top to the root, which gets it in its
+/// receive buffer. What it begins with is in its send buffer, or has been combined in `sum` already.
+pub(crate) fn append(
+    builder: &mut Builder,
+    segments: Segments,
+    tree: &Tree<'_>,
+    (rank, root, in_place): (u32, u32, bool),
+    sum: Option<Origin>,
+) {
+    let top = (tree.rank_of)(0);
+    let has_children = !tree::children(tree.place, arity(segments), tree.places).is_empty();
+    let send = sum.unwrap_or(Origin::SEND);
+    let recv = match sum {
+        Some(sum) => sum,
+        None if rank == root || !has_children => Origin::RECV,
+        None => Origin::of(builder.scratch(segments.total())),
+    };
+    let seat = Seat { rank_of: tree.rank_of, send, recv };
+    let sent = builder.splice(part(segments, tree.place, tree.places), &seat, &[]);
+    if top == root {
+        return;
+    }
+    if rank == top {
+        builder.send(root, recv.vector(segments), &[]);
+    } else if rank == root {
+        // What it has sent on may lie where the result comes to.
+        let is_apart = sum.is_none() && !has_children && !in_place;
+        builder.receive(top, Origin::RECV.vector(segments), if is_apart { &[] } else { &sent });
+    }
+}
+
+/// What is done at `place` of a tree of `places`: what comes from below is combined into the receive buffer, if there
+/// is anything, and goes on above.
+fn part(segments: Segments, place: u32, places: u32) -> Plan {
+    let arity = arity(segments);
+    let mut builder = Builder::segmented(segments.count);
+    let sum = segments.span(Buf::Recv, 0);
+    let mut partial = segments.span(Buf::Send, 0);
+    let children = tree::children(place, arity, places);
+    let operands: Vec<_> = (0..children.len().min(2)).map(|_| segments.operand(&mut builder)).collect();
+    let mut arriving = None;
+    let receive = |builder: &mut Builder, index: usize| {
+        let operand = operands[index % 2];
+        (operand, builder.receive(children[index], operand, &[]))
+    };
+    for index in 0..children.len() {
+        let (operand, arrived) = arriving.take().unwrap_or_else(|| receive(&mut builder, index));
+        arriving = (index + 1 < children.len()).then(|| receive(&mut builder, index + 1));
+        builder.reduce(partial, operand, sum, &[arrived]);
+        partial = sum;
+    }
+    if let Some(parent) = tree::parent(place, arity) {
+        builder.send(parent, partial, &[]);
+    }
+    builder.finish()
+}
+
+fn arity(segments: Segments) -> u32 {
+    if segments.total() <= SHORT_BYTES { 4 } else { 2 }
+}
+
+/// The longest vector of which a rank takes several more quickly than another passes one on.
+const SHORT_BYTES: u64 = 2 << 10;

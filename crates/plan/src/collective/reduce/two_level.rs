@@ -1,0 +1,63 @@
+//! Reduce over two levels: one rank of each node combines what its ranks have posted, and passes that on by messages.
+//!
+//! Of each node one vector goes out. Where operands must stay in the order of ranks, a node whose ranks are not
+//! consecutive counts as several.
+
+use crate::build::{Builder, Origin, Seat};
+use crate::collective::reduce::{knomial, node_flat};
+use crate::peers::levels::Levels;
+use crate::peers::ring;
+use crate::segment::Stream;
+use crate::{Algorithm, Nodes, Plan, Root, Shape};
+
+pub(super) const ALGORITHM: Algorithm = Algorithm { name: "two-level", admits, cost_ns: Some(cost_ns), plan };
+
+fn admits(shape: &Shape) -> bool {
+    Levels::are_two(shape) && Stream::of(shape).fits()
+}
+
+fn cost_ns(shape: &Shape) -> f64 {
+    let levels = Levels::of(shape);
+    let node = Shape { ranks: levels.largest(), nodes: Nodes::One, ..*shape };
+    knomial::part_ns(Stream::of(shape).segments, levels.count()) + node_flat::cost_ns(&node)
+}
+
+fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+    let levels = Levels::of(shape);
+    let stream = Stream::of(shape);
+    let segments = stream.segments;
+    let root = shape.root.rank();
+    let mut builder = Builder::segmented(segments.count);
+    let sum = if !levels.leads(rank) || levels.fellows(rank).len() == 1 {
+        None
+    } else if rank == root {
+        Some(Origin::RECV)
+    } else {
+        Some(Origin::of(builder.scratch(shape.bytes)))
+    };
+    on_node(&mut builder, &levels, shape, rank, sum.unwrap_or(Origin::RECV));
+    if levels.leads(rank) {
+        builder.delay(stream.lag());
+        let (first, nodes) = (if shape.commutative { levels.first() } else { 0 }, levels.count());
+        let tree = knomial::Tree {
+            place: ring::before(levels.node(rank), first, nodes),
+            places: nodes,
+            rank_of: &|place| levels.leader(ring::after(first, place, nodes)),
+        };
+        knomial::append(&mut builder, segments, &tree, (rank, root, in_place), sum);
+    }
+    builder.finish()
+}
+
+/// Appends: the leader of the node of `rank` combines in `sum` what all have in their send buffers.
+pub(crate) fn on_node(builder: &mut Builder, levels: &Levels, shape: &Shape, rank: u32, sum: Origin) {
+    let fellows = levels.fellows(rank);
+    let ranks = fellows.len() as u32;
+    if ranks == 1 {
+        return;
+    }
+    let root = Root::Rank(levels.place_of_leader(rank));
+    let node = Shape { root, ranks, nodes: Nodes::One, ..*shape };
+    let seat = Seat { rank_of: &|place| fellows.at(place), send: Origin::SEND, recv: sum };
+    builder.splice(node_flat::plan(&node, levels.place(rank), false), &seat, &[]);
+}
