@@ -10,7 +10,6 @@ use std::ops::Deref;
 use std::ptr;
 
 use crate::Region;
-#[cfg(not(any(miri, portable)))]
 use crate::reserve::give_up_reserve;
 
 /// Blocks of memory by powers of two.
@@ -87,6 +86,19 @@ impl Pool {
         Taken(self.fresh(size).part(0, bytes))
     }
 
+    /// The same, if the system has the memory: it is asked for what it may refuse.
+    pub fn try_take(&mut self, bytes: usize) -> Option<Taken> {
+        let size = bytes.max(SMALLEST).checked_next_power_of_two()?;
+        let is_there = self.free.get(class(size)).is_some_and(Free::has_any);
+        if size < LONG || is_there {
+            return Some(self.take(bytes));
+        }
+        let block = try_mapped(size)?;
+        self.bytes += size;
+        self.used = self.used.wrapping_add(size);
+        Some(Taken(block.part(0, bytes)))
+    }
+
     /// Bytes of the blocks that are given out, if no other pool has taken any of them back.
     #[inline]
     pub fn used_bytes(&self) -> usize {
@@ -155,6 +167,10 @@ impl Default for Pool {
 }
 
 impl Free {
+    fn has_any(&self) -> bool {
+        !self.idle.is_empty() || !self.bare.is_empty()
+    }
+
     fn take_bare(&mut self, size: usize) -> Option<Region> {
         let run = self.bare.pop()?;
         let left = run.len() - size;
@@ -204,21 +220,26 @@ fn class(size: usize) -> usize {
 }
 
 /// Memory of the system: zeroes, from the beginning of a page.
-#[cfg(not(any(miri, portable)))]
 fn mapped(bytes: usize) -> Region {
+    let again = || {
+        give_up_reserve();
+        try_mapped(bytes)
+    };
+    let block = try_mapped(bytes).or_else(again);
+    block.unwrap_or_else(|| std::alloc::handle_alloc_error(layout(bytes)))
+}
+
+/// The same, if the system has any without what is set aside.
+#[cfg(not(any(miri, portable)))]
+fn try_mapped(bytes: usize) -> Option<Region> {
     use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
     let access = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: the system chooses where, so that nothing is replaced.
-    let map = || unsafe { mmap_anonymous(ptr::null_mut(), bytes, access, MapFlags::PRIVATE) };
-    let base = map().or_else(|_| {
-        give_up_reserve();
-        map()
-    });
-    let Ok(base) = base else { std::alloc::handle_alloc_error(layout(bytes)) };
+    let base = unsafe { mmap_anonymous(ptr::null_mut(), bytes, access, MapFlags::PRIVATE) }.ok()?;
     base.expose_provenance();
     // SAFETY: just mapped, known to nobody else, and never unmapped.
-    unsafe { Region::claim(base.cast(), bytes) }
+    Some(unsafe { Region::claim(base.cast(), bytes) })
 }
 
 /// Gives all pages back that lie in free blocks: they read as zeroes then.
@@ -236,15 +257,12 @@ fn release(free: &Region) {
 
 /// The same where nothing is known about the system.
 #[cfg(any(miri, portable))]
-fn mapped(bytes: usize) -> Region {
+fn try_mapped(bytes: usize) -> Option<Region> {
     // SAFETY: there is at least a page.
     let base = unsafe { std::alloc::alloc_zeroed(layout(bytes)) };
-    if base.is_null() {
-        std::alloc::handle_alloc_error(layout(bytes));
-    }
     base.expose_provenance();
     // SAFETY: just allocated, known to nobody else, and never freed.
-    unsafe { Region::claim(base, bytes) }
+    (!base.is_null()).then(|| unsafe { Region::claim(base, bytes) })
 }
 
 #[cfg(any(miri, portable))]
@@ -267,6 +285,22 @@ mod tests {
         pool.give(block);
         let third = pool.take(70);
         assert_eq!((third.as_ptr(), third.len()), (first, 70));
+    }
+
+    #[test]
+    fn what_the_system_may_refuse_comes_from_the_pool_and_goes_back_there() {
+        let mut pool = Pool::default();
+        for bytes in [1, 64, 5000, 1 << 20] {
+            let taken = pool.try_take(bytes).expect("there is as much");
+            taken.write(&vec![1; bytes]);
+            let first = taken.as_ptr();
+            pool.give(taken);
+            let again = pool.try_take(bytes).expect("it was given back");
+            assert_eq!((again.as_ptr(), again.len()), (first, bytes));
+            pool.give(again);
+        }
+        assert_eq!(pool.used_bytes(), 0);
+        assert!(pool.try_take(usize::MAX).is_none() && pool.try_take(1 << 60).is_none());
     }
 
     #[test]
