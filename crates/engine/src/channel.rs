@@ -441,15 +441,19 @@ impl Channel {
     /// `NoMem`, as [`Arena::take`].
     pub(crate) fn stage(&mut self, run: u64, bytes: u64, arena: &mut Arena) -> Result<Block> {
         if self.blocks.len() >= BLOCKS_UNDER_WAY {
-            self.look_up_credit();
-            self.recycle(arena);
+            self.take_back(arena);
         }
         let block = arena.take(bytes as usize)?;
         self.blocks.push_back((run, block));
         Ok(block)
     }
 
-    fn recycle(&mut self, arena: &mut Arena) {
+    /// Takes back what was staged in runs that all ranks have completed.
+    pub(crate) fn take_back(&mut self, arena: &mut Arena) {
+        if self.blocks.is_empty() {
+            return;
+        }
+        self.look_up_credit();
         while let Some(&(run, block)) = self.blocks.front() {
             if run >= self.completed_by_all {
                 return;

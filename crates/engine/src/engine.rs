@@ -529,6 +529,17 @@ impl Engine {
         self.runs.get_mut(key).and_then(|kept| kept.failure.take()).map_or(Ok(()), Err)
     }
 
+    /// The algorithm by which a kept run goes, if it could have been another one.
+    pub fn algorithm(&self, key: RunKey) -> Option<&'static str> {
+        self.runs.get(key)?.plan.algorithm()
+    }
+
+    /// Takes back what was posted in runs of a channel that all ranks have completed.
+    pub fn take_back(&mut self, key: ChannelKey) {
+        let channel = self.channels.get_mut(key).expect("channels are left last");
+        channel.take_back(&mut self.p2p.arena);
+    }
+
     /// Forgets a kept run that is complete or has not begun.
     ///
     /// # Panics

@@ -106,6 +106,9 @@ impl Form {
         Self { lines, depth, notes: self.notes.min(other.notes) }
     }
 
+    /// What [`Form::to_word`] needs; what stands above it does not count.
+    pub const WORD_BITS: u32 = 24;
+
     /// As a number, for others to read.
     pub fn to_word(self) -> u32 {
         u32::from_ne_bytes([self.lines, self.depth, self.notes as u8, 0])

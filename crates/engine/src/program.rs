@@ -12,12 +12,25 @@ pub struct Program {
     plan: Plan,
     iterations: u64,
     call: Call,
+    /// The algorithm that has made the plan, where there are several to choose from.
+    algorithm: Option<&'static str>,
 }
 
 impl Program {
     /// Makes `plan` ready, which all ranks run that make the same `call`.
     pub fn new(plan: Plan, call: Call) -> Self {
-        Self { iterations: plan.iterations(), plan, call }
+        Self { iterations: plan.iterations(), plan, call, algorithm: None }
+    }
+
+    /// The same, made by an algorithm of this name.
+    #[must_use]
+    pub fn by(self, algorithm: &'static str) -> Self {
+        Self { algorithm: Some(algorithm), ..self }
+    }
+
+    /// The name of the algorithm that has made the plan, if it could have been another one.
+    pub fn algorithm(&self) -> Option<&'static str> {
+        self.algorithm
     }
 
     /// What all ranks call.

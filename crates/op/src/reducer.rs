@@ -84,6 +84,11 @@ impl Reducer {
         self.commutative
     }
 
+    /// Whether it is the user's.
+    pub fn is_user(&self) -> bool {
+        matches!(self.apply, Apply::User(_))
+    }
+
     /// Which operation this is, in [`CODE_BITS`] bits: of different predefined ones different numbers, of all of the
     /// user's that may be reordered the same, and of all others of his. Never 0.
     #[inline]

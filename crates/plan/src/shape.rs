@@ -103,8 +103,8 @@ impl Shape {
         !self.is_between() && info.is_from_all_to_all() && (self.bytes > 0 || !info.moves_data())
     }
 
-    /// Whether nothing is moved between ranks, so that algorithms need not care for this case.
-    pub(crate) fn is_alone(&self) -> bool {
+    /// Whether this rank moves nothing to others or from them, so that algorithms need not care for this case.
+    pub fn is_alone(&self) -> bool {
         let is_empty = self.bytes == 0 && self.received == 0 && self.collective.info().moves_data();
         let has_no_peer = self.ranks == 1 && !self.is_between();
         is_empty || has_no_peer || self.root == Root::Beside

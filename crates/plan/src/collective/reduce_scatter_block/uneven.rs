@@ -43,14 +43,38 @@ impl Uneven {
         (self.select(&task, overrides).plan)(&task, rank, in_place)
     }
 
+    /// The name of the algorithm for these blocks, where there is anything to do with other ranks.
+    pub fn selected(&self, overrides: &Overrides) -> Option<&'static str> {
+        let task = self.task();
+        (!self.is_alone()).then(|| self.select(&task, overrides).name)
+    }
+
+    /// The plans of `rank` by all algorithms that serve these blocks, with their names; none where there is nothing to
+    /// do with other ranks.
+    pub fn plans(&self, rank: u32, in_place: bool) -> Vec<(&'static str, Plan)> {
+        let task = self.task();
+        let all = self.admissible(&task).filter(|_| !self.is_alone());
+        all.map(|way| (way.name, (way.plan)(&task, rank, in_place))).collect()
+    }
+
+    /// Whether there is nothing to do with other ranks.
+    fn is_alone(&self) -> bool {
+        let has_no_peer = self.lengths.len() == 1 && self.remote_ranks == 0;
+        has_no_peer || self.lengths.iter().all(|&bytes| bytes == 0)
+    }
+
+    fn admissible(&self, task: &Task) -> impl Iterator<Item = &'static Way> {
+        let all = if self.remote_ranks == 0 { WITHIN } else { BETWEEN };
+        all.iter().copied().filter(|way| (way.admits)(task))
+    }
+
     fn task(&self) -> Task {
         let lengths = self.lengths.iter().copied();
         Task::new(lengths, self.remote_ranks, self.unit, self.commutative, self.nodes)
     }
 
     fn select(&self, task: &Task, overrides: &Overrides) -> &'static Way {
-        let all = if self.remote_ranks == 0 { WITHIN } else { BETWEEN };
-        let admissible = || all.iter().copied().filter(|way| (way.admits)(task));
+        let admissible = || self.admissible(task);
         let shape = Shape {
             remote_ranks: self.remote_ranks,
             ..Shape::of(Collective::ReduceScatterBlock, task.ranks(), task.longest())
@@ -64,15 +88,6 @@ impl Uneven {
         admissible()
             .min_by(|one, other| cost_ns(one).total_cmp(&cost_ns(other)))
             .expect("messages serve any blocks")
-    }
-
-    /// The plans of `rank` by all ways that serve these blocks, with their names.
-    #[cfg(test)]
-    pub(crate) fn all_plans(&self, rank: u32, in_place: bool) -> Vec<(&'static str, Plan)> {
-        let all = if self.remote_ranks == 0 { WITHIN } else { BETWEEN };
-        let task = self.task();
-        let admissible = all.iter().filter(|way| (way.admits)(&task));
-        admissible.map(|way| (way.name, (way.plan)(&task, rank, in_place))).collect()
     }
 }
 

@@ -85,7 +85,7 @@ impl Case {
     fn check(&self) -> Vec<&'static str> {
         let plans = |rank| {
             let (group, own) = self.place(rank);
-            self.uneven(group, Nodes::One).all_plans(own as u32, self.in_place)
+            self.uneven(group, Nodes::One).plans(own as u32, self.in_place)
         };
         let all: Vec<_> = (0..self.ranks()).map(plans).collect();
         let names: Vec<_> = all[0].iter().map(|(name, _)| *name).collect();
