@@ -63,6 +63,8 @@ pub struct Process {
     has_sessions: AtomicBool,
     pub(crate) abroad: Abroad,
     compares_types: bool,
+    pub(crate) is_reproducible: bool,
+    pub(crate) shows_plans: bool,
     end: fn(u8) -> !,
     page: &'static StatePage,
     pub(crate) bed: Bed,
@@ -131,7 +133,7 @@ impl Process {
         let processor = ProcessorQueue::of_this_thread();
         let has_sessions = AtomicBool::new(false);
         let abroad = Abroad::new(is_launched.then_some(job), settings.connect_timeout);
-        let compares_types = settings.checks;
+        let Settings { checks: compares_types, is_reproducible, shows_plans, .. } = settings;
         Ok(Self {
             gate,
             world,
@@ -140,6 +142,8 @@ impl Process {
             has_sessions,
             abroad,
             compares_types,
+            is_reproducible,
+            shows_plans,
             end,
             page,
             bed,

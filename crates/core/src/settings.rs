@@ -17,6 +17,10 @@ pub struct Settings {
     pub(crate) overrides: Overrides,
     /// Whether the types of data are compared, and forgotten requests named.
     pub(crate) checks: bool,
+    /// Whether nothing but their arguments and the number of ranks decides the last bits of reductions.
+    pub(crate) is_reproducible: bool,
+    /// Whether is said which plans are chosen, where a rank may have a mind of its own.
+    pub(crate) shows_plans: bool,
     /// How long to wait to be accepted at a port, where a rank may have a mind of its own.
     pub(crate) connect_timeout: Option<Duration>,
     /// How many bytes of messages are kept that nobody asks for, where it is not as many as usual.
@@ -31,6 +35,8 @@ const ALGORITHMS: &str = "OXMPI_ALGORITHMS";
 const CHECK: &str = "OXMPI_CHECK";
 /// The one that asks for reductions whose bits depend on nothing but their arguments and the number of ranks.
 const REPRODUCIBLE: &str = "OXMPI_REPRODUCIBLE";
+/// The one that asks to be told which plans persistent collectives get.
+const SHOW_PLANS: &str = "OXMPI_SHOW_PLANS";
 /// The one that says how many seconds to wait to be accepted at a port.
 const CONNECT_TIMEOUT: &str = "OXMPI_CONNECT_TIMEOUT";
 /// The one that says how many bytes of messages to keep that nobody asks for.
@@ -47,7 +53,8 @@ impl Settings {
         let text: Vec<String> = set.map(|(name, value)| format!("{name}={value}")).collect();
         let [preferred, checks, reproducible] = &values;
         let overrides = Overrides::parse(&preferred.1)?;
-        let overrides = if flag(reproducible)? { overrides.without_reductions() } else { overrides };
+        let is_reproducible = flag(reproducible)?;
+        let overrides = if is_reproducible { overrides.without_reductions() } else { overrides };
         let connect_timeout = match text_of(CONNECT_TIMEOUT) {
             unset if unset.is_empty() => None,
             seconds => Some(parse_seconds(&seconds).map_err(|error| error.about(CONNECT_TIMEOUT))?),
@@ -56,7 +63,15 @@ impl Settings {
             unset if unset.is_empty() => None,
             bytes => Some(parse_bytes(&bytes)?),
         };
-        Ok(Self { overrides, checks: flag(checks)?, connect_timeout, kept_bytes, text: text.join(" ") })
+        Ok(Self {
+            overrides,
+            checks: flag(checks)?,
+            is_reproducible,
+            shows_plans: flag(&(SHOW_PLANS, text_of(SHOW_PLANS)))?,
+            connect_timeout,
+            kept_bytes,
+            text: text.join(" "),
+        })
     }
 
     /// Shows them to the other ranks, and compares them with what those have shown.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use oxmpi_base::Function;
 use oxmpi_engine::{Call, ChannelKey, Program};
-use oxmpi_plan::{Overrides, Root, Shape, Uneven, compile};
+use oxmpi_plan::{Overrides, Root, Shape, Uneven, select};
 
 use super::case::Case;
 use super::irregular::{Form, Lengths};
@@ -78,7 +78,10 @@ impl PlanCache {
     /// The plan of `rank` for a case, of ranks that make `call`.
     #[cold]
     pub(super) fn compile(&self, case: &Case, rank: u32, call: Call) -> Program {
-        Program::new(compile(&case.shape, rank, case.in_place, &self.overrides), call)
+        let Case { shape, in_place } = case;
+        let algorithm = select(shape, &self.overrides);
+        let program = Program::new(algorithm.plan(shape, rank, *in_place), call);
+        if shape.is_alone() { program } else { program.by(algorithm.name()) }
     }
 
     /// Takes back a plan that was lent for a case.
@@ -148,9 +151,27 @@ impl PlanCache {
         // Both groups have as many elements.
         let call = Call::new(Function::ReduceScatterInit).of_bytes(uneven.lengths.iter().sum());
         let plan = uneven.compile(rank, in_place, &self.overrides);
-        let plan = Arc::new(Program::new(plan, call.in_units(uneven.unit)));
+        let program = Program::new(plan, call.in_units(uneven.unit));
+        let plan = Arc::new(match uneven.selected(&self.overrides) {
+            Some(name) => program.by(name),
+            None => program,
+        });
         known.push(UnevenEntry { uneven, in_place, plan: Arc::clone(&plan) });
         plan
+    }
+
+    /// The plans of `rank` by all algorithms that serve the blocks of a reduce-scatter, whose `plan` is here.
+    pub(super) fn uneven_like(
+        &self,
+        channel: ChannelKey,
+        rank: u32,
+        plan: &Arc<Program>,
+    ) -> Vec<Arc<Program>> {
+        let known = self.uneven.get(&channel).into_iter().flatten();
+        let all = known
+            .filter(|entry| Arc::ptr_eq(&entry.plan, plan))
+            .flat_map(|entry| entry.uneven.plans(rank, entry.in_place));
+        all.map(|(name, made)| Arc::new(Program::new(made, plan.call()).by(name))).collect()
     }
 
     /// Forgets the plans of a communicator.

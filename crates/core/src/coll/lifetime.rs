@@ -8,22 +8,15 @@
 use std::mem;
 use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, Result, Status};
+use oxmpi_base::{Result, Status};
 use oxmpi_engine::machine::Posts;
-use oxmpi_engine::{
-    Absent, Address, Addresses, Call, Called, ChannelKey, ChannelPlan, Event, Form, Lifetime, Lines, Outcome,
-    PeerId, Program, Run, RunKey,
-};
-use oxmpi_plan::{MAX_LINES, Peer};
+use oxmpi_engine::{Absent, Event, Lifetime, Outcome, PeerId, Program, Run, RunKey};
 
-use super::exchange::exchange;
 use super::irregular::Irregular;
 use super::operation::Operation;
-use super::placing::Known;
+use super::wish::Wish;
 use crate::comm::Communicator;
-use crate::lines::{check_lines, offer_lines, withdraw};
 use crate::process::{Process, State};
-use crate::record::{Record, Records};
 use crate::request::RequestKey;
 use crate::request::activity::Activity;
 use crate::wait::Awaited;
@@ -80,31 +73,21 @@ impl Process {
         Ok(key)
     }
 
-    /// Prepares a collective to be started at will. Collective: all ranks prepare the same.
+    /// Prepares a collective to be started at will, by the algorithm that the ranks wish. Collective: all ranks prepare
+    /// the same.
     ///
     /// # Errors
     /// `Other` if another rank prepares another collective, `Root`, `Op`, `Type` or `Truncate` if it prepares the same
     /// with other arguments; the text names both. `NoMem` if shared memory is used up.
-    pub fn persistent(&self, comm: &Arc<Communicator>, operation: Operation) -> Result<RequestKey> {
-        let (mine, lines) = self.enter().prepare(comm, &operation);
-        let theirs = exchange(self, comm, &mine).and_then(|theirs| agreed(comm.rank(), &mine, theirs));
+    pub fn persistent(
+        &self,
+        comm: &Arc<Communicator>,
+        operation: Operation,
+        wish: Wish,
+    ) -> Result<RequestKey> {
+        let bound = self.bind(comm, &operation, wish);
         let mut state = self.enter();
-        let channel = match theirs {
-            Err(error) => {
-                withdraw(&mut state.engine, &[mine.context], lines);
-                Err(error)
-            }
-            Ok(theirs) => state.open_channel(comm, &theirs, lines).map(|channel| (theirs, channel)),
-        };
-        let (theirs, channel) = channel.inspect_err(|_| state.engine.release(&operation.binding))?;
-        drop(state);
-        let everybody = theirs.local.iter().chain(&theirs.remote);
-        let plan = self.plan_among(comm, &operation, everybody.map(|other| other.known));
-        let mut state = self.enter();
-        let plan = plan.inspect_err(|_| {
-            state.engine.leave_channel(channel);
-            state.engine.release(&operation.binding);
-        })?;
+        let (channel, plan) = bound.inspect_err(|_| state.engine.release(&operation.binding))?;
         let run = state.engine.keep(channel, plan, operation.binding, Lifetime::Persistent);
         if let Some(signature) = operation.signature {
             state.engine.sign(run, signature);
@@ -247,111 +230,5 @@ impl State {
         }
         self.engine.start(run);
         run
-    }
-
-    /// Lines that a run of an operation may have, as far as this rank can say.
-    fn lines_of(&mut self, comm: &Communicator, operation: &Operation) -> usize {
-        match operation.irregular.as_deref() {
-            Some(Irregular::Lengths { .. }) => MAX_LINES, // the lengths of others decide, too
-            Some(Irregular::Made(_)) | None => self.share_plan(comm, operation).lines.len(),
-        }
-    }
-
-    fn prepare(&mut self, comm: &Communicator, operation: &Operation) -> (Preparation, Option<Lines>) {
-        let remote = if comm.is_inter() { comm.peers() } else { 0 };
-        let lines_of_run = self.lines_of(comm, operation);
-        let form = self.engine.form_of_operation(lines_of_run, operation.signature.is_some());
-        let (offset, lines) = offer_lines(&mut self.engine, comm.size() + remote, form);
-        let context = self.engine.p2p.open_context();
-        let known = Known::of(comm, operation.irregular.as_deref());
-        let (called, bytes) = operation.prepared(comm.rank());
-        (Preparation { lines: offset, form, context, called, bytes, known }, lines)
-    }
-
-    fn open_channel(
-        &mut self,
-        comm: &Communicator,
-        theirs: &Records<Preparation>,
-        lines: Option<Lines>,
-    ) -> Result<ChannelKey> {
-        let channel = self.engine.channel(comm.channel);
-        let beside =
-            |peer, other: &Preparation| Address { peer: channel.address(peer).peer, context: other.context };
-        let members: Addresses =
-            (0..).zip(&theirs.local).map(|(rank, other)| beside(Peer::Local(rank), other)).collect();
-        let remote: Addresses =
-            (0..).zip(&theirs.remote).map(|(rank, other)| beside(Peer::Remote(rank), other)).collect();
-        let everybody = theirs.local.iter().chain(&theirs.remote);
-        let form = everybody.clone().map(|other| other.form).reduce(Form::common);
-        let form = form.expect("this rank is one of them");
-        let offsets = if lines.is_some() { everybody.map(|other| other.lines).collect() } else { Vec::new() };
-        let plan = ChannelPlan { rank: comm.rank(), members, remote, beside: None, lines: offsets, form };
-        self.engine.open_channel(plan, lines)
-    }
-}
-
-/// What a rank tells the others when it prepares a persistent collective.
-#[derive(Clone, Copy, Debug)]
-struct Preparation {
-    lines: u64,
-    /// What there is room for in them.
-    form: Form,
-    context: u32,
-    called: Called,
-    /// The length that `called` says, however long; 0 where it says none.
-    bytes: u64,
-    known: Known,
-}
-
-/// What all ranks tell, if they prepare the same and have the memory for it.
-fn agreed(rank: u32, mine: &Preparation, theirs: Records<Preparation>) -> Result<Records<Preparation>> {
-    for (group, whose) in [(&theirs.local, "rank"), (&theirs.remote, "remote rank")] {
-        let mut others = (0..).zip(group.iter());
-        if let Some((other, class)) =
-            others.find_map(|(place, other)| mine.conflict(other).map(|class| (place, class)))
-        {
-            let who = format!("{whose} {other}");
-            return Err(mismatch(class, rank, mine.called, &who, group[other].called));
-        }
-    }
-    check_lines("group", theirs.local.iter().map(|other| other.lines))?;
-    check_lines("remote group", theirs.remote.iter().map(|other| other.lines))?;
-    Ok(theirs)
-}
-
-#[cold]
-fn mismatch(class: ErrorClass, rank: u32, mine: Called, who: &str, other: Called) -> Error {
-    let (mine, other) = (mine.describe(), other.describe());
-    let text = format!("ranks prepare different collectives: rank {rank} calls {mine}, {who} calls {other}");
-    Error::new(class, text)
-}
-
-impl Preparation {
-    /// In what two ranks differ that must not.
-    fn conflict(&self, other: &Self) -> Option<ErrorClass> {
-        let is_longer = || (self.bytes != other.bytes).then_some(ErrorClass::Truncate);
-        self.called.conflict(other.called).or_else(is_longer)
-    }
-}
-
-impl Record for Preparation {
-    const BYTES: usize = 32 + Known::BYTES;
-    const CALL: Call = Call::PREPARATION;
-
-    fn write(&self, into: &mut Vec<u8>) {
-        into.extend_from_slice(&self.lines.to_ne_bytes());
-        into.extend_from_slice(&self.called.to_word().to_ne_bytes());
-        into.extend_from_slice(&self.bytes.to_ne_bytes());
-        into.extend_from_slice(&self.context.to_ne_bytes());
-        into.extend_from_slice(&self.form.to_word().to_ne_bytes());
-        self.known.write(into);
-    }
-
-    fn read(from: &[u8]) -> Self {
-        let word = |at: usize| u64::from_ne_bytes(from[at..at + 8].try_into().expect("8 bytes"));
-        let half = |at: usize| u32::from_ne_bytes(from[at..at + 4].try_into().expect("4 bytes"));
-        let (called, known) = (Called::of_word(word(8)), Known::read(&from[32..]));
-        let (context, form) = (half(24), Form::of_word(half(28)));
-        Self { lines: word(0), form, called, bytes: word(16), context, known }
     }
 }

@@ -15,6 +15,7 @@ use oxmpi_engine::{Call, Program};
 use oxmpi_plan::Peer;
 use oxmpi_plan::pattern::{Pattern, Place};
 
+use super::candidates::{LINES, MESSAGES};
 use super::irregular::Irregular;
 use super::operation::Operation;
 use crate::comm::Communicator;
@@ -58,22 +59,46 @@ impl Process {
         &self,
         comm: &Arc<Communicator>,
         operation: &Operation,
-        known: impl Iterator<Item = Known>,
+        known: Known,
     ) -> Result<Arc<Program>> {
         let Some(Irregular::Lengths { function, lengths, form }) = operation.irregular.as_deref() else {
             return Ok(self.enter().share_plan(comm, operation));
         };
-        let known = known.reduce(Known::of_both).expect("this rank is one of them");
         if let Some(case) = known.equal.and_then(|bytes| form.regular(lengths, comm, bytes)) {
             return Ok(self.enter().plans.share(comm.channel, &case, comm.rank()));
         }
         let pattern = (form.pattern)(lengths, comm);
         let places = self.places(comm, &pattern)?;
-        let plan = match Pattern::fits_lines(known.longest) {
-            true => pattern.by_lines(&places, known.longest),
-            false => pattern.by_messages(),
+        let call = form.call(*function, lengths);
+        Ok(Arc::new(match Pattern::fits_lines(known.longest) {
+            true => Program::new(pattern.by_lines(&places, known.longest), call).by(LINES),
+            false => Program::new(pattern.by_messages(), call).by(MESSAGES),
+        }))
+    }
+
+    /// The plans by all admissible algorithms, that of [`Process::plan_among`] first. Collective.
+    ///
+    /// # Errors
+    /// As [`Process::plan_among`].
+    pub(super) fn plans_among(
+        &self,
+        comm: &Arc<Communicator>,
+        operation: &Operation,
+        known: Known,
+    ) -> Result<Vec<Arc<Program>>> {
+        let Some(Irregular::Lengths { function, lengths, form }) = operation.irregular.as_deref() else {
+            return Ok(self.enter().programs(comm, operation));
         };
-        Ok(Arc::new(Program::new(plan, form.call(*function, lengths))))
+        let case = known.equal.and_then(|bytes| form.regular(lengths, comm, bytes));
+        let mut all = case.map_or(Vec::new(), |case| self.enter().programs_of_regular(comm, &case));
+        let pattern = (form.pattern)(lengths, comm);
+        let places = self.places(comm, &pattern)?;
+        let call = form.call(*function, lengths);
+        if Pattern::fits_lines(known.longest) {
+            all.push(Arc::new(Program::new(pattern.by_lines(&places, known.longest), call).by(LINES)));
+        }
+        all.push(Arc::new(Program::new(pattern.by_messages(), call).by(MESSAGES)));
+        Ok(all)
     }
 
     /// Where the blocks that this rank receives lie in the streams of those that send them.

@@ -17,6 +17,15 @@ use crate::envelope::{Dest, FROM_NOBODY, Route, SendMode, Source, TagPattern, ch
 use crate::process::{Process, State};
 
 impl Process {
+    /// The name of the algorithm that a persistent collective is carried out by, if there are several.
+    pub fn algorithm(&self, key: RequestKey) -> Option<&'static str> {
+        let state = self.enter();
+        match state.requests.all.get(key)?.kind {
+            Kind::PersistentCollective { run, .. } => state.engine.algorithm(run),
+            _ => None,
+        }
+    }
+
     /// A persistent send, inactive.
     ///
     /// # Errors

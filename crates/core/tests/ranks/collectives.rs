@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{BasicType, Function, ReduceOp};
-use oxmpi_core::coll::{self, Root, Side};
+use oxmpi_core::coll::{self, Root, Side, Wish};
 use oxmpi_core::{Communicator, Operation, RequestKey};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Region;
@@ -111,6 +111,11 @@ fn element(rank: u32, at: usize, round: i32) -> i32 {
 }
 
 impl Bound {
+    /// The memory that is sent, and that is received into.
+    pub fn memory(&self) -> [Region; 2] {
+        [self.send, self.recv]
+    }
+
     /// Fills the memory for a round.
     pub fn fill(&self, round: i32) {
         let fill = |region: &Region, rank| {
@@ -261,7 +266,7 @@ fn every_lifetime(ranks: u32, seed: u64, cases: usize, longest: usize) {
         let persistent: Vec<Bound> = (0..cases.min(6)).map(|_| bind()).collect();
         let prepare = |bound: &Bound| {
             let operation = bound.operation(rank, comm);
-            Some(rank.mpi().persistent(comm, operation).expect("all prepare the same"))
+            Some(rank.mpi().persistent(comm, operation, Wish::default()).expect("all prepare the same"))
         };
         let keys: Vec<_> = persistent.iter().map(prepare).collect();
         for round in 2..5 {

@@ -3,6 +3,7 @@
 //! What is tested is what calls mean between ranks, whoever comes when. Ranks as processes, and all that a launcher
 //! does, are tested by `tests/tests` of the workspace.
 
+mod binding;
 mod collectives;
 mod communicators;
 mod deaths;
