@@ -7,6 +7,7 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use oxmpi_base::{Function, Result};
+use oxmpi_core::coll::{PLAN_KEY, Wish};
 use oxmpi_core::{Communicator, Operation, Process};
 
 use crate::argument::Out;
@@ -65,13 +66,18 @@ pub fn run(
             Lifetime::Persistent { hints, request } => (Some(hints), request),
         };
         let operation = described?;
-        if let Some(hints) = hints {
-            info::hints("info", hints)?;
-        }
+        let wish = match hints {
+            None => None,
+            Some(hints) => {
+                let hints = info::hints("info", hints)?;
+                let text = hints.get(PLAN_KEY);
+                Some(text.map_or(Wish::default(), |text| process.wish(&comm.core, &operation, text)))
+            }
+        };
         let request = request.named("request")?;
-        request.set(encode(match hints {
+        request.set(encode(match wish {
             None => process.nonblocking(&comm.core, &operation)?,
-            Some(_) => process.persistent(&comm.core, operation)?,
+            Some(wish) => process.persistent(&comm.core, operation, wish)?,
         }));
         Ok(())
     })

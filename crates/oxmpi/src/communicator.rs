@@ -28,11 +28,13 @@ use crate::thread::{Funneled, ThreadLevel};
 pub struct Communicator<'env, L: ThreadLevel = Funneled> {
     pub(crate) door: Door<'env, L>,
     pub(crate) comm: Arc<core::Communicator>,
+    /// What is wished for the persistent collectives that are made by it; then it is a view of another one.
+    pub(crate) wish: Option<String>,
 }
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {
     pub(crate) fn new(door: Door<'env, L>, comm: &Arc<core::Communicator>) -> Self {
-        Self { door, comm: Arc::clone(comm) }
+        Self { door, comm: Arc::clone(comm), wish: None }
     }
 
     /// This process's rank, from 0.
@@ -60,7 +62,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// ```
     pub fn duplicate(&self) -> Result<Self> {
         let made = self.door.call(Function::CommDup, |process| process.comm_dup(&self.comm))?;
-        Ok(Self { door: self.door, comm: made })
+        Ok(Self { door: self.door, comm: made, wish: None })
     }
 
     /// Communicators of the ranks that name the same `color`, in the order of their keys, and of their ranks
@@ -81,7 +83,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     pub fn split(&self, color: Option<i32>, key: i32) -> Result<Option<Self>> {
         let made =
             self.door.call(Function::CommSplit, |process| process.comm_split(&self.comm, color, key))?;
-        Ok(made.map(|comm| Self { door: self.door, comm }))
+        Ok(made.map(|comm| Self { door: self.door, comm, wish: None }))
     }
 
     /// Sends, and returns when `buf` may be changed.
@@ -247,6 +249,9 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 
 impl<L: ThreadLevel> Drop for Communicator<'_, L> {
     fn drop(&mut self) {
+        if self.wish.is_some() {
+            return; // the communicator is that of whom this is a view
+        }
         self.door.run(Function::CommFree, |process| {
             let comm = mem::replace(&mut self.comm, Arc::clone(process.myself()));
             let lives_as_long_as_the_process =

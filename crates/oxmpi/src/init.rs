@@ -4,6 +4,7 @@
 //! Persistent Collective Operations.
 
 use oxmpi_base::{Function, Result};
+use oxmpi_core::coll::Wish;
 use oxmpi_core::{Process, RequestKey, SendMode};
 
 use crate::collective::Collective;
@@ -134,7 +135,9 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
             // SAFETY: the memory is owned by `buffers`, which the request keeps for as long as the request may be
             // active.
             let operation = unsafe { collective.bind(process, &self.comm) }?;
-            process.persistent(&self.comm, operation)
+            let wish = self.wish.as_deref();
+            let wish = wish.map_or(Wish::default(), |wish| process.wish(&self.comm, &operation, wish));
+            process.persistent(&self.comm, operation, wish)
         })?;
         Ok(Persistent::new(self.door, key, Some(function), buffers))
     }

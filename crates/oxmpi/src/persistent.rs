@@ -142,6 +142,13 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
         self.0.status
     }
 
+    /// The algorithm that a collective is carried out by, as `oxmpi plan` calls it, if there are several. All ranks
+    /// have the same.
+    pub fn algorithm(&self) -> Option<&'static str> {
+        let (door, key) = (self.0.door, self.0.key);
+        door.run(Function::RequestGetStatus, |process| process.algorithm(key))
+    }
+
     pub(crate) fn buffers(&self) -> &B {
         &self.0.buffers
     }
