@@ -7,6 +7,7 @@ mod info;
 mod manual;
 mod options;
 mod plan;
+mod tune;
 
 /// What a command returns: a sentence for the terminal when it fails.
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -40,7 +41,8 @@ fn run(mut parser: lexopt::Parser, out: &mut dyn Write) -> Outcome {
         Some(Value(command)) => match command.to_string_lossy().as_ref() {
             "info" => info::run(parser)?,
             "plan" => return plan::run(parser, out),
-            other => return Err(options::unknown("command", other, &["info", "plan"])),
+            "tune" => return tune::run(parser, out),
+            other => return Err(options::unknown("command", other, &["info", "plan", "tune"])),
         },
         Some(option) => return Err(options::unexpected(&option, &manual::OXMPI)),
     };
@@ -80,6 +82,7 @@ mod tests {
             (&["info", "--help"], "usage: oxmpi info"),
             (&["info", "-h"], "usage: oxmpi info"),
             (&["plan", "--help"], "usage: oxmpi plan COLLECTIVE"),
+            (&["tune", "--help"], "usage: oxmpi tune"),
         ] {
             assert!(output(arguments).is_ok_and(|text| text.starts_with(begin)), "{arguments:?}");
         }

@@ -17,7 +17,7 @@ pub const OXMPI: Manual<'static> = Manual {
             .completes(Values::Words(FORMATS)),
     ],
     operands: Values::None,
-    commands: &[INFO, PLAN],
+    commands: &[INFO, PLAN, TUNE],
     sections: &[],
 };
 
@@ -71,6 +71,22 @@ pub const PLAN: Manual<'static> = Manual {
         HELP,
     ],
     operands: Values::Words(Collective::NAMES),
+    commands: &[],
+    sections: &[],
+};
+
+/// `oxmpi tune`.
+pub const TUNE: Manual<'static> = Manual {
+    names: &["oxmpi tune"],
+    purpose: "Measures what hops, copies and messages cost on this machine, and prints it",
+    usage: &["[-o FILE]"],
+    about: "Takes some seconds, in which the machine should have nothing else to do.",
+    dashes: Dashes::Usual,
+    options: &[
+        Entry::new(&["o", "output"], &["FILE"], "write the constants to this file").completes(Values::Files),
+        HELP,
+    ],
+    operands: Values::None,
     commands: &[],
     sections: &[],
 };

@@ -1,0 +1,107 @@
+//! What a message costs between two ranks, which `mpiexec` starts: this program again.
+
+use std::env;
+use std::io::Write;
+use std::process::Command;
+
+use oxmpi::Communicator;
+
+use super::Constant;
+use super::processors::{Processors, least_ns};
+use crate::Outcome;
+
+/// The option that makes this program a rank.
+pub const AS_RANK: &str = "as-rank";
+const SHORT: usize = 8;
+const LONG: usize = 32 << 10;
+const TRIPS: usize = 500;
+const TRIALS: usize = 9;
+const TAG: i32 = 1;
+
+/// Constants of messages.
+///
+/// # Errors
+/// If the ranks cannot be started, or say nothing.
+pub fn measure(processors: &Processors) -> Outcome<Vec<Constant>> {
+    if processors.count() < 2 {
+        return Ok(Vec::new());
+    }
+    let this = env::current_exe()?;
+    let mpiexec = this.with_file_name("mpiexec");
+    let mut command = Command::new(&mpiexec);
+    command.args(["-n", "2", "-bind-to", "none"]).arg(&this).args(["tune", &format!("--{AS_RANK}")]);
+    let output = command.output().map_err(|error| format!("{}: {error}", mpiexec.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [short, long, hop] = numbers[..] else {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(
+            format!("the ranks that were to send messages ended with {}: {said}", output.status).into()
+        );
+    };
+    Ok(constants(short, long, hop))
+}
+
+/// From nanoseconds of a short and of a long message, and of the way of a line between the same processors.
+fn constants(short: f64, long: f64, hop: f64) -> Vec<Constant> {
+    let byte = ((long - short) / (LONG - SHORT) as f64).max(0.0);
+    vec![("message_ns", (short - hop).max(0.0)), ("message_byte_ns", byte)]
+}
+
+/// One of the two ranks: the first says how long a short message takes, a long one, and a line.
+///
+/// # Errors
+/// Those of MPI.
+pub fn run_rank(out: &mut dyn Write) -> Outcome {
+    let env = oxmpi::init()?;
+    let world = env.world();
+    let processors = Processors::allowed()?;
+    let ends = processors.ends();
+    let hop = if world.rank() == 0 { super::lines::hop_between_ns(&processors, ends) } else { 0.0 };
+    processors.bind(ends[world.rank() % 2]);
+    world.barrier()?;
+    let [short, long] = [SHORT, LONG].map(|bytes| trip_ns(&world, bytes));
+    if world.rank() == 0 {
+        writeln!(out, "{} {} {hop}", short?, long?)?;
+    }
+    Ok(())
+}
+
+/// Nanoseconds of a message to the other rank.
+fn trip_ns(world: &Communicator<'_>, bytes: usize) -> oxmpi::Result<f64> {
+    let (send, mut recv) = (vec![1_u8; bytes], vec![0_u8; bytes]);
+    let other = 1 - world.rank();
+    let mut outcome = Ok(());
+    let mut exchange = || -> oxmpi::Result<()> {
+        for _ in 0..TRIPS {
+            if world.rank() == 0 {
+                world.send(&send, other, TAG)?;
+                world.recv(&mut recv, other, TAG)?;
+            } else {
+                world.recv(&mut recv, other, TAG)?;
+                world.send(&send, other, TAG)?;
+            }
+        }
+        Ok(())
+    };
+    let took = least_ns(TRIALS, 2 * TRIPS, || {
+        if outcome.is_ok() {
+            outcome = exchange();
+        }
+    });
+    outcome.map(|()| took)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_costs_what_is_beyond_its_line_and_its_bytes() {
+        let long = 500.0 + 0.04 * (LONG - SHORT) as f64;
+        let all = constants(500.0, long, 200.0);
+        assert_eq!(all[0], ("message_ns", 300.0));
+        assert!((all[1].1 - 0.04).abs() < 1e-9);
+        assert_eq!(constants(100.0, 50.0, 200.0), [("message_ns", 0.0), ("message_byte_ns", 0.0)]);
+    }
+}

@@ -1,0 +1,101 @@
+//! The processors that this process may use, and threads on them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+use std::{hint, thread};
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::Outcome;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Processors(Vec<usize>);
+
+/// A word in a cache line, and those that are fetched with it, of its own.
+#[derive(Debug, Default)]
+#[repr(align(256))]
+pub struct Word(AtomicU64);
+
+impl Processors {
+    /// # Errors
+    /// If the system does not tell.
+    pub fn allowed() -> Outcome<Self> {
+        let set = sched_getaffinity(None)?;
+        Ok(Self((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect()))
+    }
+
+    /// How many there are; at least one.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The two that are the first and the last.
+    pub fn ends(&self) -> [usize; 2] {
+        [0, self.count() - 1]
+    }
+
+    /// Binds this thread to one, as far as the system lets it.
+    pub fn bind(&self, index: usize) {
+        let mut set = CpuSet::new();
+        set.set(self.0[index]);
+        // It runs somewhere, then.
+        let _ = sched_setaffinity(None, &set);
+    }
+
+    /// Runs the first part on one processor and the second on another; what the first gives.
+    pub fn run_on<T: Send>(
+        &self,
+        [first, second]: [usize; 2],
+        here: impl FnOnce() -> T + Send,
+        there: impl FnOnce() + Send,
+    ) -> T {
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                self.bind(second);
+                there();
+            });
+            let here = scope.spawn(move || {
+                self.bind(first);
+                here()
+            });
+            here.join().expect("no measurement panics")
+        })
+    }
+}
+
+impl Word {
+    /// Stores.
+    pub fn set(&self, value: u64) {
+        self.0.store(value, Ordering::Release); // pairs with the Acquire in `get`
+    }
+
+    /// Loads.
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Waits for a value without a pause.
+    pub fn await_value(&self, value: u64) {
+        while self.get() != value {
+            hint::spin_loop();
+        }
+    }
+
+    /// The same where who stores it needs this processor.
+    pub fn await_politely(&self, value: u64) {
+        while self.get() != value {
+            thread::yield_now();
+        }
+    }
+}
+
+/// Nanoseconds that `what` takes, divided by `times`: the least of some trials.
+pub fn least_ns(trials: usize, times: usize, mut what: impl FnMut()) -> f64 {
+    let trial = |_| {
+        let begin = Instant::now();
+        what();
+        begin.elapsed().as_nanos() as f64 / times as f64
+    };
+    (0..trials).map(trial).fold(f64::INFINITY, f64::min)
+}
