@@ -1,5 +1,7 @@
 //! The engine of one rank: its messages, its channels, its runs.
 
+mod missing;
+
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -10,7 +12,6 @@ use oxmpi_base::{Error, Result};
 use oxmpi_mem::reserve::Growth;
 use oxmpi_shm::{Bed, Invitation, Job, Line, Member, Phase, Posts, StatePage, Ticket, shown_settings};
 
-use crate::absent::Absent;
 use crate::addresses::Addresses;
 use crate::binding::Binding;
 use crate::board::Entry;
@@ -611,42 +612,6 @@ impl Engine {
     /// Bytes of shared and of private memory that were ever in use at the same time, for temporaries.
     pub fn memory(&self) -> (usize, usize) {
         (self.p2p.arena.peak_bytes(), self.p2p.private_bytes())
-    }
-
-    /// To look for ranks that have left, those in `MPI_Finalize` included if all that is waited for belongs to the
-    /// world model.
-    pub fn absent(&self, world_only: bool) -> Absent {
-        Absent::new(&self.p2p.peers, world_only)
-    }
-
-    /// The peer that has left without doing what a run waits for.
-    pub fn misses(
-        &self,
-        channel: ChannelKey,
-        run: &Run,
-        plan: &Program,
-        absent: &mut Absent,
-    ) -> Option<PeerId> {
-        run.misses(plan, self.channel(channel), &self.p2p, absent)
-    }
-
-    /// The same of a kept run.
-    pub fn misses_for(&self, key: RunKey, absent: &mut Absent) -> Option<PeerId> {
-        let kept = self.runs.get(key)?;
-        self.misses(kept.channel, &kept.run, &kept.plan, absent)
-    }
-
-    /// The same of all kept runs of a channel.
-    pub fn misses_on(&self, channel: ChannelKey, absent: &mut Absent) -> Option<PeerId> {
-        let is_there = |key: &RunKey| self.runs.get(*key).is_some_and(|kept| kept.channel == channel);
-        self.active.iter().copied().filter(is_there).find_map(|key| self.misses_for(key, absent))
-    }
-
-    /// Whether this rank has told all that it will tell: its runs are over, or never will be.
-    pub fn is_told(&self, absent: &mut Absent) -> bool {
-        self.p2p.is_told()
-            && self.has_shown_all()
-            && self.active.iter().all(|&run| self.misses_for(run, absent).is_some())
     }
 
     /// Whether nothing of a rank that has told all needs it any more.

@@ -3,6 +3,7 @@
 //! MPI-5.0: Point-to-Point Communication, Multiple Completions; Persistent Communication Requests.
 
 use oxmpi_base::ErrorClass;
+use oxmpi_core::coll::Wish;
 use oxmpi_core::{AnyTest, Completion, Dest, RequestKey, SendMode, Source, TagPattern};
 use oxmpi_datatype::Buffer;
 
@@ -135,7 +136,7 @@ fn a_collective_is_neither_cancelled_nor_freed_however_soon_it_is_over() {
                 assert_eq!([cancelled, freed], [Err(ErrorClass::Request); 2]);
             };
             let barrier = || oxmpi_core::coll::barrier(mpi, comm).expect("good arguments");
-            let again = mpi.persistent(comm, barrier()).expect("all prepare the same");
+            let again = mpi.persistent(comm, barrier(), Wish::default()).expect("all prepare the same");
             for _ in 0..20 {
                 let once = mpi.nonblocking(comm, &barrier()).expect("there is memory");
                 refused(once);

@@ -104,7 +104,7 @@ fn check(shape: &Shape, all: bool, number: u64) {
         let is_in_place = |rank: u32| match number / 3 % 3 {
             0 => false,
             1 => true,
-            _ => mix(number, rank.into()) % 2 == 0,
+            _ => mix(number, rank.into()).is_multiple_of(2),
         };
         let in_place: Vec<bool> = (0..shape.ranks).map(is_in_place).collect();
         let plans = plans(algorithm, shape, &in_place);
