@@ -177,7 +177,7 @@ impl Run {
             self.iteration += 1;
             self.step = 0;
         }
-        if !self.completed(None, means) {
+        if !self.under_way.is_empty() && !self.completed(None, means) {
             return Ok(false);
         }
         self.finish(means);
