@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::build::Builder;
-use crate::{Buf, Combines, Plan, Shape, Span};
+use crate::prices::Prices;
+use crate::{Buf, Combines, Cost, Machine, Plan, Shape, Span};
 
 /// An entry of one of a collective's two lists of algorithms: those within a group, and those between two.
 ///
@@ -13,7 +14,7 @@ pub struct Algorithm {
     pub(crate) name: &'static str,
     pub(crate) admits: fn(&Shape) -> bool,
     /// `None` where the order of the list is that of preference.
-    pub(crate) cost_ns: Option<fn(&Shape) -> f64>,
+    pub(crate) cost: Option<fn(&Shape, &Prices<'_>) -> Cost>,
     pub(crate) plan: fn(&Shape, u32, bool) -> Plan,
 }
 
@@ -28,18 +29,16 @@ impl Algorithm {
         (self.admits)(shape)
     }
 
-    /// Predicted time of the slowest rank, by the machine model of this crate: good for comparing algorithms.
-    /// Infinite where the algorithm is not admissible; `None` where nothing is predicted, because the first
-    /// admissible one of the list is the best.
-    pub fn cost_ns(&self, shape: &Shape) -> Option<f64> {
-        let cost_ns = self.cost_ns?;
-        Some(if !self.admits(shape) {
-            f64::INFINITY
-        } else if shape.is_alone() {
-            0.0
-        } else {
-            cost_ns(shape)
-        })
+    /// Predicted time of the slowest rank on a machine. `None` where the algorithm is not admissible, and where nothing
+    /// is predicted, because the first admissible one of the list is the best.
+    pub fn cost(&self, shape: &Shape, machine: &Machine) -> Option<Cost> {
+        if self.admits(shape) { self.priced(shape, &Prices::of(shape, machine)) } else { None }
+    }
+
+    /// The same of a shape that it admits.
+    pub(crate) fn priced(&self, shape: &Shape, prices: &Prices<'_>) -> Option<Cost> {
+        let cost = self.cost?;
+        Some(if shape.is_alone() { Cost::NONE } else { cost(shape, prices) })
     }
 
     /// The part of `rank`, which works in place or not.

@@ -1,39 +1,232 @@
-//! What the elementary actions cost: the whole machine model of the selection.
+//! What the elementary actions cost: the whole model of a machine, from which costs of algorithms are made.
 //!
-//! The figures are those of a recent x86 server core with warm caches. Only their ratios matter, and only to
-//! within a factor of about 1.5: they decide between algorithms, not how long a program runs.
+//! A [`Machine`] is a few constants. Those of its `Default` were measured on a recent x86 server with two cores and
+//! warm caches (`docs/performance.md`), but for what two cores cannot show, the readers of a line, and for the
+//! fabric, which there was none of: those are figures of common hardware. They decide between algorithms, and so
+//! only their ratios matter, to within a factor of about 1.5.
+//!
+//! The text form is a line `name = value` for each constant, in any order; `#` begins a comment, and what is not
+//! named is as in `Default`. All ranks of a job must have the same, because they must choose alike.
 
-/// From a post until a waiting peer has seen it: 60 where two cores share a cache, 250 where they do not, and
-/// above 1000 where ranks share a core. So of two similar algorithms the one with fewer hops is preferred.
-pub(crate) const HOP_NS: f64 = 300.0;
+use std::fmt::{Display, Write as _};
+use std::str::FromStr;
 
-/// Posting, apart from the copy.
-pub(crate) const POST_NS: f64 = 10.0;
+use oxmpi_base::{Error, ErrorClass, Result};
 
-/// Pulling what is there already, apart from the copy: a cache line crosses between two cores.
-pub(crate) const PULL_NS: f64 = 30.0;
+/// A constant's range; what is outside would make sums of costs meaningless.
+const LARGEST: f64 = 1e12;
 
-/// A message through the matching queues, its hop included, apart from its copies.
-pub(crate) const MESSAGE_NS: f64 = HOP_NS + 150.0;
+macro_rules! machine {
+    ($($name:ident: $kind:ty = $value:expr, $meaning:literal;)*) => {
+        /// What the elementary actions cost on a machine.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Machine {
+            $(#[doc = $meaning] pub $name: $kind,)*
+        }
 
-/// Copying a byte of one's own to a slot.
-pub(crate) const POST_BYTE_NS: f64 = 0.012;
+        impl Default for Machine {
+            fn default() -> Self {
+                Self { $($name: $value,)* }
+            }
+        }
 
-/// Copying a byte out of a peer's slot.
-pub(crate) const PULL_BYTE_NS: f64 = 0.018;
+        impl Machine {
+            /// The names of all constants.
+            pub const NAMES: &[&str] = &[$(stringify!($name)),*];
 
-/// Combining a byte of a peer's slot with one of one's own.
-pub(crate) const REDUCE_BYTE_NS: f64 = 0.032;
+            /// Sets a constant; whether there is one of this name.
+            fn set(&mut self, name: &str, value: &str) -> Result<bool> {
+                match name {
+                    $(stringify!($name) => self.$name = number(name, value)?,)*
+                    _ => return Ok(false),
+                }
+                Ok(true)
+            }
 
-/// A byte of a message: into shared memory and out again.
-pub(crate) const MESSAGE_BYTE_NS: f64 = 0.035;
-
-/// One message of `bytes` bytes.
-pub(crate) fn message_ns(bytes: u64) -> f64 {
-    MESSAGE_NS + bytes as f64 * MESSAGE_BYTE_NS
+            /// The text from which [`parse`](Self::parse) makes the same, with what each constant means.
+            pub fn to_text(&self) -> String {
+                let mut text = String::new();
+                $(write_constant(&mut text, $meaning, stringify!($name), &self.$name);)*
+                text
+            }
+        }
+    };
 }
 
-/// Rounds in which one rank reaches `ranks`, doubling: the logarithm, rounded up.
-pub(crate) fn rounds(ranks: u32) -> f64 {
-    f64::from(ranks.next_power_of_two().trailing_zeros())
+machine! {
+    cores: u32 = 0, "Cores that the ranks of a node share; 0 where each has one of its own.";
+    near_cores: u32 = 1, "Cores that are near each other, of consecutive ranks; with 1 all are far.";
+    hop_near_ns: f64 = 60.0, "From a post until a waiting peer has seen it, where two cores share a cache.";
+    hop_far_ns: f64 = 300.0, "The same where they do not.";
+    hop_shared_ns: f64 = 1250.0, "From rank to rank of one core, which must change hands.";
+    post_ns: f64 = 10.0, "Posting, apart from the copy.";
+    pull_ns: f64 = 30.0, "Pulling what is there already, apart from the copy: a cache line crosses between cores.";
+    reader_ns: f64 = 25.0, "How long a cache line is occupied by each of several cores that read it.";
+    post_byte_ns: f64 = 0.012, "Copying a byte of one's own to a slot.";
+    pull_byte_ns: f64 = 0.018, "Copying a byte out of a peer's slot.";
+    reduce_byte_ns: f64 = 0.032, "Combining a byte of a peer's slot with one of one's own.";
+    reader_byte_ns: f64 = 0.003, "How long a byte of a slot is occupied by each of several readers.";
+    far_byte_ns: f64 = 0.0, "Pulling a byte, or combining it, from a core that is far, in addition.";
+    cache_bytes: u64 = 16 << 20, "What a rank can touch and still find in its caches.";
+    stream_byte_ns: f64 = 0.05, "Moving or combining a byte beyond that, in addition.";
+    message_ns: f64 = 150.0, "A message inside a node through the matching queues, apart from its hop and copies.";
+    message_byte_ns: f64 = 0.035, "A byte of a message inside a node: into shared memory and out again.";
+    net_latency_ns: f64 = 1500.0, "From node to node through the fabric, of the shortest message.";
+    net_overhead_ns: f64 = 250.0, "What a message between nodes costs a rank's core, at either end.";
+    net_gap_ns: f64 = 50.0, "How long a message occupies the fabric's port of its node, at either end.";
+    net_byte_ns: f64 = 0.08, "How long each of its bytes does.";
+}
+
+impl Machine {
+    /// Reads the text form.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Arg`] if a line is not of the form `name = value`, names an unknown constant (the text names
+    /// the known ones) or one twice, or its value is no number from 0 to 10^12.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut machine = Self::default();
+        let mut seen = Vec::new();
+        for line in lines(text) {
+            machine.read(line, &mut seen)?;
+        }
+        Ok(machine)
+    }
+
+    /// From a post of a rank until another one of its node has seen it; `one` and `other` are their places among the
+    /// `ranks` ranks of the node.
+    pub(crate) fn hop_ns(&self, one: u32, other: u32, ranks: u32) -> f64 {
+        if one == other {
+            0.0
+        } else if self.cores > 0 && ranks > self.cores {
+            f64::from(ranks.div_ceil(self.cores)) * self.hop_shared_ns // until all have had their turn
+        } else if self.are_far(one, other) {
+            self.hop_far_ns
+        } else {
+            self.hop_near_ns
+        }
+    }
+
+    /// Whether the cores of two places of a node are far from each other.
+    pub(crate) fn are_far(&self, one: u32, other: u32) -> bool {
+        let near_cores = self.near_cores.max(1);
+        one / near_cores != other / near_cores
+    }
+
+    /// Reads a line of the text form, of which those of the names in `seen` have come before.
+    fn read<'text>(&mut self, line: &'text str, seen: &mut Vec<&'text str>) -> Result<()> {
+        let Some((name, value)) = line.split_once('=') else {
+            return Err(wrong(format!("'{line}' is not of the form name = value")));
+        };
+        let (name, value) = (name.trim(), value.trim());
+        if !self.set(name, value)? {
+            let known = Self::NAMES.join(", ");
+            return Err(wrong(format!("'{name}' is no constant of a machine; known are {known}")));
+        }
+        if seen.contains(&name) {
+            return Err(wrong(format!("'{name}' is there twice, the second time as {value}")));
+        }
+        seen.push(name);
+        Ok(())
+    }
+}
+
+/// What the lines of a text say, without comments and empty lines.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let bare = text.lines().map(|line| line.split('#').next().unwrap_or("").trim());
+    bare.filter(|line| !line.is_empty())
+}
+
+fn write_constant(text: &mut String, meaning: &str, name: &str, value: &dyn Display) {
+    writeln!(text, "# {meaning}\n{name} = {value}\n").expect("a string takes everything");
+}
+
+fn number<T: FromStr + Copy + Into<Wide>>(name: &str, value: &str) -> Result<T> {
+    let number = value.parse::<T>().ok().filter(|&number| {
+        let Wide(wide) = number.into();
+        (0.0..=LARGEST).contains(&wide)
+    });
+    number
+        .ok_or_else(|| wrong(format!("{name} = {value}: the value should be a number from 0 to {LARGEST:e}")))
+}
+
+/// Any constant, to be judged.
+struct Wide(f64);
+
+impl From<f64> for Wide {
+    fn from(value: f64) -> Self {
+        Self(value)
+    }
+}
+
+impl From<u32> for Wide {
+    fn from(value: u32) -> Self {
+        Self(value.into())
+    }
+}
+
+impl From<u64> for Wide {
+    fn from(value: u64) -> Self {
+        Self(value as f64)
+    }
+}
+
+fn wrong(text: String) -> Error {
+    Error::new(ErrorClass::Arg, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A machine whose constants are `values`, in the order of names.
+    fn machine_of(values: &[f64]) -> Machine {
+        let names = Machine::NAMES.iter().zip(values);
+        let line = |(name, value): (&&str, &f64)| {
+            let is_whole = ["cores", "near_cores", "cache_bytes"].contains(name);
+            if is_whole { format!("{name} = {}\n", *value as u32) } else { format!("{name} = {value}\n") }
+        };
+        Machine::parse(&names.map(line).collect::<String>()).expect("all are in range")
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(values in prop::collection::vec(0.0..1e9, Machine::NAMES.len())) {
+            let machine = machine_of(&values);
+            prop_assert_eq!(Machine::parse(&machine.to_text()).expect("it was written"), machine);
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused_with_a_sentence(text in "[a-z_0-9 =.#\n-]{0,80}") {
+            if let Err(error) = Machine::parse(&text) {
+                prop_assert!(!error.text().is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_named_is_as_usual() {
+        let machine = Machine::parse("# ours\n\n hop_far_ns = 200 # far\nnear_cores=8").expect("right");
+        assert_eq!(machine, Machine { hop_far_ns: 200.0, near_cores: 8, ..Machine::default() });
+        assert_eq!(Machine::parse("").expect("empty"), Machine::default());
+        assert_eq!(Machine::parse(&Machine::default().to_text()).expect("written"), Machine::default());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (text, named) in [
+            ("hop_fra_ns = 200", "hop_far_ns"),
+            ("hop_far_ns = 200\nhop_far_ns = 300", "twice"),
+            ("hop_far_ns 200", "name = value"),
+            ("hop_far_ns = NaN", "NaN"),
+            ("hop_far_ns = -1", "-1"),
+            ("post_ns = inf", "inf"),
+            ("cores = 1.5", "1.5"),
+            ("cache_bytes = 99999999999999", "99999999999999"),
+        ] {
+            let error = Machine::parse(text).expect_err("it is wrong");
+            assert!(error.text().contains(named), "{text}: {}", error.text());
+        }
+    }
 }

@@ -62,6 +62,11 @@ impl Segments {
         }
     }
 
+    /// As many times a segment is handled.
+    pub(crate) fn rounds(&self) -> f64 {
+        self.count as f64
+    }
+
     /// Bytes of the vector.
     pub(crate) fn total(&self) -> u64 {
         self.total

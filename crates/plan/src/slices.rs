@@ -7,9 +7,9 @@
 use std::ops::Range;
 
 use crate::build::Builder;
-use crate::machine::{POST_BYTE_NS, POST_NS, PULL_NS, REDUCE_BYTE_NS};
+use crate::prices::Prices;
 use crate::segment::{SLOT_BUDGET_BYTES, Segments, grain_bytes};
-use crate::{Buf, Shape, Span};
+use crate::{Buf, Cost, Shape, Span};
 
 /// How a vector is cut into segments and slices.
 pub(crate) struct Slices {
@@ -103,11 +103,16 @@ impl Slices {
     }
 
     /// What [`combine`](Self::combine) costs a rank, apart from hops.
-    pub(crate) fn combine_ns(&self) -> f64 {
+    pub(crate) fn combine_cost(&self, prices: &Prices<'_>) -> Cost {
         let peers = f64::from(self.ranks - 1);
-        let actions = peers * PULL_NS + 2.0 * POST_NS;
-        let slice = self.total as f64 / f64::from(self.ranks);
-        self.segments as f64 * actions + peers * slice * (POST_BYTE_NS + REDUCE_BYTE_NS)
+        let slice = self.mean_bytes();
+        let posts = 2.0 * prices.post(0.5 * peers * slice);
+        self.segments as f64 * (posts + peers * prices.pull_reduce(slice))
+    }
+
+    /// Bytes of a slice, on the average.
+    pub(crate) fn mean_bytes(&self) -> f64 {
+        self.total as f64 / (f64::from(self.ranks) * self.segments as f64)
     }
 
     /// The slices that consecutive ranks combine.

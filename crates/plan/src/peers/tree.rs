@@ -39,6 +39,17 @@ pub(crate) fn depth(arity: u32, ranks: u32) -> u32 {
     depth
 }
 
+/// The number of children of rank 0, which has the most.
+pub(crate) fn most_children(arity: u32, ranks: u32) -> u32 {
+    let mut children = 0;
+    let mut reached = 1u64;
+    while reached < u64::from(ranks) {
+        children += u64::from(arity - 1).min((u64::from(ranks) - 1) / reached);
+        reached *= u64::from(arity);
+    }
+    children as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,6 +71,7 @@ mod tests {
                     }
                 }
                 assert_eq!(seen, ranks - 1, "base {arity}, {ranks} ranks");
+                assert_eq!(children(0, arity, ranks).len() as u32, most_children(arity, ranks));
             }
         }
     }

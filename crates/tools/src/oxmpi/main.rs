@@ -112,6 +112,23 @@ mod tests {
     }
 
     #[test]
+    fn reasons_are_those_of_the_machine_that_is_named() {
+        let file = std::env::temp_dir().join(format!("oxmpi-machine-{}", std::process::id()));
+        let path = file.to_str().expect("temporary folders have names");
+        let usual = ["plan", "allreduce", "-n", "4", "--bytes", "16384", "--why"];
+        let text = output(&usual).expect("it is well formed");
+        assert!(text.contains("node-sliced takes the least") && !text.contains("\nrank "), "{text}");
+        std::fs::write(&file, "hop_far_ns = 100000 # a slow one\n").expect("it can be written");
+        let text = output(&[&usual[..], &["--machine", path]].concat()).expect("it is well formed");
+        assert!(text.contains("node-flat takes the least"), "{text}");
+        std::fs::write(&file, "hop_far_ms = 1\n").expect("it can be written");
+        let error =
+            output(&[&usual[..], &["--machine", path]].concat()).expect_err("there is no such constant");
+        assert!(error.contains("hop_far_ms") && error.contains("hop_far_ns"), "{error}");
+        std::fs::remove_file(&file).expect("it is there");
+    }
+
+    #[test]
     fn plans_of_two_groups_are_printed_drawn_and_right() {
         let file = std::env::temp_dir().join(format!("oxmpi-plan-{}.svg", std::process::id()));
         let path = file.to_str().expect("temporary folders have names");
@@ -146,6 +163,8 @@ mod tests {
             (&["plan", "bcast", "-n", "4", "--root", "5"], "5"),
             (&["plan", "bcast", "-n", "four"], "four"),
             (&["plan", "reduce", "-n", "4", "--unit", "0"], "--unit"),
+            (&["plan", "reduce", "-n", "4", "--bytes", "12"], "12"),
+            (&["plan", "reduce", "-n", "4", "--ranks-per-node", "0"], "--ranks-per-node"),
             (&["plan", "bcast", "-n", "4", "--count", "4000000000000000000"], "too much"),
         ] {
             let error = output(arguments).expect_err("the number is out of range");

@@ -56,12 +56,21 @@ pub const PLAN: Manual<'static> = Manual {
         ),
         Entry::new(&["count"], &["N"], "elements of the vector, or of one rank's block (default 1)"),
         Entry::new(&["unit"], &["BYTES"], "bytes of an element (default 8)"),
+        Entry::new(&["bytes"], &["BYTES"], "the same in bytes"),
         Entry::new(&["root"], &["R"], "the root, of a collective that has one (default 0)"),
         Entry::new(&["rank"], &["R"], "the plan of this rank only"),
         Entry::new(&["algorithm"], &["NAME"], "this algorithm instead of the one that would be taken"),
         Entry::new(&["in-place"], &[], "as with MPI_IN_PLACE"),
         Entry::new(&["ordered"], &[], "as with an operation that does not commute"),
         Entry::new(&["messages"], &[], "as if the ranks did not share memory"),
+        Entry::new(&["ranks-per-node"], &["N"], "as if only so many, one after the other, shared memory"),
+        Entry::new(
+            &["why"],
+            &[],
+            "say what speaks for each algorithm, and what against it; plans only of what --rank names",
+        ),
+        Entry::new(&["machine"], &["FILE"], "predict by the constants of this machine")
+            .completes(Values::Files),
         Entry::new(
             &["check"],
             &[],

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use lexopt::Parser;
 use oxmpi_plan::{
-    Algorithm, Collective, Nodes, Overrides, Plan, Root, Shape, candidates, select, svg, verify,
+    Algorithm, Collective, Machine, Nodes, Overrides, Plan, Root, Shape, candidates, select, svg, verify, why,
 };
 
 use crate::{Outcome, manual, options};
@@ -33,6 +33,10 @@ struct Request {
     ordered: bool,
     messages: bool,
     check: bool,
+    why: bool,
+    per_node: Option<u32>,
+    bytes: Option<u64>,
+    machine: Option<PathBuf>,
     svg: Option<PathBuf>,
 }
 
@@ -56,11 +60,14 @@ pub fn run(parser: Parser, out: &mut dyn Write) -> Outcome {
     if let Some(file) = &request.svg {
         draw_to(file, &svg(&plans(), &shape))?;
     }
-    out.write_all(summary(&shape, &format!("among {} ranks", shape.ranks), algorithm)?.as_bytes())?;
+    out.write_all(summary(&request, &shape, &format!("among {} ranks", shape.ranks), algorithm)?.as_bytes())?;
     if request.check {
         let in_place = vec![request.in_place; shape.ranks as usize];
         let verdict = verify::verify(&shape, &in_place, &plans(), 0);
         writeln!(out, "{}", verdict.map_or_else(|flaw| flaw.to_string(), |()| RIGHT.to_owned()))?;
+    }
+    if request.why && request.rank.is_none() {
+        return Ok(());
     }
     for rank in ranks {
         write!(out, "\nrank {rank}: {}", plan(rank))?;
@@ -85,6 +92,10 @@ impl Request {
             ordered: false,
             messages: false,
             check: false,
+            why: false,
+            per_node: None,
+            bytes: None,
+            machine: None,
             svg: None,
         };
         while let Some(argument) = parser.next()? {
@@ -101,6 +112,12 @@ impl Request {
                 Long("in-place") => request.in_place = true,
                 Long("ordered") => request.ordered = true,
                 Long("messages") => request.messages = true,
+                Long("why") => request.why = true,
+                Long("bytes") => request.bytes = Some(options::number(&mut parser, "--bytes")?),
+                Long("machine") => request.machine = Some(parser.value()?.into()),
+                Long("ranks-per-node") => {
+                    request.per_node = Some(options::number(&mut parser, "--ranks-per-node")?);
+                }
                 Long("svg") => request.svg = Some(parser.value()?.into()),
                 Value(name) if request.collective.is_empty() => request.collective = name.string()?,
                 other => return Err(options::unexpected(&other, &manual::PLAN)),
@@ -118,6 +135,9 @@ impl Request {
             return Err("-n must be at least 1, not 0".into());
         }
         check_root(root, ranks)?;
+        if self.per_node == Some(0) {
+            return Err("--ranks-per-node must be at least 1, not 0".into());
+        }
         let collective = collective(&self.collective)?;
         let shape = Shape {
             unit: unit_of(self, collective),
@@ -173,6 +193,10 @@ fn bytes_of(request: &Request, collective: Collective, ranks: u32) -> Outcome<u6
     if unit == 0 {
         return Err("--unit must be at least 1, not 0".into());
     }
+    if let Some(bytes) = request.bytes.filter(|bytes| bytes % u64::from(unit) != 0) {
+        return Err(format!("--bytes {bytes} are not whole elements of --unit {unit} bytes").into());
+    }
+    let count = request.bytes.map_or(count, |bytes| bytes / u64::from(unit));
     let bytes = count
         .checked_mul(unit.into())
         .and_then(|bytes| bytes.checked_mul(ranks.into()).map(|_| bytes))
@@ -187,7 +211,19 @@ fn unit_of(request: &Request, collective: Collective) -> u32 {
 
 /// Who shares memory.
 fn nodes_of(request: &Request) -> Nodes {
-    if request.messages { Nodes::APART } else { Nodes::One }
+    match request.per_node {
+        _ if request.messages => Nodes::APART,
+        Some(per_node) if per_node < request.ranks => Nodes::Regular { per_node },
+        _ => Nodes::One,
+    }
+}
+
+/// The machine that predictions are for.
+fn machine(request: &Request) -> Outcome<Machine> {
+    let Some(file) = &request.machine else { return Ok(Machine::default()) };
+    let text =
+        fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    Ok(Machine::parse(&text).map_err(|error| format!("{}: {}", file.display(), error.text()))?)
 }
 
 /// Writes a picture.
@@ -203,7 +239,7 @@ fn collective(name: &str) -> Outcome<Collective> {
 /// The algorithm that was named, or else the one that a job would take.
 fn algorithm(request: &Request, shape: &Shape) -> Outcome<&'static Algorithm> {
     let Some(name) = &request.algorithm else {
-        return Ok(select(shape, &Overrides::default()));
+        return Ok(select(shape, &Overrides::default().on(machine(request)?)));
     };
     let all = candidates(shape);
     match all.iter().find(|algorithm| algorithm.name() == name) {
@@ -217,14 +253,26 @@ fn algorithm(request: &Request, shape: &Shape) -> Outcome<&'static Algorithm> {
 }
 
 /// What is planned among `whom`, and what the other admissible algorithms are expected to take.
-fn summary(shape: &Shape, whom: &str, chosen: &Algorithm) -> Outcome<String> {
+fn summary(request: &Request, shape: &Shape, whom: &str, chosen: &Algorithm) -> Outcome<String> {
     let (name, bytes) = (shape.collective.name(), shape.bytes);
     let mut out = format!("{name} of {bytes} bytes {whom} by {}\n", chosen.name());
+    let machine = machine(request)?;
+    if request.why {
+        let named = request.algorithm.as_ref().map(|algorithm| {
+            let before = if shape.is_between() { "inter-" } else { "" };
+            format!("{before}{name}={algorithm}")
+        });
+        let overrides =
+            Overrides::parse(&named.unwrap_or_default()).map_err(|error| error.text().to_owned())?;
+        write!(out, "{}", why(shape, &overrides.on(machine)))?;
+        return Ok(out);
+    }
     for algorithm in candidates(shape).iter().filter(|algorithm| algorithm.admits(shape)) {
         let mark = if algorithm.name() == chosen.name() { '*' } else { ' ' };
-        match algorithm.cost_ns(shape) {
-            Some(cost_ns) => {
-                writeln!(out, " {mark} {:<24}{:>12.2} us predicted", algorithm.name(), cost_ns / 1000.0)?;
+        match algorithm.cost(shape, &machine) {
+            Some(cost) => {
+                let us = cost.total_ns() / 1000.0;
+                writeln!(out, " {mark} {:<24}{us:>12.2} us predicted", algorithm.name())?;
             }
             None => writeln!(out, " {mark} {}", algorithm.name())?,
         }

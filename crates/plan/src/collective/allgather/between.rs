@@ -11,10 +11,10 @@ pub(super) const ALGORITHMS: &[&Algorithm] = &[
     &Algorithm {
         name: "node-flat",
         admits: |shape| shape.shares_memory() && segments(shape).is_some(),
-        cost_ns: None,
+        cost: None,
         plan: node_flat,
     },
-    &Algorithm { name: "direct", admits: |_| true, cost_ns: None, plan: direct },
+    &Algorithm { name: "direct", admits: |_| true, cost: None, plan: direct },
 ];
 
 /// The slots of all ranks of a group together keep within the budget of one: each remote rank reads them all.

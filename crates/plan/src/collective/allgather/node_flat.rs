@@ -4,11 +4,11 @@
 //! it has pulled `s - 2` from all, which had pulled `s - 4` before they posted that: four slots suffice.
 
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
+use crate::prices::Prices;
 use crate::segment::{Segments, Stream};
-use crate::{Algorithm, Buf, Plan, Shape};
+use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
-pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost_ns: Some(cost_ns), plan };
+pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost: Some(cost), plan };
 
 /// The slots of all ranks together keep within the budget of one: each rank reads them all.
 fn segments(shape: &Shape) -> Option<Segments> {
@@ -19,11 +19,12 @@ fn admits(shape: &Shape) -> bool {
     shape.shares_memory() && segments(shape).is_some()
 }
 
-fn cost_ns(shape: &Shape) -> f64 {
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let segments = segments(shape).expect("admitted");
     let peers = f64::from(shape.ranks - 1);
-    let actions = segments.count as f64 * (POST_NS + peers * PULL_NS);
-    HOP_NS + actions + shape.bytes as f64 * (POST_BYTE_NS + peers * PULL_BYTE_NS)
+    let segment = segments.bytes.min(shape.bytes) as f64;
+    let each = prices.post(segment) + prices.copy(segment) + peers * prices.pull(segment);
+    prices.hop() + segments.rounds() * each
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

@@ -1,15 +1,14 @@
 //! Allgather around a ring: `p - 1` rounds, each passing on the block that came last.
 
 use crate::build::Builder;
-use crate::machine::message_ns;
 use crate::peers::ring::{after, before};
-use crate::{Algorithm, Buf, Plan, Shape, Span};
+use crate::prices::Prices;
+use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
 
-pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "ring", admits: |_| true, cost_ns: Some(cost_ns), plan };
+pub(super) const ALGORITHM: Algorithm = Algorithm { name: "ring", admits: |_| true, cost: Some(cost), plan };
 
-fn cost_ns(shape: &Shape) -> f64 {
-    f64::from(shape.ranks - 1) * message_ns(shape.bytes)
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    f64::from(shape.ranks - 1) * prices.ring_step(shape.bytes as f64) + prices.copy(shape.bytes as f64)
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

@@ -15,16 +15,16 @@ pub(super) const ALGORITHMS: &[&Algorithm] = &[
     &Algorithm {
         name: "node-flat",
         admits: |shape| is_light(shape, shape.most_ranks()) && fits(shape, whole(shape)),
-        cost_ns: None,
+        cost: None,
         plan: node_flat,
     },
     &Algorithm {
         name: "node-sliced",
         admits: |shape| fits(shape, sliced_segments(shape)),
-        cost_ns: None,
+        cost: None,
         plan: node_sliced,
     },
-    &Algorithm { name: "binomial", admits: |_| true, cost_ns: None, plan: tree },
+    &Algorithm { name: "binomial", admits: |_| true, cost: None, plan: tree },
 ];
 
 fn whole(shape: &Shape) -> Segments {

@@ -4,20 +4,19 @@
 //! from the left, so that all get the same bits.
 
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_NS, REDUCE_BYTE_NS};
+use crate::prices::Prices;
 use crate::segment::SINGLE_POST_BYTES;
-use crate::{Algorithm, Buf, Plan, Shape, Span, Take};
+use crate::{Algorithm, Buf, Cost, Plan, Shape, Span, Take};
 
-pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost_ns: Some(cost_ns), plan };
+pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost: Some(cost), plan };
 
 fn admits(shape: &Shape) -> bool {
     shape.shares_memory() && shape.bytes <= SINGLE_POST_BYTES
 }
 
-fn cost_ns(shape: &Shape) -> f64 {
-    let post = POST_NS + shape.bytes as f64 * POST_BYTE_NS;
-    let operand = PULL_NS + shape.bytes as f64 * REDUCE_BYTE_NS;
-    post + HOP_NS + f64::from(shape.ranks - 1) * operand
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    let bytes = shape.bytes as f64;
+    prices.post(bytes) + prices.hop() + f64::from(shape.ranks - 1) * prices.pull_reduce(bytes)
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

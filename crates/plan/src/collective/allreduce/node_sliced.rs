@@ -10,12 +10,11 @@
 //! pulled results of `s - 3`: three slots suffice on every line.
 
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
+use crate::prices::Prices;
 use crate::slices::Slices;
-use crate::{Algorithm, Buf, Plan, Shape};
+use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
-pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-sliced", admits, cost_ns: Some(cost_ns), plan };
+pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-sliced", admits, cost: Some(cost), plan };
 
 fn slices(shape: &Shape) -> Option<Slices> {
     Slices::cut(shape, 3)
@@ -25,12 +24,11 @@ fn admits(shape: &Shape) -> bool {
     shape.shares_memory() && slices(shape).is_some()
 }
 
-fn cost_ns(shape: &Shape) -> f64 {
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let slices = slices(shape).expect("admitted");
-    let peers = f64::from(shape.ranks - 1);
-    let actions = slices.segments as f64 * (peers * PULL_NS + POST_NS);
-    let slice = shape.bytes as f64 / f64::from(shape.ranks);
-    2.0 * HOP_NS + slices.combine_ns() + actions + slice * (POST_BYTE_NS + peers * PULL_BYTE_NS)
+    let slice = slices.mean_bytes();
+    let results = prices.post(slice) + f64::from(shape.ranks - 1) * prices.pull(slice);
+    2.0 * prices.hop() + slices.combine_cost(prices) + slices.segments as f64 * results
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

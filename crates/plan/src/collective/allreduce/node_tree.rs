@@ -4,23 +4,24 @@
 //! of ranks, so operands stay in order; only rank 0 computes the result.
 
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS, REDUCE_BYTE_NS};
 use crate::peers::tree;
+use crate::prices::Prices;
 use crate::segment::SINGLE_POST_BYTES;
-use crate::{Algorithm, Buf, Plan, Shape, Span, Take};
+use crate::{Algorithm, Buf, Cost, Plan, Shape, Span, Take};
 
-pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-tree", admits, cost_ns: Some(cost_ns), plan };
+pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-tree", admits, cost: Some(cost), plan };
 
 fn admits(shape: &Shape) -> bool {
     shape.shares_memory() && shape.bytes <= SINGLE_POST_BYTES
 }
 
-fn cost_ns(shape: &Shape) -> f64 {
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
-    let post = POST_NS + bytes * POST_BYTE_NS;
-    let up = post + HOP_NS + f64::from(ARITY - 1) * (PULL_NS + bytes * REDUCE_BYTE_NS);
-    let down = post + HOP_NS + PULL_NS + bytes * PULL_BYTE_NS;
-    f64::from(tree::depth(ARITY, shape.ranks)) * (up + down)
+    let up =
+        prices.post(bytes) + prices.hop() + f64::from(ARITY.min(shape.ranks) - 1) * prices.pull_reduce(bytes);
+    let readers = prices.readers(tree::most_children(ARITY, shape.ranks), bytes);
+    let down = prices.post(bytes) + prices.hop() + prices.pull(bytes);
+    f64::from(tree::depth(ARITY, shape.ranks)) * (up + down) + readers
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -4,24 +4,25 @@
 //! compute the same expression, and blocks of ranks stay in order, so any operation will do.
 
 use crate::build::Builder;
-use crate::machine::{REDUCE_BYTE_NS, message_ns};
 use crate::peers::doubling::{Role, role};
+use crate::prices::Prices;
 use crate::segment::Segments;
-use crate::{Algorithm, Buf, Plan, Shape};
+use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "recursive-doubling", admits: |_| true, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "recursive-doubling", admits: |_| true, cost: Some(cost), plan };
 
-fn cost_ns(shape: &Shape) -> f64 {
-    part_ns(Segments::whole(shape.bytes), shape.ranks)
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    part_cost(Segments::whole(shape.bytes), shape.ranks, prices)
 }
 
 /// What [`part`] costs.
-pub(crate) fn part_ns(segments: Segments, ranks: u32) -> f64 {
-    let surplus_rounds = if ranks.is_power_of_two() { 0.0 } else { 2.0 };
-    let rounds = f64::from(ranks.ilog2()) + surplus_rounds;
-    let round = message_ns(segments.bytes) + segments.bytes as f64 * REDUCE_BYTE_NS;
-    segments.count as f64 * rounds * round
+pub(crate) fn part_cost(segments: Segments, ranks: u32, prices: &Prices<'_>) -> Cost {
+    let bytes = segments.bytes as f64;
+    let actors = 1 << ranks.ilog2();
+    let round = |distance| prices.exchange(distance, bytes) + prices.reduce(bytes);
+    let surplus = if actors == ranks { Cost::NONE } else { round(1) + prices.message(1, bytes) };
+    segments.rounds() * (prices.doubling(actors, round) + surplus)
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

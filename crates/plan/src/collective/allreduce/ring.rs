@@ -4,16 +4,16 @@
 //! `p`. Needs a commutative operation: every block begins at another rank.
 
 use crate::build::Builder;
-use crate::machine::{REDUCE_BYTE_NS, message_ns};
 use crate::peers::ring::{after, before};
-use crate::{Algorithm, Buf, Plan, Shape, Span};
+use crate::prices::Prices;
+use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "ring", admits: |shape| shape.commutative, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "ring", admits: |shape| shape.commutative, cost: Some(cost), plan };
 
-fn cost_ns(shape: &Shape) -> f64 {
-    let block = shape.bytes / u64::from(shape.ranks);
-    f64::from(shape.ranks - 1) * (2.0 * message_ns(block) + block as f64 * REDUCE_BYTE_NS)
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    let block = (shape.bytes / u64::from(shape.ranks)) as f64;
+    f64::from(shape.ranks - 1) * (2.0 * prices.ring_step(block) + prices.reduce(block))
 }
 
 /// The `index`-th of `p` blocks, which differ by one element at most and may be empty.

@@ -8,20 +8,24 @@ use crate::build::{Builder, Origin, Seat};
 use crate::collective::allreduce::recursive_doubling;
 use crate::collective::{bcast, reduce};
 use crate::peers::levels::Levels;
+use crate::prices::Prices;
 use crate::segment::Stream;
-use crate::{Algorithm, Nodes, Plan, Shape};
+use crate::{Algorithm, Cost, Nodes, Plan, Shape};
 
-pub(super) const ALGORITHM: Algorithm = Algorithm { name: "two-level", admits, cost_ns: Some(cost_ns), plan };
+pub(super) const ALGORITHM: Algorithm = Algorithm { name: "two-level", admits, cost: Some(cost), plan };
 
 fn admits(shape: &Shape) -> bool {
     Levels::are_two(shape) && Stream::of(shape).fits()
 }
 
-fn cost_ns(shape: &Shape) -> f64 {
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let levels = Levels::of(shape);
-    let node = Shape { ranks: levels.largest(), nodes: Nodes::One, ..*shape };
-    let on_node = reduce::node_flat::cost_ns(&node) + bcast::node_flat::cost_ns(&node);
-    recursive_doubling::part_ns(Stream::of(shape).segments, levels.count()) + on_node
+    let (count, ranks) = (levels.count(), levels.largest());
+    let shape_of_node = Shape { ranks, nodes: Nodes::One, ..*shape };
+    let node = prices.of_node(ranks);
+    let on_node =
+        reduce::node_flat::cost(&shape_of_node, &node) + bcast::node_flat::cost(&shape_of_node, &node);
+    recursive_doubling::part_cost(Stream::of(shape).segments, count, &prices.of_leaders(count)) + on_node
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

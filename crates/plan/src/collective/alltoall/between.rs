@@ -11,16 +11,16 @@ pub(super) const ALGORITHMS: &[&Algorithm] = &[
     &Algorithm {
         name: "node-whole",
         admits: |shape| shape.shares_memory() && whole_bytes(shape) <= whole_limit_bytes(shape),
-        cost_ns: None,
+        cost: None,
         plan: node_whole,
     },
     &Algorithm {
         name: "node-flat",
         admits: |shape| shape.shares_memory() && has_a_line_each(shape) && segments(shape).is_some(),
-        cost_ns: None,
+        cost: None,
         plan: node_flat,
     },
-    &Algorithm { name: "direct", admits: |_| true, cost_ns: None, plan: direct },
+    &Algorithm { name: "direct", admits: |_| true, cost: None, plan: direct },
 ];
 
 /// Bytes of the longest send buffer.

@@ -6,12 +6,12 @@
 //! For one rank more than there are lines.
 
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
 use crate::peers::ring;
+use crate::prices::Prices;
 use crate::segment::{Segments, Stream};
-use crate::{Algorithm, Buf, MAX_LINES, Plan, Shape};
+use crate::{Algorithm, Buf, Cost, MAX_LINES, Plan, Shape};
 
-pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost_ns: Some(cost_ns), plan };
+pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost: Some(cost), plan };
 
 fn segments(shape: &Shape) -> Option<Segments> {
     Segments::cut_for_lines(shape.bytes, shape.ranks.max(2) - 1)
@@ -21,11 +21,11 @@ fn admits(shape: &Shape) -> bool {
     shape.shares_memory() && shape.ranks as usize <= MAX_LINES + 1 && segments(shape).is_some()
 }
 
-fn cost_ns(shape: &Shape) -> f64 {
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let segments = segments(shape).expect("admitted");
-    let actions = segments.count as f64 * (POST_NS + PULL_NS);
-    let block = actions + shape.bytes as f64 * (POST_BYTE_NS + PULL_BYTE_NS);
-    HOP_NS + f64::from(shape.ranks - 1) * block
+    let segment = segments.bytes.min(shape.bytes) as f64;
+    let each = prices.post(segment) + prices.pull(segment);
+    prices.hop() + segments.rounds() * (f64::from(shape.ranks - 1) * each + prices.copy(segment))
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

@@ -3,20 +3,20 @@
 //! One post for any number of ranks: best while blocks are short.
 
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
+use crate::prices::Prices;
 use crate::segment::SINGLE_POST_BYTES;
-use crate::{Algorithm, Buf, Plan, Shape, Span};
+use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
 
-pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-whole", admits, cost_ns: Some(cost_ns), plan };
+pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-whole", admits, cost: Some(cost), plan };
 
 fn admits(shape: &Shape) -> bool {
     shape.shares_memory() && shape.total_bytes() <= SINGLE_POST_BYTES
 }
 
-fn cost_ns(shape: &Shape) -> f64 {
-    let post = POST_NS + shape.total_bytes() as f64 * POST_BYTE_NS;
-    post + HOP_NS + f64::from(shape.ranks - 1) * (PULL_NS + shape.bytes as f64 * PULL_BYTE_NS)
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    let bytes = shape.bytes as f64;
+    let pulls = f64::from(shape.ranks - 1) * prices.pull(bytes);
+    prices.post(shape.total_bytes() as f64) + prices.copy(bytes) + prices.hop() + pulls
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

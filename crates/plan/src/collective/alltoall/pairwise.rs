@@ -4,15 +4,16 @@
 //! A few rounds at a time are under way. In place, the blocks are copied to scratch memory first.
 
 use crate::build::Builder;
-use crate::machine::{POST_BYTE_NS, message_ns};
 use crate::peers::ring::{after, before};
-use crate::{Algorithm, Buf, Plan, Shape, Span};
+use crate::prices::Prices;
+use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "pairwise", admits: |_| true, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "pairwise", admits: |_| true, cost: Some(cost), plan };
 
-fn cost_ns(shape: &Shape) -> f64 {
-    f64::from(shape.ranks - 1) * message_ns(shape.bytes) + shape.bytes as f64 * POST_BYTE_NS
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    let bytes = shape.bytes as f64;
+    prices.all_others(shape.ranks, WINDOW as f64, bytes, Cost::NONE) + prices.copy(bytes)
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

@@ -9,8 +9,8 @@ use crate::{Algorithm, Peer, Plan, Shape, Span};
 
 /// The preferred ones first.
 pub(super) const ALGORITHMS: &[&Algorithm] = &[
-    &Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost_ns: None, plan: node_flat },
-    &Algorithm { name: "dissemination", admits: |_| true, cost_ns: None, plan: disseminated },
+    &Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost: None, plan: node_flat },
+    &Algorithm { name: "dissemination", admits: |_| true, cost: None, plan: disseminated },
 ];
 
 /// One hop: everybody posts, and looks at all ranks of the other group.

@@ -1,15 +1,15 @@
 //! Barrier by dissemination: `ceil(log2 p)` rounds of one empty message sent and one received.
 
 use crate::build::Builder;
-use crate::machine::{message_ns, rounds};
 use crate::peers::dissemination;
-use crate::{Algorithm, Plan, Shape, Span};
+use crate::prices::Prices;
+use crate::{Algorithm, Cost, Plan, Shape, Span};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "dissemination", admits: |_| true, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "dissemination", admits: |_| true, cost: Some(cost), plan };
 
-fn cost_ns(shape: &Shape) -> f64 {
-    rounds(shape.ranks) * message_ns(0)
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    prices.doubling(shape.ranks, |distance| prices.exchange(distance, 0.0))
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -3,14 +3,14 @@
 //! One hop, `p - 1` lines read by each rank: the least latency while those fit a few cache misses.
 
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_NS, PULL_NS};
-use crate::{Algorithm, Plan, Shape, Span};
+use crate::prices::Prices;
+use crate::{Algorithm, Cost, Plan, Shape, Span};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost: Some(cost), plan };
 
-fn cost_ns(shape: &Shape) -> f64 {
-    POST_NS + HOP_NS + f64::from(shape.ranks - 1) * PULL_NS
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    prices.post(0.0) + prices.hop() + f64::from(shape.ranks - 1) * prices.pull(0.0)
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -3,17 +3,18 @@
 //! `2 log_k p` hops with `k = 8`; a rank reads at most `(k - 1) log_k p + 1` lines.
 
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_NS, PULL_NS};
 use crate::peers::tree;
-use crate::{Algorithm, Plan, Shape, Span};
+use crate::prices::Prices;
+use crate::{Algorithm, Cost, Plan, Shape, Span};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-tree", admits: |shape| shape.shares_memory(), cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "node-tree", admits: |shape| shape.shares_memory(), cost: Some(cost), plan };
 
-fn cost_ns(shape: &Shape) -> f64 {
-    let up = POST_NS + HOP_NS + f64::from(ARITY - 1) * PULL_NS;
-    let down = POST_NS + HOP_NS + PULL_NS;
-    f64::from(tree::depth(ARITY, shape.ranks)) * (up + down)
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    let up = prices.post(0.0) + prices.hop() + f64::from(ARITY.min(shape.ranks) - 1) * prices.pull(0.0);
+    let down = prices.post(0.0) + prices.hop() + prices.pull(0.0);
+    let readers = prices.readers(tree::most_children(ARITY, shape.ranks), 0.0);
+    f64::from(tree::depth(ARITY, shape.ranks)) * (up + down) + readers
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -5,17 +5,20 @@
 
 use super::dissemination;
 use crate::build::{Builder, Origin, Seat};
-use crate::machine::{HOP_NS, POST_NS, PULL_NS, message_ns, rounds};
 use crate::peers::levels::Levels;
-use crate::{Algorithm, Plan, Shape, Span};
+use crate::prices::Prices;
+use crate::{Algorithm, Cost, Plan, Shape, Span};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "two-level", admits: Levels::are_two, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "two-level", admits: Levels::are_two, cost: Some(cost), plan };
 
-fn cost_ns(shape: &Shape) -> f64 {
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let levels = Levels::of(shape);
-    let on_node = 2.0 * (POST_NS + HOP_NS) + f64::from(levels.largest()) * PULL_NS;
-    rounds(levels.count()) * message_ns(0) + on_node
+    let (count, largest) = (levels.count(), levels.largest());
+    let (leaders, node) = (prices.of_leaders(count), prices.of_node(largest));
+    let come = node.post(0.0) + node.hop() + f64::from(largest - 1) * node.pull(0.0);
+    let leave = node.post(0.0) + node.hop() + node.readers(largest - 1, 0.0) + node.pull(0.0);
+    come + leaders.doubling(count, |distance| leaders.exchange(distance, 0.0)) + leave
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

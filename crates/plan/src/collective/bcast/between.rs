@@ -10,8 +10,8 @@ use crate::{Algorithm, Buf, Peer, Plan, Root, Shape, Span};
 
 /// The preferred ones first.
 pub(super) const ALGORITHMS: &[&Algorithm] = &[
-    &Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost_ns: None, plan: node_flat },
-    &Algorithm { name: "binomial", admits: |_| true, cost_ns: None, plan: tree },
+    &Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost: None, plan: node_flat },
+    &Algorithm { name: "binomial", admits: |_| true, cost: None, plan: tree },
 ];
 
 /// The root posts, all ranks of the other group pull: two copies of each byte, overlapped segment by segment.

@@ -3,15 +3,15 @@
 //! `ceil(log2 p)` rounds, the whole vector in each; the root sends it that many times.
 
 use crate::build::Builder;
-use crate::machine::{message_ns, rounds};
 use crate::peers::{ring, tree};
-use crate::{Algorithm, Buf, Peer, Plan, Shape, Span};
+use crate::prices::Prices;
+use crate::{Algorithm, Buf, Cost, Peer, Plan, Shape, Span};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "binomial", admits: |_| true, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "binomial", admits: |_| true, cost: Some(cost), plan };
 
-fn cost_ns(shape: &Shape) -> f64 {
-    rounds(shape.ranks) * message_ns(shape.bytes)
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    prices.doubling(shape.ranks, |distance| prices.message(distance, shape.bytes as f64))
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -4,25 +4,28 @@
 //! the others; long ones down a binomial tree in segments, of which a rank receives one while it passes on another.
 
 use crate::build::{Builder, Origin, Seat};
-use crate::machine::{MESSAGE_BYTE_NS, message_ns};
 use crate::peers::{ring, tree};
+use crate::prices::Prices;
 use crate::segment::{Segments, Stream};
-use crate::{Algorithm, Buf, Plan, Shape};
+use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "k-nomial", admits: |_| true, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "k-nomial", admits: |_| true, cost: Some(cost), plan };
 
-fn cost_ns(shape: &Shape) -> f64 {
-    if shape.shares_memory() { f64::INFINITY } else { part_ns(Stream::of(shape).segments, shape.ranks) }
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    part_cost(Stream::of(shape).segments, shape.ranks, prices)
 }
 
 /// What [`part`] costs.
-pub(crate) fn part_ns(segments: Segments, places: u32) -> f64 {
-    let arity = arity(segments);
-    let levels = f64::from(tree::depth(arity, places));
-    let level = message_ns(segments.bytes) + f64::from(arity - 2) * segments.bytes as f64 * MESSAGE_BYTE_NS;
-    levels * level
-        + (segments.count - 1) as f64 * f64::from(tree::depth(2, places)) * message_ns(segments.bytes)
+pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>) -> Cost {
+    let (arity, bytes) = (arity(segments), segments.bytes as f64);
+    let more = f64::from(arity - 2);
+    let fill = prices.levels(arity, places, |distance| {
+        prices.message(distance, bytes) + more * prices.another_message(distance, bytes)
+    });
+    // The first one sends each segment to all its children before the next one.
+    let pace = prices.levels(2, places, |distance| prices.another_message(distance, bytes));
+    fill + (segments.rounds() - 1.0) * pace
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -4,18 +4,23 @@
 //! not wait for readers unless there are more segments than slots.
 
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
+use crate::prices::Prices;
 use crate::segment::Stream;
-use crate::{Algorithm, Buf, Plan, Shape};
+use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost: Some(cost), plan };
 
-pub(crate) fn cost_ns(shape: &Shape) -> f64 {
+pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let segments = Stream::of(shape).segments;
-    let credits = if segments.count > 1 { f64::from(shape.ranks - 1) * PULL_NS } else { 0.0 };
-    let fill = HOP_NS + PULL_NS + segments.bytes as f64 * PULL_BYTE_NS;
-    fill + segments.count as f64 * (POST_NS + credits) + shape.bytes as f64 * POST_BYTE_NS
+    let readers = shape.ranks - 1;
+    let segment = segments.bytes.min(shape.bytes) as f64;
+    let credits = if segments.count > 1 { f64::from(readers) * prices.pull(0.0) } else { Cost::NONE };
+    let (post, pull) = (prices.post(segment) + credits, prices.pull(segment));
+    // What takes longest paces the stream: the root, a reader, or all readers in turn.
+    let pace = post.beside(pull).beside(prices.readers(readers + 1, segment));
+    let read = prices.readers(readers, segment) + pull;
+    post + prices.hop() + read + (segments.rounds() - 1.0) * pace
 }
 
 pub(crate) fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -7,16 +7,19 @@ use crate::build::{Builder, Origin, Seat};
 use crate::collective::bcast::{knomial, node_flat};
 use crate::peers::levels::Levels;
 use crate::peers::ring;
+use crate::prices::Prices;
 use crate::segment::Stream;
-use crate::{Algorithm, Nodes, Plan, Root, Shape};
+use crate::{Algorithm, Cost, Nodes, Plan, Root, Shape};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "two-level", admits: Levels::are_two, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "two-level", admits: Levels::are_two, cost: Some(cost), plan };
 
-fn cost_ns(shape: &Shape) -> f64 {
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let levels = Levels::of(shape);
-    let node = Shape { ranks: levels.largest(), nodes: Nodes::One, ..*shape };
-    knomial::part_ns(Stream::of(shape).segments, levels.count()) + node_flat::cost_ns(&node)
+    let (count, ranks) = (levels.count(), levels.largest());
+    let node = Shape { ranks, nodes: Nodes::One, ..*shape };
+    let between = knomial::part_cost(Stream::of(shape).segments, count, &prices.of_leaders(count));
+    between + node_flat::cost(&node, &prices.of_node(ranks))
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -2,12 +2,12 @@
 //! combines the same without its own vector.
 
 use crate::build::Builder;
-use crate::collective::scan::doubling::cost_ns;
+use crate::collective::scan::doubling::cost;
 use crate::peers::distance;
 use crate::{Algorithm, Buf, Plan, Shape, Span};
 
 pub(crate) const ALGORITHM: Algorithm =
-    Algorithm { name: "doubling", admits: |_| true, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "doubling", admits: |_| true, cost: Some(cost), plan };
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
     let mut builder = Builder::new();

@@ -5,11 +5,10 @@
 //! as its result, which in place overwrites its own vector.
 
 use crate::build::Builder;
-use crate::collective::scan::node_chain::{admits, cost_ns, stream};
+use crate::collective::scan::node_chain::{admits, cost, stream};
 use crate::{Algorithm, Buf, Plan, Shape, Take};
 
-pub(crate) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-chain", admits, cost_ns: Some(cost_ns), plan };
+pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-chain", admits, cost: Some(cost), plan };
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let stream = stream(shape);

@@ -1,10 +1,10 @@
 //! Exscan by lines: everybody posts, and combines what all lower ranks have posted.
 
 use crate::build::Builder;
-use crate::collective::scan::node_flat::{admits, cost_ns, pull_lower};
+use crate::collective::scan::node_flat::{admits, cost, pull_lower};
 use crate::{Algorithm, Buf, Plan, Shape, Span};
 
-pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost_ns: Some(cost_ns), plan };
+pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost: Some(cost), plan };
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let mut builder = Builder::new();

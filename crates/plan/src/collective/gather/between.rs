@@ -8,8 +8,8 @@ use crate::{Algorithm, Buf, Peer, Plan, Root, Shape, pattern};
 
 /// The preferred ones first.
 pub(super) const ALGORITHMS: &[&Algorithm] = &[
-    &Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost_ns: None, plan: node_flat },
-    &Algorithm { name: "direct", admits: |_| true, cost_ns: None, plan: direct },
+    &Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost: None, plan: node_flat },
+    &Algorithm { name: "direct", admits: |_| true, cost: None, plan: direct },
 ];
 
 /// One hop: the other group posts, the root pulls. Others run ahead of it by as many segments as there are

@@ -3,22 +3,22 @@
 //! One hop; others run ahead of the root by as many segments as there are slots.
 
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
+use crate::prices::Prices;
 use crate::segment::{Segments, Stream, stream_target_bytes};
-use crate::{Algorithm, Buf, Plan, Shape};
+use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost: Some(cost), plan };
 
 fn stream(shape: &Shape) -> Stream {
     Stream::new(Segments::cut(shape.bytes, 1, stream_target_bytes(shape.bytes)))
 }
 
-fn cost_ns(shape: &Shape) -> f64 {
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let segments = stream(shape).segments;
-    let fill = HOP_NS + POST_NS + segments.bytes as f64 * POST_BYTE_NS;
-    let block = segments.count as f64 * PULL_NS + shape.bytes as f64 * PULL_BYTE_NS;
-    fill + f64::from(shape.ranks - 1) * block
+    let segment = segments.bytes.min(shape.bytes) as f64;
+    let blocks = f64::from(shape.ranks - 1) * prices.pull(segment) + prices.copy(segment);
+    prices.post(segment) + prices.hop() + segments.rounds() * blocks
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

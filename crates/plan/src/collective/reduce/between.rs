@@ -16,16 +16,16 @@ pub(super) const ALGORITHMS: &[&Algorithm] = &[
     &Algorithm {
         name: "node-flat",
         admits: |shape| is_light(shape, shape.far_from_root()) && fits(shape, stream(shape).segments),
-        cost_ns: None,
+        cost: None,
         plan: node_flat,
     },
     &Algorithm {
         name: "node-sliced",
         admits: |shape| shape.far_from_root() > 1 && fits(shape, sliced_segments(shape)),
-        cost_ns: None,
+        cost: None,
         plan: node_sliced,
     },
-    &Algorithm { name: "binomial", admits: |_| true, cost_ns: None, plan: up_a_tree },
+    &Algorithm { name: "binomial", admits: |_| true, cost: None, plan: up_a_tree },
 ];
 
 /// Whether one rank may as well combine the vectors of `ranks` ranks alone.

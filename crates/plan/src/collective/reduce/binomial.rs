@@ -4,17 +4,19 @@
 //! Otherwise it begins at rank 0, which keeps operands in the order of ranks, and rank 0 forwards the result.
 
 use crate::build::Builder;
-use crate::machine::{REDUCE_BYTE_NS, message_ns, rounds};
 use crate::peers::{ring, tree};
-use crate::{Algorithm, Buf, Plan, Shape, Span};
+use crate::prices::Prices;
+use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "binomial", admits: |_| true, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "binomial", admits: |_| true, cost: Some(cost), plan };
 
-fn cost_ns(shape: &Shape) -> f64 {
-    let round = message_ns(shape.bytes) + shape.bytes as f64 * REDUCE_BYTE_NS;
-    let forward = if top(shape) == shape.root.rank() { 0.0 } else { message_ns(shape.bytes) };
-    rounds(shape.ranks) * round + forward
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    let bytes = shape.bytes as f64;
+    let round = |distance| prices.message(distance, bytes) + prices.reduce(bytes);
+    let root = shape.root.rank();
+    let forward = if top(shape) == root { Cost::NONE } else { prices.message(root, bytes) };
+    prices.doubling(shape.ranks, round) + forward
 }
 
 /// The rank at the top of the tree.

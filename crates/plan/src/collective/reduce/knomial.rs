@@ -5,30 +5,29 @@
 //! forwards the result.
 
 use crate::build::{Builder, Origin, Seat};
-use crate::machine::{MESSAGE_BYTE_NS, REDUCE_BYTE_NS, message_ns};
 use crate::peers::{ring, tree};
+use crate::prices::Prices;
 use crate::segment::{Segments, Stream};
-use crate::{Algorithm, Buf, Plan, Shape};
+use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "k-nomial", admits: |_| true, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "k-nomial", admits: |_| true, cost: Some(cost), plan };
 
-fn cost_ns(shape: &Shape) -> f64 {
-    if shape.shares_memory() {
-        return f64::INFINITY;
-    }
-    let forward = if top(shape) == shape.root.rank() { 0.0 } else { message_ns(shape.bytes) };
-    part_ns(Stream::of(shape).segments, shape.ranks) + forward
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    let root = shape.root.rank();
+    let forward = if top(shape) == root { Cost::NONE } else { prices.message(root, shape.bytes as f64) };
+    part_cost(Stream::of(shape).segments, shape.ranks, prices) + forward
 }
 
 /// What [`part`] costs.
-pub(crate) fn part_ns(segments: Segments, places: u32) -> f64 {
-    let arity = arity(segments);
-    let bytes = segments.bytes as f64;
-    let more = f64::from(arity - 2) * bytes * (MESSAGE_BYTE_NS + REDUCE_BYTE_NS);
-    let level = message_ns(segments.bytes) + bytes * REDUCE_BYTE_NS + more;
-    let levels = f64::from(tree::depth(arity, places));
-    levels * level + (segments.count - 1) as f64 * f64::from(tree::depth(2, places)) * level
+pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>) -> Cost {
+    let (arity, bytes) = (arity(segments), segments.bytes as f64);
+    let another = |distance| prices.another_message(distance, bytes) + prices.reduce(bytes);
+    let fill = prices.levels(arity, places, |distance| {
+        prices.message(distance, bytes) + prices.reduce(bytes) + f64::from(arity - 2) * another(distance)
+    });
+    // The first one combines each segment of all its children before the next one.
+    fill + (segments.rounds() - 1.0) * prices.levels(2, places, another)
 }
 
 /// The rank at the top of the tree.

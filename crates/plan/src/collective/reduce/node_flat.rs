@@ -5,21 +5,21 @@
 //! many segments as there are slots.
 
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_NS, REDUCE_BYTE_NS};
+use crate::prices::Prices;
 use crate::segment::Stream;
-use crate::{Algorithm, Buf, Plan, Shape};
+use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
-pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost_ns: Some(cost_ns), plan };
+pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost: Some(cost), plan };
 
 fn admits(shape: &Shape) -> bool {
     shape.shares_memory() && Stream::of(shape).fits()
 }
 
-pub(crate) fn cost_ns(shape: &Shape) -> f64 {
+pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let segments = Stream::of(shape).segments;
-    let fill = HOP_NS + POST_NS + segments.bytes as f64 * POST_BYTE_NS;
-    let operand = segments.count as f64 * PULL_NS + shape.bytes as f64 * REDUCE_BYTE_NS;
-    fill + f64::from(shape.ranks - 1) * operand
+    let segment = segments.bytes.min(shape.bytes) as f64;
+    let operands = segments.rounds() * f64::from(shape.ranks - 1) * prices.pull_reduce(segment);
+    prices.post(segment) + prices.hop() + operands
 }
 
 pub(crate) fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

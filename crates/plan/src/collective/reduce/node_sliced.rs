@@ -9,12 +9,11 @@
 //! which the root posted after it pulled the results of `s - 3`: there, three suffice.
 
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
+use crate::prices::Prices;
 use crate::slices::Slices;
-use crate::{Algorithm, Buf, Plan, Shape};
+use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
-pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-sliced", admits, cost_ns: Some(cost_ns), plan };
+pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-sliced", admits, cost: Some(cost), plan };
 
 fn slices(shape: &Shape) -> Option<Slices> {
     Slices::cut(shape, 4)
@@ -24,14 +23,13 @@ fn admits(shape: &Shape) -> bool {
     shape.shares_memory() && slices(shape).is_some()
 }
 
-fn cost_ns(shape: &Shape) -> f64 {
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let slices = slices(shape).expect("admitted");
-    let peers = f64::from(shape.ranks - 1);
-    let actions = slices.segments as f64 * (peers * PULL_NS + POST_NS);
-    let slice = shape.bytes as f64 / f64::from(shape.ranks);
+    let slice = slices.mean_bytes();
+    let results = prices.post(slice) + f64::from(shape.ranks - 1) * prices.pull(slice);
     // All ranks wait for all others here. That many would not wait at all if the root combined alone.
-    let hops = (2.0 + f64::from(shape.ranks)) * HOP_NS;
-    hops + slices.combine_ns() + actions + slice * (POST_BYTE_NS + peers * PULL_BYTE_NS)
+    let hops = (2.0 + f64::from(shape.ranks)) * prices.hop();
+    hops + slices.combine_cost(prices) + slices.segments as f64 * results
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -16,7 +16,7 @@ use crate::{Buf, Collective, Peer, Plan, Shape, Span, Take};
 pub(super) const NODE_WHOLE: Way = Way {
     name: "node-whole",
     admits: |task| task.shares_memory() && task.total() <= SINGLE_POST_BYTES,
-    cost_ns: None,
+    cost: None,
     plan: node_whole,
 };
 
@@ -28,14 +28,14 @@ pub(super) const NODE_SLICED: Way = Way {
         let vector = vector(task);
         task.total() > SINGLE_POST_BYTES && reduce::fits(&vector, reduce::sliced_segments(&vector))
     },
-    cost_ns: None,
+    cost: None,
     plan: node_sliced,
 };
 
 /// Each group combines up a binomial tree of messages to its rank 0, and gives the result to that of the other group,
 /// which scatters it.
 pub(super) const THROUGH_ROOTS: Way =
-    Way { name: "through-roots", admits: |_| true, cost_ns: None, plan: through_roots };
+    Way { name: "through-roots", admits: |_| true, cost: None, plan: through_roots };
 
 /// The allreduce of the whole vectors.
 fn vector(task: &Task) -> Shape {

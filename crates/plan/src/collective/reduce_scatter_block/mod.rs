@@ -25,8 +25,11 @@ macro_rules! of_equal_blocks {
         Algorithm {
             name: { $way }.name,
             admits: |shape| ({ $way }.admits)(&Task::of(shape)),
-            cost_ns: match { $way }.cost_ns {
-                Some(_) => Some(|shape| { $way }.cost_ns.map_or(0.0, |cost_ns| cost_ns(&Task::of(shape)))),
+            cost: match { $way }.cost {
+                Some(_) => Some(|shape, prices| {
+                    let cost = { $way }.cost.expect("just seen");
+                    cost(&Task::of(shape), prices)
+                }),
                 None => None,
             },
             plan: |shape, rank, in_place| ({ $way }.plan)(&Task::of(shape), rank, in_place),

@@ -7,12 +7,12 @@
 
 use super::task::{Task, Way};
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_NS, REDUCE_BYTE_NS};
 use crate::peers::ring;
+use crate::prices::Prices;
 use crate::segment::{Segments, Stream};
-use crate::{Buf, MAX_LINES, Plan};
+use crate::{Buf, Cost, MAX_LINES, Plan};
 
-pub(super) const WAY: Way = Way { name: "node-flat", admits, cost_ns: Some(cost_ns), plan };
+pub(super) const WAY: Way = Way { name: "node-flat", admits, cost: Some(cost), plan };
 
 fn segments(task: &Task) -> Option<Segments> {
     Segments::cut_units_for_lines(task.longest(), task.unit, task.ranks().max(2) - 1)
@@ -22,11 +22,11 @@ fn admits(task: &Task) -> bool {
     task.shares_memory() && task.ranks() as usize <= MAX_LINES + 1 && segments(task).is_some()
 }
 
-fn cost_ns(task: &Task) -> f64 {
+fn cost(task: &Task, prices: &Prices<'_>) -> Cost {
     let segments = segments(task).expect("admitted");
-    let actions = segments.count as f64 * (POST_NS + PULL_NS);
-    let block = actions + task.longest() as f64 * (POST_BYTE_NS + REDUCE_BYTE_NS);
-    HOP_NS + f64::from(task.ranks() - 1) * block
+    let segment = segments.bytes.min(task.longest()) as f64;
+    let each = prices.post(segment) + prices.pull_reduce(segment);
+    prices.hop() + f64::from(task.ranks() - 1) * segments.rounds() * each
 }
 
 fn plan(task: &Task, rank: u32, in_place: bool) -> Plan {

@@ -4,20 +4,19 @@
 
 use super::task::{Task, Way};
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_NS, REDUCE_BYTE_NS};
+use crate::prices::Prices;
 use crate::segment::{SINGLE_POST_BYTES, Segments};
-use crate::{Buf, Plan, Span};
+use crate::{Buf, Cost, Plan, Span};
 
-pub(super) const WAY: Way = Way { name: "node-whole", admits, cost_ns: Some(cost_ns), plan };
+pub(super) const WAY: Way = Way { name: "node-whole", admits, cost: Some(cost), plan };
 
 fn admits(task: &Task) -> bool {
     task.shares_memory() && task.total() <= SINGLE_POST_BYTES
 }
 
-fn cost_ns(task: &Task) -> f64 {
-    let post = POST_NS + task.total() as f64 * POST_BYTE_NS;
-    let operand = PULL_NS + task.longest() as f64 * REDUCE_BYTE_NS;
-    post + HOP_NS + f64::from(task.ranks() - 1) * operand
+fn cost(task: &Task, prices: &Prices<'_>) -> Cost {
+    let operands = f64::from(task.ranks() - 1) * prices.pull_reduce(task.longest() as f64);
+    prices.post(task.total() as f64) + prices.hop() + operands
 }
 
 fn plan(task: &Task, rank: u32, in_place: bool) -> Plan {

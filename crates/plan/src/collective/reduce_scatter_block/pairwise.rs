@@ -7,15 +7,15 @@
 
 use super::task::{Task, Way};
 use crate::build::Builder;
-use crate::machine::{REDUCE_BYTE_NS, message_ns};
 use crate::peers::ring::{after, before};
-use crate::{Buf, Plan, Span};
+use crate::prices::Prices;
+use crate::{Buf, Cost, Plan, Span};
 
-pub(super) const WAY: Way = Way { name: "pairwise", admits: |_| true, cost_ns: Some(cost_ns), plan };
+pub(super) const WAY: Way = Way { name: "pairwise", admits: |_| true, cost: Some(cost), plan };
 
-fn cost_ns(task: &Task) -> f64 {
-    let block = task.longest();
-    f64::from(task.ranks() - 1) * (message_ns(block) + block as f64 * REDUCE_BYTE_NS)
+fn cost(task: &Task, prices: &Prices<'_>) -> Cost {
+    let block = task.longest() as f64;
+    prices.all_others(task.ranks(), WINDOW as f64, block, prices.reduce(block))
 }
 
 fn plan(task: &Task, rank: u32, in_place: bool) -> Plan {

@@ -1,9 +1,10 @@
 //! What a reduce-scatter works on: a vector that consists of a block for each rank.
 
 use crate::build::Builder;
+use crate::prices::Prices;
 use crate::segment::Segments;
 use crate::shape::shares_memory;
-use crate::{Buf, Nodes, Plan, Shape, Span};
+use crate::{Buf, Cost, Nodes, Plan, Shape, Span};
 
 /// A reduce-scatter with blocks of any lengths.
 #[derive(Clone, Debug)]
@@ -26,7 +27,7 @@ pub(super) struct Way {
     pub(super) name: &'static str,
     pub(super) admits: fn(&Task) -> bool,
     /// `None` where the order of the list is that of preference.
-    pub(super) cost_ns: Option<fn(&Task) -> f64>,
+    pub(super) cost: Option<fn(&Task, &Prices<'_>) -> Cost>,
     pub(super) plan: fn(&Task, u32, bool) -> Plan,
 }
 

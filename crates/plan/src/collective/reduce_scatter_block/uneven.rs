@@ -5,6 +5,8 @@ use std::sync::Arc;
 use super::task::{Task, Way};
 use super::{between, node_flat, node_whole, pairwise};
 use crate::build::Builder;
+use crate::prices::Prices;
+use crate::select::cheapest;
 use crate::{Buf, Collective, Nodes, Overrides, Plan, Shape};
 
 /// All that may decide the plan of a reduce-scatter with any blocks, as a [`Shape`] does for equal ones.
@@ -77,6 +79,7 @@ impl Uneven {
         let admissible = || self.admissible(task);
         let shape = Shape {
             remote_ranks: self.remote_ranks,
+            nodes: self.nodes,
             ..Shape::of(Collective::ReduceScatterBlock, task.ranks(), task.longest())
         };
         if let Some(named) = overrides.get(&shape)
@@ -84,10 +87,9 @@ impl Uneven {
         {
             return way;
         }
-        let cost_ns = |way: &Way| way.cost_ns.map_or(0.0, |cost_ns| cost_ns(task));
-        admissible()
-            .min_by(|one, other| cost_ns(one).total_cmp(&cost_ns(other)))
-            .expect("messages serve any blocks")
+        let prices = Prices::of(&shape, overrides.machine());
+        let priced = admissible().map(|way| (way, way.cost.map(|cost| cost(task, &prices))));
+        cheapest(priced).expect("messages serve any blocks").0
     }
 }
 

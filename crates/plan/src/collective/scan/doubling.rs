@@ -5,15 +5,16 @@
 //! any operation will do.
 
 use crate::build::Builder;
-use crate::machine::{REDUCE_BYTE_NS, message_ns, rounds};
 use crate::peers::distance;
-use crate::{Algorithm, Buf, Plan, Shape, Span};
+use crate::prices::Prices;
+use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
 
 pub(crate) const ALGORITHM: Algorithm =
-    Algorithm { name: "doubling", admits: |_| true, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "doubling", admits: |_| true, cost: Some(cost), plan };
 
-pub(crate) fn cost_ns(shape: &Shape) -> f64 {
-    rounds(shape.ranks) * (message_ns(shape.bytes) + shape.bytes as f64 * REDUCE_BYTE_NS)
+pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    let bytes = shape.bytes as f64;
+    prices.doubling(shape.ranks, |distance| prices.exchange(distance, bytes) + prices.reduce(bytes))
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

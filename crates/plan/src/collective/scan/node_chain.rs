@@ -5,12 +5,11 @@
 //! a long vector takes about as long as one rank needs for it.
 
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_NS, REDUCE_BYTE_NS};
+use crate::prices::Prices;
 use crate::segment::{SLOT_BUDGET_BYTES, Segments, Stream, stream_target_bytes};
-use crate::{Algorithm, Buf, Plan, Shape, Take};
+use crate::{Algorithm, Buf, Cost, Plan, Shape, Take};
 
-pub(crate) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-chain", admits, cost_ns: Some(cost_ns), plan };
+pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-chain", admits, cost: Some(cost), plan };
 
 /// Segments are shorter than elsewhere, because every rank of the chain waits for the first one.
 pub(crate) fn stream(shape: &Shape) -> Stream {
@@ -24,11 +23,11 @@ pub(crate) fn admits(shape: &Shape) -> bool {
     shape.shares_memory() && longest * u64::from(Stream::DEPTH) <= SLOT_BUDGET_BYTES
 }
 
-pub(crate) fn cost_ns(shape: &Shape) -> f64 {
+pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let segments = stream(shape).segments;
-    let segment = POST_NS + PULL_NS + segments.bytes as f64 * (POST_BYTE_NS + REDUCE_BYTE_NS);
-    let fill = f64::from(shape.ranks - 1) * (HOP_NS + segment);
-    fill + (segments.count - 1) as f64 * segment
+    let bytes = segments.bytes.min(shape.bytes) as f64;
+    let segment = prices.post(bytes) + prices.pull_reduce(bytes);
+    f64::from(shape.ranks - 1) * (prices.hop() + segment) + (segments.rounds() - 1.0) * segment
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

@@ -1,14 +1,14 @@
 //! Scatter by messages straight from the root: `p - 1` of them, all begun at once.
 
 use crate::build::Builder;
-use crate::machine::message_ns;
-use crate::{Algorithm, Buf, Plan, Shape, Span};
+use crate::prices::Prices;
+use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
 
 pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "linear", admits: |_| true, cost_ns: Some(cost_ns), plan };
+    Algorithm { name: "linear", admits: |_| true, cost: Some(cost), plan };
 
-fn cost_ns(shape: &Shape) -> f64 {
-    f64::from(shape.ranks - 1) * message_ns(shape.bytes)
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    prices.fan(shape.ranks, shape.bytes as f64) + prices.copy(shape.bytes as f64)
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

@@ -5,12 +5,12 @@
 //! being for credit.
 
 use crate::build::Builder;
-use crate::machine::{HOP_NS, POST_BYTE_NS, POST_NS, PULL_BYTE_NS, PULL_NS};
 use crate::peers::ring;
+use crate::prices::Prices;
 use crate::segment::{Segments, Stream};
-use crate::{Algorithm, Buf, MAX_LINES, Plan, Shape};
+use crate::{Algorithm, Buf, Cost, MAX_LINES, Plan, Shape};
 
-pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost_ns: Some(cost_ns), plan };
+pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost: Some(cost), plan };
 
 fn segments(shape: &Shape) -> Option<Segments> {
     Segments::cut_for_lines(shape.bytes, shape.ranks.max(2) - 1)
@@ -20,12 +20,13 @@ fn admits(shape: &Shape) -> bool {
     shape.shares_memory() && shape.ranks as usize <= MAX_LINES && segments(shape).is_some()
 }
 
-fn cost_ns(shape: &Shape) -> f64 {
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let segments = segments(shape).expect("admitted");
-    let credit = if segments.count > 1 { PULL_NS } else { 0.0 };
-    let block = segments.count as f64 * (POST_NS + credit) + shape.bytes as f64 * POST_BYTE_NS;
-    let drain = HOP_NS + PULL_NS + segments.bytes as f64 * PULL_BYTE_NS;
-    f64::from(shape.ranks - 1) * block + drain
+    let segment = segments.bytes.min(shape.bytes) as f64;
+    let credit = if segments.count > 1 { prices.pull(0.0) } else { Cost::NONE };
+    let posts = f64::from(shape.ranks - 1) * (prices.post(segment) + credit);
+    let pace = (posts + prices.copy(segment)).beside(prices.pull(segment));
+    posts + prices.hop() + prices.pull(segment) + (segments.rounds() - 1.0) * pace
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

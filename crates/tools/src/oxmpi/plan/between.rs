@@ -60,10 +60,13 @@ pub fn run(request: &Request, groups: Groups, out: &mut dyn Write) -> Outcome {
         draw_to(file, &svg_between(&plans(), &overview))?;
     }
     let whom = format!("between {} and {} ranks", groups.first, groups.second);
-    out.write_all(summary(&shape, &whom, algorithm)?.as_bytes())?;
+    out.write_all(summary(request, &shape, &whom, algorithm)?.as_bytes())?;
     if request.check {
         let verdict = verify::verify_between(&overview, &plans(), 0);
         writeln!(out, "{}", verdict.map_or_else(|flaw| flaw.to_string(), |()| super::RIGHT.to_owned()))?;
+    }
+    if request.why && request.rank.is_none() {
+        return Ok(());
     }
     for rank in ranks {
         let (group, own) =

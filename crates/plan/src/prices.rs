@@ -1,0 +1,220 @@
+//! What elementary actions cost the ranks of a shape on a machine: the words of which costs are made.
+//!
+//! Formulas price ranks as if all were as far from each other as the farthest ones; the simulation knows who is where.
+
+use crate::cost::Cost;
+use crate::{Holds, Machine, Shape};
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prices<'a> {
+    machine: &'a Machine,
+    /// The most ranks of a node.
+    on_node: u32,
+    nodes: u32,
+    /// What each byte costs more than in a cache.
+    stream_byte_ns: f64,
+}
+
+impl<'a> Prices<'a> {
+    pub(crate) fn of(shape: &Shape, machine: &'a Machine) -> Self {
+        let blocks = |holds| if holds == Holds::Each { shape.ranks.max(shape.remote_ranks) } else { 1 };
+        let info = shape.collective.info();
+        let blocks = u64::from(blocks(info.send.holds).max(blocks(info.recv.holds)));
+        let touched = shape.longest().saturating_mul(blocks);
+        let beyond = touched.saturating_sub(machine.cache_bytes) as f64 / touched.max(1) as f64;
+        let (on_node, nodes) = if shape.is_between() {
+            (shape.ranks + shape.remote_ranks, 1)
+        } else {
+            (shape.nodes.largest(shape.ranks), shape.nodes.count(shape.ranks))
+        };
+        Self { machine, on_node, nodes, stream_byte_ns: machine.stream_byte_ns * beyond }
+    }
+
+    /// Prices among `ranks` ranks of a node.
+    pub(crate) fn of_node(&self, ranks: u32) -> Self {
+        Self { on_node: ranks, nodes: 1, ..*self }
+    }
+
+    /// Prices among one rank of each of so many nodes, counted as neighbours.
+    pub(crate) fn of_leaders(&self, nodes: u32) -> Self {
+        Self { on_node: 1, nodes, ..*self }
+    }
+
+    /// Until a rank has seen what another one of its node has posted.
+    pub(crate) fn hop(&self) -> Cost {
+        Cost::hops(self.machine.hop_ns(0, self.on_node.saturating_sub(1), self.on_node))
+    }
+
+    /// Posting.
+    pub(crate) fn post(&self, bytes: f64) -> Cost {
+        Cost::actions(self.machine.post_ns) + self.moved(bytes, self.machine.post_byte_ns)
+    }
+
+    /// Pulling what is there.
+    pub(crate) fn pull(&self, bytes: f64) -> Cost {
+        self.pull_from(self.are_far(), bytes)
+    }
+
+    /// The same of a rank that is far, or near.
+    pub(crate) fn pull_from(&self, is_far: bool, bytes: f64) -> Cost {
+        let far_byte_ns = if is_far { self.machine.far_byte_ns } else { 0.0 };
+        Cost::actions(self.machine.pull_ns) + self.moved(bytes, self.machine.pull_byte_ns + far_byte_ns)
+    }
+
+    /// Combining with what is there.
+    pub(crate) fn pull_reduce(&self, bytes: f64) -> Cost {
+        self.pull_reduce_from(self.are_far(), bytes)
+    }
+
+    /// The same of a rank that is far, or near.
+    pub(crate) fn pull_reduce_from(&self, is_far: bool, bytes: f64) -> Cost {
+        let far_byte_ns = if is_far { self.machine.far_byte_ns } else { 0.0 };
+        Cost::actions(self.machine.pull_ns) + self.moved(bytes, self.machine.reduce_byte_ns + far_byte_ns)
+    }
+
+    /// Waiting for a line that `readers` ranks, all but one of which are before, want to read at the same time. So
+    /// few that it was never seen in a measurement do not count.
+    pub(crate) fn readers(&self, readers: u32, bytes: f64) -> Cost {
+        Cost::readers(f64::from(readers.saturating_sub(FEW_READERS)) * self.occupied_ns(bytes))
+    }
+
+    /// How long a reader occupies a line with `bytes` bytes.
+    pub(crate) fn occupied_ns(&self, bytes: f64) -> f64 {
+        self.machine.reader_ns + bytes * self.machine.reader_byte_ns
+    }
+
+    /// Copying one's own bytes.
+    pub(crate) fn copy(&self, bytes: f64) -> Cost {
+        self.moved(bytes, self.machine.post_byte_ns)
+    }
+
+    /// Combining one's own bytes.
+    pub(crate) fn reduce(&self, bytes: f64) -> Cost {
+        self.moved(bytes, self.machine.reduce_byte_ns)
+    }
+
+    /// What a message inside a node costs either end, apart from its hop.
+    pub(crate) fn half_message(&self, bytes: f64) -> Cost {
+        Cost::actions(0.5 * self.machine.message_ns) + self.moved(bytes, 0.5 * self.machine.message_byte_ns)
+    }
+
+    /// A message inside a node.
+    fn message_on_node(&self, bytes: f64) -> Cost {
+        self.hop() + 2.0 * self.half_message(bytes)
+    }
+
+    /// What a message between nodes costs either end's core.
+    pub(crate) fn net_overhead(&self) -> Cost {
+        Cost::net(self.machine.net_overhead_ns)
+    }
+
+    /// From port to port.
+    pub(crate) fn net_latency(&self) -> Cost {
+        Cost::net(self.machine.net_latency_ns)
+    }
+
+    /// How long a message occupies the port of its node.
+    pub(crate) fn passage_ns(&self, bytes: f64) -> f64 {
+        self.machine.net_gap_ns + bytes * self.machine.net_byte_ns
+    }
+
+    /// A message between nodes that leaves its port after `crossing - 1` others.
+    fn message_between_nodes(&self, crossing: f64, bytes: f64) -> Cost {
+        let ends = 2.0 * self.net_overhead() + self.net_latency();
+        ends + Cost::port(crossing * self.passage_ns(bytes))
+    }
+
+    /// A message to a rank that is `distance` ranks away, where few others send.
+    pub(crate) fn message(&self, distance: u32, bytes: f64) -> Cost {
+        if self.nodes > 1 && distance >= self.on_node {
+            self.message_between_nodes(1.0, bytes)
+        } else {
+            self.message_on_node(bytes)
+        }
+    }
+
+    /// A message to a rank that is `distance` ranks away, where everybody sends one as far.
+    pub(crate) fn exchange(&self, distance: u32, bytes: f64) -> Cost {
+        let inside = self.message_on_node(bytes);
+        // Powers of two that divide a node stay in it; of others a part leaves it.
+        let stays = distance < self.on_node && self.on_node.is_multiple_of(distance.saturating_mul(2).max(1));
+        if self.nodes == 1 || stays {
+            return inside;
+        }
+        let crossing = distance.min(self.on_node);
+        let share = f64::from(crossing) / f64::from(self.on_node);
+        share * self.message_between_nodes(crossing.into(), bytes) + (1.0 - share) * inside
+    }
+
+    /// What another message costs who sends or receives several at a time over this distance.
+    pub(crate) fn another_message(&self, distance: u32, bytes: f64) -> Cost {
+        if self.nodes > 1 && distance >= self.on_node {
+            self.net_overhead().beside(Cost::port(self.passage_ns(bytes)))
+        } else {
+            self.half_message(bytes)
+        }
+    }
+
+    /// What rounds over the distances 1, 2, 4 ... among `ranks` ranks cost together.
+    pub(crate) fn doubling(&self, ranks: u32, round: impl Fn(u32) -> Cost) -> Cost {
+        self.levels(2, ranks, round)
+    }
+
+    /// What rounds over the distances 1, k, k^2 ... among `ranks` ranks cost together.
+    pub(crate) fn levels(&self, arity: u32, ranks: u32, round: impl Fn(u32) -> Cost) -> Cost {
+        let distances = std::iter::successors(Some(1u32), |distance| distance.checked_mul(arity));
+        distances.take_while(|&distance| distance < ranks).map(round).sum()
+    }
+
+    /// A step of all ranks around their ring, of which each node's last one leaves it: as a wave passes on the average.
+    pub(crate) fn ring_step(&self, bytes: f64) -> Cost {
+        if self.nodes == 1 {
+            return self.message_on_node(bytes);
+        }
+        let crossing = 1.0 / f64::from(self.on_node);
+        let between = self.message_between_nodes(1.0, bytes);
+        let inside = self.message_on_node(bytes);
+        let wave = crossing * between + (1.0 - crossing) * inside;
+        let busy = 2.0 * self.net_overhead() + Cost::port(self.passage_ns(bytes));
+        wave.beside(busy)
+    }
+
+    /// Messages from each rank to all others, `window` of them under way at a time, with `more` to do for each.
+    pub(crate) fn all_others(&self, ranks: u32, window: f64, bytes: f64, more: Cost) -> Cost {
+        let inside = f64::from(self.on_node - 1);
+        let across = f64::from(ranks - self.on_node);
+        let rounds = |messages: f64| (messages / window).ceil();
+        let work = inside * (2.0 * self.half_message(bytes) + more);
+        let on_node = if inside > 0.0 { work + self.hop() } else { Cost::NONE };
+        let cores = across * (2.0 * self.net_overhead() + more);
+        let ends = 2.0 * self.net_overhead() + self.net_latency();
+        let port = Cost::port(f64::from(self.on_node) * across * self.passage_ns(bytes));
+        on_node + cores.beside(rounds(across) * ends).beside(port)
+    }
+
+    /// Messages from all others to a rank, or from it to all others.
+    pub(crate) fn fan(&self, ranks: u32, bytes: f64) -> Cost {
+        let inside = f64::from(self.on_node - 1);
+        let across = f64::from(ranks - self.on_node);
+        let on_node = inside * self.half_message(bytes);
+        let last = if across > 0.0 {
+            self.net_latency() + self.net_overhead()
+        } else {
+            self.hop() + self.half_message(bytes)
+        };
+        let cores = across * self.net_overhead();
+        on_node + cores.beside(Cost::port(across * self.passage_ns(bytes))) + last
+    }
+
+    fn moved(&self, bytes: f64, byte_ns: f64) -> Cost {
+        Cost::bytes(bytes * (byte_ns + self.stream_byte_ns))
+    }
+
+    fn are_far(&self) -> bool {
+        self.machine.are_far(0, self.on_node.saturating_sub(1))
+    }
+}
+
+/// The most readers of a line of which measurements say nothing.
+const FEW_READERS: u32 = 8;
