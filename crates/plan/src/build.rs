@@ -28,6 +28,15 @@ impl Builder {
         self.plan
     }
 
+    /// The plan, its last line made as long as `slot_bytes`: all ranks of a node have the same lines, though they may be
+    /// of several parts.
+    pub(crate) fn finish_widened(mut self, slot_bytes: u64) -> Plan {
+        if let Some(line) = self.plan.lines.last_mut() {
+            line.slot_bytes = line.slot_bytes.max(slot_bytes);
+        }
+        self.plan
+    }
+
     /// A new line; returns its index.
     pub(crate) fn line(&mut self, slot_bytes: u64, depth: u32) -> u8 {
         let index = self.plan.lines.len();
@@ -175,6 +184,13 @@ impl Builder {
         steps.iter().copied().filter(receives).collect()
     }
 
+    /// Those of `steps` that send from where `span` is.
+    pub(crate) fn sends(&self, steps: &[u32], span: Span) -> Vec<u32> {
+        let is_from = |from: Span| (from.buf, from.offset) == (span.buf, span.offset);
+        let sends = |&step: &u32| matches!(self.plan.steps[step as usize].action, Action::Send { from, .. } if is_from(from));
+        steps.iter().copied().filter(sends).collect()
+    }
+
     fn push(&mut self, action: Action, after: &[u32]) -> u32 {
         let index = u32::try_from(self.plan.steps.len()).expect("a plan has a few steps per rank");
         self.plan.steps.push(Step { action, delay: self.delay, after: after.to_vec() });
@@ -215,6 +231,11 @@ impl Origin {
     /// The segments of the vector that begins here.
     pub(crate) fn vector(self, segments: Segments) -> Span {
         segments.span(self.buf, self.offset)
+    }
+
+    /// The next `bytes` bytes.
+    pub(crate) fn bytes(self, bytes: u64) -> Span {
+        Span::fixed(self.buf, self.offset, bytes)
     }
 
     /// Where `span` begins.

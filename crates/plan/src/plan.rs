@@ -32,7 +32,7 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Segments that the steps are repeated for; at least 1.
     pub segments: u64,
-    /// The lines that this rank posts on, at most [`MAX_LINES`]. All ranks of a collective that post or pull
+    /// The lines that this rank posts on, at most [`MAX_LINES`]. All ranks of a node that post or pull
     /// have the same lines.
     pub lines: Vec<Line>,
     /// Bytes of [`Buf::Scratch`].

@@ -6,5 +6,6 @@ pub(crate) mod doubling;
 pub(crate) mod groups;
 pub(crate) mod levels;
 pub(crate) mod ring;
+pub(crate) mod runs;
 pub(crate) mod spread;
 pub(crate) mod tree;

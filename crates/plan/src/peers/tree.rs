@@ -28,6 +28,15 @@ pub(crate) fn children(rank: u32, arity: u32, ranks: u32) -> Vec<u32> {
     children
 }
 
+/// One past the last rank of the subtree of `rank`.
+pub(crate) fn subtree_end(rank: u32, arity: u32, ranks: u32) -> u32 {
+    let mut place = 1u64;
+    while place < u64::from(ranks) && (u64::from(rank) / place).is_multiple_of(u64::from(arity)) {
+        place *= u64::from(arity);
+    }
+    (u64::from(rank) + place).min(ranks.into()) as u32
+}
+
 /// The number of levels below rank 0.
 pub(crate) fn depth(arity: u32, ranks: u32) -> u32 {
     let mut depth = 0;
@@ -53,11 +62,6 @@ pub(crate) fn most_children(arity: u32, ranks: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// One past the last rank of the subtree of `rank`.
-    fn subtree_end(rank: u32, arity: u32, ranks: u32) -> u32 {
-        children(rank, arity, ranks).last().map_or(rank + 1, |&child| subtree_end(child, arity, ranks))
-    }
 
     #[test]
     fn children_name_their_parent_and_every_rank_has_one() {
@@ -86,6 +90,7 @@ mod tests {
                         assert_eq!(child, next);
                         next = subtree_end(child, arity, ranks);
                     }
+                    assert_eq!(subtree_end(rank, arity, ranks), next, "base {arity}, {ranks} ranks");
                 }
                 assert_eq!(subtree_end(0, arity, ranks), ranks);
             }

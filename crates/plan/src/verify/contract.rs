@@ -78,6 +78,11 @@ impl Contract {
         usize::from(rank >= self.first_group)
     }
 
+    /// The node of a rank.
+    pub(super) fn node(&self, rank: u32) -> usize {
+        self.nodes.node_of(rank) as usize
+    }
+
     /// Whether two ranks can see each other's lines.
     pub(super) fn shares(&self, a: u32, b: u32) -> bool {
         self.nodes.shares(a, b)

@@ -1,15 +1,16 @@
 //! What can be seen without running plans: they must be well formed.
 
+use super::contract::Contract;
 use super::{Flaw, FlawKind};
 use crate::{Action, Buf, Line, MAX_LINES, Plan, Span, Step, Take};
 
 /// Checks the plans of all ranks.
-pub(super) fn check(plans: &[Plan]) -> Result<(), Flaw> {
-    let lines = lines(plans);
-    for (rank, plan) in plans.iter().enumerate() {
+pub(super) fn check(contract: &Contract, plans: &[Plan]) -> Result<(), Flaw> {
+    for (rank, (plan, lines)) in plans.iter().zip(lines(contract, plans)).enumerate() {
         let place = |index: usize| format!("rank {rank}, step {index} ({})", plan.steps[index]);
         if plan.lines != *lines && (!plan.lines.is_empty() || plan.uses_lines()) {
-            return Err(malformed("lines differ from those of other ranks").at(format_args!("rank {rank}")));
+            return Err(malformed("lines differ from those of other ranks of the node")
+                .at(format_args!("rank {rank}")));
         }
         if plan.segments == 0 || plan.lines.iter().any(|line| line.depth == 0) {
             return Err(malformed("no segments, or a line without slots").at(format_args!("rank {rank}")));
@@ -24,9 +25,17 @@ pub(super) fn check(plans: &[Plan]) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// The lines of all ranks that have any.
-pub(super) fn lines(plans: &[Plan]) -> &[Line] {
-    plans.iter().map(|plan| &plan.lines[..]).find(|lines| !lines.is_empty()).unwrap_or_default()
+/// For each rank, the lines of those of its node that have any.
+pub(super) fn lines<'a>(contract: &Contract, plans: &'a [Plan]) -> Vec<&'a [Line]> {
+    let mut of_nodes: Vec<&[Line]> = Vec::new();
+    let ranks = || (0..).zip(plans).map(|(rank, plan)| (contract.node(rank), &plan.lines[..]));
+    for (node, lines) in ranks() {
+        of_nodes.resize(of_nodes.len().max(node + 1), &[]);
+        if of_nodes[node].is_empty() {
+            of_nodes[node] = lines;
+        }
+    }
+    ranks().map(|(node, _)| of_nodes[node]).collect()
 }
 
 fn check_step(plan: &Plan, index: usize, step: &Step) -> Result<(), Flaw> {

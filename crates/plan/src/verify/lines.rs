@@ -13,9 +13,8 @@ pub(super) type Stamp = (u32, u64);
 
 /// All lines of all ranks.
 pub(super) struct Lines {
-    /// By rank, then set of lines, then line.
-    lines: Vec<Line>,
-    lines_of_a_rank: usize,
+    /// By rank and set of lines, then line.
+    lines: Vec<Vec<Line>>,
 }
 
 /// One line of one rank, in one set.
@@ -50,22 +49,20 @@ impl Lines {
     /// The lines that `plans` declare, empty.
     ///
     /// # Errors
-    /// [`FlawKind::Malformed`] if somebody pulls from a rank that does not exist.
+    /// [`FlawKind::Malformed`] if somebody pulls from a rank that does not exist, or is on another node.
     pub(super) fn new(contract: &Contract, plans: &[Plan]) -> Result<Self, Flaw> {
-        let declared = form::lines(plans);
-        let lines_of_a_rank = declared.len();
-        let mut lines = Vec::new();
-        for _ in plans {
-            for _ in 0..LINE_SETS {
-                lines.extend(declared.iter().map(|line| Line {
-                    slots: vec![Slot::default(); line.depth as usize],
-                    slot_bytes: line.slot_bytes,
-                    readers: Vec::new(),
-                }));
-            }
-        }
-        let mut all = Self { lines, lines_of_a_rank };
-        for (reader, plan) in (0..).zip(plans) {
+        let empty = |line: &crate::Line| Line {
+            slots: vec![Slot::default(); line.depth as usize],
+            slot_bytes: line.slot_bytes,
+            readers: Vec::new(),
+        };
+        let declared = form::lines(contract, plans);
+        let sets = |lines: &&[crate::Line]| {
+            let set = |_| lines.iter().map(empty).collect();
+            (0..LINE_SETS).map(set).collect::<Vec<_>>()
+        };
+        let mut all = Self { lines: declared.iter().flat_map(sets).collect() };
+        for ((reader, plan), declared) in (0..).zip(plans).zip(declared) {
             for step in &plan.steps {
                 let (peer, line, segments) = match step.action {
                     Action::Excerpt { peer, line, begin, into } => {
@@ -76,6 +73,10 @@ impl Lines {
                     _ => continue,
                 };
                 let owner = contract.resolve(reader, peer)?;
+                if !contract.shares(reader, owner) {
+                    let text = format!("rank {reader} pulls from rank {owner}, which is on another node");
+                    return Err(Flaw::new(FlawKind::Malformed, text));
+                }
                 for set in 0..LINE_SETS {
                     all.line_mut(owner, set, line).readers.push((reader, segments.clone()));
                 }
@@ -134,7 +135,7 @@ impl Lines {
     /// # Errors
     /// [`FlawKind::Race`] if it has been overwritten.
     pub(super) fn posted(&self, owner: u32, line: u8, stamp: Stamp) -> Result<Option<&Posted>, Flaw> {
-        let line = &self.lines[self.index(owner, stamp.0, line)];
+        let line = &self.lines[Self::set(owner, stamp.0)][usize::from(line)];
         let slot = &line.slots[(stamp.1 % line.slots.len() as u64) as usize];
         match &slot.posted {
             Some(posted) if posted.stamp == stamp => Ok(Some(posted)),
@@ -154,13 +155,11 @@ impl Lines {
         line.slots[index].pulls.push((reader, number));
     }
 
-    fn index(&self, owner: u32, run: u32, line: u8) -> usize {
-        let set = (owner * LINE_SETS + run % LINE_SETS) as usize;
-        set * self.lines_of_a_rank + usize::from(line)
+    fn set(owner: u32, run: u32) -> usize {
+        (owner * LINE_SETS + run % LINE_SETS) as usize
     }
 
     fn line_mut(&mut self, owner: u32, run: u32, line: u8) -> &mut Line {
-        let index = self.index(owner, run, line);
-        &mut self.lines[index]
+        &mut self.lines[Self::set(owner, run)][usize::from(line)]
     }
 }

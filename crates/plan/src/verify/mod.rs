@@ -181,7 +181,7 @@ pub fn verify_between(overview: &Overview, plans: &[Plan], seed: u64) -> Result<
 
 /// Verifies the plans of all ranks against `contract`.
 fn verify_contract(contract: &Contract, plans: &[Plan], conditions: Conditions) -> Result<(), Flaw> {
-    form::check(plans)?;
+    form::check(contract, plans)?;
     let Conditions { sends, schedule } = conditions;
     World::new(contract, plans, sends)
         .and_then(|world| world.run(schedule))

@@ -3,8 +3,10 @@
 //! MPI-5.0: Collective Communication, Gather-to-all.
 
 mod between;
+pub(crate) mod bruck;
 mod node_flat;
 mod ring;
+mod two_level;
 
 use oxmpi_base::Function;
 
@@ -21,6 +23,6 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     recv: Side::each(Whose::Everybody),
     combines: Combines::Nothing,
     has_one_buffer: false,
-    within: &[&node_flat::ALGORITHM, &ring::ALGORITHM],
+    within: &[&node_flat::ALGORITHM, &ring::ALGORITHM, &bruck::ALGORITHM, &two_level::ALGORITHM],
     between: between::ALGORITHMS,
 };

@@ -6,6 +6,7 @@ mod between;
 mod node_flat;
 mod node_whole;
 mod pairwise;
+mod two_level;
 
 use oxmpi_base::Function;
 
@@ -22,6 +23,6 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     recv: Side::each(Whose::Everybody),
     combines: Combines::Nothing,
     has_one_buffer: false,
-    within: &[&node_flat::ALGORITHM, &node_whole::ALGORITHM, &pairwise::ALGORITHM],
+    within: &[&node_flat::ALGORITHM, &node_whole::ALGORITHM, &pairwise::ALGORITHM, &two_level::ALGORITHM],
     between: between::ALGORITHMS,
 };

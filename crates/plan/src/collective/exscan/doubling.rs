@@ -9,7 +9,7 @@ use crate::{Algorithm, Buf, Plan, Shape, Span};
 pub(crate) const ALGORITHM: Algorithm =
     Algorithm { name: "doubling", admits: |_| true, cost: Some(cost), plan };
 
-fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+pub(crate) fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
     let mut builder = Builder::new();
     let own = Span::fixed(Buf::Send, 0, shape.bytes);
     let result = Span::fixed(Buf::Recv, 0, shape.bytes);

@@ -4,9 +4,10 @@
 //! what the algorithms cost.
 //! MPI-5.0: Collective Communication, Scan, Exclusive Scan.
 
-mod doubling;
+pub(crate) mod doubling;
 mod node_chain;
 mod node_flat;
+mod two_level;
 
 use oxmpi_base::Function;
 
@@ -23,6 +24,6 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     recv: Side::one(Whose::Everybody),
     combines: Combines::BeforeOwn,
     has_one_buffer: false,
-    within: &[&node_flat::ALGORITHM, &node_chain::ALGORITHM, &doubling::ALGORITHM],
+    within: &[&node_flat::ALGORITHM, &node_chain::ALGORITHM, &doubling::ALGORITHM, &two_level::ALGORITHM],
     between: &[],
 };

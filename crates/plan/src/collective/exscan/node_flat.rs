@@ -6,7 +6,7 @@ use crate::{Algorithm, Buf, Plan, Shape, Span};
 
 pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost: Some(cost), plan };
 
-fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+pub(crate) fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let mut builder = Builder::new();
     let line = builder.line(shape.bytes, 1);
     if rank < shape.ranks - 1 {

@@ -4,7 +4,8 @@
 
 mod between;
 mod linear;
-mod node_flat;
+pub(crate) mod node_flat;
+pub(crate) mod two_level;
 
 use oxmpi_base::Function;
 
@@ -21,6 +22,6 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     recv: Side::each(Whose::Root),
     combines: Combines::Nothing,
     has_one_buffer: false,
-    within: &[&node_flat::ALGORITHM, &linear::ALGORITHM],
+    within: &[&node_flat::ALGORITHM, &linear::ALGORITHM, &two_level::ALGORITHM],
     between: between::ALGORITHMS,
 };

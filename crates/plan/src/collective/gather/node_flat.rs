@@ -4,25 +4,21 @@
 
 use crate::build::Builder;
 use crate::prices::Prices;
-use crate::segment::{Segments, Stream, stream_target_bytes};
+use crate::segment::Stream;
 use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
 pub(super) const ALGORITHM: Algorithm =
     Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost: Some(cost), plan };
 
-fn stream(shape: &Shape) -> Stream {
-    Stream::new(Segments::cut(shape.bytes, 1, stream_target_bytes(shape.bytes)))
-}
-
-fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
-    let segments = stream(shape).segments;
+pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    let segments = Stream::of(shape).segments;
     let segment = segments.bytes.min(shape.bytes) as f64;
     let blocks = f64::from(shape.ranks - 1) * prices.pull(segment) + prices.copy(segment);
     prices.post(segment) + prices.hop() + segments.rounds() * blocks
 }
 
-fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
-    let stream = stream(shape);
+pub(crate) fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+    let stream = Stream::of(shape);
     let mut builder = Builder::segmented(stream.segments.count);
     let lines = stream.declare(&mut builder, 1);
     let root = shape.root.rank();

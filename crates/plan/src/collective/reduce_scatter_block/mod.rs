@@ -9,6 +9,7 @@ mod node_flat;
 mod node_whole;
 mod pairwise;
 mod task;
+mod two_level;
 mod uneven;
 
 pub use uneven::Uneven;
@@ -52,6 +53,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &of_equal_blocks!(node_flat::WAY),
         &of_equal_blocks!(node_whole::WAY),
         &of_equal_blocks!(pairwise::WAY),
+        &two_level::ALGORITHM,
     ],
     between: &[
         &of_equal_blocks!(between::NODE_WHOLE),

@@ -7,6 +7,7 @@
 pub(crate) mod doubling;
 pub(crate) mod node_chain;
 pub(crate) mod node_flat;
+pub(crate) mod two_level;
 
 use oxmpi_base::Function;
 
@@ -23,6 +24,6 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     recv: Side::one(Whose::Everybody),
     combines: Combines::UpToOwn,
     has_one_buffer: false,
-    within: &[&node_flat::ALGORITHM, &node_chain::ALGORITHM, &doubling::ALGORITHM],
+    within: &[&node_flat::ALGORITHM, &node_chain::ALGORITHM, &doubling::ALGORITHM, &two_level::ALGORITHM],
     between: &[],
 };

@@ -18,7 +18,7 @@ pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     prices.post(bytes) + prices.hop() + f64::from(shape.ranks - 1) * prices.pull_reduce(bytes)
 }
 
-fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+pub(crate) fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
     let mut builder = Builder::new();
     let line = builder.line(shape.bytes, 1);
     let own = Span::fixed(Buf::Send, 0, shape.bytes);

@@ -5,7 +5,8 @@
 mod between;
 mod linear;
 mod node_flat;
-mod node_whole;
+pub(crate) mod node_whole;
+pub(crate) mod two_level;
 
 use oxmpi_base::Function;
 
@@ -22,6 +23,6 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     recv: Side::one(Whose::Everybody),
     combines: Combines::Nothing,
     has_one_buffer: false,
-    within: &[&node_flat::ALGORITHM, &node_whole::ALGORITHM, &linear::ALGORITHM],
+    within: &[&node_flat::ALGORITHM, &node_whole::ALGORITHM, &linear::ALGORITHM, &two_level::ALGORITHM],
     between: between::ALGORITHMS,
 };

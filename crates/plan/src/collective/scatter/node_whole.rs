@@ -13,13 +13,13 @@ fn admits(shape: &Shape) -> bool {
     shape.shares_memory() && shape.total_bytes() <= SINGLE_POST_BYTES
 }
 
-fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
     let read = prices.readers(shape.ranks - 1, bytes) + prices.pull(bytes);
     prices.post(shape.total_bytes() as f64) + prices.hop() + read.beside(prices.copy(bytes))
 }
 
-fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+pub(crate) fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
     let mut builder = Builder::new();
     let line = builder.line(shape.total_bytes(), 1);
     let root = shape.root.rank();
