@@ -28,8 +28,8 @@ impl Builder {
         self.plan
     }
 
-    /// The plan, its last line made as long as `slot_bytes`: all ranks of a node have the same lines, though they may be
-    /// of several parts.
+    /// The plan, its last line made as long as `slot_bytes`: all ranks of a node have the same lines,
+    /// though they may be of several parts.
     pub(crate) fn finish_widened(mut self, slot_bytes: u64) -> Plan {
         if let Some(line) = self.plan.lines.last_mut() {
             line.slot_bytes = line.slot_bytes.max(slot_bytes);
@@ -187,7 +187,10 @@ impl Builder {
     /// Those of `steps` that send from where `span` is.
     pub(crate) fn sends(&self, steps: &[u32], span: Span) -> Vec<u32> {
         let is_from = |from: Span| (from.buf, from.offset) == (span.buf, span.offset);
-        let sends = |&step: &u32| matches!(self.plan.steps[step as usize].action, Action::Send { from, .. } if is_from(from));
+        let sends = |&step: &u32| match self.plan.steps[step as usize].action {
+            Action::Send { from, .. } => is_from(from),
+            _ => false,
+        };
         steps.iter().copied().filter(sends).collect()
     }
 
@@ -213,6 +216,11 @@ pub(crate) struct Seat<'a> {
 pub(crate) struct Origin {
     buf: Buf,
     offset: u64,
+}
+
+impl Seat<'_> {
+    /// The part is of all ranks.
+    pub(crate) const SAME: Self = Self { rank_of: &|rank| rank, send: Origin::SEND, recv: Origin::RECV };
 }
 
 /// How the steps of a part are seen from the whole.

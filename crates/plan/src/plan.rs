@@ -195,6 +195,11 @@ impl Span {
         Self { buf, offset, bytes, stride: 0, end: offset + bytes }
     }
 
+    /// The `bytes` bytes from `begin` of each segment.
+    pub(crate) const fn part(self, begin: u64, bytes: u64) -> Self {
+        Self { offset: self.offset + begin, bytes, ..self }
+    }
+
     /// The same range of a buffer that begins at `offset` in `buf`.
     pub(crate) const fn moved(self, buf: Buf, offset: u64) -> Self {
         Self { buf, offset: self.offset + offset, end: self.end + offset, ..self }

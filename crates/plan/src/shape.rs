@@ -93,6 +93,13 @@ impl Shape {
         shares_memory(self.nodes, self.ranks, self.remote_ranks)
     }
 
+    /// Ranks of a node, if there are several nodes of equally many consecutive ranks, but not one of each.
+    pub(crate) fn lanes(&self) -> Option<u32> {
+        let Nodes::Regular { per_node } = self.nodes else { return None };
+        let are_full = per_node > 1 && per_node < self.ranks && self.ranks.is_multiple_of(per_node);
+        (are_full && !self.is_between()).then_some(per_node)
+    }
+
     /// Whether a rank that has completed the operation knows that every rank has begun it.
     ///
     /// Then no rank can be two runs ahead of another: one that begins run `k` has completed run `k - 1`,

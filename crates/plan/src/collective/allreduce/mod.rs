@@ -6,9 +6,11 @@
 //! MPI-5.0: Collective Communication, All-Reduce.
 
 pub(super) mod between;
+mod lanes;
 mod node_flat;
 mod node_sliced;
 mod node_tree;
+mod rabenseifner;
 mod recursive_doubling;
 mod ring;
 mod two_level;
@@ -34,7 +36,9 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &node_tree::ALGORITHM,
         &recursive_doubling::ALGORITHM,
         &ring::ALGORITHM,
+        &rabenseifner::ALGORITHM,
         &two_level::ALGORITHM,
+        &lanes::ALGORITHM,
     ],
     between: between::ALGORITHMS,
 };

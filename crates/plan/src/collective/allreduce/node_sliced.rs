@@ -9,14 +9,14 @@
 //! combined it; and when it posts a result of segment `s`, peers have posted slices of `s`, and so have
 //! pulled results of `s - 3`: three slots suffice on every line.
 
-use crate::build::Builder;
+use crate::build::{Builder, Seat};
 use crate::prices::Prices;
 use crate::slices::Slices;
 use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
 pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-sliced", admits, cost: Some(cost), plan };
 
-fn slices(shape: &Shape) -> Option<Slices> {
+pub(crate) fn slices(shape: &Shape) -> Option<Slices> {
     Slices::cut(shape, 3)
 }
 
@@ -24,7 +24,7 @@ fn admits(shape: &Shape) -> bool {
     shape.shares_memory() && slices(shape).is_some()
 }
 
-fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let slices = slices(shape).expect("admitted");
     let slice = slices.mean_bytes();
     let results = prices.post(slice) + f64::from(shape.ranks - 1) * prices.pull(slice);
@@ -34,10 +34,24 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let slices = slices(shape).expect("admitted");
     let mut builder = Builder::segmented(slices.segments);
-    let result = slices.of(Buf::Recv, rank);
-    slices.declare_and_combine(&mut builder, rank, result);
+    builder.splice(combine(&slices, rank), &Seat::SAME, &[]);
+    builder.splice(pass_on(shape, &slices, rank), &Seat::SAME, &[]);
+    builder.finish()
+}
+
+/// The first half: a rank combines its slice, one segment behind the front.
+pub(crate) fn combine(slices: &Slices, rank: u32) -> Plan {
+    let mut builder = Builder::segmented(slices.segments);
+    slices.declare_and_combine(&mut builder, rank, slices.of(Buf::Recv, rank));
+    builder.finish()
+}
+
+/// The second half: it posts the result one segment behind the front, and pulls those of the others after that.
+pub(crate) fn pass_on(shape: &Shape, slices: &Slices, rank: u32) -> Plan {
+    let mut builder = Builder::segmented(slices.segments);
     let results = builder.line(slices.slice_bytes, slices.depth);
-    builder.post(results, result);
+    builder.delay(1);
+    builder.post(results, slices.of(Buf::Recv, rank));
     builder.delay(2);
     for peer in shape.others(rank) {
         builder.pull(peer, results, 0, slices.of(Buf::Recv, peer));

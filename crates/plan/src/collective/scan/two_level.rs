@@ -76,7 +76,7 @@ pub(crate) enum Before {
     Nothing,
     /// The last rank of the node posts it.
     Posted { peer: u32, line: u8 },
-    /// This is the last rank of the node, and has it here; `sent` are the messages that carry what the node contributes.
+    /// This is the last rank of the node, and has it here; `sent` carry what the node contributes.
     There { sum: Span, sent: Vec<u32> },
 }
 
