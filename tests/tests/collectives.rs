@@ -30,6 +30,7 @@ programs! {
     collective_order;
     collective_outstanding;
     collective_overlap;
+    collective_plans on 1 2 3 4;
     collective_progress;
     collective_random;
     collective_reduce;
