@@ -9,5 +9,6 @@ mod leaving;
 mod messages;
 mod ownership;
 mod partitioned;
+mod planned;
 mod request_sets;
 mod threads;
