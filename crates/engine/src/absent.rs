@@ -39,7 +39,8 @@ impl Absent {
         }
         let Some(seat) = self.seat(peer) else { return true };
         let is_gone = seat.is_gone();
-        let is_leaving = is_gone || self.world_only && seat.page().phase() == Phase::Leaving;
+        let is_leaving =
+            is_gone || self.world_only && seat.page().is_some_and(|page| page.phase() == Phase::Leaving);
         if is_leaving {
             self.seen.push((peer, is_gone));
         }

@@ -181,7 +181,7 @@ impl Engine {
     /// # Errors
     /// `Other` if its job is not attached.
     pub fn peer(&mut self, process: Whereabouts) -> Result<PeerId> {
-        self.p2p.peers.find(process)
+        self.p2p.peer(process)
     }
 
     /// Whether a peer is a rank of the own job.

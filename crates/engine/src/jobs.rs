@@ -31,6 +31,8 @@ struct Known {
     memory: Option<Memory>,
     /// How many want the memory to stay though there are no peers in it yet.
     holds: u32,
+    /// It is on another node: its processes are reached without its memory.
+    is_elsewhere: bool,
 }
 
 /// How the memory of a job comes to be here.
@@ -40,6 +42,12 @@ pub(crate) enum Memory {
     Own(Job),
     /// By attaching it, to be given up in the end.
     Attached(Guest),
+}
+
+impl Known {
+    fn is_reached(&self) -> bool {
+        self.is_elsewhere || self.memory.is_some()
+    }
 }
 
 impl Memory {
@@ -99,7 +107,8 @@ impl Jobs {
     /// The own job.
     pub(crate) fn new(own: Job) -> Self {
         let memory = Some(Memory::Own(own));
-        let own = Known { id: own.id(), size: own.size() as u32, first: 0, memory, holds: 0 };
+        let own =
+            Known { id: own.id(), size: own.size() as u32, first: 0, memory, holds: 0, is_elsewhere: false };
         Self { known: vec![own] }
     }
 
@@ -108,9 +117,9 @@ impl Jobs {
         process.job == self.known[0].id
     }
 
-    /// Whether the memory of a job is here.
+    /// Whether the processes of a job can be reached.
     pub(crate) fn is_attached(&self, id: u64) -> bool {
-        self.find(id).is_some_and(|known| known.memory.is_some())
+        self.find(id).is_some_and(Known::is_reached)
     }
 
     /// Takes in the memory of a job.
@@ -123,18 +132,31 @@ impl Jobs {
             known.memory = Some(memory);
             return Ok(());
         }
+        self.add(id, size, Some(memory))
+    }
+
+    /// Gives numbers to the ranks of a job on another node, which is not known yet.
+    ///
+    /// # Errors
+    /// `Other` if there are none left.
+    pub(crate) fn add_elsewhere(&mut self, id: u64, size: u32) -> Result<()> {
+        self.add(id, size, None)
+    }
+
+    fn add(&mut self, id: u64, size: u32, memory: Option<Memory>) -> Result<()> {
         let last = self.known.last().expect("the own job is there");
         let first = last.first + last.size; // never beyond the numbers, see below
         if first.checked_add(size).is_none() {
             return Err(Error::new(ErrorClass::Other, "more processes have been met than can be numbered"));
         }
-        self.known.push(Known { id, size, first, memory: Some(memory), holds: 0 });
+        let is_elsewhere = memory.is_none();
+        self.known.push(Known { id, size, first, memory, holds: 0, is_elsewhere });
         Ok(())
     }
 
     /// Lets the memory of a job stay until [`Jobs::let_go`] as often, if it is here; whether it is.
     pub(crate) fn hold(&mut self, id: u64) -> bool {
-        let known = self.known.iter_mut().find(|known| known.id == id && known.memory.is_some());
+        let known = self.known.iter_mut().find(|known| known.id == id && known.is_reached());
         known.map(|known| known.holds += 1).is_some()
     }
 

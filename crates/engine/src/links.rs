@@ -9,13 +9,14 @@
 use std::os::fd::OwnedFd;
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
+use oxmpi_fabric::Fabric;
 use oxmpi_shm::Guest;
 use oxmpi_shm::fault::{Point, reach};
 
 use crate::channel::Channel;
 use crate::engine::Engine;
 use crate::jobs::Memory;
-use crate::peers::{Peer, PeerId};
+use crate::peers::{Link, Peer, PeerId};
 
 impl Engine {
     /// Takes in the memory of another job, which is behind `file`; its processes can be reached from then on.
@@ -41,6 +42,27 @@ impl Engine {
     /// `Other` if there are no numbers left for its ranks.
     pub fn attach_here(&mut self, other: &Self) -> Result<()> {
         self.take_in(Memory::Own(other.job()))
+    }
+
+    /// Reaches processes on other nodes by this endpoint from now on.
+    ///
+    /// # Errors
+    /// `Other` if it does not carry frames, or there is one already.
+    pub fn join_fabric(&mut self, fabric: Box<dyn Fabric>) -> Result<()> {
+        self.p2p.join_fabric(fabric)
+    }
+
+    /// Where processes on other nodes reach this one, if it has [joined](Engine::join_fabric) a fabric.
+    pub fn fabric_address(&self) -> Option<Vec<u8>> {
+        self.p2p.fabric_address()
+    }
+
+    /// Lets the ranks of a job on another node be reached, whose addresses these are. They stay so.
+    ///
+    /// # Errors
+    /// `Other` if this process has joined no fabric, or there are no numbers left for the ranks.
+    pub fn attach_elsewhere(&mut self, job: u64, addresses: Vec<Vec<u8>>) -> Result<()> {
+        self.p2p.attach_elsewhere(job, addresses)
     }
 
     fn take_in(&mut self, memory: Memory) -> Result<()> {
@@ -86,8 +108,13 @@ impl Engine {
     fn tend_foreign_links(&mut self) -> bool {
         self.look_at_some_left();
         let mut any = false;
-        for id in self.p2p.peers.foreign_ids() {
-            any |= self.tend_link(id);
+        for unreached in self.p2p.take_unreached() {
+            self.give_up(unreached);
+        }
+        if self.p2p.peers.shares_with_others() {
+            for id in self.p2p.peers.foreign_ids() {
+                any |= self.tend_link(id);
+            }
         }
         if self.p2p.has_idle || self.p2p.has_closed_rings() {
             self.end_links();
@@ -98,9 +125,10 @@ impl Engine {
     fn tend_link(&mut self, id: PeerId) -> bool {
         let peer = &self.p2p.peers[id];
         let Some(foreign) = &peer.foreign else { return false };
+        let Link::Shared { is_announced, .. } = foreign.link else { return false };
         let is_idle = foreign.uses == 0 || foreign.is_lost;
         match (peer.sender.is_some(), peer.outbox.is_empty()) {
-            (true, _) if !foreign.is_announced && !foreign.is_lost => self.p2p.announce(id),
+            (true, _) if !is_announced && !foreign.is_lost => self.p2p.announce(id),
             (true, true) if is_idle => self.p2p.end_ring(id),
             _ => false,
         }
@@ -138,6 +166,8 @@ impl Engine {
                 self.lose(id);
             } else if self.p2p.peers[id].is_lost() {
                 self.fail_without(id); // what was begun since
+            } else if self.p2p.peers[id].foreign.as_ref().is_some_and(|foreign| foreign.uses != 0) {
+                self.p2p.ask_whether_there(id);
             }
         }
         self.p2p.has_idle = true;
@@ -160,12 +190,14 @@ impl Engine {
     /// Lets everything fail that needs a peer of another job, and nothing be told to it any more.
     fn lose(&mut self, id: PeerId) {
         // What it told before it left is here, and dealt with now.
-        while self.p2p.take_in_from(id) {}
+        while self.p2p.take_in_from(id) && self.p2p.peers[id].carrier().is_none() {}
+        while self.p2p.poll_from(id) {}
         let Some(foreign) = &mut self.p2p.peers[id].foreign else { return };
         foreign.is_lost = true;
         self.fail_without(id);
         self.channels.entries_mut().for_each(|(_, channel)| channel.lose(id));
         self.p2p.end_ring(id);
+        self.p2p.end_carrying(id);
         self.p2p.has_idle = true;
     }
 
@@ -195,7 +227,7 @@ impl Peer {
 
     /// Whether its process has ended or left MPI.
     fn is_over(&self) -> bool {
-        self.seat.page().phase().has_left() || self.seat.is_gone() || self.seat.is_empty()
+        self.seat.has_left() || self.seat.is_empty()
     }
 
     /// Whether nothing connects it with this process.

@@ -57,23 +57,38 @@ pub(crate) struct Peer {
 }
 
 /// What there is to know of a peer of another job.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Foreign {
     /// Channels that it is a member of.
     pub uses: u32,
-    /// It has been told where the ring to it is.
-    pub is_announced: bool,
-    /// The rings that it has made since the one that is read.
-    pub next: VecDeque<Receiver>,
+    /// How it is reached.
+    pub link: Link,
     /// Nothing will come from it any more, and nothing reaches it.
     pub is_lost: bool,
 }
 
-/// The place of a process in its job.
+/// How a process of another job is reached.
+#[derive(Debug)]
+pub(crate) enum Link {
+    /// Over a fabric, by this one of the [carriers](crate::p2p::Net).
+    Net(usize),
+    /// Through memory.
+    Shared {
+        /// It has been told where the ring to it is.
+        is_announced: bool,
+        /// The rings that it has made since the one that is read.
+        next: VecDeque<Receiver>,
+    },
+}
+
+/// The place of a process in its job. One on another node has none that can be seen: this process's own stands in for
+/// it, since what is told it is carried on from here.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seat {
     job: Job,
     rank: usize,
+    /// Which process it is, on another node.
+    elsewhere: Option<Whereabouts>,
 }
 
 /// See the module.
@@ -91,6 +106,8 @@ pub(crate) struct Peers {
     pub(crate) jobs: Jobs,
     /// Those of other jobs.
     pub(crate) foreign: BTreeMap<Whereabouts, PeerId>,
+    /// How many of them are on other nodes.
+    elsewhere: usize,
 }
 
 impl PeerId {
@@ -130,32 +147,32 @@ impl fmt::Display for PeerId {
 
 impl Seat {
     pub(crate) fn new(job: Job, rank: usize) -> Self {
-        Self { job, rank }
+        Self { job, rank, elsewhere: None }
     }
 
-    /// What the process shows.
-    pub(crate) fn page(&self) -> &'static StatePage {
-        self.job.state(self.rank)
-    }
-
-    /// The process that has the seat and lives; 0 if it cannot be seen from here.
-    pub(crate) fn owner(&self) -> Option<u32> {
-        self.job.owner(self.rank)
+    /// What the process shows; nothing if it is on another node.
+    pub(crate) fn page(&self) -> Option<&'static StatePage> {
+        self.elsewhere.is_none().then(|| self.job.state(self.rank))
     }
 
     /// Its own memory, if that can be read.
     pub(crate) fn memory(&self) -> Option<SingleCopy> {
-        SingleCopy::of(&self.job, self.rank)
+        if self.elsewhere.is_none() { SingleCopy::of(&self.job, self.rank) } else { None }
+    }
+
+    /// Whether it is seen that the process has left MPI: the launcher may say that it has ended.
+    pub(crate) fn has_left(&self) -> bool {
+        self.page().is_some_and(|page| page.phase().has_left() || page.is_gone())
     }
 
     /// Whether the launcher says that the process has ended.
     pub(crate) fn is_gone(&self) -> bool {
-        self.page().is_gone()
+        self.page().is_some_and(StatePage::is_gone)
     }
 
     /// Whether the system says so: a launcher may have ended with its job.
     pub(crate) fn is_empty(&self) -> bool {
-        self.owner().is_none()
+        self.elsewhere.is_none() && self.job.owner(self.rank).is_none()
     }
 
     /// Where other jobs announce that they have made rings.
@@ -165,12 +182,12 @@ impl Seat {
 
     /// Which process it is.
     pub(crate) fn whereabouts(&self) -> Whereabouts {
-        Whereabouts::new(self.job.id(), self.rank as u32)
+        self.elsewhere.unwrap_or(Whereabouts::new(self.job.id(), self.rank as u32))
     }
 
     /// Whether it is in another job.
     pub(crate) fn is_foreign_to(&self, job: &Job) -> bool {
-        self.job.id() != job.id()
+        self.elsewhere.is_some() || self.job.id() != job.id()
     }
 
     /// The memory that the process shares.
@@ -205,8 +222,8 @@ impl Peer {
         Self { knocks: Some((seat.job.knocks(seat.rank), me.place())), ..Self::new(seat) }
     }
 
-    fn foreign(seat: Seat) -> Self {
-        Self { foreign: Some(Box::default()), ..Self::new(seat) }
+    fn foreign(seat: Seat, link: Link) -> Self {
+        Self { foreign: Some(Box::new(Foreign { uses: 0, link, is_lost: false })), ..Self::new(seat) }
     }
 
     /// What there is to say of it, which will not do its part.
@@ -214,9 +231,22 @@ impl Peer {
     pub(crate) fn lost(&self) -> Error {
         let process = self.seat.whereabouts();
         let (rank, job) = (process.rank(), process.job());
-        let text =
-            format!("rank {rank} of another job ({job:016x}) has ended, or left MPI, without its part");
+        let text = match self.carrier() {
+            Some(_) => format!("rank {rank} of another node ({job:016x}) is not reached any more"),
+            None => {
+                format!("rank {rank} of another job ({job:016x}) has ended, or left MPI, without its part")
+            }
+        };
         Error::new(ErrorClass::ProcAborted, text)
+    }
+
+    /// Who carries its messages, if it is reached over a fabric.
+    #[inline]
+    pub(crate) fn carrier(&self) -> Option<usize> {
+        match self.foreign.as_ref()?.link {
+            Link::Net(carrier) => Some(carrier),
+            Link::Shared { .. } => None,
+        }
     }
 
     /// Whether it is of another job and has been lost.
@@ -226,8 +256,8 @@ impl Peer {
 
     /// Whether all messages to it lie in a ring that it knows of, or is about to hear of.
     pub(crate) fn has_been_told(&self) -> bool {
-        let is_unknown = |foreign: &Foreign| self.sender.is_some() && !foreign.is_announced;
-        self.outbox.has_told() && !self.foreign.as_deref().is_some_and(is_unknown)
+        let is_unknown = |foreign: &Foreign| matches!(foreign.link, Link::Shared { is_announced: false, .. });
+        self.outbox.has_told() && !(self.sender.is_some() && self.foreign.as_deref().is_some_and(is_unknown))
     }
 
     /// Wakes it: something was published for it.
@@ -292,6 +322,7 @@ impl Peers {
             seats: Arc::default(),
             jobs: Jobs::new(job),
             foreign: BTreeMap::new(),
+            elsewhere: 0,
         }
     }
 
@@ -306,16 +337,27 @@ impl Peers {
         if let Some(&id) = self.foreign.get(&process) {
             return Ok(id);
         }
-        let seat = Seat::new(self.jobs.memory(process)?, process.rank() as usize);
+        let link = Link::Shared { is_announced: false, next: VecDeque::new() };
+        Ok(self.add(process, Seat::new(self.jobs.memory(process)?, process.rank() as usize), link))
+    }
+
+    /// A process of another node becomes a peer, which it is not yet.
+    pub(crate) fn add_elsewhere(&mut self, process: Whereabouts, carrier: usize) -> PeerId {
+        let seat = Seat { job: self.job, rank: self.me.place(), elsewhere: Some(process) };
+        self.elsewhere += 1; // they are never forgotten
+        self.add(process, seat, Link::Net(carrier))
+    }
+
+    fn add(&mut self, process: Whereabouts, seat: Seat, link: Link) -> PeerId {
         let first = self.job_size as usize;
         let vacant = self.all[first..].iter().position(Option::is_none);
         let place = vacant.map_or(self.all.len(), |vacant| first + vacant);
         self.all.resize_with(self.all.len().max(place + 1), || None);
         let id = PeerId(place as u32);
-        self.all[place] = Some(Box::new(Peer::foreign(seat)));
+        self.all[place] = Some(Box::new(Peer::foreign(seat, link)));
         self.foreign.insert(process, id);
         self.note_seats();
-        Ok(id)
+        id
     }
 
     /// Whether a peer is a rank of the own job.
@@ -410,6 +452,11 @@ impl Peers {
             Some(rank) => self.job.wake(rank),
             None => self[id].wake(),
         }
+    }
+
+    /// Whether there are peers of other jobs whose memory is mapped here.
+    pub(crate) fn shares_with_others(&self) -> bool {
+        self.foreign.len() > self.elsewhere
     }
 
     /// Those of other jobs.

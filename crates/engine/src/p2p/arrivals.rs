@@ -28,8 +28,7 @@ impl P2p {
     pub fn poll(&mut self) -> bool {
         let mut any = self.flush_all();
         if self.is_called() {
-            self.answer_door();
-            any = true;
+            any |= self.answer_door();
         }
         let mut place = 0;
         while let Some(&peer) = self.peers.readable.get(place) {
@@ -156,6 +155,7 @@ impl P2p {
 
     /// The receiver has answered an announcement or a synchronous send.
     fn answered(&mut self, from: PeerId, answer: u32, key: OpKey, payload: &Region) {
+        self.take_back_loan(key);
         let op = self.ops.get_mut(key).expect("the caller has seen it");
         let context = op.context;
         if let State::Announced { shown: 1.. } = op.state {
@@ -201,12 +201,15 @@ impl P2p {
         op.header = Header { token: word_of(&payload.part(8, 8)), ..*header };
         Outcome { status: op.status, error: op.error } = judged(header, op.buffer.bytes());
         op.state = State::Filling { arrived: 0 };
-        self.accept(receive, from, header, word_of(payload));
+        self.accept(receive, from, header, payload);
     }
 
     /// Gets the data of an announced message on its way.
-    fn accept(&mut self, receive: OpKey, from: PeerId, header: &Header, address: u64) {
-        if self.fetch(receive, from, header, address) {
+    fn accept(&mut self, receive: OpKey, from: PeerId, header: &Header, announcement: &Region) {
+        if self.begin_to_read(receive, from, header, announcement) {
+            return;
+        }
+        if self.fetch(receive, from, header, word_of(announcement)) {
             self.finish(receive);
             self.answer(from, kind::FETCHED, header.token, 0);
         } else {

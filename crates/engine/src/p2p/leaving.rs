@@ -49,7 +49,8 @@ impl P2p {
             State::Posted { .. } => is_awaited(op.context, op.header.source),
             _ => op.peer == lost,
         };
-        let failing = self.ops.entries().filter(|(_, op)| needs(op));
+        // What is being read from another node fails when no byte of it can come any more.
+        let failing = self.ops.entries().filter(|&(key, op)| needs(op) && !self.is_being_read(key));
         let failing = failing.map(|(key, op)| (key, op.is_posted().then_some(op.context)));
         for (key, posted_in) in failing.collect::<Vec<_>>() {
             if let Some(context) = posted_in {
@@ -117,6 +118,7 @@ impl P2p {
     /// Whether nothing waits for room in the ring of a peer that may make some.
     fn are_empty(&self) -> bool {
         self.busy_outboxes.iter().all(|&peer| self.peers[peer].outbox.has_sent() || self.has_left(peer))
+            && self.has_carried_all()
     }
 
     /// The receives of a context and the sends to one of `peers` that are under way. What waits for a peer that has
@@ -142,7 +144,6 @@ impl P2p {
 
     #[cold]
     pub(super) fn has_left(&self, peer: PeerId) -> bool {
-        let page = self.peers.seat(peer).page();
-        peer == self.peers.me() || page.phase().has_left() || page.is_gone() || self.peers.is_lost(peer)
+        peer == self.peers.me() || self.peers.seat(peer).has_left() || self.peers.is_lost(peer)
     }
 }

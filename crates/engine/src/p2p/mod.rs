@@ -1,4 +1,4 @@
-//! Point-to-point messages between the ranks of a node.
+//! Point-to-point messages.
 //!
 //! | message | protocol | cost |
 //! |---|---|---|
@@ -13,7 +13,8 @@
 //! A sender that wants to cancel what waits at the receiver asks it by `RETRACT`; the answer is `RETRACTED`, or
 //! that which follows the match. A receiver that posts no receives any more answers what waits there by `REFUSED`.
 //!
-//! Whatever finds no room in a ring waits in the outbox of that peer; nothing here blocks.
+//! Whatever finds no room in a ring waits in the outbox of that peer; nothing here blocks. The rings to and from a peer
+//! on another node have their far ends here too, where a fabric carries what goes by them ([`net`]).
 //!
 //! # Messages that nobody asks for
 //!
@@ -46,6 +47,7 @@ mod arrivals;
 mod asking;
 mod keeping;
 mod leaving;
+mod net;
 mod op;
 mod outbox;
 mod partitioned;
@@ -74,6 +76,7 @@ use crate::slab::{Key, Slab};
 pub(crate) use asking::Stalled;
 use keeping::Keeping;
 pub use leaving::Needs;
+use net::Net;
 use op::State;
 pub use op::{Mode, Op, Outcome};
 pub(crate) use outbox::Outbox;
@@ -134,6 +137,8 @@ pub struct P2p {
     pub(crate) arena: Arena,
     /// Peers whose outboxes are not empty.
     busy_outboxes: Vec<PeerId>,
+    /// By what processes on other nodes are reached.
+    net: Option<Box<Net>>,
     ops: Slab<Op>,
     partitioned: PartitionedOps,
     /// What callers wait for.
@@ -198,6 +203,7 @@ impl P2p {
             rings,
             arena,
             busy_outboxes: Vec::new(),
+            net: None,
             ops: Slab::new(),
             partitioned: PartitionedOps::default(),
             board: Board::default(),
@@ -373,6 +379,7 @@ impl P2p {
     }
 
     fn finish_cancelled(&mut self, key: OpKey) {
+        self.take_back_loan(key);
         if let Some(op) = self.ops.get_mut(key) {
             op.status = Status { cancelled: true, ..Status::EMPTY };
             self.finish(key);

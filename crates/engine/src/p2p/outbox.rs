@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 
+use oxmpi_fabric::Place;
 use oxmpi_shm::ring::{CELL_BYTES, Header, RingSize, Sender, Wish};
 
+use super::net::LENT_BYTES;
 use super::shown::{Question, Shown};
 use super::{Op, OpKey, P2p, PartitionedKey, State, kind};
 use crate::peers::{Peer, PeerId};
@@ -247,12 +249,13 @@ impl P2p {
 
     /// Announces a message, or only shows it.
     fn push_envelope(&mut self, peer: PeerId, key: OpKey, is_shown: bool) -> bool {
+        let loan = self.lend_to(peer, key);
         let Some(op) = self.ops.get_mut(key) else { return true };
         let (kind, word) = match is_shown {
             true => (kind::SHOWN, self.shown + 1),
             false => (kind::ANNOUNCE, op.header.token),
         };
-        if !self.peers[peer].send_envelope(op, key, kind, word) {
+        if !self.peers[peer].send_envelope(op, key, kind, word, loan) {
             return false;
         }
         op.state = State::Announced { shown: if is_shown { word } else { 0 } };
@@ -265,11 +268,12 @@ impl P2p {
 
     /// Sends again what was only shown.
     fn push_again(&mut self, id: PeerId, key: OpKey, why: Again) -> bool {
+        let loan = self.lend_to(id, key);
         let Some(op) = self.ops.get(key) else { return true };
         let (peer, kept_kind) = (&mut self.peers[id], announced_kind(op));
         if kept_kind == kind::ANNOUNCE {
             let kind = if why == Again::Found { kind::FOUND } else { kept_kind };
-            return peer.send_envelope(op, key, kind, 0);
+            return peer.send_envelope(op, key, kind, 0, loan);
         }
         let Some(room) = peer.room(op.header.bytes as usize) else { return false };
         op.buffer.read(0, &room.payload);
@@ -345,13 +349,18 @@ impl P2p {
 }
 
 impl Peer {
-    /// Sends the envelope of a message, and a word.
-    fn send_envelope(&mut self, op: &Op, key: OpKey, kind: u32, word: u64) -> bool {
+    /// Sends the envelope of a message, a word, and where the data is lent to another node, if it is.
+    fn send_envelope(&mut self, op: &Op, key: OpKey, kind: u32, word: u64, loan: Option<Place>) -> bool {
         // Where the data is one piece, the receiver may prefer to read it itself.
-        let address = op.buffer.as_dense().map_or(0, |region| region.as_ptr().addr() as u64);
-        let Some(room) = self.room(ANNOUNCED_BYTES) else { return false };
+        let own = || op.buffer.as_dense().map_or(0, |region| region.as_ptr().addr() as u64);
+        let address = loan.map_or_else(own, |place| place.address);
+        let bytes = if loan.is_some() { LENT_BYTES } else { ANNOUNCED_BYTES };
+        let Some(room) = self.room(bytes) else { return false };
         room.payload.write(&address.to_ne_bytes());
         room.payload.part(8, 8).write(&word.to_ne_bytes());
+        if let Some(Place { key, .. }) = loan {
+            room.payload.part(16, 8).write(&key.to_ne_bytes());
+        }
         room.send(Header { kind, token: key.to_word(), ..op.header });
         true
     }

@@ -10,7 +10,7 @@ use oxmpi_shm::{Announcement, RingPlace};
 
 use super::P2p;
 use crate::jobs::Whereabouts;
-use crate::peers::PeerId;
+use crate::peers::{Link, PeerId};
 
 /// So many rings are looked at without asking by which something comes.
 const FEW_RINGS: usize = 4;
@@ -18,10 +18,7 @@ const FEW_RINGS: usize = 4;
 impl P2p {
     /// Takes in what a peer has told; whether there was anything.
     pub(crate) fn take_in_from(&mut self, from: PeerId) -> bool {
-        let is_called = self.is_called();
-        if is_called {
-            self.answer_door();
-        }
+        let is_called = self.is_called() && self.answer_door();
         let has_told = self.peers.known(from).is_some() && self.poll_from(from);
         let has_finished = self.has_finished();
         if has_finished {
@@ -63,13 +60,15 @@ impl P2p {
         self.rings.doorway.is_waiting()
     }
 
-    /// Looks who it is: ranks of the own job that have made or use a ring, processes of others that have made one.
+    /// Looks who it is: ranks of the own job that have made or use a ring, processes of others that have made one, and
+    /// those behind a fabric, if there is one; whether anybody was there.
     #[cold]
-    pub(super) fn answer_door(&mut self) {
+    pub(super) fn answer_door(&mut self) -> bool {
         let doorway = self.rings.doorway;
         doorway.look();
         let mut knocked = Vec::new();
         self.peers.job().knocks(self.peers.my_rank()).take(|rank| knocked.push(rank));
+        let mut any = !knocked.is_empty() || self.net.is_none();
         for rank in knocked {
             if let Some(id) = self.peers.of_job_rank(rank)
                 && (self.has_ring_from(id) || self.adopt_first_ring(id))
@@ -83,7 +82,9 @@ impl P2p {
         } {
             // Who has told us nonsense will be waited for in vain, and no more.
             drop(self.adopt_announced(&announcement));
+            any = true;
         }
+        self.serve_fabric() || any
     }
 
     fn has_ring_from(&self, id: PeerId) -> bool {
@@ -122,7 +123,10 @@ impl P2p {
                 peer.receiver = Some(receiver);
                 self.peers.list(id);
             }
-            (Some(_), Some(foreign)) => foreign.next.push_back(receiver),
+            (Some(_), Some(foreign)) => match &mut foreign.link {
+                Link::Shared { next, .. } => next.push_back(receiver),
+                Link::Net(_) => {} // nobody on another node announces anything here
+            },
             (Some(_), None) => {} // a rank of the own job knocks
         }
         Ok(())
@@ -148,7 +152,10 @@ impl P2p {
             let over = peer.receiver.take();
             let goes_on = match (&mut peer.foreign, next) {
                 (Some(foreign), _) => {
-                    peer.receiver = foreign.next.pop_front();
+                    peer.receiver = match &mut foreign.link {
+                        Link::Shared { next, .. } => next.pop_front(),
+                        Link::Net(_) => None,
+                    };
                     self.has_idle = true;
                     self.peers[from].receiver.is_some()
                 }

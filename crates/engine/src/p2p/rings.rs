@@ -21,7 +21,7 @@ use oxmpi_shm::ring::{CELL_BYTES, Header, RingSize, Sender};
 use oxmpi_shm::{Announcement, Block, Doorway, RingPlace, Rings};
 
 use super::{P2p, kind};
-use crate::peers::{PeerId, Peers, Seat};
+use crate::peers::{Link, PeerId, Peers, Seat};
 
 /// What there is to know of the rings to all peers.
 #[derive(Debug)]
@@ -98,6 +98,9 @@ impl P2p {
     }
 
     fn make_first_ring(&mut self, to: PeerId, bytes: usize) -> Result<bool> {
+        if let Some(carrier) = self.peers[to].carrier() {
+            return self.make_ring_over_fabric(to, carrier);
+        }
         if self.peers[to].parting != 0 {
             self.take_back_rings();
             if self.peers[to].parting != 0 {
@@ -183,7 +186,7 @@ impl P2p {
         self.make_ring(size).or_else(|_| self.make_ring(RingSize::for_payload(bytes)))
     }
 
-    fn make_ring(&mut self, size: RingSize) -> Result<(Sender, Block)> {
+    pub(super) fn make_ring(&mut self, size: RingSize) -> Result<(Sender, Block)> {
         if !self.rings.parting.is_empty() {
             self.take_back_rings();
         }
@@ -213,13 +216,12 @@ impl P2p {
         let (Some(sender), Some(block), Some(foreign)) = (&peer.sender, peer.block, &mut peer.foreign) else {
             return false;
         };
-        if !foreign.is_announced {
-            let (job, rank, offset, size) = (me.job(), me.rank(), block.offset, sender.size());
-            foreign.is_announced = peer.seat.doorway().announce(&Announcement { job, rank, offset, size });
-            peer.wake();
-            return peer.foreign.as_ref().is_some_and(|foreign| foreign.is_announced);
-        }
-        false
+        let Link::Shared { is_announced: is_announced @ false, .. } = &mut foreign.link else { return false };
+        let (job, rank, offset, size) = (me.job(), me.rank(), block.offset, sender.size());
+        *is_announced = peer.seat.doorway().announce(&Announcement { job, rank, offset, size });
+        let is_announced = *is_announced;
+        peer.wake();
+        is_announced
     }
 
     /// Ends the ring to a peer to which nothing is left to be told; whether that could be done now.
@@ -248,8 +250,10 @@ impl P2p {
             peer.wake();
         }
         peer.parting += 1;
-        if let Some(foreign) = &mut peer.foreign {
-            foreign.is_announced = false;
+        if let Some(Link::Shared { is_announced, .. }) =
+            peer.foreign.as_mut().map(|foreign| &mut foreign.link)
+        {
+            *is_announced = false;
         }
         let seat = peer.seat;
         self.rings.full.retain(|&full| full != to);

@@ -1,0 +1,144 @@
+//! Who carries the messages between this process and one on another node.
+//!
+//! Each numbers its frames. The other one takes them in their order, whichever comes first, and tells how many it has
+//! taken: so both know what is under way, of which there are [`WINDOW`] at most. What has come too early, or finds no
+//! room in the ring to this process, waits here.
+
+use std::collections::BTreeMap;
+
+use oxmpi_fabric::Target;
+use oxmpi_mem::{Pool, Region, Taken};
+use oxmpi_shm::Block;
+use oxmpi_shm::ring::{Header, Receiver, Sender, Wish};
+
+use super::frame::{Frame, UNNUMBERED};
+use crate::peers::PeerId;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Carrier {
+    pub peer: PeerId,
+    pub target: Target,
+    /// The far end of the ring to the peer: what is read here goes out.
+    pub out: Option<Receiver>,
+    /// The far end of the ring from the peer, and its memory.
+    pub into: Option<(Sender, Block)>,
+    /// The number of the next frame to the peer, and how many it has taken.
+    next: u64,
+    taken_there: u64,
+    /// How many of its frames were taken here, and how many it knows of.
+    taken_here: u64,
+    told: u64,
+    /// Frames that wait here, with their headers.
+    waiting: BTreeMap<u64, (Header, Taken)>,
+    /// What the peer knows to be wanted of its messages.
+    pub wish: Wish,
+    /// Frames that the fabric has.
+    pub posted: u32,
+    /// It is not reached any more, or not understood: nothing is sent.
+    is_gone: bool,
+    /// Nothing is taken from it either.
+    is_ended: bool,
+    /// Somebody is to look whether it is there.
+    pub is_asked: bool,
+}
+
+/// Numbered frames of a pair that can be under way.
+pub(super) const WINDOW: u64 = 16;
+
+impl Carrier {
+    pub(super) fn new(peer: PeerId, target: Target) -> Self {
+        Self {
+            peer,
+            target,
+            out: None,
+            into: None,
+            next: 0,
+            taken_there: 0,
+            taken_here: 0,
+            told: 0,
+            waiting: BTreeMap::new(),
+            wish: Wish::Whole,
+            posted: 0,
+            is_gone: false,
+            is_ended: false,
+            is_asked: false,
+        }
+    }
+
+    /// The number of the next frame, if the peer is to have one more now.
+    pub(super) fn next_number(&self) -> Option<u64> {
+        (self.next < self.taken_there + WINDOW && !self.is_gone).then_some(self.next)
+    }
+
+    /// Whether nothing was sent yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.next == 0
+    }
+
+    /// How many frames were taken, to be told with the next one.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken_here
+    }
+
+    /// A frame has been posted.
+    pub(super) fn note_posted(&mut self, number: u64) {
+        self.posted += 1;
+        self.told = self.taken_here;
+        self.is_asked = false;
+        if number != UNNUMBERED {
+            self.next = number + 1;
+        }
+    }
+
+    /// Whether the peer is to hear something that needs no number: how many frames were taken, since it may wait for
+    /// that, or anything.
+    pub(super) fn owes_a_word(&self) -> bool {
+        let is_to_be_asked = self.is_asked && self.posted == 0;
+        !self.is_gone && (is_to_be_asked || self.taken_here - self.told >= WINDOW / 2)
+    }
+
+    /// The peer was found not to be there any more.
+    pub(super) fn note_gone(&mut self, gone: &mut Vec<PeerId>) {
+        if !std::mem::replace(&mut self.is_gone, true) {
+            gone.push(self.peer);
+        }
+    }
+
+    /// Whether the peer has all that was to be told it.
+    pub(super) fn is_quiet(&self) -> bool {
+        let has_more = self.out.as_ref().is_some_and(Receiver::has_arrival);
+        self.is_gone || self.posted == 0 && !has_more
+    }
+
+    /// Takes in a frame; it waits until it is its turn. One that has come before, or cannot have come, is dropped.
+    pub(super) fn arrived(&mut self, frame: &Frame, payload: &Region, pool: &mut Pool) {
+        self.taken_there = self.taken_there.max(frame.taken.min(self.next));
+        let is_due = (self.taken_here..self.taken_here + WINDOW).contains(&frame.number);
+        if is_due && !self.is_ended && !self.waiting.contains_key(&frame.number) {
+            let kept = pool.take(payload.len());
+            kept.copy_from(payload);
+            self.waiting.insert(frame.number, (frame.header, kept));
+        }
+    }
+
+    /// Takes the next frame, if it is here and there is room for it.
+    pub(super) fn take(
+        &mut self,
+        has_room: impl FnOnce(&mut Self, &Header, &Region) -> bool,
+    ) -> Option<Taken> {
+        let (header, payload) = self.waiting.remove(&self.taken_here)?;
+        if !has_room(self, &header, &payload) {
+            self.waiting.insert(self.taken_here, (header, payload));
+            return None;
+        }
+        self.taken_here += 1;
+        Some(payload)
+    }
+
+    /// Forgets what waits here, and takes nothing any more.
+    pub(super) fn end(&mut self, pool: &mut Pool) {
+        (self.is_gone, self.is_ended) = (true, true);
+        std::mem::take(&mut self.waiting).into_values().for_each(|(_, payload)| pool.give(payload));
+    }
+}

@@ -1,0 +1,170 @@
+//! What goes over a fabric: the header of a message as the rings carry it, and what its carrier needs before it.
+//!
+//! | bytes, in little-endian order | what |
+//! |---|---|
+//! | 0..12 | who has sent it: job and rank |
+//! | 12..16 | length of the payload |
+//! | 16..24 | its number among those of this pair, from 0; all ones for one that has none |
+//! | 24..32 | how many numbered frames of the receiver the sender has taken |
+//! | 32..64 | the message's [`Header`]: kind, context, source, tag, bytes, token |
+//! | 64.. | the payload |
+//!
+//! The first frame of a pair, number 0, is a [`HELLO`], and carries the [`VERSION`] as its token.
+
+use oxmpi_mem::Region;
+use oxmpi_shm::ring::{Header, RingSize};
+
+use crate::jobs::Whereabouts;
+
+/// What comes before the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Frame {
+    pub from: Whereabouts,
+    pub payload_bytes: u32,
+    pub number: u64,
+    pub taken: u64,
+    pub header: Header,
+}
+
+/// Bytes before the payload.
+pub(super) const PREFIX_BYTES: usize = 64;
+/// The longest frame.
+pub(super) const LONGEST_BYTES: usize = PREFIX_BYTES + RingSize::LARGEST_PAYLOAD;
+/// The number of a frame that has none.
+pub(super) const UNNUMBERED: u64 = u64::MAX;
+/// Of all this, and of the protocols above it.
+pub(super) const VERSION: u64 = 1;
+
+// Kinds that no ring carries.
+pub(super) const HELLO: u32 = 1 << 16;
+/// It tells how many frames were taken, and no more.
+pub(super) const CREDIT: u32 = HELLO + 1;
+/// What the receiver of messages wants to have of them: the token.
+pub(super) const WISH: u32 = HELLO + 2;
+
+impl Frame {
+    /// Writes it, to be followed by the payload.
+    pub(super) fn write(&self) -> [u8; PREFIX_BYTES] {
+        let Header { kind, context, source, tag, bytes, token } = self.header;
+        let mut written = Written([0; PREFIX_BYTES], 0);
+        written.put(self.from.job().to_le_bytes());
+        written.put(self.from.rank().to_le_bytes());
+        written.put(self.payload_bytes.to_le_bytes());
+        written.put(self.number.to_le_bytes());
+        written.put(self.taken.to_le_bytes());
+        written.put(kind.to_le_bytes());
+        written.put(context.to_le_bytes());
+        written.put(source.to_le_bytes());
+        written.put(tag.to_le_bytes());
+        written.put(bytes.to_le_bytes());
+        written.put(token.to_le_bytes());
+        written.0
+    }
+
+    /// Reads what has come, and where its payload lies; nothing if it is no frame.
+    pub(super) fn read(message: &Region) -> Option<(Self, Region)> {
+        let bytes = message.len().checked_sub(PREFIX_BYTES)?;
+        let mut prefix = [0; PREFIX_BYTES];
+        message.part(0, PREFIX_BYTES).read(&mut prefix);
+        let mut rest = Reader(&prefix);
+        let from = Whereabouts::new(u64::from_le_bytes(rest.take()), u32::from_le_bytes(rest.take()));
+        let payload_bytes = u32::from_le_bytes(rest.take());
+        let [number, taken] = [(); 2].map(|()| u64::from_le_bytes(rest.take()));
+        let header = Header {
+            kind: u32::from_le_bytes(rest.take()),
+            context: u32::from_le_bytes(rest.take()),
+            source: i32::from_le_bytes(rest.take()),
+            tag: i32::from_le_bytes(rest.take()),
+            bytes: u64::from_le_bytes(rest.take()),
+            token: u64::from_le_bytes(rest.take()),
+        };
+        let is_whole = payload_bytes as usize == bytes && bytes <= RingSize::LARGEST_PAYLOAD;
+        is_whole
+            .then(|| (Self { from, payload_bytes, number, taken, header }, message.part(PREFIX_BYTES, bytes)))
+    }
+}
+
+/// A prefix, and how much of it is there.
+struct Written([u8; PREFIX_BYTES], usize);
+
+impl Written {
+    fn put<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.0[self.1..self.1 + N].copy_from_slice(&bytes);
+        self.1 += N;
+    }
+}
+
+/// What is left of a prefix.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    /// # Panics
+    /// If nothing is left.
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (taken, rest) = self.0.split_first_chunk().expect("a prefix is as long as what is read of it");
+        self.0 = rest;
+        *taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oxmpi_mem::Pool;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn region(bytes: &[u8]) -> Region {
+        let region = Pool::default().take(bytes.len());
+        region.write(bytes);
+        *region
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 5 } else { 500 }))]
+
+        #[test]
+        fn a_frame_is_read_as_it_was_written(
+            from in any::<(u64, u32)>(),
+            numbers in any::<(u64, u64)>(),
+            words in any::<(u32, u32, i32, i32, u64, u64)>(),
+            payload in prop::collection::vec(any::<u8>(), 0..300),
+        ) {
+            let (kind, context, source, tag, bytes, token) = words;
+            let frame = Frame {
+                from: Whereabouts::new(from.0, from.1),
+                payload_bytes: payload.len() as u32,
+                number: numbers.0,
+                taken: numbers.1,
+                header: Header { kind, context, source, tag, bytes, token },
+            };
+            let message = [&frame.write()[..], &payload].concat();
+            let (read, rest) = Frame::read(&region(&message)).expect("a frame");
+            prop_assert_eq!((read, rest.to_vec()), (frame, payload));
+            for cut in [0, 1, PREFIX_BYTES - 1, message.len() - 1] {
+                prop_assert!(Frame::read(&region(&message[..cut])).is_none());
+            }
+        }
+
+        #[test]
+        fn what_is_no_frame_is_none(message in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Some((frame, payload)) = Frame::read(&region(&message)) {
+                prop_assert_eq!(frame.payload_bytes as usize, payload.len());
+            }
+        }
+    }
+
+    #[test]
+    fn the_format_is_what_the_other_node_reads() {
+        let header = Header { kind: 1, context: 2, source: 3, tag: -4, bytes: 5, token: 6 };
+        let from = Whereabouts::new(7, 8);
+        let written = Frame { from, payload_bytes: 9, number: 10, taken: 11, header }.write();
+        let mut expected = [0; PREFIX_BYTES];
+        for (at, byte) in [(0, 7), (8, 8), (12, 9), (16, 10), (24, 11), (32, 1), (36, 2), (40, 3)] {
+            expected[at] = byte;
+        }
+        expected[44..48].copy_from_slice(&[0xfc, 0xff, 0xff, 0xff]);
+        (expected[48], expected[56]) = (5, 6);
+        assert_eq!(written, expected);
+    }
+}

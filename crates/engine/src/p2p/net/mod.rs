@@ -1,0 +1,407 @@
+//! Messages to and from processes on other nodes: how rings go over a fabric.
+//!
+//! A peer on another node has a ring in each direction like any other; but the far ends of both are here, with its
+//! *carrier*. What is put into the one is sent as frames, and what comes as frames is put into the other. So all
+//! protocols of [`P2p`](super::P2p) are the same, and messages through shared memory pay nothing for those that go
+//! further: nobody asks which kind a peer is before the ring. Cost: two copies more, of 16 KiB at most, in the caches.
+//!
+//! | what | how |
+//! |---|---|
+//! | order | frames of a pair are numbered, and taken in their order ([`carrier`]); the fabric may keep none |
+//! | flow | a pair has 16 frames under way at most. A frame counts as taken when the ring has room for it |
+//! | receives | are the endpoint's: what comes is copied out, and they are posted again, so no peer holds up others |
+//! | long messages | announced; the receiver reads the sender's memory in pieces ([`remote`]), else data goes in frames |
+//! | what a receiver wants to have of messages ([`Wish`]) | is told the other end of the ring |
+//! | deaths | what is sent to the dead fails; who is waited for is asked now and then: it is lost, as one of another job |
+//!
+//! The door of a process that has an endpoint is always open: behind it the fabric is looked at, with every poll.
+//! It costs others not even a look whether there is one.
+
+mod carrier;
+mod frame;
+mod remote;
+
+use std::collections::BTreeMap;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_fabric::{Completion, Fabric, Failure, Of, Order, Posted};
+use oxmpi_mem::{Pool, Region, Taken};
+use oxmpi_shm::ring::{Header, Receiver, RingSize, Sender, Wish};
+use oxmpi_shm::{Arena, Segment};
+
+use super::P2p;
+use crate::jobs::Whereabouts;
+use crate::peers::{PeerId, Peers};
+use crate::slab::{Key, Slab};
+use carrier::Carrier;
+use frame::{CREDIT, Frame, HELLO, LONGEST_BYTES, PREFIX_BYTES, UNNUMBERED, VERSION, WISH};
+pub(super) use remote::LENT_BYTES;
+use remote::Remote;
+
+/// The endpoint of this process, and all carriers.
+#[derive(Debug)]
+pub(crate) struct Net {
+    me: Whereabouts,
+    fabric: Box<dyn Fabric>,
+    /// Where processes of other nodes are, by job and rank.
+    addresses: BTreeMap<u64, Vec<Vec<u8>>>,
+    carriers: Vec<Carrier>,
+    /// Memory for frames.
+    pool: Pool,
+    /// That of receives, by context; those that are to be posted.
+    receives: Vec<Taken>,
+    idle: Vec<u64>,
+    /// What the fabric sends.
+    sends: Slab<Sending>,
+    remote: Remote,
+    completions: Vec<Completion>,
+    /// Peers that were found to be gone, and are not lost yet.
+    gone: Vec<PeerId>,
+}
+
+/// A frame that the fabric has, and whose carrier's.
+#[derive(Debug)]
+struct Sending {
+    carrier: usize,
+    frame: Taken,
+}
+
+/// Receives that are posted, where there can be so many.
+const RECEIVES: usize = 32;
+/// Completions that are read at a time.
+const AT_ONCE: usize = 64;
+/// The rings to and from a peer. It is not that of any other: nothing larger follows.
+const RING: RingSize = RingSize { cells: 64, bulk_bytes: 128 << 10 };
+
+impl Net {
+    /// # Errors
+    /// `Other` if the fabric does not carry frames.
+    fn new(me: Whereabouts, fabric: Box<dyn Fabric>) -> Result<Self> {
+        let limits = fabric.limits();
+        if limits.message_bytes < LONGEST_BYTES || limits.receives == 0 || limits.under_way == 0 {
+            let text =
+                format!("a fabric must carry messages of {LONGEST_BYTES} bytes; this one has {limits:?}");
+            return Err(Error::new(ErrorClass::Other, text));
+        }
+        let mut pool = Pool::default();
+        let count = limits.receives.min(RECEIVES);
+        Ok(Self {
+            me,
+            addresses: BTreeMap::new(),
+            carriers: Vec::new(),
+            receives: (0..count).map(|_| pool.take(LONGEST_BYTES)).collect(),
+            idle: (0..count as u64).collect(),
+            pool,
+            sends: Slab::new(),
+            remote: Remote::new(limits.remote_bytes),
+            completions: Vec::new(),
+            gone: Vec::new(),
+            fabric,
+        })
+    }
+
+    /// The peer that is this process, if it is on another node that is known.
+    ///
+    /// # Errors
+    /// `Other` if there is no such rank, or its address is none.
+    fn meet(&mut self, process: Whereabouts, peers: &mut Peers) -> Option<Result<PeerId>> {
+        let addresses = self.addresses.get(&process.job())?;
+        if let Some(&known) = peers.foreign.get(&process) {
+            return Some(Ok(known));
+        }
+        let Some(address) = addresses.get(process.rank() as usize) else {
+            let text = format!("job {:016x} has no rank {}", process.job(), process.rank());
+            return Some(Err(Error::new(ErrorClass::Other, text)));
+        };
+        let target = self.fabric.reach(address);
+        Some(target.map(|target| {
+            let id = peers.add_elsewhere(process, self.carriers.len());
+            self.carriers.push(Carrier::new(id, target));
+            id
+        }))
+    }
+
+    /// Sends a frame, if there is room.
+    fn post(&mut self, carrier: usize, number: u64, header: Header, payload: &Region) -> bool {
+        let Self { me, fabric, carriers, pool, sends, .. } = self;
+        let one = &mut carriers[carrier];
+        let (from, taken, payload_bytes) = (*me, one.taken(), payload.len() as u32);
+        let frame = pool.take(PREFIX_BYTES + payload.len());
+        let prefix = Frame { from, payload_bytes, number, taken, header }.write();
+        frame.part(0, PREFIX_BYTES).write(&prefix);
+        frame.part(PREFIX_BYTES, payload.len()).copy_from(payload);
+        let (target, message) = (one.target, *frame);
+        let key = sends.insert(Sending { carrier, frame });
+        match fabric.send(target, message, Order::Any, key.to_word()) {
+            Posted::Yes => one.note_posted(number),
+            Posted::NotNow => {
+                sends.remove(key).into_iter().for_each(|sending| pool.give(sending.frame));
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Sends what there is to tell a peer, as far as there is room; whether there was anything.
+    fn send_out(&mut self, carrier: usize) -> bool {
+        let mut any = false;
+        while let Some(number) = self.carriers[carrier].next_number() {
+            let one = &mut self.carriers[carrier];
+            let wish = one.into.as_mut().map_or(Wish::Whole, |(sender, _)| sender.wish());
+            let arrival = one.out.as_ref().and_then(Receiver::arrival);
+            let posted = match arrival {
+                _ if one.is_new() && (arrival.is_some() || wish != Wish::Whole) => {
+                    let hello = Header { kind: HELLO, token: VERSION, ..Header::default() };
+                    self.post(carrier, number, hello, &Region::EMPTY)
+                }
+                _ if wish != one.wish => {
+                    let told = Header { kind: WISH, token: wish as u64, ..Header::default() };
+                    let is_told = self.post(carrier, number, told, &Region::EMPTY);
+                    if is_told {
+                        self.carriers[carrier].wish = wish;
+                    }
+                    is_told
+                }
+                Some(arrival) => {
+                    let is_sent = self.post(carrier, number, arrival.header, &arrival.payload);
+                    if let Some(out) = self.carriers[carrier].out.as_mut().filter(|_| is_sent) {
+                        out.release(&arrival);
+                    }
+                    is_sent
+                }
+                None => break,
+            };
+            if !posted {
+                return any;
+            }
+            any = true;
+        }
+        if self.carriers[carrier].owes_a_word() {
+            let credit = Header { kind: CREDIT, ..Header::default() };
+            any |= self.post(carrier, UNNUMBERED, credit, &Region::EMPTY);
+        }
+        any
+    }
+
+    /// Posts the receives that are not posted.
+    fn post_receives(&mut self) {
+        let Self { fabric, receives, idle, .. } = self;
+        idle.retain(|&context| !fabric.receive(*receives[context as usize], context).is_accepted());
+    }
+
+    /// What has come in a receive, which is to be posted again.
+    fn received(&mut self, context: u64, bytes: usize, failure: Option<Failure>, peers: &mut Peers) {
+        let Some(memory) = self.receives.get(context as usize) else { return };
+        let message = memory.part(0, bytes.min(memory.len()));
+        self.idle.push(context);
+        let Some((frame, payload)) = Frame::read(&message).filter(|_| failure.is_none()) else { return };
+        // Nobody else is listened to but who is on a node that this process was told of.
+        let Some(Ok(from)) = self.meet(frame.from, peers) else { return };
+        if let Some(carrier) = peers[from].carrier() {
+            self.carriers[carrier].arrived(&frame, &payload, &mut self.pool);
+        }
+    }
+
+    /// Puts what has come into the ring from a peer, as far as it is its turn and there is room; whether there was
+    /// anything.
+    fn bring_in(&mut self, carrier: usize, peers: &mut Peers, arena: &mut Arena) -> bool {
+        let segment = peers.job().segment();
+        let Self { carriers, pool, gone, .. } = self;
+        let one = &mut carriers[carrier];
+        let mut any = false;
+        while let Some(payload) = one.take(|one, header, payload| match header.kind {
+            // What follows would not be understood.
+            HELLO if header.token != VERSION => {
+                one.note_gone(gone);
+                false
+            }
+            HELLO => true,
+            WISH => {
+                one.out.iter().for_each(|out| out.ask_for(wish_of(header.token)));
+                true
+            }
+            _ => one.deliver(header, payload, segment, peers, arena),
+        }) {
+            pool.give(payload);
+            any = true;
+        }
+        any
+    }
+
+    /// Whether the peers have all that was to be told them.
+    fn is_quiet(&self) -> bool {
+        self.carriers.iter().all(Carrier::is_quiet)
+    }
+}
+
+impl Carrier {
+    /// Puts a message into the ring from the peer, if there is room.
+    fn deliver(
+        &mut self,
+        header: &Header,
+        payload: &Region,
+        segment: &'static Segment,
+        peers: &mut Peers,
+        arena: &mut Arena,
+    ) -> bool {
+        if self.into.is_none() {
+            let made = arena.take(RING.bytes()).and_then(|block| {
+                let sender = Sender::make(segment, block, RING)?;
+                Ok((sender, block, Receiver::at(segment, block.offset, RING)?))
+            });
+            let Ok((sender, block, receiver)) = made else { return false };
+            self.into = Some((sender, block));
+            peers[self.peer].receiver = Some(receiver);
+            peers.list(self.peer);
+        }
+        let Some(room) = self.into.as_mut().and_then(|(sender, _)| sender.room(payload.len())) else {
+            return false;
+        };
+        room.payload.copy_from(payload);
+        room.send(*header);
+        true
+    }
+}
+
+impl P2p {
+    /// Reaches processes on other nodes by this endpoint from now on.
+    ///
+    /// # Errors
+    /// `Other` if it does not carry frames, or there is one already.
+    pub(crate) fn join_fabric(&mut self, fabric: Box<dyn Fabric>) -> Result<()> {
+        if self.net.is_some() {
+            return Err(Error::new(ErrorClass::Other, "this process has an endpoint of a fabric already"));
+        }
+        self.net = Some(Box::new(Net::new(self.peers.myself(), fabric)?));
+        self.rings.doorway.remind();
+        Ok(())
+    }
+
+    /// Where others reach this process.
+    pub(crate) fn fabric_address(&self) -> Option<Vec<u8>> {
+        self.net.as_ref().map(|net| net.fabric.address())
+    }
+
+    /// Lets the ranks of a job on another node be reached, by their addresses.
+    ///
+    /// # Errors
+    /// `Other` if this process has no endpoint, or there are no numbers left for the ranks.
+    pub(crate) fn attach_elsewhere(&mut self, job: u64, addresses: Vec<Vec<u8>>) -> Result<()> {
+        let no_endpoint = || Error::new(ErrorClass::Other, "this process has no endpoint of a fabric");
+        let net = self.net.as_mut().ok_or_else(no_endpoint)?;
+        if !self.peers.jobs.is_attached(job) {
+            self.peers.jobs.add_elsewhere(job, addresses.len() as u32)?;
+            net.addresses.insert(job, addresses);
+        }
+        Ok(())
+    }
+
+    /// The peer that a process is.
+    ///
+    /// # Errors
+    /// `Other` if its job is not attached.
+    pub(crate) fn peer(&mut self, process: Whereabouts) -> Result<PeerId> {
+        let elsewhere = self.net.as_mut().and_then(|net| net.meet(process, &mut self.peers));
+        elsewhere.unwrap_or_else(|| self.peers.find(process))
+    }
+
+    /// A ring to a peer on another node.
+    ///
+    /// # Errors
+    /// `NoMem` if there is no memory for it.
+    pub(super) fn make_ring_over_fabric(&mut self, to: PeerId, carrier: usize) -> Result<bool> {
+        let (sender, block) = self.make_ring(RING)?;
+        let out = Receiver::at(self.peers.job().segment(), block.offset, RING)?;
+        let peer = &mut self.peers[to];
+        (peer.sender, peer.block) = (Some(sender), Some(block));
+        if let Some(net) = &mut self.net {
+            net.carriers[carrier].out = Some(out);
+        }
+        Ok(true)
+    }
+
+    /// Moves on what goes over the fabric; whether anything did.
+    #[cold]
+    pub(super) fn serve_fabric(&mut self) -> bool {
+        let Self { net: Some(net), peers, arena, rings, .. } = self else { return false };
+        rings.doorway.remind();
+        net.post_receives();
+        let mut completions = std::mem::take(&mut net.completions);
+        net.fabric.completions(AT_ONCE, &mut completions);
+        let mut any = !completions.is_empty();
+        for completion in completions.drain(..) {
+            match completion.of {
+                Of::Received(context, bytes) => net.received(context, bytes, completion.failure, peers),
+                Of::Sent(context) => net.sent(Key::from_word(context), completion.failure),
+                Of::Read(context) => {
+                    let gone = net.remote.note_read(context, completion.failure);
+                    gone.into_iter().for_each(|peer| net.note_gone(peer));
+                }
+                Of::Told(_) | Of::Written(_) => {}
+            }
+        }
+        net.completions = completions;
+        for carrier in 0..net.carriers.len() {
+            any |= net.bring_in(carrier, peers, arena);
+            any |= net.send_out(carrier);
+        }
+        any | self.serve_remote()
+    }
+
+    /// Whether all that goes over the fabric is with its receivers.
+    pub(super) fn has_carried_all(&self) -> bool {
+        self.net.as_ref().is_none_or(|net| net.is_quiet())
+    }
+
+    /// Peers on other nodes that were found not to be there any more, or not to be understood; once.
+    pub(crate) fn take_unreached(&mut self) -> Vec<PeerId> {
+        self.net.as_mut().map_or_else(Vec::new, |net| std::mem::take(&mut net.gone))
+    }
+
+    /// Finds out whether a peer on another node is there: it may never be sent anything else.
+    pub(crate) fn ask_whether_there(&mut self, peer: PeerId) {
+        if let (Some(carrier), Some(net)) = (self.peers[peer].carrier(), &mut self.net) {
+            net.carriers[carrier].is_asked = true;
+        }
+    }
+
+    /// Ends the rings to and from a peer on another node that is lost.
+    pub(crate) fn end_carrying(&mut self, peer: PeerId) {
+        self.take_back_loans_of(peer);
+        let Self { net: Some(net), peers, arena, .. } = self else { return };
+        let Some(carrier) = peers[peer].carrier() else { return };
+        let carrier = &mut net.carriers[carrier];
+        carrier.end(&mut net.pool);
+        carrier.out.take().into_iter().for_each(Receiver::close); // so that its sender has the memory back
+        peers[peer].receiver = None;
+        peers.unlist(peer);
+        carrier.into.take().into_iter().for_each(|(_, block)| arena.give(block));
+    }
+}
+
+impl Net {
+    /// A frame has left, or its receiver is gone.
+    fn sent(&mut self, key: Key<Sending>, failure: Option<Failure>) {
+        let Some(Sending { carrier, frame }) = self.sends.remove(key) else { return };
+        self.pool.give(frame);
+        let carrier = &mut self.carriers[carrier];
+        carrier.posted -= 1;
+        if failure.is_some() {
+            carrier.note_gone(&mut self.gone);
+        }
+    }
+
+    fn note_gone(&mut self, peer: PeerId) {
+        let Self { carriers, gone, .. } = self;
+        let of_peer = carriers.iter_mut().find(|carrier| carrier.peer == peer);
+        of_peer.into_iter().for_each(|carrier| carrier.note_gone(gone));
+    }
+}
+
+fn wish_of(token: u64) -> Wish {
+    match token {
+        0 => Wish::Whole,
+        1 => Wish::Announced,
+        _ => Wish::Shown,
+    }
+}
