@@ -1,11 +1,15 @@
 //! A world of engines, a scheduler that is fixed by a seed, and memory to send from and receive into.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::mem;
 
 use oxmpi_base::{BasicType, Result};
 use oxmpi_datatype::{Buffer, Datatype};
-use oxmpi_engine::{Address, ChannelKey, Engine, Mode, OpKey, Outcome, Pattern, PeerId, Received};
+use oxmpi_engine::{
+    Address, Addresses, ChannelKey, ChannelPlan, Engine, Form, Mode, Notes, OpKey, Outcome, Pattern, PeerId,
+    Received,
+};
+use oxmpi_fabric::sim::{Conduct, Sim};
 use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::{Job, Ticket};
 
@@ -16,10 +20,15 @@ pub struct World {
     pub context: u32,
     pub random: Random,
     pub seed: u64,
+    /// The fabric between nodes, if there are several.
+    pub sim: Option<Sim>,
     /// A rank that has its turn only when the others have done nothing for long.
     held: Option<usize>,
     idle: usize,
 }
+
+/// Which ranks share a node: so many of the first ones, so many of those behind them.
+pub type Split = fn(u32) -> Vec<u32>;
 
 /// Numbers that look random: xorshift64*.
 #[derive(Clone, Debug)]
@@ -48,8 +57,16 @@ const BLOCK_BYTES: usize = 3;
 const STRIDE_BYTES: usize = 5;
 
 impl World {
-    /// Ranks whose seats are given up: nobody knows in which process to read what is long, however fast that is.
+    /// Ranks of one node, unless [several](on_nodes) are asked for. Their seats are given up: nobody knows in which
+    /// process to read what is long, however fast that is.
     pub fn new(ranks: u32, seed: u64) -> Self {
+        match NODES.get() {
+            Some((split, conduct)) => Self::of_nodes(&split(ranks), seed, conduct),
+            None => Self::of_one_node(ranks, seed),
+        }
+    }
+
+    fn of_one_node(ranks: u32, seed: u64) -> Self {
         if cfg!(any(miri, portable)) {
             return Self::of_ranks(Job::within_heap(ranks).expect("memory for a job"), seed);
         }
@@ -61,6 +78,9 @@ impl World {
 
     /// Ranks that live, as their seats say.
     pub fn alive(ranks: u32, seed: u64) -> Self {
+        if let Some((split, conduct)) = NODES.get() {
+            return Self::of_nodes(&split(ranks), seed, conduct);
+        }
         Self::of_ranks(Job::within(ranks).expect("shared memory for a job"), seed)
     }
 
@@ -70,7 +90,62 @@ impl World {
         let contexts: Vec<_> = engines.iter_mut().map(|engine| engine.p2p.open_context()).collect();
         assert!(contexts.windows(2).all(|pair| pair[0] == pair[1]), "equal calls give equal contexts");
         let random = Random::new(seed);
-        Self { engines, channels, context: contexts[0], random, seed, held: None, idle: 0 }
+        Self { engines, channels, context: contexts[0], random, seed, sim: None, held: None, idle: 0 }
+    }
+
+    /// The ranks of several nodes, so many on each, with a fabric between them and a channel of all that has no lines.
+    pub fn of_nodes(nodes: &[u32], seed: u64, conduct: Conduct) -> Self {
+        let sim = Sim::new(seed, conduct);
+        let worlds = nodes.iter().map(|&ranks| Self::of_one_node(ranks, seed));
+        let mut world = worlds.reduce(Self::joined).expect("there are nodes");
+        let mut addresses: Vec<(u64, Vec<Vec<u8>>)> = Vec::new();
+        for engine in &mut world.engines {
+            engine.join_fabric(Box::new(sim.open())).expect("it carries frames");
+            let (job, address) = (engine.whereabouts().job(), engine.fabric_address().expect("just joined"));
+            match addresses.last_mut() {
+                Some((last, of_node)) if *last == job => of_node.push(address),
+                _ => addresses.push((job, vec![address])),
+            }
+        }
+        for engine in &mut world.engines {
+            let here = engine.whereabouts().job();
+            for (job, addresses) in addresses.iter().filter(|(job, _)| *job != here) {
+                engine.attach_elsewhere(*job, addresses.clone()).expect("numbers enough");
+            }
+        }
+        world.sim = Some(sim);
+        world.channels = world.open_channel_without_lines();
+        world
+    }
+
+    /// A channel of all ranks, in which they meet by messages alone.
+    pub fn open_channel_without_lines(&mut self) -> Vec<ChannelKey> {
+        let contexts: Vec<u32> = self.engines.iter_mut().map(|engine| engine.p2p.open_context()).collect();
+        let open = |rank: usize| {
+            let at = |(other, &context)| Address { peer: self.peer(rank, other), context };
+            let members: Addresses = contexts.iter().enumerate().map(at).collect();
+            let (remote, beside, form) = (Addresses::NONE, None, Form::of_communicator(Notes::None));
+            let plan = ChannelPlan { rank: rank as u32, members, remote, beside, lines: Vec::new(), form };
+            self.engines[rank].open_channel(plan, None).expect("it takes no memory")
+        };
+        (0..contexts.len()).map(open).collect()
+    }
+
+    fn joined(mut self, other: Self) -> Self {
+        self.engines.extend(other.engines);
+        self.channels.extend(other.channels);
+        self
+    }
+
+    /// What an engine knows another one as.
+    pub fn peer(&mut self, of: usize, other: usize) -> PeerId {
+        let process = self.engines[other].whereabouts();
+        self.engines[of].peer(process).expect("it is reached")
+    }
+
+    /// Where an engine sends messages of the common context to another one.
+    pub fn address(&mut self, from: usize, to: usize) -> Address {
+        Address { peer: self.peer(from, to), context: self.context }
     }
 
     /// The ranks of several jobs, each of which all others have attached.
@@ -84,13 +159,7 @@ impl World {
                 }
             }
         }
-        let others: Vec<Self> = worlds.drain(1..).collect();
-        let mut first = worlds.remove(0);
-        for other in others {
-            first.engines.extend(other.engines);
-            first.channels.extend(other.channels);
-        }
-        first
+        worlds.into_iter().reduce(Self::joined).expect("there are jobs")
     }
 
     /// Lets `rank` have its turn only when the others are stuck.
@@ -134,8 +203,8 @@ impl World {
 
     /// Polls each engine often enough for everything to happen that can.
     pub fn settle(&mut self) {
-        let mut idle = 0;
-        while idle < 3 {
+        let (mut idle, patience) = (0, if self.sim.is_some() { 300 } else { 3 });
+        while idle < patience {
             let moved = self.engines.iter_mut().map(Engine::poll).filter(|&moved| moved).count() > 0;
             idle = if moved { 0 } else { idle + 1 };
         }
@@ -155,13 +224,13 @@ impl World {
     }
 
     pub fn send(&mut self, src: u32, dst: u32, tag: i32, from: &Store, mode: Mode) -> Option<OpKey> {
-        let to = Address { peer: PeerId::of_rank(dst), context: self.context };
+        let to = self.address(src as usize, dst as usize);
         self.engines[src as usize].p2p.send(to, src.cast_signed(), tag, &from.buffer, mode)
     }
 
     pub fn receive(&mut self, dst: u32, source: Option<u32>, tag: Option<i32>, into: &Store) -> Received {
         let pattern = Pattern { source: source.map(u32::cast_signed), tag };
-        let from = source.map(PeerId::of_rank);
+        let from = source.map(|source| self.peer(dst as usize, source as usize));
         self.engines[dst as usize].p2p.receive(self.context, pattern, from, into.buffer.clone())
     }
 
@@ -310,6 +379,15 @@ impl Drop for Store {
 thread_local! {
     /// Where the memory of all stores comes from.
     static POOL: RefCell<Pool> = RefCell::default();
+    /// How new worlds are split, if they are.
+    static NODES: Cell<Option<(Split, Conduct)>> = const { Cell::new(None) };
+}
+
+/// Runs a test on several nodes.
+pub fn on_nodes(split: Split, conduct: Conduct, test: fn()) {
+    NODES.set(Some((split, conduct)));
+    test();
+    NODES.set(None);
 }
 
 fn take(bytes: usize) -> Taken {

@@ -14,6 +14,7 @@ mod jobs;
 mod leaving;
 mod memory;
 mod messages;
+mod net;
 mod outstanding;
 mod partitioned;
 mod planned;

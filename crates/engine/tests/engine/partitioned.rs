@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::{ErrorClass, Status};
-use oxmpi_engine::{Address, Arrivals, Marks, PartitionedKey, PeerId};
+use oxmpi_engine::{Address, Arrivals, Marks, PartitionedKey};
 
 use crate::harness::{Lie, Random, Store, World};
 use crate::messages::{LIES, contents};
@@ -28,7 +28,7 @@ fn make_send(
     store: &Store,
     partitions: u32,
 ) -> (PartitionedKey, Arc<Marks>) {
-    let to = Address { peer: PeerId::of_rank(to as u32), context: world.context };
+    let to = world.address(from, to);
     let p2p = &mut world.engines[from].p2p;
     p2p.partitioned_send(Some(to), from as i32, TAG, store.buffer().clone(), partitions)
 }
@@ -39,7 +39,7 @@ fn make_receive(
     store: &Store,
     partitions: u32,
 ) -> (PartitionedKey, Arc<Arrivals>) {
-    let (source, context) = (Some((PeerId::of_rank(from as u32), from as i32)), world.context);
+    let (source, context) = (Some((world.peer(to, from), from as i32)), world.context);
     let status = Status { source: from as i32, tag: TAG, ..Status::EMPTY };
     let p2p = &mut world.engines[to].p2p;
     p2p.partitioned_receive(context, source, TAG, status, store.buffer().clone(), partitions)
@@ -179,7 +179,7 @@ fn ranges(random: &mut Random, partitions: u32) -> Vec<(u32, u32)> {
 /// Semantics of Partitioned Point-to-Point Communication: the numbers of partitions may differ; partitions are ready in
 /// any order, and messages are started again with other data.
 #[test]
-fn partitions_arrive_when_they_are_ready_and_each_round_brings_its_data() {
+pub fn partitions_arrive_when_they_are_ready_and_each_round_brings_its_data() {
     let seeds = if cfg!(miri) { 0..2 } else { 0..150 };
     for seed in seeds {
         one_case(seed, 1 + seed as u32 % 3, 1 + seed as usize % 4);
@@ -189,7 +189,7 @@ fn partitions_arrive_when_they_are_ready_and_each_round_brings_its_data() {
 /// Order: sends and receives with one envelope belong together in the order in which they were made, in whatever order
 /// they are started.
 #[test]
-fn pairs_with_one_envelope_are_matched_in_the_order_in_which_they_were_made() {
+pub fn pairs_with_one_envelope_are_matched_in_the_order_in_which_they_were_made() {
     const PAIRS: usize = 6;
     for seed in 0..30 {
         let mut world = World::new(2, seed);
@@ -220,7 +220,7 @@ fn pairs_with_one_envelope_are_matched_in_the_order_in_which_they_were_made() {
 
 /// Of another length, so that one that is taken for another is found out; when they are freed is no matter.
 #[test]
-fn requests_that_are_freed_unused_keep_their_place() {
+pub fn requests_that_are_freed_unused_keep_their_place() {
     const UNUSED: usize = 4;
     for seed in 0..40 {
         let mut world = World::new(2, seed);
@@ -250,7 +250,7 @@ fn requests_that_are_freed_unused_keep_their_place() {
 
 /// Nothing is written to the buffer of a receive that has not begun.
 #[test]
-fn what_is_ready_waits_for_the_receive_to_begin() {
+pub fn what_is_ready_waits_for_the_receive_to_begin() {
     let mut world = World::new(2, 1);
     let pair = Pair::new(&mut world, [0, 1], 5000, [Lie::Dense; 2], [5, 1]);
     for round in 0..3 {
@@ -295,7 +295,7 @@ fn large_partitions_are_read_by_the_receiver_itself() {
 
 /// "Send-side and receive-side buffers must be identical in size."
 #[test]
-fn both_sides_hear_of_unequal_sizes_and_nothing_is_written() {
+pub fn both_sides_hear_of_unequal_sizes_and_nothing_is_written() {
     for (sent, received) in [(100, 200), (200, 100), (0, 100), (100, 0)] {
         let mut world = World::new(2, 1);
         let stores =

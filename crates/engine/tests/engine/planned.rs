@@ -4,7 +4,7 @@
 
 use oxmpi_base::ErrorClass;
 use oxmpi_engine::machine::Phase;
-use oxmpi_engine::{Address, Mode, OpKey, Outcome, Pattern, PeerId, Received};
+use oxmpi_engine::{Address, Mode, OpKey, Outcome, Pattern, Received};
 
 use crate::harness::{Lie, Store, World};
 use crate::inter::Pair;
@@ -13,12 +13,12 @@ use crate::messages::{SIZES, contents};
 pub const ANY: Pattern = Pattern { source: None, tag: None };
 
 pub fn plan_send(world: &mut World, src: u32, dst: u32, tag: i32, from: &Store, mode: Mode) -> OpKey {
-    let to = Address { peer: PeerId::of_rank(dst), context: world.context };
+    let to = world.address(src as usize, dst as usize);
     world.engines[src as usize].p2p.plan_send(to, src.cast_signed(), tag, from.buffer().clone(), mode)
 }
 
 pub fn plan_receive(world: &mut World, dst: u32, pattern: Pattern, into: &Store) -> OpKey {
-    let from = pattern.source.map(|source| PeerId::of_rank(source.cast_unsigned()));
+    let from = pattern.source.map(|source| world.peer(dst as usize, source as usize));
     world.engines[dst as usize].p2p.plan_receive(world.context, pattern, from, into.buffer().clone())
 }
 
@@ -34,13 +34,14 @@ fn from(source: u32, tag: i32) -> Pattern {
     Pattern { source: Some(source.cast_signed()), tag: Some(tag) }
 }
 
-fn assert_nothing_is_left(world: &World) {
+fn assert_nothing_is_left(world: &mut World) {
+    world.settle();
     let is_quiet = |engine: &oxmpi_engine::Engine| engine.is_quiet() && engine.describe(&()).is_empty();
     assert!(world.engines.iter().all(is_quiet), "seed {}", world.seed);
 }
 
 #[test]
-fn each_start_sends_what_the_memory_holds_then() {
+pub fn each_start_sends_what_the_memory_holds_then() {
     for (seed, bytes) in (0..).zip(SIZES) {
         for (src, mode) in
             [0, 1].into_iter().flat_map(|src| [Mode::Standard, Mode::Synchronous].map(|mode| (src, mode)))
@@ -64,13 +65,13 @@ fn each_start_sends_what_the_memory_holds_then() {
             }
             world.engines[src as usize].p2p.detach(send);
             world.engines[1].p2p.detach(receive);
-            assert_nothing_is_left(&world);
+            assert_nothing_is_left(&mut world);
         }
     }
 }
 
 #[test]
-fn nothing_is_written_into_a_receive_that_is_not_started() {
+pub fn nothing_is_written_into_a_receive_that_is_not_started() {
     for (seed, bytes) in (0..).zip(SIZES) {
         let mut world = World::new(2, seed);
         let (sent, received) = (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
@@ -96,13 +97,13 @@ fn nothing_is_written_into_a_receive_that_is_not_started() {
             }
             world.finish(0, started);
         }
-        assert_nothing_is_left(&world);
+        assert_nothing_is_left(&mut world);
     }
 }
 
 /// Cancel: the active operation is cancelled, and the request can be started again.
 #[test]
-fn what_was_cancelled_is_started_again() {
+pub fn what_was_cancelled_is_started_again() {
     for (seed, bytes) in (0..).zip(SIZES) {
         for dst in [0, 1] {
             let mut world = World::new(2, seed);
@@ -126,7 +127,7 @@ fn what_was_cancelled_is_started_again() {
                 // What is inactive is not cancelled.
                 world.engines[0].p2p.cancel(send);
             }
-            assert_nothing_is_left(&world);
+            assert_nothing_is_left(&mut world);
         }
     }
 }
@@ -160,12 +161,12 @@ fn what_was_cancelled_in_its_queue_is_started_behind_what_was_sent_since() {
     world.finish(0, started);
     [first, second].into_iter().for_each(|key| world.finish_send(0, key));
     world.settle();
-    assert_nothing_is_left(&world);
+    assert_nothing_is_left(&mut world);
 }
 
 /// Request_free: the operation goes on, and is deallocated when it is complete.
 #[test]
-fn what_is_let_go_while_it_is_active_ends_by_itself() {
+pub fn what_is_let_go_while_it_is_active_ends_by_itself() {
     for (seed, bytes) in (0..).zip(SIZES) {
         let mut world = World::new(2, seed);
         let (sent, received) = (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
@@ -178,12 +179,12 @@ fn what_is_let_go_while_it_is_active_ends_by_itself() {
         }
         world.settle();
         assert!(received.get() == sent.get());
-        assert_nothing_is_left(&world);
+        assert_nothing_is_left(&mut world);
     }
 }
 
 #[test]
-fn each_round_that_is_cut_says_so_and_the_next_may_be_whole() {
+pub fn each_round_that_is_cut_says_so_and_the_next_may_be_whole() {
     for (seed, room) in [(0, 8), (1, 20_000)] {
         let mut world = World::new(2, seed);
         let [short, long] = [room, 2 * room].map(|bytes| Store::of(&contents(0, 0, bytes), Lie::Dense));

@@ -301,7 +301,7 @@ fn matches(pattern: &Pattern, sent: &Sent) -> bool {
 
 /// Semantics of Point-to-Point Communication, Order.
 #[test]
-fn planned_messages_and_others_keep_their_order_together() {
+pub fn planned_messages_and_others_keep_their_order_together() {
     let (seeds, steps) = if cfg!(miri) { (3, 200) } else { (400, 1000) };
     for seed in 0..seeds {
         let mut storm = Storm::new(seed);
@@ -312,7 +312,7 @@ fn planned_messages_and_others_keep_their_order_together() {
 
 /// The same where next to nothing is kept, so that most messages are shown, asked for and sent again.
 #[test]
-fn messages_keep_their_order_that_are_only_shown() {
+pub fn messages_keep_their_order_that_are_only_shown() {
     let (seeds, steps) = if cfg!(miri) { (2, 400) } else { (200, 4000) };
     for seed in 0..seeds {
         let bytes = [0, 300, 2000, 40_000][seed as usize % 4];
