@@ -26,8 +26,8 @@ use oxmpi_shm::{Arena, Block, CALLS, Calls, Line, Segment};
 use crate::absent::Absent;
 use crate::addresses::Addresses;
 use crate::call::{Call, Called};
-use crate::left::Left;
-use crate::lines::{Form, Lines, Stay};
+use crate::left::{Left, Stay};
+use crate::lines::{Departing, Form, Lines};
 use crate::matching::{Source, source};
 use crate::p2p::{Address, P2p};
 use crate::peers::{PeerId, Peers};
@@ -48,8 +48,8 @@ pub struct ChannelPlan {
     pub remote: Addresses,
     /// This process's context for messages of the same communicator, which ends with the channel.
     pub beside: Option<u32>,
-    /// Offset of the lines of each member, in the segment of its job, those of the remote group last; none where
-    /// members do not share memory, or there is one only.
+    /// Offset of the lines of each member, in the segment of its job, those of the remote group last. Those of members
+    /// on other nodes are not looked at. None where no members share memory, or there is one only.
     pub lines: Vec<u64>,
     /// How much all members show.
     pub form: Form,
@@ -72,6 +72,8 @@ pub struct Channel {
     segment: &'static Segment,
     /// The same of each member, by place, where some are of other jobs: else one look tells, too, that nobody sleeps.
     segments: Vec<&'static Segment>,
+    /// Whether some are on other nodes, so that who leaves tells them.
+    is_spread: bool,
     /// A hash of the calls so far.
     history: u64,
     /// All runs below this number in which ranks differed have been told of as much as they will be.
@@ -129,16 +131,22 @@ impl Channel {
         let all = || members.iter().chain(remote.iter());
         let is_of_job = all().all(|at| peers.is_of_job(at.peer));
         let segment = |at: Address| peers.seat(at.peer).segment();
+        let is_elsewhere = |at: Address| peers.is_elsewhere(at.peer);
         let shown = match (lines.is_empty(), is_of_job) {
             (true, _) => Shown::NOTHING,
             (_, true) => Shown::within(peers.job().segment(), peers.job().size(), &lines, form)?,
-            _ => Shown::among(all().map(segment).zip(lines.iter().copied()), form)?,
+            _ => {
+                let seen = |at: Address| (!is_elsewhere(at)).then(|| segment(at));
+                let places = all().zip(lines.iter().copied());
+                Shown::among(places.map(|(at, offset)| Some((seen(at)?, offset))), form)?
+            }
         };
         Ok(Self {
             rank,
             context: members.at(rank).context,
             segment: peers.job().segment(),
             segments: if is_of_job { Vec::new() } else { all().map(segment).collect() },
+            is_spread: !is_of_job && all().any(is_elsewhere),
             completed_by: Vec::new(),
             mine: shown.get(rank as usize).unwrap_or_default(),
             shown,
@@ -397,7 +405,9 @@ impl Channel {
     /// Notes the first that a member says: many channels of many members are never used.
     #[cold]
     fn begin_to_count(&mut self, place: usize, completed: u64) {
-        self.completed_by = vec![0; self.shown.len()];
+        // Members on other nodes read no lines of this rank.
+        self.completed_by =
+            self.shown.iter().map(|lines| if lines.is_some() { 0 } else { u64::MAX }).collect();
         self.completed_by[place] = completed;
     }
 
@@ -411,7 +421,9 @@ impl Channel {
     fn look_up_credit(&mut self) {
         self.note_completed_at(self.rank as usize, self.completed);
         for (place, known) in self.completed_by.iter_mut().enumerate() {
-            *known = self.shown.line(place, 0).sequence().max(*known);
+            if *known != u64::MAX {
+                *known = self.shown.line(place, 0).sequence().max(*known);
+            }
         }
         self.count_credit();
     }
@@ -419,7 +431,8 @@ impl Channel {
     /// The peer that has left without the run whose credit run `run` needs.
     pub(crate) fn debtor(&self, run: u64, absent: &mut Absent) -> Option<PeerId> {
         let members = self.all().zip(self.shown.iter());
-        let mut debtors = members.filter(|(_, shown)| shown[0].sequence() + self.form.depth() <= run);
+        let has_completed = |shown: &[Line]| shown[0].sequence() + self.form.depth() > run;
+        let mut debtors = members.filter(|(_, shown)| !shown.is_none_or(has_completed));
         debtors.find_map(|(member, _)| absent.is_leaving(member.peer).then_some(member.peer))
     }
 
@@ -500,8 +513,11 @@ impl Channel {
     /// Ends it here: what is left, if all members can be seen to leave too.
     pub(crate) fn leave(self) -> Option<Left> {
         let others = self.all().enumerate().filter(|(place, _)| *place != self.rank as usize);
-        let staying =
-            others.map(|(place, at)| Some((at.peer, self.stay(place)?))).collect::<Option<Vec<_>>>()?;
+        let stay = |(place, at)| {
+            let stay = self.stay(place).map(Stay::Shown);
+            Some((at, stay.or(self.is_spread.then_some(Stay::Told))?))
+        };
+        let staying = others.map(stay).collect::<Option<Vec<_>>>()?;
         let users = self.users();
         Some(Left {
             context: self.context,
@@ -515,8 +531,8 @@ impl Channel {
     }
 
     /// What the member at a place shows of its stay; none if it shows none.
-    fn stay(&self, place: usize) -> Option<Stay> {
-        Stay::of(self.shown.get(place)?, self.segment_of(place))
+    fn stay(&self, place: usize) -> Option<Departing> {
+        Departing::of(self.shown.get(place)?, self.segment_of(place))
     }
 
     /// Where what the member at a place posts lies.

@@ -17,13 +17,15 @@
 //!
 //! The word itself is free as soon as it is stored: numbers grow with every use, so nobody comes too late.
 //!
-//! A member of another job that is lost counts as one that has left. A channel without lines has no words: of several
-//! members, it is left for good, and nothing of it is used again.
+//! A member of another job that is lost counts as one that has left. Members on different nodes see no words of each
+//! other: they tell that they leave, by messages behind all others. Else a channel without lines has no words: of
+//! several members, it is left for good, and nothing of it is used again.
 
 use oxmpi_shm::Block;
 
 use crate::engine::{ChannelKey, Engine};
-use crate::lines::{Lines, Stay};
+use crate::lines::{Departing, Lines};
+use crate::p2p::Address;
 use crate::peers::PeerId;
 
 /// What is left of a channel.
@@ -32,8 +34,8 @@ pub(crate) struct Left {
     /// That of the channel, and that of messages beside it.
     pub context: u32,
     pub beside: Option<u32>,
-    /// Other members that have not been seen to leave.
-    pub staying: Vec<(PeerId, Stay)>,
+    /// Other members that have not been seen to leave, and the channel's context there.
+    pub staying: Vec<(Address, Stay)>,
     /// This rank's lines.
     pub own: Option<Lines>,
     /// Whether it has shown that it has left.
@@ -42,6 +44,15 @@ pub(crate) struct Left {
     pub blocks: Vec<Block>,
     /// All members, where some are of other jobs.
     pub users: Vec<PeerId>,
+}
+
+/// How a member says that it leaves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stay {
+    /// By a word that is seen here.
+    Shown(Departing),
+    /// By a message.
+    Told,
 }
 
 /// Channels that are looked at when one is opened or left.
@@ -53,6 +64,8 @@ impl Engine {
     pub fn leave_channel(&mut self, key: ChannelKey) {
         let Some(channel) = self.channels.remove(key) else { return };
         if let Some(left) = channel.leave() {
+            let told = left.staying.iter().filter(|(_, stay)| matches!(stay, Stay::Told));
+            told.for_each(|&(at, _)| self.p2p.tell_departure(at));
             self.left.push_front(left);
             self.look_at_left(A_FEW);
         }
@@ -94,18 +107,19 @@ impl Engine {
     /// Whether all members have left, and what they told is here.
     fn is_over(&mut self, left: &mut Left) -> bool {
         if !left.is_shown {
-            left.is_shown = left.staying.iter().all(|&(peer, _)| self.p2p.has_told(peer));
+            left.is_shown = left.staying.iter().all(|(at, _)| self.p2p.has_told(at.peer));
             match left.own {
                 Some(own) if left.is_shown => self.stock.show(own.word),
                 _ => {}
             }
         }
-        while let Some(&(peer, stay)) = left.staying.last().filter(|_| left.is_shown) {
-            if !self.p2p.peers.is_lost(peer) {
-                if !stay.is_over() {
-                    return false;
+        while let Some(&(Address { peer, .. }, stay)) = left.staying.last().filter(|_| left.is_shown) {
+            let has_told = matches!(stay, Stay::Told) && self.p2p.take_departure(left.context, peer);
+            if !has_told && !self.p2p.peers.is_lost(peer) {
+                match stay {
+                    Stay::Shown(departing) if departing.is_over() => while self.p2p.take_in_from(peer) {},
+                    _ => return false,
                 }
-                while self.p2p.take_in_from(peer) {}
             }
             left.staying.pop();
         }

@@ -55,7 +55,7 @@ pub(crate) struct Word {
 
 /// A member that may not have left yet: the word by which it will say so, and in which use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stay {
+pub(crate) struct Departing {
     departure: &'static Departure,
     number: u64,
 }
@@ -209,7 +209,7 @@ impl Lines {
     }
 }
 
-impl Stay {
+impl Departing {
     /// That of a member which shows this; none if it will never say that it leaves.
     pub(crate) fn of(shown: &[Line], segment: &'static Segment) -> Option<Self> {
         let word = |at: usize| {

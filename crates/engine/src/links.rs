@@ -195,7 +195,12 @@ impl Engine {
         let Some(foreign) = &mut self.p2p.peers[id].foreign else { return };
         foreign.is_lost = true;
         self.fail_without(id);
-        self.channels.entries_mut().for_each(|(_, channel)| channel.lose(id));
+        for (_, channel) in self.channels.entries_mut() {
+            // One that has told that it leaves has done its part.
+            if !self.p2p.has_departed(channel.context(), id) {
+                channel.lose(id);
+            }
+        }
         self.p2p.end_ring(id);
         self.p2p.end_carrying(id);
         self.p2p.has_idle = true;

@@ -454,6 +454,11 @@ impl Peers {
         }
     }
 
+    /// Whether a peer is on another node.
+    pub(crate) fn is_elsewhere(&self, id: PeerId) -> bool {
+        self.known(id).is_some_and(|peer| peer.carrier().is_some())
+    }
+
     /// Whether there are peers of other jobs whose memory is mapped here.
     pub(crate) fn shares_with_others(&self) -> bool {
         self.foreign.len() > self.elsewhere

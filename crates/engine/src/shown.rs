@@ -49,25 +49,22 @@ impl Shown {
         {
             return Ok(Self { kept: Kept::Row { lines, step }, members, each });
         }
-        Self::among(offsets.iter().map(|&offset| (segment, offset)), form)
+        Self::among(offsets.iter().map(|&offset| Some((segment, offset))), form)
     }
 
-    /// What members show whose lines begin at these offsets, each of a segment.
+    /// What members show whose lines begin at these offsets, each of a segment; none of those on other nodes.
     ///
     /// # Errors
     /// As [`Segment::lines`].
     pub(crate) fn among(
-        members: impl IntoIterator<Item = (&'static Segment, u64)>,
+        members: impl IntoIterator<Item = Option<(&'static Segment, u64)>>,
         form: Form,
     ) -> Result<Self> {
-        let shown = members.into_iter().map(|(segment, offset)| form.shown(segment, offset));
+        let shown = members
+            .into_iter()
+            .map(|place| place.map_or(Ok(&[][..]), |(segment, offset)| form.shown(segment, offset)));
         let all: Box<[_]> = shown.collect::<Result<_>>()?;
         Ok(Self { members: all.len(), kept: Kept::List(all), each: form.count() })
-    }
-
-    /// How many members there are; none if they have no lines.
-    pub(crate) fn len(&self) -> usize {
-        self.members
     }
 
     /// A line of the member at a place.
@@ -82,17 +79,17 @@ impl Shown {
         }
     }
 
-    /// All lines of the member at a place, if there is one.
+    /// All lines of the member at a place, if it has some that are seen here.
     pub(crate) fn get(&self, place: usize) -> Option<&'static [Line]> {
         match &self.kept {
-            Kept::List(all) => all.get(place).copied(),
+            Kept::List(all) => all.get(place).copied().filter(|lines| !lines.is_empty()),
             Kept::Row { lines, step } => (place < self.members).then(|| &lines[place * step..][..self.each]),
         }
     }
 
-    /// What all show, by place.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static [Line]> + '_ {
-        (0..self.members).map_while(|place| self.get(place))
+    /// What all show, by place, as far as it is seen here.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Option<&'static [Line]>> + '_ {
+        (0..self.members).map(|place| self.get(place))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Messages and the ends of ranks: what must still be sent, what will never come.
 
 use oxmpi_base::{Error, Status};
+use oxmpi_shm::ring::Header;
 
+use super::outbox::Outgoing;
 use super::{Address, Op, OpKey, P2p, State, kind};
 use crate::addresses::Addresses;
 use crate::matching::Message;
@@ -39,6 +41,24 @@ impl P2p {
         if from != self.peers.me() && header.kind != kind::EAGER {
             self.answer(from, kind::REFUSED, header.token, 0);
         }
+    }
+
+    /// Tells a member of a channel, which cannot see it, that this rank has left and will tell no more by it.
+    pub(crate) fn tell_departure(&mut self, to: Address) {
+        let header = Header { kind: kind::LEFT, context: to.context, ..Header::default() };
+        if !self.peers.is_lost(to.peer) {
+            self.enqueue(to.peer, Outgoing::Control(header, 0));
+        }
+    }
+
+    /// Whether a member has told so of the channel with this context.
+    pub(crate) fn has_departed(&self, context: u32, member: PeerId) -> bool {
+        self.departed.contains(&(context, member))
+    }
+
+    /// The same, once.
+    pub(crate) fn take_departure(&mut self, context: u32, from: PeerId) -> bool {
+        self.departed.remove(&(context, from))
     }
 
     /// Lets everything fail that needs a peer; `is_awaited` says which receives do that wait for a message from a rank

@@ -59,6 +59,7 @@ mod sending;
 mod shown;
 mod single;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use oxmpi_base::Status;
@@ -137,8 +138,9 @@ pub struct P2p {
     pub(crate) arena: Arena,
     /// Peers whose outboxes are not empty.
     busy_outboxes: Vec<PeerId>,
-    /// By what processes on other nodes are reached.
+    /// By what processes on other nodes are reached, and which of them have left the channels with these contexts.
     net: Option<Box<Net>>,
+    departed: BTreeSet<(u32, PeerId)>,
     ops: Slab<Op>,
     partitioned: PartitionedOps,
     /// What callers wait for.
@@ -193,6 +195,7 @@ pub(crate) mod kind {
     pub(super) const NO_MORE: u32 = 24;
     pub(super) const CLAIMED: u32 = 25;
     pub(super) const FOUND_WHOLE: u32 = 26;
+    pub(super) const LEFT: u32 = 27;
 }
 
 impl P2p {
@@ -204,6 +207,7 @@ impl P2p {
             arena,
             busy_outboxes: Vec::new(),
             net: None,
+            departed: BTreeSet::new(),
             ops: Slab::new(),
             partitioned: PartitionedOps::default(),
             board: Board::default(),

@@ -28,12 +28,12 @@ fn collectives(world: &mut World) -> Vec<Rooted> {
 
 /// Each algorithm with each shape of `elements` elements that it admits.
 fn shapes(world: &mut World, elements: &[u64]) -> Vec<(Shape, &'static Algorithm)> {
-    let ranks = world.engines.len() as u32;
+    let (ranks, nodes) = (world.engines.len() as u32, world.nodes());
     let mut found = Vec::new();
     for collective in collectives(world) {
         let elements = if collective.0 == Collective::Barrier { &[0] } else { elements };
         for (&elements, commutative) in elements.iter().flat_map(|count| [(count, true), (count, false)]) {
-            let shape = Shape { commutative, ..shape(collective, ranks, elements) };
+            let shape = Shape { commutative, nodes, ..shape(collective, ranks, elements) };
             if commutative || reduces(&shape) {
                 let admitted = candidates(&shape).iter().filter(|algorithm| algorithm.admits(&shape));
                 found.extend(admitted.map(|&algorithm| (shape, algorithm)));
@@ -132,7 +132,7 @@ fn run_in_every_way(world: &mut World, elements: &[u64], rounds: u64, lies: &[Li
 }
 
 #[test]
-fn every_algorithm_gives_the_result_on_few_ranks_for_every_root() {
+pub fn every_algorithm_gives_the_result_on_few_ranks_for_every_root() {
     for ranks in 1..=4u32 {
         let mut world = World::new(ranks, u64::from(ranks));
         let p = u64::from(ranks);
@@ -141,7 +141,7 @@ fn every_algorithm_gives_the_result_on_few_ranks_for_every_root() {
 }
 
 #[test]
-fn every_algorithm_gives_the_result_on_five_to_nine_ranks() {
+pub fn every_algorithm_gives_the_result_on_five_to_nine_ranks() {
     for ranks in 5..=9u32 {
         let mut world = World::new(ranks, u64::from(ranks));
         let p = u64::from(ranks);
@@ -158,7 +158,7 @@ fn every_algorithm_gives_the_result_on_sixteen_and_seventeen_ranks() {
 }
 
 #[test]
-fn every_algorithm_carries_vectors_of_many_segments() {
+pub fn every_algorithm_carries_vectors_of_many_segments() {
     for ranks in [2, 3, 5] {
         let mut world = World::new(ranks, u64::from(ranks));
         for (shape, algorithm) in shapes(&mut world, &[100_001, 300_001]) {
@@ -177,7 +177,7 @@ fn every_algorithm_carries_vectors_of_many_segments() {
 /// Persistent Collective Operations: a started operation may be started again once it is complete, whether or
 /// not the other ranks have completed it.
 #[test]
-fn every_algorithm_is_started_again_more_often_than_a_channel_is_deep() {
+pub fn every_algorithm_is_started_again_more_often_than_a_channel_is_deep() {
     for ranks in [2, 3, 7] {
         let mut world = World::new(ranks, u64::from(ranks));
         for (shape, algorithm) in shapes(&mut world, &[2, 100]) {

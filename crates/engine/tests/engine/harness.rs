@@ -11,6 +11,7 @@ use oxmpi_engine::{
 };
 use oxmpi_fabric::sim::{Conduct, Sim};
 use oxmpi_mem::{Pool, Region, Taken};
+use oxmpi_plan::Nodes;
 use oxmpi_shm::{Job, Ticket};
 
 /// All engines of a job, a channel of all of them, and a context for messages.
@@ -93,7 +94,7 @@ impl World {
         Self { engines, channels, context: contexts[0], random, seed, sim: None, held: None, idle: 0 }
     }
 
-    /// The ranks of several nodes, so many on each, with a fabric between them and a channel of all that has no lines.
+    /// The ranks of several nodes, so many on each, with a fabric between them.
     pub fn of_nodes(nodes: &[u32], seed: u64, conduct: Conduct) -> Self {
         let sim = Sim::new(seed, conduct);
         let worlds = nodes.iter().map(|&ranks| Self::of_one_node(ranks, seed));
@@ -114,21 +115,40 @@ impl World {
             }
         }
         world.sim = Some(sim);
-        world.channels = world.open_channel_without_lines();
+        world.channels = world.open_spread_channel();
         world
     }
 
-    /// A channel of all ranks, in which they meet by messages alone.
-    pub fn open_channel_without_lines(&mut self) -> Vec<ChannelKey> {
-        let contexts: Vec<u32> = self.engines.iter_mut().map(|engine| engine.p2p.open_context()).collect();
-        let open = |rank: usize| {
-            let at = |(other, &context)| Address { peer: self.peer(rank, other), context };
-            let members: Addresses = contexts.iter().enumerate().map(at).collect();
-            let (remote, beside, form) = (Addresses::NONE, None, Form::of_communicator(Notes::None));
-            let plan = ChannelPlan { rank: rank as u32, members, remote, beside, lines: Vec::new(), form };
-            self.engines[rank].open_channel(plan, None).expect("it takes no memory")
+    /// A channel of all ranks, in which those who share a node have lines.
+    pub fn open_spread_channel(&mut self) -> Vec<ChannelKey> {
+        let form = Form::of_communicator(Notes::Calls);
+        let take = |engine: &mut Engine| {
+            (engine.p2p.open_context(), engine.take_lines(form).expect("there is room"))
         };
-        (0..contexts.len()).map(open).collect()
+        let own: Vec<_> = self.engines.iter_mut().map(take).collect();
+        let open = |rank: usize| {
+            let at = |(other, &(context, _))| Address { peer: self.peer(rank, other), context };
+            let members: Addresses = own.iter().enumerate().map(at).collect();
+            let lines = own.iter().map(|(_, lines)| lines.offset()).collect();
+            let plan = ChannelPlan {
+                rank: rank as u32,
+                members,
+                remote: Addresses::NONE,
+                beside: None,
+                lines,
+                form,
+            };
+            self.engines[rank].open_channel(plan, Some(own[rank].1)).expect("there is room")
+        };
+        (0..own.len()).map(open).collect()
+    }
+
+    /// Which ranks share a node.
+    pub fn nodes(&self) -> Nodes {
+        let jobs: Vec<u64> = self.engines.iter().map(|engine| engine.whereabouts().job()).collect();
+        let place = |job: &u64| jobs.iter().position(|first| first == job).expect("it is there") as u32;
+        let labels: Vec<u32> = jobs.iter().map(place).collect();
+        Nodes::of(&labels)
     }
 
     fn joined(mut self, other: Self) -> Self {
