@@ -81,7 +81,7 @@ fn keep(world: &mut World, case: &Case) -> Vec<RunKey> {
 }
 
 /// Starts kept runs `rounds` times with other data each time. No rank waits for another between its rounds.
-fn run_kept(world: &mut World, case: &Case, rounds: u64, note: &str) {
+pub fn run_kept(world: &mut World, case: &Case, rounds: u64, note: &str) {
     let keys = keep(world, case);
     let mut begun = vec![0; keys.len()];
     for _ in 0..TURNS {

@@ -1,6 +1,7 @@
 //! A world of engines, a scheduler that is fixed by a seed, and memory to send from and receive into.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::mem;
 
 use oxmpi_base::{BasicType, Result};
@@ -96,31 +97,55 @@ impl World {
 
     /// The ranks of several nodes, so many on each, with a fabric between them.
     pub fn of_nodes(nodes: &[u32], seed: u64, conduct: Conduct) -> Self {
+        let labels = (0..).zip(nodes).flat_map(|(node, &ranks)| (0..ranks).map(move |_| node));
+        Self::of_map(&labels.collect::<Vec<usize>>(), seed, conduct)
+    }
+
+    /// The same, of ranks on these nodes.
+    pub fn of_map(node_of: &[usize], seed: u64, conduct: Conduct) -> Self {
         let sim = Sim::new(seed, conduct);
-        let worlds = nodes.iter().map(|&ranks| Self::of_one_node(ranks, seed));
-        let mut world = worlds.reduce(Self::joined).expect("there are nodes");
-        let mut addresses: Vec<(u64, Vec<Vec<u8>>)> = Vec::new();
-        for engine in &mut world.engines {
-            engine.join_fabric(Box::new(sim.open())).expect("it carries frames");
-            let (job, address) = (engine.whereabouts().job(), engine.fabric_address().expect("just joined"));
-            match addresses.last_mut() {
-                Some((last, of_node)) if *last == job => of_node.push(address),
-                _ => addresses.push((job, vec![address])),
-            }
-        }
-        for engine in &mut world.engines {
-            let here = engine.whereabouts().job();
-            for (job, addresses) in addresses.iter().filter(|(job, _)| *job != here) {
-                engine.attach_elsewhere(*job, addresses.clone()).expect("numbers enough");
-            }
-        }
-        world.sim = Some(sim);
-        world.channels = world.open_spread_channel();
+        let ranks_of = |node: usize| node_of.iter().filter(|&&of| of == node).count() as u32;
+        let nodes = node_of.iter().max().map_or(0, |last| last + 1);
+        let there = (0..nodes).filter(|&node| ranks_of(node) != 0);
+        let mut worlds: BTreeMap<usize, Self> =
+            there.map(|node| (node, Self::of_one_node(ranks_of(node), seed))).collect();
+        let (random, context) = (Random::new(seed), worlds[&node_of[0]].context);
+        let next = |node| worlds.get_mut(node).expect("it has ranks").engines.remove(0);
+        let engines = node_of.iter().map(next).collect();
+        let mut world = Self {
+            engines,
+            channels: Vec::new(),
+            context,
+            random,
+            seed,
+            sim: Some(sim),
+            held: None,
+            idle: 0,
+        };
+        world.meet();
+        world.channels = world.open_spread_channel(Some(context));
         world
     }
 
-    /// A channel of all ranks, in which those who share a node have lines.
-    pub fn open_spread_channel(&mut self) -> Vec<ChannelKey> {
+    /// Lets all reach all.
+    fn meet(&mut self) {
+        let sim = self.sim.as_ref().expect("there are nodes");
+        let mut addresses: BTreeMap<u64, Vec<Vec<u8>>> = BTreeMap::new();
+        for engine in &mut self.engines {
+            engine.join_fabric(Box::new(sim.open())).expect("it carries frames");
+            let address = engine.fabric_address().expect("just joined");
+            addresses.entry(engine.whereabouts().job()).or_default().push(address);
+        }
+        for engine in &mut self.engines {
+            let here = engine.whereabouts().job();
+            for (&job, addresses) in addresses.iter().filter(|(job, _)| **job != here) {
+                engine.attach_elsewhere(job, addresses.clone()).expect("numbers enough");
+            }
+        }
+    }
+
+    /// A channel of all ranks, in which those who share a node have lines; `beside` ends with it.
+    pub fn open_spread_channel(&mut self, beside: Option<u32>) -> Vec<ChannelKey> {
         let form = Form::of_communicator(Notes::Calls);
         let take = |engine: &mut Engine| {
             (engine.p2p.open_context(), engine.take_lines(form).expect("there is room"))
@@ -130,14 +155,8 @@ impl World {
             let at = |(other, &(context, _))| Address { peer: self.peer(rank, other), context };
             let members: Addresses = own.iter().enumerate().map(at).collect();
             let lines = own.iter().map(|(_, lines)| lines.offset()).collect();
-            let plan = ChannelPlan {
-                rank: rank as u32,
-                members,
-                remote: Addresses::NONE,
-                beside: None,
-                lines,
-                form,
-            };
+            let plan =
+                ChannelPlan { rank: rank as u32, members, remote: Addresses::NONE, beside, lines, form };
             self.engines[rank].open_channel(plan, Some(own[rank].1)).expect("there is room")
         };
         (0..own.len()).map(open).collect()

@@ -2,6 +2,10 @@
 //!
 //! MPI-5.0: Point-to-Point Communication; Collective Communication.
 
+mod deaths;
+mod flow;
+mod maps;
+
 use oxmpi_fabric::sim::Conduct;
 
 use crate::harness::on_nodes;
@@ -43,7 +47,6 @@ macro_rules! everywhere {
 everywhere! {
     collectives::every_algorithm_gives_the_result_on_few_ranks_for_every_root,
     collectives::every_algorithm_gives_the_result_on_five_to_nine_ranks,
-    collectives::every_algorithm_carries_vectors_of_many_segments,
     collectives::every_algorithm_is_started_again_more_often_than_a_channel_is_deep,
     messages::messages_from_one_sender_are_received_in_the_order_they_were_sent,
     messages::receives_that_name_a_sender_or_a_tag_get_what_they_ask_for_in_order,
@@ -72,7 +75,13 @@ everywhere! {
     storms::messages_keep_their_order_that_are_only_shown,
 }
 
-/// It is long.
+// These are long.
+
+#[test]
+fn every_algorithm_carries_vectors_of_many_segments() {
+    on_nodes(in_pairs, Conduct::ROUGH, crate::collectives::every_algorithm_carries_vectors_of_many_segments);
+}
+
 #[test]
 fn partitions_arrive_when_they_are_ready_and_each_round_brings_its_data() {
     let test = crate::partitioned::partitions_arrive_when_they_are_ready_and_each_round_brings_its_data;

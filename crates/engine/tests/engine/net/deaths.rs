@@ -1,0 +1,161 @@
+//! Whoever needs a process of another node that has died hears of it, and which one it was; others go on.
+
+use std::sync::Arc;
+
+use oxmpi_base::ErrorClass;
+use oxmpi_engine::{Lifetime, Mode, Outcome, Received};
+use oxmpi_fabric::sim::Conduct;
+use oxmpi_plan::{Collective, Shape};
+
+use crate::collective::{Case, shape};
+use crate::harness::{Lie, Store, World};
+use crate::messages::contents;
+
+fn kill(world: &mut World, rank: usize) {
+    let address = world.engines[rank].fabric_address().expect("it has joined");
+    world.sim.as_ref().expect("there are nodes").kill(&address);
+}
+
+/// Turns of those that live, some of which look for the dead.
+fn turns(world: &mut World, dead: usize, count: usize) {
+    for turn in 0..count {
+        let rank = world.random.below(world.engines.len());
+        if rank != dead {
+            world.engines[rank].poll();
+            if turn % 50 == 0 {
+                world.engines[rank].suspect();
+            }
+        }
+    }
+}
+
+fn assert_lost(world: &World, outcome: &Outcome, dead: usize) {
+    let error = outcome.error.as_ref().expect("it cannot end otherwise");
+    assert_eq!(error.class(), ErrorClass::ProcAborted, "seed {}", world.seed);
+    let named = format!("rank {} of another node", world.engines[dead].whereabouts().rank());
+    assert!(error.to_string().contains(&named), "{error:?}");
+}
+
+#[test]
+fn what_needs_the_dead_fails_and_names_it() {
+    for seed in 0..40 {
+        let mut world = World::of_nodes(&[2, 2], seed, Conduct::ROUGH);
+        let sizes = [8, 3000, 100_000, 700_000];
+        let stores =
+            sizes.map(|bytes| (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense)));
+        let (mut sends, mut receives) = (Vec::new(), Vec::new());
+        for (tag, (from, into)) in (0..).zip(&stores) {
+            let key = world.send(0, 3, tag, from, Mode::Synchronous).expect("nobody receives it");
+            sends.push(key);
+            let source = world.random.pick(&[Some(3), None]);
+            let Received::Pending(key) = world.receive(1, source, Some(tag), into) else {
+                panic!("too early")
+            };
+            receives.push(key);
+        }
+        let before = world.random.below(300);
+        turns(&mut world, 3, before);
+        kill(&mut world, 3);
+        turns(&mut world, 3, 3000);
+        for key in sends {
+            let outcome = world.engines[0].p2p.take_outcome(key).expect("over");
+            assert_lost(&world, &outcome, 3);
+        }
+        for key in receives {
+            let outcome = world.engines[1].p2p.take_outcome(key).expect("over");
+            assert_lost(&world, &outcome, 3);
+        }
+        let key = world.send(0, 3, 0, &stores[0].0, Mode::Standard).expect("an operation");
+        let outcome = world.engines[0].p2p.take_outcome(key).expect("over at once");
+        assert_lost(&world, &outcome, 3);
+        // The fellow of the dead is there.
+        let key = world.send(0, 2, 0, &stores[2].0, Mode::Standard);
+        let received = world.receive(2, Some(0), None, &stores[2].1);
+        world.finish(2, received);
+        world.finish_send(0, key);
+        assert!(stores[2].1.get() == stores[2].0.get());
+    }
+}
+
+/// The memory of a receive is its caller's again when the receive is over, whoever has died.
+#[test]
+fn nothing_is_written_when_a_receive_has_failed() {
+    for seed in 0..60 {
+        let mut world = World::of_nodes(&[1, 1], seed, Conduct::ROUGH);
+        let bytes = 900_000;
+        let (from, into) = (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
+        let Received::Pending(receive) = world.receive(0, Some(1), None, &into) else { panic!("too early") };
+        world.send(1, 0, 0, &from, Mode::Standard);
+        let before = world.random.below(700);
+        (0..before).for_each(|_| world.turn());
+        kill(&mut world, 1);
+        let mut looks = 0;
+        let outcome = loop {
+            world.engines[0].poll();
+            if let Some(outcome) = world.engines[0].p2p.take_outcome(receive) {
+                break outcome;
+            }
+            world.engines[0].suspect();
+            looks += 1;
+            assert!(looks < 10_000, "seed {seed}: nothing happens");
+        };
+        match outcome.error {
+            Some(_) => assert_lost(&world, &outcome, 1),
+            None => assert!(into.get() == from.get()),
+        }
+        into.put(&vec![7; bytes]);
+        turns(&mut world, 1, 1000);
+        assert!(into.get() == vec![7; bytes], "seed {seed}");
+    }
+}
+
+#[test]
+fn a_run_with_the_dead_fails_and_the_channel_knows() {
+    for seed in 0..20 {
+        let mut world = World::of_nodes(&[2, 1, 1], seed, Conduct::ROUGH);
+        let nodes = world.nodes();
+        let shape = Shape { nodes, commutative: true, ..shape((Collective::Allreduce, 0), 4, 1000) };
+        let algorithm = *oxmpi_plan::candidates(&shape).iter().find(|one| one.admits(&shape)).expect("one");
+        let case = Case::new(shape, algorithm, false, Lie::Dense);
+        let keys: Vec<_> = (0..4)
+            .map(|rank| {
+                case.fill(rank, 1);
+                let (plan, binding) = (Arc::new(case.plan(rank)), case.binding(rank));
+                world.engines[rank].keep(world.channels[rank], plan, binding, Lifetime::Nonblocking)
+            })
+            .collect();
+        for round in 0..2 {
+            for rank in 0..3 {
+                world.engines[rank].start(keys[rank]);
+            }
+            if round == 0 {
+                let before = world.random.below(200);
+                turns(&mut world, 3, before);
+                kill(&mut world, 3);
+            }
+            turns(&mut world, 3, 6000);
+            for rank in 0..3 {
+                assert!(world.engines[rank].is_idle(keys[rank]), "seed {seed}, round {round}, rank {rank}");
+                let error = world.engines[rank].outcome(keys[rank]).expect_err("a member is gone");
+                assert_eq!(error.class(), ErrorClass::ProcAborted, "{error:?}");
+            }
+        }
+    }
+}
+
+/// What a process has done before it closed its endpoint is done.
+#[test]
+fn who_has_left_in_order_is_not_missed() {
+    let mut world = World::of_nodes(&[1, 1], 3, Conduct::SMOOTH);
+    let (from, into) = (Store::of(&contents(0, 0, 5000), Lie::Dense), Store::new(5000, Lie::Dense));
+    let key = world.send(1, 0, 0, &from, Mode::Standard);
+    assert!(key.is_none(), "it is eager");
+    let channel = world.channels[1];
+    world.engines[1].leave_channel(channel);
+    world.until("the end of all that is on its way", |engines| engines[1].is_quiet());
+    kill(&mut world, 1);
+    turns(&mut world, 1, 200);
+    let received = world.receive(0, Some(1), None, &into);
+    assert!(world.finish(0, received).error.is_none());
+    assert!(into.get() == from.get());
+}

@@ -1,0 +1,143 @@
+//! What is under way between two nodes is bounded, and what a channel used comes back.
+//!
+//! MPI-5.0: Point-to-Point Communication, Semantics of Point-to-Point Communication; Groups, Contexts, Communicators,
+//! and Caching, Communicator Destructors.
+
+use oxmpi_engine::{Mode, Received};
+use oxmpi_fabric::sim::Conduct;
+use oxmpi_fabric::{Fabric, Order};
+use oxmpi_mem::Pool;
+
+use crate::harness::{Lie, Store, World};
+use crate::messages::contents;
+
+/// Frames of a pair, and what its rings hold of messages that fit into a cell.
+const WINDOW: usize = 16;
+const CELLS: usize = 64;
+
+#[test]
+fn who_does_not_look_is_not_flooded() {
+    for (seed, conduct) in [(1, Conduct::SMOOTH), (2, Conduct::ROUGH)] {
+        let mut world = World::of_nodes(&[1, 1], seed, conduct);
+        let count = 1000;
+        let mut sends = Vec::new();
+        for number in 0..count {
+            let from = Store::of(&contents(0, number, 8), Lie::Dense);
+            sends.push((world.send(0, 1, 0, &from, Mode::Standard), from));
+            world.engines[0].poll();
+        }
+        for _ in 0..10_000 {
+            world.engines[0].poll();
+        }
+        let is_over = |key| world.engines[0].p2p.is_done(key);
+        let gone = sends.iter().filter(|(key, _)| key.is_none_or(is_over)).count();
+        assert!(gone <= WINDOW + CELLS, "{gone} messages are gone");
+        for number in 0..count {
+            let into = Store::new(8, Lie::Dense);
+            let received = world.receive(1, Some(0), Some(0), &into);
+            world.finish(1, received);
+            assert_eq!(into.get(), contents(0, number, 8));
+        }
+        sends.into_iter().for_each(|(key, _from)| world.finish_send(0, key));
+    }
+}
+
+/// A receiver of much has others wait for it alone.
+#[test]
+fn who_sends_to_one_that_does_not_look_reaches_others() {
+    let mut world = World::of_nodes(&[1, 1, 1], 3, Conduct { refuses: 0, ..Conduct::SMOOTH });
+    let from = Store::of(&contents(0, 0, 8), Lie::Dense);
+    let flood: Vec<_> = (0..500).filter_map(|_| world.send(0, 1, 0, &from, Mode::Standard)).collect();
+    for number in 0..500 {
+        let (sent, into) = (Store::of(&contents(0, number, 8), Lie::Dense), Store::new(8, Lie::Dense));
+        let key = world.send(0, 2, 0, &sent, Mode::Standard);
+        let Received::Pending(receive) = world.receive(2, Some(0), None, &into) else {
+            panic!("nothing has come")
+        };
+        let mut turns = 0;
+        while !world.engines[2].p2p.is_done(receive) {
+            world.engines[0].poll();
+            world.engines[2].poll();
+            turns += 1;
+            assert!(turns < 1000, "message {number}");
+        }
+        assert!(world.engines[2].p2p.take_outcome(receive).is_some_and(|outcome| outcome.error.is_none()));
+        assert_eq!(into.get(), contents(0, number, 8));
+        world.finish_send(0, key);
+    }
+    drop(flood);
+}
+
+#[test]
+fn a_context_is_used_again_when_members_on_all_nodes_have_left() {
+    let mut world = World::of_nodes(&[2, 1], 1, Conduct::ROUGH);
+    let channels = world.open_spread_channel(None);
+    let contexts: Vec<u32> =
+        world.engines.iter().zip(&channels).map(|(engine, &key)| engine.channel(key).context()).collect();
+    for rank in [0, 2] {
+        world.engines[rank].leave_channel(channels[rank]);
+        world.settle();
+    }
+    world.look_at_departures();
+    for rank in 0..3 {
+        assert_ne!(world.engines[rank].p2p.open_context(), contexts[rank], "rank 1 may still send");
+    }
+    world.engines[1].leave_channel(channels[1]);
+    world.settle();
+    (0..2).for_each(|_| world.look_at_departures());
+    for (engine, context) in world.engines.iter_mut().zip(contexts) {
+        assert_eq!(engine.p2p.open_context(), context);
+    }
+}
+
+#[test]
+fn channels_over_nodes_are_opened_and_left_in_the_same_memory() {
+    let mut world = World::of_nodes(&[2, 1, 2], 4, Conduct::SMOOTH);
+    let mut before = None;
+    for cycle in 0..200 {
+        let channels = world.open_spread_channel(None);
+        for (engine, channel) in world.engines.iter_mut().zip(channels) {
+            engine.leave_channel(channel);
+        }
+        world.settle();
+        (0..2).for_each(|_| world.look_at_departures());
+        let memory: Vec<usize> = world.engines.iter().map(|engine| engine.memory().0).collect();
+        if cycle > 2 {
+            assert_eq!(before.as_ref(), Some(&memory), "cycle {cycle}");
+        }
+        before = Some(memory);
+    }
+}
+
+/// Whatever others send to an endpoint: what is no frame of a process that is known is dropped.
+#[test]
+fn strangers_are_not_listened_to() {
+    let mut world = World::of_nodes(&[1, 1], 5, Conduct::SMOOTH);
+    let mut stranger = world.sim.as_ref().expect("there are nodes").open();
+    let mut pool = Pool::default();
+    let target = stranger.reach(&world.engines[1].fabric_address().expect("it has one")).expect("it is open");
+    let known = world.engines[0].whereabouts();
+    for number in 0..300 {
+        let bytes = world.random.below(200);
+        let mut message = world.random.bytes(bytes);
+        if number % 2 == 0 && bytes >= 64 {
+            // As if it came from rank 0, a credit for what was never sent, or far ahead.
+            message[..8].copy_from_slice(&known.job().to_le_bytes());
+            message[8..12].copy_from_slice(&known.rank().to_le_bytes());
+            message[12..16].copy_from_slice(&(bytes as u32 - 64).to_le_bytes());
+            message[16..24].copy_from_slice(&[0xff; 8]);
+        }
+        let memory = pool.take(bytes);
+        memory.write(&message);
+        while !stranger.send(target, *memory, Order::Any, 0).is_accepted() {
+            stranger.completions(100, &mut Vec::new());
+            world.turn();
+        }
+        let (from, into) = (Store::of(&contents(0, number, 100), Lie::Dense), Store::new(100, Lie::Dense));
+        let key = world.send(0, 1, 0, &from, Mode::Synchronous);
+        let received = world.receive(1, Some(0), None, &into);
+        world.finish(1, received);
+        world.finish_send(0, key);
+        assert!(into.get() == from.get());
+    }
+}
