@@ -74,6 +74,8 @@ const LARGEST_POWER: u32 = LONG.ilog2() + 30;
 /// What sets something up, by number, behind all collectives.
 const CONSTRUCTOR: u64 = KIND.most() - 1;
 const PREPARATION: u64 = KIND.most();
+/// What is told instead of a call by who cannot do its part.
+const LOST: u64 = KIND.most() - 2;
 
 /// The persistent forms of all collectives, which stand for all their forms: their numbers are 1 and up.
 static COLLECTIVES: LazyLock<Vec<Function>> = LazyLock::new(|| {
@@ -179,6 +181,14 @@ impl Call {
 const OTHER_UNIT: u64 = UNIT.most() - 1;
 
 impl Called {
+    /// A rank that has lost a process which it needs, so that nothing that it tells is what it should be.
+    pub(crate) const LOST: Self = Self(KIND.put(0, LOST));
+
+    /// Whether it is [that](Self::LOST).
+    pub(crate) fn is_lost(self) -> bool {
+        KIND.of(self.0) == LOST
+    }
+
     /// The word that travels, but for the lag.
     #[inline]
     pub(crate) fn word(self, history: u64) -> u64 {

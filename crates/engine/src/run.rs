@@ -181,7 +181,14 @@ impl Run {
             return Ok(false);
         }
         self.finish(means);
-        self.failure.take().map_or(Ok(true), Err)
+        self.failure.take().map_or(Ok(true), |error| Err(self.failed(error)))
+    }
+
+    /// The run is over with an error; the next one is as any other.
+    #[cold]
+    fn failed(&mut self, error: Error) -> Error {
+        self.word = if self.signature.is_some() { !self.expected } else { self.expected };
+        error
     }
 
     /// Whether it may do anything yet.
@@ -514,6 +521,10 @@ impl Run {
         if channel.is_stranger(self.turn.number, peer) {
             return false; // that is known
         }
+        if Called::of_word(note).is_lost() {
+            self.fail(lost_beyond(peer));
+            return true;
+        }
         match channel.quarrel(self.turn.number, self.called(), peer, Called::of_word(note)) {
             Quarrel::None => true,
             Quarrel::Alike(error) | Quarrel::Before(error) => {
@@ -585,6 +596,10 @@ impl Run {
 
     #[cold]
     fn fail(&mut self, error: Error) {
+        if error.class() == ErrorClass::ProcAborted {
+            // Others count on this rank, and may not need who is gone themselves: they are to hear of it.
+            self.word = Called::LOST.word(0);
+        }
         self.failure.get_or_insert(error);
     }
 
@@ -644,6 +659,12 @@ fn too_short(peer: Peer, sent: u64, expected: u64) -> Error {
     let peer = Source(source(peer));
     let text = format!("{peer} sends {sent} bytes, where {expected} are expected");
     Error::new(ErrorClass::Truncate, text)
+}
+
+#[cold]
+fn lost_beyond(peer: Peer) -> Error {
+    let text = format!("{} has lost a process that takes part", Source(source(peer)));
+    Error::new(ErrorClass::ProcAborted, text)
 }
 
 #[cold]

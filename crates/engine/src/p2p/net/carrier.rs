@@ -105,10 +105,19 @@ impl Carrier {
         }
     }
 
+    /// Whether there may be anything to send or to take.
+    pub(super) fn has_work(&mut self) -> bool {
+        let has_another_wish = self.into.as_mut().is_some_and(|(sender, _)| sender.wish() != self.wish);
+        !self.waiting.is_empty() || self.has_more() || has_another_wish || self.owes_a_word()
+    }
+
+    fn has_more(&self) -> bool {
+        self.out.as_ref().is_some_and(Receiver::has_arrival)
+    }
+
     /// Whether the peer has all that was to be told it.
     pub(super) fn is_quiet(&self) -> bool {
-        let has_more = self.out.as_ref().is_some_and(Receiver::has_arrival);
-        self.is_gone || self.posted == 0 && !has_more
+        self.is_gone || self.posted == 0 && !self.has_more()
     }
 
     /// Takes in a frame; it waits until it is its turn. One that has come before, or cannot have come, is dropped.

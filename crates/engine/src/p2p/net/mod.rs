@@ -342,8 +342,10 @@ impl P2p {
         }
         net.completions = completions;
         for carrier in 0..net.carriers.len() {
-            any |= net.bring_in(carrier, peers, arena);
-            any |= net.send_out(carrier);
+            if net.carriers[carrier].has_work() {
+                any |= net.bring_in(carrier, peers, arena);
+                any |= net.send_out(carrier);
+            }
         }
         any | self.serve_remote()
     }
