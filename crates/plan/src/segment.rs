@@ -171,7 +171,7 @@ impl Stream {
         }
     }
 
-    /// The part of a rank that is the writer of `reader` as well: pulls and posts by `pull_and_post`, then gives
+    /// The part of a rank that writes for `readers` as well: pulls and posts by `pull_and_post`, then gives
     /// credit.
     ///
     /// What it pulls `LAG` behind it posts `LAG` behind, and so waits for credit twice as far behind.
@@ -179,12 +179,12 @@ impl Stream {
         &self,
         builder: &mut Builder,
         lines: StreamLines,
-        reader: u32,
+        readers: impl Iterator<Item = u32>,
         pull_and_post: impl FnOnce(&mut Builder),
     ) {
         if let Some(credit) = lines.credit {
             builder.delay(2 * Self::LAG);
-            builder.wait(reader, credit);
+            readers.for_each(|reader| builder.wait(reader, credit));
         }
         self.read(builder, lines, pull_and_post);
     }

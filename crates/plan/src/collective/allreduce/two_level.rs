@@ -23,8 +23,8 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let (count, ranks) = (levels.count(), levels.largest());
     let shape_of_node = Shape { ranks, nodes: Nodes::One, ..*shape };
     let node = prices.of_node(ranks);
-    let on_node =
-        reduce::node_flat::cost(&shape_of_node, &node) + bcast::node_flat::cost(&shape_of_node, &node);
+    let on_node = reduce::two_level::cost_on_node(&shape_of_node, &node)
+        + bcast::two_level::cost_on_node(&shape_of_node, &node);
     recursive_doubling::part_cost(Stream::of(shape).segments, count, &prices.of_leaders(count)) + on_node
 }
 

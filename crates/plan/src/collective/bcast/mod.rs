@@ -6,6 +6,7 @@ pub(super) mod between;
 mod binomial;
 pub(crate) mod knomial;
 pub(crate) mod node_flat;
+pub(crate) mod node_tree;
 pub(crate) mod two_level;
 
 use oxmpi_base::Function;
@@ -23,6 +24,12 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     recv: Side::one(Whose::Everybody),
     combines: Combines::Nothing,
     has_one_buffer: true,
-    within: &[&node_flat::ALGORITHM, &binomial::ALGORITHM, &knomial::ALGORITHM, &two_level::ALGORITHM],
+    within: &[
+        &node_flat::ALGORITHM,
+        &node_tree::ALGORITHM,
+        &binomial::ALGORITHM,
+        &knomial::ALGORITHM,
+        &two_level::ALGORITHM,
+    ],
     between: between::ALGORITHMS,
 };

@@ -4,7 +4,7 @@
 //! posted and pulled.
 
 use crate::build::{Builder, Origin, Seat};
-use crate::collective::bcast::{knomial, node_flat};
+use crate::collective::bcast::{knomial, node_flat, node_tree};
 use crate::peers::levels::Levels;
 use crate::peers::ring;
 use crate::prices::Prices;
@@ -19,7 +19,12 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let (count, ranks) = (levels.count(), levels.largest());
     let node = Shape { ranks, nodes: Nodes::One, ..*shape };
     let between = knomial::part_cost(Stream::of(shape).segments, count, &prices.of_leaders(count));
-    between + node_flat::cost(&node, &prices.of_node(ranks))
+    between + cost_on_node(&node, &prices.of_node(ranks))
+}
+
+/// What [`on_node`] costs.
+pub(crate) fn cost_on_node(node: &Shape, prices: &Prices<'_>) -> Cost {
+    if node.ranks > MANY_RANKS { node_tree::cost(node, prices) } else { node_flat::cost(node, prices) }
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
@@ -53,5 +58,9 @@ pub(crate) fn on_node(builder: &mut Builder, levels: &Levels, shape: &Shape, ran
     }
     let node = Shape { root, ranks, nodes: Nodes::One, ..*shape };
     let seat = Seat { rank_of: &|place| fellows.at(place), send: Origin::RECV, recv: Origin::RECV };
-    builder.splice(node_flat::plan(&node, levels.place(rank), false), &seat, arrived);
+    let plan = if ranks > MANY_RANKS { node_tree::plan } else { node_flat::plan };
+    builder.splice(plan(&node, levels.place(rank), false), &seat, arrived);
 }
+
+/// More ranks of a node than these are reached by a tree of lines.
+pub(crate) const MANY_RANKS: u32 = 32;

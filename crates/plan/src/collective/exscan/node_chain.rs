@@ -20,7 +20,7 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
         builder.post(lines.data, own);
     } else if rank < shape.ranks - 1 {
         let sum = stream.segments.span(Buf::Scratch, builder.scratch(shape.bytes).offset);
-        stream.pass_on(&mut builder, lines, rank + 1, |builder| {
+        stream.pass_on(&mut builder, lines, std::iter::once(rank + 1), |builder| {
             builder.pull_reduce(rank - 1, lines.data, 0, sum, Take::Left { right: own });
             builder.post(lines.data, sum);
             builder.pull(rank - 1, lines.data, 0, result);

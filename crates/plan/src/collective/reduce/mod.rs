@@ -8,6 +8,7 @@ mod binomial;
 pub(crate) mod knomial;
 pub(crate) mod node_flat;
 mod node_sliced;
+pub(crate) mod node_tree;
 pub(crate) mod two_level;
 
 use oxmpi_base::Function;
@@ -28,6 +29,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     within: &[
         &node_flat::ALGORITHM,
         &node_sliced::ALGORITHM,
+        &node_tree::ALGORITHM,
         &binomial::ALGORITHM,
         &knomial::ALGORITHM,
         &two_level::ALGORITHM,

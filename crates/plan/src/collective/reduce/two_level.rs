@@ -4,7 +4,8 @@
 //! consecutive counts as several.
 
 use crate::build::{Builder, Origin, Seat};
-use crate::collective::reduce::{knomial, node_flat};
+use crate::collective::bcast::two_level::MANY_RANKS;
+use crate::collective::reduce::{knomial, node_flat, node_tree};
 use crate::peers::levels::Levels;
 use crate::peers::ring;
 use crate::prices::Prices;
@@ -22,7 +23,17 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let (count, ranks) = (levels.count(), levels.largest());
     let node = Shape { ranks, nodes: Nodes::One, ..*shape };
     let between = knomial::part_cost(Stream::of(shape).segments, count, &prices.of_leaders(count));
-    between + node_flat::cost(&node, &prices.of_node(ranks))
+    between + cost_on_node(&node, &prices.of_node(ranks))
+}
+
+/// What [`on_node`] costs.
+pub(crate) fn cost_on_node(node: &Shape, prices: &Prices<'_>) -> Cost {
+    if takes_tree(node) { node_tree::cost(node, prices) } else { node_flat::cost(node, prices) }
+}
+
+/// Whether a node has so many ranks that a tree is better.
+fn takes_tree(node: &Shape) -> bool {
+    node.ranks > MANY_RANKS && node_tree::is_in_order(node)
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
@@ -62,5 +73,6 @@ pub(crate) fn on_node(builder: &mut Builder, levels: &Levels, shape: &Shape, ran
     let root = Root::Rank(levels.place_of_leader(rank));
     let node = Shape { root, ranks, nodes: Nodes::One, ..*shape };
     let seat = Seat { rank_of: &|place| fellows.at(place), send: Origin::SEND, recv: sum };
-    builder.splice(node_flat::plan(&node, levels.place(rank), false), &seat, &[]);
+    let plan = if takes_tree(&node) { node_tree::plan } else { node_flat::plan };
+    builder.splice(plan(&node, levels.place(rank), false), &seat, &[]);
 }

@@ -45,7 +45,7 @@ fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
             builder.copy(own, result, &[]);
         }
     } else if rank < shape.ranks - 1 {
-        stream.pass_on(&mut builder, lines, rank + 1, |builder| {
+        stream.pass_on(&mut builder, lines, std::iter::once(rank + 1), |builder| {
             combine(builder);
             builder.post(lines.data, result);
         });
