@@ -52,6 +52,11 @@ impl Segments {
         Self { count: 1, bytes: total, total }
     }
 
+    /// Cuts `total` bytes into segments of `bytes` bytes.
+    pub(crate) fn of_length(bytes: u64, total: u64) -> Self {
+        Self { count: total.div_ceil(bytes).max(1), bytes, total }
+    }
+
     /// Scratch memory for a segment at a time, as long as the segment is.
     pub(crate) fn operand(&self, builder: &mut Builder) -> Span {
         if self.bytes * self.count == self.total {

@@ -59,6 +59,11 @@ impl Slices {
         }
     }
 
+    /// The segments of which these are the slices.
+    pub(crate) fn whole(&self) -> Segments {
+        Segments::of_length(self.segment_bytes, self.total)
+    }
+
     /// The slice that `owner` combines.
     pub(crate) fn of(&self, buf: Buf, owner: u32) -> Span {
         self.of_all(buf, owner..owner + 1)

@@ -4,6 +4,7 @@
 
 mod between;
 pub(crate) mod bruck;
+mod lanes;
 mod node_flat;
 mod ring;
 mod two_level;
@@ -23,6 +24,12 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     recv: Side::each(Whose::Everybody),
     combines: Combines::Nothing,
     has_one_buffer: false,
-    within: &[&node_flat::ALGORITHM, &ring::ALGORITHM, &bruck::ALGORITHM, &two_level::ALGORITHM],
+    within: &[
+        &node_flat::ALGORITHM,
+        &ring::ALGORITHM,
+        &bruck::ALGORITHM,
+        &two_level::ALGORITHM,
+        &lanes::ALGORITHM,
+    ],
     between: between::ALGORITHMS,
 };

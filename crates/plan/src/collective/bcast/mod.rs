@@ -5,6 +5,7 @@
 pub(super) mod between;
 mod binomial;
 pub(crate) mod knomial;
+mod lanes;
 pub(crate) mod node_flat;
 pub(crate) mod node_tree;
 pub(crate) mod two_level;
@@ -30,6 +31,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &binomial::ALGORITHM,
         &knomial::ALGORITHM,
         &two_level::ALGORITHM,
+        &lanes::ALGORITHM,
     ],
     between: between::ALGORITHMS,
 };

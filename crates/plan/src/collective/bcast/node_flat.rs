@@ -24,7 +24,11 @@ pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
 }
 
 pub(crate) fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
-    let stream = Stream::of(shape);
+    part(Stream::of(shape), shape, rank)
+}
+
+/// The same of a vector that is cut like this.
+pub(crate) fn part(stream: Stream, shape: &Shape, rank: u32) -> Plan {
     let mut builder = Builder::segmented(stream.segments.count);
     let lines = stream.declare(&mut builder, 1);
     let root = shape.root.rank();
