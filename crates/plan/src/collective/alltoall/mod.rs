@@ -3,6 +3,7 @@
 //! MPI-5.0: Collective Communication, All-to-All Scatter/Gather.
 
 mod between;
+mod bruck;
 mod node_flat;
 mod node_whole;
 mod pairwise;
@@ -23,6 +24,12 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     recv: Side::each(Whose::Everybody),
     combines: Combines::Nothing,
     has_one_buffer: false,
-    within: &[&node_flat::ALGORITHM, &node_whole::ALGORITHM, &pairwise::ALGORITHM, &two_level::ALGORITHM],
+    within: &[
+        &node_flat::ALGORITHM,
+        &node_whole::ALGORITHM,
+        &pairwise::ALGORITHM,
+        &bruck::ALGORITHM,
+        &two_level::ALGORITHM,
+    ],
     between: between::ALGORITHMS,
 };

@@ -8,6 +8,7 @@ pub(crate) mod knomial;
 mod lanes;
 pub(crate) mod node_flat;
 pub(crate) mod node_tree;
+mod scatter_allgather;
 pub(crate) mod two_level;
 
 use oxmpi_base::Function;
@@ -30,6 +31,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &node_tree::ALGORITHM,
         &binomial::ALGORITHM,
         &knomial::ALGORITHM,
+        &scatter_allgather::ALGORITHM,
         &two_level::ALGORITHM,
         &lanes::ALGORITHM,
     ],
