@@ -67,7 +67,10 @@ impl Ladder {
     fn best(&self, shape: &Shape, given_up: &[&'static Algorithm], machine: &Machine) -> &'static Algorithm {
         let prices = Prices::of(shape, machine);
         let best = |is_open: &dyn Fn(&'static Algorithm) -> bool| {
-            let open = candidates(shape).iter().copied().filter(|&one| one.admits(shape) && is_open(one));
+            // The last choice stays it where another one costs the same.
+            let last = self.steps.last().copied().filter(|_| shape.bytes > 1);
+            let all = last.into_iter().chain(candidates(shape).iter().copied());
+            let open = all.filter(|&one| one.admits(shape) && is_open(one));
             cheapest(open.map(|one| (one, one.priced(shape, &prices))))
         };
         best(&|one| !given_up.iter().any(|&other| std::ptr::eq(one, other)))

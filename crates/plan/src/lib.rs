@@ -42,6 +42,7 @@ mod print;
 mod segment;
 mod select;
 mod shape;
+pub mod simulate;
 mod slices;
 mod svg;
 pub mod verify;

@@ -3,15 +3,18 @@
 //! Formulas price ranks as if all were as far from each other as the farthest ones; the simulation knows who is where.
 
 use crate::cost::Cost;
-use crate::{Holds, Machine, Shape};
+use crate::{Holds, Machine, Nodes, Shape};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prices<'a> {
     machine: &'a Machine,
+    ranks: u32,
     /// The most ranks of a node.
     on_node: u32,
     nodes: u32,
+    /// Over so many ranks or more everybody is on another node.
+    reach: u32,
     /// What each byte costs more than in a cache.
     stream_byte_ns: f64,
 }
@@ -28,17 +31,41 @@ impl<'a> Prices<'a> {
         } else {
             (shape.nodes.largest(shape.ranks), shape.nodes.count(shape.ranks))
         };
-        Self { machine, on_node, nodes, stream_byte_ns: machine.stream_byte_ns * beyond }
+        // Where ranks are placed without a rule, neighbours are as far from each other as anybody.
+        let reach = if let Nodes::Irregular(_) = shape.nodes { 1 } else { on_node };
+        Self {
+            machine,
+            ranks: shape.ranks,
+            on_node,
+            nodes,
+            reach,
+            stream_byte_ns: machine.stream_byte_ns * beyond,
+        }
+    }
+
+    /// The nodes that ranks are on.
+    pub(crate) fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    /// The same of two places of a node.
+    pub(crate) fn hop_between(&self, one: u32, other: u32) -> Cost {
+        Cost::hops(self.machine.hop_ns(one, other, self.on_node))
+    }
+
+    /// Whether two places of a node are far from each other.
+    pub(crate) fn are_far_between(&self, one: u32, other: u32) -> bool {
+        self.machine.are_far(one, other)
     }
 
     /// Prices among `ranks` ranks of a node.
     pub(crate) fn of_node(&self, ranks: u32) -> Self {
-        Self { on_node: ranks, nodes: 1, ..*self }
+        Self { ranks, on_node: ranks, nodes: 1, reach: ranks, ..*self }
     }
 
     /// Prices among one rank of each of so many nodes, counted as neighbours.
     pub(crate) fn of_leaders(&self, nodes: u32) -> Self {
-        Self { on_node: 1, nodes, ..*self }
+        Self { ranks: nodes, on_node: 1, nodes, reach: 1, ..*self }
     }
 
     /// Until a rank has seen what another one of its node has posted.
@@ -94,14 +121,24 @@ impl<'a> Prices<'a> {
         self.moved(bytes, self.machine.reduce_byte_ns)
     }
 
-    /// What a message inside a node costs either end, apart from its hop.
-    pub(crate) fn half_message(&self, bytes: f64) -> Cost {
-        Cost::actions(0.5 * self.machine.message_ns) + self.moved(bytes, 0.5 * self.machine.message_byte_ns)
+    /// What a message inside a node costs its sender.
+    pub(crate) fn sending(&self, bytes: f64) -> Cost {
+        self.end_of_message(SENDERS_SHARE, bytes)
+    }
+
+    /// What it costs its receiver, apart from its hop.
+    pub(crate) fn receiving(&self, bytes: f64) -> Cost {
+        self.end_of_message(1.0 - SENDERS_SHARE, bytes)
+    }
+
+    fn end_of_message(&self, share: f64, bytes: f64) -> Cost {
+        let copy = self.moved(bytes, share * self.machine.message_byte_ns);
+        Cost::actions(0.5 * self.machine.message_ns) + copy
     }
 
     /// A message inside a node.
     fn message_on_node(&self, bytes: f64) -> Cost {
-        self.hop() + 2.0 * self.half_message(bytes)
+        self.sending(bytes) + self.hop() + self.receiving(bytes)
     }
 
     /// What a message between nodes costs either end's core.
@@ -127,33 +164,47 @@ impl<'a> Prices<'a> {
 
     /// A message to a rank that is `distance` ranks away, where few others send.
     pub(crate) fn message(&self, distance: u32, bytes: f64) -> Cost {
-        if self.nodes > 1 && distance >= self.on_node {
+        if self.crosses(distance) {
             self.message_between_nodes(1.0, bytes)
         } else {
             self.message_on_node(bytes)
         }
     }
 
-    /// A message to a rank that is `distance` ranks away, where everybody sends one as far.
+    /// Messages between all ranks whose numbers differ in the bit `distance` alone.
     pub(crate) fn exchange(&self, distance: u32, bytes: f64) -> Cost {
+        let stays = distance < self.reach && self.reach.is_multiple_of(distance.saturating_mul(2).max(1));
+        if stays { self.message_on_node(bytes) } else { self.shift(distance, bytes) }
+    }
+
+    /// Messages of all ranks to those that are `distance` ranks further on: a part of them leave their node.
+    pub(crate) fn shift(&self, distance: u32, bytes: f64) -> Cost {
         let inside = self.message_on_node(bytes);
-        // Powers of two that divide a node stay in it; of others a part leaves it.
-        let stays = distance < self.on_node && self.on_node.is_multiple_of(distance.saturating_mul(2).max(1));
-        if self.nodes == 1 || stays {
+        if self.nodes == 1 {
             return inside;
         }
-        let crossing = distance.min(self.on_node);
+        let crossing = if self.crosses(distance) { self.on_node } else { distance };
         let share = f64::from(crossing) / f64::from(self.on_node);
         share * self.message_between_nodes(crossing.into(), bytes) + (1.0 - share) * inside
     }
 
-    /// What another message costs who sends or receives several at a time over this distance.
-    pub(crate) fn another_message(&self, distance: u32, bytes: f64) -> Cost {
-        if self.nodes > 1 && distance >= self.on_node {
-            self.net_overhead().beside(Cost::port(self.passage_ns(bytes)))
-        } else {
-            self.half_message(bytes)
-        }
+    /// What another message costs who sends several at a time over this distance.
+    pub(crate) fn another_sent(&self, distance: u32, bytes: f64) -> Cost {
+        if self.crosses(distance) { self.another_crossing(bytes) } else { self.sending(bytes) }
+    }
+
+    /// What another message costs who receives several at a time over this distance.
+    pub(crate) fn another_received(&self, distance: u32, bytes: f64) -> Cost {
+        if self.crosses(distance) { self.another_crossing(bytes) } else { self.receiving(bytes) }
+    }
+
+    fn another_crossing(&self, bytes: f64) -> Cost {
+        self.net_overhead().beside(Cost::port(self.passage_ns(bytes)))
+    }
+
+    /// Whether the ranks of a node are all on another one after so many ranks.
+    fn crosses(&self, distance: u32) -> bool {
+        self.nodes > 1 && distance >= self.reach
     }
 
     /// What rounds over the distances 1, 2, 4 ... among `ranks` ranks cost together.
@@ -172,7 +223,8 @@ impl<'a> Prices<'a> {
         if self.nodes == 1 {
             return self.message_on_node(bytes);
         }
-        let crossing = 1.0 / f64::from(self.on_node);
+        let leaving = if self.reach == 1 { self.ranks } else { self.nodes };
+        let crossing = (f64::from(leaving) / f64::from(self.ranks - 1)).min(1.0);
         let between = self.message_between_nodes(1.0, bytes);
         let inside = self.message_on_node(bytes);
         let wave = crossing * between + (1.0 - crossing) * inside;
@@ -185,7 +237,7 @@ impl<'a> Prices<'a> {
         let inside = f64::from(self.on_node - 1);
         let across = f64::from(ranks - self.on_node);
         let rounds = |messages: f64| (messages / window).ceil();
-        let work = inside * (2.0 * self.half_message(bytes) + more);
+        let work = inside * (self.sending(bytes) + self.receiving(bytes) + more);
         let on_node = if inside > 0.0 { work + self.hop() } else { Cost::NONE };
         let cores = across * (2.0 * self.net_overhead() + more);
         let ends = 2.0 * self.net_overhead() + self.net_latency();
@@ -193,18 +245,22 @@ impl<'a> Prices<'a> {
         on_node + cores.beside(rounds(across) * ends).beside(port)
     }
 
-    /// Messages from all others to a rank, or from it to all others.
-    pub(crate) fn fan(&self, ranks: u32, bytes: f64) -> Cost {
+    /// Messages from all others to a rank.
+    pub(crate) fn fan_in(&self, ranks: u32, bytes: f64) -> Cost {
+        self.fan(ranks, bytes, self.receiving(bytes), self.sending(bytes))
+    }
+
+    /// Messages from a rank to all others.
+    pub(crate) fn fan_out(&self, ranks: u32, bytes: f64) -> Cost {
+        self.fan(ranks, bytes, self.sending(bytes), self.receiving(bytes))
+    }
+
+    fn fan(&self, ranks: u32, bytes: f64, here: Cost, there: Cost) -> Cost {
         let inside = f64::from(self.on_node - 1);
         let across = f64::from(ranks - self.on_node);
-        let on_node = inside * self.half_message(bytes);
-        let last = if across > 0.0 {
-            self.net_latency() + self.net_overhead()
-        } else {
-            self.hop() + self.half_message(bytes)
-        };
+        let last = if across > 0.0 { self.net_latency() + self.net_overhead() } else { self.hop() + there };
         let cores = across * self.net_overhead();
-        on_node + cores.beside(Cost::port(across * self.passage_ns(bytes))) + last
+        inside * here + cores.beside(Cost::port(across * self.passage_ns(bytes))) + last
     }
 
     fn moved(&self, bytes: f64, byte_ns: f64) -> Cost {
@@ -215,6 +271,9 @@ impl<'a> Prices<'a> {
         self.machine.are_far(0, self.on_node.saturating_sub(1))
     }
 }
+
+/// How much of copying a message's bytes is the sender's part: reading what another core has written takes longer.
+const SENDERS_SHARE: f64 = 0.4;
 
 /// The most readers of a line of which measurements say nothing.
 const FEW_READERS: u32 = 8;

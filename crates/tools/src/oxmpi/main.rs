@@ -129,6 +129,26 @@ mod tests {
     }
 
     #[test]
+    fn simulations_say_what_the_time_is_spent_on() {
+        let file = std::env::temp_dir().join(format!("oxmpi-goal-{}", std::process::id()));
+        let path = file.to_str().expect("temporary folders have names");
+        let usual =
+            ["plan", "simulate", "allreduce", "-n", "1048576", "--ranks-per-node", "64", "--bytes", "8"];
+        let text = output(&usual).expect("it is well formed");
+        assert!(
+            text.contains("two-level") && text.contains("net") && text.contains("critical path"),
+            "{text}"
+        );
+        let small = ["plan", "simulate", "bcast", "-n", "5", "--ranks-per-node", "2", "--goal", path];
+        output(&small).expect("it is well formed");
+        let goal = std::fs::read_to_string(&file).expect("it has been written");
+        assert!(goal.starts_with("num_ranks 5\n") && goal.contains("rank 4 {"), "{goal}");
+        let error = output(&["plan", "simulate", "bcast", "--groups", "2x2"]).expect_err("one group alone");
+        assert!(error.contains("--groups"), "{error}");
+        std::fs::remove_file(&file).expect("it is there");
+    }
+
+    #[test]
     fn plans_of_two_groups_are_printed_drawn_and_right() {
         let file = std::env::temp_dir().join(format!("oxmpi-plan-{}.svg", std::process::id()));
         let path = file.to_str().expect("temporary folders have names");

@@ -44,8 +44,13 @@ pub const INFO: Manual<'static> = Manual {
 pub const PLAN: Manual<'static> = Manual {
     names: &["oxmpi plan"],
     purpose: "Prints the steps by which ranks carry out a collective",
-    usage: &["COLLECTIVE -n RANKS [options]", "COLLECTIVE --groups RANKSxRANKS [options]"],
-    about: "",
+    usage: &[
+        "COLLECTIVE -n RANKS [options]",
+        "COLLECTIVE --groups RANKSxRANKS [options]",
+        "simulate COLLECTIVE [-n RANKS] [options]",
+    ],
+    about: "With `simulate`, walks the plans of all ranks, up to a million, under a model of the machine, and prints \
+            how long they take and what that is spent on; without -n, what each algorithm takes among 2 to 2^20 ranks.",
     dashes: Dashes::Usual,
     options: &[
         Entry::new(&["n"], &["RANKS"], "ranks of the communicator"),
@@ -76,7 +81,14 @@ pub const PLAN: Manual<'static> = Manual {
             &[],
             "also run the plans of all ranks symbolically, and say whether the result is right",
         ),
-        Entry::new(&["svg"], &["FILE"], "also draw the plans of all ranks").completes(Values::Files),
+        Entry::new(
+            &["goal"],
+            &["FILE"],
+            "with simulate, also write the plans in the language GOAL, which other simulators read",
+        )
+        .completes(Values::Files),
+        Entry::new(&["svg"], &["FILE"], "also draw the plans of all ranks, or the table")
+            .completes(Values::Files),
         HELP,
     ],
     operands: Values::Words(Collective::NAMES),

@@ -1,6 +1,8 @@
 //! `oxmpi plan`: the steps by which a collective would be carried out.
 
 mod between;
+mod chart;
+mod simulate;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -20,7 +22,9 @@ use between::Groups;
 const MAX_RANKS: u32 = 1 << 20;
 
 /// What the command line asks for.
+#[derive(Clone)]
 struct Request {
+    simulates: bool,
     collective: String,
     ranks: u32,
     groups: Option<Groups>,
@@ -38,6 +42,7 @@ struct Request {
     bytes: Option<u64>,
     machine: Option<PathBuf>,
     svg: Option<PathBuf>,
+    goal: Option<PathBuf>,
 }
 
 /// What is said of plans that are right.
@@ -49,6 +54,9 @@ pub fn run(parser: Parser, out: &mut dyn Write) -> Outcome {
         return Ok(out.write_all(manual::PLAN.help().as_bytes())?);
     };
     request.check_size()?;
+    if request.simulates {
+        return simulate::run(&request, out);
+    }
     if let Some(groups) = request.groups {
         return between::run(&request, groups, out);
     }
@@ -80,6 +88,7 @@ impl Request {
     fn parse(mut parser: Parser) -> Outcome<Option<Self>> {
         use lexopt::prelude::*;
         let mut request = Self {
+            simulates: false,
             collective: String::new(),
             ranks: 0,
             groups: None,
@@ -97,6 +106,7 @@ impl Request {
             bytes: None,
             machine: None,
             svg: None,
+            goal: None,
         };
         while let Some(argument) = parser.next()? {
             match argument {
@@ -119,6 +129,8 @@ impl Request {
                     request.per_node = Some(options::number(&mut parser, "--ranks-per-node")?);
                 }
                 Long("svg") => request.svg = Some(parser.value()?.into()),
+                Long("goal") => request.goal = Some(parser.value()?.into()),
+                Value(word) if word == "simulate" && !request.simulates => request.simulates = true,
                 Value(name) if request.collective.is_empty() => request.collective = name.string()?,
                 other => return Err(options::unexpected(&other, &manual::PLAN)),
             }
@@ -151,7 +163,8 @@ impl Request {
     /// Refuses more ranks than there can be, and than can be kept in memory where that is needed.
     fn check_size(&self) -> Outcome {
         let ranks = self.all_ranks();
-        for (option, is_given) in [("--check", self.check), ("--svg", self.svg.is_some())] {
+        let draws = self.svg.is_some() && !self.simulates;
+        for (option, is_given) in [("--check", self.check), ("--svg", draws)] {
             if is_given && ranks > verify::MAX_RANKS {
                 return Err(format!("{option} serves up to {} ranks", verify::MAX_RANKS).into());
             }

@@ -17,7 +17,7 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
 /// What [`append`] costs with blocks of `block` bytes.
 pub(crate) fn part_cost(block: u64, places: u32, prices: &Prices<'_>) -> Cost {
     let sent = |distance: u32| u64::from(distance.min(places - distance)) * block;
-    prices.doubling(places, |distance| prices.exchange(distance, sent(distance) as f64))
+    prices.doubling(places, |distance| prices.shift(distance, sent(distance) as f64))
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

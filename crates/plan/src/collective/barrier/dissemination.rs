@@ -9,7 +9,7 @@ pub(super) const ALGORITHM: Algorithm =
     Algorithm { name: "dissemination", admits: |_| true, cost: Some(cost), plan };
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
-    prices.doubling(shape.ranks, |distance| prices.exchange(distance, 0.0))
+    prices.doubling(shape.ranks, |distance| prices.shift(distance, 0.0))
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -18,7 +18,7 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let (leaders, node) = (prices.of_leaders(count), prices.of_node(largest));
     let come = node.post(0.0) + node.hop() + f64::from(largest - 1) * node.pull(0.0);
     let leave = node.post(0.0) + node.hop() + node.readers(largest - 1, 0.0) + node.pull(0.0);
-    come + leaders.doubling(count, |distance| leaders.exchange(distance, 0.0)) + leave
+    come + leaders.doubling(count, |distance| leaders.shift(distance, 0.0)) + leave
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -21,11 +21,12 @@ pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>) ->
     let (arity, bytes) = (arity(segments), segments.bytes as f64);
     let more = f64::from(arity - 2);
     let fill = prices.levels(arity, places, |distance| {
-        prices.message(distance, bytes) + more * prices.another_message(distance, bytes)
+        let farthest = distance * (arity - 1);
+        prices.message(farthest, bytes) + more * prices.another_sent(farthest, bytes)
     });
     // The first one sends each segment to all its children before the next one.
-    let pace = prices.levels(2, places, |distance| prices.another_message(distance, bytes));
-    fill + (segments.rounds() - 1.0) * pace
+    let pace = prices.levels(2, places, |distance| prices.another_sent(distance, bytes));
+    fill + (segments.rounds() - 1.0) * pace.beside(prices.another_received(places, bytes))
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -31,7 +31,7 @@ pub(crate) fn tree_cost(shape: &Shape, levels: &Levels, leaders: &Prices<'_>) ->
     let (arity, nodes) = (arity(shape, levels), levels.count());
     let block = (shape.bytes * u64::from(levels.largest())) as f64;
     if arity == nodes {
-        leaders.fan(nodes, block)
+        leaders.fan_in(nodes, block)
     } else {
         leaders.levels(arity, nodes, |distance| leaders.message(distance, f64::from(distance) * block))
     }

@@ -22,9 +22,10 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
 /// What [`part`] costs.
 pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>) -> Cost {
     let (arity, bytes) = (arity(segments), segments.bytes as f64);
-    let another = |distance| prices.another_message(distance, bytes) + prices.reduce(bytes);
+    let another = |distance| prices.another_received(distance, bytes) + prices.reduce(bytes);
     let fill = prices.levels(arity, places, |distance| {
-        prices.message(distance, bytes) + prices.reduce(bytes) + f64::from(arity - 2) * another(distance)
+        let farthest = distance * (arity - 1);
+        prices.message(farthest, bytes) + prices.reduce(bytes) + f64::from(arity - 2) * another(farthest)
     });
     // The first one combines each segment of all its children before the next one.
     fill + (segments.rounds() - 1.0) * prices.levels(2, places, another)

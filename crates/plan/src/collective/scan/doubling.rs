@@ -14,7 +14,7 @@ pub(crate) const ALGORITHM: Algorithm =
 
 pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
-    prices.doubling(shape.ranks, |distance| prices.exchange(distance, bytes) + prices.reduce(bytes))
+    prices.doubling(shape.ranks, |distance| prices.shift(distance, bytes) + prices.reduce(bytes))
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

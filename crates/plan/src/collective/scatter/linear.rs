@@ -8,7 +8,7 @@ pub(super) const ALGORITHM: Algorithm =
     Algorithm { name: "linear", admits: |_| true, cost: Some(cost), plan };
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
-    prices.fan(shape.ranks, shape.bytes as f64) + prices.copy(shape.bytes as f64)
+    prices.fan_out(shape.ranks, shape.bytes as f64) + prices.copy(shape.bytes as f64)
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

@@ -1,0 +1,109 @@
+//! What an algorithm takes, found out by walking the plans of all ranks under the model of a [`Machine`].
+//!
+//! The model has two levels, each in the manner of LogGP (latency, overhead, gap, gap per byte). Inside a node a post
+//! is seen a hop later, whose length depends on where the two cores lie; who pulls pays for the line and its bytes,
+//! and readers of one line wait for each other. Between nodes a message costs the cores of both ends an overhead,
+//! occupies the ports of both nodes for a gap and for its bytes, and takes the latency in between; ranks of a node
+//! share its port. Everybody begins at once. What a rank waits for decides the *critical path*.
+//!
+//! There are two ways. *Exactly*, every rank is walked, by a queue of events: plans are kept as 16 bytes an action, and
+//! up to [`ACTIONS`] are walked at all. *Folded*, the ranks of one node stand for those of all: right where plans look
+//! the same from every node, because then all nodes do the same at the same time. So the rings of a million ranks are
+//! walked in seconds, too. What is neither short nor folds is [`ErrorClass::Other`].
+
+mod fold;
+mod goal;
+mod program;
+mod world;
+
+#[cfg(test)]
+mod tests;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+
+use crate::prices::Prices;
+use crate::{Algorithm, Cost, Machine, Shape};
+use fold::Fold;
+pub use goal::goal;
+use program::Programs;
+use world::World;
+
+/// What a simulation has found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Simulation {
+    /// When the last rank is done, told apart by what that is spent on along the critical path.
+    pub cost: Cost,
+    /// The critical path from its end: each rank, and when what the next one waited for left it.
+    pub path: Vec<Stop>,
+    /// Actions that were walked.
+    pub actions: u64,
+    /// Ranks that were walked: all, or those of one node that stand for the others.
+    pub walked_ranks: u32,
+}
+
+/// A rank on the critical path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stop {
+    /// Which; where ranks were folded, one of those that do the same.
+    pub rank: u32,
+    /// When it posted, or had sent, what the next stop waited for; when it was done, at the end of the path.
+    pub at_ns: f64,
+}
+
+/// The most actions that are walked.
+pub const ACTIONS: u64 = 200_000_000;
+
+/// Up to so many actions everything is walked exactly.
+const FEW_ACTIONS: u64 = 4_000_000;
+
+/// Walks the plans of all ranks, none of which works in place, for as long as `may_go_on` says, which is asked now and
+/// then.
+///
+/// # Errors
+/// [`ErrorClass::Other`] if that are too many actions, or it may not go on; [`ErrorClass::Arg`] between two groups.
+pub fn simulate(
+    shape: &Shape,
+    algorithm: &Algorithm,
+    machine: &Machine,
+    may_go_on: &dyn Fn() -> bool,
+) -> Result<Simulation> {
+    if shape.is_between() {
+        return Err(Error::new(ErrorClass::Arg, "only collectives of one group can be simulated"));
+    }
+    let expected = Programs::expected_actions(shape, algorithm);
+    if expected > FEW_ACTIONS
+        && let Some(fold) = Fold::of(shape, algorithm)
+        && let Some(simulation) = walk(shape, algorithm, machine, fold, may_go_on)?
+    {
+        return Ok(simulation);
+    }
+    if expected > 2 * ACTIONS {
+        return Err(too_long(algorithm, expected));
+    }
+    let walked = walk(shape, algorithm, machine, Fold::none(shape.ranks), may_go_on)?;
+    Ok(walked.expect("plans that are verified do not deadlock"))
+}
+
+/// `None` if somebody waits for ever, which folding could bring about.
+fn walk(
+    shape: &Shape,
+    algorithm: &Algorithm,
+    machine: &Machine,
+    fold: Fold,
+    may_go_on: &dyn Fn() -> bool,
+) -> Result<Option<Simulation>> {
+    let programs = Programs::of(shape, algorithm, fold.walked, may_go_on)?;
+    World::new(shape, Prices::of(shape, machine), fold, programs).run(may_go_on)
+}
+
+fn given_up() -> Error {
+    Error::new(ErrorClass::Other, "the simulation takes too long, and was given up")
+}
+
+fn too_long(algorithm: &Algorithm, actions: u64) -> Error {
+    let text = format!(
+        "{} takes about {actions} actions, and differently on each node: up to {ACTIONS} are walked",
+        algorithm.name()
+    );
+    Error::new(ErrorClass::Other, text)
+}

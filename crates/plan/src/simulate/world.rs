@@ -1,0 +1,379 @@
+//! The walk: each rank has a clock, and whose clock is least takes the next action.
+//!
+//! So whatever several ranks use in turn, a port or a line, they use in the order of time. A rank that waits is out of
+//! the queue until what it waits for is there.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use oxmpi_base::Result;
+
+use super::fold::Fold;
+use super::program::{Kind, Op, Programs};
+use super::{Simulation, Stop, given_up};
+use crate::prices::Prices;
+use crate::{Cost, MAX_LINES, Shape};
+
+/// See the module.
+pub(super) struct World<'a> {
+    shape: &'a Shape,
+    prices: Prices<'a>,
+    fold: Fold,
+    programs: Programs,
+    ranks: Vec<Rank>,
+    /// Messages under way, by the pair of ranks, in order.
+    messages: HashMap<(u32, u32), VecDeque<Tidings>, BuildHasherDefault<Mixed>>,
+    /// Who waits for a post of a rank.
+    waiting: HashMap<u32, Vec<u32>, BuildHasherDefault<Mixed>>,
+    ports: Vec<Port>,
+    ready: BinaryHeap<Reverse<(u64, u32)>>,
+    trail: Vec<Link>,
+}
+
+/// A rank on its way.
+#[derive(Default)]
+struct Rank {
+    /// The action that is next.
+    next: usize,
+    /// What its time was spent on, along the path by which it got here.
+    spent: Cost,
+    /// The last link of that path; 0 at its beginning.
+    link: u32,
+    /// Messages that it receives and has not awaited: which of its messages, and from whom.
+    arriving: VecDeque<(u32, u32)>,
+    /// Messages that still leave its node: which, and when they have left.
+    leaving: Vec<(u32, f64)>,
+    /// What it has posted on each line, by segment.
+    posts: [Vec<Tidings>; MAX_LINES],
+    /// Until when readers occupy its lines.
+    busy_ns: f64,
+    /// The pair whose message it waits for.
+    awaited: Option<(u32, u32)>,
+}
+
+/// What somebody waits for, as it is there.
+#[derive(Clone, Copy)]
+struct Tidings {
+    /// What the time until then was spent on.
+    spent: Cost,
+    link: u32,
+    /// Who sent it, and when it was his last act.
+    from: Stop,
+    bytes: f32,
+    is_net: bool,
+}
+
+/// What connects a node with the others, either way; when it is free.
+#[derive(Clone, Copy, Default)]
+struct Port {
+    out_ns: f64,
+    in_ns: f64,
+}
+
+/// A stop on a path, and the link before.
+struct Link {
+    stop: Stop,
+    before: u32,
+}
+
+/// So many turns are taken until somebody is asked whether to go on.
+const TURNS: u64 = 1 << 16;
+
+/// What came of an attempt to act.
+enum Next {
+    Acted,
+    Done,
+    Waits,
+}
+
+impl<'a> World<'a> {
+    pub(super) fn new(shape: &'a Shape, prices: Prices<'a>, fold: Fold, programs: Programs) -> Self {
+        let nodes = if fold.walked == shape.ranks { prices.nodes() } else { 1 };
+        let ready = (0..fold.walked).map(|rank| Reverse((0, rank))).collect();
+        Self {
+            shape,
+            prices,
+            fold,
+            ranks: (0..fold.walked as usize)
+                .map(|rank| Rank { next: programs.begins[rank], ..Rank::default() })
+                .collect(),
+            programs,
+            messages: HashMap::default(),
+            waiting: HashMap::default(),
+            ports: vec![Port::default(); nodes as usize],
+            ready,
+            trail: vec![Link { stop: Stop { rank: 0, at_ns: 0.0 }, before: 0 }],
+        }
+    }
+
+    /// Walks to the end; `None` if somebody waits for ever.
+    ///
+    /// # Errors
+    /// If it may not go on.
+    pub(super) fn run(mut self, may_go_on: &dyn Fn() -> bool) -> Result<Option<Simulation>> {
+        let mut done = 0;
+        let mut turns = 0u64;
+        while let Some(Reverse((_, rank))) = self.ready.pop() {
+            turns += 1;
+            if turns.is_multiple_of(TURNS) && !may_go_on() {
+                return Err(given_up());
+            }
+            loop {
+                match self.act(rank) {
+                    Next::Acted => {}
+                    Next::Waits => break,
+                    Next::Done => {
+                        done += 1;
+                        break;
+                    }
+                }
+                let now = order(self.now(rank));
+                if self.ready.peek().is_some_and(|Reverse((earliest, _))| *earliest < now) {
+                    self.ready.push(Reverse((now, rank)));
+                    break;
+                }
+            }
+        }
+        Ok((done == self.fold.walked).then(|| self.result()))
+    }
+
+    fn result(&self) -> Simulation {
+        let last = (0..self.fold.walked).max_by(|&one, &other| self.now(one).total_cmp(&self.now(other)));
+        let last = last.expect("there is a rank");
+        let end = &self.ranks[last as usize];
+        let mut path = vec![Stop { rank: last, at_ns: end.spent.total_ns() }];
+        let mut link = end.link;
+        while link != 0 {
+            path.push(self.trail[link as usize].stop);
+            link = self.trail[link as usize].before;
+        }
+        Simulation {
+            cost: end.spent,
+            path,
+            actions: self.programs.ops.len() as u64,
+            walked_ranks: self.fold.walked,
+        }
+    }
+
+    fn now(&self, rank: u32) -> f64 {
+        self.ranks[rank as usize].spent.total_ns()
+    }
+
+    fn spend(&mut self, rank: u32, cost: Cost) {
+        self.ranks[rank as usize].spent += cost;
+    }
+
+    /// Lets `rank` act, if what it needs is there.
+    fn act(&mut self, rank: u32) -> Next {
+        let state = &self.ranks[rank as usize];
+        if state.next == self.programs.begins[rank as usize + 1] {
+            return self.finish(rank);
+        }
+        let op = self.programs.ops[state.next];
+        let bytes = f64::from(op.bytes);
+        let can = match op.kind {
+            Kind::Await => self.await_message(rank, op.number),
+            Kind::Pull | Kind::PullReduce => self.pull(rank, op),
+            Kind::Copy => self.simply(rank, self.prices.copy(bytes)),
+            Kind::Reduce => self.simply(rank, self.prices.reduce(bytes)),
+            Kind::Post => self.post(rank, op),
+            Kind::Receive => {
+                self.ranks[rank as usize].arriving.push_back((op.number, op.peer));
+                true
+            }
+            Kind::Send => self.send(rank, op),
+        };
+        self.ranks[rank as usize].next += usize::from(can);
+        if can { Next::Acted } else { Next::Waits }
+    }
+
+    fn simply(&mut self, rank: u32, cost: Cost) -> bool {
+        self.spend(rank, cost);
+        true
+    }
+
+    fn post(&mut self, rank: u32, op: Op) -> bool {
+        self.spend(rank, self.prices.post(f64::from(op.bytes)));
+        let tidings = self.tidings(rank, op.bytes, false);
+        let state = &mut self.ranks[rank as usize];
+        debug_assert_eq!(state.posts[usize::from(op.line)].len(), op.number as usize, "in order");
+        state.posts[usize::from(op.line)].push(tidings);
+        for reader in self.waiting.remove(&rank).unwrap_or_default() {
+            self.wake(reader, tidings.from.at_ns);
+        }
+        true
+    }
+
+    /// What is to be known of what `rank` has just done.
+    fn tidings(&self, rank: u32, bytes: f32, is_net: bool) -> Tidings {
+        let Rank { spent, link, .. } = self.ranks[rank as usize];
+        Tidings { spent, link, from: Stop { rank, at_ns: spent.total_ns() }, bytes, is_net }
+    }
+
+    fn wake(&mut self, rank: u32, at_ns: f64) {
+        let time = order(self.now(rank).max(at_ns));
+        self.ready.push(Reverse((time, rank)));
+    }
+
+    fn pull(&mut self, rank: u32, op: Op) -> bool {
+        let poster = self.fold.walked_for(op.peer);
+        let Rank { posts, busy_ns, .. } = &self.ranks[poster as usize];
+        let busy_ns = *busy_ns;
+        let Some(&(mut seen)) = posts[usize::from(op.line)].get(op.number as usize) else {
+            self.waiting.entry(poster).or_default().push(rank);
+            return false;
+        };
+        seen.spent += self.hop_between(rank, op.peer);
+        self.wait_for(rank, seen);
+        // Others may be reading what this peer has posted.
+        let now_ns = self.now(rank);
+        self.spend(rank, Cost::readers((busy_ns - now_ns).max(0.0)));
+        let occupied_ns = self.prices.occupied_ns(f64::from(op.bytes));
+        self.ranks[poster as usize].busy_ns = now_ns.max(busy_ns) + occupied_ns;
+        let place = |rank| self.shape.nodes.place(rank);
+        let is_far = self.prices.are_far_between(place(rank), place(op.peer));
+        let bytes = f64::from(op.bytes);
+        let price = match op.kind {
+            Kind::PullReduce => self.prices.pull_reduce_from(is_far, bytes),
+            _ => self.prices.pull_from(is_far, bytes),
+        };
+        self.simply(rank, price)
+    }
+
+    /// Moves the clock of `rank` on to where `tidings` are there, if that is later.
+    fn wait_for(&mut self, rank: u32, tidings: Tidings) {
+        let state = &mut self.ranks[rank as usize];
+        if tidings.spent.total_ns() > state.spent.total_ns() {
+            state.spent = tidings.spent;
+            state.link = u32::try_from(self.trail.len()).expect("fewer waits than actions");
+            self.trail.push(Link { stop: tidings.from, before: tidings.link });
+        }
+    }
+
+    fn send(&mut self, rank: u32, op: Op) -> bool {
+        let bytes = f64::from(op.bytes);
+        let is_net = !self.shape.nodes.shares(rank, op.peer);
+        let to = self.fold.walked_for(op.peer);
+        let mut tidings;
+        if is_net {
+            self.spend(rank, self.prices.net_overhead());
+            tidings = self.tidings(rank, op.bytes, true);
+            let passage_ns = self.prices.passage_ns(bytes);
+            let [out, into] = [rank, to].map(|rank| self.port_of(rank));
+            let leaves_ns = tidings.from.at_ns.max(self.ports[out].out_ns);
+            self.ports[out].out_ns = leaves_ns + passage_ns;
+            let state = &mut self.ranks[rank as usize];
+            if state.leaving.len() == state.leaving.capacity() {
+                state.leaving.retain(|(_, left_ns)| *left_ns > tidings.from.at_ns);
+            }
+            state.leaving.push((op.number, leaves_ns + passage_ns));
+            let latency = self.prices.net_latency();
+            let reaches_ns = leaves_ns + latency.total_ns();
+            let enters_ns = reaches_ns.max(self.ports[into].in_ns);
+            self.ports[into].in_ns = enters_ns + passage_ns;
+            let queued_ns = leaves_ns - tidings.from.at_ns + enters_ns - reaches_ns;
+            tidings.spent += latency + Cost::port(queued_ns + passage_ns);
+        } else {
+            self.spend(rank, self.prices.sending(bytes));
+            tidings = self.tidings(rank, op.bytes, false);
+            tidings.spent += self.hop_between(rank, op.peer);
+        }
+        let pair = self.fold.pair(rank, op.peer);
+        self.messages.entry(pair).or_default().push_back(tidings);
+        if self.ranks[to as usize].awaited == Some(pair) {
+            self.ranks[to as usize].awaited = None;
+            self.wake(to, tidings.spent.total_ns());
+        }
+        true
+    }
+
+    fn hop_between(&self, one: u32, other: u32) -> Cost {
+        let nodes = &self.shape.nodes;
+        self.prices.hop_between(nodes.place(one), nodes.place(other))
+    }
+
+    fn port_of(&self, rank: u32) -> usize {
+        if self.ports.len() == 1 { 0 } else { self.shape.nodes.node_of(rank) as usize }
+    }
+
+    /// Waits for a message of `rank`. What comes from one sender is taken in the order in which it comes.
+    fn await_message(&mut self, rank: u32, number: u32) -> bool {
+        let state = &mut self.ranks[rank as usize];
+        if let Some(index) = state.leaving.iter().position(|(leaving, _)| *leaving == number) {
+            let (_, left_ns) = state.leaving.swap_remove(index);
+            let queued_ns = (left_ns - state.spent.total_ns()).max(0.0);
+            state.spent += Cost::port(queued_ns);
+            return true;
+        }
+        let Some(index) = state.arriving.iter().position(|(arriving, _)| *arriving == number) else {
+            return true; // sent inside the node, or awaited before
+        };
+        let (_, from) = state.arriving[index];
+        if !self.take(rank, from) {
+            return false;
+        }
+        self.ranks[rank as usize].arriving.remove(index);
+        true
+    }
+
+    /// Takes in a message from `from`, if there is one.
+    fn take(&mut self, rank: u32, from: u32) -> bool {
+        let pair = self.fold.pair(from, rank);
+        let Some(queue) = self.messages.get_mut(&pair) else {
+            self.ranks[rank as usize].awaited = Some(pair);
+            return false;
+        };
+        let tidings = queue.pop_front().expect("empty queues are taken away");
+        if queue.is_empty() {
+            self.messages.remove(&pair);
+        }
+        self.wait_for(rank, tidings);
+        let price = if tidings.is_net {
+            self.prices.net_overhead()
+        } else {
+            self.prices.receiving(f64::from(tidings.bytes))
+        };
+        self.simply(rank, price)
+    }
+
+    /// Waits for what has not been awaited.
+    fn finish(&mut self, rank: u32) -> Next {
+        while let Some(&(_, from)) = self.ranks[rank as usize].arriving.front() {
+            if !self.take(rank, from) {
+                return Next::Waits;
+            }
+            self.ranks[rank as usize].arriving.pop_front();
+        }
+        let state = &mut self.ranks[rank as usize];
+        let left_ns = state.leaving.iter().map(|(_, left_ns)| *left_ns).fold(0.0, f64::max);
+        let queued_ns = (left_ns - state.spent.total_ns()).max(0.0);
+        state.spent += Cost::port(queued_ns);
+        state.leaving = Vec::new();
+        Next::Done
+    }
+}
+
+/// A time as a number in the same order.
+fn order(time_ns: f64) -> u64 {
+    time_ns.to_bits() // times are not negative
+}
+
+/// A hash of few instructions, for numbers of ranks.
+#[derive(Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(byte.into()));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        let mixed = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ mixed >> 29;
+    }
+}
