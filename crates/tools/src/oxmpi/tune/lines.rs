@@ -9,7 +9,7 @@ use super::processors::{Processors, Word, least_ns};
 
 const TRIPS: u64 = 2000;
 const TRIALS: usize = 7;
-/// Lines that are posted or pulled one after the other.
+/// Lines that are pulled one after the other.
 const LINES: usize = 64;
 /// So many pairs of processors are looked at, and so many readers.
 const MOST_PAIRS: usize = 64;
@@ -17,7 +17,7 @@ const MOST_READERS: usize = 8;
 /// Who is so much farther is not near.
 const FAR: f64 = 1.5;
 
-/// Constants of hops, posts and pulls.
+/// Constants of hops and pulls.
 pub fn measure(processors: &Processors) -> Vec<Constant> {
     let mut constants = vec![
         ("cores", processors.count() as f64),
@@ -30,12 +30,11 @@ pub fn measure(processors: &Processors) -> Vec<Constant> {
     let partners = (1..processors.count()).step_by(step);
     let hops: Vec<f64> = partners.map(|other| hop_between_ns(processors, [0, other])).collect();
     let (near_cores, near, far) = split(&hops, step);
-    let (post, pull) = post_and_pull_ns(processors);
+    let pull = pull_ns(processors);
     constants.extend([
         ("near_cores", near_cores as f64),
         ("hop_near_ns", near),
         ("hop_far_ns", far),
-        ("post_ns", post),
         ("pull_ns", pull),
     ]);
     constants.extend(reader_ns(processors, pull).map(|reader| ("reader_ns", reader)));
@@ -84,30 +83,28 @@ fn hop_ns(processors: &Processors, pair: [usize; 2], wait: fn(&Word, u64)) -> f6
     processors.run_on(pair, ask, answer)
 }
 
-/// Storing to a line that another processor has read, and reading one that another has written.
-fn post_and_pull_ns(processors: &Processors) -> (f64, f64) {
+/// Reading a line that another processor has written.
+fn pull_ns(processors: &Processors) -> f64 {
+    const ROUNDS: u64 = 100;
     let lines: Vec<Word> = (0..LINES).map(|_| Word::default()).collect();
     let (turn, done) = (Word::default(), Word::default());
-    let rounds = 100;
-    let mut pull = f64::INFINITY;
+    let writer = || {
+        for round in 1..=ROUNDS {
+            lines.iter().for_each(|line| line.set(round));
+            turn.set(round);
+            done.await_value(round);
+        }
+    };
     let reader = || {
-        for round in 1..=rounds {
+        let mut pull = f64::INFINITY;
+        for round in 1..=ROUNDS {
             turn.await_value(round);
             pull = pull.min(least_ns(1, LINES, || assert!(lines.iter().all(|line| line.get() == round))));
             done.set(round);
         }
+        pull
     };
-    let writer = || {
-        let mut post = f64::INFINITY;
-        for round in 1..=rounds {
-            post = post.min(least_ns(1, LINES, || lines.iter().for_each(|line| line.set(round))));
-            turn.set(round);
-            done.await_value(round);
-        }
-        post
-    };
-    let post = processors.run_on(processors.ends(), writer, reader);
-    (post, pull)
+    processors.run_on(processors.ends(), reader, writer)
 }
 
 /// How much longer it takes for each further reader until all have read a line and said so, beyond reading what they

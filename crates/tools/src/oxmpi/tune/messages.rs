@@ -1,10 +1,13 @@
-//! What a message costs between two ranks, which `mpiexec` starts: this program again.
+//! What posts and messages cost between two ranks, which `mpiexec` starts: this program again.
+//!
+//! A post is what is left of a barrier of two when the way of the line is taken off: so the cost of beginning and
+//! ending a run is in it, which threads that share a word do not show.
 
 use std::env;
 use std::io::Write;
 use std::process::Command;
 
-use oxmpi::Communicator;
+use oxmpi::{Communicator, Plan};
 
 use super::Constant;
 use super::processors::{Processors, least_ns};
@@ -18,7 +21,7 @@ const TRIPS: usize = 500;
 const TRIALS: usize = 9;
 const TAG: i32 = 1;
 
-/// Constants of messages.
+/// Constants of posts and messages.
 ///
 /// # Errors
 /// If the ranks cannot be started, or say nothing.
@@ -33,22 +36,24 @@ pub fn measure(processors: &Processors) -> Outcome<Vec<Constant>> {
     let output = command.output().map_err(|error| format!("{}: {error}", mpiexec.display()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let [short, long, hop] = numbers[..] else {
+    let [barrier, short, long, hop] = numbers[..] else {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(
             format!("the ranks that were to send messages ended with {}: {said}", output.status).into()
         );
     };
-    Ok(constants(short, long, hop))
+    Ok(constants(barrier, [short, long], hop))
 }
 
-/// From nanoseconds of a short and of a long message, and of the way of a line between the same processors.
-fn constants(short: f64, long: f64, hop: f64) -> Vec<Constant> {
+/// From nanoseconds of a barrier, of a short and of a long message, and of the way of a line between the same
+/// processors.
+fn constants(barrier: f64, [short, long]: [f64; 2], hop: f64) -> Vec<Constant> {
     let byte = ((long - short) / (LONG - SHORT) as f64).max(0.0);
-    vec![("message_ns", (short - hop).max(0.0)), ("message_byte_ns", byte)]
+    let beyond_hop = |time: f64| (time - hop).max(0.0);
+    vec![("post_ns", beyond_hop(barrier)), ("message_ns", beyond_hop(short)), ("message_byte_ns", byte)]
 }
 
-/// One of the two ranks: the first says how long a short message takes, a long one, and a line.
+/// One of the two ranks: the first says how long a barrier takes, a short message, a long one, and a line.
 ///
 /// # Errors
 /// Those of MPI.
@@ -59,12 +64,31 @@ pub fn run_rank(out: &mut dyn Write) -> Outcome {
     let ends = processors.ends();
     let hop = if world.rank() == 0 { super::lines::hop_between_ns(&processors, ends) } else { 0.0 };
     processors.bind(ends[world.rank() % 2]);
-    world.barrier()?;
+    let barrier = barrier_ns(&world)?;
     let [short, long] = [SHORT, LONG].map(|bytes| trip_ns(&world, bytes));
     if world.rank() == 0 {
-        writeln!(out, "{} {} {hop}", short?, long?)?;
+        writeln!(out, "{barrier} {} {} {hop}", short?, long?)?;
     }
     Ok(())
+}
+
+/// Nanoseconds of a barrier on lines.
+fn barrier_ns(world: &Communicator<'_>) -> oxmpi::Result<f64> {
+    let mut barrier = Some(world.planned(Plan::Algorithm("node-flat")).barrier_init()?);
+    let mut outcome = Ok(());
+    let mut meet = || -> oxmpi::Result<()> {
+        for _ in 0..TRIPS {
+            let Some(request) = barrier.take() else { return Ok(()) };
+            barrier = Some(request.start()?.wait()?);
+        }
+        Ok(())
+    };
+    let took = least_ns(TRIALS, TRIPS, || {
+        if outcome.is_ok() {
+            outcome = meet();
+        }
+    });
+    outcome.map(|()| took)
 }
 
 /// Nanoseconds of a message to the other rank.
@@ -99,9 +123,9 @@ mod tests {
     #[test]
     fn a_message_costs_what_is_beyond_its_line_and_its_bytes() {
         let long = 500.0 + 0.04 * (LONG - SHORT) as f64;
-        let all = constants(500.0, long, 200.0);
-        assert_eq!(all[0], ("message_ns", 300.0));
-        assert!((all[1].1 - 0.04).abs() < 1e-9);
-        assert_eq!(constants(100.0, 50.0, 200.0), [("message_ns", 0.0), ("message_byte_ns", 0.0)]);
+        let all = constants(215.0, [500.0, long], 200.0);
+        assert_eq!(all[..2], [("post_ns", 15.0), ("message_ns", 300.0)]);
+        assert!((all[2].1 - 0.04).abs() < 1e-9);
+        assert!(constants(100.0, [100.0, 50.0], 200.0).iter().all(|(_, value)| *value == 0.0));
     }
 }
