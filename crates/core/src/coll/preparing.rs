@@ -68,8 +68,7 @@ impl Process {
         operation: &Operation,
         wish: Wish,
     ) -> Result<(ChannelKey, Arc<Program>)> {
-        let lines = self.enter().lines_of(comm, operation, wish);
-        let (theirs, channel) = self.open_together(comm, operation, wish, lines)?;
+        let (theirs, channel) = self.open_together(comm, operation, wish, None)?;
         let choice = self.choose(comm, operation, &theirs);
         let choice = choice.inspect_err(|_| self.enter().engine.leave_channel(channel))?;
         if self.shows_plans {
@@ -79,17 +78,18 @@ impl Process {
             return Ok((channel, choice.plan));
         }
         self.enter().engine.leave_channel(channel);
-        let (_, channel) = self.open_together(comm, operation, wish, choice.plan.lines.len())?;
+        let (_, channel) = self.open_together(comm, operation, wish, Some(choice.plan.lines.len()))?;
         Ok((channel, choice.plan))
     }
 
-    /// Opens a channel for runs of so many lines with all others; and what they tell.
+    /// Opens a channel with all others, for runs of so many lines, or as many as what is wished needs; and what they
+    /// tell.
     fn open_together(
         &self,
         comm: &Arc<Communicator>,
         operation: &Operation,
         wish: Wish,
-        lines: usize,
+        lines: Option<usize>,
     ) -> Result<(Records<Preparation>, ChannelKey)> {
         let (mine, lines) = self.enter().prepare(comm, operation, wish, lines);
         let theirs = exchange(self, comm, &mine).and_then(|theirs| agreed(comm.rank(), &mine, theirs));
@@ -177,9 +177,10 @@ impl State {
         comm: &Communicator,
         operation: &Operation,
         wish: Wish,
-        lines: usize,
+        lines: Option<usize>,
     ) -> (Preparation, Option<Lines>) {
         let remote = if comm.is_inter() { comm.peers() } else { 0 };
+        let lines = lines.unwrap_or_else(|| self.lines_of(comm, operation, wish));
         let form = self.engine.form_of_operation(lines, operation.signature.is_some());
         let (offset, lines) = offer_lines(&mut self.engine, comm.size() + remote, form);
         let context = self.engine.p2p.open_context();
