@@ -3,12 +3,13 @@
 //! Every rank shows on its state page what it was told of that, and compares it with what the first one was told that
 //! has come: so a difference is always noticed, and nobody waits for anybody.
 
-use std::env;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
+use std::{env, fs};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::Engine;
-use oxmpi_plan::Overrides;
+use oxmpi_plan::{Machine, Overrides};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -35,6 +36,8 @@ const ALGORITHMS: &str = "OXMPI_ALGORITHMS";
 const CHECK: &str = "OXMPI_CHECK";
 /// The one that asks for reductions whose bits depend on nothing but their arguments and the number of ranks.
 const REPRODUCIBLE: &str = "OXMPI_REPRODUCIBLE";
+/// The one that names a file with the constants of the machine.
+const MACHINE: &str = "OXMPI_MACHINE";
 /// The one that asks to be told which plans persistent collectives get.
 const SHOW_PLANS: &str = "OXMPI_SHOW_PLANS";
 /// The one that says how many seconds to wait to be accepted at a port.
@@ -50,11 +53,18 @@ impl Settings {
     pub fn read() -> Result<Self> {
         let values = [ALGORITHMS, CHECK, REPRODUCIBLE].map(|name| (name, text_of(name)));
         let set = values.iter().filter(|(_, value)| !value.is_empty());
-        let text: Vec<String> = set.map(|(name, value)| format!("{name}={value}")).collect();
+        let mut text: Vec<String> = set.map(|(name, value)| format!("{name}={value}")).collect();
         let [preferred, checks, reproducible] = &values;
         let overrides = Overrides::parse(&preferred.1)?;
         let is_reproducible = flag(reproducible)?;
-        let overrides = if is_reproducible { overrides.without_reductions() } else { overrides };
+        let machine = machine(&text_of(MACHINE))?;
+        text.extend(machine.as_ref().map(|machine| format!("{MACHINE}={:016x}", digest(machine))));
+        let overrides = match machine {
+            // On every machine reductions combine alike, then.
+            _ if is_reproducible => overrides.without_reductions(),
+            Some(machine) => overrides.on(machine),
+            None => overrides,
+        };
         let connect_timeout = match text_of(CONNECT_TIMEOUT) {
             unset if unset.is_empty() => None,
             seconds => Some(parse_seconds(&seconds).map_err(|error| error.about(CONNECT_TIMEOUT))?),
@@ -97,6 +107,25 @@ pub fn parse_seconds(text: &str) -> Result<Duration> {
         .ok_or_else(|| Error::new(ErrorClass::Arg, format!("`{text}` should be a number of seconds above 0")))
 }
 
+/// What a file says of the machine, if one is named.
+///
+/// # Errors
+/// `Arg` if it cannot be read, or says what is no constant of a machine.
+fn machine(file: &str) -> Result<Option<Machine>> {
+    if file.is_empty() {
+        return Ok(None);
+    }
+    let unreadable = |error| Error::new(ErrorClass::Arg, format!("{MACHINE}: {file}: {error}"));
+    let text = fs::read_to_string(file).map_err(unreadable)?;
+    Machine::parse(&text).map(Some).map_err(|error| error.about(file).about(MACHINE))
+}
+
+fn digest(machine: &Machine) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    machine.to_text().hash(&mut hasher);
+    hasher.finish()
+}
+
 fn parse_bytes(text: &str) -> Result<usize> {
     text.parse().map_err(|_| {
         Error::new(ErrorClass::Arg, format!("{KEEP_BYTES} is '{text}', and should be a number of bytes"))
@@ -120,8 +149,27 @@ fn flag((name, value): &(&str, String)) -> Result<bool> {
 fn different(rank: usize, mine: &str, other: usize, theirs: &str) -> Error {
     let [mine, theirs] = [mine, theirs].map(|text| if text.is_empty() { "nothing" } else { text });
     let text = format!(
-        "ranks must have the same {ALGORITHMS}, {CHECK} and {REPRODUCIBLE}: \
+        "ranks must have the same {ALGORITHMS}, {CHECK}, {MACHINE} and {REPRODUCIBLE}: \
          rank {rank} has {mine}, rank {other} has {theirs}"
     );
     Error::new(ErrorClass::Other, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_is_what_its_file_says_and_none_without_one() {
+        assert!(machine("").expect("nothing is asked for").is_none());
+        let file = env::temp_dir().join(format!("oxmpi-machine-{}", std::process::id()));
+        let path = file.to_str().expect("temporary folders have names");
+        fs::write(&file, "hop_far_ns = 123").expect("there is room");
+        let read = machine(path).expect("it is well formed").expect("it is named");
+        assert!((read.hop_far_ns - 123.0).abs() < 1e-9 && digest(&read) != digest(&Machine::default()));
+        fs::write(&file, "hop_fra_ns = 123").expect("there is room");
+        assert!(machine(path).is_err_and(|error| error.text().contains("hop_fra_ns")));
+        fs::remove_file(&file).expect("it is there");
+        assert!(machine(path).is_err_and(|error| error.text().contains(MACHINE)));
+    }
 }

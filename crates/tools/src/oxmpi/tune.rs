@@ -14,6 +14,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use lexopt::Parser;
+use oxmpi_plan::Machine;
 
 use crate::{Outcome, manual, options};
 use processors::Processors;
@@ -37,7 +38,7 @@ pub fn run(parser: Parser, out: &mut dyn Write) -> Outcome {
     if request.is_rank {
         return messages::run_rank(out);
     }
-    let text = to_text(&measure()?);
+    let text = to_text(&measure()?)?;
     match &request.file {
         Some(file) => fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()).into()),
         None => Ok(out.write_all(text.as_bytes())?),
@@ -70,16 +71,33 @@ fn measure() -> Outcome<Vec<Constant>> {
     Ok(constants)
 }
 
-/// As the library reads it.
-fn to_text(constants: &[Constant]) -> String {
+/// As the library reads it; what is not measured is as usual.
+fn to_text(constants: &[Constant]) -> Outcome<String> {
     let line = |&(name, value): &Constant| {
         let is_whole = value >= 1000.0 || value.fract() == 0.0;
         if is_whole { format!("{name} = {value:.0}\n") } else { format!("{name} = {value:.4}\n") }
     };
-    constants.iter().map(line).collect()
+    let lines: String = constants.iter().map(line).collect();
+    let machine = Machine::parse(&lines).map_err(|error| error.text().to_owned())?;
+    Ok(machine.to_text())
 }
 
 fn tell(text: &str) {
     // Who reads it may have gone.
     let _ = writeln!(io::stderr(), "oxmpi tune: {text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_a_machine_and_the_rest_is_as_usual() {
+        let text = to_text(&[("hop_far_ns", 123.456_78), ("cores", 8.0), ("cache_bytes", 33_554_432.0)]);
+        let machine = Machine::parse(&text.expect("all are constants")).expect("it was written");
+        let usual = Machine::default();
+        let expected = Machine { hop_far_ns: 123.4568, cores: 8, cache_bytes: 32 << 20, ..usual };
+        assert_eq!(machine, expected);
+        assert!(to_text(&[("hop", 1.0)]).is_err());
+    }
 }
