@@ -5,6 +5,7 @@ pub(crate) mod distance;
 pub(crate) mod doubling;
 pub(crate) mod groups;
 pub(crate) mod levels;
+pub(crate) mod multiplying;
 pub(crate) mod ring;
 pub(crate) mod runs;
 pub(crate) mod spread;

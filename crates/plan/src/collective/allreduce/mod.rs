@@ -12,6 +12,7 @@ mod node_sliced;
 mod node_tree;
 mod rabenseifner;
 mod recursive_doubling;
+mod recursive_multiplying;
 mod ring;
 mod two_level;
 
@@ -35,6 +36,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &node_sliced::ALGORITHM,
         &node_tree::ALGORITHM,
         &recursive_doubling::ALGORITHM,
+        &recursive_multiplying::ALGORITHM,
         &ring::ALGORITHM,
         &rabenseifner::ALGORITHM,
         &two_level::ALGORITHM,
