@@ -112,11 +112,17 @@ proptest! {
         kind in 0..Collective::ALL.len(),
         elements in prop_oneof![0..40u64, 0..400_000u64],
         unit in prop_oneof![Just(1u32), Just(4), Just(8), Just(12), 1..100u32],
-        (commutative, node) in any::<(bool, bool)>(),
+        commutative in any::<bool>(),
+        nodes in prop_oneof![
+            Just(Nodes::One),
+            (1..5u32).prop_map(|per_node| Nodes::Regular { per_node }),
+            prop::collection::vec(0..4u32, 12).prop_map(|labels| Nodes::of(&labels)),
+        ],
         seed in any::<u64>(),
     ) {
         let shape = shape_of(Collective::ALL[kind], root, ranks, elements, unit);
-        let nodes = if node { Nodes::One } else { Nodes::APART };
+        // A map of others than these ranks is none.
+        let nodes = if matches!(nodes, Nodes::Irregular(_)) && ranks < 12 { Nodes::APART } else { nodes };
         let shape = Shape { commutative, nodes, ..shape };
         let in_place: Vec<bool> = (0..ranks).map(|rank| seed >> rank & 1 == 1).collect();
         let overrides = Overrides::default();
