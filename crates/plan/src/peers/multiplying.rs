@@ -1,9 +1,9 @@
 //! Recursive multiplying for any number of ranks: in each round groups of a few places exchange what they have.
 //!
 //! The number of places is the largest one, not above that of the ranks, without a prime factor above 7; it is written
-//! as a product of radices. The few ranks beyond it are folded: with `surplus` of them, each of the first `surplus` pairs
-//! `(2i, 2i+1)` is one place, for which the odd rank acts. Places are in the order of ranks, and after the rounds with
-//! radices `r`, `s`, ... a place knows of an aligned block of `r s ...` places: so operands can be kept in order.
+//! as a product of radices. The few ranks beyond it are folded: with `surplus` of them, each of the first `surplus`
+//! pairs `(2i, 2i+1)` is one place, for which the odd rank acts. Places are in the order of ranks, and after the rounds
+//! with radices `r`, `s`, ... a place knows of an aligned block of `r s ...` places: so operands can be kept in order.
 
 /// What a rank does.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
-//! Broadcast over two levels by lanes: of what the root posts for its node, each rank there sends its slice to the ranks
-//! at its place on the other nodes, which post it for theirs.
+//! Broadcast over two levels by lanes: of what the root posts for its node, each rank there sends its slice to the
+//! ranks at its place on the other nodes, which post it for theirs.
 //!
-//! A node gets each byte once, and all its ranks receive and send at the same time: for long vectors. For nodes of equal
-//! numbers of consecutive ranks.
+//! A node gets each byte once, and all its ranks receive and send at the same time: for long vectors. For nodes of
+//! equal numbers of consecutive ranks.
 //!
 //! On the root's node the root posts whole segments and waits for credit. On the others a rank receives its slice of
-//! segment `i`, sends on and posts that of `i - 1`, and pulls the others' of `i - 2`. When it posts a slice of `s` it has
-//! pulled those of `s - 2` from all, which had pulled those of `s - 4` before they posted that: four slots suffice.
+//! segment `i`, sends on and posts that of `i - 1`, and pulls the others' of `i - 2`. When it posts a slice of `s` it
+//! has pulled those of `s - 2` from all, which had pulled those of `s - 4` before they posted that: four slots suffice.
 
 use crate::build::{Builder, Origin, Seat};
 use crate::collective::bcast::node_flat;

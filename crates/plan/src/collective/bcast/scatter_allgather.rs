@@ -1,8 +1,8 @@
 //! Broadcast by scatter and allgather (van de Geijn's algorithm): a part for each rank goes down a binomial tree, and
 //! then all parts go around a ring.
 //!
-//! Each rank receives the vector once and sends about twice its length in all, whatever the number of ranks; the latency
-//! is linear in it: for long vectors on few ranks. Nobody is sent what the tree has brought already.
+//! Each rank receives the vector once and sends about twice its length in all, whatever the number of ranks; the
+//! latency is linear in it: for long vectors on few ranks. Nobody is sent what the tree has brought already.
 
 use std::ops::Range;
 
