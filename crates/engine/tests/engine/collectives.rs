@@ -141,7 +141,7 @@ pub fn every_algorithm_gives_the_result_on_few_ranks_for_every_root() {
 }
 
 #[test]
-pub fn every_algorithm_gives_the_result_on_five_to_nine_ranks() {
+fn every_algorithm_gives_the_result_on_five_to_nine_ranks() {
     for ranks in 5..=9u32 {
         let mut world = World::new(ranks, u64::from(ranks));
         let p = u64::from(ranks);

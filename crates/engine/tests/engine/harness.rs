@@ -422,6 +422,11 @@ thread_local! {
     static NODES: Cell<Option<(Split, Conduct)>> = const { Cell::new(None) };
 }
 
+/// How many of so many seeds a test takes: on several nodes fewer, for the memory of a world is never given back.
+pub fn seeds(on_one_node: u64) -> u64 {
+    if NODES.get().is_some() { on_one_node / 16 } else { on_one_node }
+}
+
 /// Runs a test on several nodes.
 pub fn on_nodes(split: Split, conduct: Conduct, test: fn()) {
     NODES.set(Some((split, conduct)));

@@ -45,9 +45,6 @@ macro_rules! everywhere {
 }
 
 everywhere! {
-    collectives::every_algorithm_gives_the_result_on_few_ranks_for_every_root,
-    collectives::every_algorithm_gives_the_result_on_five_to_nine_ranks,
-    collectives::every_algorithm_is_started_again_more_often_than_a_channel_is_deep,
     messages::messages_from_one_sender_are_received_in_the_order_they_were_sent,
     messages::receives_that_name_a_sender_or_a_tag_get_what_they_ask_for_in_order,
     messages::a_synchronous_send_is_complete_only_when_a_receive_has_matched,
@@ -76,6 +73,19 @@ everywhere! {
 }
 
 // These are long.
+
+#[test]
+fn every_algorithm_gives_the_result_on_few_ranks_for_every_root() {
+    let test = crate::collectives::every_algorithm_gives_the_result_on_few_ranks_for_every_root;
+    on_nodes(alone, Conduct::ROUGH, test);
+    on_nodes(in_pairs, Conduct::SMOOTH, test);
+}
+
+#[test]
+fn every_algorithm_is_started_again_more_often_than_a_channel_is_deep() {
+    let test = crate::collectives::every_algorithm_is_started_again_more_often_than_a_channel_is_deep;
+    on_nodes(one_apart, Conduct::ROUGH, test);
+}
 
 #[test]
 fn every_algorithm_carries_vectors_of_many_segments() {

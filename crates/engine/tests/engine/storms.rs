@@ -5,7 +5,7 @@
 
 use oxmpi_engine::{Message, Mode, OpKey, Outcome, Pattern, Received};
 
-use crate::harness::{Lie, Store, World};
+use crate::harness::{Lie, Store, World, seeds};
 use crate::messages::contents;
 use crate::planned::{ANY, plan_receive, plan_send, start};
 
@@ -302,7 +302,7 @@ fn matches(pattern: &Pattern, sent: &Sent) -> bool {
 /// Semantics of Point-to-Point Communication, Order.
 #[test]
 pub fn planned_messages_and_others_keep_their_order_together() {
-    let (seeds, steps) = if cfg!(miri) { (3, 200) } else { (400, 1000) };
+    let (seeds, steps) = if cfg!(miri) { (3, 200) } else { (seeds(400), 1000) };
     for seed in 0..seeds {
         let mut storm = Storm::new(seed);
         storm.run(steps);
@@ -313,7 +313,7 @@ pub fn planned_messages_and_others_keep_their_order_together() {
 /// The same where next to nothing is kept, so that most messages are shown, asked for and sent again.
 #[test]
 pub fn messages_keep_their_order_that_are_only_shown() {
-    let (seeds, steps) = if cfg!(miri) { (2, 400) } else { (200, 4000) };
+    let (seeds, steps) = if cfg!(miri) { (2, 400) } else { (seeds(200), 4000) };
     for seed in 0..seeds {
         let bytes = [0, 300, 2000, 40_000][seed as usize % 4];
         let mut storm = Storm::keeping(seed, Some(bytes));

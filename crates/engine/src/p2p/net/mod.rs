@@ -70,8 +70,8 @@ struct Sending {
 const RECEIVES: usize = 32;
 /// Completions that are read at a time.
 const AT_ONCE: usize = 64;
-/// The rings to and from a peer. It is not that of any other: nothing larger follows.
-const RING: RingSize = RingSize { cells: 64, bulk_bytes: 128 << 10 };
+/// The rings to and from a peer. No other has this size, after which nothing larger follows.
+const RING: RingSize = RingSize { cells: 32, bulk_bytes: 64 << 10 };
 
 impl Net {
     /// # Errors

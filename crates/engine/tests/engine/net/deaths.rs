@@ -125,8 +125,8 @@ fn a_run_with_the_dead_fails_and_the_channel_knows() {
             })
             .collect();
         for round in 0..2 {
-            for rank in 0..3 {
-                world.engines[rank].start(keys[rank]);
+            for (engine, &key) in world.engines.iter_mut().zip(&keys).take(3) {
+                engine.start(key);
             }
             if round == 0 {
                 let before = world.random.below(200);
@@ -134,9 +134,9 @@ fn a_run_with_the_dead_fails_and_the_channel_knows() {
                 kill(&mut world, 3);
             }
             turns(&mut world, 3, 6000);
-            for rank in 0..3 {
-                assert!(world.engines[rank].is_idle(keys[rank]), "seed {seed}, round {round}, rank {rank}");
-                let error = world.engines[rank].outcome(keys[rank]).expect_err("a member is gone");
+            for (engine, &key) in world.engines.iter_mut().zip(&keys).take(3) {
+                assert!(engine.is_idle(key), "seed {seed}, round {round}");
+                let error = engine.outcome(key).expect_err("a member is gone");
                 assert_eq!(error.class(), ErrorClass::ProcAborted, "{error:?}");
             }
         }
