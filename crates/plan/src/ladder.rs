@@ -1,5 +1,5 @@
 //! The choice among algorithms as the length grows: it changes only from step to step of a ladder of lengths, and what
-//! was given up once is not taken again.
+//! was given up once is not taken again, unless what was taken instead does not serve greater lengths.
 //!
 //! Costs have small jumps, at a segment more or less, and two that are nearly equal would take turns. So they are
 //! compared at the steps alone, powers of two and what lies between two of them, from the lowest step upwards. A
@@ -24,6 +24,8 @@ struct Ladder {
     shape: Shape,
     /// The choice at each step as far as they were climbed.
     steps: Vec<&'static Algorithm>,
+    /// The step at which a choice was last forced: all that was given up before is open again.
+    forced: usize,
 }
 
 /// As many as a program has communicators and kinds of calls under way; more are made again.
@@ -39,7 +41,7 @@ impl Ladders {
             if known.len() == KEPT {
                 known.remove(0);
             }
-            known.push(Ladder { shape: class, steps: Vec::new() });
+            known.push(Ladder { shape: class, steps: Vec::new(), forced: 0 });
             known.len() - 1
         });
         let ladder = &mut known[index];
@@ -47,19 +49,22 @@ impl Ladders {
             ladder.climb(machine);
         }
         let chosen = ladder.steps[step];
-        if chosen.admits(shape) {
-            chosen
-        } else {
-            ladder.best(shape, given_up(&ladder.steps[..=step]), machine)
-        }
+        if chosen.admits(shape) { chosen } else { ladder.best(shape, &[], machine) }
     }
 }
 
 impl Ladder {
     /// Decides the next step.
     fn climb(&mut self, machine: &Machine) {
+        if self.steps.len() == 1 {
+            // Where nothing is moved all are as good.
+            self.forced = 1;
+        }
         let shape = Shape { bytes: length_of(self.steps.len(), self.shape.unit), ..self.shape };
-        let chosen = self.best(&shape, given_up(&self.steps), machine);
+        if self.steps.last().is_some_and(|last| !last.admits(&shape)) {
+            self.forced = self.steps.len();
+        }
+        let chosen = self.best(&shape, given_up(&self.steps[self.forced..]), machine);
         self.steps.push(chosen);
     }
 
@@ -80,9 +85,9 @@ impl Ladder {
     }
 }
 
-/// What was chosen before the last choice. Where nothing is moved all are as good, and so the first is not counted.
+/// What was chosen before the last choice.
 fn given_up<'a>(steps: &'a [&'static Algorithm]) -> &'a [&'static Algorithm] {
-    let Some((last, before)) = steps.get(1..).and_then(<[_]>::split_last) else { return &[] };
+    let Some((last, before)) = steps.split_last() else { return &[] };
     let first = before.iter().rposition(|step| !std::ptr::eq(*step, *last)).map_or(0, |index| index + 1);
     &before[..first]
 }
