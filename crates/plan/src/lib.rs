@@ -7,13 +7,14 @@
 //!   [`inter`]. Collectives with blocks of different lengths are a [`pattern`].
 //! - [`select()`] takes the cheapest admissible algorithm, or the one an [`Overrides`] names; [`compile`]
 //!   makes the plan.
-//! - [`verify`] runs the plans of all ranks symbolically; [`svg()`] draws them.
+//! - A [`Machine`] says what elementary actions cost, a [`Cost`] what an algorithm takes there, [`why()`] what decided.
+//! - [`verify`] runs the plans of all ranks symbolically; [`simulate`] finds what they take; [`svg()`] draws them.
 //!
 //! # To add an algorithm
 //!
 //! 1. Write `collective/<it>/<name>.rs`: a module comment that says what it is, what it costs and what it needs,
 //!    and one `pub(super) const ALGORITHM`. Append steps with the `Builder`; take peers from `peers/`, and
-//!    costs from `machine.rs`.
+//!    costs from `prices.rs`.
 //! 2. List it in `collective/<it>/mod.rs`.
 //! 3. Run the tests. Every listed algorithm is verified over the whole grid of shapes, and selection,
 //!    overrides, `oxmpi plan` and pictures know it.
