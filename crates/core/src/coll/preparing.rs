@@ -69,7 +69,29 @@ impl Process {
         wish: Wish,
     ) -> Result<(ChannelKey, Arc<Program>)> {
         let (theirs, channel) = self.open_together(comm, operation, wish, None)?;
-        let choice = self.choose(comm, operation, &theirs);
+        let everybody = || theirs.local.iter().chain(&theirs.remote);
+        let known = everybody().map(|other| other.known).reduce(Known::of_both);
+        let known = known.expect("this rank is one of them");
+        if self.shows_plans || everybody().any(|other| other.wish != Wish::default()) {
+            let wishes = everybody().map(|other| other.wish).collect();
+            return self.bind_as_wished(comm, operation, wishes, known, channel);
+        }
+        let plan = self.plan_among(comm, operation, known);
+        let plan = plan.inspect_err(|_| self.enter().engine.leave_channel(channel))?;
+        Ok((channel, plan))
+    }
+
+    /// The same of ranks with these wishes, on a channel for what each has wished, or on another one.
+    #[cold]
+    fn bind_as_wished(
+        &self,
+        comm: &Arc<Communicator>,
+        operation: &Operation,
+        wishes: Vec<Wish>,
+        known: Known,
+        channel: ChannelKey,
+    ) -> Result<(ChannelKey, Arc<Program>)> {
+        let choice = self.choose(comm, operation, &wishes, known);
         let choice = choice.inspect_err(|_| self.enter().engine.leave_channel(channel))?;
         if self.shows_plans {
             self.show_plan(comm, operation, &choice.plan, &choice.reason);
@@ -78,12 +100,14 @@ impl Process {
             return Ok((channel, choice.plan));
         }
         self.enter().engine.leave_channel(channel);
-        let (_, channel) = self.open_together(comm, operation, wish, Some(choice.plan.lines.len()))?;
+        let lines = Some(choice.plan.lines.len());
+        let (_, channel) = self.open_together(comm, operation, Wish::default(), lines)?;
         Ok((channel, choice.plan))
     }
 
     /// Opens a channel with all others, for runs of so many lines, or as many as what is wished needs; and what they
     /// tell.
+    #[inline]
     fn open_together(
         &self,
         comm: &Arc<Communicator>,
@@ -103,51 +127,37 @@ impl Process {
         }
     }
 
-    /// What all ranks do who wish what they tell.
+    /// What all ranks do who have these wishes.
     fn choose(
         &self,
         comm: &Arc<Communicator>,
         operation: &Operation,
-        theirs: &Records<Preparation>,
-    ) -> Result<Choice> {
-        let everybody = || theirs.local.iter().chain(&theirs.remote);
-        let known = everybody().map(|other| other.known).reduce(Known::of_both);
-        let known = known.expect("this rank is one of them");
-        if everybody().all(|other| other.wish == Wish::default()) {
-            let plan = self.plan_among(comm, operation, known)?;
-            return Ok(Choice { plan, reason: Reason::Estimated, is_prepared: true });
-        }
-        self.choose_among(comm, operation, known, everybody().map(|other| other.wish))
-    }
-
-    #[cold]
-    fn choose_among(
-        &self,
-        comm: &Arc<Communicator>,
-        operation: &Operation,
+        wishes: &[Wish],
         known: Known,
-        mut wishes: impl Iterator<Item = Wish> + Clone,
     ) -> Result<Choice> {
-        let candidates = self.plans_among(comm, operation, known)?;
+        // Lines enough for any plan were offered where the lengths of others decide.
         let serves_all = matches!(operation.irregular.as_deref(), Some(Irregular::Lengths { .. }));
-        let estimated = || Arc::clone(&candidates[0]);
-        let first = wishes.clone().next();
-        match Agreement::of(wishes.clone()) {
+        match Agreement::of(wishes.iter().copied()) {
             Agreement::Estimate => {
-                Ok(Choice { plan: estimated(), reason: Reason::Estimated, is_prepared: true })
+                let plan = self.plan_among(comm, operation, known)?;
+                Ok(Choice { plan, reason: Reason::Estimated, is_prepared: true })
             }
             Agreement::Measure => {
+                let candidates = self.plans_among(comm, operation, known)?;
                 let measured = self.measure(comm, operation, &candidates)?;
-                let plan = candidates.get(measured.best).map_or_else(estimated, Arc::clone);
+                // Who is beside the root has nothing else to do in any of them.
+                let plan = Arc::clone(candidates.get(measured.best).unwrap_or(&candidates[0]));
                 let is_prepared = serves_all || measured.best == 0;
                 let reason = Reason::Measured(candidates.into_iter().zip(measured.times_ns).collect());
                 Ok(Choice { plan, reason, is_prepared })
             }
             Agreement::Named(numbers) => {
+                let candidates = self.plans_among(comm, operation, known)?;
                 let plan = named(&candidates, &operation.algorithm_names(comm), &numbers);
                 let reason = if plan.is_some() { Reason::Named } else { Reason::Estimated };
-                let is_prepared = serves_all || wishes.all(|wish| Some(wish) == first);
-                Ok(Choice { plan: plan.unwrap_or_else(estimated), reason, is_prepared })
+                let is_prepared = serves_all || wishes.iter().all(|wish| *wish == wishes[0]);
+                let plan = plan.unwrap_or_else(|| Arc::clone(&candidates[0]));
+                Ok(Choice { plan, reason, is_prepared })
             }
         }
     }
