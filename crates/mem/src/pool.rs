@@ -260,7 +260,8 @@ fn release(free: &Region) {
 fn try_mapped(bytes: usize) -> Option<Region> {
     // SAFETY: there is at least a page.
     let base = unsafe { std::alloc::alloc_zeroed(layout(bytes)) };
-    let base = std::hint::black_box(base); // of memory that nobody uses a compiler may say that there is enough
+    // Of memory that nobody uses a compiler may say that there is enough.
+    let base = std::hint::black_box(base);
     base.expose_provenance();
     // SAFETY: just allocated, known to nobody else, and never freed.
     (!base.is_null()).then(|| unsafe { Region::claim(base, bytes) })
