@@ -60,7 +60,7 @@ machine! {
     hop_far_ns: f64 = 300.0, "The same where they do not.";
     hop_shared_ns: f64 = 1250.0, "From rank to rank of one core, which must change hands.";
     post_ns: f64 = 10.0, "Posting, apart from the copy.";
-    pull_ns: f64 = 30.0, "Pulling what is there already, apart from the copy: a cache line crosses between cores.";
+    pull_ns: f64 = 30.0, "Pulling what is there already, apart from the copy: a line crosses between cores.";
     reader_ns: f64 = 25.0, "How long a cache line is occupied by each of several cores that read it.";
     post_byte_ns: f64 = 0.012, "Copying a byte of one's own to a slot.";
     pull_byte_ns: f64 = 0.018, "Copying a byte out of a peer's slot.";
@@ -69,7 +69,7 @@ machine! {
     far_byte_ns: f64 = 0.0, "Pulling a byte, or combining it, from a core that is far, in addition.";
     cache_bytes: u64 = 16 << 20, "What a rank can touch and still find in its caches.";
     stream_byte_ns: f64 = 0.05, "Moving or combining a byte beyond that, in addition.";
-    message_ns: f64 = 150.0, "A message inside a node through the matching queues, apart from its hop and copies.";
+    message_ns: f64 = 150.0, "A message inside a node through matching, apart from its hop and copies.";
     message_byte_ns: f64 = 0.035, "A byte of a message inside a node: into shared memory and out again.";
     net_latency_ns: f64 = 1500.0, "From node to node through the fabric, of the shortest message.";
     net_overhead_ns: f64 = 250.0, "What a message between nodes costs a rank's core, at either end.";

@@ -302,7 +302,7 @@ mod tests {
                     before.clear(); // it had to be given up
                 }
                 if before.last() != Some(&name) {
-                    prop_assert!(!before.contains(&name), "{} comes back at {} bytes: {:?}", name, bytes, before);
+                    prop_assert!(!before.contains(&name), "{name} comes back at {bytes} bytes: {before:?}");
                     before.push(name);
                 }
                 bytes = (bytes * step / 100 + 8) / 8 * 8;

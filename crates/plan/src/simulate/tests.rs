@@ -99,9 +99,9 @@ fn a_million_ranks_are_walked() {
     assert!(simulate(&ring, named(&ring, "ring"), &machine, &|| false).is_err());
 }
 
-/// The choice is never more than 1.5 times worse than the best candidate, but for what is named: the reduction on a node,
-/// where slices look better than they are in a loop (they make all ranks wait for each other, and were measured so
-/// with up to 8 ranks on two cores).
+/// The choice is never more than 1.5 times worse than the best candidate, but for what is named: the reduction on a
+/// node, where slices look better than they are in a loop (they make all ranks wait for each other, and were measured
+/// so with up to 8 ranks on two cores).
 #[test]
 fn choices_are_good() {
     let machine = Machine::default();

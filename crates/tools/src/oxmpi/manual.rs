@@ -49,8 +49,9 @@ pub const PLAN: Manual<'static> = Manual {
         "COLLECTIVE --groups RANKSxRANKS [options]",
         "simulate COLLECTIVE [-n RANKS] [options]",
     ],
-    about: "With `simulate`, walks the plans of all ranks, up to a million, under a model of the machine, and prints \
-            how long they take and what that is spent on; without -n, what each algorithm takes among 2 to 2^20 ranks.",
+    about: "With `simulate`, walks the plans of all ranks, up to a million, under a model of the machine, \
+            and prints how long they take and what that is spent on; without -n, what each algorithm takes \
+            among 2 to 2^20 ranks.",
     dashes: Dashes::Usual,
     options: &[
         Entry::new(&["n"], &["RANKS"], "ranks of the communicator"),

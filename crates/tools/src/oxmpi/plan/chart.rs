@@ -25,7 +25,8 @@ pub fn chart(title: &str, names: &[&str], rows: &[Row]) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n\
-         <text x=\"{LEFT}\" y=\"20\" font-size=\"15\">{title}: microseconds by ranks, simulated; dots are chosen</text>\n"
+         <text x=\"{LEFT}\" y=\"20\" font-size=\"15\">\
+         {title}: microseconds by ranks, simulated; dots are chosen</text>\n"
     );
     let mut add = |text: std::fmt::Arguments<'_>| svg.write_fmt(text).expect("a string takes everything");
     for power in first as i32..=last as i32 {
