@@ -20,7 +20,9 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
 pub(crate) fn part_cost(segments: Segments, ranks: u32, prices: &Prices<'_>) -> Cost {
     let bytes = segments.bytes as f64;
     let actors = 1 << ranks.ilog2();
-    let round = |distance| prices.exchange(distance, bytes) + prices.reduce(bytes);
+    // Where some are folded, actors are up to two ranks from each other.
+    let stride = if actors == ranks { 1 } else { 2 };
+    let round = |distance| prices.exchange(distance * stride, bytes) + prices.reduce(bytes);
     let surplus = if actors == ranks { Cost::NONE } else { round(1) + prices.message(1, bytes) };
     segments.rounds() * (prices.doubling(actors, round) + surplus)
 }
