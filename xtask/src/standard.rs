@@ -117,7 +117,8 @@ fn exists(test: &str, read: &dyn Fn(&str) -> Option<String>, runners: &str) -> R
 /// Whether a function of this name is marked as a test.
 fn is_test(text: &str, function: &str) -> bool {
     let definition = format!("fn {function}(");
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    // Some tests are called by others, too.
+    let lines: Vec<&str> = text.lines().map(|line| line.trim().trim_start_matches("pub ")).collect();
     let defined = lines.iter().position(|line| line.starts_with(&definition));
     let marks = |line: &&&str| line.starts_with("#[") || line.starts_with("//");
     defined.is_some_and(|at| lines[..at].iter().rev().take_while(marks).any(|line| *line == "#[test]"))

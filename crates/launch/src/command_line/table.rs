@@ -238,6 +238,8 @@ const SECTIONS: &[Section] = &[
             ("OXMPI_CHECK", "read by the ranks: 1 compares types in collectives, names forgotten requests"),
             ("OXMPI_CONNECT_TIMEOUT", "read by the ranks: seconds to wait to be accepted at a port (180)"),
             ("OXMPI_KEEP_BYTES", "read by the ranks: bytes kept of messages that nobody asks for (67108864)"),
+            ("OXMPI_MACHINE", "read by the ranks: a file with what hops and copies cost (see oxmpi tune)"),
+            ("OXMPI_SHOW_PLANS", "read by rank 0: 1 tells which algorithm a persistent collective gets"),
             (
                 "OXMPI_REPRODUCIBLE",
                 "read by the ranks: 1 lets no preferred algorithm change the bits of reductions",
