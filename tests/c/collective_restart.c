@@ -5,7 +5,7 @@
 int main(int argc, char **argv) {
     static double mine[40], sums[40], vector[8];
     MPI_Request reduction, broadcast, barrier, gather;
-    double all[8] = {0}, own = 0;
+    double all[64] = {0}, own = 0;
     begin(&argc, &argv);
     OK(MPI_Allreduce_init(mine, sums, 40, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &reduction));
     OK(MPI_Bcast_init(vector, 8, MPI_DOUBLE, size / 2, MPI_COMM_WORLD, MPI_INFO_NULL, &broadcast));
