@@ -113,9 +113,9 @@ fn pending_requests(states: &[RankState], most: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for (rank, answer) in answers {
         let all: Vec<&str> = answer.lines().filter(|line| !line.trim().is_empty()).collect();
-        let shown = if all.len() > each { each - 1 } else { all.len() };
+        let shown = if all.len() > each { (each - 1).max(1) } else { all.len() };
         lines.extend(all[..shown].iter().map(|line| format!("  rank {rank}: {line}")));
-        if shown < all.len() {
+        if shown < all.len() && shown < each {
             lines.push(format!("  rank {rank}: and {} lines more", all.len() - shown));
         }
     }

@@ -92,6 +92,17 @@ fn pending_requests_follow_the_places() {
     );
 }
 
+#[test]
+fn of_more_ranks_than_there_are_lines_a_request_of_each_is_shown() {
+    let mut states = vec![state(Phase::Running, Some(Function::Wait)); 1000];
+    for state in &mut states {
+        state.pending = Some("a send\na receive\n".to_owned());
+    }
+    let text = inquiry("mpiexec", &states);
+    assert!(text.contains("mpiexec:   rank 0: a send\nmpiexec:   rank 1: a send\n"), "{text}");
+    assert!(text.ends_with(" lines more\n"), "{text}");
+}
+
 proptest! {
     #[test]
     fn no_block_is_longer_than_promised(
