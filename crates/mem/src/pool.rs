@@ -230,7 +230,7 @@ fn mapped(bytes: usize) -> Region {
 }
 
 /// The same, if the system has any without what is set aside.
-#[cfg(not(any(miri, portable)))]
+#[cfg(not(miri))]
 fn try_mapped(bytes: usize) -> Option<Region> {
     use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
@@ -243,7 +243,7 @@ fn try_mapped(bytes: usize) -> Option<Region> {
 }
 
 /// Gives all pages back that lie in free blocks: they read as zeroes then.
-#[cfg(not(any(miri, portable)))]
+#[cfg(not(miri))]
 fn release(free: &Region) {
     use rustix::mm::{Advice, madvise};
 
@@ -255,8 +255,8 @@ fn release(free: &Region) {
     let _ = released;
 }
 
-/// The same where nothing is known about the system.
-#[cfg(any(miri, portable))]
+/// The same where nothing can be mapped.
+#[cfg(miri)]
 fn try_mapped(bytes: usize) -> Option<Region> {
     // SAFETY: there is at least a page.
     let base = unsafe { std::alloc::alloc_zeroed(layout(bytes)) };
@@ -267,7 +267,7 @@ fn try_mapped(bytes: usize) -> Option<Region> {
     (!base.is_null()).then(|| unsafe { Region::claim(base, bytes) })
 }
 
-#[cfg(any(miri, portable))]
+#[cfg(miri)]
 fn release(_: &Region) {}
 
 fn layout(bytes: usize) -> std::alloc::Layout {
@@ -329,7 +329,7 @@ mod tests {
 
     /// What reads as zero has no memory.
     #[test]
-    #[cfg_attr(any(miri, portable), ignore = "it is about the system")]
+    #[cfg_attr(miri, ignore = "it is about the system")]
     fn what_is_free_beyond_what_is_kept_goes_back() {
         const KEEPS: usize = 1 << 20;
         for bytes in [64, 1000, 5000, 1 << 17, 3 << 20] {
