@@ -70,8 +70,8 @@ fn loom() -> Outcome {
     succeed(&mut command)
 }
 
-/// Copies byte by byte, and segments on the heap, as where nothing is known about machine and system; apart from the
-/// usual outputs.
+/// Copies byte by byte, and segments in private memory, as where nothing is known about machine and system; apart from
+/// the usual outputs.
 fn portable() -> Outcome {
     let target = target_directory()?.join("portable");
     let mut command = cargo();

@@ -51,7 +51,7 @@ struct Header {
 const MAGIC: u32 = 0x6f78_000b;
 
 /// Windows are allocated when they are used first, so that this is no more than a bound.
-const HEAP_ARENA_BITS: u32 = 30;
+const PRIVATE_ARENA_BITS: u32 = 30;
 
 impl Job {
     /// Makes the segment for a job of `ranks` ranks.
@@ -67,14 +67,14 @@ impl Job {
     }
 
     /// As [`Job::create`], in memory of this process alone, without a seat that could be claimed: for tests of what is
-    /// above, where the system has no such files, and under tools that watch the heap.
+    /// above, where the system has no such files.
     ///
     /// # Errors
     /// `OutOfMemory`; `InvalidInput` if there cannot be as many ranks.
-    pub fn on_heap(ranks: u32) -> io::Result<Self> {
+    pub fn in_private(ranks: u32) -> io::Result<Self> {
         let layout =
-            Layout::with_arenas(ranks as usize, HEAP_ARENA_BITS).ok_or(io::ErrorKind::InvalidInput)?;
-        Self::begin(Box::leak(Box::new(Segment::on_heap(&layout)?)), layout, ranks as usize)
+            Layout::with_arenas(ranks as usize, PRIVATE_ARENA_BITS).ok_or(io::ErrorKind::InvalidInput)?;
+        Self::begin(Box::leak(Box::new(Segment::in_private(&layout)?)), layout, ranks as usize)
     }
 
     fn begin(segment: &'static Segment, layout: Layout, cpus: usize) -> io::Result<Self> {
@@ -90,7 +90,7 @@ impl Job {
     /// One for tests that need no file.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn of_a_test(ranks: u32) -> Self {
-        let make = if cfg!(any(miri, portable)) { Self::on_heap } else { Self::create };
+        let make = if cfg!(any(miri, portable)) { Self::in_private } else { Self::create };
         make(ranks).expect("memory")
     }
 
@@ -110,10 +110,19 @@ impl Job {
     /// The same, of a segment that has no file: for tests.
     ///
     /// # Errors
-    /// As [`Job::on_heap`].
-    pub fn within_heap(ranks: u32) -> io::Result<Vec<Ticket>> {
-        let job = Self::on_heap(ranks)?;
+    /// As [`Job::in_private`].
+    pub fn within_private(ranks: u32) -> io::Result<Vec<Ticket>> {
+        let job = Self::in_private(ranks)?;
         Ok((0..ranks as usize).map(|rank| Ticket::of_nobody_else(job, rank)).collect())
+    }
+
+    /// Shows zeroes from now on, and gives the memory back: for tests that make many jobs, when the ranks of this one
+    /// have been dropped.
+    ///
+    /// # Errors
+    /// As [`Job::create`].
+    pub fn show_nothing(&self) -> io::Result<()> {
+        self.segment.show_nothing(&self.layout)
     }
 
     /// Maps the segment of this process's own job, which the launcher made. It stays mapped; that of another job may be

@@ -20,10 +20,9 @@ use std::{process, ptr, slice};
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
 use rustix::fs::FallocateFlags;
-use rustix::mm::MapFlags;
 use rustix::process::Resource;
 
-use self::backing::{ACCESS, Backing, SHARED, check, empty_file, leave_out_of_dumps};
+use self::backing::{Backing, check, empty_file, leave_out_of_dumps};
 use crate::arena::PAGE;
 use crate::layout::{Layout, Window, Windows};
 use crate::{Departure, Line};
@@ -69,19 +68,18 @@ impl Segment {
         Ok(segment)
     }
 
-    /// As [`Segment::create`], in memory of this process alone: for tests where there are no such files, and under
-    /// tools that watch the heap.
+    /// As [`Segment::create`], in memory of this process alone: for tests where there are no such files.
     ///
     /// # Errors
     /// `OutOfMemory`.
-    pub(crate) fn on_heap(layout: &Layout) -> io::Result<Self> {
-        Self::over(Backing::Heap, layout)
+    pub(crate) fn in_private(layout: &Layout) -> io::Result<Self> {
+        Self::over(Backing::Private, layout)
     }
 
     /// One for tests that need no file, which is never undone.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn of_a_test(layout: &Layout) -> &'static Self {
-        let make = if cfg!(any(miri, portable)) { Self::on_heap } else { Self::create };
+        let make = if cfg!(any(miri, portable)) { Self::in_private } else { Self::create };
         Box::leak(Box::new(make(layout).expect("memory")))
     }
 
@@ -102,6 +100,10 @@ impl Segment {
         if limit.is_some_and(|limit| limit < layout.total_bytes() as u64) {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
+        if let Backing::Private = self.backing {
+            self.show_again(layout);
+            return Ok(());
+        }
         self.show(empty_file(layout)?, layout)
     }
 
@@ -112,7 +114,7 @@ impl Segment {
     /// Those of [`check`], `mmap` and `dup3`. Then nothing has changed.
     ///
     /// # Panics
-    /// If the segment is on the heap.
+    /// If the segment is in private memory.
     pub(crate) fn show(&self, file: OwnedFd, layout: &Layout) -> io::Result<()> {
         check(&file, layout)?;
         // Whether it can be mapped at all. There is no way back where the mapping before is gone.
@@ -125,6 +127,12 @@ impl Segment {
         if unsafe { libc::dup3(from, to, libc::O_CLOEXEC) } < 0 {
             return Err(io::Error::last_os_error());
         }
+        self.show_again(layout);
+        Ok(())
+    }
+
+    /// Maps anew, at the same addresses, what is mapped.
+    fn show_again(&self, layout: &Layout) {
         self.map_over(self.fixed, 0, self.fixed_bytes);
         leave_fixed_out_of_dumps(self.fixed, layout);
         for window in self.windows.all() {
@@ -136,17 +144,13 @@ impl Segment {
                 leave_out_of_dumps(base, bytes);
             }
         }
-        Ok(())
     }
 
-    /// Maps a range of the file in the place of what was mapped at `base`.
+    /// Maps a range in the place of what was mapped at `base`.
     fn map_over(&self, base: *mut u8, offset: usize, bytes: usize) {
-        let flags = MapFlags::FIXED | SHARED;
-        // SAFETY: the range is a mapping of this segment's, and is one afterwards; that its bytes change meanwhile is
-        // nothing new to who looks at them. The file is sealed against shrinking.
-        let mapped =
-            unsafe { rustix::mm::mmap(base.cast(), bytes, ACCESS, flags, self.file(), offset as u64) };
-        if mapped.is_err() {
+        // SAFETY: the range is a mapping of this segment's; that its bytes change meanwhile is nothing new to who looks
+        // at them.
+        if unsafe { self.backing.map_over(base, offset, bytes) }.is_err() {
             // The mapping may be gone, and another may come in its place any time: no view of it may be used.
             process::abort();
         }
@@ -165,14 +169,14 @@ impl Segment {
     /// # Errors
     /// Those of `fallocate`.
     pub(crate) fn clear(&self, offset: usize, bytes: usize) -> io::Result<()> {
-        if let Backing::Heap = self.backing {
-            self.write_zeroes(offset, bytes);
+        if let Backing::Private = self.backing {
+            self.write_zeroes(offset, bytes)?;
         }
         self.backing.allocate(FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)
     }
 
     /// Makes a range all zeroes, as far as it is mapped.
-    fn write_zeroes(&self, offset: usize, bytes: usize) {
+    fn write_zeroes(&self, offset: usize, bytes: usize) -> io::Result<()> {
         let fixed = (self.fixed, 0, self.fixed_bytes);
         let windows = self.windows.all().map(|window| {
             let base = self.mapped[window.index].load(Ordering::Acquire); // as in `window`
@@ -180,12 +184,13 @@ impl Segment {
         });
         for (base, begin, len) in windows.chain([fixed]).filter(|(base, ..)| !base.is_null()) {
             let (from, to) = (offset.max(begin), (offset + bytes).min(begin + len));
-            for place in (from..to).step_by(PAGE) {
+            if from < to {
                 // SAFETY: as in `region_elsewhere`.
-                let page = unsafe { Region::claim(base.wrapping_add(place - begin), PAGE.min(to - place)) };
-                page.write(&[0; PAGE][..page.len()]);
+                let part = unsafe { Region::claim(base.wrapping_add(from - begin), to - from) };
+                self.backing.write_zeroes(&part)?;
             }
         }
+        Ok(())
     }
 
     /// How arenas are cut.
@@ -196,7 +201,7 @@ impl Segment {
     /// The descriptor behind the segment.
     ///
     /// # Panics
-    /// If it is on the heap.
+    /// If it is in private memory.
     pub fn file(&self) -> BorrowedFd<'_> {
         self.backing.file()
     }

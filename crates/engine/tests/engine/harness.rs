@@ -22,6 +22,8 @@ pub struct World {
     pub context: u32,
     pub random: Random,
     pub seed: u64,
+    /// What the ranks share, node by node.
+    jobs: Vec<Job>,
     /// The fabric between nodes, if there are several.
     pub sim: Option<Sim>,
     /// A rank that has its turn only when the others have done nothing for long.
@@ -70,7 +72,7 @@ impl World {
 
     fn of_one_node(ranks: u32, seed: u64) -> Self {
         if cfg!(any(miri, portable)) {
-            return Self::of_ranks(Job::within_heap(ranks).expect("memory for a job"), seed);
+            return Self::of_ranks(Job::within_private(ranks).expect("memory for a job"), seed);
         }
         let tickets = Job::within(ranks).expect("shared memory for a job");
         // To close any descriptor of the segment does that.
@@ -87,12 +89,13 @@ impl World {
     }
 
     fn of_ranks(tickets: Vec<Ticket>, seed: u64) -> Self {
+        let jobs = vec![tickets[0].job()];
         let mut engines: Vec<_> = tickets.into_iter().map(Engine::new).collect();
         let channels = engines.iter_mut().map(|engine| engine.open_first_channel(None)).collect();
         let contexts: Vec<_> = engines.iter_mut().map(|engine| engine.p2p.open_context()).collect();
         assert!(contexts.windows(2).all(|pair| pair[0] == pair[1]), "equal calls give equal contexts");
         let random = Random::new(seed);
-        Self { engines, channels, context: contexts[0], random, seed, sim: None, held: None, idle: 0 }
+        Self { engines, channels, context: contexts[0], random, seed, jobs, sim: None, held: None, idle: 0 }
     }
 
     /// The ranks of several nodes, so many on each, with a fabric between them.
@@ -112,12 +115,14 @@ impl World {
         let (random, context) = (Random::new(seed), worlds[&node_of[0]].context);
         let next = |node| worlds.get_mut(node).expect("it has ranks").engines.remove(0);
         let engines = node_of.iter().map(next).collect();
+        let jobs = worlds.values_mut().flat_map(|world| mem::take(&mut world.jobs)).collect();
         let mut world = Self {
             engines,
             channels: Vec::new(),
             context,
             random,
             seed,
+            jobs,
             sim: Some(sim),
             held: None,
             idle: 0,
@@ -170,9 +175,10 @@ impl World {
         Nodes::of(&labels)
     }
 
-    fn joined(mut self, other: Self) -> Self {
-        self.engines.extend(other.engines);
-        self.channels.extend(other.channels);
+    fn joined(mut self, mut other: Self) -> Self {
+        self.engines.append(&mut other.engines);
+        self.channels.append(&mut other.channels);
+        self.jobs.append(&mut other.jobs);
         self
     }
 
@@ -409,6 +415,15 @@ impl Store {
     }
 }
 
+impl Drop for World {
+    fn drop(&mut self) {
+        self.engines.clear();
+        for job in &self.jobs {
+            job.show_nothing().expect("memory for nothing");
+        }
+    }
+}
+
 impl Drop for Store {
     fn drop(&mut self) {
         give(mem::replace(&mut self.memory, Taken::EMPTY));
@@ -422,7 +437,7 @@ thread_local! {
     static NODES: Cell<Option<(Split, Conduct)>> = const { Cell::new(None) };
 }
 
-/// How many of so many seeds a test takes: on several nodes fewer, for the memory of a world is never given back.
+/// How many of so many seeds a test takes: on several nodes fewer, where each takes longer.
 pub fn seeds(on_one_node: u64) -> u64 {
     if NODES.get().is_some() { on_one_node / 16 } else { on_one_node }
 }

@@ -1,11 +1,12 @@
 //! What is behind a segment: a file, or memory of this process alone.
 
-use std::alloc::{self, alloc_zeroed, dealloc};
+use std::alloc::{self, alloc_zeroed};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::{io, ptr};
 
+use oxmpi_mem::Region;
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
-use rustix::mm::{Advice, MapFlags, ProtFlags};
+use rustix::mm::{self, Advice, MapFlags, ProtFlags};
 
 use crate::arena::PAGE;
 use crate::layout::Layout;
@@ -14,12 +15,13 @@ use crate::layout::Layout;
 #[derive(Debug)]
 pub(super) enum Backing {
     File(OwnedFd),
-    /// For tests where there are no such files, and under tools that watch the heap.
-    Heap,
+    /// For tests where there are no such files.
+    Private,
 }
 
-pub(super) const ACCESS: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
-pub(super) const SHARED: MapFlags = MapFlags::SHARED.union(MapFlags::NORESERVE);
+const ACCESS: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
+const SHARED: MapFlags = MapFlags::SHARED.union(MapFlags::NORESERVE);
+const PRIVATE: MapFlags = MapFlags::PRIVATE.union(MapFlags::NORESERVE);
 /// What makes a mapping safe: the file stays as long as it is.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
 
@@ -29,7 +31,7 @@ impl Backing {
     /// # Panics
     /// If there is none.
     pub(super) fn file(&self) -> BorrowedFd<'_> {
-        let Self::File(file) = self else { panic!("a segment on the heap has no file") };
+        let Self::File(file) = self else { panic!("a segment in private memory has no file") };
         file.as_fd()
     }
 
@@ -38,19 +40,47 @@ impl Backing {
         matches!(self, Self::File(_))
     }
 
-    /// Whole pages that show a range; zeroes, if it is on the heap.
+    /// Whole pages that show a range; zeroes, if it is in private memory.
     ///
     /// # Errors
-    /// Those of `mmap`; `OutOfMemory`.
+    /// Those of `mmap`.
     pub(super) fn map(&self, offset: usize, bytes: usize) -> io::Result<*mut u8> {
-        let Self::File(file) = self else {
-            // SAFETY: nobody asks for no bytes.
-            let base = unsafe { alloc_zeroed(pages(bytes)) };
-            return if base.is_null() { Err(io::ErrorKind::OutOfMemory.into()) } else { Ok(base) };
+        // SAFETY: no place is named.
+        unsafe { self.map_at(None, offset, bytes) }
+    }
+
+    /// The same in the place of what [`Backing::map`] has given for so many bytes.
+    ///
+    /// # Safety
+    /// `base` is where that begins, and who looks at it expects other bytes at any time.
+    pub(super) unsafe fn map_over(&self, base: *mut u8, offset: usize, bytes: usize) -> io::Result<()> {
+        if cfg!(miri) {
+            // SAFETY: so much is there, says the caller.
+            unsafe { base.write_bytes(0, bytes) };
+            return Ok(());
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.map_at(Some(base), offset, bytes) }.map(drop)
+    }
+
+    /// Maps a range at a place, which [`Backing::map_over`] is about, or where the kernel likes.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn map_at(&self, place: Option<*mut u8>, offset: usize, bytes: usize) -> io::Result<*mut u8> {
+        let fixed = if place.is_some() { MapFlags::FIXED } else { MapFlags::empty() };
+        let place = place.unwrap_or_default().cast();
+        let base = match self {
+            // SAFETY: a mapping at an address of the kernel's choice, or in the place of one whose users expect any
+            // bytes. The file is sealed against shrinking.
+            Self::File(file) => unsafe {
+                mm::mmap(place, bytes, ACCESS, SHARED | fixed, file, offset as u64)
+            },
+            Self::Private if cfg!(miri) => return Ok(of_the_heap(bytes)),
+            // SAFETY: as above.
+            Self::Private => unsafe { mm::mmap_anonymous(place, bytes, ACCESS, PRIVATE | fixed) },
         };
-        // SAFETY: a new mapping at an address of the kernel's choice; the file is sealed against shrinking.
-        let base = unsafe { rustix::mm::mmap(ptr::null_mut(), bytes, ACCESS, SHARED, file, offset as u64) }?;
-        Ok(base.cast())
+        Ok(base?.cast())
     }
 
     /// Undoes [`Backing::map`].
@@ -58,15 +88,33 @@ impl Backing {
     /// # Safety
     /// It has given this address for so many bytes, and nobody uses them.
     pub(super) unsafe fn unmap(&self, base: *mut u8, bytes: usize) {
-        match self {
-            // SAFETY: the caller's promise.
-            Self::File(_) => drop(unsafe { rustix::mm::munmap(base.cast(), bytes) }),
-            // SAFETY: the caller's promise.
-            Self::Heap => unsafe { dealloc(base, pages(bytes)) },
+        if cfg!(miri) {
+            return; // a few tests leave some memory behind
         }
+        // SAFETY: the caller's promise.
+        let undone = unsafe { mm::munmap(base.cast(), bytes) };
+        debug_assert!(undone.is_ok(), "that was mapped");
     }
 
-    /// Changes which of its pages the file has; the heap has all.
+    /// Makes a part of what is mapped in private memory all zeroes, and gives its whole pages back.
+    ///
+    /// # Errors
+    /// Those of `mmap`.
+    pub(super) fn write_zeroes(&self, part: &Region) -> io::Result<()> {
+        let ahead = part.as_ptr().align_offset(PAGE).min(part.len());
+        let behind = (part.len() - ahead) % PAGE;
+        for edge in [part.part(0, ahead), part.part(part.len() - behind, behind)] {
+            edge.write(&[0; PAGE][..edge.len()]);
+        }
+        let pages = part.part(ahead, part.len() - ahead - behind);
+        if pages.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: they are mapped, and regions are read and written by several at any time.
+        unsafe { self.map_over(pages.as_ptr(), 0, pages.len()) }
+    }
+
+    /// Changes which of its pages the file has; private memory has all.
     ///
     /// # Errors
     /// Those of `fallocate`.
@@ -78,8 +126,11 @@ impl Backing {
     }
 }
 
-fn pages(bytes: usize) -> alloc::Layout {
-    alloc::Layout::from_size_align(bytes, PAGE).expect("no segment is as large")
+/// Zeroes where nothing can be mapped.
+fn of_the_heap(bytes: usize) -> *mut u8 {
+    let pages = alloc::Layout::from_size_align(bytes, PAGE).expect("no segment is as large");
+    // SAFETY: nobody asks for no bytes.
+    unsafe { alloc_zeroed(pages) }
 }
 
 /// A file for a segment that has `layout`, without any memory.
@@ -108,5 +159,5 @@ pub(super) fn check(file: &OwnedFd, layout: &Layout) -> io::Result<()> {
 /// Where the system does not know this advice, dumps are large.
 pub(super) fn leave_out_of_dumps(base: *mut u8, bytes: usize) {
     // SAFETY: it changes what a dump holds, and nothing about the memory.
-    let _ = unsafe { rustix::mm::madvise(base.cast(), bytes, Advice::LinuxDontDump) };
+    let _ = unsafe { mm::madvise(base.cast(), bytes, Advice::LinuxDontDump) };
 }
