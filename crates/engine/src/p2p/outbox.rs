@@ -288,13 +288,20 @@ impl P2p {
             self.end_stream(peer);
             return true;
         };
-        let State::Streaming { receive, sent } = op.state else {
+        let State::Streaming { sent, .. } = op.state else {
             unreachable!("only accepted sends are streamed");
         };
         let Some(piece) = self.next_piece(peer, op.buffer.bytes() - sent) else { return false };
+        self.write_data(peer, key, piece)
+            || self.make_way(peer, piece as usize).unwrap_or(false) && self.write_data(peer, key, piece)
+    }
+
+    /// So many bytes of a send that is streamed; false if there was no room.
+    fn write_data(&mut self, peer: PeerId, key: OpKey, piece: u64) -> bool {
         let (Some(op), Some(room)) = (self.ops.get_mut(key), self.peers[peer].room(piece as usize)) else {
             return false;
         };
+        let State::Streaming { receive, sent } = op.state else { return false };
         op.buffer.read(sent, &room.payload);
         room.send(Header { kind: kind::DATA, bytes: piece, token: receive, ..Header::default() });
         op.state = State::Streaming { receive, sent: sent + piece };

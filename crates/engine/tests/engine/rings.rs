@@ -132,6 +132,24 @@ fn messages_keep_their_order_whatever_rings_they_take() {
     }
 }
 
+/// Most of them go by small rings, each of which is used up many times.
+#[test]
+fn long_messages_go_on_where_no_full_ring_is_to_be_had() {
+    let mut traffic = Traffic::new(4);
+    for round in 0..24 {
+        let long = Store::of(&contents(0, round, 40_000), Lie::Dense);
+        let sends: Vec<_> =
+            (1..MANY).map(|to| (to, traffic.world.send(0, to, 1, &long, Mode::Standard))).collect();
+        for (to, send) in sends {
+            let into = Store::new(40_000, Lie::Dense);
+            let received = traffic.world.receive(to, Some(0), Some(1), &into);
+            traffic.world.finish(to, received);
+            traffic.world.finish_send(0, send);
+            assert_eq!(into.get(), long.get(), "to {to}, round {round}");
+        }
+    }
+}
+
 /// A rank that has talked to all keeps no more than its share of full rings.
 #[test]
 fn full_rings_are_ended_when_they_rest() {
