@@ -214,6 +214,7 @@ impl P2p {
             self.finish(receive);
             self.answer(from, kind::FETCHED, header.token, 0);
         } else {
+            self.note_asked(from, header.bytes);
             self.answer(from, kind::ACCEPT, header.token, receive.to_word());
         }
     }
@@ -225,8 +226,10 @@ impl P2p {
         op.buffer.write(arrived.min(op.buffer.bytes()), &payload.part(0, wanted as usize));
         let arrived = arrived + payload.len() as u64;
         op.state = State::Filling { arrived };
-        if arrived >= op.header.bytes {
+        let bytes = op.header.bytes;
+        if arrived >= bytes {
             self.finish(receive);
+            self.note_come(from, bytes);
         }
     }
 

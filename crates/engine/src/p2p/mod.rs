@@ -58,6 +58,7 @@ mod rings;
 mod sending;
 mod shown;
 mod single;
+mod ways;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

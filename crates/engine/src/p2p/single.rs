@@ -1,40 +1,45 @@
-//! Whether to read a peer's memory directly, found out by trying.
+//! Messages that are read out of a peer's memory, where that is possible and wins.
 //!
-//! The first long message from a peer decides: a part of it is read directly and timed against copying as
-//! much within this process twice, which is what the ring costs. Where the system forbids the reading, the
-//! ring is used and nobody is told. Beside strangers that compute the ring costs more than its copies: then the
-//! longest messages are read directly all the same.
-
-use std::time::Instant;
+//! Whether it works is tried with the first long message from a peer; where the system forbids it the ring is used, and
+//! nobody is told. Whether it wins is found out with those that follow: see the module `ways`. Beside strangers that
+//! compute, the longest messages are read directly all the same: every piece of what comes through the ring must wait
+//! until both ranks have a processor.
 
 use oxmpi_mem::Region;
 use oxmpi_shm::SingleCopy;
-use oxmpi_shm::ring::Header;
+use oxmpi_shm::now_ns;
+use oxmpi_shm::ring::{Header, RingSize};
 
+use super::ways::{Way, Ways};
 use super::{OpKey, P2p};
 use crate::peers::PeerId;
 
 /// What is known about reading a peer's memory.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) enum Reach {
     Unknown,
     /// It does not work.
     Ring,
     /// It works.
-    Direct {
-        copy: SingleCopy,
-        is_faster: bool,
-    },
+    Direct(Box<Direct>),
 }
 
-/// Messages below this go through the ring: both ends copy at once there.
-pub(super) const DIRECT_FROM_BYTES: u64 = 256 << 10;
+/// A peer whose memory can be read.
+#[derive(Debug)]
+pub(crate) struct Direct {
+    copy: SingleCopy,
+    ways: Ways,
+    /// Which is likely to win where nothing was tried: to read a part of the first message, or to copy as much within
+    /// this process twice.
+    likely: Way,
+}
+
 const SAMPLE_BYTES: usize = 128 << 10;
 
 impl P2p {
     /// Reads an announced message out of the sender's memory, if that is possible and wins.
     pub(super) fn fetch(&mut self, receive: OpKey, from: PeerId, header: &Header, address: u64) -> bool {
-        if header.bytes < DIRECT_FROM_BYTES || address == 0 {
+        if address == 0 || !is_long(header.bytes) {
             return false;
         }
         let Some(into) = self.ops.get(receive).and_then(|op| op.buffer.as_dense()) else { return false };
@@ -42,23 +47,66 @@ impl P2p {
         self.read_memory(from, address, header.bytes, &wanted)
     }
 
-    /// Reads all of `into` at an address of a peer's memory, of what `bytes` bytes are there, if that is possible and
-    /// wins.
-    pub(super) fn read_memory(&mut self, from: PeerId, address: u64, bytes: u64, into: &Region) -> bool {
-        if matches!(self.peers[from].reach, Reach::Unknown) {
-            self.peers[from].reach = self.probe_reach(from, address);
-        }
-        match self.peers[from].reach {
-            Reach::Direct { copy, is_faster } => {
-                (is_faster || bytes >= self.direct_from_bytes) && copy.read(address, into)
-            }
-            Reach::Ring | Reach::Unknown => false,
+    /// The data of an announced message is to come through the ring.
+    pub(super) fn note_asked(&mut self, from: PeerId, bytes: u64) {
+        if let Reach::Direct(direct) = &mut self.peers[from].reach
+            && is_long(bytes)
+        {
+            direct.ways.begins(bytes, now_ns);
         }
     }
 
-    fn probe_reach(&mut self, from: PeerId, address: u64) -> Reach {
+    /// All of it has come.
+    pub(super) fn note_come(&mut self, from: PeerId, bytes: u64) {
+        if let Reach::Direct(direct) = &mut self.peers[from].reach
+            && is_long(bytes)
+        {
+            direct.ways.ends(bytes, now_ns);
+        }
+    }
+
+    /// Reads all of `into` at an address of a peer's memory, where a message of `bytes` bytes lies, if that is possible
+    /// and wins, or is to be tried.
+    fn read_memory(&mut self, from: PeerId, address: u64, bytes: u64, into: &Region) -> bool {
+        let is_read_anyway = bytes >= self.direct_from_bytes;
+        let Some(Direct { copy, ways, .. }) = self.reach(from, address, bytes) else { return false };
+        if ways.choose(bytes) == Way::Ring && !is_read_anyway {
+            return false;
+        }
+        if !ways.tries(Way::Direct, bytes) {
+            return copy.read(address, into);
+        }
+        let begun_ns = now_ns();
+        let is_read = copy.read(address, into);
+        ways.has_read(bytes, now_ns().saturating_sub(begun_ns));
+        is_read
+    }
+
+    /// The same of what comes otherwise in parts, which nobody times: as messages have been seen to go, or are likely
+    /// to.
+    pub(super) fn read_part(&mut self, from: PeerId, address: u64, into: &Region) -> bool {
+        let bytes = into.len() as u64;
+        let is_read_anyway = bytes >= self.direct_from_bytes;
+        let Some(Direct { copy, ways, likely }) = self.reach(from, address, bytes) else { return false };
+        let is_read = is_read_anyway || ways.faster(bytes).unwrap_or(*likely) == Way::Direct;
+        is_read && copy.read(address, into)
+    }
+
+    /// A peer whose memory can be read; tries whether it can, where `bytes` bytes lie at an address.
+    fn reach(&mut self, from: PeerId, address: u64, bytes: u64) -> Option<&mut Direct> {
+        if matches!(self.peers[from].reach, Reach::Unknown) {
+            self.peers[from].reach = self.probe_reach(from, address, bytes);
+        }
+        match &mut self.peers[from].reach {
+            Reach::Direct(direct) => Some(direct),
+            Reach::Ring | Reach::Unknown => None,
+        }
+    }
+
+    fn probe_reach(&mut self, from: PeerId, address: u64, bytes: u64) -> Reach {
         let Some(copy) = self.peers.seat(from).memory() else { return Reach::Ring };
-        let (first, second) = (self.pool.take(SAMPLE_BYTES), self.pool.take(SAMPLE_BYTES));
+        let sample_bytes = SAMPLE_BYTES.min(bytes as usize);
+        let (first, second) = (self.pool.take(sample_bytes), self.pool.take(sample_bytes));
         let twice = |target: &Region, source: &Region| {
             target.copy_from(source);
             source.copy_from(target);
@@ -69,21 +117,29 @@ impl P2p {
         self.pool.give(first);
         self.pool.give(second);
         match (direct, staged) {
-            (Some(direct), Some(staged)) => Reach::Direct { copy, is_faster: direct < staged },
+            (Some(direct), Some(staged)) => {
+                let likely = if direct < staged { Way::Direct } else { Way::Ring };
+                Reach::Direct(Box::new(Direct { copy, ways: Ways::default(), likely }))
+            }
             _ => Reach::Ring,
         }
     }
 }
 
+/// Whether a message is too long to go by the ring at once.
+fn is_long(bytes: u64) -> bool {
+    bytes > RingSize::LARGEST_PAYLOAD as u64
+}
+
 /// Nanoseconds of the better of two tries, the first of which warms up; `None` if it fails.
-fn time(mut attempt: impl FnMut() -> bool) -> Option<u128> {
-    let mut best = u128::MAX;
+fn time(mut attempt: impl FnMut() -> bool) -> Option<u64> {
+    let mut best = u64::MAX;
     for _ in 0..2 {
-        let begin = Instant::now();
+        let begun_ns = now_ns();
         if !attempt() {
             return None;
         }
-        best = best.min(begin.elapsed().as_nanos());
+        best = best.min(now_ns().saturating_sub(begun_ns));
     }
     Some(best)
 }

@@ -149,7 +149,7 @@ impl P2p {
             return;
         };
         let (into, send) = (receive.buffer.part(offset, bytes), receive.send);
-        let is_read = into.is_some_and(|into| self.read_memory(from, address, bytes, &into));
+        let is_read = into.is_some_and(|into| self.read_part(from, address, &into));
         let (kind, token) =
             (if is_read { kind::TAKEN } else { kind::DECLINED }, send.map_or(0, |offer| offer.send));
         self.tell_partitioned(

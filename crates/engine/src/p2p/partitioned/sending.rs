@@ -11,7 +11,6 @@ use super::{P2p, PartitionedKey, Round, kind, length_of, unequal, with_length};
 use crate::names::Names;
 use crate::p2p::Address;
 use crate::p2p::outbox::Stream;
-use crate::p2p::single::DIRECT_FROM_BYTES;
 use crate::peers::PeerId;
 use crate::slab::Key;
 
@@ -51,6 +50,8 @@ pub(super) struct PartitionedSend {
     has_told: bool,
 }
 
+/// Shorter pieces go through the ring: both ends copy at once there.
+const LEAST_LOAN_BYTES: u64 = 256 << 10;
 /// The receiver reads no more at a time itself, so that partitions are seen to arrive.
 const LOAN_BYTES: u64 = 4 << 20;
 /// A message to this process itself is copied in pieces of so many bytes.
@@ -128,7 +129,7 @@ impl PartitionedSend {
     /// Where in memory the receiver may read a piece itself, and how much of it at a time.
     fn loan(&self, piece: &Range<u64>) -> Option<(u64, u64)> {
         let bytes = (piece.end - piece.start).min(LOAN_BYTES);
-        let region = (self.lends && bytes >= DIRECT_FROM_BYTES).then(|| self.buffer.part(piece.start, bytes));
+        let region = (self.lends && bytes >= LEAST_LOAN_BYTES).then(|| self.buffer.part(piece.start, bytes));
         region.flatten().map(|region| (region.as_ptr().addr() as u64, bytes))
     }
 
