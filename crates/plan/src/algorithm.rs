@@ -38,7 +38,7 @@ impl Algorithm {
     /// The same of a shape that it admits.
     pub(crate) fn priced(&self, shape: &Shape, prices: &Prices<'_>) -> Option<Cost> {
         let cost = self.cost?;
-        Some(if shape.is_alone() { Cost::NONE } else { cost(shape, prices) })
+        Some(if shape.is_alone() { Cost::NONE } else { prices.run() + cost(shape, prices) })
     }
 
     /// The part of `rank`, which works in place or not.

@@ -59,6 +59,7 @@ machine! {
     hop_near_ns: f64 = 60.0, "From a post until a waiting peer has seen it, where two cores share a cache.";
     hop_far_ns: f64 = 300.0, "The same where they do not.";
     hop_shared_ns: f64 = 1250.0, "From rank to rank of one core, which must change hands.";
+    run_ns: f64 = 0.0, "Beginning and ending a run; with 0 it is in what posts and pulls cost.";
     post_ns: f64 = 10.0, "Posting, apart from the copy.";
     pull_ns: f64 = 30.0, "Pulling what is there already, apart from the copy: a line crosses between cores.";
     reader_ns: f64 = 25.0, "How long a cache line is occupied by each of several cores that read it.";
@@ -97,13 +98,21 @@ impl Machine {
     pub(crate) fn hop_ns(&self, one: u32, other: u32, ranks: u32) -> f64 {
         if one == other {
             0.0
-        } else if self.cores > 0 && ranks > self.cores {
-            f64::from(ranks.div_ceil(self.cores)) * self.hop_shared_ns // until all have had their turn
-        } else if self.are_far(one, other) {
-            self.hop_far_ns
+        } else if self.ranks_of_core(ranks) > 1 {
+            f64::from(self.ranks_of_core(ranks)) * self.hop_shared_ns // until all have had their turn
         } else {
-            self.hop_near_ns
+            self.hop_of_cores_ns(one, other)
         }
+    }
+
+    /// The same where each of them has a core now.
+    pub(crate) fn hop_of_cores_ns(&self, one: u32, other: u32) -> f64 {
+        if self.are_far(one, other) { self.hop_far_ns } else { self.hop_near_ns }
+    }
+
+    /// How many of the `ranks` ranks of a node take turns on a core.
+    pub(crate) fn ranks_of_core(&self, ranks: u32) -> u32 {
+        if self.cores == 0 { 1 } else { ranks.div_ceil(self.cores).max(1) }
     }
 
     /// Whether the cores of two places of a node are far from each other.

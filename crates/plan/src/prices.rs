@@ -17,6 +17,8 @@ pub(crate) struct Prices<'a> {
     reach: u32,
     /// What each byte costs more than in a cache.
     stream_byte_ns: f64,
+    /// Ranks whose work a core does, one after the other.
+    share: f64,
 }
 
 impl<'a> Prices<'a> {
@@ -40,7 +42,13 @@ impl<'a> Prices<'a> {
             nodes,
             reach,
             stream_byte_ns: machine.stream_byte_ns * beyond,
+            share: machine.ranks_of_core(on_node).into(),
         }
+    }
+
+    /// Prices of what so many ranks of a node do at the same time, while the others wait; else all do the same.
+    pub(crate) fn of_workers(&self, workers: u32) -> Self {
+        Self { share: self.machine.ranks_of_core(workers).into(), ..*self }
     }
 
     /// The nodes that ranks are on.
@@ -53,6 +61,23 @@ impl<'a> Prices<'a> {
         Cost::hops(self.machine.hop_ns(one, other, self.on_node))
     }
 
+    /// The same where the ranks of a node take turns, and changing hands is counted apart.
+    pub(crate) fn hop_in_turns(&self, one: u32, other: u32) -> Cost {
+        let shares = one % self.machine.cores == other % self.machine.cores;
+        Cost::hops(if shares { 0.0 } else { self.machine.hop_of_cores_ns(one, other) })
+    }
+
+    /// How long it takes that a core goes from one rank to the next.
+    pub(crate) fn handover(&self) -> Cost {
+        Cost::hops(self.machine.hop_shared_ns)
+    }
+
+    /// The cores of a node and the ranks that share them, if these have none of their own.
+    pub(crate) fn shared_cores(&self) -> Option<(u32, u32)> {
+        let cores = self.machine.cores;
+        (cores > 0 && self.on_node > cores).then_some((cores, self.on_node))
+    }
+
     /// Whether two places of a node are far from each other.
     pub(crate) fn are_far_between(&self, one: u32, other: u32) -> bool {
         self.machine.are_far(one, other)
@@ -60,12 +85,18 @@ impl<'a> Prices<'a> {
 
     /// Prices among `ranks` ranks of a node.
     pub(crate) fn of_node(&self, ranks: u32) -> Self {
-        Self { ranks, on_node: ranks, nodes: 1, reach: ranks, ..*self }
+        let share = self.machine.ranks_of_core(ranks).into();
+        Self { ranks, on_node: ranks, nodes: 1, reach: ranks, share, ..*self }
     }
 
     /// Prices among one rank of each of so many nodes, counted as neighbours.
     pub(crate) fn of_leaders(&self, nodes: u32) -> Self {
-        Self { ranks: nodes, on_node: 1, nodes, reach: 1, ..*self }
+        Self { ranks: nodes, on_node: 1, nodes, reach: 1, share: 1.0, ..*self }
+    }
+
+    /// Beginning and ending a run.
+    pub(crate) fn run(&self) -> Cost {
+        Cost::actions(self.machine.run_ns)
     }
 
     /// Until a rank has seen what another one of its node has posted.
@@ -73,9 +104,14 @@ impl<'a> Prices<'a> {
         Cost::hops(self.machine.hop_ns(0, self.on_node.saturating_sub(1), self.on_node))
     }
 
+    /// The same along a chain of ranks, each of which waits for the one before: a core changes hands once, to the next.
+    pub(crate) fn hop_of_chain(&self) -> Cost {
+        if self.shared_cores().is_some() { self.handover() } else { self.hop() }
+    }
+
     /// Posting.
     pub(crate) fn post(&self, bytes: f64) -> Cost {
-        Cost::actions(self.machine.post_ns) + self.moved(bytes, self.machine.post_byte_ns)
+        self.acted(self.machine.post_ns) + self.moved(bytes, self.machine.post_byte_ns)
     }
 
     /// Pulling what is there.
@@ -86,7 +122,7 @@ impl<'a> Prices<'a> {
     /// The same of a rank that is far, or near.
     pub(crate) fn pull_from(&self, is_far: bool, bytes: f64) -> Cost {
         let far_byte_ns = if is_far { self.machine.far_byte_ns } else { 0.0 };
-        Cost::actions(self.machine.pull_ns) + self.moved(bytes, self.machine.pull_byte_ns + far_byte_ns)
+        self.acted(self.machine.pull_ns) + self.moved(bytes, self.machine.pull_byte_ns + far_byte_ns)
     }
 
     /// Combining with what is there.
@@ -97,7 +133,7 @@ impl<'a> Prices<'a> {
     /// The same of a rank that is far, or near.
     pub(crate) fn pull_reduce_from(&self, is_far: bool, bytes: f64) -> Cost {
         let far_byte_ns = if is_far { self.machine.far_byte_ns } else { 0.0 };
-        Cost::actions(self.machine.pull_ns) + self.moved(bytes, self.machine.reduce_byte_ns + far_byte_ns)
+        self.acted(self.machine.pull_ns) + self.moved(bytes, self.machine.reduce_byte_ns + far_byte_ns)
     }
 
     /// Waiting for a line that `readers` ranks, all but one of which are before, want to read at the same time. So
@@ -133,7 +169,7 @@ impl<'a> Prices<'a> {
 
     fn end_of_message(&self, share: f64, bytes: f64) -> Cost {
         let copy = self.moved(bytes, share * self.machine.message_byte_ns);
-        Cost::actions(0.5 * self.machine.message_ns) + copy
+        self.acted(0.5 * self.machine.message_ns) + copy
     }
 
     /// A message inside a node.
@@ -263,8 +299,13 @@ impl<'a> Prices<'a> {
         inside * here + cores.beside(Cost::port(across * self.passage_ns(bytes))) + last
     }
 
+    /// What an action costs apart from its bytes.
+    fn acted(&self, ns: f64) -> Cost {
+        Cost::actions(self.share * ns)
+    }
+
     fn moved(&self, bytes: f64, byte_ns: f64) -> Cost {
-        Cost::bytes(bytes * (byte_ns + self.stream_byte_ns))
+        Cost::bytes(self.share * bytes * (byte_ns + self.stream_byte_ns))
     }
 
     fn are_far(&self) -> bool {

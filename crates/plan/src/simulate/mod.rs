@@ -4,7 +4,8 @@
 //! is seen a hop later, whose length depends on where the two cores lie; who pulls pays for the line and its bytes,
 //! and readers of one line wait for each other. Between nodes a message costs the cores of both ends an overhead,
 //! occupies the ports of both nodes for a gap and for its bytes, and takes the latency in between; ranks of a node
-//! share its port. Everybody begins at once. What a rank waits for decides the *critical path*.
+//! share its port. Where a node has fewer cores than ranks, these take turns: who waits leaves the core to the next one
+//! that can go on. Everybody begins at once. What a rank waits for decides the *critical path*.
 //!
 //! There are two ways. *Exactly*, every rank is walked, by a queue of events: plans are kept as 16 bytes an action, and
 //! up to [`ACTIONS`] are walked at all. *Folded*, the ranks of one node stand for those of all: right where plans look
@@ -14,6 +15,7 @@
 mod fold;
 mod goal;
 mod program;
+mod turns;
 mod world;
 
 #[cfg(test)]
@@ -37,12 +39,14 @@ pub struct Simulation {
     pub path: Vec<Stop>,
     /// Actions that were walked.
     pub actions: u64,
+    /// Nanoseconds of a run, of the second half of those that were walked; 0 of a single one.
+    pub(crate) pace_ns: f64,
     /// Ranks that were walked: all, or those of one node that stand for the others.
     pub walked_ranks: u32,
 }
 
 /// A rank on the critical path.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stop {
     /// Which; where ranks were folded, one of those that do the same.
     pub rank: u32,
@@ -84,6 +88,30 @@ pub fn simulate(
     Ok(walked.expect("plans that are verified do not deadlock"))
 }
 
+/// Nanoseconds of a run in a loop, in which each rank begins the next run as soon as it has ended one: ranks that wait
+/// for nobody run ahead, and others find what they want there already. For as long as `may_go_on` says.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_loop(
+    shape: &Shape,
+    algorithm: &Algorithm,
+    machine: &Machine,
+    may_go_on: &dyn Fn() -> bool,
+) -> Result<f64> {
+    let expected = LOOP as u64 * Programs::expected_actions(shape, algorithm);
+    if shape.is_between() || expected > ACTIONS {
+        return Err(too_long(algorithm, expected));
+    }
+    let programs = Programs::of(shape, algorithm, shape.ranks, may_go_on)?;
+    let world = World::new(shape, Prices::of(shape, machine), Fold::none(shape.ranks), programs, LOOP);
+    let walked = world.run(may_go_on)?.expect("plans that are verified do not deadlock");
+    Ok(walked.pace_ns)
+}
+
+/// Runs of a loop: those of the second half, before which ranks are as far ahead as they can be, tell the pace.
+const LOOP: usize = 64;
+
 /// `None` if somebody waits for ever, which folding could bring about.
 fn walk(
     shape: &Shape,
@@ -93,7 +121,7 @@ fn walk(
     may_go_on: &dyn Fn() -> bool,
 ) -> Result<Option<Simulation>> {
     let programs = Programs::of(shape, algorithm, fold.walked, may_go_on)?;
-    World::new(shape, Prices::of(shape, machine), fold, programs).run(may_go_on)
+    World::new(shape, Prices::of(shape, machine), fold, programs, 1).run(may_go_on)
 }
 
 fn given_up() -> Error {

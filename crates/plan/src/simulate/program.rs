@@ -3,7 +3,7 @@
 use oxmpi_base::Result;
 
 use super::{ACTIONS, given_up, too_long};
-use crate::{Action, Algorithm, Peer, Plan, Shape, Span, Take};
+use crate::{Action, Algorithm, MAX_LINES, Peer, Plan, Shape, Span, Take};
 
 /// An action of a rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +63,18 @@ impl Programs {
         }
         programs.ops.shrink_to_fit();
         Ok(programs)
+    }
+
+    /// How often each rank posts on each line.
+    pub(super) fn posts(&self) -> Vec<[u32; MAX_LINES]> {
+        let count = |range: &[usize]| {
+            let mut posts = [0; MAX_LINES];
+            for op in self.ops[range[0]..range[1]].iter().filter(|op| op.kind == Kind::Post) {
+                posts[usize::from(op.line)] += 1;
+            }
+            posts
+        };
+        self.begins.windows(2).map(count).collect()
     }
 
     /// About how many actions all ranks take together, guessed from a few of them.

@@ -39,6 +39,58 @@ fn what_can_be_computed_by_hand_is_found() {
 }
 
 #[test]
+fn who_waits_for_nobody_runs_ahead_in_a_loop() {
+    let machine = Machine { run_ns: 20.0, ..Machine::default() };
+    let pace = |shape: &Shape, name| {
+        simulate_loop(shape, named(shape, name), &machine, &|| true).expect("it is short")
+    };
+    let barrier = shape(Collective::Barrier, 2, Nodes::One, 0);
+    let by_hand = machine.run_ns + machine.post_ns + machine.hop_far_ns + machine.pull_ns;
+    assert!((pace(&barrier, "node-flat") - by_hand).abs() < 1e-6);
+    // The reader finds what it wants, as long as the root is not too far ahead.
+    let bcast = shape(Collective::Bcast, 2, Nodes::One, 8);
+    let by_hand = machine.run_ns + machine.pull_ns + 8.0 * machine.pull_byte_ns;
+    let pace = pace(&bcast, "node-flat");
+    assert!((by_hand..1.2 * by_hand).contains(&pace), "{pace} for {by_hand}");
+}
+
+#[test]
+fn ranks_that_share_a_core_take_turns() {
+    let machine = Machine { cores: 1, ..Machine::default() };
+    let exact = |shape: &Shape, name| {
+        let walked = simulate(shape, named(shape, name), &machine, &|| true).expect("it is short");
+        walked.cost.total_ns()
+    };
+    // Each posts in its turn, the last one goes on with what it finds, and then come the others.
+    let barrier = shape(Collective::Barrier, 3, Nodes::One, 0);
+    let by_hand = 4.0 * machine.hop_shared_ns + 3.0 * machine.post_ns + 6.0 * machine.pull_ns;
+    let took = exact(&barrier, "node-flat");
+    assert!((took - by_hand).abs() < 1e-6, "{took} for {by_hand}");
+    // All segments that fit are passed on in a turn: so a chain of many takes few turns.
+    let scan = shape(Collective::Scan, 3, Nodes::One, 64 << 10);
+    let work = 3.0 * (64 << 10) as f64 * (machine.post_byte_ns + machine.reduce_byte_ns);
+    let took = exact(&scan, "node-chain");
+    assert!(took < work + 5.0 * machine.hop_shared_ns, "{took}");
+    for &collective in Collective::ALL {
+        for ranks in [2, 3, 7, 16] {
+            for cores in [1, 2, 5] {
+                let machine = Machine { cores, ..Machine::default() };
+                let shape = shape(collective, ranks, Nodes::One, 100_000);
+                for algorithm in candidates(&shape).iter().filter(|algorithm| algorithm.admits(&shape)) {
+                    let turns =
+                        simulate(&shape, algorithm, &machine, &|| true).expect("nobody waits for ever");
+                    let own =
+                        simulate(&shape, algorithm, &Machine::default(), &|| true).expect("it is short");
+                    let pace = simulate_loop(&shape, algorithm, &machine, &|| true).expect("it goes on");
+                    assert!(pace > 0.0, "{shape:?} by {algorithm:?}");
+                    assert!(ranks > cores || turns == own, "{shape:?} by {algorithm:?}: cores of their own");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn the_terms_of_the_critical_path_add_up_and_its_stops_are_in_order() {
     for &collective in Collective::ALL {
         for nodes in [Nodes::One, Nodes::APART, Nodes::Regular { per_node: 3 }] {
@@ -157,6 +209,45 @@ fn choices_are_good() {
                 assert!(ratio <= allowed, "{shape:?}: {chosen:?} takes {ratio:.2} times as long as {best:?}");
                 if !collective.info().moves_data() {
                     break;
+                }
+            }
+        }
+    }
+}
+
+/// The same where the ranks of a node take turns, but for reductions by slices, which are priced as among cores of
+/// their own, and a scan of three, in which a chain of two at a time is as good as a core for each.
+#[test]
+fn choices_are_good_where_ranks_take_turns() {
+    for (cores, hop_shared_ns) in [(1, 600.0), (2, 600.0), (2, 1250.0), (4, 1250.0)] {
+        let machine = Machine { cores, hop_shared_ns, ..Machine::default() };
+        let overrides = Overrides::default().on(machine.clone());
+        for &collective in Collective::ALL {
+            for ranks in [2, 3, 4, 5, 8, 16, 33] {
+                for bytes in [8, 1 << 10, 16 << 10, 100_000, 1 << 20] {
+                    let shape = shape(collective, ranks, Nodes::One, bytes / 8 * 8);
+                    let walked = |algorithm| {
+                        let walked = simulate(&shape, algorithm, &machine, &|| true);
+                        walked.expect("it is short").cost.total_ns()
+                    };
+                    let admissible = candidates(&shape).iter().filter(|algorithm| algorithm.admits(&shape));
+                    let times = admissible.map(|algorithm| (*algorithm, walked(algorithm)));
+                    let best = times.min_by(|one, other| one.1.total_cmp(&other.1)).expect("there is one");
+                    let chosen = select(&shape, &overrides);
+                    let allowed = match (collective, ranks) {
+                        (Collective::Reduce, _) => 2.5,
+                        (Collective::Scan, 3) => 1.8,
+                        _ => 1.5,
+                    };
+                    let ratio = walked(chosen) / best.1;
+                    let best = best.0;
+                    assert!(
+                        ratio <= allowed,
+                        "{machine:?}, {shape:?}: {chosen:?} takes {ratio:.2} of {best:?}"
+                    );
+                    if !collective.info().moves_data() {
+                        break;
+                    }
                 }
             }
         }

@@ -1,7 +1,10 @@
 //! The walk: each rank has a clock, and whose clock is least takes the next action.
 //!
 //! So whatever several ranks use in turn, a port or a line, they use in the order of time. A rank that waits is out of
-//! the queue until what it waits for is there.
+//! the queue until what it waits for is there. Where ranks share cores, it has to get one first.
+//!
+//! Where runs follow each other a rank begins the next one as soon as it has ended one, unless it would be more than
+//! [`AHEAD`] runs ahead of somebody.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -11,6 +14,7 @@ use oxmpi_base::Result;
 
 use super::fold::Fold;
 use super::program::{Kind, Op, Programs};
+use super::turns::{Claim, Handover, Turn, Turns};
 use super::{Simulation, Stop, given_up};
 use crate::prices::Prices;
 use crate::{Cost, MAX_LINES, Shape};
@@ -27,8 +31,25 @@ pub(super) struct World<'a> {
     /// Who waits for a post of a rank.
     waiting: HashMap<u32, Vec<u32>, BuildHasherDefault<Mixed>>,
     ports: Vec<Port>,
+    /// Where the ranks of a node share its cores.
+    turns: Option<Turns>,
+    /// All ranks, then.
+    sharers: Vec<Sharer>,
+    runs: Vec<Run>,
+    /// What each rank posts in a run on each line, where there are several runs.
+    posts_of_run: Vec<[u32; MAX_LINES]>,
     ready: BinaryHeap<Reverse<(u64, u32)>>,
     trail: Vec<Link>,
+}
+
+/// A run of all ranks.
+#[derive(Default)]
+struct Run {
+    ended: u32,
+    /// Of who ended it last.
+    end: Tidings,
+    /// Who waits for that.
+    waiting: Vec<u32>,
 }
 
 /// A rank on its way.
@@ -36,6 +57,9 @@ pub(super) struct World<'a> {
 struct Rank {
     /// The action that is next.
     next: usize,
+    /// The run that it is in, or is to begin.
+    run: usize,
+    has_begun: bool,
     /// What its time was spent on, along the path by which it got here.
     spent: Cost,
     /// The last link of that path; 0 at its beginning.
@@ -52,8 +76,17 @@ struct Rank {
     awaited: Option<(u32, u32)>,
 }
 
+/// A rank that takes turns with others.
+#[derive(Clone, Copy, Default)]
+struct Sharer {
+    /// When it left its core last.
+    left: Tidings,
+    /// What it waits for, until when its core is free.
+    expected: Option<Tidings>,
+}
+
 /// What somebody waits for, as it is there.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Tidings {
     /// What the time until then was spent on.
     spent: Cost,
@@ -77,6 +110,9 @@ struct Link {
     before: u32,
 }
 
+/// As many runs of a communicator, or of a persistent operation, can be under way.
+const AHEAD: usize = 15;
+
 /// So many turns are taken until somebody is asked whether to go on.
 const TURNS: u64 = 1 << 16;
 
@@ -88,12 +124,20 @@ enum Next {
 }
 
 impl<'a> World<'a> {
-    pub(super) fn new(shape: &'a Shape, prices: Prices<'a>, fold: Fold, programs: Programs) -> Self {
+    pub(super) fn new(
+        shape: &'a Shape,
+        prices: Prices<'a>,
+        fold: Fold,
+        programs: Programs,
+        runs: usize,
+    ) -> Self {
         let nodes = if fold.walked == shape.ranks { prices.nodes() } else { 1 };
+        let turns = prices.shared_cores().map(|(cores, ranks)| Turns::new(nodes as usize, cores, ranks));
+        let posts_of_run = if runs > 1 { programs.posts() } else { Vec::new() };
         let ready = (0..fold.walked).map(|rank| Reverse((0, rank))).collect();
         Self {
             shape,
-            prices,
+            prices: prices.of_workers(1),
             fold,
             ranks: (0..fold.walked as usize)
                 .map(|rank| Rank { next: programs.begins[rank], ..Rank::default() })
@@ -102,6 +146,10 @@ impl<'a> World<'a> {
             messages: HashMap::default(),
             waiting: HashMap::default(),
             ports: vec![Port::default(); nodes as usize],
+            sharers: vec![Sharer::default(); if turns.is_some() { fold.walked as usize } else { 0 }],
+            turns,
+            runs: (0..runs).map(|_| Run::default()).collect(),
+            posts_of_run,
             ready,
             trail: vec![Link { stop: Stop { rank: 0, at_ns: 0.0 }, before: 0 }],
         }
@@ -119,12 +167,19 @@ impl<'a> World<'a> {
             if turns.is_multiple_of(TURNS) && !may_go_on() {
                 return Err(given_up());
             }
+            if !self.has_turn(rank) {
+                continue;
+            }
             loop {
                 match self.act(rank) {
                     Next::Acted => {}
-                    Next::Waits => break,
+                    Next::Waits => {
+                        self.end_turn(rank);
+                        break;
+                    }
                     Next::Done => {
                         done += 1;
+                        self.end_turn(rank);
                         break;
                     }
                 }
@@ -152,8 +207,15 @@ impl<'a> World<'a> {
             cost: end.spent,
             path,
             actions: self.programs.ops.len() as u64,
+            pace_ns: self.pace_ns(),
             walked_ranks: self.fold.walked,
         }
+    }
+
+    fn pace_ns(&self) -> f64 {
+        let (first, second) = self.runs.split_at(self.runs.len() / 2);
+        let [Some(begin), Some(end)] = [first.last(), second.last()] else { return 0.0 };
+        (end.end.spent.total_ns() - begin.end.spent.total_ns()) / second.len() as f64
     }
 
     fn now(&self, rank: u32) -> f64 {
@@ -167,6 +229,9 @@ impl<'a> World<'a> {
     /// Lets `rank` act, if what it needs is there.
     fn act(&mut self, rank: u32) -> Next {
         let state = &self.ranks[rank as usize];
+        if !state.has_begun {
+            return if self.begin(rank) { Next::Acted } else { Next::Waits };
+        }
         if state.next == self.programs.begins[rank as usize + 1] {
             return self.finish(rank);
         }
@@ -196,13 +261,20 @@ impl<'a> World<'a> {
     fn post(&mut self, rank: u32, op: Op) -> bool {
         self.spend(rank, self.prices.post(f64::from(op.bytes)));
         let tidings = self.tidings(rank, op.bytes, false);
+        let number = self.number_of_post(rank, rank, op);
         let state = &mut self.ranks[rank as usize];
-        debug_assert_eq!(state.posts[usize::from(op.line)].len(), op.number as usize, "in order");
+        debug_assert_eq!(state.posts[usize::from(op.line)].len(), number, "in order");
         state.posts[usize::from(op.line)].push(tidings);
         for reader in self.waiting.remove(&rank).unwrap_or_default() {
-            self.wake(reader, tidings.from.at_ns);
+            self.tell(reader, tidings);
         }
         true
+    }
+
+    /// Which post of `poster` on a line, in all runs, is meant in the run of `rank`.
+    fn number_of_post(&self, rank: u32, poster: u32, op: Op) -> usize {
+        let of_run = self.posts_of_run.get(poster as usize).map_or(0, |posts| posts[usize::from(op.line)]);
+        self.ranks[rank as usize].run * of_run as usize + op.number as usize
     }
 
     /// What is to be known of what `rank` has just done.
@@ -216,16 +288,117 @@ impl<'a> World<'a> {
         self.ready.push(Reverse((time, rank)));
     }
 
+    /// Where `rank` takes turns.
+    fn claim(&self, turns: &Turns, rank: u32) -> Claim {
+        turns.claim(rank, self.port_of(rank), self.shape.nodes.place(rank))
+    }
+
+    /// Whether `rank` has a core, or gets one.
+    fn has_turn(&mut self, rank: u32) -> bool {
+        let Some(mut turns) = self.turns.take() else { return true };
+        let turn = turns.take(self.claim(&turns, rank));
+        self.turns = Some(turns);
+        if let Turn::Now(Some(handover)) = turn {
+            self.hand_over(handover);
+        }
+        matches!(turn, Turn::Now(None))
+    }
+
+    /// Leaves the core of `rank` to others.
+    fn end_turn(&mut self, rank: u32) {
+        let Some(mut turns) = self.turns.take() else { return };
+        let next = turns.leave(self.claim(&turns, rank));
+        self.turns = Some(turns);
+        self.sharers[rank as usize].left = self.tidings(rank, 0.0, false);
+        if let Some(handover) = next {
+            self.hand_over(handover);
+        }
+        if let Some(expected) = self.sharers[rank as usize].expected.take() {
+            self.wait_for(rank, expected);
+            self.wake(rank, 0.0);
+        }
+    }
+
+    /// Lets a rank that has its core now go on when it has changed hands.
+    fn hand_over(&mut self, Handover { from, to, steps }: Handover) {
+        self.wait_for(to, self.sharers[from as usize].left);
+        self.spend(to, f64::from(steps) * self.prices.handover());
+        self.wake(to, 0.0);
+    }
+
+    /// Waits until `tidings` are there, if that can be done without leaving a shared core.
+    fn can_wait_for(&mut self, rank: u32, tidings: Tidings) -> bool {
+        if self.turns.is_some() && tidings.spent.total_ns() > self.now(rank) {
+            self.sharers[rank as usize].expected = Some(tidings);
+            return false;
+        }
+        self.wait_for(rank, tidings);
+        true
+    }
+
+    /// Begins a run, if all have ended the one that it would be too far ahead of.
+    fn begin(&mut self, rank: u32) -> bool {
+        if let Some(before) = self.ranks[rank as usize].run.checked_sub(AHEAD) {
+            let before = &mut self.runs[before];
+            if before.ended < self.fold.walked {
+                before.waiting.push(rank);
+                return false;
+            }
+            let end = before.end;
+            if !self.can_wait_for(rank, self.seen_by(rank, end)) {
+                return false;
+            }
+        }
+        self.ranks[rank as usize].has_begun = true;
+        self.simply(rank, self.prices.run())
+    }
+
+    /// Ends a run.
+    fn end(&mut self, rank: u32) -> Next {
+        let end = self.tidings(rank, 0.0, false);
+        let state = &mut self.ranks[rank as usize];
+        let run = &mut self.runs[state.run];
+        state.run += 1;
+        state.has_begun = false;
+        state.next = self.programs.begins[rank as usize];
+        run.ended += 1;
+        if end.spent.total_ns() >= run.end.spent.total_ns() {
+            run.end = end;
+        }
+        if run.ended == self.fold.walked {
+            let end = run.end;
+            let waiting = std::mem::take(&mut run.waiting);
+            waiting.into_iter().for_each(|other| self.tell(other, end));
+        }
+        if self.ranks[rank as usize].run == self.runs.len() { Next::Done } else { Next::Acted }
+    }
+
+    /// Lets `rank` look again when something is there that it has perhaps waited for.
+    fn tell(&mut self, rank: u32, tidings: Tidings) {
+        if self.turns.is_some() {
+            self.wait_for(rank, self.seen_by(rank, tidings)); // it asks for its core then
+        }
+        self.wake(rank, tidings.from.at_ns);
+    }
+
+    /// What `rank` sees of what another one of its node has done, and when.
+    fn seen_by(&self, rank: u32, tidings: Tidings) -> Tidings {
+        Tidings { spent: tidings.spent + self.hop_between(rank, tidings.from.rank), ..tidings }
+    }
+
     fn pull(&mut self, rank: u32, op: Op) -> bool {
         let poster = self.fold.walked_for(op.peer);
+        let number = self.number_of_post(rank, poster, op);
         let Rank { posts, busy_ns, .. } = &self.ranks[poster as usize];
         let busy_ns = *busy_ns;
-        let Some(&(mut seen)) = posts[usize::from(op.line)].get(op.number as usize) else {
+        let Some(&posted) = posts[usize::from(op.line)].get(number) else {
             self.waiting.entry(poster).or_default().push(rank);
             return false;
         };
-        seen.spent += self.hop_between(rank, op.peer);
-        self.wait_for(rank, seen);
+        let spent = posted.spent + self.hop_between(rank, op.peer);
+        if !self.can_wait_for(rank, Tidings { spent, ..posted }) {
+            return false;
+        }
         // Others may be reading what this peer has posted.
         let now_ns = self.now(rank);
         self.spend(rank, Cost::readers((busy_ns - now_ns).max(0.0)));
@@ -283,6 +456,9 @@ impl<'a> World<'a> {
         self.messages.entry(pair).or_default().push_back(tidings);
         if self.ranks[to as usize].awaited == Some(pair) {
             self.ranks[to as usize].awaited = None;
+            if self.turns.is_some() {
+                self.wait_for(to, tidings);
+            }
             self.wake(to, tidings.spent.total_ns());
         }
         true
@@ -290,7 +466,12 @@ impl<'a> World<'a> {
 
     fn hop_between(&self, one: u32, other: u32) -> Cost {
         let nodes = &self.shape.nodes;
-        self.prices.hop_between(nodes.place(one), nodes.place(other))
+        let [one, other] = [one, other].map(|rank| nodes.place(rank));
+        if self.turns.is_some() {
+            self.prices.hop_in_turns(one, other)
+        } else {
+            self.prices.hop_between(one, other)
+        }
     }
 
     fn port_of(&self, rank: u32) -> usize {
@@ -320,15 +501,19 @@ impl<'a> World<'a> {
     /// Takes in a message from `from`, if there is one.
     fn take(&mut self, rank: u32, from: u32) -> bool {
         let pair = self.fold.pair(from, rank);
-        let Some(queue) = self.messages.get_mut(&pair) else {
+        let Some(queue) = self.messages.get(&pair) else {
             self.ranks[rank as usize].awaited = Some(pair);
             return false;
         };
-        let tidings = queue.pop_front().expect("empty queues are taken away");
+        let tidings = *queue.front().expect("empty queues are taken away");
+        if !self.can_wait_for(rank, tidings) {
+            return false;
+        }
+        let queue = self.messages.get_mut(&pair).expect("it was there");
+        queue.pop_front();
         if queue.is_empty() {
             self.messages.remove(&pair);
         }
-        self.wait_for(rank, tidings);
         let price = if tidings.is_net {
             self.prices.net_overhead()
         } else {
@@ -350,7 +535,7 @@ impl<'a> World<'a> {
         let queued_ns = (left_ns - state.spent.total_ns()).max(0.0);
         state.spent += Cost::port(queued_ns);
         state.leaving = Vec::new();
-        Next::Done
+        self.end(rank)
     }
 }
 

@@ -50,8 +50,8 @@ pub const PLAN: Manual<'static> = Manual {
         "simulate COLLECTIVE [-n RANKS] [options]",
     ],
     about: "With `simulate`, walks the plans of all ranks, up to a million, under a model of the machine, \
-            and prints how long they take and what that is spent on; without -n, what each algorithm takes \
-            among 2 to 2^20 ranks.",
+            and prints how long they take and what that is spent on, and what one of many in a row takes if \
+            plans are short; without -n, what each algorithm takes among 2 to 2^20 ranks.",
     dashes: Dashes::Usual,
     options: &[
         Entry::new(&["n"], &["RANKS"], "ranks of the communicator"),

@@ -17,10 +17,12 @@ fn admits(shape: &Shape) -> bool {
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
-    let up =
-        prices.post(bytes) + prices.hop() + f64::from(ARITY.min(shape.ranks) - 1) * prices.pull_reduce(bytes);
+    let parents = prices.of_workers(shape.ranks / ARITY);
+    let up = prices.post(bytes)
+        + prices.hop()
+        + f64::from(ARITY.min(shape.ranks) - 1) * parents.pull_reduce(bytes);
     let readers = prices.readers(tree::most_children(ARITY, shape.ranks), bytes);
-    let down = prices.post(bytes) + prices.hop() + prices.pull(bytes);
+    let down = parents.post(bytes) + prices.hop() + prices.pull(bytes);
     f64::from(tree::depth(ARITY, shape.ranks)) * (up + down) + readers
 }
 

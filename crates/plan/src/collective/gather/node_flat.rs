@@ -13,7 +13,8 @@ pub(super) const ALGORITHM: Algorithm =
 pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let segments = Stream::of(shape).segments;
     let segment = segments.bytes.min(shape.bytes) as f64;
-    let blocks = f64::from(shape.ranks - 1) * prices.pull(segment) + prices.copy(segment);
+    let root = prices.of_workers(1);
+    let blocks = f64::from(shape.ranks - 1) * root.pull(segment) + root.copy(segment);
     prices.post(segment) + prices.hop() + segments.rounds() * blocks
 }
 

@@ -18,7 +18,7 @@ fn admits(shape: &Shape) -> bool {
 pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let segments = Stream::of(shape).segments;
     let segment = segments.bytes.min(shape.bytes) as f64;
-    let operands = segments.rounds() * f64::from(shape.ranks - 1) * prices.pull_reduce(segment);
+    let operands = segments.rounds() * f64::from(shape.ranks - 1) * prices.of_workers(1).pull_reduce(segment);
     prices.post(segment) + prices.hop() + operands
 }
 

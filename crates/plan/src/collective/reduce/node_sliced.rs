@@ -29,7 +29,7 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let results = prices.post(slice) + f64::from(shape.ranks - 1) * prices.pull(slice);
     // All ranks wait for all others here. That many would not wait at all if the root combined alone; measured with up
     // to 64 ranks, on two cores.
-    let hops = (2.0 + f64::from(shape.ranks.min(64))) * prices.hop();
+    let hops = 2.0 * prices.hop() + f64::from(shape.ranks.min(64)) * prices.hop_of_chain();
     hops + slices.combine_cost(prices) + slices.segments as f64 * results
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn is_in_order(shape: &Shape) -> bool {
 pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let segments = Stream::of(shape).segments;
     let segment = segments.bytes.min(shape.bytes) as f64;
-    let operands = f64::from(ARITY - 1) * prices.pull_reduce(segment);
+    let operands = f64::from(ARITY - 1) * prices.of_workers(shape.ranks / ARITY).pull_reduce(segment);
     let levels = f64::from(tree::depth(ARITY, shape.ranks));
     let level = prices.post(segment) + prices.hop() + operands;
     levels * level + (segments.count - 1) as f64 * levels * operands

@@ -26,8 +26,9 @@ pub(crate) fn admits(shape: &Shape) -> bool {
 pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let segments = stream(shape).segments;
     let bytes = segments.bytes.min(shape.bytes) as f64;
-    let segment = prices.post(bytes) + prices.pull_reduce(bytes);
-    f64::from(shape.ranks - 1) * (prices.hop() + segment) + (segments.rounds() - 1.0) * segment
+    let segment = |prices: &Prices<'_>| prices.post(bytes) + prices.pull_reduce(bytes);
+    let first = prices.hop_of_chain() + segment(&prices.of_workers(1));
+    f64::from(shape.ranks - 1) * first + (segments.rounds() - 1.0) * segment(prices)
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

@@ -15,7 +15,9 @@ pub(crate) fn admits(shape: &Shape) -> bool {
 
 pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
-    prices.post(bytes) + prices.hop() + f64::from(shape.ranks - 1) * prices.pull_reduce(bytes)
+    // The last rank takes all that the others have, these half of it on the average.
+    let operand = prices.of_workers(shape.ranks / 2).pull_reduce(bytes);
+    prices.post(bytes) + prices.hop() + f64::from(shape.ranks - 1) * operand
 }
 
 pub(crate) fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

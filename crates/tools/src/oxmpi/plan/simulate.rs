@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::time::{Duration, Instant};
 
-use oxmpi_plan::simulate::{Simulation, goal, simulate};
+use oxmpi_plan::simulate::{Simulation, goal, simulate, simulate_loop};
 use oxmpi_plan::{Algorithm, Machine, Overrides, Shape, candidates, select};
 
 use super::{Request, algorithm, chart, draw_to, machine};
@@ -15,6 +15,9 @@ const LONGEST: Duration = Duration::from_secs(600);
 
 /// The same of one of many.
 const LONGEST_CELL: Duration = Duration::from_secs(20);
+
+/// Plans of so many actions are walked in a loop, too.
+const FEW_ACTIONS: u64 = 100_000;
 
 /// As many stops of a critical path are printed from its beginning, and from its end.
 const STOPS: usize = 12;
@@ -46,6 +49,11 @@ pub fn run(request: &Request, out: &mut dyn Write) -> Outcome {
     writeln!(out, "   simulated {}", simulation.cost)?;
     if let Some(cost) = chosen.cost(&shape, &machine) {
         writeln!(out, "   predicted {cost}")?;
+    }
+    if simulation.actions <= FEW_ACTIONS
+        && let Ok(pace_ns) = simulate_loop(&shape, chosen, &machine, &within(LONGEST_CELL))
+    {
+        writeln!(out, "   in a loop {:>12.2} us", pace_ns / 1000.0)?;
     }
     let Simulation { actions, walked_ranks, .. } = simulation;
     let took = begin.elapsed().as_secs_f64();
