@@ -67,7 +67,10 @@ fn measure() -> Outcome<Vec<Constant>> {
     tell(&format!("measures {} processors, which should have nothing else to do", processors.count()));
     let mut constants = lines::measure(&processors);
     constants.extend(copies::measure(&processors));
-    constants.extend(messages::measure(&processors)?);
+    for (name, value) in messages::measure(&processors, &constants)? {
+        constants.retain(|(known, _)| *known != name);
+        constants.push((name, value));
+    }
     Ok(constants)
 }
 

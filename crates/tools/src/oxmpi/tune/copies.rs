@@ -1,6 +1,7 @@
 //! What bytes cost: moved to memory that another processor has read, out of what it has written, combined, and beyond
 //! the caches.
 
+use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 
 use super::Constant;
@@ -22,16 +23,26 @@ pub fn measure(processors: &Processors) -> Vec<Constant> {
     constants
 }
 
-/// Of one processor: how much it can touch before that becomes slow, and how slow it becomes.
+/// Of one processor: how much it can touch before that becomes slow, and how slow it becomes. Long vectors go in and
+/// out by a slot that stays where it is, as those of ranks do.
 fn alone(processors: &Processors) -> Vec<Constant> {
     let copy = || {
         processors.bind(0);
-        let (from, mut into) = (vec![1.0_f64; LARGEST / 8], vec![0.0_f64; LARGEST / 8]);
+        let (from, mut into) = (vec![1.0_f64; LARGEST / 8], vec![2.0_f64; LARGEST / 8]);
+        let mut slot = vec![0.0_f64; SLOT];
         let sizes = std::iter::successors(Some(SMALLEST), |size| Some(size * 2));
         let sizes: Vec<usize> = sizes.take_while(|&size| size <= LARGEST).collect();
         let byte_ns = |&size: &usize| {
             let trials = (4 * LARGEST / size).clamp(3, 200);
-            (size, least_ns(trials, size, || into[..size / 8].copy_from_slice(&from[..size / 8])))
+            let mut pass = || {
+                for (from, into) in from[..size / 8].chunks(SLOT).zip(into.chunks_mut(SLOT)) {
+                    slot.copy_from_slice(from);
+                    black_box(&mut slot);
+                    into.copy_from_slice(&slot);
+                }
+                black_box(&mut into);
+            };
+            (size, least_ns(trials, 2 * size, &mut pass))
         };
         sizes.iter().map(byte_ns).collect::<Vec<_>>()
     };
@@ -64,6 +75,7 @@ fn between(processors: &Processors) -> Vec<Constant> {
                 0 => pull = pull.min(least_ns(1, bytes, || own.copy_from_slice(&slot))),
                 _ => reduce = reduce.min(least_ns(1, bytes, || add(&mut own, &slot))),
             }
+            black_box(&mut own);
             drop(slot);
             done.set(round);
         }

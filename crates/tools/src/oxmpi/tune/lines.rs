@@ -17,27 +17,18 @@ const MOST_READERS: usize = 8;
 /// Who is so much farther is not near.
 const FAR: f64 = 1.5;
 
-/// Constants of hops and pulls.
+/// Constants of hops and of readers.
 pub fn measure(processors: &Processors) -> Vec<Constant> {
-    let mut constants = vec![
-        ("cores", processors.count() as f64),
-        ("hop_shared_ns", hop_ns(processors, [0, 0], Word::await_politely)),
-    ];
+    let mut constants = vec![("cores", processors.count() as f64)];
     if processors.count() < 2 {
         return constants;
     }
     let step = processors.count().div_ceil(MOST_PAIRS);
     let partners = (1..processors.count()).step_by(step);
-    let hops: Vec<f64> = partners.map(|other| hop_between_ns(processors, [0, other])).collect();
+    let hops: Vec<f64> = partners.map(|other| hop_ns(processors, [0, other])).collect();
     let (near_cores, near, far) = split(&hops, step);
-    let pull = pull_ns(processors);
-    constants.extend([
-        ("near_cores", near_cores as f64),
-        ("hop_near_ns", near),
-        ("hop_far_ns", far),
-        ("pull_ns", pull),
-    ]);
-    constants.extend(reader_ns(processors, pull).map(|reader| ("reader_ns", reader)));
+    constants.extend([("near_cores", near_cores as f64), ("hop_near_ns", near), ("hop_far_ns", far)]);
+    constants.extend(reader_ns(processors).map(|reader| ("reader_ns", reader)));
     constants
 }
 
@@ -57,16 +48,12 @@ fn split(hops: &[f64], step: usize) -> (usize, f64, f64) {
 }
 
 /// From a store until a waiting thread on the other processor has seen it.
-pub fn hop_between_ns(processors: &Processors, pair: [usize; 2]) -> f64 {
-    hop_ns(processors, pair, Word::await_value)
-}
-
-fn hop_ns(processors: &Processors, pair: [usize; 2], wait: fn(&Word, u64)) -> f64 {
+fn hop_ns(processors: &Processors, pair: [usize; 2]) -> f64 {
     let (ping, pong) = (Word::default(), Word::default());
     let rounds = TRIPS * TRIALS as u64;
     let answer = || {
         (1..=rounds).for_each(|trip| {
-            wait(&ping, trip);
+            ping.await_value(trip);
             pong.set(trip);
         })
     };
@@ -76,7 +63,7 @@ fn hop_ns(processors: &Processors, pair: [usize; 2], wait: fn(&Word, u64)) -> f6
             for _ in 0..TRIPS {
                 trip += 1;
                 ping.set(trip);
-                wait(&pong, trip);
+                pong.await_value(trip);
             }
         })
     };
@@ -109,13 +96,13 @@ fn pull_ns(processors: &Processors) -> f64 {
 
 /// How much longer it takes for each further reader until all have read a line and said so, beyond reading what they
 /// say. None where there are too few processors to tell.
-fn reader_ns(processors: &Processors, pull: f64) -> Option<f64> {
+fn reader_ns(processors: &Processors) -> Option<f64> {
     let readers = (processors.count() - 1).min(MOST_READERS);
     if readers < 2 {
         return None;
     }
     let [one, many] = [1, readers].map(|readers| round_ns(processors, readers));
-    Some(((many - one) / (readers - 1) as f64 - pull).max(0.0))
+    Some(((many - one) / (readers - 1) as f64 - pull_ns(processors)).max(0.0))
 }
 
 /// A store that so many others wait for and answer.

@@ -1,13 +1,17 @@
-//! What posts and messages cost between two ranks, which `mpiexec` starts: this program again.
+//! What runs, posts, pulls, hops and messages cost between two ranks, which `mpiexec` starts: this program again.
 //!
-//! A post is what is left of a barrier of two when the way of the line is taken off: so the cost of beginning and
-//! ending a run is in it, which threads that share a word do not show.
+//! A run is a barrier of one rank. In a loop of broadcasts the receiver finds what it wants posted already, so a pull
+//! is what is left of one when a run is taken off; and of messages that follow each other each end needs what it costs
+//! that end. A hop is what a message alone takes beyond that: less than between threads that look at a word all the
+//! time, and hold up who wants to write it. A post is what is left of a barrier of two, and the cost of a message what
+//! is left of a barrier by messages, as plans send them. Where two ranks have one processor, each turn of a loop of
+//! barriers ends one, and begins the next.
 
 use std::env;
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::Command;
 
-use oxmpi::{Communicator, Plan};
+use oxmpi::{Buffers, Communicator, Persistent, Plan};
 
 use super::Constant;
 use super::processors::{Processors, least_ns};
@@ -20,40 +24,74 @@ const LONG: usize = 32 << 10;
 const TRIPS: usize = 500;
 const TRIALS: usize = 9;
 const TAG: i32 = 1;
+/// As many messages follow each other, so few that none waits for room.
+const STREAM: usize = 50;
 
-/// Constants of posts and messages.
+/// Constants of all that, where `lines` are those of words.
 ///
 /// # Errors
 /// If the ranks cannot be started, or say nothing.
-pub fn measure(processors: &Processors) -> Outcome<Vec<Constant>> {
-    if processors.count() < 2 {
-        return Ok(Vec::new());
+pub fn measure(processors: &Processors, lines: &[Constant]) -> Outcome<Vec<Constant>> {
+    let shared = processors.run_on([0, 0], start, || {})?;
+    let mut constants = vec![("hop_shared_ns", (shared.barrier - shared.run).max(0.0))];
+    if processors.count() > 1 {
+        constants.extend(start()?.constants(lines));
     }
-    let this = env::current_exe()?;
+    Ok(constants)
+}
+
+/// Nanoseconds that the ranks have found, each of one of many that follow each other.
+#[derive(Debug)]
+struct Times {
+    run: f64,
+    bcast: f64,
+    barrier: f64,
+    /// Of a barrier by messages.
+    exchange: f64,
+    /// Of a short message and a long one that are answered, one way, and of short ones that are not.
+    short: f64,
+    long: f64,
+    streamed: f64,
+}
+
+/// Starts the ranks on the processors of this thread.
+fn start() -> Result<Times, String> {
+    let failed = |error: io::Error| error.to_string();
+    let this = env::current_exe().map_err(failed)?;
     let mpiexec = this.with_file_name("mpiexec");
     let mut command = Command::new(&mpiexec);
     command.args(["-n", "2", "-bind-to", "none"]).arg(&this).args(["tune", &format!("--{AS_RANK}")]);
     let output = command.output().map_err(|error| format!("{}: {error}", mpiexec.display()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let [barrier, short, long, hop] = numbers[..] else {
+    let [run, bcast, barrier, exchange, short, long, streamed] = numbers[..] else {
         let said = String::from_utf8_lossy(&output.stderr);
-        return Err(
-            format!("the ranks that were to send messages ended with {}: {said}", output.status).into()
-        );
+        return Err(format!("the ranks that were to send messages ended with {}: {said}", output.status));
     };
-    Ok(constants(barrier, [short, long], hop))
+    Ok(Times { run, bcast, barrier, exchange, short, long, streamed })
 }
 
-/// From nanoseconds of a barrier, of a short and of a long message, and of the way of a line between the same
-/// processors.
-fn constants(barrier: f64, [short, long]: [f64; 2], hop: f64) -> Vec<Constant> {
-    let byte = ((long - short) / (LONG - SHORT) as f64).max(0.0);
-    let beyond_hop = |time: f64| (time - hop).max(0.0);
-    vec![("post_ns", beyond_hop(barrier)), ("message_ns", beyond_hop(short)), ("message_byte_ns", byte)]
+impl Times {
+    /// Hops are those of words, as much shorter as they are here.
+    fn constants(&self, lines: &[Constant]) -> Vec<Constant> {
+        let beyond = |time: f64, known: f64| (time - known).max(0.0);
+        let of_word = |name| lines.iter().find(|(known, _)| *known == name).map_or(0.0, |(_, value)| *value);
+        let [near, far] = ["hop_near_ns", "hop_far_ns"].map(of_word);
+        let hop = beyond(self.short, 2.0 * self.streamed);
+        let pull = beyond(self.bcast, self.run);
+        vec![
+            ("run_ns", self.run),
+            ("hop_near_ns", if far > 0.0 { hop * near / far } else { hop }),
+            ("hop_far_ns", hop),
+            ("pull_ns", pull),
+            ("post_ns", beyond(self.barrier, self.run + hop + pull)),
+            ("message_ns", beyond(self.exchange, self.run + hop)),
+            ("message_byte_ns", beyond(self.long, self.short) / (LONG - SHORT) as f64),
+        ]
+    }
 }
 
-/// One of the two ranks: the first says how long a barrier takes, a short message, a long one, and a line.
+/// One of the two ranks: the first says what [`Times`] consist of.
 ///
 /// # Errors
 /// Those of MPI.
@@ -61,54 +99,59 @@ pub fn run_rank(out: &mut dyn Write) -> Outcome {
     let env = oxmpi::init()?;
     let world = env.world();
     let processors = Processors::allowed()?;
-    let ends = processors.ends();
-    let hop = if world.rank() == 0 { super::lines::hop_between_ns(&processors, ends) } else { 0.0 };
-    processors.bind(ends[world.rank() % 2]);
-    let barrier = barrier_ns(&world)?;
-    let [short, long] = [SHORT, LONG].map(|bytes| trip_ns(&world, bytes));
+    processors.bind(processors.ends()[world.rank() % 2]);
+    let alone = world.split(Some(world.rank() as i32), 0)?.unwrap_or_else(|| env.world());
+    let run = loop_ns(alone.barrier_init()?)?;
+    let on_lines = world.planned(Plan::Algorithm("node-flat"));
+    let bcast = loop_ns(on_lines.bcast_init(vec![0_u8; SHORT], 0)?)?;
+    let barrier = loop_ns(on_lines.barrier_init()?)?;
+    let exchange = loop_ns(world.planned(Plan::Algorithm("dissemination")).barrier_init()?)?;
+    let [short, long] = [SHORT, LONG].map(|bytes| message_ns(&world, bytes, 1));
+    let streamed = message_ns(&world, SHORT, STREAM)?;
     if world.rank() == 0 {
-        writeln!(out, "{barrier} {} {} {hop}", short?, long?)?;
+        writeln!(out, "{run} {bcast} {barrier} {exchange} {} {} {streamed}", short?, long?)?;
     }
     Ok(())
 }
 
-/// Nanoseconds of a barrier on lines.
-fn barrier_ns(world: &Communicator<'_>) -> oxmpi::Result<f64> {
-    let mut barrier = Some(world.planned(Plan::Algorithm("node-flat")).barrier_init()?);
+/// Nanoseconds of a start and its completion, of many that follow each other.
+fn loop_ns<B: Buffers>(request: Persistent<'_, B>) -> oxmpi::Result<f64> {
+    let mut inactive = Some(request);
     let mut outcome = Ok(());
-    let mut meet = || -> oxmpi::Result<()> {
+    let mut go_around = || -> oxmpi::Result<()> {
         for _ in 0..TRIPS {
-            let Some(request) = barrier.take() else { return Ok(()) };
-            barrier = Some(request.start()?.wait()?);
+            let Some(request) = inactive.take() else { return Ok(()) };
+            inactive = Some(request.start()?.wait()?);
         }
         Ok(())
     };
     let took = least_ns(TRIALS, TRIPS, || {
         if outcome.is_ok() {
-            outcome = meet();
+            outcome = go_around();
         }
     });
     outcome.map(|()| took)
 }
 
-/// Nanoseconds of a message to the other rank.
-fn trip_ns(world: &Communicator<'_>, bytes: usize) -> oxmpi::Result<f64> {
+/// Nanoseconds of a message, where `streamed` of them go to the other rank, and then as many come back.
+fn message_ns(world: &Communicator<'_>, bytes: usize, streamed: usize) -> oxmpi::Result<f64> {
     let (send, mut recv) = (vec![1_u8; bytes], vec![0_u8; bytes]);
     let other = 1 - world.rank();
+    let trips = TRIPS / streamed;
     let mut outcome = Ok(());
     let mut exchange = || -> oxmpi::Result<()> {
-        for _ in 0..TRIPS {
-            if world.rank() == 0 {
-                world.send(&send, other, TAG)?;
-                world.recv(&mut recv, other, TAG)?;
-            } else {
-                world.recv(&mut recv, other, TAG)?;
-                world.send(&send, other, TAG)?;
+        for half in 0..2 * trips {
+            for _ in 0..streamed {
+                if half % 2 == world.rank() {
+                    world.send(&send, other, TAG)?;
+                } else {
+                    world.recv(&mut recv, other, TAG)?;
+                }
             }
         }
         Ok(())
     };
-    let took = least_ns(TRIALS, 2 * TRIPS, || {
+    let took = least_ns(TRIALS, 2 * trips * streamed, || {
         if outcome.is_ok() {
             outcome = exchange();
         }
@@ -121,11 +164,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_costs_what_is_beyond_its_line_and_its_bytes() {
-        let long = 500.0 + 0.04 * (LONG - SHORT) as f64;
-        let all = constants(215.0, [500.0, long], 200.0);
-        assert_eq!(all[..2], [("post_ns", 15.0), ("message_ns", 300.0)]);
-        assert!((all[2].1 - 0.04).abs() < 1e-9);
-        assert!(constants(100.0, [100.0, 50.0], 200.0).iter().all(|(_, value)| *value == 0.0));
+    fn what_is_known_is_taken_off() {
+        let long = 190.0 + 0.04 * (LONG - SHORT) as f64;
+        let [run, bcast, barrier, exchange] = [40.0, 100.0, 195.0, 250.0];
+        let times = Times { run, bcast, barrier, exchange, short: 190.0, long, streamed: 55.0 };
+        let all = times.constants(&[("hop_far_ns", 200.0), ("hop_near_ns", 100.0)]);
+        let expected = [
+            ("run_ns", 40.0),
+            ("hop_near_ns", 40.0),
+            ("hop_far_ns", 80.0),
+            ("pull_ns", 60.0),
+            ("post_ns", 15.0),
+            ("message_ns", 130.0),
+        ];
+        assert_eq!(all[..6], expected);
+        assert!((all[6].1 - 0.04).abs() < 1e-9);
+        let odd = Times { bcast: 20.0, barrier: 30.0, exchange: 40.0, short: 90.0, long: 80.0, ..times };
+        assert!(odd.constants(&[]).iter().all(|(_, value)| *value >= 0.0));
     }
 }

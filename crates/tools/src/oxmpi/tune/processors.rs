@@ -1,8 +1,8 @@
 //! The processors that this process may use, and threads on them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::Instant;
-use std::{hint, thread};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -75,18 +75,9 @@ impl Word {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Waits for a value without a pause.
+    /// Waits for a value as ranks do at first: without the pause of a processor, which can be longer than a hop.
     pub fn await_value(&self, value: u64) {
-        while self.get() != value {
-            hint::spin_loop();
-        }
-    }
-
-    /// The same where who stores it needs this processor.
-    pub fn await_politely(&self, value: u64) {
-        while self.get() != value {
-            thread::yield_now();
-        }
+        while self.get() != value {}
     }
 }
 
