@@ -8,8 +8,9 @@ file, and kept in the file of --points; if it is there already, they are read fr
 the machine that --machine describes, or else `oxmpi tune` before anything is measured, is asked of `oxmpi plan`. Run it
 with nothing else on the machine.
 
-A cell is a collective, a number of ranks and a length. For each are printed the predicted time of a run, the measured
-ones of a call in a loop, in us, and the ratios of these to that. A ratio beyond 2 is marked.
+A cell is a collective, a number of ranks and a length. For each are printed in us what a run alone is predicted to take
+and what one in a loop is, by a walk over the plans of all ranks, and what a call in a loop takes, with its ratio to the
+second; one beyond 2 is marked.
 """
 import argparse
 import json
@@ -51,13 +52,13 @@ def cells(lines):
 
 
 def predict(arguments, machine, collective, ranks, length):
-    """(algorithm, predicted us, what that consists of)."""
-    plan = [f"{arguments.prefix}/bin/oxmpi", "plan", collective, "-n", str(ranks), "--bytes", str(length), "--why"]
-    first = run(plan).splitlines()[0]
-    algorithm = first.split(" by ")[1]
-    text = run([*plan, "--algorithm", algorithm, "--machine", machine])
-    us, terms = re.search(r"^ \* \S+ +([0-9.]+) us = (.*)$", text, re.M).groups()
-    return algorithm, float(us), terms
+    """(algorithm, us of a run, us of one in a loop)."""
+    oxmpi = f"{arguments.prefix}/bin/oxmpi"
+    case = [collective, "-n", str(ranks), "--bytes", str(length)]
+    algorithm = run([oxmpi, "plan", *case, "--rank", "0"]).splitlines()[0].split(" by ")[1]
+    text = run([oxmpi, "plan", "simulate", *case, "--algorithm", algorithm, "--machine", machine])
+    alone, looped = (float(re.search(rf"^ +{what} +([0-9.]+) us", text, re.M)[1]) for what in ("simulated", "in a loop"))
+    return algorithm, alone, looped
 
 
 def run(command):
@@ -88,18 +89,18 @@ def main():
 
 
 def show(arguments, machine, found):
-    print(f"{'collective':22}{'ranks':>6}{'bytes':>9}  {'algorithm':20}{'predicted':>10}{'blocking':>10}{'ratio':>7} "
-          f"{'persistent':>11}{'ratio':>7}    predicted of")
+    print(f"{'collective':22}{'ranks':>6}{'bytes':>9}  {'algorithm':20}{'alone':>10}{'in a loop':>10}"
+          + "".join(f"{lifetime:>12}{'ratio':>7} " for lifetime in LIFETIMES))
     agreeing = dict.fromkeys(LIFETIMES, 0)
     for (collective, ranks, length), times in sorted(found.items(), key=lambda cell: (cell[0][1], cell[0])):
-        algorithm, predicted, terms = predict(arguments, machine, collective, ranks, length)
-        line = f"{collective:22}{ranks:6}{length:9}  {algorithm:20}{predicted:10.2f}"
+        algorithm, alone, looped = predict(arguments, machine, collective, ranks, length)
+        line = f"{collective:22}{ranks:6}{length:9}  {algorithm:20}{alone:10.2f}{looped:10.2f}"
         for lifetime in LIFETIMES:
-            ratio = times[lifetime] / predicted
+            ratio = times[lifetime] / looped
             agrees = 1 / AGREES <= ratio <= AGREES
             agreeing[lifetime] += agrees
-            line += f"{times[lifetime]:10.2f}{ratio:7.2f}{' ' if agrees else '*'} "
-        print(f"{line}  {terms}")
+            line += f"{times[lifetime]:12.2f}{ratio:7.2f}{' ' if agrees else '*'}"
+        print(line)
     told = ", ".join(f"{lifetime} {count}" for lifetime, count in agreeing.items())
     print(f"within {AGREES:g} times of each other, of {len(found)} cells: {told}")
 
