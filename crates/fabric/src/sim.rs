@@ -36,6 +36,19 @@ pub struct Conduct {
     pub reorders: bool,
     /// Of so many posts about one is refused though there is room; none if 0.
     pub refuses: usize,
+    /// Pieces of memory that an endpoint can have registered.
+    pub registered: usize,
+}
+
+/// What was posted until now, and accepted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Messages.
+    pub sends: u64,
+    /// Pieces of memory that were read, or are to be.
+    pub reads: u64,
+    /// The same, of those written.
+    pub writes: u64,
 }
 
 /// An endpoint of a [`Sim`].
@@ -52,6 +65,7 @@ impl Conduct {
         delay: (1, 60),
         reorders: true,
         refuses: 5,
+        registered: usize::MAX,
     };
     /// Short and even ways, and what a good network has room for.
     pub const SMOOTH: Self = Self {
@@ -59,6 +73,7 @@ impl Conduct {
         delay: (1, 1),
         reorders: false,
         refuses: 0,
+        registered: usize::MAX,
     };
 }
 
@@ -84,6 +99,16 @@ impl Sim {
     /// The time, in ticks.
     pub fn now(&self) -> u64 {
         self.world().now()
+    }
+
+    /// What all endpoints have posted.
+    pub fn traffic(&self) -> Traffic {
+        self.world().traffic()
+    }
+
+    /// Pieces of memory that endpoints which live have registered.
+    pub fn registered(&self) -> usize {
+        self.world().registered()
     }
 
     fn world(&self) -> MutexGuard<'_, World> {
@@ -122,7 +147,9 @@ impl Fabric for SimFabric {
     }
 
     fn register(&mut self, memory: Region, access: Access) -> Result<Place> {
-        Ok(self.world().register(self.me, memory, access))
+        self.world().register(self.me, memory, access).ok_or_else(|| {
+            Error::new(ErrorClass::NoMem, "as much memory is registered as this endpoint can have registered")
+        })
     }
 
     fn unregister(&mut self, place: Place) {

@@ -58,6 +58,7 @@ fn conducts() -> impl Strategy<Value = Conduct> {
         |(least, more, reorders, refuses)| Conduct {
             limits: Limits { message_bytes: 300, remote_bytes: 300, under_way: 64, receives: 64 },
             delay: (least, least + more),
+            registered: usize::MAX,
             reorders,
             refuses,
         },
@@ -312,4 +313,25 @@ fn what_is_no_address_reaches_nobody() {
     for wrong in [&b""[..], b"sim:", b"sim:2", b"sim:01", b"sim:+1", b"tcp:1"] {
         assert!(world.ends[0].reach(wrong).is_err(), "{wrong:?}");
     }
+}
+
+/// What is posted is counted, and what is registered bounded.
+#[test]
+fn an_endpoint_registers_as_much_as_it_can() {
+    let mut world = World::new(2, 1, Conduct { registered: 2, ..Conduct::SMOOTH });
+    let memory = world.memory(&[7; 10]);
+    let first = world.ends[1].register(memory, Access::Write).expect("there is room");
+    world.ends[1].register(memory, Access::Read).expect("there is room for one more");
+    let error = world.ends[1].register(memory, Access::Read).expect_err("there is none");
+    assert_eq!(error.class(), oxmpi_base::ErrorClass::NoMem);
+    world.ends[0].register(memory, Access::Read).expect("others have their own");
+    assert_eq!(world.sim.registered(), 3);
+    world.ends[1].unregister(first);
+    let place = world.ends[1].register(memory, Access::Write).expect("there is room again");
+
+    let before = world.sim.traffic();
+    insist(|| world.ends[0].write(Target(1), memory, place, None, Order::Any, 1));
+    insist(|| world.ends[0].send(Target(1), memory, Order::Any, 2));
+    let after = world.sim.traffic();
+    assert_eq!((after.writes, after.sends, after.reads), (before.writes + 1, before.sends + 1, before.reads));
 }

@@ -48,6 +48,11 @@ impl Endpoint {
         self.memory.insert(key, (memory, access));
     }
 
+    /// Pieces of its memory that others may use.
+    pub(super) fn registered(&self) -> usize {
+        self.memory.len()
+    }
+
     pub(super) fn unregister(&mut self, key: u64) {
         self.memory.remove(&key);
     }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use oxmpi_mem::Region;
 
-use super::Conduct;
 use super::endpoint::{Arrived, Endpoint};
 use super::random::Random;
+use super::{Conduct, Traffic};
 use crate::{Access, Completion, Failure, Of, Order, Place, Posted, Target};
 
 /// See the module.
@@ -19,6 +19,7 @@ pub(super) struct World {
     /// By when it happens, and when it was decided on.
     events: BTreeMap<(u64, u64), Event>,
     decided: u64,
+    traffic: Traffic,
 }
 
 /// What an endpoint may post to a peer.
@@ -54,7 +55,8 @@ const ADDRESS: &[u8] = b"sim:";
 impl World {
     pub(super) fn new(seed: u64, conduct: Conduct) -> Self {
         let (random, events) = (Random::new(seed), BTreeMap::new());
-        Self { conduct, random, now: 0, endpoints: Vec::new(), events, decided: 0 }
+        let traffic = Traffic::default();
+        Self { conduct, random, now: 0, endpoints: Vec::new(), events, decided: 0, traffic }
     }
 
     pub(super) fn conduct(&self) -> &Conduct {
@@ -63,6 +65,14 @@ impl World {
 
     pub(super) fn now(&self) -> u64 {
         self.now
+    }
+
+    pub(super) fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+
+    pub(super) fn registered(&self) -> usize {
+        self.endpoints.iter().map(Endpoint::registered).sum()
     }
 
     pub(super) fn open(&mut self) -> usize {
@@ -95,10 +105,14 @@ impl World {
         });
     }
 
-    pub(super) fn register(&mut self, endpoint: usize, memory: Region, access: Access) -> Place {
+    /// What others know a piece of memory as; none if there are too many already.
+    pub(super) fn register(&mut self, endpoint: usize, memory: Region, access: Access) -> Option<Place> {
         let key = self.random.word();
-        self.endpoints[endpoint].register(key, memory, access);
-        Place { key, address: 0 }
+        let has_room = self.endpoints[endpoint].registered() < self.conduct.registered;
+        has_room.then(|| {
+            self.endpoints[endpoint].register(key, memory, access);
+            Place { key, address: 0 }
+        })
     }
 
     pub(super) fn unregister(&mut self, endpoint: usize, place: Place) {
@@ -123,6 +137,11 @@ impl World {
             return Posted::NotNow;
         }
         endpoint.under_way += 1;
+        match action {
+            Action::Read { .. } => self.traffic.reads += 1,
+            Action::Send { .. } => self.traffic.sends += 1,
+            Action::Write { .. } => self.traffic.writes += 1,
+        }
         let (least, most) = self.conduct.delay;
         let departs = self.now + self.random.between(0, most);
         let mut arrives = departs + self.random.between(least, most);
