@@ -20,6 +20,8 @@
 mod carrier;
 mod frame;
 mod remote;
+#[cfg_attr(not(test), expect(dead_code, reason = "bonds come next"))]
+mod slots;
 
 use std::collections::BTreeMap;
 
