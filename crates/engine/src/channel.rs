@@ -20,7 +20,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
-use oxmpi_plan::{Peer, Plan};
+use oxmpi_plan::{Action, Peer, Plan, Step};
 use oxmpi_shm::{Arena, Block, CALLS, Calls, Line, Segment};
 
 use crate::absent::Absent;
@@ -29,7 +29,7 @@ use crate::call::{Call, Called};
 use crate::left::{Left, Stay};
 use crate::lines::{Departing, Form, Lines};
 use crate::matching::{Source, source};
-use crate::p2p::{Address, P2p};
+use crate::p2p::{Address, BondKey, P2p, Part};
 use crate::peers::{PeerId, Peers};
 use crate::shown::Shown;
 use crate::signature::Signature;
@@ -100,6 +100,8 @@ pub struct Channel {
     lost: BTreeSet<PeerId>,
     /// The context for messages that ends with the channel.
     beside: Option<u32>,
+    /// By what the messages of each step of the plan go, if the channel is bound to one.
+    bonds: Vec<Option<BondKey>>,
 }
 
 /// A run of a channel.
@@ -166,7 +168,32 @@ impl Channel {
             blocks: VecDeque::new(),
             lost: BTreeSet::new(),
             beside,
+            bonds: Vec::new(),
         })
+    }
+
+    /// Binds messages between nodes: all runs of this channel are of this plan.
+    pub(crate) fn bind(&mut self, plan: &Plan, p2p: &mut P2p) {
+        if !self.is_spread || !self.bonds.is_empty() {
+            return;
+        }
+        let bond = |step: &Step| {
+            let (peer, part) = match step.action {
+                // No segment is longer than the first.
+                Action::Receive { from, into } => (from, Part::Receive(into.at(0).1)),
+                Action::Send { to, from } => (to, Part::Send(from.at(0).1)),
+                _ => return None,
+            };
+            p2p.bond(self.context, self.address(peer), part)
+        };
+        self.bonds = plan.steps.iter().map(bond).collect();
+        p2p.offer_slots(self.context);
+    }
+
+    /// By what the messages of a step go, if they are bound.
+    #[inline]
+    pub(crate) fn bond(&self, step: usize) -> Option<BondKey> {
+        self.bonds.get(step).copied().flatten()
     }
 
     /// This rank's rank among the members.

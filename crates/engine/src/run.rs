@@ -452,7 +452,12 @@ impl Run {
     fn send(&mut self, to: Peer, from: &Span, segment: u64, means: &mut Means<'_>) {
         let buffer = self.sub_buffer(means.binding, from, segment);
         let (address, source) = (means.channel.address(to), means.channel.source_for(to));
-        if let Some(key) = means.p2p.send_noted(address, source, self.tag(), self.word, &buffer) {
+        let (tag, note) = (self.tag(), self.word);
+        let key = match means.channel.bond(self.step) {
+            None => means.p2p.send_noted(address, source, tag, note, &buffer),
+            Some(bond) => means.p2p.send_bound(bond, address, source, tag, note, &buffer),
+        };
+        if let Some(key) = key {
             self.under_way.push((self.begun(segment), key));
         }
     }
@@ -460,7 +465,11 @@ impl Run {
     fn receive(&mut self, from: Peer, into: &Span, segment: u64, means: &mut Means<'_>) {
         let buffer = self.sub_buffer(means.binding, into, segment);
         let pattern = Pattern { source: Some(source(from)), tag: Some(self.tag()) };
-        let key = means.p2p.receive_noted(means.channel.context(), pattern, buffer);
+        let context = means.channel.context();
+        let key = match means.channel.bond(self.step) {
+            None => means.p2p.receive_noted(context, pattern, buffer),
+            Some(bond) => means.p2p.receive_bound(bond, context, pattern, buffer),
+        };
         match means.p2p.take_noted(key) {
             Some((outcome, note)) => self.conclude(self.begun(segment), outcome, note, means),
             None => self.under_way.push((self.begun(segment), key)),

@@ -79,6 +79,7 @@ pub(crate) use asking::Stalled;
 use keeping::Keeping;
 pub use leaving::Needs;
 use net::Net;
+pub(crate) use net::{BondKey, Part};
 use op::State;
 pub use op::{Mode, Op, Outcome};
 pub(crate) use outbox::Outbox;
@@ -197,6 +198,9 @@ pub(crate) mod kind {
     pub(super) const CLAIMED: u32 = 25;
     pub(super) const FOUND_WHOLE: u32 = 26;
     pub(super) const LEFT: u32 = 27;
+    pub(super) const BIND: u32 = 28;
+    pub(super) const BOUND: u32 = 29;
+    pub(super) const RELEASED: u32 = 30;
 }
 
 impl P2p {
@@ -236,6 +240,7 @@ impl P2p {
     /// receives that still wait are cancelled.
     pub fn close_context(&mut self, context: u32) {
         self.close_partitioned(context);
+        self.forget_offers(context);
         let (receives, messages) = match self.may_be_shown_in(context) {
             true => {
                 self.ended_contexts.push(context);
@@ -337,12 +342,13 @@ impl P2p {
         let Some(op) = self.ops.get_mut(key) else { return };
         let (context, peer) = (op.context, op.peer);
         let withdrawn = match op.state {
-            State::Posted { .. } => self.contexts.at(context).withdraw(key),
+            State::Posted { .. } => self.contexts.at(context).withdraw(key) || self.take_out_of_bond(key),
             State::Queued => {
                 // The outbox passes it over; but one that may be started again is not to have its old place there.
                 if op.plan.is_some() {
                     self.take_out(peer, key);
                 }
+                self.take_out_of_bond(key);
                 true
             }
             State::Announced { .. } if peer == self.peers.me() => self.retract(context, peer, key.to_word()),

@@ -33,7 +33,7 @@ pub(super) const LONGEST_BYTES: usize = PREFIX_BYTES + RingSize::LARGEST_PAYLOAD
 /// The number of a frame that has none.
 pub(super) const UNNUMBERED: u64 = u64::MAX;
 /// Of all this, and of the protocols above it.
-pub(super) const VERSION: u64 = 1;
+pub(super) const VERSION: u64 = 2;
 
 // Kinds that no ring carries.
 pub(super) const HELLO: u32 = 1 << 16;

@@ -11,16 +11,17 @@
 //! | flow | a pair has 16 frames under way at most. A frame counts as taken when the ring has room for it |
 //! | receives | are the endpoint's: what comes is copied out, and they are posted again, so no peer holds up others |
 //! | long messages | announced; the receiver reads the sender's memory in pieces ([`remote`]), else data goes in frames |
+//! | persistent operations | their short messages are written into memory that was bound to them before ([`bound`]) |
 //! | what a receiver wants to have of messages ([`Wish`]) | is told the other end of the ring |
 //! | deaths | what is sent to the dead fails; who is waited for is asked now and then: it is lost, as one of another job |
 //!
 //! The door of a process that has an endpoint is always open: behind it the fabric is looked at, with every poll.
 //! It costs others not even a look whether there is one.
 
+mod bound;
 mod carrier;
 mod frame;
 mod remote;
-#[cfg_attr(not(test), expect(dead_code, reason = "bonds come next"))]
 mod slots;
 
 use std::collections::BTreeMap;
@@ -35,6 +36,8 @@ use super::P2p;
 use crate::jobs::Whereabouts;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
+use bound::Bonds;
+pub(crate) use bound::{BondKey, Part};
 use carrier::Carrier;
 use frame::{CREDIT, Frame, HELLO, LONGEST_BYTES, PREFIX_BYTES, UNNUMBERED, VERSION, WISH};
 pub(super) use remote::LENT_BYTES;
@@ -56,6 +59,7 @@ pub(crate) struct Net {
     /// What the fabric sends.
     sends: Slab<Sending>,
     remote: Remote,
+    bonds: Bonds,
     completions: Vec<Completion>,
     /// Peers that were found to be gone, and are not lost yet.
     gone: Vec<PeerId>,
@@ -96,6 +100,7 @@ impl Net {
             pool,
             sends: Slab::new(),
             remote: Remote::new(limits.remote_bytes),
+            bonds: Bonds::default(),
             completions: Vec::new(),
             gone: Vec::new(),
             fabric,
@@ -230,9 +235,33 @@ impl Net {
         any
     }
 
+    /// Deals with some of what is over; how many things were.
+    fn read_completions(&mut self, peers: &mut Peers) -> usize {
+        let mut completions = std::mem::take(&mut self.completions);
+        self.fabric.completions(AT_ONCE, &mut completions);
+        let count = completions.len();
+        for Completion { of, failure } in completions.drain(..) {
+            match of {
+                Of::Received(context, bytes) => self.received(context, bytes, failure, peers),
+                Of::Sent(context) => self.sent(Key::from_word(context), failure),
+                Of::Read(context) => {
+                    let gone = self.remote.note_read(context, failure);
+                    gone.into_iter().for_each(|peer| self.note_gone(peer));
+                }
+                Of::Told(number) => self.bonds.note_told(number),
+                Of::Written(context) => {
+                    let gone = self.bonds.note_written(context, failure, &mut self.pool);
+                    gone.into_iter().for_each(|peer| self.note_gone(peer));
+                }
+            }
+        }
+        self.completions = completions;
+        count
+    }
+
     /// Whether the peers have all that was to be told them.
     fn is_quiet(&self) -> bool {
-        self.carriers.iter().all(Carrier::is_quiet)
+        self.carriers.iter().all(Carrier::is_quiet) && self.bonds.is_quiet()
     }
 }
 
@@ -327,29 +356,24 @@ impl P2p {
     pub(super) fn serve_fabric(&mut self) -> bool {
         let Self { net: Some(net), peers, arena, rings, .. } = self else { return false };
         rings.doorway.remind();
-        net.post_receives();
-        let mut completions = std::mem::take(&mut net.completions);
-        net.fabric.completions(AT_ONCE, &mut completions);
-        let mut any = !completions.is_empty();
-        for completion in completions.drain(..) {
-            match completion.of {
-                Of::Received(context, bytes) => net.received(context, bytes, completion.failure, peers),
-                Of::Sent(context) => net.sent(Key::from_word(context), completion.failure),
-                Of::Read(context) => {
-                    let gone = net.remote.note_read(context, completion.failure);
-                    gone.into_iter().for_each(|peer| net.note_gone(peer));
-                }
-                Of::Told(_) | Of::Written(_) => {}
+        let mut any = false;
+        // All that has come: who is found to be gone now may have told much before.
+        loop {
+            net.post_receives();
+            let count = net.read_completions(peers);
+            any |= count != 0;
+            if count < AT_ONCE {
+                break;
             }
         }
-        net.completions = completions;
         for carrier in 0..net.carriers.len() {
             if net.carriers[carrier].has_work() {
                 any |= net.bring_in(carrier, peers, arena);
                 any |= net.send_out(carrier);
             }
         }
-        any | self.serve_remote()
+        any |= self.serve_remote();
+        any | self.serve_bonds()
     }
 
     /// Whether all that goes over the fabric is with its receivers.
@@ -374,6 +398,7 @@ impl P2p {
         self.take_back_loans_of(peer);
         let Self { net: Some(net), peers, arena, .. } = self else { return };
         let Some(carrier) = peers[peer].carrier() else { return };
+        net.bonds.lose(peer).into_iter().for_each(|place| net.fabric.unregister(place));
         let carrier = &mut net.carriers[carrier];
         carrier.end(&mut net.pool);
         carrier.out.take().into_iter().for_each(Receiver::close); // so that its sender has the memory back

@@ -1,4 +1,4 @@
-//! The slots of one direction between two processes: memory of the receiver, into which the sender writes.
+//! The slots of one direction of a [bond](super::bound): memory of the receiver, into which the sender writes.
 //!
 //! | bytes of a slot, in little-endian order | what |
 //! |---|---|

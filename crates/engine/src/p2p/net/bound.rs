@@ -1,0 +1,508 @@
+//! Messages of a persistent operation between nodes: bound once to memory of their receivers, then written there.
+//!
+//! A persistent operation has a channel of its own, and begins the same messages in each run. So what two processes on
+//! different nodes tell each other in it is a stream in each direction, in which a message is known by its number: it
+//! needs no envelope, and is not matched. The ends here of both directions are a *bond*.
+//!
+//! | when | what |
+//! |---|---|
+//! | the plan is bound | each member offers each other one, with whom it has messages, [slots](super::slots) for those to it: [`kind::BIND`], or says that there are none |
+//! | the offer comes | the other one says whether it takes it: [`kind::BOUND`] |
+//! | a send begins | its message is written into the next slot, with the slot's number as data: one write, nothing else |
+//! | a message is taken | that is told with the next one of the other direction; in words of its own ([`kind::RELEASED`]) if four were taken meanwhile |
+//! | the channel is left | nobody can write into the slots any more |
+//!
+//! No end waits for the other in binding. What begins before it is settled waits for that, in its order; where there
+//! are no slots, since the messages are long or no memory can be registered, it goes on as an ordinary message. An
+//! operation that waits is in [`P2p`]'s table like any other: it is cancelled, lost with its peer and reported alike.
+//! Nothing is written into a user's buffer but by this process, when the receive has begun.
+//!
+//! A message whose operation was cancelled, as happens when a run has failed for want of another process, leaves a gap
+//! in the stream. Nothing is sent by it any more: all runs of a channel that has lost a member fail.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use oxmpi_datatype::Buffer;
+use oxmpi_fabric::{Access, Failure, Order, Place};
+use oxmpi_mem::{Pool, Taken};
+use oxmpi_shm::ring::Header;
+
+use super::Net;
+use super::slots::{
+    Incoming, LONGEST_BYTES, Landing, Outgoing, OwnSlots, PREFIX_BYTES, Prefix, SLOTS, Way, slot_bytes,
+};
+use crate::matching::Pattern;
+use crate::p2p::op::State;
+use crate::p2p::outbox::Outgoing as Control;
+use crate::p2p::{Address, Mode, Op, OpKey, P2p, kind};
+use crate::peers::PeerId;
+use crate::slab::{Key, Slab};
+
+/// The number of a bond.
+pub(crate) type BondKey = Key<Bond>;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Bond {
+    peer: PeerId,
+    carrier: usize,
+    /// The channel's context there.
+    context_there: u32,
+    out: Outgoing,
+    into: Incoming,
+    /// Whether it is among those with sends that wait.
+    is_listed: bool,
+}
+
+/// All bonds, and what they have under way.
+#[derive(Debug, Default)]
+pub(super) struct Bonds {
+    all: Slab<Bond>,
+    by_name: BTreeMap<(u32, PeerId), BondKey>,
+    /// Those whose slots begin with these numbers, none of which is used again for long: what comes late finds nothing.
+    by_number: BTreeMap<u32, BondKey>,
+    next_number: u32,
+    /// What was offered by members that were faster.
+    offers: BTreeMap<(u32, PeerId), Option<Landing>>,
+    /// Those with sends that wait.
+    listed: Vec<BondKey>,
+    /// What the fabric writes.
+    writes: Slab<Writing>,
+    /// Those into whose slots something has come.
+    touched: Vec<BondKey>,
+}
+
+/// A message that the fabric has.
+#[derive(Debug)]
+struct Writing {
+    bond: BondKey,
+    peer: PeerId,
+    memory: Taken,
+}
+
+impl Bonds {
+    /// Whether everything is written.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.writes.is_empty()
+    }
+
+    /// A slot was written.
+    pub(super) fn note_told(&mut self, number: u32) {
+        let Some(&key) = self.by_number.get(&(number - number % SLOTS as u32)) else { return };
+        let Some(bond) = self.all.get_mut(key) else { return };
+        if let Some(taken) = bond.into.note_arrival(number) {
+            bond.out.note_taken(taken);
+            self.touched.push(key);
+        }
+    }
+
+    /// A message was written, or will not be; whose peer is gone then.
+    pub(super) fn note_written(
+        &mut self,
+        context: u64,
+        failure: Option<Failure>,
+        pool: &mut Pool,
+    ) -> Option<PeerId> {
+        let Writing { bond, peer, memory } = self.writes.remove(Key::from_word(context))?;
+        pool.give(memory);
+        if failure.is_some()
+            && let Some(bond) = self.all.get_mut(bond)
+        {
+            bond.out.way = Way::Nowhere;
+        }
+        (failure == Some(Failure::Gone)).then_some(peer)
+    }
+
+    /// A number with which as many begin as there are slots.
+    fn take_numbers(&mut self, key: BondKey) -> u32 {
+        while self.by_number.contains_key(&self.next_number) {
+            self.next_number = self.next_number.wrapping_add(SLOTS as u32);
+        }
+        let first = self.next_number;
+        self.next_number = first.wrapping_add(SLOTS as u32);
+        self.by_number.insert(first, key);
+        first
+    }
+
+    /// Nothing is written to a peer any more, nor by it. What it has written stays.
+    pub(super) fn lose(&mut self, lost: PeerId) -> Vec<Place> {
+        let of_peer = self.all.entries_mut().filter(|(_, bond)| bond.peer == lost);
+        let end = |(_, bond): (BondKey, &mut Bond)| {
+            bond.out.way = Way::Messages; // those fail
+            bond.out.waiting.clear();
+            bond.into.slots.as_mut().and_then(|slots| slots.place.take())
+        };
+        of_peer.filter_map(end).collect()
+    }
+
+    fn list(&mut self, key: BondKey) {
+        if let Some(bond) = self.all.get_mut(key).filter(|bond| !bond.is_listed) {
+            bond.is_listed = true;
+            self.listed.push(key);
+        }
+    }
+}
+
+impl Net {
+    /// Slots for the messages to here of a bond, if they are short enough and the memory can be registered.
+    fn make_slots(&mut self, key: BondKey) -> Option<Landing> {
+        let Self { fabric, bonds, pool, .. } = self;
+        let longest = bonds.all.get(key)?.into.longest;
+        if longest > LONGEST_BYTES {
+            return None;
+        }
+        let slot_bytes = slot_bytes(longest);
+        let memory = pool.take((SLOTS * slot_bytes) as usize);
+        let Ok(place) = fabric.register(*memory, Access::Write) else {
+            pool.give(memory);
+            return None;
+        };
+        let number = bonds.take_numbers(key);
+        let own = OwnSlots { memory, place: Some(place), number, slot_bytes: slot_bytes as usize };
+        bonds.all.get_mut(key)?.into.slots = Some(own);
+        Some(Landing { place, number, slot_bytes })
+    }
+
+    /// Gives up the slots of a bond, into which nobody has written.
+    fn drop_slots(&mut self, key: BondKey) {
+        let slots = self.bonds.all.get_mut(key).and_then(|bond| bond.into.slots.take());
+        slots.into_iter().for_each(|slots| self.end_slots(slots));
+    }
+
+    fn end_slots(&mut self, slots: OwnSlots) {
+        slots.place.into_iter().for_each(|place| self.fabric.unregister(place));
+        self.bonds.by_number.remove(&slots.number);
+        self.pool.give(slots.memory);
+    }
+
+    /// Whether messages of so many bytes can be written where a peer has offered it.
+    fn suits(&self, landing: &Landing, longest: u64) -> bool {
+        let bytes = PREFIX_BYTES as u64 + longest;
+        bytes <= landing.slot_bytes && bytes <= self.fabric.limits().remote_bytes as u64
+    }
+
+    /// Writes a message into the next slot, if there is room.
+    fn write(&mut self, key: BondKey, note: u64, buffer: &Buffer) -> bool {
+        let Self { fabric, carriers, bonds, pool, .. } = self;
+        let Some(Bond { peer, carrier, out, into, .. }) = bonds.all.get_mut(key) else { return false };
+        let Some((place, number)) = out.next() else { return false };
+        let bytes = buffer.bytes();
+        let memory = pool.take(PREFIX_BYTES + bytes as usize);
+        Prefix { note, taken: into.taken, bytes }.write(&memory);
+        buffer.read(0, &memory.part(PREFIX_BYTES, bytes as usize));
+        let (target, message) = (carriers[*carrier].target, *memory);
+        let writing = bonds.writes.insert(Writing { bond: key, peer: *peer, memory });
+        if !fabric.write(target, message, place, Some(number), Order::Any, writing.to_word()).is_accepted() {
+            let refused = bonds.writes.remove(writing);
+            refused.into_iter().for_each(|writing| pool.give(writing.memory));
+            return false;
+        }
+        out.written += 1;
+        into.told = into.taken;
+        true
+    }
+
+    fn bond(&mut self, key: BondKey) -> Option<&mut Bond> {
+        self.bonds.all.get_mut(key)
+    }
+
+    fn bond_with(&mut self, context: u32, peer: PeerId) -> Option<(BondKey, &mut Bond)> {
+        let &key = self.bonds.by_name.get(&(context, peer))?;
+        Some((key, self.bonds.all.get_mut(key)?))
+    }
+}
+
+/// What a plan has for a member on another node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    /// A receive of so many bytes at most.
+    Receive(u64),
+    /// A send.
+    Send(u64),
+}
+
+impl P2p {
+    /// The bond with a member of the channel with this context, if it is on another node: it is to carry this part of
+    /// a plan, too.
+    pub(crate) fn bond(&mut self, context: u32, member: Address, part: Part) -> Option<BondKey> {
+        let carrier = self.peers[member.peer].carrier()?;
+        let bonds = &mut self.net.as_mut()?.bonds;
+        let Address { peer, context: context_there } = member;
+        let key = *bonds.by_name.entry((context, peer)).or_insert_with(|| {
+            let (out, into) = (Outgoing::new(), Incoming::new());
+            bonds.all.insert(Bond { peer, carrier, context_there, out, into, is_listed: false })
+        });
+        let bond = bonds.all.get_mut(key)?;
+        match part {
+            Part::Receive(bytes) => bond.into.longest = bond.into.longest.max(bytes),
+            Part::Send(bytes) => bond.out.longest = bond.out.longest.max(bytes),
+        }
+        Some(key)
+    }
+
+    /// Offers slots to those with whom the channel with this context has bonds: all parts of its plan are known.
+    pub(crate) fn offer_slots(&mut self, context: u32) {
+        for key in self.bonds_in(context) {
+            let Some(net) = &mut self.net else { return };
+            let landing = net.make_slots(key);
+            let Some(bond) = net.bond(key) else { continue };
+            if landing.is_none() {
+                bond.into.way = Way::Messages;
+            }
+            let (peer, context_there) = (bond.peer, bond.context_there);
+            let offered = net.bonds.offers.remove(&(context, peer));
+            let (header, address) = offer(context_there, landing);
+            self.tell_bound(peer, header, address);
+            offered.into_iter().for_each(|offered| self.slots_offered(key, offered));
+        }
+    }
+
+    /// Ends the bonds in a channel: nobody writes into their slots any more.
+    pub(crate) fn end_bonds(&mut self, context: u32) {
+        for key in self.bonds_in(context) {
+            let Some(net) = &mut self.net else { return };
+            let Some(bond) = net.bonds.all.remove(key) else { continue };
+            net.bonds.by_name.remove(&(context, bond.peer));
+            net.bonds.listed.retain(|&listed| listed != key);
+            bond.into.slots.into_iter().for_each(|slots| net.end_slots(slots));
+        }
+    }
+
+    /// Forgets what was offered in a context that ends.
+    pub(in crate::p2p) fn forget_offers(&mut self, context: u32) {
+        if let Some(net) = &mut self.net {
+            net.bonds.offers.retain(|&(of, _), _| of != context);
+        }
+    }
+
+    fn bonds_in(&self, context: u32) -> Vec<BondKey> {
+        let bonds = self.net.as_ref().map(|net| net.bonds.by_name.iter());
+        bonds.into_iter().flatten().filter(|((of, _), _)| *of == context).map(|(_, &key)| key).collect()
+    }
+
+    /// As [`P2p::send_noted`], by a bond.
+    #[cold] // so that messages in a node are those which are expected
+    pub(crate) fn send_bound(
+        &mut self,
+        key: BondKey,
+        to: Address,
+        source: i32,
+        tag: i32,
+        note: u64,
+        buffer: &Buffer,
+    ) -> Option<OpKey> {
+        let is_lost = self.peers.is_lost(to.peer);
+        let way = self.net.as_mut().and_then(|net| Some(net.bond(key)?.out.way));
+        match way.filter(|_| !is_lost) {
+            None | Some(Way::Messages) => return self.send_noted(to, source, tag, note, buffer),
+            Some(Way::Nowhere) => return None,
+            Some(Way::Open | Way::Slots(_)) => {}
+        }
+        let net = self.net.as_mut()?;
+        if net.bond(key)?.out.waiting.is_empty() && net.write(key, note, buffer) {
+            return None;
+        }
+        let header = Header {
+            kind: kind::EAGER,
+            context: to.context,
+            source,
+            tag,
+            bytes: buffer.bytes(),
+            token: note,
+        };
+        let send = self.ops.insert(Op::new(State::Queued, to, buffer.clone(), header));
+        net.bond(key)?.out.waiting.push_back(send);
+        net.bonds.list(key);
+        Some(send)
+    }
+
+    /// As [`P2p::receive_noted`], by a bond.
+    #[cold]
+    pub(crate) fn receive_bound(
+        &mut self,
+        key: BondKey,
+        context: u32,
+        pattern: Pattern,
+        buffer: Buffer,
+    ) -> OpKey {
+        let bond = self.net.as_mut().and_then(|net| net.bond(key));
+        let Some(bond) = bond.filter(|bond| bond.into.way != Way::Messages) else {
+            return self.receive_noted(context, pattern, buffer);
+        };
+        let here = Address { peer: self.peers.me(), context };
+        let op = Op::new(State::Posted { asked: 0 }, here, buffer, pattern.header(context));
+        let receive = self.ops.insert(op);
+        bond.into.waiting.push_back(receive);
+        self.fill_from_slots(key);
+        receive
+    }
+
+    /// Takes an operation that is cancelled out of its bond, if it has one: whether it has.
+    #[cold]
+    pub(in crate::p2p) fn take_out_of_bond(&mut self, op: OpKey) -> bool {
+        let bonds = self.net.as_mut().map(|net| net.bonds.all.entries_mut());
+        for (_, bond) in bonds.into_iter().flatten() {
+            if take_out(&mut bond.out.waiting, op) {
+                bond.out.way = Way::Nowhere;
+                return true;
+            }
+            if take_out(&mut bond.into.waiting, op) {
+                bond.into.way = Way::Nowhere;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// What a member says of the bond with it.
+    pub(in crate::p2p) fn bond_told(&mut self, from: PeerId, header: &Header, word: u64) {
+        let Some(net) = self.net.as_mut().filter(|_| self.peers[from].carrier().is_some()) else { return };
+        let bond = net.bond_with(header.context, from);
+        match (header.kind, bond) {
+            (kind::BIND, Some((key, _))) => self.slots_offered(key, offered_by(header, word)),
+            (kind::BIND, None) => {
+                net.bonds.offers.insert((header.context, from), offered_by(header, word));
+            }
+            (kind::BOUND, Some((key, bond))) if bond.into.way == Way::Open => match word {
+                0 => self.receive_by_messages(key),
+                _ => bond.into.way = Way::Slots(()),
+            },
+            (kind::RELEASED, Some((_, bond))) => bond.out.note_taken(word),
+            _ => {}
+        }
+    }
+
+    /// A member has offered slots, or none.
+    fn slots_offered(&mut self, key: BondKey, offered: Option<Landing>) {
+        let Some(net) = &mut self.net else { return };
+        let Some(longest) = net.bond(key).map(|bond| bond.out.longest) else { return };
+        let landing = offered.filter(|landing| net.suits(landing, longest));
+        let Some(bond) = net.bond(key).filter(|bond| bond.out.way == Way::Open) else { return };
+        bond.out.way = landing.map_or(Way::Messages, Way::Slots);
+        let (peer, context) = (bond.peer, bond.context_there);
+        let waiting = if landing.is_none() { std::mem::take(&mut bond.out.waiting) } else { VecDeque::new() };
+        waiting.into_iter().for_each(|send| self.begin_to_send(send, Mode::Standard));
+        if offered.is_some() {
+            let answer = Header { kind: kind::BOUND, context, ..Header::default() };
+            self.tell_bound(peer, answer, u64::from(landing.is_some()));
+        }
+    }
+
+    /// The other end does not write into the slots here.
+    fn receive_by_messages(&mut self, key: BondKey) {
+        let Some(net) = &mut self.net else { return };
+        net.drop_slots(key);
+        let Some(bond) = net.bond(key) else { return };
+        bond.into.way = Way::Messages;
+        for receive in std::mem::take(&mut bond.into.waiting) {
+            let Some(op) = self.ops.get(receive).filter(|op| op.is_posted()) else { continue };
+            let (context, pattern) = (op.context, Pattern::of(&op.header));
+            match self.take_unexpected(context, &pattern) {
+                Some(message) => self.receive_into(receive, message),
+                None => {
+                    self.contexts.at(context).post(pattern, receive);
+                    self.ask_for(receive, &pattern);
+                }
+            }
+        }
+    }
+
+    /// Moves on what is bound; whether anything was.
+    pub(super) fn serve_bonds(&mut self) -> bool {
+        let Some(net) = &mut self.net else { return false };
+        let touched = std::mem::take(&mut net.bonds.touched);
+        let mut any = !touched.is_empty();
+        touched.into_iter().for_each(|key| self.fill_from_slots(key));
+        let listed = self.net.as_ref().map_or(0, |net| net.bonds.listed.len());
+        // From behind: one that has nothing to send any more leaves its place to the last one.
+        for place in (0..listed).rev() {
+            any |= self.flush_listed(place);
+        }
+        any
+    }
+
+    /// Writes the sends that wait of a listed bond, as far as there is room; whether any is over.
+    fn flush_listed(&mut self, place: usize) -> bool {
+        let mut any = false;
+        let listed = self.net.as_ref().and_then(|net| net.bonds.listed.get(place).copied());
+        let Some(key) = listed else { return any };
+        while let Some(net) = &mut self.net
+            && let Some(bond) = net.bond(key)
+            && let Some(&send) = bond.out.waiting.front()
+        {
+            let is_gone = bond.out.way == Way::Nowhere;
+            match self.ops.get(send).filter(|op| op.state == State::Queued) {
+                Some(op) if !is_gone && !net.write(key, op.header.token, &op.buffer) => return any,
+                Some(_) => self.finish(send),
+                None => {}
+            }
+            any = true;
+            let bond = self.net.as_mut().and_then(|net| net.bond(key));
+            bond.and_then(|bond| bond.out.waiting.pop_front());
+        }
+        if let Some(net) = &mut self.net {
+            net.bonds.listed.swap_remove(place);
+            net.bond(key).into_iter().for_each(|bond| bond.is_listed = false);
+        }
+        any
+    }
+
+    /// Puts messages that have come into the receives that wait for them.
+    fn fill_from_slots(&mut self, key: BondKey) {
+        while let Some(bond) = self.net.as_mut().and_then(|net| net.bond(key))
+            && bond.into.way != Way::Nowhere
+            && let Some(&receive) = bond.into.waiting.front()
+            && let Some((prefix, payload)) = bond.into.next()
+        {
+            bond.into.waiting.pop_front();
+            // One that has failed leaves its message behind.
+            if let Some(op) = self.ops.get_mut(receive).filter(|op| op.is_posted()) {
+                let header = Header { bytes: prefix.bytes, token: prefix.note, ..op.header };
+                op.fill(&header, &payload);
+                self.finish(receive);
+            }
+            if let Some(bond) = self.net.as_mut().and_then(|net| net.bond(key)) {
+                bond.into.release();
+            }
+        }
+        self.tell_taken(key);
+    }
+
+    /// Tells the other end how much was taken, if it is to hear of that.
+    fn tell_taken(&mut self, key: BondKey) {
+        let Some(bond) = self.net.as_mut().and_then(|net| net.bond(key)) else { return };
+        if bond.into.owes_a_word() {
+            bond.into.told = bond.into.taken;
+            let (peer, context, taken) = (bond.peer, bond.context_there, bond.into.taken);
+            let header = Header { kind: kind::RELEASED, context, ..Header::default() };
+            self.tell_bound(peer, header, taken);
+        }
+    }
+
+    fn tell_bound(&mut self, peer: PeerId, header: Header, word: u64) {
+        if !self.peers.is_lost(peer) {
+            self.enqueue(peer, Control::Control(header, word));
+        }
+    }
+}
+
+/// Takes an operation out of those that wait; whether it was there.
+fn take_out(waiting: &mut VecDeque<OpKey>, op: OpKey) -> bool {
+    let place = waiting.iter().position(|&waits| waits == op);
+    place.and_then(|place| waiting.remove(place)).is_some()
+}
+
+/// Slots, or none, as a member is told of them by its context: a header, and a word.
+fn offer(context: u32, landing: Option<Landing>) -> (Header, u64) {
+    let none = Landing { place: Place { key: 0, address: 0 }, number: 0, slot_bytes: 0 };
+    let Landing { place, number, slot_bytes } = landing.unwrap_or(none);
+    let (tag, token) = (number.cast_signed(), place.key);
+    (Header { kind: kind::BIND, context, tag, bytes: slot_bytes, token, source: 0 }, place.address)
+}
+
+/// The same, as it comes.
+fn offered_by(header: &Header, address: u64) -> Option<Landing> {
+    let place = Place { key: header.token, address };
+    let landing = Landing { place, number: header.tag.cast_unsigned(), slot_bytes: header.bytes };
+    (landing.slot_bytes != 0).then_some(landing)
+}
