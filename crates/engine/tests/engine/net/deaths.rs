@@ -11,13 +11,13 @@ use crate::collective::{Case, shape};
 use crate::harness::{Lie, Store, World};
 use crate::messages::contents;
 
-fn kill(world: &mut World, rank: usize) {
+pub(super) fn kill(world: &mut World, rank: usize) {
     let address = world.engines[rank].fabric_address().expect("it has joined");
     world.sim.as_ref().expect("there are nodes").kill(&address);
 }
 
 /// Turns of those that live, some of which look for the dead.
-fn turns(world: &mut World, dead: usize, count: usize) {
+pub(super) fn turns(world: &mut World, dead: usize, count: usize) {
     for turn in 0..count {
         let rank = world.random.below(world.engines.len());
         if rank != dead {

@@ -1,0 +1,338 @@
+//! Persistent operations between nodes: their short messages are written into memory that was bound to them.
+//!
+//! MPI-5.0: Collective Communication, Persistent Collective Operations.
+
+use std::sync::Arc;
+
+use oxmpi_base::ErrorClass;
+use oxmpi_engine::{Engine, Lifetime, RunKey};
+use oxmpi_fabric::sim::{Conduct, Traffic};
+use oxmpi_plan::{Action, Algorithm, Collective, Shape, candidates};
+
+use super::deaths::{kill, turns};
+use crate::collective::{Case, reduces, shape};
+use crate::harness::{Lie, World};
+
+const TURNS: usize = 3_000_000;
+/// More than twice as many as there are slots in a direction.
+const ROUNDS: u64 = 20;
+const SLOTS: u64 = 8;
+/// Each of two ranks asks once in 4096 turns whether the other one is there.
+const QUESTIONS: u64 = 6;
+
+/// A persistent operation of all ranks, on a channel of its own.
+struct Bound {
+    case: Case,
+    keys: Vec<Option<RunKey>>,
+    /// Runs that each rank has begun.
+    begun: Vec<u64>,
+}
+
+impl Bound {
+    /// It is bound by each rank when it has its first turn.
+    fn new(world: &mut World, case: Case) -> Self {
+        world.channels = world.open_spread_channel(None);
+        let ranks = world.engines.len();
+        Self { case, keys: vec![None; ranks], begun: vec![0; ranks] }
+    }
+
+    fn bind(&mut self, world: &mut World, rank: usize) -> RunKey {
+        let (plan, binding) = (Arc::new(self.case.plan(rank)), self.case.binding(rank));
+        let (engine, channel) = (&mut world.engines[rank], world.channels[rank]);
+        engine.bind(channel, &plan);
+        *self.keys[rank].get_or_insert_with(|| engine.keep(channel, plan, binding, Lifetime::Persistent))
+    }
+
+    /// A turn of a rank, which starts and completes by itself up to so many runs; whether it did anything.
+    fn turn(&mut self, world: &mut World, rank: usize, rounds: u64, note: &str) -> bool {
+        let key = self.keys[rank].unwrap_or_else(|| self.bind(world, rank));
+        let (engine, begun) = (&mut world.engines[rank], &mut self.begun[rank]);
+        let mut moved = engine.poll();
+        if *begun <= rounds && engine.drive(key) {
+            moved = true;
+            if *begun > 0 {
+                engine.outcome(key).expect("no error");
+                self.case.check(rank, *begun, note);
+            }
+            *begun += 1;
+            if *begun <= rounds {
+                self.case.fill(rank, *begun);
+                engine.start(key);
+            }
+        }
+        moved
+    }
+
+    fn run(&mut self, world: &mut World, rounds: u64, note: &str) {
+        for _ in 0..TURNS {
+            if self.begun.iter().all(|&begun| begun > rounds) {
+                self.begun.iter_mut().for_each(|begun| *begun = rounds);
+                return;
+            }
+            let rank = world.next_rank();
+            let moved = self.turn(world, rank, rounds, note);
+            world.note(moved);
+        }
+        world.report(&format!("{note}: {rounds} rounds of {}", self.case.name()));
+    }
+
+    /// What `rounds` runs more post, when all that the first few do is over.
+    fn traffic_of_runs(&mut self, world: &mut World, rounds: u64) -> Traffic {
+        self.run(world, 2, "at first");
+        world.settle();
+        let before = world.sim.as_ref().expect("there are nodes").traffic();
+        self.begun.iter_mut().for_each(|begun| *begun = 0);
+        self.run(world, rounds, "from then on");
+        world.settle();
+        let after = world.sim.as_ref().expect("there are nodes").traffic();
+        Traffic {
+            sends: after.sends - before.sends,
+            reads: after.reads - before.reads,
+            writes: after.writes - before.writes,
+        }
+    }
+
+    /// Forgets the operation; what it had registered is no more.
+    fn free(self, world: &mut World) {
+        for (rank, key) in self.keys.iter().enumerate() {
+            key.iter().for_each(|&key| world.engines[rank].forget(key));
+            world.engines[rank].leave_channel(world.channels[rank]);
+        }
+        world.settle();
+        (0..2).for_each(|_| world.look_at_departures());
+        assert_eq!(world.sim.as_ref().expect("there are nodes").registered(), 0, "seed {}", world.seed);
+    }
+}
+
+/// All algorithms that send messages, for so many elements.
+fn cases(world: &mut World, elements: &[u64], lie: Lie) -> Vec<Case> {
+    let (ranks, nodes) = (world.engines.len() as u32, world.nodes());
+    let mut found = Vec::new();
+    for &collective in Collective::ALL {
+        let root = world.random.below(ranks as usize) as u32;
+        for &elements in elements {
+            let shape = shape((collective, root), ranks, elements);
+            let shape = Shape { commutative: world.random.chance() || !reduces(&shape), nodes, ..shape };
+            let admitted = candidates(&shape).iter().filter(|algorithm| algorithm.admits(&shape));
+            let in_place = world.random.chance();
+            let lie = if reduces(&shape) { Lie::Dense } else { lie };
+            found.extend(admitted.map(|&algorithm| Case::new(shape, algorithm, in_place, lie)));
+        }
+    }
+    let sends = |case: &Case| {
+        let is_send = |step: &oxmpi_plan::Step| matches!(step.action, Action::Send { .. });
+        (0..ranks as usize).any(|rank| case.plan(rank).steps.iter().any(is_send))
+    };
+    found.retain(sends);
+    found
+}
+
+/// One of a collective's algorithms.
+fn case_of(world: &World, collective: Collective, bytes_or_elements: u64, name: &str) -> Case {
+    let shape = shape((collective, 0), world.engines.len() as u32, bytes_or_elements);
+    let shape = Shape { commutative: true, nodes: world.nodes(), ..shape };
+    let is_it = |algorithm: &&&'static Algorithm| algorithm.name() == name && algorithm.admits(&shape);
+    let algorithm = candidates(&shape).iter().find(is_it).expect("there is this algorithm");
+    Case::new(shape, algorithm, false, Lie::Dense)
+}
+
+fn run_all_on(map: &[usize], conduct: Conduct, elements: &[u64], lie: Lie) {
+    let mut world = World::of_map(map, map.len() as u64, conduct);
+    for case in cases(&mut world, elements, lie) {
+        let held = world.random.below(2 * map.len());
+        world.hold(Some(held).filter(|&rank| rank < map.len()));
+        let mut bound = Bound::new(&mut world, case);
+        bound.run(&mut world, ROUNDS, &format!("map {map:?}"));
+        bound.free(&mut world);
+    }
+    world.hold(None);
+    world.settle();
+    assert!(world.engines.iter().all(Engine::is_quiet));
+}
+
+/// The maps of the tests: all apart, in pairs, one apart, mixed.
+const MAPS: [&[usize]; 5] = [&[0, 1], &[0, 1, 2], &[0, 0, 1, 1], &[0, 1, 1, 1], &[0, 1, 0, 2, 1]];
+
+#[test]
+fn each_start_brings_its_data_however_often_the_slots_are_used_again() {
+    for map in MAPS {
+        run_all_on(map, Conduct::ROUGH, &[0, 1, 100], Lie::Dense);
+        run_all_on(map, Conduct::SMOOTH, &[7], Lie::Scattered);
+    }
+}
+
+/// Some messages are too long for slots, to some receivers or to all.
+#[test]
+fn what_is_too_long_for_slots_goes_as_other_messages_do() {
+    for map in MAPS {
+        run_all_on(map, Conduct::ROUGH, &[1024, 5000], Lie::Dense);
+    }
+}
+
+/// Who can register no memory, or not enough for all, is told by messages.
+#[test]
+fn where_no_memory_is_registered_messages_go_as_others_do() {
+    for registered in [0, 1, 2] {
+        let conduct = Conduct { registered, ..Conduct::ROUGH };
+        run_all_on(&[0, 1, 1, 2], conduct, &[10, 5000], Lie::Dense);
+    }
+}
+
+#[test]
+fn a_start_takes_one_write_for_each_message_and_nothing_else() {
+    for conduct in [Conduct::SMOOTH, Conduct { refuses: 0, ..Conduct::ROUGH }] {
+        let mut world = World::of_nodes(&[1, 1], 1, conduct);
+        // In both directions: what is taken is told with the next message.
+        let case = case_of(&world, Collective::Allreduce, 2, "recursive-doubling");
+        let mut bound = Bound::new(&mut world, case);
+        let traffic = bound.traffic_of_runs(&mut world, 100);
+        assert_eq!((traffic.reads, traffic.writes), (0, 200));
+        assert!(traffic.sends <= QUESTIONS, "{traffic:?}");
+        bound.free(&mut world);
+
+        // In one: a word for half as many messages as there are slots, and one for eight of those words.
+        let case = case_of(&world, Collective::Bcast, 2, "binomial");
+        let mut bound = Bound::new(&mut world, case);
+        let traffic = bound.traffic_of_runs(&mut world, 100);
+        assert_eq!((traffic.reads, traffic.writes), (0, 100));
+        let words = 100 / (SLOTS / 2);
+        assert!((words - 1..=words + words / 8 + QUESTIONS).contains(&traffic.sends), "{traffic:?}");
+        bound.free(&mut world);
+    }
+}
+
+#[test]
+fn a_sender_gets_no_further_ahead_than_there_are_slots_and_nothing_comes_before_its_start() {
+    for (seed, conduct) in [(1, Conduct::SMOOTH), (2, Conduct::ROUGH)] {
+        let mut world = World::of_nodes(&[1, 1], seed, conduct);
+        let case = case_of(&world, Collective::Bcast, 50, "binomial");
+        let mut bound = Bound::new(&mut world, case);
+        (0..2).for_each(|rank| _ = bound.bind(&mut world, rank));
+        let before = bound.case.binding(1).recv.as_dense().expect("it is dense").to_vec();
+        for _ in 0..5000 {
+            bound.turn(&mut world, 0, ROUNDS, "alone");
+            world.engines[1].poll();
+        }
+        assert_eq!(bound.begun[0], SLOTS + 1, "as many are complete as there are slots");
+        assert!(bound.case.binding(1).recv.as_dense().expect("it is dense").to_vec() == before);
+        bound.run(&mut world, ROUNDS, "together");
+        bound.free(&mut world);
+    }
+}
+
+/// A root that sends more than others expect is found out, be it written into a slot or not.
+#[test]
+fn lengths_that_differ_are_errors() {
+    for (sent, expected) in [(26, 25), (5000, 25), (25, 26)] {
+        let mut world = World::of_nodes(&[1, 1], sent, Conduct::ROUGH);
+        let cases = [sent, expected].map(|elements| case_of(&world, Collective::Bcast, elements, "binomial"));
+        let channels = world.open_spread_channel(None);
+        let keys: Vec<RunKey> = (0..2)
+            .map(|rank| {
+                let (plan, binding) = (Arc::new(cases[rank].plan(rank)), cases[rank].binding(rank));
+                world.engines[rank].bind(channels[rank], &plan);
+                world.engines[rank].keep(channels[rank], plan, binding, Lifetime::Persistent)
+            })
+            .collect();
+        for _ in 0..3 {
+            for (engine, &key) in world.engines.iter_mut().zip(&keys) {
+                engine.start(key);
+            }
+            world.until("an end", |engines| engines.iter().zip(&keys).all(|(one, &key)| one.is_idle(key)));
+            world.engines[0].outcome(keys[0]).expect("the root has sent it");
+            let error = world.engines[1].outcome(keys[1]).expect_err("it is not what is expected");
+            assert_eq!(error.class(), ErrorClass::Truncate, "{error:?}");
+        }
+    }
+}
+
+#[test]
+fn a_bound_run_with_the_dead_fails_and_what_was_registered_is_given_up() {
+    for seed in 0..40 {
+        let mut world = World::of_nodes(&[2, 1, 1], seed, Conduct::ROUGH);
+        let mut of_all = cases(&mut world, &[20], Lie::Dense);
+        of_all.retain(|case| is_felt_by_all(&case.shape));
+        let place = world.random.below(of_all.len());
+        let case = of_all.swap_remove(place);
+        let mut bound = Bound::new(&mut world, case);
+        let (rounds, before) = (world.random.below(12) as u64, world.random.below(300));
+        if rounds > 0 {
+            bound.run(&mut world, rounds, "before");
+        }
+        let keys: Vec<RunKey> =
+            (0..4).map(|rank| bound.keys[rank].unwrap_or_else(|| bound.bind(&mut world, rank))).collect();
+        for round in 0..2 {
+            for (rank, engine) in world.engines.iter_mut().enumerate().take(3) {
+                bound.case.fill(rank, 1);
+                engine.start(keys[rank]);
+            }
+            if round == 0 {
+                turns(&mut world, 3, before);
+                kill(&mut world, 3);
+            }
+            turns(&mut world, 3, 6000);
+            for (engine, &key) in world.engines.iter_mut().zip(&keys).take(3) {
+                assert!(engine.is_idle(key), "seed {seed}, round {round}, {}", bound.case.name());
+                let error = engine.outcome(key).expect_err("a member is gone");
+                assert_eq!(error.class(), ErrorClass::ProcAborted, "{error:?}");
+            }
+        }
+        for (rank, &key) in keys.iter().enumerate().take(3) {
+            world.engines[rank].forget(key);
+            world.engines[rank].leave_channel(world.channels[rank]);
+        }
+        assert_eq!(world.sim.as_ref().expect("there are nodes").registered(), 0, "seed {seed}");
+        turns(&mut world, 3, 500);
+    }
+}
+
+/// Elsewhere, who only sends may be through.
+fn is_felt_by_all(shape: &Shape) -> bool {
+    matches!(shape.collective, Collective::Allgather | Collective::Allreduce | Collective::Alltoall)
+}
+
+/// Who is done with an operation closes its endpoint; the others have what it has told.
+#[test]
+fn who_has_written_all_and_left_is_not_missed() {
+    for seed in 0..20 {
+        let mut world = World::of_nodes(&[1, 1], seed, Conduct::ROUGH);
+        let case = case_of(&world, Collective::Bcast, 50, "binomial");
+        let mut bound = Bound::new(&mut world, case);
+        bound.run(&mut world, 1, "together");
+        while bound.begun[0] <= 5 {
+            bound.turn(&mut world, 0, 5, "alone");
+        }
+        let key = bound.keys[0].expect("it is bound");
+        world.engines[0].forget(key);
+        let channel = world.channels[0];
+        world.engines[0].leave_channel(channel);
+        world.until("the end of all that is on its way", |engines| engines[0].is_quiet());
+        kill(&mut world, 0);
+        turns(&mut world, 0, 500);
+        for _ in 0..1000 {
+            bound.turn(&mut world, 1, 1, "it still receives");
+        }
+        assert!(bound.begun[1] > 1, "seed {seed}");
+    }
+}
+
+#[test]
+fn operations_are_bound_and_freed_in_the_same_memory() {
+    let mut world = World::of_nodes(&[2, 1, 2], 4, Conduct::SMOOTH);
+    let mut before = None;
+    for cycle in 0..100 {
+        let case = case_of(&world, Collective::Allreduce, 20, "recursive-doubling");
+        let mut bound = Bound::new(&mut world, case);
+        if cycle % 2 == 0 {
+            bound.run(&mut world, 3, "in a cycle");
+        } else {
+            (0..5).for_each(|rank| _ = bound.bind(&mut world, rank)); // and never started
+        }
+        bound.free(&mut world);
+        let memory: Vec<(usize, usize)> = world.engines.iter().map(Engine::memory).collect();
+        if cycle > 5 {
+            assert_eq!(before.as_ref(), Some(&memory), "cycle {cycle}");
+        }
+        before = Some(memory);
+    }
+}
