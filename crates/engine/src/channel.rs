@@ -20,11 +20,12 @@ use std::collections::{BTreeSet, VecDeque};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
-use oxmpi_plan::{Action, Peer, Plan, Step};
+use oxmpi_plan::{Action, Buf, Peer, Plan, Step};
 use oxmpi_shm::{Arena, Block, CALLS, Calls, Line, Segment};
 
 use crate::absent::Absent;
 use crate::addresses::Addresses;
+use crate::binding::Binding;
 use crate::call::{Call, Called};
 use crate::left::{Left, Stay};
 use crate::lines::{Departing, Form, Lines};
@@ -173,21 +174,21 @@ impl Channel {
     }
 
     /// Binds messages between nodes: all runs of this channel are of this plan.
-    pub(crate) fn bind(&mut self, plan: &Plan, p2p: &mut P2p) {
+    pub(crate) fn bind(&mut self, plan: &Plan, binding: &Binding, p2p: &mut P2p) {
         if !self.is_spread || !self.bonds.is_empty() {
             return;
         }
         let bond = |step: &Step| {
             let (peer, part) = match step.action {
                 // No segment is longer than the first.
-                Action::Receive { from, into } => (from, Part::Receive(into.at(0).1)),
+                Action::Receive { from, into } => (from, Part::Receive(into.at(0).1, into.buf == Buf::Recv)),
                 Action::Send { to, from } => (to, Part::Send(from.at(0).1)),
                 _ => return None,
             };
             p2p.bond(self.context, self.address(peer), part)
         };
         self.bonds = plan.steps.iter().map(bond).collect();
-        p2p.offer_slots(self.context);
+        p2p.offer_slots(self.context, binding.recv.as_dense());
     }
 
     /// By what the messages of a step go, if they are bound.

@@ -329,10 +329,10 @@ impl Engine {
     }
 
     /// Binds the messages of a channel's runs to memory of their receivers on other nodes, until the channel is left:
-    /// all runs are of this plan, and of one operation. All members do so before the first of them, or none.
-    pub fn bind(&mut self, key: ChannelKey, plan: &Program) {
+    /// all runs are of one operation, with this plan and binding. All members do so before the first, or none.
+    pub fn bind(&mut self, key: ChannelKey, plan: &Program, binding: &Binding) {
         let channel = self.channels.get_mut(key).expect("channels are left last");
-        channel.bind(plan, &mut self.p2p);
+        channel.bind(plan, binding, &mut self.p2p);
     }
 
     /// The channel.

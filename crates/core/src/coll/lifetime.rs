@@ -88,7 +88,7 @@ impl Process {
         let bound = self.bind(comm, &operation, wish);
         let mut state = self.enter();
         let (channel, plan) = bound.inspect_err(|_| state.engine.release(&operation.binding))?;
-        state.engine.bind(channel, &plan);
+        state.engine.bind(channel, &plan, &operation.binding);
         let run = state.engine.keep(channel, plan, operation.binding, Lifetime::Persistent);
         if let Some(signature) = operation.signature {
             state.engine.sign(run, signature);

@@ -69,8 +69,9 @@ impl P2p {
             State::Posted { .. } => is_awaited(op.context, op.header.source),
             _ => op.peer == lost,
         };
-        // What is being read from another node fails when no byte of it can come any more.
-        let failing = self.ops.entries().filter(|&(key, op)| needs(op) && !self.is_being_read(key));
+        // What is being read from another node, or written there, fails when no byte of it moves any more.
+        let moves = |key: OpKey| self.is_being_read(key) || self.is_being_written(key);
+        let failing = self.ops.entries().filter(|&(key, op)| needs(op) && !moves(key));
         let failing = failing.map(|(key, op)| (key, op.is_posted().then_some(op.context)));
         for (key, posted_in) in failing.collect::<Vec<_>>() {
             if let Some(context) = posted_in {

@@ -132,6 +132,12 @@ impl Op {
         }
     }
 
+    /// The same of a message whose data has been put in its place, as far as it fits.
+    pub(super) fn note_filled(&mut self, header: &Header) {
+        self.header.token = header.token;
+        Outcome { status: self.status, error: self.error } = judged(header, self.buffer.bytes());
+    }
+
     /// As [`Op::fill`], of a message that is too long.
     #[cold]
     fn fill_with_part(&mut self, header: Header, payload: Region) {

@@ -9,13 +9,14 @@
 //! | the plan is bound | each member offers each other one, with whom it has messages, [slots](super::slots) for those to it: [`kind::BIND`], or says that there are none |
 //! | the offer comes | the other one says whether it takes it: [`kind::BOUND`] |
 //! | a send begins | its message is written into the next slot, with the slot's number as data: one write, nothing else |
+//! | a long one begins | it is written into the memory of its receive, once that has begun: see [`direct`](super::direct) |
 //! | a message is taken | that is told with the next one of the other direction; in words of its own ([`kind::RELEASED`]) if four were taken meanwhile |
 //! | the channel is left | nobody can write into the slots any more |
 //!
 //! No end waits for the other in binding. What begins before it is settled waits for that, in its order; where there
-//! are no slots, since the messages are long or no memory can be registered, it goes on as an ordinary message. An
-//! operation that waits is in [`P2p`]'s table like any other: it is cancelled, lost with its peer and reported alike.
-//! Nothing is written into a user's buffer but by this process, when the receive has begun.
+//! are no slots, since no memory can be registered, it goes on as an ordinary message. An operation that waits is in
+//! [`P2p`]'s table like any other: it is cancelled, lost with its peer and reported alike. Nothing is written into a
+//! user's buffer before its receive has begun.
 //!
 //! A message whose operation was cancelled, as happens when a run has failed for want of another process, leaves a gap
 //! in the stream. Nothing is sent by it any more: all runs of a channel that has lost a member fail.
@@ -24,10 +25,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use oxmpi_datatype::Buffer;
 use oxmpi_fabric::{Access, Failure, Order, Place};
-use oxmpi_mem::{Pool, Taken};
+use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::ring::Header;
 
 use super::Net;
+use super::direct::Direct;
 use super::slots::{
     Incoming, LONGEST_BYTES, Landing, Outgoing, OwnSlots, PREFIX_BYTES, Prefix, SLOTS, Way, slot_bytes,
 };
@@ -44,13 +46,14 @@ pub(crate) type BondKey = Key<Bond>;
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Bond {
-    peer: PeerId,
+    pub(super) peer: PeerId,
     carrier: usize,
-    /// The channel's context there.
+    /// The channel's context here, and there.
+    pub(super) context: u32,
     context_there: u32,
-    out: Outgoing,
-    into: Incoming,
-    /// Whether it is among those with sends that wait.
+    pub(super) out: Outgoing,
+    pub(super) into: Incoming,
+    /// Whether it is among those with something that waits.
     is_listed: bool,
 }
 
@@ -63,21 +66,36 @@ pub(super) struct Bonds {
     by_number: BTreeMap<u32, BondKey>,
     next_number: u32,
     /// What was offered by members that were faster.
-    offers: BTreeMap<(u32, PeerId), Option<Landing>>,
-    /// Those with sends that wait.
+    offers: BTreeMap<(u32, PeerId), Option<Offer>>,
+    /// Those with something that waits to be written.
     listed: Vec<BondKey>,
     /// What the fabric writes.
     writes: Slab<Writing>,
     /// Those into whose slots something has come.
     touched: Vec<BondKey>,
+    pub(super) direct: Direct,
 }
 
-/// A message that the fabric has.
+/// Something that the fabric has, to be written.
 #[derive(Debug)]
 struct Writing {
     bond: BondKey,
     peer: PeerId,
     memory: Taken,
+    /// The send whose own memory is written.
+    of: Option<OpKey>,
+}
+
+/// What is to be written into a peer's memory.
+#[derive(Debug)]
+pub(super) struct Write {
+    /// Memory that was taken for this.
+    pub memory: Taken,
+    pub from: Region,
+    pub place: Place,
+    pub number: Option<u32>,
+    pub order: Order,
+    pub of: Option<OpKey>,
 }
 
 impl Bonds {
@@ -94,6 +112,9 @@ impl Bonds {
             bond.out.note_taken(taken);
             self.touched.push(key);
         }
+        if bond.out.note_opening(number) {
+            self.list(key);
+        }
     }
 
     /// A message was written, or will not be; whose peer is gone then.
@@ -103,8 +124,9 @@ impl Bonds {
         failure: Option<Failure>,
         pool: &mut Pool,
     ) -> Option<PeerId> {
-        let Writing { bond, peer, memory } = self.writes.remove(Key::from_word(context))?;
+        let Writing { bond, peer, memory, of } = self.writes.remove(Key::from_word(context))?;
         pool.give(memory);
+        of.into_iter().for_each(|send| self.direct.note_written(send, failure));
         if failure.is_some()
             && let Some(bond) = self.all.get_mut(bond)
         {
@@ -126,16 +148,31 @@ impl Bonds {
 
     /// Nothing is written to a peer any more, nor by it. What it has written stays.
     pub(super) fn lose(&mut self, lost: PeerId) -> Vec<Place> {
+        self.direct.lose(lost);
         let of_peer = self.all.entries_mut().filter(|(_, bond)| bond.peer == lost);
         let end = |(_, bond): (BondKey, &mut Bond)| {
             bond.out.way = Way::Messages; // those fail
             bond.out.waiting.clear();
+            bond.into.openings = None;
             bond.into.slots.as_mut().and_then(|slots| slots.place.take())
         };
         of_peer.filter_map(end).collect()
     }
 
-    fn list(&mut self, key: BondKey) {
+    /// Whether long messages are received in a channel that can be written into its operation's buffer.
+    pub(super) fn wants_landing(&self, context: u32) -> bool {
+        let is_long = |bond: &Bond| bond.into.lands && bond.into.longest > LONGEST_BYTES;
+        self.all.iter().any(|bond| bond.context == context && is_long(bond))
+    }
+
+    /// The channels in which a peer may write into this rank's buffers.
+    pub(super) fn opened_to(&self, peer: PeerId) -> Vec<u32> {
+        let is_open = |bond: &&Bond| bond.peer == peer && bond.into.opened > bond.into.taken;
+        self.all.iter().filter(is_open).map(|bond| bond.context).collect()
+    }
+
+    /// Lets it be looked at again with the next poll.
+    pub(super) fn list(&mut self, key: BondKey) {
         if let Some(bond) = self.all.get_mut(key).filter(|bond| !bond.is_listed) {
             bond.is_listed = true;
             self.listed.push(key);
@@ -144,23 +181,30 @@ impl Bonds {
 }
 
 impl Net {
-    /// Slots for the messages to here of a bond, if they are short enough and the memory can be registered.
+    /// Slots for the messages to here of a bond, if the memory can be registered.
     fn make_slots(&mut self, key: BondKey) -> Option<Landing> {
-        let Self { fabric, bonds, pool, .. } = self;
-        let longest = bonds.all.get(key)?.into.longest;
-        if longest > LONGEST_BYTES {
+        let Bond { context, into, .. } = self.bonds.all.get(key)?;
+        let (is_long, lands, longest) = (into.longest > LONGEST_BYTES, into.lands, into.longest);
+        if is_long && !(lands && self.bonds.direct.has_landing(*context) && self.writes()) {
             return None;
         }
+        let (slots, landing) = self.register_slots(key, if is_long { 0 } else { longest })?;
+        let into = &mut self.bonds.all.get_mut(key)?.into;
+        (into.slots, into.is_direct) = (Some(slots), is_long);
+        Some(landing)
+    }
+
+    /// Memory into which the other end of a bond writes.
+    pub(super) fn register_slots(&mut self, key: BondKey, longest: u64) -> Option<(OwnSlots, Landing)> {
         let slot_bytes = slot_bytes(longest);
-        let memory = pool.take((SLOTS * slot_bytes) as usize);
-        let Ok(place) = fabric.register(*memory, Access::Write) else {
-            pool.give(memory);
+        let memory = self.pool.take((SLOTS * slot_bytes) as usize);
+        let Ok(place) = self.fabric.register(*memory, Access::Write) else {
+            self.pool.give(memory);
             return None;
         };
-        let number = bonds.take_numbers(key);
+        let number = self.bonds.take_numbers(key);
         let own = OwnSlots { memory, place: Some(place), number, slot_bytes: slot_bytes as usize };
-        bonds.all.get_mut(key)?.into.slots = Some(own);
-        Some(Landing { place, number, slot_bytes })
+        Some((own, Landing { place, number, slot_bytes }))
     }
 
     /// Gives up the slots of a bond, into which nobody has written.
@@ -169,10 +213,15 @@ impl Net {
         slots.into_iter().for_each(|slots| self.end_slots(slots));
     }
 
-    fn end_slots(&mut self, slots: OwnSlots) {
+    pub(super) fn end_slots(&mut self, slots: OwnSlots) {
         slots.place.into_iter().for_each(|place| self.fabric.unregister(place));
         self.bonds.by_number.remove(&slots.number);
         self.pool.give(slots.memory);
+    }
+
+    /// Whether this fabric writes into memory of others.
+    fn writes(&self) -> bool {
+        self.fabric.limits().remote_bytes >= PREFIX_BYTES
     }
 
     /// Whether messages of so many bytes can be written where a peer has offered it.
@@ -183,26 +232,41 @@ impl Net {
 
     /// Writes a message into the next slot, if there is room.
     fn write(&mut self, key: BondKey, note: u64, buffer: &Buffer) -> bool {
-        let Self { fabric, carriers, bonds, pool, .. } = self;
-        let Some(Bond { peer, carrier, out, into, .. }) = bonds.all.get_mut(key) else { return false };
+        let Some(Bond { out, into, .. }) = self.bonds.all.get(key) else { return false };
         let Some((place, number)) = out.next() else { return false };
-        let bytes = buffer.bytes();
-        let memory = pool.take(PREFIX_BYTES + bytes as usize);
-        Prefix { note, taken: into.taken, bytes }.write(&memory);
+        let (bytes, taken) = (buffer.bytes(), into.taken);
+        let memory = self.pool.take(PREFIX_BYTES + bytes as usize);
+        Prefix { note, taken, bytes }.write(&memory);
         buffer.read(0, &memory.part(PREFIX_BYTES, bytes as usize));
-        let (target, message) = (carriers[*carrier].target, *memory);
-        let writing = bonds.writes.insert(Writing { bond: key, peer: *peer, memory });
-        if !fabric.write(target, message, place, Some(number), Order::Any, writing.to_word()).is_accepted() {
-            let refused = bonds.writes.remove(writing);
-            refused.into_iter().for_each(|writing| pool.give(writing.memory));
-            return false;
-        }
-        out.written += 1;
-        into.told = into.taken;
-        true
+        let (from, number) = (*memory, Some(number));
+        let write = Write { memory, from, place, number, order: Order::Any, of: None };
+        self.put(key, write) && self.note_message_written(key)
     }
 
-    fn bond(&mut self, key: BondKey) -> Option<&mut Bond> {
+    /// The next message is on its way; with it goes what was taken of the other direction.
+    pub(super) fn note_message_written(&mut self, key: BondKey) -> bool {
+        self.bond(key).is_some_and(|Bond { out, into, .. }| {
+            (out.written, into.told) = (out.written + 1, into.taken);
+            true
+        })
+    }
+
+    /// Writes into memory of the other end of a bond; false if it cannot now.
+    pub(super) fn put(&mut self, key: BondKey, write: Write) -> bool {
+        let Write { memory, from, place, number, order, of } = write;
+        let Self { fabric, carriers, bonds, pool, .. } = self;
+        let Some(&Bond { peer, carrier, .. }) = bonds.all.get(key) else { return false };
+        let writing = bonds.writes.insert(Writing { bond: key, peer, memory, of });
+        let target = carriers[carrier].target;
+        let is_accepted = fabric.write(target, from, place, number, order, writing.to_word()).is_accepted();
+        if !is_accepted {
+            let refused = bonds.writes.remove(writing);
+            refused.into_iter().for_each(|writing| pool.give(writing.memory));
+        }
+        is_accepted
+    }
+
+    pub(super) fn bond(&mut self, key: BondKey) -> Option<&mut Bond> {
         self.bonds.all.get_mut(key)
     }
 
@@ -215,8 +279,8 @@ impl Net {
 /// What a plan has for a member on another node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part {
-    /// A receive of so many bytes at most.
-    Receive(u64),
+    /// A receive of so many bytes at most, and whether it is into the buffer in which the operation receives.
+    Receive(u64, bool),
     /// A send.
     Send(u64),
 }
@@ -230,18 +294,23 @@ impl P2p {
         let Address { peer, context: context_there } = member;
         let key = *bonds.by_name.entry((context, peer)).or_insert_with(|| {
             let (out, into) = (Outgoing::new(), Incoming::new());
-            bonds.all.insert(Bond { peer, carrier, context_there, out, into, is_listed: false })
+            bonds.all.insert(Bond { peer, carrier, context, context_there, out, into, is_listed: false })
         });
         let bond = bonds.all.get_mut(key)?;
         match part {
-            Part::Receive(bytes) => bond.into.longest = bond.into.longest.max(bytes),
+            Part::Receive(bytes, lands) => {
+                bond.into.longest = bond.into.longest.max(bytes);
+                bond.into.lands &= lands;
+            }
             Part::Send(bytes) => bond.out.longest = bond.out.longest.max(bytes),
         }
         Some(key)
     }
 
-    /// Offers slots to those with whom the channel with this context has bonds: all parts of its plan are known.
-    pub(crate) fn offer_slots(&mut self, context: u32) {
+    /// Offers slots to those with whom the channel with this context has bonds: all parts of its plan are known, and
+    /// the buffer in which its operation receives, if that is one piece of memory.
+    pub(crate) fn offer_slots(&mut self, context: u32, landing: Option<Region>) {
+        self.register_landing(context, landing);
         for key in self.bonds_in(context) {
             let Some(net) = &mut self.net else { return };
             let landing = net.make_slots(key);
@@ -250,8 +319,9 @@ impl P2p {
                 bond.into.way = Way::Messages;
             }
             let (peer, context_there) = (bond.peer, bond.context_there);
+            let is_direct = i32::from(bond.into.is_direct);
             let offered = net.bonds.offers.remove(&(context, peer));
-            let (header, address) = offer(context_there, landing);
+            let (header, address) = told_as(kind::BIND, context_there, landing, is_direct);
             self.tell_bound(peer, header, address);
             offered.into_iter().for_each(|offered| self.slots_offered(key, offered));
         }
@@ -264,8 +334,9 @@ impl P2p {
             let Some(bond) = net.bonds.all.remove(key) else { continue };
             net.bonds.by_name.remove(&(context, bond.peer));
             net.bonds.listed.retain(|&listed| listed != key);
-            bond.into.slots.into_iter().for_each(|slots| net.end_slots(slots));
+            bond.into.slots.into_iter().chain(bond.out.openings).for_each(|slots| net.end_slots(slots));
         }
+        self.close_landing(context);
     }
 
     /// Forgets what was offered in a context that ends.
@@ -299,7 +370,8 @@ impl P2p {
             Some(Way::Open | Way::Slots(_)) => {}
         }
         let net = self.net.as_mut()?;
-        if net.bond(key)?.out.waiting.is_empty() && net.write(key, note, buffer) {
+        let out = &net.bond(key)?.out;
+        if out.waiting.is_empty() && out.openings.is_none() && net.write(key, note, buffer) {
             return None;
         }
         let header = Header {
@@ -313,6 +385,7 @@ impl P2p {
         let send = self.ops.insert(Op::new(State::Queued, to, buffer.clone(), header));
         net.bond(key)?.out.waiting.push_back(send);
         net.bonds.list(key);
+        self.write_waiting(key);
         Some(send)
     }
 
@@ -334,24 +407,28 @@ impl P2p {
         let receive = self.ops.insert(op);
         bond.into.waiting.push_back(receive);
         self.fill_from_slots(key);
+        self.open_next(key);
         receive
     }
 
     /// Takes an operation that is cancelled out of its bond, if it has one: whether it has.
     #[cold]
     pub(in crate::p2p) fn take_out_of_bond(&mut self, op: OpKey) -> bool {
-        let bonds = self.net.as_mut().map(|net| net.bonds.all.entries_mut());
-        for (_, bond) in bonds.into_iter().flatten() {
-            if take_out(&mut bond.out.waiting, op) {
-                bond.out.way = Way::Nowhere;
-                return true;
-            }
-            if take_out(&mut bond.into.waiting, op) {
-                bond.into.way = Way::Nowhere;
-                return true;
+        let Some(net) = &mut self.net else { return false };
+        let waits = |bond: &Bond| bond.out.waiting.contains(&op) || bond.into.waiting.contains(&op);
+        let found = net.bonds.all.entries().find(|(_, bond)| waits(bond)).map(|(key, _)| key);
+        let Some(bond) = found.and_then(|key| net.bond(key)) else { return false };
+        if take_out(&mut bond.out.waiting, op) {
+            bond.out.way = Way::Nowhere;
+        }
+        if take_out(&mut bond.into.waiting, op) {
+            bond.into.way = Way::Nowhere;
+            if bond.into.is_direct {
+                let context = bond.context;
+                self.close_landing(context); // so that its memory is not written any more
             }
         }
-        false
+        true
     }
 
     /// What a member says of the bond with it.
@@ -363,9 +440,13 @@ impl P2p {
             (kind::BIND, None) => {
                 net.bonds.offers.insert((header.context, from), offered_by(header, word));
             }
-            (kind::BOUND, Some((key, bond))) if bond.into.way == Way::Open => match word {
+            (kind::BOUND, Some((key, bond))) if bond.into.way == Way::Open => match header.source {
                 0 => self.receive_by_messages(key),
-                _ => bond.into.way = Way::Slots(()),
+                _ => {
+                    bond.into.way = Way::Slots(());
+                    bond.into.openings = offered_by(header, word).map(|offer| offer.landing);
+                    self.open_next(key);
+                }
             },
             (kind::RELEASED, Some((_, bond))) => bond.out.note_taken(word),
             _ => {}
@@ -373,18 +454,25 @@ impl P2p {
     }
 
     /// A member has offered slots, or none.
-    fn slots_offered(&mut self, key: BondKey, offered: Option<Landing>) {
+    fn slots_offered(&mut self, key: BondKey, offered: Option<Offer>) {
         let Some(net) = &mut self.net else { return };
-        let Some(longest) = net.bond(key).map(|bond| bond.out.longest) else { return };
-        let landing = offered.filter(|landing| net.suits(landing, longest));
         let Some(bond) = net.bond(key).filter(|bond| bond.out.way == Way::Open) else { return };
-        bond.out.way = landing.map_or(Way::Messages, Way::Slots);
+        let longest = bond.out.longest;
+        let is_direct = offered.is_some_and(|offer| offer.is_direct);
+        let longest = if is_direct { 0 } else { longest }; // of what goes into a slot
+        let suited = offered.filter(|offer| net.suits(&offer.landing, longest));
+        let openings = suited.filter(|_| is_direct).and_then(|_| net.register_slots(key, 0));
+        let suited = suited.filter(|_| openings.is_some() == is_direct);
+        let Some(bond) = net.bond(key) else { return };
+        bond.out.way = suited.map_or(Way::Messages, |offer| Way::Slots(offer.landing));
+        let (own, openings) = openings.unzip();
+        bond.out.openings = own;
         let (peer, context) = (bond.peer, bond.context_there);
-        let waiting = if landing.is_none() { std::mem::take(&mut bond.out.waiting) } else { VecDeque::new() };
+        let waiting = if suited.is_none() { std::mem::take(&mut bond.out.waiting) } else { VecDeque::new() };
         waiting.into_iter().for_each(|send| self.begin_to_send(send, Mode::Standard));
         if offered.is_some() {
-            let answer = Header { kind: kind::BOUND, context, ..Header::default() };
-            self.tell_bound(peer, answer, u64::from(landing.is_some()));
+            let (answer, word) = told_as(kind::BOUND, context, openings, i32::from(suited.is_some()));
+            self.tell_bound(peer, answer, word);
         }
     }
 
@@ -412,37 +500,56 @@ impl P2p {
         let Some(net) = &mut self.net else { return false };
         let touched = std::mem::take(&mut net.bonds.touched);
         let mut any = !touched.is_empty();
-        touched.into_iter().for_each(|key| self.fill_from_slots(key));
-        let listed = self.net.as_ref().map_or(0, |net| net.bonds.listed.len());
-        // From behind: one that has nothing to send any more leaves its place to the last one.
-        for place in (0..listed).rev() {
-            any |= self.flush_listed(place);
+        for key in touched {
+            self.fill_from_slots(key);
+            self.open_next(key);
         }
-        any
+        let listed = self.net.as_mut().map(|net| std::mem::take(&mut net.bonds.listed));
+        for key in listed.into_iter().flatten() {
+            if let Some(bond) = self.net.as_mut().and_then(|net| net.bond(key)) {
+                bond.is_listed = false;
+            }
+            self.open_next(key);
+            any |= self.write_waiting(key);
+        }
+        any | self.end_direct_sends()
     }
 
-    /// Writes the sends that wait of a listed bond, as far as there is room; whether any is over.
-    fn flush_listed(&mut self, place: usize) -> bool {
+    /// Writes the sends of a bond that wait, as far as there is room; whether any was written.
+    fn write_waiting(&mut self, key: BondKey) -> bool {
         let mut any = false;
-        let listed = self.net.as_ref().and_then(|net| net.bonds.listed.get(place).copied());
-        let Some(key) = listed else { return any };
         while let Some(net) = &mut self.net
             && let Some(bond) = net.bond(key)
             && let Some(&send) = bond.out.waiting.front()
         {
-            let is_gone = bond.out.way == Way::Nowhere;
-            match self.ops.get(send).filter(|op| op.state == State::Queued) {
-                Some(op) if !is_gone && !net.write(key, op.header.token, &op.buffer) => return any,
-                Some(_) => self.finish(send),
-                None => {}
+            let (is_gone, is_direct) = (bond.out.way == Way::Nowhere, bond.out.openings.is_some());
+            let has_gone = match self.ops.get(send).filter(|op| is_to_be_sent(op)) {
+                Some(op) if is_gone => {
+                    let is_begun = matches!(op.state, State::Streaming { .. });
+                    if is_begun {
+                        self.end_direct_send(send)
+                    } else {
+                        self.finish(send)
+                    }
+                    true
+                }
+                Some(_) if is_direct => self.write_directly(key, send),
+                Some(op) => {
+                    let is_written = net.write(key, op.header.token, &op.buffer);
+                    if is_written {
+                        self.finish(send);
+                    }
+                    is_written
+                }
+                None => true,
+            };
+            let Some(net) = &mut self.net else { return any };
+            if !has_gone {
+                net.bonds.list(key);
+                return any;
             }
             any = true;
-            let bond = self.net.as_mut().and_then(|net| net.bond(key));
-            bond.and_then(|bond| bond.out.waiting.pop_front());
-        }
-        if let Some(net) = &mut self.net {
-            net.bonds.listed.swap_remove(place);
-            net.bond(key).into_iter().for_each(|bond| bond.is_listed = false);
+            net.bond(key).and_then(|bond| bond.out.waiting.pop_front());
         }
         any
     }
@@ -457,8 +564,11 @@ impl P2p {
             bond.into.waiting.pop_front();
             // One that has failed leaves its message behind.
             if let Some(op) = self.ops.get_mut(receive).filter(|op| op.is_posted()) {
-                let header = Header { bytes: prefix.bytes, token: prefix.note, ..op.header };
-                op.fill(&header, &payload);
+                let header = Header { bytes: payload.len() as u64, token: prefix.note, ..op.header };
+                match bond.into.is_direct {
+                    true => op.note_filled(&Header { bytes: prefix.bytes, ..header }),
+                    false => op.fill(&header, &payload),
+                }
                 self.finish(receive);
             }
             if let Some(bond) = self.net.as_mut().and_then(|net| net.bond(key)) {
@@ -479,7 +589,7 @@ impl P2p {
         }
     }
 
-    fn tell_bound(&mut self, peer: PeerId, header: Header, word: u64) {
+    pub(super) fn tell_bound(&mut self, peer: PeerId, header: Header, word: u64) {
         if !self.peers.is_lost(peer) {
             self.enqueue(peer, Control::Control(header, word));
         }
@@ -492,17 +602,30 @@ fn take_out(waiting: &mut VecDeque<OpKey>, op: OpKey) -> bool {
     place.and_then(|place| waiting.remove(place)).is_some()
 }
 
-/// Slots, or none, as a member is told of them by its context: a header, and a word.
-fn offer(context: u32, landing: Option<Landing>) -> (Header, u64) {
+/// Whether a send that waits is one still.
+fn is_to_be_sent(op: &Op) -> bool {
+    matches!(op.state, State::Queued | State::Streaming { .. })
+}
+
+/// What a member has offered.
+#[derive(Clone, Copy, Debug)]
+struct Offer {
+    landing: Landing,
+    /// It is for what is told when messages were written elsewhere.
+    is_direct: bool,
+}
+
+/// Slots, or none, as a member is told of them by its context: a header with a note, and a word.
+fn told_as(kind: u32, context: u32, landing: Option<Landing>, note: i32) -> (Header, u64) {
     let none = Landing { place: Place { key: 0, address: 0 }, number: 0, slot_bytes: 0 };
     let Landing { place, number, slot_bytes } = landing.unwrap_or(none);
     let (tag, token) = (number.cast_signed(), place.key);
-    (Header { kind: kind::BIND, context, tag, bytes: slot_bytes, token, source: 0 }, place.address)
+    (Header { kind, context, tag, bytes: slot_bytes, token, source: note }, place.address)
 }
 
 /// The same, as it comes.
-fn offered_by(header: &Header, address: u64) -> Option<Landing> {
+fn offered_by(header: &Header, address: u64) -> Option<Offer> {
     let place = Place { key: header.token, address };
     let landing = Landing { place, number: header.tag.cast_unsigned(), slot_bytes: header.bytes };
-    (landing.slot_bytes != 0).then_some(landing)
+    (landing.slot_bytes != 0).then_some(Offer { landing, is_direct: header.source != 0 })
 }

@@ -11,7 +11,7 @@
 //! | flow | a pair has 16 frames under way at most. A frame counts as taken when the ring has room for it |
 //! | receives | are the endpoint's: what comes is copied out, and they are posted again, so no peer holds up others |
 //! | long messages | announced; the receiver reads the sender's memory in pieces ([`remote`]), else data goes in frames |
-//! | persistent operations | their short messages are written into memory that was bound to them before ([`bound`]) |
+//! | persistent operations | their messages are written into memory that was bound to them before ([`bound`]) |
 //! | what a receiver wants to have of messages ([`Wish`]) | is told the other end of the ring |
 //! | deaths | what is sent to the dead fails; who is waited for is asked now and then: it is lost, as one of another job |
 //!
@@ -20,6 +20,7 @@
 
 mod bound;
 mod carrier;
+mod direct;
 mod frame;
 mod remote;
 mod slots;
@@ -396,6 +397,8 @@ impl P2p {
     /// Ends the rings to and from a peer on another node that is lost.
     pub(crate) fn end_carrying(&mut self, peer: PeerId) {
         self.take_back_loans_of(peer);
+        let opened = self.net.as_ref().map(|net| net.bonds.opened_to(peer));
+        opened.into_iter().flatten().for_each(|context| self.close_landing(context));
         let Self { net: Some(net), peers, arena, .. } = self else { return };
         let Some(carrier) = peers[peer].carrier() else { return };
         net.bonds.lose(peer).into_iter().for_each(|place| net.fabric.unregister(place));

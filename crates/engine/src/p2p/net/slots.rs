@@ -19,7 +19,7 @@ use crate::p2p::OpKey;
 
 /// Messages of a direction that can be written and not yet taken.
 pub(super) const SLOTS: u64 = 8;
-/// Longer messages have no slots: the second copy would take longer than to ask for them.
+/// Longer messages are not put into slots: the second copy would take longer than to open the receive for them.
 pub(super) const LONGEST_BYTES: u64 = 4 << 10;
 /// Bytes before the payload.
 pub(super) const PREFIX_BYTES: usize = 24;
@@ -48,6 +48,11 @@ pub(super) struct Outgoing {
     pub taken_there: u64,
     /// Sends that wait for their turn.
     pub waiting: VecDeque<OpKey>,
+    /// Where the receiver [opens](super::direct) its buffers, if messages are written into those.
+    pub openings: Option<OwnSlots>,
+    /// Which of them are open, and how many bytes of the next message are on their way.
+    pub is_open: [bool; SLOTS as usize],
+    pub asked: u64,
 }
 
 /// Where a peer's slots are.
@@ -74,6 +79,13 @@ pub(super) struct Incoming {
     pub told: u64,
     /// Receives that wait for theirs.
     pub waiting: VecDeque<OpKey>,
+    /// Whether all of them lie in the buffer in which operations receive.
+    pub lands: bool,
+    /// Whether messages are written into the receives' own memory, and where that is said to the sender.
+    pub is_direct: bool,
+    pub openings: Option<Landing>,
+    /// How many receives the sender may write for, from the first one on.
+    pub opened: u64,
 }
 
 /// Slots of this process.
@@ -96,16 +108,23 @@ pub(super) struct Prefix {
 
 impl Outgoing {
     pub(super) fn new() -> Self {
-        Self { way: Way::Open, longest: 0, written: 0, taken_there: 0, waiting: VecDeque::new() }
+        Self {
+            way: Way::Open,
+            longest: 0,
+            written: 0,
+            taken_there: 0,
+            waiting: VecDeque::new(),
+            openings: None,
+            is_open: Default::default(),
+            asked: 0,
+        }
     }
 
     /// Where the next message goes, and what tells that it has come; none as long as there is no room.
     pub(super) fn next(&self) -> Option<(Place, u32)> {
         let Way::Slots(landing) = self.way else { return None };
-        let slot = self.written % SLOTS;
         let has_room = self.written < self.taken_there + SLOTS;
-        let number = landing.number.wrapping_add(slot as u32);
-        has_room.then(|| (landing.place.behind(slot.wrapping_mul(landing.slot_bytes)), number))
+        has_room.then(|| landing.at(self.written))
     }
 
     /// The receiver has said how many it has taken; perhaps it has said more before.
@@ -114,10 +133,29 @@ impl Outgoing {
     }
 }
 
+impl Landing {
+    /// Where message `number` goes, and what tells that it has come.
+    pub(super) fn at(&self, number: u64) -> (Place, u32) {
+        let slot = number % SLOTS;
+        (self.place.behind(slot.wrapping_mul(self.slot_bytes)), self.number.wrapping_add(slot as u32))
+    }
+}
+
 impl Incoming {
     pub(super) fn new() -> Self {
-        let (way, waiting) = (Way::Open, VecDeque::new());
-        Self { way, longest: 0, slots: None, has_arrived: Default::default(), taken: 0, told: 0, waiting }
+        Self {
+            way: Way::Open,
+            longest: 0,
+            slots: None,
+            has_arrived: Default::default(),
+            taken: 0,
+            told: 0,
+            waiting: VecDeque::new(),
+            lands: true,
+            is_direct: false,
+            openings: None,
+            opened: 0,
+        }
     }
 
     /// A message has come into a slot: what it says of the other direction.
@@ -142,18 +180,17 @@ impl Incoming {
 
     /// Whether the sender is to hear of what was taken, since nothing else tells it: it may wait for that soon.
     pub(super) fn owes_a_word(&self) -> bool {
-        self.taken - self.told >= SLOTS / 2
+        self.taken - self.told >= SLOTS / 2 && !self.is_direct
     }
 }
 
 impl OwnSlots {
-    /// What a slot holds: no more than fits into it, whatever the peer says.
-    fn at(&self, slot: usize) -> (Prefix, Region) {
+    /// What a slot holds, and the payload: no more than fits into it, whatever the peer says.
+    pub(super) fn at(&self, slot: usize) -> (Prefix, Region) {
         let memory = self.memory.part(slot * self.slot_bytes, self.slot_bytes);
         let prefix = Prefix::read(&memory);
         let room = (self.slot_bytes - PREFIX_BYTES) as u64;
-        let bytes = prefix.bytes.min(room);
-        (Prefix { bytes, ..prefix }, memory.part(PREFIX_BYTES, bytes as usize))
+        (prefix, memory.part(PREFIX_BYTES, prefix.bytes.min(room) as usize))
     }
 }
 
@@ -239,7 +276,7 @@ mod tests {
             prefix.write(&slots.memory);
             let (read, payload) = slots.at(0);
             let fits = bytes.min((slots.slot_bytes - PREFIX_BYTES) as u64);
-            prop_assert_eq!(read, Prefix { bytes: fits, ..prefix });
+            prop_assert_eq!(read, prefix);
             prop_assert_eq!(payload.len() as u64, fits);
         }
     }
