@@ -224,6 +224,19 @@ impl<'a> Prices<'a> {
         share * self.message_between_nodes(crossing.into(), bytes) + (1.0 - share) * inside
     }
 
+    /// Messages of all ranks over each of some distances at a time, the farthest one last.
+    pub(crate) fn shifts(&self, distances: &[u32], bytes: impl Fn(u32) -> f64) -> Cost {
+        let Some((&farthest, nearer)) = distances.split_last() else { return Cost::NONE };
+        let another = |&distance: &u32| {
+            let bytes = bytes(distance);
+            let crossing = f64::from(if self.crosses(distance) { self.on_node } else { distance });
+            let share = if self.nodes == 1 { 0.0 } else { crossing / f64::from(self.on_node) };
+            let across = self.net_overhead().beside(Cost::port(crossing * self.passage_ns(bytes)));
+            share * across + (1.0 - share) * (self.sending(bytes) + self.receiving(bytes))
+        };
+        self.shift(farthest, bytes(farthest)) + nearer.iter().map(another).sum()
+    }
+
     /// What another message costs who sends several at a time over this distance.
     pub(crate) fn another_sent(&self, distance: u32, bytes: f64) -> Cost {
         if self.crosses(distance) { self.another_crossing(bytes) } else { self.sending(bytes) }

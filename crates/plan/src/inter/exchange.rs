@@ -40,7 +40,8 @@ fn gather(builder: &mut Builder, groups: &Groups, bytes: u64) -> Vec<u32> {
     let &Groups { rank, local, .. } = groups;
     let mut arrived = Vec::new();
     let mut known = 1;
-    for (to, from) in dissemination::rounds(rank, local) {
+    for distance in dissemination::distances(2, local).flatten() {
+        let (to, from) = (ring::after(rank, distance, local), ring::before(rank, distance, local));
         let count = known.min(local - known);
         for span in blocks_until(rank, count, local, bytes) {
             builder.send(to, span, &arrived);

@@ -29,9 +29,9 @@ fn node_flat(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
 fn disseminated(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let (local, remote) = (shape.ranks, shape.remote_ranks);
     let mut builder = Builder::new();
-    let heard = dissemination::append(&mut builder, rank, local);
+    let heard = dissemination::append(&mut builder, 2, rank, local);
     if rank < remote {
-        builder.send(Peer::Remote(rank), Span::EMPTY, heard.as_slice());
+        builder.send(Peer::Remote(rank), Span::EMPTY, &heard);
     }
     let told = builder.receive(spread::parent(rank, remote), Span::EMPTY, &[]);
     for child in spread::children(rank, remote, local) {

@@ -1,7 +1,7 @@
 //! Barrier by dissemination: `ceil(log2 p)` rounds of one empty message sent and one received.
 
 use crate::build::Builder;
-use crate::peers::dissemination;
+use crate::peers::{dissemination, ring};
 use crate::prices::Prices;
 use crate::{Algorithm, Cost, Plan, Shape, Span};
 
@@ -14,16 +14,19 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let mut builder = Builder::new();
-    append(&mut builder, rank, shape.ranks);
+    append(&mut builder, 2, rank, shape.ranks);
     builder.finish()
 }
 
-/// Appends all rounds. When the returned receive is complete, all ranks have come.
-pub(crate) fn append(builder: &mut Builder, rank: u32, ranks: u32) -> Option<u32> {
-    let mut heard = None;
-    for (to, from) in dissemination::rounds(rank, ranks) {
-        builder.send(to, Span::EMPTY, heard.as_slice());
-        heard = Some(builder.receive(from, Span::EMPTY, &[]));
+/// Appends all rounds with a radix. When the receives that are returned are complete, all ranks have come.
+pub(crate) fn append(builder: &mut Builder, radix: u32, rank: u32, ranks: u32) -> Vec<u32> {
+    let mut heard = Vec::new();
+    for round in dissemination::distances(radix, ranks) {
+        for &distance in &round {
+            builder.send(ring::after(rank, distance, ranks), Span::EMPTY, &heard);
+        }
+        let receive = |distance| builder.receive(ring::before(rank, distance, ranks), Span::EMPTY, &[]);
+        heard = round.into_iter().map(receive).collect();
     }
     heard
 }

@@ -4,6 +4,7 @@
 
 mod between;
 mod dissemination;
+mod k_dissemination;
 mod node_flat;
 mod node_tree;
 mod two_level;
@@ -23,6 +24,12 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     recv: Side::NONE,
     combines: Combines::Nothing,
     has_one_buffer: false,
-    within: &[&node_flat::ALGORITHM, &node_tree::ALGORITHM, &dissemination::ALGORITHM, &two_level::ALGORITHM],
+    within: &[
+        &node_flat::ALGORITHM,
+        &node_tree::ALGORITHM,
+        &dissemination::ALGORITHM,
+        &k_dissemination::ALGORITHM,
+        &two_level::ALGORITHM,
+    ],
     between: between::ALGORITHMS,
 };

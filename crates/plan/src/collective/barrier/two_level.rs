@@ -1,10 +1,11 @@
 //! Barrier over two levels: one rank of each node waits for the others of its node, then for those of all nodes by
-//! dissemination, and lets its node leave.
+//! dissemination with radix `k`, and lets its node leave.
 //!
-//! `log2` of the number of nodes rounds of messages, and two hops.
+//! `ceil(log_k n)` rounds of messages among `n` nodes, and two hops.
 
-use super::dissemination;
+use super::{dissemination::append, k_dissemination};
 use crate::build::{Builder, Origin, Seat};
+use crate::peers::dissemination;
 use crate::peers::levels::Levels;
 use crate::prices::Prices;
 use crate::{Algorithm, Cost, Plan, Shape, Span};
@@ -18,7 +19,7 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let (leaders, node) = (prices.of_leaders(count), prices.of_node(largest));
     let come = node.post(0.0) + node.hop() + f64::from(largest - 1) * node.pull(0.0);
     let leave = node.post(0.0) + node.hop() + node.readers(largest - 1, 0.0) + node.pull(0.0);
-    come + leaders.doubling(count, |distance| leaders.shift(distance, 0.0)) + leave
+    come + k_dissemination::part_cost(dissemination::radix(count, 1), count, &leaders) + leave
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
@@ -36,7 +37,8 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     others().for_each(|fellow| builder.wait(fellow, come));
     let seat = Seat { rank_of: &|node| levels.leader(node), send: Origin::SEND, recv: Origin::RECV };
     let mut part = Builder::new();
-    dissemination::append(&mut part, levels.node(rank), levels.count());
+    let (node, nodes) = (levels.node(rank), levels.count());
+    append(&mut part, dissemination::radix(nodes, 1), node, nodes);
     let open = builder.splice(part.finish(), &seat, &[]);
     if others().next().is_some() {
         let heard = builder.receives(&open);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{plans, shape_of};
 use crate::verify::{Conditions, Schedule, Sends, verify, verify_under};
-use crate::{Collective, Nodes, Overrides, Shape, candidates, compile};
+use crate::{Algorithm, Collective, Nodes, Overrides, Shape, candidates, compile};
 
 /// Which ranks work in place: none, all, or every other one.
 fn in_place_patterns(ranks: u32) -> [Vec<bool>; 3] {
@@ -32,12 +32,21 @@ fn collectives(root: u32) -> impl Iterator<Item = (Collective, u32)> {
     Collective::ALL.iter().map(move |&collective| (collective, root))
 }
 
+/// All algorithms that serve `shape` on one node, or, where they refuse that, with every rank on a node of its own.
+fn cases(shape: &Shape) -> impl Iterator<Item = (Shape, &'static Algorithm)> {
+    let shapes = [*shape, Shape { nodes: Nodes::APART, ..*shape }];
+    let case = move |&algorithm: &&'static Algorithm| {
+        shapes.into_iter().find(|shape| algorithm.admits(shape)).map(|shape| (shape, algorithm))
+    };
+    candidates(shape).iter().filter_map(case)
+}
+
 /// Checks all admissible algorithms for `shape`, in place and not, under all conditions.
 fn check_thoroughly(shape: &Shape) {
-    for algorithm in candidates(shape).iter().filter(|algorithm| algorithm.admits(shape)) {
+    for (shape, algorithm) in cases(shape) {
         for in_place in in_place_patterns(shape.ranks) {
             let seed = shape.bytes + u64::from(shape.ranks);
-            let verdict = verify(shape, &in_place, &plans(algorithm, shape, &in_place), seed);
+            let verdict = verify(&shape, &in_place, &plans(algorithm, &shape, &in_place), seed);
             verdict.unwrap_or_else(|flaw| panic!("{shape:?}, {algorithm:?}, {in_place:?}: {flaw}"));
         }
     }
@@ -45,11 +54,11 @@ fn check_thoroughly(shape: &Shape) {
 
 /// Checks all admissible algorithms for `shape` under one skew, with synchronous sends.
 fn check_once(shape: &Shape) {
-    for algorithm in candidates(shape).iter().filter(|algorithm| algorithm.admits(shape)) {
+    for (shape, algorithm) in cases(shape) {
         let in_place = vec![shape.bytes.is_multiple_of(16); shape.ranks as usize];
         let schedule = Schedule::Random(shape.bytes + u64::from(shape.ranks));
         let conditions = Conditions { sends: Sends::Synchronous, schedule };
-        let verdict = verify_under(shape, &in_place, &plans(algorithm, shape, &in_place), conditions);
+        let verdict = verify_under(&shape, &in_place, &plans(algorithm, &shape, &in_place), conditions);
         verdict.unwrap_or_else(|flaw| panic!("{shape:?}, {algorithm:?}: {flaw}"));
     }
 }
