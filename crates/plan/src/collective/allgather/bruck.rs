@@ -4,28 +4,37 @@
 //! `ceil(log2 p)` messages, the least possible, for any number of ranks; what has come is put into order at the end.
 
 use crate::build::Builder;
-use crate::peers::ring;
+use crate::peers::{dissemination, ring};
 use crate::prices::Prices;
 use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
 
 pub(super) const ALGORITHM: Algorithm = Algorithm { name: "bruck", admits: |_| true, cost: Some(cost), plan };
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
-    part_cost(shape.bytes, shape.ranks, prices) + prices.copy(shape.total_bytes() as f64)
+    part_cost(2, (shape.ranks, 1), shape.bytes, prices) + prices.copy(shape.total_bytes() as f64)
 }
 
-/// What [`append`] costs with blocks of `block` bytes.
-pub(crate) fn part_cost(block: u64, places: u32, prices: &Prices<'_>) -> Cost {
-    let sent = |distance: u32| u64::from(distance.min(places - distance)) * block;
-    prices.doubling(places, |distance| prices.shift(distance, sent(distance) as f64))
+/// What [`append`] costs with blocks of `block` bytes, among places of which neighbours are `apart` ranks apart.
+pub(super) fn part_cost(radix: u32, (places, apart): (u32, u32), block: u64, prices: &Prices<'_>) -> Cost {
+    let round = |round: Vec<u32>| {
+        let distances: Vec<u32> = round.iter().map(|distance| distance * apart).collect();
+        let blocks = |distance: u32| u64::from(round[0].min(places - distance / apart));
+        prices.shifts(&distances, |distance| (blocks(distance) * block) as f64)
+    };
+    dissemination::distances(radix, places).map(round).sum()
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+    plan_by(2, shape, rank, in_place)
+}
+
+/// The plan with a radix.
+pub(super) fn plan_by(radix: u32, shape: &Shape, rank: u32, in_place: bool) -> Plan {
     let ranks = shape.ranks;
     let mut builder = Builder::new();
     let blocks = builder.scratch(shape.total_bytes());
     builder.copy(Span::fixed(Buf::Send, 0, shape.bytes), Span { bytes: shape.bytes, ..blocks }, &[]);
-    let mut arrived = append(&mut builder, (rank, ranks), blocks, &|_| shape.bytes, &|rank| rank);
+    let mut arrived = append(&mut builder, radix, (rank, ranks), blocks, &|_| shape.bytes, &|rank| rank);
     // Those from this rank on, and those before it.
     let above = u64::from(ranks - rank) * shape.bytes;
     let first = if in_place { shape.bytes } else { 0 };
@@ -43,10 +52,11 @@ fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
     builder.finish()
 }
 
-/// Appends the rounds of a place of `places`: `blocks` begins with what it has, and gets what the places after it have,
+/// Appends the rounds of a place of `places`, with a radix: `blocks` begins with what it has, and gets what the places after it have,
 /// `bytes(place)` each, in their order. Returns what has to be complete before all is there.
 pub(crate) fn append(
     builder: &mut Builder,
+    radix: u32,
     (place, places): (u32, u32),
     blocks: Span,
     bytes: &dyn Fn(u32) -> u64,
@@ -63,15 +73,19 @@ pub(crate) fn append(
         Span::fixed(blocks.buf, blocks.offset + begin, end - begin)
     };
     let mut arrived = Vec::new();
-    let mut known = 1;
-    while known < places {
-        let count = known.min(places - known);
-        let below = rank_of(ring::before(place, known, places));
-        let above = rank_of(ring::after(place, known, places));
-        builder.send(below, part(0, count), &arrived);
-        // Earlier ones are waited for by earlier sends.
-        arrived = vec![builder.receive(above, part(known, known + count), &[])];
-        known += count;
+    for round in dissemination::distances(radix, places) {
+        // So many blocks are known, as far as the nearest ones are.
+        let count = |distance| round[0].min(places - distance);
+        for &distance in &round {
+            let below = rank_of(ring::before(place, distance, places));
+            builder.send(below, part(0, count(distance)), &arrived);
+        }
+        let receive = |&distance: &u32| {
+            let above = rank_of(ring::after(place, distance, places));
+            builder.receive(above, part(distance, distance + count(distance)), &[])
+        };
+        // Earlier ones are waited for by these sends.
+        arrived = round.iter().map(receive).collect();
     }
     arrived
 }

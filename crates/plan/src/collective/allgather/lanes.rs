@@ -6,7 +6,7 @@
 
 use crate::build::{Builder, Origin};
 use crate::collective::allgather::bruck;
-use crate::peers::ring;
+use crate::peers::{dissemination, ring};
 use crate::prices::Prices;
 use crate::segment::SINGLE_POST_BYTES;
 use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
@@ -25,10 +25,7 @@ fn lane_bytes(shape: &Shape, ranks: u32) -> u64 {
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let ranks = shape.lanes().expect("admitted");
     let (nodes, node) = (shape.ranks / ranks, prices.of_node(ranks));
-    let lane = prices.doubling(nodes, |distance| {
-        let blocks = u64::from(distance.min(nodes - distance)) * shape.bytes;
-        prices.exchange(distance * ranks, blocks as f64)
-    });
+    let lane = bruck::part_cost(dissemination::radix(nodes, ranks), (nodes, ranks), shape.bytes, prices);
     let pulls = f64::from(nodes * (ranks - 1)) * node.pull(shape.bytes as f64);
     let collected = lane_bytes(shape, ranks) as f64;
     lane + node.post(collected) + node.hop() + pulls + node.copy(collected)
@@ -40,8 +37,9 @@ fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
     let mut builder = Builder::new();
     let collected = builder.scratch(lane_bytes(shape, ranks));
     builder.copy(Span::fixed(Buf::Send, 0, shape.bytes), Origin::of(collected).bytes(shape.bytes), &[]);
-    let block = |_| shape.bytes;
-    let arrived = bruck::append(&mut builder, (node, nodes), collected, &block, &|node| node * ranks + place);
+    let (radix, block) = (dissemination::radix(nodes, ranks), |_| shape.bytes);
+    let rank_of = |node| node * ranks + place;
+    let arrived = bruck::append(&mut builder, radix, (node, nodes), collected, &block, &rank_of);
     let line = builder.line(collected.bytes, 1);
     builder.post_after(line, collected, &arrived);
     // The own node's block is the first one, then those of the nodes after it follow.

@@ -3,7 +3,8 @@
 //! MPI-5.0: Collective Communication, Gather-to-all.
 
 mod between;
-pub(crate) mod bruck;
+mod bruck;
+mod k_bruck;
 mod lanes;
 mod node_flat;
 mod ring;
@@ -28,6 +29,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &node_flat::ALGORITHM,
         &ring::ALGORITHM,
         &bruck::ALGORITHM,
+        &k_bruck::ALGORITHM,
         &two_level::ALGORITHM,
         &lanes::ALGORITHM,
     ],

@@ -1,13 +1,13 @@
 //! Allgather over two levels: one rank of each node collects the blocks of its ranks, exchanges them with those of the
-//! other nodes over doubling distances, and posts what has come.
+//! other nodes by Bruck's algorithm, and posts what has come.
 //!
-//! `log2` of the number of nodes rounds of messages, and two hops. Blocks of a node travel together, those of the own
-//! node first; each rank puts them into order as it pulls them.
+//! `ceil(log_k n)` rounds of messages among `n` nodes, and two hops. Blocks of a node travel together, those of the own
+//! node first; each rank puts them into order as it pulls them, or, where nodes are scattered, after it has pulled all.
 
 use crate::build::{Builder, Origin};
 use crate::collective::{allgather::bruck, gather};
 use crate::peers::levels::Levels;
-use crate::peers::{ring, runs};
+use crate::peers::{dissemination, ring, runs};
 use crate::prices::Prices;
 use crate::segment::{SINGLE_POST_BYTES, Stream};
 use crate::{Algorithm, Buf, Cost, Nodes, Plan, Shape, Span};
@@ -26,9 +26,15 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let node = Shape { ranks, nodes: Nodes::One, ..*shape };
     let total = shape.total_bytes() as f64;
     let read = on_node.readers(ranks - 1, total) + on_node.pull(total);
-    let down = on_node.post(total) + on_node.hop() + f64::from(nodes - 1) * on_node.pull(0.0) + read;
+    let order = match shape.nodes {
+        Nodes::Irregular(_) => on_node.copy(total),
+        _ => f64::from(FEW_PIECES - 1) * on_node.pull(0.0),
+    };
+    let down = on_node.post(total) + on_node.hop() + read + order;
     let block = shape.total_bytes() / u64::from(nodes);
-    gather::node_flat::cost(&node, &on_node) + bruck::part_cost(block, nodes, &leaders) + down
+    gather::node_flat::cost(&node, &on_node)
+        + bruck::part_cost(dissemination::radix(nodes, 1), (nodes, 1), block, &leaders)
+        + down
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
@@ -41,8 +47,8 @@ fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
     let line = builder.line(shape.total_bytes(), 1);
     if levels.leads(rank) {
         let bytes = |node: u32| levels.members(node).len() as u64 * shape.bytes;
-        let arrived =
-            bruck::append(&mut builder, (node, nodes), collected, &bytes, &|node| levels.leader(node));
+        let (radix, leader) = (dissemination::radix(nodes, 1), |node| levels.leader(node));
+        let arrived = bruck::append(&mut builder, radix, (node, nodes), collected, &bytes, &leader);
         if levels.fellows(rank).len() > 1 {
             builder.post_after(line, collected, &arrived);
         }
@@ -52,9 +58,18 @@ fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
             builder.copy(from, into, if is_first { &arrived } else { &[] });
         }
     } else {
-        let leader = levels.leader(node);
-        for (skip, into) in pieces(shape, &levels, rank, in_place) {
-            builder.pull(leader, line, skip, into);
+        let (leader, pieces) = (levels.leader(node), pieces(shape, &levels, rank, in_place));
+        let are_few = pieces.len() <= FEW_PIECES as usize;
+        let all = if are_few { Span::EMPTY } else { builder.scratch(shape.total_bytes()) };
+        if !are_few {
+            builder.pull(leader, line, 0, all);
+        }
+        for (skip, into) in pieces {
+            if are_few {
+                builder.pull(leader, line, skip, into);
+            } else {
+                builder.copy(Span::fixed(all.buf, all.offset + skip, into.bytes), into, &[]);
+            }
         }
     }
     builder.finish()
@@ -71,3 +86,6 @@ fn pieces(shape: &Shape, levels: &Levels, rank: u32, in_place: bool) -> Vec<(u64
     };
     runs::of(ranks).into_iter().filter(|run| !is_own(run)).map(piece).collect()
 }
+
+/// Up to so many pieces are pulled one by one: as many as there are where nodes are ranges of ranks.
+const FEW_PIECES: u32 = 2;
