@@ -5,6 +5,7 @@
 //! MPI-5.0: Collective Communication, Reduce-Scatter.
 
 mod between;
+mod circulant;
 mod node_flat;
 mod node_whole;
 mod pairwise;
@@ -53,6 +54,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &of_equal_blocks!(node_flat::WAY),
         &of_equal_blocks!(node_whole::WAY),
         &of_equal_blocks!(pairwise::WAY),
+        &of_equal_blocks!(circulant::WAY),
         &two_level::ALGORITHM,
     ],
     between: &[

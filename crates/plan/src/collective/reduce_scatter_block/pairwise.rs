@@ -13,12 +13,12 @@ use crate::{Buf, Cost, Plan, Span};
 
 pub(super) const WAY: Way = Way { name: "pairwise", admits: |_| true, cost: Some(cost), plan };
 
-pub(super) fn cost(task: &Task, prices: &Prices<'_>) -> Cost {
+fn cost(task: &Task, prices: &Prices<'_>) -> Cost {
     let block = task.longest() as f64;
     prices.all_others(task.ranks(), WINDOW as f64, block, prices.reduce(block))
 }
 
-pub(super) fn plan(task: &Task, rank: u32, in_place: bool) -> Plan {
+fn plan(task: &Task, rank: u32, in_place: bool) -> Plan {
     let mut builder = Builder::new();
     let ranks = task.ranks();
     let result = task.result(rank);

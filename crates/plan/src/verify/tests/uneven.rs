@@ -81,11 +81,18 @@ impl Case {
         Ok(())
     }
 
-    /// Verifies all ways that serve these blocks; returns their names.
+    /// Verifies all ways that serve these blocks; returns the names of those that do so on one node.
     fn check(&self) -> Vec<&'static str> {
+        if self.groups[1].is_empty() {
+            self.check_on(Nodes::APART);
+        }
+        self.check_on(Nodes::One)
+    }
+
+    fn check_on(&self, nodes: Nodes) -> Vec<&'static str> {
         let plans = |rank| {
             let (group, own) = self.place(rank);
-            self.uneven(group, Nodes::One).plans(own as u32, self.in_place)
+            self.uneven(group, nodes).plans(own as u32, self.in_place)
         };
         let all: Vec<_> = (0..self.ranks()).map(plans).collect();
         let names: Vec<_> = all[0].iter().map(|(name, _)| *name).collect();
