@@ -1,5 +1,6 @@
 //! Arithmetic on ranks: who talks to whom in which round. No steps, no bytes.
 
+pub(crate) mod circulant;
 pub(crate) mod dissemination;
 pub(crate) mod distance;
 pub(crate) mod doubling;

@@ -4,6 +4,7 @@
 
 pub(super) mod between;
 mod binomial;
+mod circulant;
 pub(crate) mod knomial;
 mod lanes;
 pub(crate) mod node_flat;
@@ -32,6 +33,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &binomial::ALGORITHM,
         &knomial::ALGORITHM,
         &scatter_allgather::ALGORITHM,
+        &circulant::ALGORITHM,
         &two_level::ALGORITHM,
         &lanes::ALGORITHM,
     ],
