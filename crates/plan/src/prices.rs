@@ -99,6 +99,11 @@ impl<'a> Prices<'a> {
         Cost::actions(self.machine.run_ns)
     }
 
+    /// The same where neighbours are on one node as far as they can be.
+    pub(crate) fn along_nodes(&self) -> Self {
+        Self { reach: self.on_node, ..*self }
+    }
+
     /// Until a rank has seen what another one of its node has posted.
     pub(crate) fn hop(&self) -> Cost {
         Cost::hops(self.machine.hop_ns(0, self.on_node.saturating_sub(1), self.on_node))

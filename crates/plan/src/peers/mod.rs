@@ -7,6 +7,7 @@ pub(crate) mod doubling;
 pub(crate) mod groups;
 pub(crate) mod levels;
 pub(crate) mod multiplying;
+pub(crate) mod node_ring;
 pub(crate) mod ring;
 pub(crate) mod runs;
 pub(crate) mod spread;

@@ -9,6 +9,7 @@ mod circulant;
 mod node_flat;
 mod node_whole;
 mod pairwise;
+mod ring;
 mod task;
 mod two_level;
 mod uneven;
@@ -55,6 +56,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &of_equal_blocks!(node_whole::WAY),
         &of_equal_blocks!(pairwise::WAY),
         &of_equal_blocks!(circulant::WAY),
+        &of_equal_blocks!(ring::WAY),
         &two_level::ALGORITHM,
     ],
     between: &[

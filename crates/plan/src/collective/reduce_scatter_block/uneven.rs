@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::task::{Task, Way};
-use super::{between, circulant, node_flat, node_whole, pairwise};
+use super::{between, circulant, node_flat, node_whole, pairwise, ring};
 use crate::build::Builder;
 use crate::prices::Prices;
 use crate::select::cheapest;
@@ -102,7 +102,7 @@ fn alone(task: &Task, in_place: bool) -> Plan {
     builder.finish()
 }
 
-const WITHIN: &[&Way] = &[&node_flat::WAY, &node_whole::WAY, &pairwise::WAY, &circulant::WAY];
+const WITHIN: &[&Way] = &[&node_flat::WAY, &node_whole::WAY, &pairwise::WAY, &circulant::WAY, &ring::WAY];
 
 /// The preferred ones first.
 const BETWEEN: &[&Way] = &[&between::NODE_WHOLE, &between::NODE_SLICED, &between::THROUGH_ROOTS];
