@@ -1,9 +1,9 @@
 //! Circulant graphs with skips by halving, and who passes on which block in which round: so that a root's `n` blocks
 //! reach `p` places in `n - 1 + ceil(log2 p)` rounds, in each of which everybody sends and receives at most one.
 //!
-//! With `q = ceil(log2 p)`, in round `i` a place sends to the one [`skips`]`[i mod q]` above it. In `q` rounds
-//! the root sends `q` new blocks, one after the other, and any other place receives one of these, its *base*, and of the
-//! `q` before them all but its base, which it has. Träff: Optimal Broadcast Schedules in Logarithmic Time with
+//! With `q = ceil(log2 p)`, in round `i` a place sends to the one [`skips`]`[i mod q]` above it. In `q` rounds the root
+//! sends `q` new blocks, one after the other, and any other place receives one of these, its *base*, and of the `q`
+//! before them all but its base, which it has. Träff: Optimal Broadcast Schedules in Logarithmic Time with
 //! Applications to Broadcast, All-Broadcast, Reduction and All-Reduction (2024).
 
 use crate::peers::ring;
@@ -16,11 +16,11 @@ pub(crate) fn skips(places: u32) -> Vec<u32> {
     skips
 }
 
-/// What a place does in each of as many rounds as there are skips below `p`; then it begins again, with the next blocks.
+/// What a place does in each of as many rounds as there are skips below `p`; then it begins again with the next blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
-    /// The block that it receives, counted from the first one that the root sends in these rounds, and from where. The
-    /// root receives none.
+    /// The block that it receives, counted from the first one that the root sends in these rounds, and from where.
+    /// The root receives none.
     pub(crate) receives: Vec<Option<(i64, u32)>>,
     /// The same of what it sends, and to whom. Nobody sends to the root.
     pub(crate) sends: Vec<Option<(i64, u32)>>,

@@ -52,8 +52,8 @@ pub(super) fn plan_by(radix: u32, shape: &Shape, rank: u32, in_place: bool) -> P
     builder.finish()
 }
 
-/// Appends the rounds of a place of `places`, with a radix: `blocks` begins with what it has, and gets what the places after it have,
-/// `bytes(place)` each, in their order. Returns what has to be complete before all is there.
+/// Appends the rounds of a place of `places`, with a radix: `blocks` begins with what it has, and gets what the places
+/// after it have, `bytes(place)` each, in their order. Returns what has to be complete before all is there.
 pub(crate) fn append(
     builder: &mut Builder,
     radix: u32,

@@ -1,7 +1,7 @@
 //! Allgather around a ring: `p - 1` rounds, each passing on the block that came last.
 //!
-//! The ring passes through all ranks of a node before the next one, whatever their map, so that each block comes to each
-//! node once.
+//! The ring passes through all ranks of a node before the next one, whatever their map, so that each block comes to
+//! each node once.
 
 use crate::build::Builder;
 use crate::peers::node_ring::NodeRing;

@@ -2,8 +2,8 @@
 //! passes until it is there.
 //!
 //! `p - 1` rounds; each rank sends and combines `p - 1` blocks, as with the other algorithms of messages, but from a
-//! node only the last of its ranks sends to another one: so of `m` ranks a node sends `1/m` as much as pairwise. For long
-//! blocks on nodes of several ranks, whatever their map.
+//! node only the last of its ranks sends to another one: so a node of `m` ranks sends `1/m` as much as pairwise. For
+//! long blocks on nodes of several ranks, whatever their map.
 //!
 //! Needs a commutative operation: every block begins at another rank.
 

@@ -1,8 +1,8 @@
 //! Reduce-scatter over two levels: one rank of each node combines the vectors of its ranks, exchanges the parts for
 //! whole nodes with those of the others, and posts the blocks.
 //!
-//! Between nodes goes what the pairwise algorithm sends, or that on a circulant graph while blocks are short, with nodes
-//! in place of ranks. Nodes are ranges of ranks here,
+//! Between nodes goes what the pairwise algorithm sends, or that on a circulant graph while blocks are short, with
+//! nodes in place of ranks. Nodes are ranges of ranks here,
 //! so that their blocks are ranges of the vector: one whose ranks are not consecutive counts as several.
 
 use super::task::{Task, Way};
