@@ -54,7 +54,11 @@ macro_rules! collectives {
             /// What there is to know of it.
             pub const fn info(self) -> &'static CollectiveInfo {
                 match self {
-                    $(Self::$collective => const { &$folder::INFO }),*
+                    $(Self::$collective => {
+                        // One for all, so that algorithms can be told apart by where they are.
+                        static INFO: CollectiveInfo = $folder::INFO;
+                        &INFO
+                    }),*
                 }
             }
         }
