@@ -31,6 +31,12 @@ struct Ladder {
 /// As many as a program has communicators and kinds of calls under way; more are made again.
 const KEPT: usize = 64;
 
+/// What takes so many times as long is much worse.
+const MUCH: f64 = 1.5;
+
+/// The last step up to which is looked ahead, of 64 MiB.
+const LONGEST: usize = 52;
+
 impl Ladders {
     /// The algorithm for `shape` on `machine`, always the same of one object.
     pub(crate) fn choice(&self, shape: &Shape, machine: &Machine) -> &'static Algorithm {
@@ -65,7 +71,26 @@ impl Ladder {
             self.forced = self.steps.len();
         }
         let chosen = self.best(&shape, given_up(&self.steps[self.forced..]), machine);
-        self.steps.push(chosen);
+        let last = self.steps.last().copied();
+        let kept = last.filter(|last| last.admits(&shape) && self.will_be_missed(last, chosen, machine));
+        self.steps.push(kept.unwrap_or(chosen));
+    }
+
+    /// Whether `last` is not much worse than `chosen` at the next step, and much better at a later one, where it could
+    /// not be taken again.
+    fn will_be_missed(&self, last: &Algorithm, chosen: &Algorithm, machine: &Machine) -> bool {
+        if self.steps.len() <= self.forced || std::ptr::eq(last, chosen) {
+            return false;
+        }
+        let ratio = |step| {
+            let shape = Shape { bytes: length_of(step, self.shape.unit), ..self.shape };
+            let prices = Prices::of(&shape, machine);
+            let priced = |one: &Algorithm| one.admits(&shape).then(|| one.priced(&shape, &prices)).flatten();
+            Some(priced(last)?.total_ns() / priced(chosen)?.total_ns())
+        };
+        let is_better = |step| ratio(step).is_some_and(|ratio| ratio * MUCH < 1.0);
+        let next = self.steps.len();
+        ratio(next).is_some_and(|ratio| ratio < MUCH) && (next + 1..=LONGEST).any(is_better)
     }
 
     /// The cheapest of those that admit `shape` and were not `given_up`, if there is one, else of all.
