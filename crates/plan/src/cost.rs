@@ -70,6 +70,12 @@ impl Cost {
         ]
     }
 
+    /// Two streams of so many segments, of which the one begins with what the other has done first.
+    pub(crate) fn overlapping(self, other: Self, segments: f64) -> Self {
+        let (long, short) = if other.total_ns() > self.total_ns() { (other, self) } else { (self, other) };
+        long + (1.0 / segments) * short
+    }
+
     /// The longer one of two things that happen at the same time.
     pub(crate) fn beside(self, other: Self) -> Self {
         if other.total_ns() > self.total_ns() { other } else { self }

@@ -30,6 +30,7 @@ mod algorithm;
 mod build;
 mod collective;
 mod cost;
+mod crossing;
 pub mod inter;
 mod ladder;
 mod machine;

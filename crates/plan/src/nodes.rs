@@ -12,6 +12,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use crate::crossing::{Counted, Crossing, Round};
+
 /// See the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Nodes {
@@ -45,6 +47,10 @@ struct Map {
     digest: u64,
     /// [`Nodes::as_ranges`], once somebody has asked.
     ranges: OnceLock<Nodes>,
+    /// [`Nodes::of_ranges`], the same way.
+    of_ranges: OnceLock<Nodes>,
+    /// What [`NodeMap::crossing`] has found.
+    counted: Counted,
 }
 
 impl Nodes {
@@ -138,6 +144,17 @@ impl Nodes {
         })
     }
 
+    /// The nodes of the ranges of [`as_ranges`](Self::as_ranges), of which several may be on one; where there is a
+    /// rule, each is on its own.
+    pub(crate) fn of_ranges(&self) -> Self {
+        let Self::Irregular(NodeMap(map)) = *self else { return Self::APART };
+        *map.of_ranges.get_or_init(|| {
+            let is_first = |&rank: &usize| rank == 0 || map.node_of[rank] != map.node_of[rank - 1];
+            let firsts = (0..map.node_of.len()).filter(is_first);
+            Self::of(&firsts.map(|rank| map.node_of[rank]).collect::<Vec<_>>())
+        })
+    }
+
     /// The most ranks that a node has, of `ranks` ranks in all.
     pub fn largest(&self, ranks: u32) -> u32 {
         match *self {
@@ -146,6 +163,16 @@ impl Nodes {
             Self::Irregular(NodeMap(map)) => {
                 map.begins.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0)
             }
+        }
+    }
+
+    /// The fewest ranks that a node has, of `ranks` ranks in all; where there is a rule, but for the last node.
+    pub(crate) fn smallest(&self, ranks: u32) -> u32 {
+        match *self {
+            Self::Irregular(NodeMap(map)) => {
+                map.begins.windows(2).map(|ends| ends[1] - ends[0]).min().unwrap_or(1)
+            }
+            _ => self.largest(ranks),
         }
     }
 
@@ -160,6 +187,11 @@ impl Nodes {
 }
 
 impl NodeMap {
+    /// How many messages of a round go from node to node.
+    pub(crate) fn crossing(&self, round: Round) -> Crossing {
+        self.0.counted.crossing(round, &self.0.node_of)
+    }
+
     /// The one map with these nodes, which are numbered in order.
     fn interned(node_of: Vec<u32>) -> Self {
         static KNOWN: Mutex<BTreeMap<u64, Vec<&'static Map>>> = Mutex::new(BTreeMap::new());
@@ -194,6 +226,8 @@ impl Map {
             begins: begins.into(),
             digest,
             ranges: OnceLock::new(),
+            of_ranges: OnceLock::new(),
+            counted: Counted::default(),
         }
     }
 }
@@ -307,6 +341,12 @@ mod tests {
         assert_eq!(Nodes::of(&[3, 2, 1, 0]), Nodes::APART);
         assert!(matches!(Nodes::of(&[0, 1, 1]), Nodes::Irregular(_)));
         assert!(matches!(Nodes::of(&[0, 1, 0, 1]), Nodes::Irregular(_)));
+    }
+
+    #[test]
+    fn ranges_are_where_their_ranks_are() {
+        assert_eq!(Nodes::of(&[0, 1, 1, 0]).of_ranges(), Nodes::of(&[0, 1, 0]));
+        assert_eq!(Nodes::of(&[0, 1, 1]).of_ranges(), Nodes::APART);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! Formulas price ranks as if all were as far from each other as the farthest ones; the simulation knows who is where.
 
 use crate::cost::Cost;
-use crate::{Holds, Machine, Nodes, Shape};
+use crate::crossing::{self, Crossing, Round};
+use crate::{Holds, Machine, NodeMap, Nodes, Shape};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -13,8 +14,14 @@ pub(crate) struct Prices<'a> {
     /// The most ranks of a node.
     on_node: u32,
     nodes: u32,
+    /// The rank from which places of trees are counted.
+    root: u32,
+    /// Ranks of the root's node.
+    with_root: u32,
     /// Over so many ranks or more everybody is on another node.
     reach: u32,
+    /// Where ranks are, if that follows no rule.
+    map: Option<NodeMap>,
     /// What each byte costs more than in a cache.
     stream_byte_ns: f64,
     /// Ranks whose work a core does, one after the other.
@@ -28,19 +35,26 @@ impl<'a> Prices<'a> {
         let blocks = u64::from(blocks(info.send.holds).max(blocks(info.recv.holds)));
         let touched = shape.longest().saturating_mul(blocks);
         let beyond = touched.saturating_sub(machine.cache_bytes) as f64 / touched.max(1) as f64;
-        let (on_node, nodes) = if shape.is_between() {
-            (shape.ranks + shape.remote_ranks, 1)
+        let (on_node, nodes, with_root) = if shape.is_between() {
+            let all = shape.ranks + shape.remote_ranks;
+            (all, 1, all)
         } else {
-            (shape.nodes.largest(shape.ranks), shape.nodes.count(shape.ranks))
+            let Shape { nodes, ranks, root, .. } = *shape;
+            let with_root = nodes.ranks_of(nodes.node_of(root.rank()), ranks).len() as u32;
+            (nodes.largest(ranks), nodes.count(ranks), with_root)
         };
         // Where ranks are placed without a rule, neighbours are as far from each other as anybody.
-        let reach = if let Nodes::Irregular(_) = shape.nodes { 1 } else { on_node };
+        let map = if let Nodes::Irregular(map) = shape.nodes { Some(map) } else { None };
+        let reach = if map.is_some() { 1 } else { on_node };
         Self {
             machine,
             ranks: shape.ranks,
             on_node,
             nodes,
+            root: if shape.commutative { shape.root.rank() } else { 0 },
+            with_root,
             reach,
+            map,
             stream_byte_ns: machine.stream_byte_ns * beyond,
             share: machine.ranks_of_core(on_node).into(),
         }
@@ -86,12 +100,14 @@ impl<'a> Prices<'a> {
     /// Prices among `ranks` ranks of a node.
     pub(crate) fn of_node(&self, ranks: u32) -> Self {
         let share = self.machine.ranks_of_core(ranks).into();
-        Self { ranks, on_node: ranks, nodes: 1, reach: ranks, share, ..*self }
+        let (root, with_root, map) = (0, ranks, None);
+        Self { ranks, on_node: ranks, nodes: 1, root, with_root, reach: ranks, map, share, ..*self }
     }
 
     /// Prices among one rank of each of so many nodes, counted as neighbours.
     pub(crate) fn of_leaders(&self, nodes: u32) -> Self {
-        Self { ranks: nodes, on_node: 1, nodes, reach: 1, share: 1.0, ..*self }
+        let (root, with_root, map) = (0, 1, None);
+        Self { ranks: nodes, on_node: 1, nodes, root, with_root, reach: 1, map, share: 1.0, ..*self }
     }
 
     /// Beginning and ending a run.
@@ -101,7 +117,14 @@ impl<'a> Prices<'a> {
 
     /// The same where neighbours are on one node as far as they can be.
     pub(crate) fn along_nodes(&self) -> Self {
-        Self { reach: self.on_node, ..*self }
+        Self { reach: self.on_node, map: None, ..*self }
+    }
+
+    /// Prices among one rank of each range of consecutive ranks of a node.
+    pub(crate) fn of_ranges(&self, nodes: Nodes, ranges: u32) -> Self {
+        let Nodes::Irregular(map) = nodes.of_ranges() else { return self.of_leaders(ranges) };
+        let on_node = nodes.of_ranges().largest(ranges);
+        Self { ranks: ranges, on_node, reach: 1, map: Some(map), ..*self }
     }
 
     /// Until a rank has seen what another one of its node has posted.
@@ -197,6 +220,11 @@ impl<'a> Prices<'a> {
         self.machine.net_gap_ns + bytes * self.machine.net_byte_ns
     }
 
+    /// How much longer these bytes make a message between nodes.
+    pub(crate) fn more_bytes(&self, bytes: f64) -> Cost {
+        Cost::port(self.passage_ns(bytes) - self.passage_ns(0.0))
+    }
+
     /// A message between nodes that leaves its port after `crossing - 1` others.
     fn message_between_nodes(&self, crossing: f64, bytes: f64) -> Cost {
         let ends = 2.0 * self.net_overhead() + self.net_latency();
@@ -212,10 +240,76 @@ impl<'a> Prices<'a> {
         }
     }
 
+    /// A message over a level of a tree: the last of those of its parent that all parents' messages let through.
+    pub(crate) fn tree_message(&self, arity: u32, distance: u32, bytes: f64) -> Cost {
+        let waits = self.tree_crossing(arity, distance).div_ceil(arity - 1);
+        if waits > 0 { self.message_between_nodes(waits.into(), bytes) } else { self.message_on_node(bytes) }
+    }
+
+    /// What another message of the same parent costs, where one inside a node costs `inside`.
+    pub(crate) fn tree_another(&self, arity: u32, distance: u32, bytes: f64, inside: Cost) -> Cost {
+        if self.tree_crossing(arity, distance) > 0 { self.another_crossing(bytes) } else { inside }
+    }
+
+    /// After how long each segment follows the one before in a binomial tree of `places`, whose first place has
+    /// `more` to do for each message: it passes all of a segment before the next one.
+    pub(crate) fn tree_pace(&self, places: u32, bytes: f64, inside: Cost, more: Cost) -> Cost {
+        let is_inside = |distance| self.tree_crossing(2, distance) == 0;
+        let core = self.levels(2, places, |distance| {
+            more + if is_inside(distance) { inside } else { self.net_overhead() }
+        });
+        let leaving = match self.map {
+            Some(map) => map.crossing(Round::Tree { root: self.root }).most,
+            None => self.tree_leaving(places),
+        };
+        core.beside(Cost::port(f64::from(leaving) * self.passage_ns(bytes)))
+    }
+
+    /// How many messages of a binomial tree leave the same node, or come to it, at most.
+    fn tree_leaving(&self, places: u32) -> u32 {
+        // Nodes of equal lengths look the same from each of them.
+        let root = if self.ranks.is_multiple_of(self.reach) { self.root % self.reach } else { self.root };
+        if self.nodes > 1 && (root > 0 || !self.reach.is_power_of_two()) {
+            return crossing::of_regular(Round::Tree { root }, self.ranks, self.reach).most;
+        }
+        // Those of the first place.
+        places.next_power_of_two().ilog2().saturating_sub(self.reach.ilog2())
+    }
+
+    /// How many messages of a level of a tree leave the same node, or come to it, at most.
+    fn tree_crossing(&self, arity: u32, distance: u32) -> u32 {
+        if let Some(map) = self.map {
+            return map.crossing(Round::Level { arity, distance, root: self.root }).most;
+        }
+        let farthest = distance.saturating_mul(arity - 1);
+        // Of the levels within nodes, the widest one crosses a border where these are not as wide as subtrees.
+        let is_widest = farthest.saturating_mul(arity) >= self.reach;
+        let width = distance.saturating_mul(arity);
+        // Places begin at the root, and go on with rank 0.
+        let begins = [self.reach, self.root, if self.root > 0 { self.ranks - self.root } else { 0 }];
+        let is_cut = is_widest && !begins.iter().all(|begin| begin.is_multiple_of(width));
+        if self.crosses(farthest) || self.nodes > 1 && is_cut { arity - 1 } else { 0 }
+    }
+
     /// Messages between all ranks whose numbers differ in the bit `distance` alone.
     pub(crate) fn exchange(&self, distance: u32, bytes: f64) -> Cost {
-        let stays = distance < self.reach && self.reach.is_multiple_of(distance.saturating_mul(2).max(1));
-        if stays { self.message_on_node(bytes) } else { self.shift(distance, bytes) }
+        self.exchange_among(distance.saturating_mul(2), distance, bytes)
+    }
+
+    /// Messages over this distance within ranges of so many ranks.
+    pub(crate) fn exchange_among(&self, range: u32, distance: u32, bytes: f64) -> Cost {
+        if self.stays_in(range, distance) { self.message_on_node(bytes) } else { self.shift(distance, bytes) }
+    }
+
+    /// Whether nobody leaves his node, over this distance within ranges of so many ranks.
+    fn stays_in(&self, range: u32, distance: u32) -> bool {
+        self.nodes == 1 || distance < self.reach && self.reach.is_multiple_of(range.max(1))
+    }
+
+    /// Into how many pieces the ranks of all nodes, node after node, fall that are in the order of ranks: at most
+    /// one more than a node's own ones and those of the others where nodes are ranges.
+    pub(crate) fn pieces(&self) -> u32 {
+        self.map.map_or(2, |map| map.crossing(Round::Shift(1)).all)
     }
 
     /// Messages of all ranks to those that are `distance` ranks further on: a part of them leave their node.
@@ -224,9 +318,37 @@ impl<'a> Prices<'a> {
         if self.nodes == 1 {
             return inside;
         }
-        let crossing = if self.crosses(distance) { self.on_node } else { distance };
-        let share = f64::from(crossing) / f64::from(self.on_node);
-        share * self.message_between_nodes(crossing.into(), bytes) + (1.0 - share) * inside
+        let Crossing { all, most } = self.shift_crossing(distance);
+        let share = (f64::from(all) / f64::from(self.ranks)).min(1.0);
+        if self.map.is_some() && most > 0 {
+            // Somebody waits for the busiest port in each round.
+            let outside = self.message_between_nodes(0.0, bytes);
+            return share * outside + (1.0 - share) * inside + self.shift_port(distance, bytes);
+        }
+        share * self.message_between_nodes(most.into(), bytes) + (1.0 - share) * inside
+    }
+
+    /// What another one of several messages of all ranks over this distance costs, within ranges of so many ranks.
+    pub(crate) fn another_among(&self, range: u32, distance: u32, bytes: f64) -> Cost {
+        let stays = self.stays_in(range, distance);
+        let inside = 0.5 * self.message_on_node(bytes);
+        let outside = || (2.0 * self.net_overhead()).beside(self.shift_port(distance, bytes));
+        if stays { inside } else { outside() }
+    }
+
+    /// What all messages over this distance occupy the port of a node.
+    pub(crate) fn shift_port(&self, distance: u32, bytes: f64) -> Cost {
+        let most = if self.nodes > 1 { self.shift_crossing(distance).most } else { 0 };
+        Cost::port(f64::from(most) * self.passage_ns(bytes))
+    }
+
+    /// How many of the messages of all ranks over this distance leave their node.
+    fn shift_crossing(&self, distance: u32) -> Crossing {
+        if let Some(map) = self.map {
+            return map.crossing(Round::Shift(distance));
+        }
+        let most = if self.crosses(distance) { self.on_node } else { distance };
+        Crossing { all: (u64::from(self.ranks) * u64::from(most) / u64::from(self.on_node)) as u32, most }
     }
 
     /// Messages of all ranks over each of some distances at a time, the farthest one last.
@@ -234,10 +356,13 @@ impl<'a> Prices<'a> {
         let Some((&farthest, nearer)) = distances.split_last() else { return Cost::NONE };
         let another = |&distance: &u32| {
             let bytes = bytes(distance);
-            let crossing = f64::from(if self.crosses(distance) { self.on_node } else { distance });
-            let share = if self.nodes == 1 { 0.0 } else { crossing / f64::from(self.on_node) };
-            let across = self.net_overhead().beside(Cost::port(crossing * self.passage_ns(bytes)));
-            share * across + (1.0 - share) * (self.sending(bytes) + self.receiving(bytes))
+            let inside = self.sending(bytes) + self.receiving(bytes);
+            if self.nodes == 1 {
+                return inside;
+            }
+            let share = (f64::from(self.shift_crossing(distance).all) / f64::from(self.ranks)).min(1.0);
+            let across = self.net_overhead().beside(self.shift_port(distance, bytes));
+            share * across + (1.0 - share) * inside
         };
         self.shift(farthest, bytes(farthest)) + nearer.iter().map(another).sum()
     }
@@ -277,12 +402,15 @@ impl<'a> Prices<'a> {
         if self.nodes == 1 {
             return self.message_on_node(bytes);
         }
-        let leaving = if self.reach == 1 { self.ranks } else { self.nodes };
-        let crossing = (f64::from(leaving) / f64::from(self.ranks - 1)).min(1.0);
+        let Crossing { all, most } = match self.map {
+            Some(map) => map.crossing(Round::Shift(1)),
+            None => Crossing { all: self.nodes, most: 1 },
+        };
+        let crossing = (f64::from(all) / f64::from(self.ranks - 1)).min(1.0);
         let between = self.message_between_nodes(1.0, bytes);
         let inside = self.message_on_node(bytes);
         let wave = crossing * between + (1.0 - crossing) * inside;
-        let busy = 2.0 * self.net_overhead() + Cost::port(self.passage_ns(bytes));
+        let busy = 2.0 * self.net_overhead() + Cost::port(f64::from(most) * self.passage_ns(bytes));
         wave.beside(busy)
     }
 
@@ -310,11 +438,11 @@ impl<'a> Prices<'a> {
     }
 
     fn fan(&self, ranks: u32, bytes: f64, here: Cost, there: Cost) -> Cost {
-        let inside = f64::from(self.on_node - 1);
-        let across = f64::from(ranks - self.on_node);
+        let inside = f64::from(self.with_root - 1);
+        let across = f64::from(ranks - self.with_root);
         let last = if across > 0.0 { self.net_latency() + self.net_overhead() } else { self.hop() + there };
         let cores = across * self.net_overhead();
-        inside * here + cores.beside(Cost::port(across * self.passage_ns(bytes))) + last
+        (inside * here + cores).beside(Cost::port(across * self.passage_ns(bytes))) + last
     }
 
     /// What an action costs apart from its bytes.

@@ -41,6 +41,19 @@ impl Levels {
         self.nodes.largest(self.ranks)
     }
 
+    /// The most ranks that one of the nodes below `node` has.
+    pub(crate) fn largest_before(&self, node: u32) -> u32 {
+        match self.nodes {
+            Nodes::Irregular(_) => (0..node).map(|node| self.members(node).len() as u32).max().unwrap_or(0),
+            _ => self.largest(),
+        }
+    }
+
+    /// The fewest ranks of a node.
+    pub(crate) fn smallest(&self) -> u32 {
+        self.nodes.smallest(self.ranks)
+    }
+
     /// The node of `rank`.
     pub(crate) fn node(&self, rank: u32) -> u32 {
         self.nodes.node_of(rank)

@@ -1,7 +1,7 @@
 //! The walk against what can be computed by hand, folding against walking all, and choices against walks.
 
 use super::*;
-use crate::{Collective, Nodes, Overrides, candidates, select};
+use crate::{Collective, Nodes, Overrides, Root, candidates, select};
 
 fn walked(shape: &Shape, algorithm: &Algorithm, fold: Fold) -> Option<Simulation> {
     walk(shape, algorithm, &Machine::default(), fold, &|| true).expect("it is short")
@@ -151,27 +151,31 @@ fn a_million_ranks_are_walked() {
     assert!(simulate(&ring, named(&ring, "ring"), &machine, &|| false).is_err());
 }
 
-/// The choice is never more than 1.5 times worse than the best candidate, but for what is named: the reduction on a
-/// node, where slices look better than they are in a loop (they make all ranks wait for each other, and were measured
-/// so with up to 8 ranks on two cores).
+/// The choice is never more than 1.5 times worse than the best candidate, but for the reduction on one node. There
+/// slices look better than they are in a loop: they make all ranks wait for each other, and were measured so with up to
+/// 8 ranks on two cores. So they are chosen later than the walk of a single run would have it, on purpose.
 #[test]
 fn choices_are_good() {
-    let machine = Machine::default();
     let regular = |per_node| Nodes::Regular { per_node };
-    let spread: Vec<u32> = (0..60).map(|rank| rank * 7 % 11).collect();
+    let labelled =
+        |ranks: u32, node: fn(u32) -> u32| (ranks, Nodes::of(&(0..ranks).map(node).collect::<Vec<_>>()));
     let maps = [
         (2, Nodes::One),
         (3, Nodes::One),
         (5, Nodes::One),
         (8, Nodes::One),
         (16, Nodes::One),
+        (17, Nodes::One),
         (33, Nodes::One),
         (64, Nodes::One),
         (128, Nodes::One),
         (300, Nodes::One),
         (2, regular(1)),
         (3, regular(2)),
+        (5, regular(2)),
         (7, regular(1)),
+        (7, regular(3)),
+        (15, regular(5)),
         (16, regular(1)),
         (16, regular(4)),
         (33, regular(8)),
@@ -180,39 +184,50 @@ fn choices_are_good() {
         (60, regular(7)),
         (256, regular(32)),
         (300, regular(1)),
-        (60, Nodes::of(&spread)),
+        labelled(60, |rank| rank * 7 % 11),
+        // Dealt out in turn: all of a node send at the same time.
+        labelled(8, |rank| rank % 2),
+        labelled(64, |rank| rank % 4),
+        // By chance.
+        labelled(7, |rank| rank * rank * 5 % 7 % 3),
+        labelled(100, |rank| rank.wrapping_mul(2_654_435_761) >> 28),
+        // One node with most of the ranks, the first or the last one.
+        labelled(32, |rank| rank.saturating_sub(23)),
+        labelled(32, |rank| rank.min(8)),
+        // Ever larger ones.
+        labelled(40, |rank| rank.isqrt()),
     ];
     for &collective in Collective::ALL {
         for (ranks, nodes) in maps {
             for bytes in [8, 200, 1 << 10, 6000, 16 << 10, 100_000, 1 << 18, 1 << 20, 6 << 20] {
                 let shape = shape(collective, ranks, nodes, bytes / 8 * 8);
-                let admissible = candidates(&shape).iter().filter(|algorithm| algorithm.admits(&shape));
-                let times = admissible.filter_map(|algorithm| {
-                    let walked = simulate(&shape, algorithm, &machine, &|| true).ok()?;
-                    Some((*algorithm, walked.cost.total_ns()))
-                });
-                let times: Vec<_> = times.collect();
-                let chosen = select(&shape, &Overrides::default());
-                let of_chosen =
-                    times.iter().find(|(one, _)| std::ptr::eq(*one, chosen)).expect("it was walked").1;
-                let best = times.iter().min_by(|one, other| one.1.total_cmp(&other.1)).expect("there is one");
-                let allowed = match (collective, best.0.name()) {
-                    (Collective::Reduce, "node-sliced") => 2.5,
-                    // Prices that are too low: of scattered parts that leave nodes without a rule, or by lanes whose
-                    // rounds share a port, and of halves that the last of three ranks folds.
-                    (Collective::Bcast, "scatter-allgather" | "two-level") if bytes >= 1 << 20 => 2.0,
-                    (Collective::Allreduce, "two-level") if ranks == 3 => 1.7,
-                    _ => 1.5,
-                };
-                let ratio = of_chosen / best.1;
-                let best = best.0;
-                assert!(ratio <= allowed, "{shape:?}: {chosen:?} takes {ratio:.2} times as long as {best:?}");
+                let root = if bytes == 200 || bytes == 1 << 20 { ranks - 1 } else { 0 };
+                let is_rooted = collective.info().is_rooted();
+                check_choice(&if is_rooted { shape.rooted(Root::Rank(root)) } else { shape });
                 if !collective.info().moves_data() {
                     break;
                 }
             }
         }
     }
+}
+
+fn check_choice(shape: &Shape) {
+    let machine = Machine::default();
+    let admissible = candidates(shape).iter().filter(|algorithm| algorithm.admits(shape));
+    let times = admissible.filter_map(|algorithm| {
+        let walked = simulate(shape, algorithm, &machine, &|| true).ok()?;
+        Some((*algorithm, walked.cost.total_ns()))
+    });
+    let times: Vec<_> = times.collect();
+    let chosen = select(shape, &Overrides::default());
+    let of_chosen = times.iter().find(|(one, _)| std::ptr::eq(*one, chosen)).expect("it was walked").1;
+    let best = times.iter().min_by(|one, other| one.1.total_cmp(&other.1)).expect("there is one");
+    let is_sliced = shape.collective == Collective::Reduce && best.0.name() == "node-sliced";
+    let allowed = if is_sliced { 2.5 } else { 1.5 };
+    let ratio = of_chosen / best.1;
+    let best = best.0;
+    assert!(ratio <= allowed, "{shape:?}: {chosen:?} takes {ratio:.2} times as long as {best:?}");
 }
 
 /// The same where the ranks of a node take turns, but for reductions by slices, which are priced as among cores of

@@ -32,9 +32,12 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     };
     let down = on_node.post(total) + on_node.hop() + read + order;
     let block = shape.total_bytes() / u64::from(nodes);
-    gather::node_flat::cost(&node, &on_node)
-        + bruck::part_cost(dissemination::radix(nodes, 1), (nodes, 1), block, &leaders)
-        + down
+    // The blocks of the largest node are part of every other message, on the average.
+    let more = shape.bytes * u64::from(ranks) - block;
+    let rounds = 0.5 * f64::from(nodes.next_power_of_two().ilog2());
+    let between = bruck::part_cost(dissemination::radix(nodes, 1), (nodes, 1), block, &leaders)
+        + rounds * leaders.more_bytes(more as f64);
+    gather::node_flat::cost(&node, &on_node) + between + down
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

@@ -21,11 +21,12 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
 pub(crate) fn part_cost(bytes: u64, ranks: u32, stride: u32, prices: &Prices<'_>) -> Cost {
     let bytes = bytes as f64;
     let places = 1 << ranks.ilog2();
-    let folds = if places == ranks { 0.0 } else { 1.0 };
-    let fold = 2.0 * prices.message(stride, bytes) + prices.reduce(bytes);
+    // Where some are folded, actors are up to two ranks from each other.
+    let (folds, apart) = if places == ranks { (0.0, stride) } else { (1.0, 2 * stride) };
+    let fold = 2.0 * prices.exchange(stride, bytes) + prices.reduce(bytes);
     let round = |distance: u32| {
         let half = bytes / (2.0 * f64::from(distance));
-        2.0 * prices.exchange(distance * stride, half) + prices.reduce(half)
+        2.0 * prices.exchange(distance * apart, half) + prices.reduce(half)
     };
     folds * fold + prices.doubling(places, round)
 }

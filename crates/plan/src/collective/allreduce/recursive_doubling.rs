@@ -23,7 +23,8 @@ pub(crate) fn part_cost(segments: Segments, ranks: u32, prices: &Prices<'_>) -> 
     // Where some are folded, actors are up to two ranks from each other.
     let stride = if actors == ranks { 1 } else { 2 };
     let round = |distance| prices.exchange(distance * stride, bytes) + prices.reduce(bytes);
-    let surplus = if actors == ranks { Cost::NONE } else { round(1) + prices.message(1, bytes) };
+    let fold = || 2.0 * prices.exchange(1, bytes) + prices.reduce(bytes);
+    let surplus = if actors == ranks { Cost::NONE } else { fold() };
     segments.rounds() * (prices.doubling(actors, round) + surplus)
 }
 

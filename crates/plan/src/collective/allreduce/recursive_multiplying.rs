@@ -16,14 +16,15 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
     let radices = radices(shape.ranks);
     let places: u32 = radices.iter().product();
-    let fold = if places == shape.ranks { Cost::NONE } else { 2.0 * prices.message(1, bytes) };
+    let fold = if places == shape.ranks { Cost::NONE } else { 2.0 * prices.exchange(1, bytes) };
     let mut weight = 1;
     let mut sum = fold;
     for radix in radices {
-        let each = prices.exchange(weight, bytes) + prices.reduce(bytes);
+        let (range, farthest) = (weight * radix, weight * (radix - 1));
+        let each = prices.exchange_among(range, farthest, bytes) + prices.reduce(bytes);
         // The other messages of the round leave and come one after the other.
-        let farthest = prices.exchange(weight * (radix - 1), bytes);
-        sum += each + f64::from(radix - 2) * (prices.reduce(bytes) + 0.5 * farthest);
+        let another = |place: u32| prices.another_among(range, weight * place, bytes) + prices.reduce(bytes);
+        sum += each + (1..radix - 1).map(another).sum();
         weight *= radix;
     }
     sum

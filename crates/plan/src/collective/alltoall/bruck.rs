@@ -20,14 +20,11 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let radix = radix(shape);
     let total = shape.total_bytes() as f64;
     let share = total / f64::from(radix);
-    // All ranks of a node send at the same time.
-    let on_node = f64::from(shape.nodes.largest(shape.ranks));
-    let spread = !shape.shares_memory();
     let rounds = prices.levels(radix, shape.ranks, |weight| {
         let digits = f64::from((shape.ranks - 1) / weight).min(f64::from(radix - 1));
         let another = prices.another_sent(weight, share) + prices.another_received(weight, share);
-        let port = if spread { Cost::port(on_node * prices.passage_ns(share)) } else { Cost::NONE };
-        let another = another.beside(port);
+        // All ranks of a node send at the same time.
+        let another = another.beside(prices.shift_port(weight, share));
         // While some are on their way, what others bring or take is copied.
         let others = ((digits - 1.0) * another).beside(2.0 * digits * prices.copy(share));
         prices.shift(weight * (radix - 1), share) + others

@@ -25,9 +25,13 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let pulls = f64::from(shape.ranks - 1) * prices.pull(block);
     let collect = prices.post(total) + prices.hop() + pulls;
     // Each rank of a node sends to one of each other node, all at the same time.
-    let pool = f64::from(ranks) * block;
+    let pool = f64::from(shape.ranks - ranks) / f64::from(nodes - 1) * block;
     let port = Cost::port(f64::from(ranks) * prices.passage_ns(pool));
-    collect + prices.exchange(ranks, pool) + f64::from(nodes - 2) * prices.net_overhead().beside(port)
+    // Those of a smaller node have more to send.
+    let fewest = levels.smallest();
+    let messages = ((shape.ranks - fewest) / fewest).max(nodes - 1);
+    let cores = f64::from(messages - 1 + nodes - 2) * prices.net_overhead();
+    collect + prices.exchange(ranks, pool) + cores.beside(f64::from(nodes - 2) * port)
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

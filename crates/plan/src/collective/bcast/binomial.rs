@@ -11,7 +11,7 @@ pub(super) const ALGORITHM: Algorithm =
     Algorithm { name: "binomial", admits: |_| true, cost: Some(cost), plan };
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
-    prices.doubling(shape.ranks, |distance| prices.message(distance, shape.bytes as f64))
+    prices.doubling(shape.ranks, |distance| prices.tree_message(2, distance, shape.bytes as f64))
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -21,11 +21,10 @@ pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>) ->
     let (arity, bytes) = (arity(segments), segments.bytes as f64);
     let more = f64::from(arity - 2);
     let fill = prices.levels(arity, places, |distance| {
-        let farthest = distance * (arity - 1);
-        prices.message(farthest, bytes) + more * prices.another_sent(farthest, bytes)
+        let another = prices.tree_another(arity, distance, bytes, prices.sending(bytes));
+        prices.tree_message(arity, distance, bytes) + more * another
     });
-    // The first one sends each segment to all its children before the next one.
-    let pace = prices.levels(2, places, |distance| prices.another_sent(distance, bytes));
+    let pace = prices.tree_pace(places, bytes, prices.sending(bytes), Cost::NONE);
     fill + (segments.rounds() - 1.0) * pace.beside(prices.another_received(places, bytes))
 }
 

@@ -40,7 +40,9 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let first = node.post(whole) + node.hop() + node.readers(ranks - 1, whole) + node.pull(whole);
     let lane = prices.doubling(nodes, |distance| prices.exchange(distance * ranks, slice));
     let last = node.post(slice) + node.hop() + f64::from(ranks - 1) * node.pull(slice);
-    let pace = f64::from(ranks) * Cost::port(prices.passage_ns(slice));
+    // The first node sends each segment to all its children before the next one.
+    let children = f64::from(nodes.next_power_of_two().ilog2());
+    let pace = children * f64::from(ranks) * Cost::port(prices.passage_ns(slice));
     let more = (slices.segments - 1) as f64;
     first + lane + last + more * pace.beside(node.post(whole).beside(node.pull(whole)))
 }

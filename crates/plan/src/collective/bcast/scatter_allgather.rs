@@ -18,7 +18,7 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
     let part = bytes / f64::from(shape.ranks);
     let scatter =
-        prices.doubling(shape.ranks, |distance| prices.message(distance, f64::from(distance) * part));
+        prices.doubling(shape.ranks, |distance| prices.tree_message(2, distance, f64::from(distance) * part));
     scatter + f64::from(shape.ranks - 1) * prices.ring_step(part)
 }
 

@@ -18,8 +18,9 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let levels = Levels::of(shape);
     let (count, ranks) = (levels.count(), levels.largest());
     let node = Shape { ranks, nodes: Nodes::One, ..*shape };
-    let between = knomial::part_cost(Stream::of(shape).segments, count, &prices.of_leaders(count));
-    between + cost_on_node(&node, &prices.of_node(ranks))
+    let segments = Stream::of(shape).segments;
+    let between = knomial::part_cost(segments, count, &prices.of_leaders(count));
+    between.overlapping(cost_on_node(&node, &prices.of_node(ranks)), segments.rounds())
 }
 
 /// What [`on_node`] costs.

@@ -29,12 +29,19 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
 /// What the messages between nodes cost, in either direction.
 pub(crate) fn tree_cost(shape: &Shape, levels: &Levels, leaders: &Prices<'_>) -> Cost {
     let (arity, nodes) = (arity(shape, levels), levels.count());
-    let block = (shape.bytes * u64::from(levels.largest())) as f64;
     if arity == nodes {
-        leaders.fan_in(nodes, block)
-    } else {
-        leaders.levels(arity, nodes, |distance| leaders.message(distance, f64::from(distance) * block))
+        let away = shape.ranks - levels.fellows(shape.root.rank()).len() as u32;
+        return leaders.fan_in(nodes, shape.bytes as f64 * f64::from(away) / f64::from(nodes - 1));
     }
+    let block = shape.total_bytes() as f64 / f64::from(nodes);
+    // No path goes over the longest distance and all others, unless distances and nodes end alike.
+    leaders.doubling(nodes, |distance| {
+        if distance.saturating_mul(2) > nodes {
+            leaders.another_received(distance, f64::from(nodes - distance) * block)
+        } else {
+            leaders.message(distance, f64::from(distance) * block)
+        }
+    })
 }
 
 /// Of the tree of nodes.

@@ -13,7 +13,7 @@ pub(super) const ALGORITHM: Algorithm =
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
-    let round = |distance| prices.message(distance, bytes) + prices.reduce(bytes);
+    let round = |distance| prices.tree_message(2, distance, bytes) + prices.reduce(bytes);
     let root = shape.root.rank();
     let forward = if top(shape) == root { Cost::NONE } else { prices.message(root, bytes) };
     prices.doubling(shape.ranks, round) + forward

@@ -22,13 +22,12 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
 /// What [`part`] costs.
 pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>) -> Cost {
     let (arity, bytes) = (arity(segments), segments.bytes as f64);
-    let another = |distance| prices.another_received(distance, bytes) + prices.reduce(bytes);
+    let (inside, reduce) = (prices.receiving(bytes), prices.reduce(bytes));
     let fill = prices.levels(arity, places, |distance| {
-        let farthest = distance * (arity - 1);
-        prices.message(farthest, bytes) + prices.reduce(bytes) + f64::from(arity - 2) * another(farthest)
+        let another = prices.tree_another(arity, distance, bytes, inside) + reduce;
+        prices.tree_message(arity, distance, bytes) + reduce + f64::from(arity - 2) * another
     });
-    // The first one combines each segment of all its children before the next one.
-    fill + (segments.rounds() - 1.0) * prices.levels(2, places, another)
+    fill + (segments.rounds() - 1.0) * prices.tree_pace(places, bytes, inside, reduce)
 }
 
 /// The rank at the top of the tree.

@@ -21,13 +21,18 @@ pub(crate) fn admits(shape: &Shape) -> bool {
 pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let levels = Levels::of(shape);
     let (ranks, nodes) = (levels.largest(), levels.count());
-    let (on_node, leaders) = (prices.of_node(ranks), prices.of_leaders(nodes));
-    let node = Shape { ranks, nodes: Nodes::One, ..*shape };
+    let (on_node, leaders) = (prices.of_node(ranks), prices.of_ranges(shape.nodes, nodes));
     let far = Shape { ranks: nodes, ..*shape };
     let bytes = shape.bytes as f64;
     let read = on_node.readers(ranks - 1, bytes) + on_node.pull_reduce(bytes);
     let down = on_node.post(bytes) + on_node.hop() + read;
-    node_flat::cost(&node, &on_node) + doubling::cost(&far, &leaders) + down
+    let within = |ranks| {
+        let node = Shape { ranks, nodes: Nodes::One, ..*shape };
+        if ranks > 1 { node_flat::cost(&node, &prices.of_node(ranks)) } else { Cost::NONE }
+    };
+    // Nobody waits for what the last node contributes.
+    let before = within(levels.largest_before(nodes - 1)) + doubling::cost(&far, &leaders);
+    before.beside(within(ranks)) + down
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

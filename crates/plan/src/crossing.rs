@@ -1,0 +1,132 @@
+//! How many messages of a round go from node to node: what decides how long the ports of nodes are busy.
+//!
+//! Where nodes have equal numbers of consecutive ranks that mostly follows from the distance. Where it does not, and
+//! where ranks are placed without a rule, it is counted, once for each round and map, and kept.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Messages that go from node to node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Crossing {
+    /// All of them.
+    pub(crate) all: u32,
+    /// The most that a node sends, or receives.
+    pub(crate) most: u32,
+}
+
+/// Who sends to whom at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Round {
+    /// All ranks, to those that are so many ranks further on.
+    Shift(u32),
+    /// A level of a k-nomial tree of places, which are counted from its root on: multiples of `arity * distance`, to
+    /// those that are 1 to `arity - 1` distances further on.
+    Level {
+        /// `k`.
+        arity: u32,
+        /// From a child to the next one.
+        distance: u32,
+        /// The rank of the first place.
+        root: u32,
+    },
+    /// All levels of a binomial tree together.
+    Tree {
+        /// The rank of the first place.
+        root: u32,
+    },
+}
+
+/// What was counted of a map.
+#[derive(Debug, Default)]
+pub(crate) struct Counted(Mutex<BTreeMap<Round, Crossing>>);
+
+impl Counted {
+    /// How many messages of a round leave their nodes, where ranks are on these nodes.
+    pub(crate) fn crossing(&self, round: Round, node_of: &[u32]) -> Crossing {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= KEPT {
+            known.clear();
+        }
+        *known.entry(round).or_insert_with(|| count(round, node_of))
+    }
+}
+
+/// How many messages of a round leave their nodes of `per_node` ranks.
+pub(crate) fn of_regular(round: Round, ranks: u32, per_node: u32) -> Crossing {
+    static KNOWN: Mutex<BTreeMap<(u32, u32, Round), Crossing>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.len() >= KEPT {
+        known.clear();
+    }
+    let counted = || count(round, &(0..ranks).map(|rank| rank / per_node).collect::<Vec<_>>());
+    *known.entry((ranks, per_node, round)).or_insert_with(counted)
+}
+
+/// As many are kept as a program has communicators and roots; more are counted again.
+const KEPT: usize = 1024;
+
+fn count(round: Round, node_of: &[u32]) -> Crossing {
+    let nodes = node_of.iter().max().map_or(0, |last| *last as usize + 1);
+    let mut all = 0;
+    let mut ports = vec![[0; 2]; nodes];
+    for_each_message(round, node_of.len(), |from, to| {
+        let [from, to] = [from, to].map(|rank| node_of[rank] as usize);
+        if from != to {
+            all += 1;
+            ports[from][0] += 1;
+            ports[to][1] += 1;
+        }
+    });
+    let most = ports.iter().flatten().max().copied().unwrap_or(0);
+    Crossing { all, most }
+}
+
+fn for_each_message(round: Round, ranks: usize, mut send: impl FnMut(usize, usize)) {
+    match round {
+        Round::Shift(distance) => {
+            let distance = distance as usize % ranks;
+            (0..ranks).for_each(|rank| send(rank, (rank + distance) % ranks));
+        }
+        Round::Level { arity, distance, root } => {
+            let (arity, distance) = (arity as usize, distance as usize);
+            let at = |place| (place + root as usize) % ranks;
+            for parent in (0..ranks).step_by(arity * distance) {
+                let children = (1..arity).map(|child| parent + child * distance);
+                children.filter(|&child| child < ranks).for_each(|child| send(at(parent), at(child)));
+            }
+        }
+        // A parent's number lacks the last bit of its child's.
+        Round::Tree { root } => {
+            let at = |place| (place + root as usize) % ranks;
+            (1..ranks).for_each(|child| send(at(child & (child - 1)), at(child)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_that_stay_on_a_node_do_not_count() {
+        let in_turn: Vec<u32> = (0..16).map(|rank| rank % 4).collect();
+        let crossing = |round| count(round, &in_turn);
+        assert_eq!(crossing(Round::Shift(1)), Crossing { all: 16, most: 4 });
+        assert_eq!(crossing(Round::Shift(4)), Crossing::default());
+        // From 0 4 8 12, all on one node, to 2 6 10 14.
+        assert_eq!(crossing(Round::Level { arity: 2, distance: 2, root: 0 }), Crossing { all: 4, most: 4 });
+        assert_eq!(crossing(Round::Level { arity: 4, distance: 4, root: 1 }), Crossing::default());
+        assert_eq!(crossing(Round::Level { arity: 4, distance: 1, root: 2 }), Crossing { all: 12, most: 12 });
+    }
+
+    #[test]
+    fn a_tree_is_all_of_its_levels() {
+        let node_of: Vec<u32> = (0..29).map(|rank| rank * 7 % 5).collect();
+        let levels =
+            [1, 2, 4, 8, 16].map(|distance| count(Round::Level { arity: 2, distance, root: 3 }, &node_of));
+        let tree = count(Round::Tree { root: 3 }, &node_of);
+        assert_eq!(tree.all, levels.iter().map(|level| level.all).sum::<u32>());
+        assert!(tree.most >= levels.iter().map(|level| level.most).max().expect("there are levels"));
+    }
+}
