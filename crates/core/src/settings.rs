@@ -30,7 +30,8 @@ pub struct Settings {
     text: String,
 }
 
-/// The environment variable that names preferred algorithms, `collective=algorithm` with commas between.
+/// The environment variable that names preferred algorithms, `collective=algorithm` with commas between, or after `@` a
+/// file of such lines.
 const ALGORITHMS: &str = "OXMPI_ALGORITHMS";
 /// The one that asks for types to be compared, and for forgotten requests to be named.
 const CHECK: &str = "OXMPI_CHECK";
@@ -51,14 +52,14 @@ impl Settings {
     /// # Errors
     /// `Arg` if it says what does not exist.
     pub fn read() -> Result<Self> {
-        let values = [ALGORITHMS, CHECK, REPRODUCIBLE].map(|name| (name, text_of(name)));
+        let (overrides, preferred) = preferred(text_of(ALGORITHMS))?;
+        let [checks, reproducible] = [CHECK, REPRODUCIBLE].map(|name| (name, text_of(name)));
+        let values = [(ALGORITHMS, preferred), checks.clone(), reproducible.clone()];
         let set = values.iter().filter(|(_, value)| !value.is_empty());
         let mut text: Vec<String> = set.map(|(name, value)| format!("{name}={value}")).collect();
-        let [preferred, checks, reproducible] = &values;
-        let overrides = Overrides::parse(&preferred.1)?;
-        let is_reproducible = flag(reproducible)?;
+        let is_reproducible = flag(&reproducible)?;
         let machine = machine(&text_of(MACHINE))?;
-        text.extend(machine.as_ref().map(|machine| format!("{MACHINE}={:016x}", digest(machine))));
+        text.extend(machine.as_ref().map(|machine| format!("{MACHINE}={:016x}", digest(&machine.to_text()))));
         let overrides = match machine {
             // On every machine reductions combine alike, then.
             _ if is_reproducible => overrides.without_reductions(),
@@ -75,7 +76,7 @@ impl Settings {
         };
         Ok(Self {
             overrides,
-            checks: flag(checks)?,
+            checks: flag(&checks)?,
             is_reproducible,
             shows_plans: flag(&(SHOW_PLANS, text_of(SHOW_PLANS)))?,
             connect_timeout,
@@ -107,6 +108,22 @@ pub fn parse_seconds(text: &str) -> Result<Duration> {
         .ok_or_else(|| Error::new(ErrorClass::Arg, format!("`{text}` should be a number of seconds above 0")))
 }
 
+/// The algorithms that are preferred, and what says so, to be compared: the text, or what is in the file that it names.
+///
+/// # Errors
+/// `Arg` if the file cannot be read, or something is unknown.
+fn preferred(text: String) -> Result<(Overrides, String)> {
+    let Some(file) = text.strip_prefix('@') else { return Ok((Overrides::parse(&text)?, text)) };
+    let lines = content(ALGORITHMS, file)?;
+    let overrides = Overrides::parse(&lines).map_err(|error| error.about(file).about(ALGORITHMS))?;
+    Ok((overrides, format!("@{:016x}", digest(&lines))))
+}
+
+/// What is in the file that a variable names.
+fn content(name: &str, file: &str) -> Result<String> {
+    fs::read_to_string(file).map_err(|error| Error::new(ErrorClass::Arg, format!("{name}: {file}: {error}")))
+}
+
 /// What a file says of the machine, if one is named.
 ///
 /// # Errors
@@ -115,14 +132,12 @@ fn machine(file: &str) -> Result<Option<Machine>> {
     if file.is_empty() {
         return Ok(None);
     }
-    let unreadable = |error| Error::new(ErrorClass::Arg, format!("{MACHINE}: {file}: {error}"));
-    let text = fs::read_to_string(file).map_err(unreadable)?;
-    Machine::parse(&text).map(Some).map_err(|error| error.about(file).about(MACHINE))
+    Machine::parse(&content(MACHINE, file)?).map(Some).map_err(|error| error.about(file).about(MACHINE))
 }
 
-fn digest(machine: &Machine) -> u64 {
+fn digest(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    machine.to_text().hash(&mut hasher);
+    text.hash(&mut hasher);
     hasher.finish()
 }
 
@@ -160,13 +175,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn algorithms_are_preferred_by_a_text_or_by_a_file() {
+        let (_, text) = preferred("bcast=binomial".to_owned()).expect("it is known");
+        assert_eq!(text, "bcast=binomial");
+        let file = env::temp_dir().join(format!("oxmpi-algorithms-{}", std::process::id()));
+        let named = format!("@{}", file.display());
+        let shape = oxmpi_plan::Shape::of(oxmpi_plan::Collective::Bcast, 4, 8);
+        fs::write(&file, "# ours\nbcast ranks ..8 = binomial\n").expect("there is room");
+        let (overrides, one) = preferred(named.clone()).expect("it is well formed");
+        assert_eq!(overrides.get(&shape).map(|algorithm| algorithm.name()), Some("binomial"));
+        fs::write(&file, "bcast ranks 8.. = binomial").expect("there is room");
+        let (overrides, other) = preferred(named.clone()).expect("it is well formed");
+        assert!(overrides.get(&shape).is_none() && one != other, "ranks with other files are told");
+        fs::write(&file, "bcast rank 8 = binomial").expect("there is room");
+        assert!(preferred(named.clone()).is_err_and(|error| error.text().contains("'rank' should be")));
+        fs::remove_file(&file).expect("it is there");
+        assert!(preferred(named).is_err_and(|error| error.text().contains(ALGORITHMS)));
+    }
+
+    #[test]
     fn a_machine_is_what_its_file_says_and_none_without_one() {
         assert!(machine("").expect("nothing is asked for").is_none());
         let file = env::temp_dir().join(format!("oxmpi-machine-{}", std::process::id()));
         let path = file.to_str().expect("temporary folders have names");
         fs::write(&file, "hop_far_ns = 123").expect("there is room");
         let read = machine(path).expect("it is well formed").expect("it is named");
-        assert!((read.hop_far_ns - 123.0).abs() < 1e-9 && digest(&read) != digest(&Machine::default()));
+        assert!(
+            (read.hop_far_ns - 123.0).abs() < 1e-9
+                && digest(&read.to_text()) != digest(&Machine::default().to_text())
+        );
         fs::write(&file, "hop_fra_ns = 123").expect("there is room");
         assert!(machine(path).is_err_and(|error| error.text().contains("hop_fra_ns")));
         fs::remove_file(&file).expect("it is there");

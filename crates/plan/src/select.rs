@@ -63,18 +63,32 @@ pub struct Overrides {
 struct Choice {
     collective: Collective,
     is_between: bool,
+    ranks: Limits,
+    bytes: Limits,
     algorithm: &'static Algorithm,
 }
 
+/// The least and the most of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Limits {
+    least: u64,
+    most: u64,
+}
+
 impl Overrides {
-    /// Reads `collective=algorithm` pairs, separated by commas; of two for one collective the last one holds.
-    /// `inter-collective=algorithm` is for intercommunicators.
+    /// Reads `collective=algorithm` pairs, separated by commas or ends of lines, where `#` begins a comment; of those
+    /// that fit a shape the last one holds. `inter-collective=algorithm` is for intercommunicators.
+    ///
+    /// A pair can be for some numbers of ranks and lengths alone, of which either end may be missing, and both count:
+    /// `bcast ranks 5.. bytes 4096..65536 = node-tree`. Bytes are those of the vector, or of one rank's block; between
+    /// two groups the larger one's ranks, and the longer of the blocks.
     ///
     /// # Errors
-    /// [`ErrorClass::Arg`] if a pair has no `=`, or names an unknown collective or algorithm; the text names
-    /// the known ones.
+    /// [`ErrorClass::Arg`] if a pair has no `=`, or names an unknown collective or algorithm (the text names the known
+    /// ones), or what should be limits are none.
     pub fn parse(text: &str) -> Result<Self> {
-        let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+        let lines = text.lines().map(|line| line.split('#').next().unwrap_or(""));
+        let pairs = lines.flat_map(|line| line.split(',')).map(str::trim).filter(|pair| !pair.is_empty());
         let chosen = pairs.map(parse_pair).collect::<Result<_>>()?;
         Ok(Self { chosen, ..Self::default() })
     }
@@ -101,7 +115,10 @@ impl Overrides {
     /// What was chosen for the collective of `shape`, if anything.
     pub fn get(&self, shape: &Shape) -> Option<&'static Algorithm> {
         let is_for = |choice: &&Choice| {
-            choice.collective == shape.collective && choice.is_between == shape.is_between()
+            let is_kind = choice.collective == shape.collective && choice.is_between == shape.is_between();
+            is_kind
+                && choice.ranks.include(shape.most_ranks().into())
+                && choice.bytes.include(shape.longest())
         };
         self.chosen.iter().rev().find(is_for).map(|choice| choice.algorithm)
     }
@@ -115,7 +132,8 @@ fn parse_pair(pair: &str) -> Result<Choice> {
     let Some((name, algorithm)) = pair.split_once('=') else {
         return Err(wrong(format!("'{pair}' is not of the form collective=algorithm")));
     };
-    let (name, algorithm) = (name.trim(), algorithm.trim());
+    let (mut words, algorithm) = (name.split_whitespace(), algorithm.trim());
+    let name = words.next().unwrap_or("");
     let (is_between, bare) = name.strip_prefix(BETWEEN).map_or((false, name), |bare| (true, bare));
     let Some(collective) = Collective::named(bare) else {
         let known = Collective::NAMES.join(", ");
@@ -128,7 +146,39 @@ fn parse_pair(pair: &str) -> Result<Choice> {
         let known = known.join(", ");
         return Err(wrong(format!("'{pair}' names an unknown algorithm; those of {name} are {known}")));
     };
-    Ok(Choice { collective, is_between, algorithm })
+    let [mut ranks, mut bytes] = [Limits::NONE; 2];
+    while let Some(word) = words.next() {
+        let limits = match word {
+            "bytes" => &mut bytes,
+            "ranks" => &mut ranks,
+            _ => return Err(wrong(format!("'{pair}': '{word}' should be 'ranks' or 'bytes'"))),
+        };
+        let range = words.next().unwrap_or("");
+        *limits = Limits::parse(range).ok_or_else(|| {
+            let note = "a number, or two with '..' between, of which either may be missing";
+            wrong(format!("'{pair}': '{range}' after '{word}' should be {note}"))
+        })?;
+    }
+    Ok(Choice { collective, is_between, ranks, bytes, algorithm })
+}
+
+impl Limits {
+    const NONE: Self = Self { least: 0, most: u64::MAX };
+
+    /// Reads `3`, `3..5`, `3..` or `..5`; `None` if it is none of these, or nothing lies between.
+    fn parse(text: &str) -> Option<Self> {
+        let Some((least, most)) = text.split_once("..") else {
+            let only = text.parse().ok()?;
+            return Some(Self { least: only, most: only });
+        };
+        let end = |text: &str, missing| if text.is_empty() { Some(missing) } else { text.parse().ok() };
+        let limits = Self { least: end(least, Self::NONE.least)?, most: end(most, Self::NONE.most)? };
+        (limits.least <= limits.most).then_some(limits)
+    }
+
+    fn include(self, number: u64) -> bool {
+        (self.least..=self.most).contains(&number)
+    }
 }
 
 #[cfg(test)]
@@ -225,6 +275,81 @@ mod tests {
     }
 
     #[test]
+    fn an_override_can_be_for_some_ranks_and_lengths_alone() {
+        let text = "# ours\nallreduce ranks 3..4 bytes 1024.. = ring # long\nallreduce bytes 4096=node-tree";
+        let overrides = Overrides::parse(text).expect("it is right");
+        let name = |ranks, bytes| select(&allreduce(ranks, bytes), &overrides).name();
+        assert_eq!(
+            [name(3, 1024), name(4, 1 << 24), name(4, 4096), name(8, 4096)],
+            ["ring", "ring", "node-tree", "node-tree"]
+        );
+        for (ranks, bytes) in [(2, 1024), (5, 1 << 20), (4, 1016), (8, 4104)] {
+            assert_eq!(name(ranks, bytes), select(&allreduce(ranks, bytes), &Overrides::default()).name());
+        }
+        let between = Overrides::parse("inter-allreduce ranks ..4=binomial").expect("it is right");
+        let shape = Shape { remote_ranks: 5, received: 8, ..allreduce(3, 8) };
+        let mirrored = Shape { ranks: 5, remote_ranks: 3, ..shape };
+        assert!(
+            between.get(&shape).is_none() && between.get(&mirrored).is_none(),
+            "both see the larger group"
+        );
+    }
+
+    /// To choose, to say why, and to plan for one of 10,000 ranks takes a millisecond or so. What takes as long as
+    /// there are pairs of ranks would not let this test end.
+    #[test]
+    fn ten_thousand_ranks_get_their_algorithms_on_any_map() {
+        let by_chance = (0..10_000u32).map(|rank| rank.wrapping_mul(2_654_435_761) >> 24).collect::<Vec<_>>();
+        let in_turn = (0..10_000u32).map(|rank| rank % 157).collect::<Vec<_>>();
+        let maps = [
+            Nodes::One,
+            Nodes::APART,
+            Nodes::Regular { per_node: 48 },
+            Nodes::of(&by_chance),
+            Nodes::of(&in_turn),
+        ];
+        for collective in Collective::ALL.iter().copied() {
+            let unit = if collective.info().is_reduction() { 8 } else { 1 };
+            for (nodes, commutative) in maps.into_iter().flat_map(|nodes| [(nodes, true), (nodes, false)]) {
+                for bytes in (3..=26).step_by(2).map(|power| 1 << power) {
+                    let bytes = if collective.info().moves_data() { bytes } else { 0 };
+                    let shape = Shape { unit, nodes, commutative, ..Shape::of(collective, 10_000, bytes) };
+                    let why = crate::why(&shape, &Overrides::default());
+                    assert!(why.chosen().admits(&shape), "{collective:?}");
+                    let plan = why.chosen().plan(&shape, 4711, false);
+                    assert!(plan.steps.len() < 1 << 20, "{collective:?}: {} steps", plan.steps.len());
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn limits_are_read_as_they_are_written(
+            (least, most) in any::<(Option<u64>, Option<u64>)>(),
+            number in any::<u64>(),
+        ) {
+            let written = |end: Option<u64>| end.map_or(String::new(), |end| end.to_string());
+            let range = format!("{}..{}", written(least), written(most));
+            let is_empty = least.unwrap_or(0) > most.unwrap_or(u64::MAX);
+            let limits = Limits::parse(&range);
+            prop_assert_eq!(limits.is_none(), is_empty);
+            let includes = least.unwrap_or(0) <= number && number <= most.unwrap_or(u64::MAX);
+            prop_assert_eq!(limits.is_some_and(|limits| limits.include(number)), includes);
+            prop_assert_eq!(Limits::parse(&number.to_string()), Some(Limits { least: number, most: number }));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused_with_a_sentence(
+            text in "(allreduce|ranks|bytes|ring|[0-9]|[a-z.=,# \n-]){0,40}",
+        ) {
+            if let Err(error) = Overrides::parse(&text) {
+                prop_assert!(!error.text().is_empty());
+            }
+        }
+    }
+
+    #[test]
     fn an_override_holds_on_the_kind_of_communicator_that_it_names() {
         let overrides = Overrides::parse("inter-allreduce=binomial").expect("both are known");
         let shape = allreduce(4, 8);
@@ -312,10 +437,15 @@ mod tests {
 
     #[test]
     fn unknown_names_are_errors_that_name_the_known_ones() {
-        let text = |input| Overrides::parse(input).expect_err("it is wrong").text().to_owned();
+        let text = |input: &str| Overrides::parse(input).expect_err("it is wrong").text().to_owned();
         assert!(text("allreduce=rign").contains("recursive-doubling"));
         assert!(text("alreduce=ring").contains("allreduce"));
         assert!(text("inter-allreduce=ring").contains("those of inter-allreduce are node-flat"));
         assert!(text("ring").contains("collective=algorithm"));
+        assert!(text("=ring").contains("known are allgather"));
+        assert!(text("allreduce rank 4=ring").contains("'ranks' or 'bytes'"));
+        for range in ["", "4..3", "1,000", "-1", "4...5", "..x"] {
+            assert!(text(&format!("allreduce ranks {range}=ring")).contains("allreduce ranks"), "{range}");
+        }
     }
 }

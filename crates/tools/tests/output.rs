@@ -68,3 +68,31 @@ fn plans_of_many_ranks_are_printed_as_they_are_made() {
     drop(child.stdout.take());
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
+
+#[test]
+fn algorithms_and_nodes_are_as_they_are_given() {
+    let said = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
+        let output = command.args(["plan", "bcast", "-n", "9", "--why"]).args(arguments).output();
+        let output = output.expect("it is built");
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).expect("text"))
+    };
+    let file = std::env::temp_dir().join(format!("oxmpi-preferred-{}", std::process::id()));
+    std::fs::write(&file, "# ours\nbcast ranks 5.. bytes ..64 = binomial\n").expect("there is room");
+    let named = format!("@{}", file.display());
+    let (code, text) = said(&["--algorithms", &named]);
+    assert!(code == Some(0) && text.contains("binomial is preferred by the user"), "{text}");
+    let (code, text) = said(&["--algorithms", &named, "--bytes", "72"]);
+    assert!(code == Some(0) && text.contains("node-flat takes the least"), "{text}");
+    std::fs::remove_file(&file).expect("it is there");
+    let (code, text) = said(&["--algorithms", &named]);
+    assert!(code == Some(1) && text.contains("cannot read"), "{text}");
+    // Four nodes: with the ninth rank it begins anew.
+    let (code, text) = said(&["--map", "0x3,1,2x2,7x2"]);
+    assert!(code == Some(0) && text.contains("needs ranks that share memory"), "{text}");
+    for wrong in ["", "0,", "0x0", "x3", "-1", "0x99999999"] {
+        let (code, text) = said(&["--map", wrong]);
+        assert!(code == Some(1) && text.contains("should be numbers of nodes"), "{wrong}: {text}");
+    }
+}

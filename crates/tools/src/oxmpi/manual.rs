@@ -66,10 +66,20 @@ pub const PLAN: Manual<'static> = Manual {
         Entry::new(&["root"], &["R"], "the root, of a collective that has one (default 0)"),
         Entry::new(&["rank"], &["R"], "the plan of this rank only"),
         Entry::new(&["algorithm"], &["NAME"], "this algorithm instead of the one that would be taken"),
+        Entry::new(
+            &["algorithms"],
+            &["TEXT"],
+            "what OXMPI_ALGORITHMS is in the job; `@FILE` is the file it names there",
+        ),
         Entry::new(&["in-place"], &[], "as with MPI_IN_PLACE"),
         Entry::new(&["ordered"], &[], "as with an operation that does not commute"),
         Entry::new(&["messages"], &[], "as if the ranks did not share memory"),
         Entry::new(&["ranks-per-node"], &["N"], "as if only so many, one after the other, shared memory"),
+        Entry::new(
+            &["map"],
+            &["LIST"],
+            "the node of each rank, like 0,1,1 or 0x4,1x8; with more ranks it begins anew",
+        ),
         Entry::new(
             &["why"],
             &[],

@@ -33,12 +33,14 @@ struct Request {
     root: u32,
     rank: Option<u32>,
     algorithm: Option<String>,
+    algorithms: Option<String>,
     in_place: bool,
     ordered: bool,
     messages: bool,
     check: bool,
     why: bool,
     per_node: Option<u32>,
+    map: Option<Vec<u32>>,
     bytes: Option<u64>,
     machine: Option<PathBuf>,
     svg: Option<PathBuf>,
@@ -97,12 +99,14 @@ impl Request {
             root: 0,
             rank: None,
             algorithm: None,
+            algorithms: None,
             in_place: false,
             ordered: false,
             messages: false,
             check: false,
             why: false,
             per_node: None,
+            map: None,
             bytes: None,
             machine: None,
             svg: None,
@@ -119,6 +123,7 @@ impl Request {
                 Long("root") => request.root = options::number(&mut parser, "--root")?,
                 Long("rank") => request.rank = Some(options::number(&mut parser, "--rank")?),
                 Long("algorithm") => request.algorithm = Some(parser.value()?.string()?),
+                Long("algorithms") => request.algorithms = Some(parser.value()?.string()?),
                 Long("in-place") => request.in_place = true,
                 Long("ordered") => request.ordered = true,
                 Long("messages") => request.messages = true,
@@ -128,6 +133,7 @@ impl Request {
                 Long("ranks-per-node") => {
                     request.per_node = Some(options::number(&mut parser, "--ranks-per-node")?);
                 }
+                Long("map") => request.map = Some(map(&parser.value()?.string()?)?),
                 Long("svg") => request.svg = Some(parser.value()?.into()),
                 Long("goal") => request.goal = Some(parser.value()?.into()),
                 Value(word) if word == "simulate" && !request.simulates => request.simulates = true,
@@ -224,11 +230,27 @@ fn unit_of(request: &Request, collective: Collective) -> u32 {
 
 /// Who shares memory.
 fn nodes_of(request: &Request) -> Nodes {
+    if let Some(map) = request.map.as_ref().filter(|_| !request.messages) {
+        return Nodes::of(&map.iter().copied().cycle().take(request.ranks as usize).collect::<Vec<_>>());
+    }
     match request.per_node {
         _ if request.messages => Nodes::APART,
         Some(per_node) if per_node < request.ranks => Nodes::Regular { per_node },
         _ => Nodes::One,
     }
+}
+
+/// The node of each rank, with commas between: `0,1` or, as often as it says, `0x4,1x8`.
+fn map(text: &str) -> Outcome<Vec<u32>> {
+    let part = |part: &str| {
+        let (node, times) = part.split_once('x').unwrap_or((part, "1"));
+        let times = times.parse().ok().filter(|times| (1..=MAX_RANKS).contains(times))?;
+        Some(std::iter::repeat_n(node.parse().ok()?, times as usize))
+    };
+    let parts: Option<Vec<_>> = text.split(',').map(part).collect();
+    let wrong =
+        || format!("--map {text}: should be numbers of nodes with commas between, like 0,1 or 0x4,1x8");
+    Ok(parts.ok_or_else(wrong)?.into_iter().flatten().collect())
 }
 
 /// The machine that predictions are for.
@@ -237,6 +259,17 @@ fn machine(request: &Request) -> Outcome<Machine> {
     let text =
         fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
     Ok(Machine::parse(&text).map_err(|error| format!("{}: {}", file.display(), error.text()))?)
+}
+
+/// The algorithms that are preferred, as in a job with that setting, and the machine.
+fn overrides(request: &Request) -> Outcome<Overrides> {
+    let text = match request.algorithms.as_deref().map(|text| text.strip_prefix('@').ok_or(text)) {
+        Some(Ok(file)) => fs::read_to_string(file).map_err(|error| format!("cannot read {file}: {error}"))?,
+        Some(Err(text)) => text.to_owned(),
+        None => String::new(),
+    };
+    let overrides = Overrides::parse(&text).map_err(|error| error.text().to_owned())?;
+    Ok(overrides.on(machine(request)?))
 }
 
 /// Writes a picture.
@@ -252,7 +285,7 @@ fn collective(name: &str) -> Outcome<Collective> {
 /// The algorithm that was named, or else the one that a job would take.
 fn algorithm(request: &Request, shape: &Shape) -> Outcome<&'static Algorithm> {
     let Some(name) = &request.algorithm else {
-        return Ok(select(shape, &Overrides::default().on(machine(request)?)));
+        return Ok(select(shape, &overrides(request)?));
     };
     let all = candidates(shape);
     match all.iter().find(|algorithm| algorithm.name() == name) {
@@ -275,9 +308,11 @@ fn summary(request: &Request, shape: &Shape, whom: &str, chosen: &Algorithm) -> 
             let before = if shape.is_between() { "inter-" } else { "" };
             format!("{before}{name}={algorithm}")
         });
-        let overrides =
-            Overrides::parse(&named.unwrap_or_default()).map_err(|error| error.text().to_owned())?;
-        write!(out, "{}", why(shape, &overrides.on(machine)))?;
+        let overrides = match named {
+            Some(named) => Overrides::parse(&named).map_err(|error| error.text().to_owned())?.on(machine),
+            None => overrides(request)?,
+        };
+        write!(out, "{}", why(shape, &overrides))?;
         return Ok(out);
     }
     for algorithm in candidates(shape).iter().filter(|algorithm| algorithm.admits(shape)) {

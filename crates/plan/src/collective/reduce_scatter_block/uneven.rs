@@ -77,10 +77,12 @@ impl Uneven {
 
     fn select(&self, task: &Task, overrides: &Overrides) -> &'static Way {
         let admissible = || self.admissible(task);
+        // Two groups have different blocks, of as much together.
+        let bytes = if self.remote_ranks > 0 { task.total() } else { task.longest() };
         let shape = Shape {
             remote_ranks: self.remote_ranks,
             nodes: self.nodes,
-            ..Shape::of(Collective::ReduceScatterBlock, task.ranks(), task.longest())
+            ..Shape::of(Collective::ReduceScatterBlock, task.ranks(), bytes)
         };
         if let Some(named) = overrides.get(&shape)
             && let Some(way) = admissible().find(|way| way.name == named.name())

@@ -5,9 +5,9 @@ use std::io::{BufWriter, Write};
 use std::time::{Duration, Instant};
 
 use oxmpi_plan::simulate::{Simulation, goal, simulate, simulate_loop};
-use oxmpi_plan::{Algorithm, Machine, Overrides, Shape, candidates, select};
+use oxmpi_plan::{Algorithm, Overrides, Shape, candidates, select};
 
-use super::{Request, algorithm, chart, draw_to, machine};
+use super::{Request, algorithm, chart, draw_to, machine, overrides};
 use crate::Outcome;
 
 /// How long a simulation may take.
@@ -93,7 +93,7 @@ pub struct Row {
 
 /// Prints, and draws, what all algorithms take among 2 to 2^20 ranks.
 fn table(request: &Request, out: &mut dyn Write) -> Outcome {
-    let machine = machine(request)?;
+    let overrides = overrides(request)?;
     let shape_of = |ranks| Request { ranks, ..request.clone() }.shape();
     let all = candidates(&shape_of(2)?);
     write!(out, "|{:>8} |", "ranks")?;
@@ -101,7 +101,7 @@ fn table(request: &Request, out: &mut dyn Write) -> Outcome {
     writeln!(out, "\n|--------:|{}", "-------------------:|".repeat(all.len()))?;
     let mut rows = Vec::new();
     for ranks in (1..=20).map(|power| 1 << power) {
-        let row = row(&shape_of(ranks)?, all, &machine);
+        let row = row(&shape_of(ranks)?, all, &overrides);
         write!(out, "|{ranks:>8} |")?;
         for (index, time_us) in row.times_us.iter().enumerate() {
             let mark = if index == row.chosen { "**" } else { "" };
@@ -124,8 +124,8 @@ fn table(request: &Request, out: &mut dyn Write) -> Outcome {
     Ok(())
 }
 
-fn row(shape: &Shape, all: &[&'static Algorithm], machine: &Machine) -> Row {
-    let chosen = select(shape, &Overrides::default().on(machine.clone()));
+fn row(shape: &Shape, all: &[&'static Algorithm], overrides: &Overrides) -> Row {
+    let (chosen, machine) = (select(shape, overrides), overrides.machine());
     let time_us = |algorithm: &&'static Algorithm| {
         let simulation = algorithm
             .admits(shape)
