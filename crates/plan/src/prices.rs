@@ -306,12 +306,6 @@ impl<'a> Prices<'a> {
         self.nodes == 1 || distance < self.reach && self.reach.is_multiple_of(range.max(1))
     }
 
-    /// Into how many pieces the ranks of all nodes, node after node, fall that are in the order of ranks: at most
-    /// one more than a node's own ones and those of the others where nodes are ranges.
-    pub(crate) fn pieces(&self) -> u32 {
-        self.map.map_or(2, |map| map.crossing(Round::Shift(1)).all)
-    }
-
     /// Messages of all ranks to those that are `distance` ranks further on: a part of them leave their node.
     pub(crate) fn shift(&self, distance: u32, bytes: f64) -> Cost {
         let inside = self.message_on_node(bytes);
