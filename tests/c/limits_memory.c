@@ -139,6 +139,46 @@ static void exhaust_comms(MPI_Comm parent) {
     OK(MPI_Comm_free(&comms[0]));
 }
 
+/* Persistent collectives until there is no memory at a rank: all are told. And more, whose plans are to be measured in
+   what is left: each works or is refused on all ranks. */
+static void exhaust_collectives(void) {
+    enum { LENGTH = 1 << 14, MEASURED = 40 };
+    static double sent[LENGTH], got[LENGTH];
+    MPI_Info info;
+    long count = 0, refused = 0;
+    int code = MPI_SUCCESS;
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "oxmpi_plan", "measure"));
+    while (count < MOST && code == MPI_SUCCESS) {
+        code = MPI_Allreduce_init(sent, got, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[count]);
+        count += code == MPI_SUCCESS;
+    }
+    CHECK(count < MOST, "%ld operations fit", count);
+    EQUAL(class_of(code), MPI_ERR_NO_MEM);
+    communicate();
+    for (int i = 1; i <= MEASURED; i++) {
+        MPI_Request request;
+        code = MPI_Allreduce_init(sent, got, LENGTH, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, info, &request);
+        if (code != MPI_SUCCESS) {
+            EQUAL(class_of(code), MPI_ERR_NO_MEM);
+            refused++;
+            OK(MPI_Request_free(&requests[--count]));
+            continue;
+        }
+        sent[LENGTH - 1] = i;
+        OK(MPI_Start(&request));
+        OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        EQUAL((int)got[LENGTH - 1], size * i);
+        OK(MPI_Request_free(&request));
+    }
+    CHECK(refused < MEASURED, "there is room again");
+    communicate();
+    for (long i = 0; i < count; i++)
+        OK(MPI_Request_free(&requests[i]));
+    communicate();
+    OK(MPI_Info_free(&info));
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     other = rank ^ 1;
@@ -153,6 +193,8 @@ int main(int argc, char **argv) {
         exhaust_comms(MPI_COMM_WORLD);
     else if (strcmp(what, "own comms") == 0)
         exhaust_comms(MPI_COMM_SELF);
+    else if (strcmp(what, "collectives") == 0)
+        exhaust_collectives();
     else if (strcmp(what, "messages") == 0) {
         exhaust(receive, end_one);
         exhaust(prepare, free_one);

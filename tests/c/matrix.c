@@ -173,11 +173,27 @@ static void conclude(const Operation *it, int round) {
     operations_run++;
 }
 
+/* Now and then a wish for the plan of a persistent operation, and not the same on all ranks. */
+static MPI_Info any_wish(void) {
+    static const char *const wishes[] = {"measure", "estimate", "binomial", "node-flat"};
+    static MPI_Info infos[sizeof wishes / sizeof *wishes];
+    unsigned drawn = next(&own_dice, 40);
+    if (drawn >= sizeof wishes / sizeof *wishes)
+        return MPI_INFO_NULL;
+    if (infos[drawn] == 0) {
+        must(MPI_Info_create(&infos[drawn]), NULL, "MPI_Info_create");
+        must(MPI_Info_set(infos[drawn], "oxmpi_plan", wishes[drawn]), NULL, "MPI_Info_set");
+    }
+    return infos[drawn];
+}
+
 /* The functions of the lifetime: a persistent operation is made in the first round. */
 static void call(Operation *it, int round) {
     if (it->cell->lifetime == PERSISTENT && round > 0)
         return;
     dawdle();
+    if (it->cell->lifetime == PERSISTENT)
+        it->arguments.info = any_wish();
     must(it->cell->call(&it->arguments, &it->request), it, "the call");
     if (it->cell->lifetime == BLOCKING)
         conclude(it, round);
