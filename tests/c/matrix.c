@@ -173,11 +173,11 @@ static void conclude(const Operation *it, int round) {
     operations_run++;
 }
 
-/* Now and then a wish for the plan of a persistent operation, and not the same on all ranks. */
-static MPI_Info any_wish(void) {
+/* Now and then a wish for the plan of a persistent operation, the same on all ranks. */
+static MPI_Info any_wish(const Operation *it) {
     static const char *const wishes[] = {"measure", "estimate", "binomial", "node-flat"};
     static MPI_Info infos[sizeof wishes / sizeof *wishes];
-    unsigned drawn = next(&own_dice, 40);
+    uint64_t drawn = mix(it->key) % 40;
     if (drawn >= sizeof wishes / sizeof *wishes)
         return MPI_INFO_NULL;
     if (infos[drawn] == 0) {
@@ -193,7 +193,7 @@ static void call(Operation *it, int round) {
         return;
     dawdle();
     if (it->cell->lifetime == PERSISTENT)
-        it->arguments.info = any_wish();
+        it->arguments.info = any_wish(it);
     must(it->cell->call(&it->arguments, &it->request), it, "the call");
     if (it->cell->lifetime == BLOCKING)
         conclude(it, round);
