@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::cargo::{cargo, succeed, target_directory};
-use crate::{Outcome, bench, cg, generate, heat, install, jobs, manuals, standard, symbols, tidy, wrappers};
+use crate::{
+    Outcome, bench, cg, counts, generate, heat, install, jobs, manuals, standard, symbols, tidy, wrappers,
+};
 
 /// A step's name and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 20] = [
+const STEPS: [Step; 21] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
@@ -28,6 +30,7 @@ const STEPS: [Step; 20] = [
     ("jobs", || jobs::check(&moved()?, &[])),
     ("faults", || jobs::test(&["faults".into()])),
     ("bench", || bench::check(&moved()?)),
+    ("counts", || counts::check(&moved()?)),
     ("cg", || cg::check(&moved()?)),
     ("heat", || heat::check(&moved()?)),
     ("python", || jobs::check_python(&moved()?)),

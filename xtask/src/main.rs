@@ -1,4 +1,4 @@
-//! Chores of the workspace: `cargo xtask ci|demo|generate|install|symbols|test|tidy`.
+//! Chores of the workspace: `cargo xtask ci|counts|demo|generate|install|symbols|test|tidy`.
 //!
 //! Everything a machine can check about the sources is checked here; nothing here ends up in a library.
 
@@ -9,6 +9,7 @@ mod bench;
 mod cargo;
 mod cg;
 mod ci;
+mod counts;
 mod generate;
 mod heat;
 mod install;
@@ -23,6 +24,7 @@ const USAGE: &str = "\
 usage: cargo xtask <command>
 
   ci [STEP ...]                    everything that must pass before a commit, or only these steps
+  counts [--record]                compare the instructions of short calls with their record, or make it
   demo                             build everything and solve a linear system on 4 ranks, in C and in Rust
   generate [--check]               write the files derived from spec/, or fail if the committed ones differ
   install --prefix DIR [--debug]   build and install programs, header, library and manuals
@@ -59,6 +61,7 @@ fn run(mut arguments: lexopt::Parser) -> Outcome {
     while let Some(argument) = arguments.next()? {
         match (command.as_str(), argument) {
             ("generate", Long("check")) => options.check = true,
+            ("counts", Long("record")) => options.record = true,
             ("install", Long("prefix")) => options.values = vec![arguments.value()?],
             ("install", Long("debug")) => options.debug = true,
             ("ci" | "symbols" | "test", Value(argument)) => options.values.push(argument),
@@ -67,6 +70,7 @@ fn run(mut arguments: lexopt::Parser) -> Outcome {
     }
     match (command.as_str(), options.values.as_slice()) {
         ("ci", steps) => ci::run(steps),
+        ("counts", _) => counts::run(options.record),
         ("demo", _) => cg::demo(),
         ("generate", _) => generate::run(options.check),
         ("install", [prefix]) => install::run(prefix.as_ref(), options.debug),
@@ -83,6 +87,7 @@ fn run(mut arguments: lexopt::Parser) -> Outcome {
 #[derive(Default)]
 struct Options {
     check: bool,
+    record: bool,
     debug: bool,
     values: Vec<OsString>,
 }
