@@ -15,7 +15,8 @@ const RUNS: [(u32, &[&str]); 6] =
 pub fn check(prefix: &Path) -> Outcome {
     let program = prefix.join("bin/collectives");
     let folder = workspace_root().join("tests/bench/collectives");
-    let sources = ["main.c", "measure.c", "neighbors.c", "operations.c"].map(|file| folder.join(file));
+    let sources =
+        ["main.c", "measure.c", "neighbors.c", "operations.c", "pairs.c"].map(|file| folder.join(file));
     let mut compile = Command::new(prefix.join("bin/mpicc"));
     compile.args(["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program).args(&sources);
     succeed(&mut compile)?;

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 enum lifetime { BLOCKING, NONBLOCKING, PERSISTENT, LIFETIMES };
 
@@ -18,12 +19,13 @@ enum {
     NEIGHBORS = 64,    /* each means: each of the four neighbours in a grid of processes */
     MESSAGES = 128,    /* by sends and receives; to be compared with a collective */
     FIELD = 256,       /* the blocks are the borders of a field: rows, and columns by a datatype */
+    PAIR = 512,        /* messages between two processes; the time is that of one */
 };
 
 enum { BARRIER, BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW,
        REDUCE, ALLREDUCE, REDUCE_SCATTER_BLOCK, REDUCE_SCATTER, SCAN, EXSCAN, NEIGHBOR_ALLGATHER,
        NEIGHBOR_ALLGATHERV, NEIGHBOR_ALLTOALL, NEIGHBOR_ALLTOALLV, NEIGHBOR_ALLTOALLW, HALO_MESSAGES, FIELD_ALLTOALLW,
-       FIELD_MESSAGES, OPERATIONS };
+       FIELD_MESSAGES, PING_PONG, WINDOWED, OPERATIONS };
 
 struct operation {
     const char *name;
@@ -47,6 +49,8 @@ struct side {
 };
 
 #define DIRECTIONS 4
+/* That a window of messages takes at most. */
+#define MOST_WINDOW_BYTES (64L << 20)
 
 /* One call in the lifetime `lifetime`; unless it blocks, it wants `request`. */
 #define CALL(BLOCKING_NAME, NONBLOCKING_NAME, ...)                                                                     \
@@ -79,6 +83,16 @@ int neighbors_begin(enum lifetime lifetime, MPI_Request *request);
 int messages_begin(enum lifetime lifetime, MPI_Request *requests);
 void field_fill(int batch);
 long field_wrong(int batch);
+
+/* pairs.c */
+size_t pairs_room(long longest);
+void pairs_prepare(void);
+int pairs_requests(void);
+int pairs_make(MPI_Request *requests);
+int pairs_messages(void);
+int pairs_loop(long iterations, MPI_Request *requests);
+void pairs_fill(int batch);
+long pairs_wrong(int batch);
 
 /* measure.c */
 void line_open(void);

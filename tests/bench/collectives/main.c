@@ -12,11 +12,13 @@
      --sizes A,B      bytes; 64K and 1M are understood
      --skip A,B       operation/mode, or with /root/blocks/bytes behind it
      --inter          between the two halves of the ranks
+     --alloc-mem      buffers of MPI_Alloc_mem rather than of malloc
      --check          look at the data of a few iterations rather than at the clock
      --batches N --batch-ms X --point-ms X
      --offset N       bytes from the beginning of a page to a buffer (default 16, where long ones of `malloc` lie) */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,7 @@ double *from, *into;
 static const char *ops = "all", *modes = "all", *roots = "all", *blocks = "all", *skip = "";
 static long sizes[MOST_SIZES], offset = 16;
 static int size_count;
+static bool alloc_mem;
 
 static void fail(const char *what, const char *which) {
     if (rank == 0)
@@ -67,8 +70,12 @@ static void parse_sizes(const char *text) {
 static void parse(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         const char *option = argv[i];
-        if (!strcmp(option, "--inter") || !strcmp(option, "--check")) {
-            *(option[2] == 'i' ? &inter : &check) = true;
+        bool *flag = !strcmp(option, "--inter")       ? &inter
+                     : !strcmp(option, "--check")     ? &check
+                     : !strcmp(option, "--alloc-mem") ? &alloc_mem
+                                                      : NULL;
+        if (flag) {
+            *flag = true;
             continue;
         }
         if (++i == argc)
@@ -110,12 +117,21 @@ static void make_groups(void) {
     MPI_Comm_set_errhandler(grid, MPI_ERRORS_RETURN);
 }
 
-static char *allocate(size_t bytes) {
-    void *at;
-    if (posix_memalign(&at, 4096, bytes))
+/* `offset` bytes behind the beginning of a page, and where to give it back. */
+static double *allocate(size_t bytes, char **whole) {
+    void *at = NULL;
+    if (alloc_mem ? MPI_Alloc_mem((MPI_Aint)bytes + 4096, MPI_INFO_NULL, &at) : posix_memalign(&at, 4096, bytes + 4096))
         MPI_Abort(MPI_COMM_WORLD, 3);
-    memset(at, 0, bytes);
-    return at;
+    memset(at, 0, bytes + 4096);
+    *whole = at;
+    return (double *)(*whole + ((4096 - (uintptr_t)at % 4096) % 4096) + offset % 4096);
+}
+
+static void release(char *whole) {
+    if (alloc_mem)
+        MPI_Free_mem(whole);
+    else
+        free(whole);
 }
 
 /* Whether what `--skip` names is this point: the beginning of its label up to a slash, or all of it. */
@@ -157,10 +173,10 @@ int main(int argc, char **argv) {
     for (int s = 0; s < size_count; s++)
         longest = sizes[s] > longest ? sizes[s] : longest;
     /* Uneven blocks are up to twice as long as told. */
-    size_t room = 2 * (size_t)longest * (size_t)(size > DIRECTIONS ? size : DIRECTIONS) + (size_t)offset;
-    char *sent = allocate(room), *received = allocate(room);
-    from = (double *)(sent + offset);
-    into = (double *)(received + offset);
+    size_t room = 2 * (size_t)longest * (size_t)(size > DIRECTIONS ? size : DIRECTIONS), pair = pairs_room(longest);
+    char *sent, *received;
+    from = allocate(room > pair ? room : pair, &sent);
+    into = allocate(room > pair ? room : pair, &received);
     line_open();
     for (int id = 0; id < OPERATIONS; id++) {
         unsigned traits = operations[id].traits;
@@ -172,8 +188,8 @@ int main(int argc, char **argv) {
                 run(rotating, uneven);
             }
     }
-    free(sent);
-    free(received);
+    release(sent);
+    release(received);
     MPI_Comm_free(&grid);
     if (inter)
         MPI_Comm_free(&comm);

@@ -1,6 +1,7 @@
 /* Timing of a point, or checking what comes of it.
 
-   A batch is a loop without a barrier inside; its time is the greatest mean time of an iteration over the ranks. */
+   A batch is a loop without a barrier inside; its time is the greatest mean time of an iteration over the ranks. Of
+   messages between two an iteration has several, and the time is that of one. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 #include <fcntl.h>
@@ -122,8 +123,11 @@ static int loop_collective(long iterations) {
 
 /* Seconds of an iteration on this rank. */
 static double loop(long iterations) {
+    unsigned traits = point.operation->traits;
     double begin = now();
-    fault |= point.operation->traits & MESSAGES ? loop_messages(iterations) : loop_collective(iterations);
+    fault |= traits & MESSAGES ? loop_messages(iterations)
+             : traits & PAIR   ? pairs_loop(iterations, requests)
+                               : loop_collective(iterations);
     return (now() - begin) / (double)iterations;
 }
 
@@ -151,7 +155,8 @@ static long calibrate(double *spent) {
 /* --- Points --- */
 
 static int request_count(void) {
-    return point.operation->traits & MESSAGES ? 2 * DIRECTIONS : point.rotating ? size : 1;
+    unsigned traits = point.operation->traits;
+    return traits & PAIR ? pairs_requests() : traits & MESSAGES ? 2 * DIRECTIONS : point.rotating ? size : 1;
 }
 
 static void release(void) {
@@ -166,13 +171,17 @@ static void release(void) {
 
 /* Makes the persistent requests, or calls once: an operation that fails does it here, on every rank. */
 static bool prepare(void) {
-    MPI_Request *made = requests = malloc(sizeof *requests * (size_t)(size + 2 * DIRECTIONS));
+    if (point.operation->traits & PAIR)
+        pairs_prepare();
+    MPI_Request *made = requests = malloc(sizeof *requests * (size_t)(size + request_count()));
     for (int k = 0; k < request_count(); k++)
         requests[k] = MPI_REQUEST_NULL;
     operations_prepare();
     if (point.operation->traits & NEIGHBORS)
         neighbors_prepare();
-    if (point.operation->traits & MESSAGES) {
+    if (point.operation->traits & PAIR) {
+        fault = point.lifetime == PERSISTENT ? pairs_make(requests) : pairs_loop(1, requests);
+    } else if (point.operation->traits & MESSAGES) {
         fault = messages_begin(point.lifetime, requests);
         if (point.lifetime == NONBLOCKING)
             fault |= MPI_Waitall(2 * DIRECTIONS, requests, MPI_STATUSES_IGNORE);
@@ -204,12 +213,14 @@ static long checked(void) {
         int iterations = (point.rotating ? size : 1) + batch % 3, last_root = 0;
         for (int i = 1; i < iterations; i++)
             last_root = next_root(last_root);
-        operation_fill(batch);
+        point.operation->traits & PAIR ? pairs_fill(batch) : operation_fill(batch);
         MPI_Barrier(MPI_COMM_WORLD);
         double came = now();
         loop(iterations);
         double left = now();
-        wrong += point.id == BARRIER ? left < last_entry(came) : operation_wrong(batch, last_root);
+        wrong += point.operation->traits & PAIR ? pairs_wrong(batch)
+                 : point.id == BARRIER          ? left < last_entry(came)
+                                                : operation_wrong(batch, last_root);
     }
     MPI_Allreduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     return all;
@@ -224,11 +235,11 @@ static void print_time(void) {
     double times[MOST_BATCHES], spent = 0;
     int done = 0;
     long iterations = calibrate(&spent);
-    double before = line_ns();
+    double before = line_ns(), parts = point.operation->traits & PAIR ? pairs_messages() : 1;
     while (done < batches && done < MOST_BATCHES && (done == 0 || spent * 1e3 < point_ms)) {
         MPI_Barrier(MPI_COMM_WORLD);
         double begin = now();
-        times[done++] = greatest(loop(iterations));
+        times[done++] = greatest(loop(iterations)) / parts;
         spent = greatest(spent + now() - begin);
     }
     double after = line_ns();

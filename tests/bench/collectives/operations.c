@@ -33,6 +33,8 @@ const struct operation operations[OPERATIONS] = {
     [HALO_MESSAGES] = {"halo_messages", NEIGHBORS | ONE_GROUP | SENDS_EACH | RECEIVES_EACH | MESSAGES},
     [FIELD_ALLTOALLW] = {"field_alltoallw", NEIGHBORS | ONE_GROUP | SENDS_EACH | RECEIVES_EACH | FIELD},
     [FIELD_MESSAGES] = {"field_messages", NEIGHBORS | ONE_GROUP | SENDS_EACH | RECEIVES_EACH | FIELD | MESSAGES},
+    [PING_PONG] = {"pingpong", PAIR},
+    [WINDOWED] = {"window", PAIR},
 };
 
 int from_counts[MAX_BLOCKS], from_places[MAX_BLOCKS], into_counts[MAX_BLOCKS], into_places[MAX_BLOCKS];
