@@ -52,6 +52,7 @@ VARIANTS = {
     "openmpi": {
         "fit": {
             "ucx": (["--bind-to", "core", *UCX], {"UCX_TLS": "self,sm"}),
+            "sm": (["--bind-to", "core", *SM], {}),
             "sm-nocma": (["--bind-to", "core", *SM, "--mca", "smsc", "^cma"], {}),
         },
         "over": {

@@ -1,10 +1,25 @@
-//! The benchmark of collectives in `tests/bench`, looking at the data rather than at the clock.
+//! The benchmark of collectives in `tests/bench`: beside peers, against the aims; or looking at data, not at the clock.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
 use crate::Outcome;
-use crate::cargo::{succeed, workspace_root};
+use crate::cargo::{succeed, target_directory, workspace_root};
+use crate::install;
+
+/// `cargo xtask bench`: measures this workspace beside peers, `mpich=PREFIX` and the like, and prints what `targets.py`
+/// says of the aims.
+pub fn run(arguments: impl Iterator<Item = OsString>) -> Outcome {
+    let prefix = target_directory()?.join("bench");
+    install::run(&prefix, false)?;
+    let mut ours = OsString::from("oxmpi=");
+    ours.push(&prefix);
+    let program = workspace_root().join("tests/bench/targets.py");
+    // Cargo's search path for libraries would hide the installed one.
+    let mut command = Command::new("python3");
+    succeed(command.env_remove("LD_LIBRARY_PATH").arg(program).args(arguments).arg(ours))
+}
 
 /// Ranks, and whether they are one group or the two halves are two.
 const RUNS: [(u32, &[&str]); 6] =

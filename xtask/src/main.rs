@@ -1,4 +1,4 @@
-//! Chores of the workspace: `cargo xtask ci|counts|demo|generate|install|symbols|test|tidy`.
+//! Chores of the workspace: `cargo xtask bench|ci|counts|demo|generate|install|symbols|test|tidy`.
 //!
 //! Everything a machine can check about the sources is checked here; nothing here ends up in a library.
 
@@ -23,6 +23,9 @@ mod wrappers;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
+  bench NAME=PREFIX ... [OPTION ...]
+                                   measure this beside mpich, openmpi and intel, and compare with the
+                                   aims; options are those of tests/bench/targets.py
   ci [STEP ...]                    everything that must pass before a commit, or only these steps
   counts [--record]                compare the instructions of short calls with their record, or make it
   demo                             build everything and solve a linear system on 4 ranks, in C and in Rust
@@ -57,6 +60,9 @@ fn run(mut arguments: lexopt::Parser) -> Outcome {
         }
         Some(other) => return Err(other.unexpected().into()),
     };
+    if command == "bench" {
+        return bench::run(arguments.raw_args()?);
+    }
     let mut options = Options::default();
     while let Some(argument) = arguments.next()? {
         match (command.as_str(), argument) {
