@@ -92,16 +92,28 @@ class Implementation:
 
     def __init__(self, name, prefixes, where):
         self.name, self.prefix, self.skip = name, prefixes[name], []
-        self.program = os.path.join(where, name)
+        self.where = where
         self.environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        command = [f"{self.prefix}/bin/mpicc"]
-        if name == "intel" and not os.path.exists(command[0]):
+        self.compiler = [f"{self.prefix}/bin/mpicc"]
+        if name == "intel" and not os.path.exists(self.compiler[0]):
             library = ["-L" + f"{self.prefix}/lib", "-l:libmpi.so.12", "-Wl,--allow-shlib-undefined"]
-            command = ["cc", "-I" + f"{prefixes['mpich']}/include", *library]
+            self.compiler = ["cc", "-I" + f"{prefixes['mpich']}/include", *library]
             self.environment |= {"I_MPI_ROOT": self.prefix, "LD_LIBRARY_PATH": f"{self.prefix}/lib"}
         folder = os.path.join(HERE, "collectives")
         sources = [os.path.join(folder, file) for file in os.listdir(folder) if file.endswith(".c")]
-        subprocess.run([command[0], "-std=c99", "-O2", *sources, "-o", self.program, *command[1:]], check=True)
+        self.program = self.compile("collectives", sources)
+
+    def compile(self, what, sources):
+        program = os.path.join(self.where, f"{self.name}-{what}")
+        compiler, *libraries = self.compiler
+        subprocess.run([compiler, "-std=c99", "-O2", *sources, "-o", program, *libraries], check=True)
+        return program
+
+    def command(self, variant, ranks, program, tag=""):
+        """What starts a program, and its environment, with something that tells its processes."""
+        options, environment = variant
+        environment = {**os.environ, **self.environment, **environment, "COLLECTIVES_RUN": tag}
+        return [f"{self.prefix}/bin/mpiexec", *options, "-n", str(ranks), *program], environment
 
     def run(self, variant, ranks, program_arguments, patience_s):
         """The points of a run; what stops one is skipped from then on, and the run begun again behind it."""
@@ -120,15 +132,12 @@ class Implementation:
 
     def launch(self, variant, ranks, program_arguments, done, patience_s):
         """Points that came to an end, and the one that did not, if any."""
-        options, environment = variant
         skip = [*self.skip, *done]
         if "--skip" in program_arguments:
             skip.append(program_arguments[program_arguments.index("--skip") + 1])
         program_arguments = [*program_arguments, "--skip", ",".join(skip)]
-        tag = "COLLECTIVES_RUN=" + uuid.uuid4().hex
-        environment = {**os.environ, **self.environment, **environment, **dict([tag.split("=")])}
-        command = [f"{self.prefix}/bin/mpiexec", *options, "-n", str(ranks), *RANK, self.program]
-        command += program_arguments
+        tag = uuid.uuid4().hex
+        command, environment = self.command(variant, ranks, [*RANK, self.program, *program_arguments], tag)
         with tempfile.TemporaryFile("w+") as errors:
             process = subprocess.Popen(
                 command,
@@ -149,7 +158,7 @@ class Implementation:
         points = [json.loads(line) for line in lines if line.endswith("}")]
         started = [json.loads(line.split(',"wrong"')[0] + "}") for line in lines[-1:] if not line.endswith("}")]
         if code != 0 and not points and not started:
-            raise SystemExit(f"{' '.join(command)}: {code}\n{tail}")
+            print(f"# {' '.join(command)}: {code}\n{tail}", file=sys.stderr, flush=True)
         return points, started[0] if started else None
 
 

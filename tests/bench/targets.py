@@ -6,7 +6,7 @@
 
 NAME is one of oxmpi, mpich, openmpi and intel, as for collectives.py, which this is made of: implementations take turns,
 each peer stands at its best variant, and near and far processors are reported apart. Run it under `nice -n -20` on a
-machine that does nothing else; all of it takes some two hours, `--only NAME,NAME` parts of it, and what `--out` has
+machine that does nothing else; all of it takes about an hour, `--only NAME,NAME` parts of it, and what `--out` has
 written of earlier parts is shown along by `--show`.
 
 A ratio is the best peer's time in a lifetime over ours in the same: above 1 we are the faster. A cell is an operation,
@@ -21,6 +21,7 @@ import statistics
 from collections import defaultdict
 
 import collectives
+import edges
 import pictures
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -90,15 +91,15 @@ class Cell:
         return f"{operation}{' rotating' if root == 'rotating' else ''} {size} B ({self.setting}) {self.ratio:.2f}"
 
 
-def measure(arguments):
-    points = []
-    for setting in arguments.only or SETTINGS:
-        ranks, options = SETTINGS[setting]
-        run = argparse.Namespace(
-            np=ranks, rounds=arguments.rounds, patience=arguments.patience, implementations=arguments.implementations
-        )
-        points += [{"setting": setting, **point} for point in collectives.measure(run, [*options, *SHORT])]
-    return points
+def measure(setting, arguments):
+    """The points of a setting."""
+    if setting == "edges":
+        prefixes = dict(item.split("=", 1) for item in arguments.implementations)
+        points = edges.measure(prefixes, arguments.rounds)
+    else:
+        arguments.np, options = SETTINGS[setting]
+        points = collectives.measure(arguments, [*options, *SHORT])
+    return [{"setting": setting, **point} for point in points]
 
 
 def by_rounds(points):
@@ -181,16 +182,28 @@ def slower_than_blocking(times, state):
 
 
 def report(points, folder):
+    apart = [point for point in points if point["setting"] == "edges"]
+    points = [point for point in points if point["setting"] != "edges"]
     times = by_rounds(points)
-    for state in sorted({key[0] for key in times}):
+    for state in sorted({key[0] for key in times} or {""}):
         print(f"\n## Against the aims{state}\n")
         falls_short = print_aims(times, state)
         slower = list(slower_than_blocking(times, state))
         print(f"\nPersistent slower than blocking: {', '.join(map(str, slower)) or 'nowhere'}.\n")
         for what, cell in sorted(falls_short, key=lambda pair: pair[1].ratio):
             print(f"- {what}: {cell}")
+        edges.report(apart, OURS, shortest(times, state))
         if folder:
             draw(times, state, folder)
+
+
+def shortest(times, state):
+    """(operation, ranks, lifetime) -> our microseconds of 8 B."""
+    return {
+        (row[0], SETTINGS[setting][0], lifetime): statistics.median(best(by_name[OURS]).values())
+        for (at, setting, row, lifetime), by_name in times.items()
+        if at == state and setting in PLAIN and row[3] == 8 and row[1] != "rotating" and OURS in by_name
+    }
 
 
 def draw(times, state, folder):
@@ -212,7 +225,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--patience", type=float, default=30, help="seconds without a point after which a run hangs")
-    parser.add_argument("--only", type=lambda text: text.split(","), help=f"of {', '.join(SETTINGS)}")
+    parser.add_argument("--only", type=lambda text: text.split(","), help=f"of {', '.join(SETTINGS)}, edges")
     parser.add_argument("--out", help="file to add the points to, one a line")
     parser.add_argument("--pictures", metavar="FOLDER", help="write SVGs there")
     parser.add_argument("--show", action="store_true", help="the arguments are files of points")
@@ -222,10 +235,13 @@ def main():
         lines = [line for file in arguments.implementations for line in open(file, encoding="utf-8")]
         points = list(map(json.loads, lines))
     else:
-        points = measure(arguments)
-        if arguments.out:
-            with open(arguments.out, "a", encoding="utf-8") as file:
-                file.writelines(json.dumps(point) + "\n" for point in points)
+        points = []
+        for setting in arguments.only or [*SETTINGS, "edges"]:
+            got = measure(setting, arguments)
+            points += got
+            if arguments.out:
+                with open(arguments.out, "a", encoding="utf-8") as file:
+                    file.writelines(json.dumps(point) + "\n" for point in got)
     report(points, arguments.pictures)
 
 
