@@ -101,6 +101,29 @@ static void beside_others(MPI_Comm comm, int sort) {
     discard(&before);
 }
 
+/* A rank beside the root names no operation, and may not know which one the others try with it.
+   MPI-5.0: Collective Communication, Specifics for Inter-Communicator Collective Operations. */
+static void beside_a_root(MPI_Comm comm) {
+    /* So long that a trial has few runs, and what was called in the last ones is still known. */
+    enum { ELEMENTS = 1 << 18 };
+    static int in[ELEMENTS], out[ELEMENTS];
+    MPI_Request request;
+    MPI_Info info = info_of("measure");
+    Collective it = collective(comm, REDUCE, 1, 0);
+    MPI_Op op = it.is_beside_root ? MPI_OP_NULL : MPI_MAX;
+    OK(MPI_Reduce_init(in, out, ELEMENTS, MPI_INT, op, it.root_argument, comm, info, &request));
+    OK(MPI_Barrier(comm));
+    for (int i = 0; i < ELEMENTS; i++)
+        in[i] = rank + i;
+    OK(MPI_Start(&request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    for (int i = 0; i < ELEMENTS && it.is_root; i++)
+        EQUAL(out[i], it.worlds[it.peers - 1] + i);
+    OK(MPI_Request_free(&request));
+    OK(MPI_Info_free(&info));
+    discard(&it);
+}
+
 /* An operation of the program's is never called when nothing has been started. */
 static int calls;
 
@@ -179,6 +202,7 @@ int main(int argc, char **argv) {
             some_wishes(comms[k], sort, sort % 5 ? 90 : LONG / size, sort + k);
         beside_others(comms[sort % made], sort);
     }
+    beside_a_root(comms[made - 1]);
     with_own_operation();
     with_other_buffers();
     free_comms(comms, made);

@@ -109,10 +109,11 @@ impl Call {
     pub const UNKNOWN: Self = Self { bits: 0, known: 0 };
 
     /// A constructor of communicators.
-    pub const CONSTRUCTOR: Self = Self::of_kind(CONSTRUCTOR);
+    pub const CONSTRUCTOR: Self = Self::of_kind(CONSTRUCTOR).known_in_part();
 
-    /// The initialisation of a persistent collective.
-    pub const PREPARATION: Self = Self::of_kind(PREPARATION);
+    /// The initialisation of a persistent collective. What is run on the way may combine something: by which operation,
+    /// a rank beside the root does not know.
+    pub const PREPARATION: Self = Self::of_kind(PREPARATION).known_in_part();
 
     /// A collective, by its persistent form, without root and lengths.
     ///
@@ -150,9 +151,10 @@ impl Call {
         Self { bits: UNIT.put(self.bits, code), ..self }
     }
 
-    /// Of a collective between two groups with a root, which not all ranks are told.
+    /// As one of which all ranks know what it is, and not the arguments: of a collective between two groups with a root,
+    /// or what sets something up.
     #[must_use]
-    pub fn known_in_part(self) -> Self {
+    pub const fn known_in_part(self) -> Self {
         Self { known: KIND.mask() | LIFETIME.mask(), ..self }
     }
 
@@ -230,7 +232,7 @@ impl Called {
         if differs(KIND) || differs(LIFETIME) {
             return Some(ErrorClass::Other);
         }
-        if [self, other].map(|called| ROOT.of(called.0)).contains(&BESIDE_ROOT) {
+        if self.sets_up() || [self, other].map(|called| ROOT.of(called.0)).contains(&BESIDE_ROOT) {
             return None;
         }
         let rest = [
@@ -310,6 +312,8 @@ const RECENT: u64 = (1 << KIND.at) - 1;
 
 #[cfg(test)]
 mod tests {
+    use oxmpi_base::{BasicType, ReduceOp};
+
     use super::*;
 
     fn bcast(root: u32, bytes: u64) -> Called {
@@ -343,6 +347,17 @@ mod tests {
         assert_eq!(first.conflict(second), None);
         assert_eq!(second.conflict(first), None);
         assert_eq!(beside.hashed(first, 7), root.hashed(second, 7));
+    }
+
+    #[test]
+    fn what_is_combined_on_the_way_is_no_part_of_a_preparation() {
+        let sum = Reducer::predefined(ReduceOp::Sum, BasicType::Int).expect("it is defined");
+        let call = Call::PREPARATION;
+        let [first, second] = [None, Some(&sum)].map(|reducer| call.begun(Lifetime::Blocking, reducer));
+        assert_eq!(first.conflict(second), None);
+        assert_eq!(call.hashed(first, 7), call.hashed(second, 7));
+        let constructor = Call::CONSTRUCTOR.begun(Lifetime::Blocking, None);
+        assert_eq!(first.conflict(constructor), Some(ErrorClass::Other));
     }
 
     #[test]
