@@ -173,12 +173,15 @@ static void conclude(const Operation *it, int round) {
     operations_run++;
 }
 
-/* Now and then a wish for the plan of a persistent operation, the same on all ranks. */
+/* Now and then wishes for the plan of a persistent operation: the same on all ranks, or each rank's own. */
 static MPI_Info any_wish(const Operation *it) {
-    static const char *const wishes[] = {"measure", "estimate", "binomial", "node-flat"};
-    static MPI_Info infos[sizeof wishes / sizeof *wishes];
-    uint64_t drawn = mix(it->key) % 40;
-    if (drawn >= sizeof wishes / sizeof *wishes)
+    static const char *const wishes[] = {"measure", "estimate", "binomial", "node-flat", "lines", "messages"};
+    enum { WISHES = sizeof wishes / sizeof *wishes };
+    static MPI_Info infos[WISHES];
+    uint64_t drawn = mix(it->key) % (6 * WISHES);
+    if (drawn >= WISHES && drawn < 2 * WISHES)
+        drawn = (uint64_t)next(&own_dice, WISHES + 2);
+    if (drawn >= WISHES)
         return MPI_INFO_NULL;
     if (infos[drawn] == 0) {
         must(MPI_Info_create(&infos[drawn]), NULL, "MPI_Info_create");
