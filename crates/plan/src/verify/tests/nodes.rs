@@ -1,10 +1,11 @@
 //! Algorithms of several nodes, over maps of all kinds.
 //!
 //! For each number of ranks there are all regular maps and twenty that follow no rule. Each test verifies a share of
-//! them, which changes with the commit and is printed; `OXMPI_MAPS=all` asks for all of them, under all
-//! conditions, and `OXMPI_MAPS=3` for share 3.
+//! them, which changes with the commit and is printed; `OXMPI_MAPS=3` asks for share 3, `OXMPI_MAPS=all` for all of
+//! them, under all conditions, and `OXMPI_MAPS=all:3` for share 3 of that.
 
 use std::env;
+use std::fmt;
 use std::io::{self, Write as _};
 use std::ops::RangeInclusive;
 use std::process::Command;
@@ -42,21 +43,47 @@ fn maps(ranks: u32, share: Option<u64>) -> impl Iterator<Item = (u64, Nodes)> {
     let regular = (2..ranks).map(|per_node| Nodes::Regular { per_node });
     let irregular = (0..IRREGULAR).map(move |number| irregular(ranks, number));
     let all = (0..).zip(regular.chain(irregular));
-    all.filter(move |(number, _)| {
-        share.is_none_or(|share| mix(*number, ranks.into()) % SHARES == share % SHARES)
-    })
+    all.filter(move |(number, _)| share.is_none_or(|share| mix(*number, ranks.into()) % SHARES == share))
 }
 
-/// The share asked for; `None` for all.
-fn share() -> Option<u64> {
-    let commit = || {
-        let output = Command::new("git").args(["rev-parse", "--short=7", "HEAD"]).output().ok()?;
-        u64::from_str_radix(str::from_utf8(&output.stdout).ok()?.trim().get(..7)?, 16).ok()
-    };
-    match env::var("OXMPI_MAPS").ok().as_deref() {
-        Some("all") => None,
-        Some(number) => Some(number.parse().expect("OXMPI_MAPS is `all` or the number of a share")),
-        None => Some(commit().unwrap_or(0) % SHARES),
+/// What is asked for.
+#[derive(Clone, Copy)]
+struct Asked {
+    /// `None` for all.
+    share: Option<u64>,
+    /// Of each map: all lengths, roots and kinds of operations, under all conditions; or some.
+    is_thorough: bool,
+}
+
+impl Asked {
+    fn read() -> Self {
+        let commit = || {
+            let output = Command::new("git").args(["rev-parse", "--short=7", "HEAD"]).output().ok()?;
+            u64::from_str_radix(str::from_utf8(&output.stdout).ok()?.trim().get(..7)?, 16).ok()
+        };
+        let number = |text: &str| -> u64 {
+            text.parse().expect("OXMPI_MAPS is `all`, the number of a share, or one after `all:`")
+        };
+        let asked = env::var("OXMPI_MAPS").ok();
+        let (share, is_thorough) = match asked.as_deref() {
+            None => (Some(commit().unwrap_or(0)), false),
+            Some("all") => (None, true),
+            Some(text) => match text.strip_prefix("all:") {
+                Some(share) => (Some(number(share)), true),
+                None => (Some(number(text)), false),
+            },
+        };
+        Self { share: share.map(|share| share % SHARES), is_thorough }
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.share {
+            Some(share) => write!(f, "share {share} of {SHARES}")?,
+            None => f.write_str("all shares")?,
+        }
+        f.write_str(if self.is_thorough { ", under all conditions" } else { "" })
     }
 }
 
@@ -124,14 +151,14 @@ fn check(shape: &Shape, all: bool, number: u64) {
 
 /// Verifies this run's share of the maps of these numbers of ranks.
 fn check_maps(ranks: RangeInclusive<u32>) {
-    let share = share();
+    let asked = Asked::read();
     // Past the capture of the test's output, which is shown for failures only.
-    let name = share.map_or("all".to_owned(), |share| format!("{share} of {SHARES}"));
-    let _ = writeln!(io::stderr(), "maps of {ranks:?} ranks: share {name}");
+    let _ = writeln!(io::stderr(), "maps of {ranks:?} ranks: {asked}");
     for ranks in ranks {
-        for (number, nodes) in maps(ranks, share) {
+        for (number, nodes) in maps(ranks, asked.share) {
             let number = mix(number, ranks.into());
-            for_each_case(ranks, nodes, share.map(|_| number), |shape| check(shape, share.is_none(), number));
+            let chosen = (!asked.is_thorough).then_some(number);
+            for_each_case(ranks, nodes, chosen, |shape| check(shape, asked.is_thorough, number));
         }
     }
 }
