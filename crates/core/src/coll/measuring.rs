@@ -56,7 +56,9 @@ impl Process {
         candidates: &[Arc<Program>],
     ) -> Result<Measured> {
         let is_user = operation.binding.reducer.as_ref().is_some_and(|reducer| reducer.is_user());
-        let stand_in = if is_user { None } else { StandIn::take(self.enter().pool(), operation) };
+        let scratch_bytes = candidates.iter().map(|candidate| candidate.scratch_bytes);
+        let stand_in =
+            if is_user { None } else { StandIn::take(self.enter().pool(), operation, scratch_bytes) };
         let trials: Vec<Operation> = stand_in
             .iter()
             .flat_map(|stand_in| candidates.iter().map(|candidate| trial(operation, stand_in, candidate)))

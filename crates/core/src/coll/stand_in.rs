@@ -23,14 +23,19 @@ const MOST_BYTES: u64 = 64 << 20;
 const PAGE: usize = 4096;
 
 impl StandIn {
-    /// For the buffers of `operation`, if they are not too long and there is memory.
-    pub(super) fn take(pool: &mut Pool, operation: &Operation) -> Option<Self> {
+    /// For the buffers of `operation`, if they are not too long and there is memory, also for runs that need so much of
+    /// their own, one after the other.
+    pub(super) fn take(
+        pool: &mut Pool,
+        operation: &Operation,
+        scratch_bytes: impl IntoIterator<Item = u64>,
+    ) -> Option<Self> {
         let Binding { send, recv, .. } = &operation.binding;
         if send.bytes().saturating_add(recv.bytes()) > MOST_BYTES || !has_room(Growth::Within) {
             return None;
         }
         let mut all = Self { taken: Vec::new(), send: Buffer::EMPTY, recv: Buffer::EMPTY };
-        let is_there = all.fill(pool, send, recv);
+        let is_there = all.fill(pool, send, recv).and_then(|()| make_room(pool, scratch_bytes));
         if is_there.is_none() {
             all.give_back(pool);
             return None;
@@ -77,6 +82,15 @@ impl StandIn {
     }
 }
 
+/// Lets the pool have what runs take of it, which ask for memory that there must be.
+fn make_room(pool: &mut Pool, scratch_bytes: impl IntoIterator<Item = u64>) -> Option<()> {
+    for bytes in scratch_bytes {
+        let taken = pool.try_take(usize::try_from(bytes).ok()?)?;
+        pool.give(taken);
+    }
+    Some(())
+}
+
 /// Where `part` lies in `whole`, if it does.
 fn offset_in(whole: &Buffer, part: &Buffer) -> Option<usize> {
     let [whole, part] = [whole.as_dense()?, part.as_dense()?];
@@ -101,7 +115,7 @@ mod tests {
         let (recv, send) = (memory.part(100, 3 * PAGE), memory.part(100 + PAGE, 77));
         memory.write(&[7; 5 * PAGE]);
         let operation = operation(Buffer::dense(send), Buffer::dense(recv));
-        let stand_in = StandIn::take(&mut pool, &operation).expect("there is memory");
+        let stand_in = StandIn::take(&mut pool, &operation, [0, 5000]).expect("there is memory");
         let binding = stand_in.bind(&operation);
         let [from, into] = [&binding.send, &binding.recv].map(|buffer| buffer.as_dense().expect("one piece"));
         assert_eq!((into.len(), into.as_ptr().addr() % PAGE), (3 * PAGE, 100));
@@ -115,11 +129,24 @@ mod tests {
     }
 
     #[test]
+    fn where_a_run_would_find_no_memory_nothing_is_tried() {
+        let mut pool = Pool::default();
+        let memory = pool.take(100);
+        let operation = operation(Buffer::EMPTY, Buffer::dense(*memory));
+        let used = pool.used_bytes();
+        for too_much in [1 << 62, u64::MAX] {
+            assert!(StandIn::take(&mut pool, &operation, [100, too_much]).is_none());
+            assert_eq!(pool.used_bytes(), used, "what was taken has gone back");
+        }
+        pool.give(memory);
+    }
+
+    #[test]
     fn what_is_too_long_is_not_tried() {
         let mut pool = Pool::default();
         let memory = pool.take(MOST_BYTES as usize + 1);
         let operation = operation(Buffer::EMPTY, Buffer::dense(*memory));
-        assert!(StandIn::take(&mut pool, &operation).is_none());
+        assert!(StandIn::take(&mut pool, &operation, []).is_none());
         pool.give(memory);
     }
 }
