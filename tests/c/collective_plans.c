@@ -154,6 +154,23 @@ static void with_own_operation(void) {
     OK(MPI_Info_free(&info));
 }
 
+/* A rank whose block from another one is longer than it expects fails, and lets the others try what they have. */
+static void with_a_wrong_length(void) {
+    int in[16] = {0}, out[16], counts[16], expected[16], places[16];
+    MPI_Request request;
+    MPI_Info info = info_of("measure");
+    for (int r = 0; r < size; r++)
+        counts[r] = r + 1, expected[r] = rank + 1, places[r] = 0;
+    counts[size - 1] += size > 1 && rank == 0;
+    int code = MPI_Alltoallv_init(in, counts, places, MPI_INT, out, expected, places, MPI_INT, MPI_COMM_WORLD, info,
+                                  &request);
+    EQUAL(class_of(code), size > 1 && rank == size - 1 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (code == MPI_SUCCESS)
+        OK(MPI_Request_free(&request));
+    OK(MPI_Info_free(&info));
+}
+
 /* With gaps, and where sent is what is received, and of so many bytes that nothing is measured. */
 static void with_other_buffers(void) {
     enum { ELEMENTS = 500, BYTES = 70 << 20 };
@@ -204,6 +221,7 @@ int main(int argc, char **argv) {
     }
     beside_a_root(comms[made - 1]);
     with_own_operation();
+    with_a_wrong_length();
     with_other_buffers();
     free_comms(comms, made);
     return end();

@@ -143,8 +143,10 @@ impl Process {
                 Ok(Choice { plan, reason: Reason::Estimated, is_prepared: true })
             }
             Agreement::Measure => {
-                let candidates = self.plans_among(comm, operation, known)?;
-                let measured = self.measure(comm, operation, &candidates)?;
+                let candidates = self.plans_among(comm, operation, known);
+                // Who fails has nothing to try, and so lets the others go on.
+                let measured = self.measure(comm, operation, candidates.as_deref().unwrap_or_default());
+                let (candidates, measured) = (candidates?, measured?);
                 // Who is beside the root has nothing else to do in any of them.
                 let plan = Arc::clone(candidates.get(measured.best).unwrap_or(&candidates[0]));
                 let is_prepared = serves_all || measured.best == 0;
