@@ -76,7 +76,8 @@ impl Process {
         }))
     }
 
-    /// The plans by all admissible algorithms, that of [`Process::plan_among`] first. Collective.
+    /// The plans by all admissible algorithms, that of [`Process::plan_among`] first; alone where nobody has anything
+    /// for another rank. Collective.
     ///
     /// # Errors
     /// As [`Process::plan_among`].
@@ -89,6 +90,9 @@ impl Process {
         let Some(Irregular::Lengths { function, lengths, form }) = operation.irregular.as_deref() else {
             return Ok(self.enter().programs(comm, operation));
         };
+        if known.longest == 0 {
+            return Ok(vec![self.plan_among(comm, operation, known)?]);
+        }
         let case = known.equal.and_then(|bytes| form.regular(lengths, comm, bytes));
         let mut all = case.map_or(Vec::new(), |case| self.enter().programs_of_regular(comm, &case));
         let pattern = (form.pattern)(lengths, comm);

@@ -89,3 +89,18 @@ fn what_is_named_is_bound_and_what_is_measured_is_a_candidate() {
         assert_eq!(bind("none-such"), bind("estimate"));
     });
 }
+
+#[test]
+fn where_nobody_has_anything_for_another_there_is_nothing_to_choose() {
+    run(3, 61, |rank| {
+        let (comm, mpi) = (rank.world(), rank.mpi());
+        for text in ["messages", "lines", "measure"] {
+            let case = Case { kind: super::collectives::Kind::Allgatherv, root: 0, count: 0 }.bind(comm);
+            let operation = case.operation(rank, comm);
+            let wish = mpi.wish(comm, &operation, text);
+            let key = mpi.persistent(comm, operation, wish).expect("all prepare the same");
+            assert_eq!(mpi.algorithm(key), None, "{text}");
+            mpi.request_free(key).expect("it is inactive");
+        }
+    });
+}
