@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 const CALLS: [(&str, &[&str]); 7] = [
     (env!("CARGO_BIN_EXE_oxmpi"), &["--help"]),
     (env!("CARGO_BIN_EXE_oxmpi"), &["info", "--functions"]),
-    (env!("CARGO_BIN_EXE_oxmpi"), &["plan", "allgather", "-n", "64"]),
+    (env!("CARGO_BIN_EXE_oxmpi"), &["plan", "allgather", "-n", "64", "--rank", "all"]),
     (env!("CARGO_BIN_EXE_oxmpi"), &["--manual", "man"]),
     (env!("CARGO_BIN_EXE_mpicc"), &["-help"]),
     (env!("CARGO_BIN_EXE_mpicc"), &["-show"]),
@@ -61,12 +61,33 @@ fn a_compiler_whose_name_is_no_text_is_named_in_the_error() {
 fn plans_of_many_ranks_are_printed_as_they_are_made() {
     // All of them are terabytes; the first ones come at once.
     let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
-    command.args(["plan", "alltoall", "-n", "20000"]).stdout(Stdio::piped());
+    command.args(["plan", "alltoall", "-n", "20000", "--rank", "all"]).stdout(Stdio::piped());
     let mut child = command.spawn().expect("it is built");
     let mut begin = [0; 100];
     std::io::Read::read_exact(child.stdout.as_mut().expect("it is piped"), &mut begin).expect("output");
     drop(child.stdout.take());
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn of_many_ranks_the_first_plans_begin_and_all_are_there_for_who_asks() {
+    let said = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
+        let output = command.arg("plan").args(arguments).output().expect("it is built");
+        String::from_utf8([output.stdout, output.stderr].concat()).expect("text")
+    };
+    let few = said(&["alltoall", "-n", "16"]);
+    assert!(few.contains("\nrank 15: ") && !few.contains("more"), "{few}");
+    let many = said(&["alltoall", "-n", "10000"]);
+    assert!(many.contains("\nrank 3: ") && !many.contains("\nrank 4: "), "{many}");
+    assert!(many.contains("\n9996 more ranks: --rank R prints") && many.lines().count() < 150, "{many}");
+    let between = said(&["barrier", "--groups", "10x10"]);
+    assert!(between.contains("\nrank 3, 3 of the first group") && between.contains("\n16 more"), "{between}");
+    let all = said(&["barrier", "-n", "40", "--rank", "all"]);
+    assert!(all.contains("\nrank 39: ") && !all.contains("more"), "{all}");
+    assert!(said(&["barrier", "-n", "40", "--rank", "39"]).contains("\nrank 39: "));
+    assert!(said(&["barrier", "-n", "40", "--rank", "40"]).contains("--rank 40 is not below"));
+    assert!(said(&["barrier", "-n", "40", "--rank", "some"]).contains("not 'some'"));
 }
 
 #[test]

@@ -64,7 +64,11 @@ pub const PLAN: Manual<'static> = Manual {
         Entry::new(&["unit"], &["BYTES"], "bytes of an element (default 8)"),
         Entry::new(&["bytes"], &["BYTES"], "the same in bytes"),
         Entry::new(&["root"], &["R"], "the root, of a collective that has one (default 0)"),
-        Entry::new(&["rank"], &["R"], "the plan of this rank only"),
+        Entry::new(
+            &["rank"],
+            &["R"],
+            "the plan of this rank only, or those of `all`; if there are more than 16, how those of the first 4 begin",
+        ),
         Entry::new(&["algorithm"], &["NAME"], "this algorithm instead of the one that would be taken"),
         Entry::new(
             &["algorithms"],

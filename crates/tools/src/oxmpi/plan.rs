@@ -7,8 +7,8 @@ mod simulate;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use lexopt::Parser;
 use oxmpi_plan::{
@@ -31,7 +31,7 @@ struct Request {
     count: u64,
     unit: u32,
     root: u32,
-    rank: Option<u32>,
+    whose: Option<Whose>,
     algorithm: Option<String>,
     algorithms: Option<String>,
     in_place: bool,
@@ -46,6 +46,18 @@ struct Request {
     svg: Option<PathBuf>,
     goal: Option<PathBuf>,
 }
+
+/// Whose plans are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    All,
+    One(u32),
+}
+
+/// Of more ranks than these the first ones' plans are printed, and of these as many lines, if it is not said whose.
+const MANY: u32 = 16;
+const FIRST: u32 = 4;
+const LINES: usize = 20;
 
 /// What is said of plans that are right.
 const RIGHT: &str = "checked: the result is right under all conditions tried";
@@ -64,7 +76,7 @@ pub fn run(parser: Parser, out: &mut dyn Write) -> Outcome {
     }
     let shape = request.shape()?;
     let algorithm = algorithm(&request, &shape)?;
-    let ranks = ranks_to_show(request.rank, shape.ranks)?;
+    request.check_rank()?;
     let plan = |rank| algorithm.plan(&shape, rank, request.in_place);
     let plans = || -> Vec<Plan> { (0..shape.ranks).map(plan).collect() };
     if let Some(file) = &request.svg {
@@ -76,13 +88,7 @@ pub fn run(parser: Parser, out: &mut dyn Write) -> Outcome {
         let verdict = verify::verify(&shape, &in_place, &plans(), 0);
         writeln!(out, "{}", verdict.map_or_else(|flaw| flaw.to_string(), |()| RIGHT.to_owned()))?;
     }
-    if request.why && request.rank.is_none() {
-        return Ok(());
-    }
-    for rank in ranks {
-        write!(out, "\nrank {rank}: {}", plan(rank))?;
-    }
-    Ok(())
+    print_plans(&request, |rank| format!("rank {rank}"), plan, out)
 }
 
 impl Request {
@@ -97,7 +103,7 @@ impl Request {
             count: 1,
             unit: 8,
             root: 0,
-            rank: None,
+            whose: None,
             algorithm: None,
             algorithms: None,
             in_place: false,
@@ -121,7 +127,7 @@ impl Request {
                 Long("groups") => request.groups = Some(parser.value()?.parse()?),
                 Long("unit") => request.unit = options::number(&mut parser, "--unit")?,
                 Long("root") => request.root = options::number(&mut parser, "--root")?,
-                Long("rank") => request.rank = Some(options::number(&mut parser, "--rank")?),
+                Long("rank") => request.whose = Some(parser.value()?.parse()?),
                 Long("algorithm") => request.algorithm = Some(parser.value()?.string()?),
                 Long("algorithms") => request.algorithms = Some(parser.value()?.string()?),
                 Long("in-place") => request.in_place = true,
@@ -182,20 +188,63 @@ impl Request {
         Err(format!("{given}: a job can have 1 to {MAX_RANKS} ranks").into())
     }
 
+    fn check_rank(&self) -> Outcome {
+        match (self.whose, self.all_ranks()) {
+            (Some(Whose::One(rank)), ranks) if rank >= ranks => {
+                Err(format!("--rank {rank} is not below the number of ranks, {ranks}").into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Ranks of one group or of both.
     fn all_ranks(&self) -> u32 {
         self.groups.map_or(self.ranks, Groups::ranks)
     }
 }
 
-/// The rank that was asked for, or all.
-fn ranks_to_show(rank: Option<u32>, ranks: u32) -> Outcome<Range<u32>> {
-    match rank {
-        Some(rank) if rank >= ranks => {
-            Err(format!("--rank {rank} is not below the number of ranks, {ranks}").into())
+impl FromStr for Whose {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let one = || text.parse().map(Self::One).ok();
+        let whose = if text == "all" { Some(Self::All) } else { one() };
+        whose.ok_or_else(|| format!("--rank should be a number or `all`, not '{text}'"))
+    }
+}
+
+/// Prints the plans that are asked for; of many ranks, if none is named, how the first ones begin.
+fn print_plans(
+    request: &Request,
+    title: impl Fn(u32) -> String,
+    plan: impl Fn(u32) -> Plan,
+    out: &mut dyn Write,
+) -> Outcome {
+    let all = request.all_ranks();
+    let ranks = match request.whose {
+        None if request.why => return Ok(()),
+        None if all > MANY => {
+            for rank in 0..FIRST {
+                write!(out, "\n{}: {}", title(rank), beginning(&plan(rank).to_string()))?;
+            }
+            let rest = "--rank R prints the plan of rank R, --rank all those of all";
+            return Ok(writeln!(out, "\n{} more ranks: {rest}", all - FIRST)?);
         }
-        Some(rank) => Ok(rank..rank + 1),
-        None => Ok(0..ranks),
+        None | Some(Whose::All) => 0..all,
+        Some(Whose::One(rank)) => rank..rank + 1,
+    };
+    for rank in ranks {
+        write!(out, "\n{}: {}", title(rank), plan(rank))?;
+    }
+    Ok(())
+}
+
+/// The first lines of a text, and how many there are more.
+fn beginning(text: &str) -> String {
+    let (count, end) = (text.lines().count(), text.match_indices('\n').nth(LINES - 1));
+    match end {
+        Some((end, _)) if count > LINES => format!("{}\n... {} more\n", &text[..end], count - LINES),
+        _ => text.to_owned(),
     }
 }
 

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use oxmpi_plan::{Overview, Plan, svg_between, verify};
 
 use super::{
-    Request, algorithm, bytes_of, check_root, collective, draw_to, nodes_of, ranks_to_show, summary, unit_of,
+    Request, algorithm, bytes_of, check_root, collective, draw_to, nodes_of, print_plans, summary, unit_of,
 };
 use crate::Outcome;
 
@@ -53,7 +53,7 @@ pub fn run(request: &Request, groups: Groups, out: &mut dyn Write) -> Outcome {
     // As the root sees it: a rank beside it sees no lengths.
     let shape = overview.shape(overview.root);
     let algorithm = algorithm(request, &shape)?;
-    let ranks = ranks_to_show(request.rank, overview.ranks())?;
+    request.check_rank()?;
     let plan = |rank| overview.plan(algorithm, rank);
     let plans = || -> Vec<Plan> { (0..overview.ranks()).map(plan).collect() };
     if let Some(file) = &request.svg {
@@ -65,15 +65,12 @@ pub fn run(request: &Request, groups: Groups, out: &mut dyn Write) -> Outcome {
         let verdict = verify::verify_between(&overview, &plans(), 0);
         writeln!(out, "{}", verdict.map_or_else(|flaw| flaw.to_string(), |()| super::RIGHT.to_owned()))?;
     }
-    if request.why && request.rank.is_none() {
-        return Ok(());
-    }
-    for rank in ranks {
+    let title = |rank| {
         let (group, own) =
             if rank < groups.first { ("first", rank) } else { ("second", rank - groups.first) };
-        write!(out, "\nrank {rank}, {own} of the {group} group: {}", plan(rank))?;
-    }
-    Ok(())
+        format!("rank {rank}, {own} of the {group} group")
+    };
+    print_plans(request, title, plan, out)
 }
 
 fn overview(request: &Request, groups: Groups) -> Outcome<Overview> {
