@@ -65,6 +65,13 @@ impl<'a> Prices<'a> {
         Self { share: self.machine.ranks_of_core(workers).into(), ..*self }
     }
 
+    /// Prices of what ranks do for each other in turn, so that no core waits for long.
+    pub(crate) fn of_flow(&self, workers: u32) -> Self {
+        let cores = self.machine.cores;
+        let share = if cores == 0 { 1.0 } else { (f64::from(workers) / f64::from(cores)).max(1.0) };
+        Self { share, ..*self }
+    }
+
     /// The nodes that ranks are on.
     pub(crate) fn nodes(&self) -> u32 {
         self.nodes
@@ -135,6 +142,18 @@ impl<'a> Prices<'a> {
     /// The same along a chain of ranks, each of which waits for the one before: a core changes hands once, to the next.
     pub(crate) fn hop_of_chain(&self) -> Cost {
         if self.shared_cores().is_some() { self.handover() } else { self.hop() }
+    }
+
+    /// Until all ranks of a node, each of which waits for all others, have seen what these have posted: where they share
+    /// cores each gets one to post, and all but the last one get it once more.
+    pub(crate) fn hop_among_all(&self) -> Cost {
+        self.hop() + self.turns_again()
+    }
+
+    /// All turns but one of the ranks of a core: after the first round in which all wait for each other, each of them
+    /// must get its core once more.
+    pub(crate) fn turns_again(&self) -> Cost {
+        (self.share - 1.0) * self.handover()
     }
 
     /// Posting.
@@ -414,7 +433,7 @@ impl<'a> Prices<'a> {
         let across = f64::from(ranks - self.on_node);
         let rounds = |messages: f64| (messages / window).ceil();
         let work = inside * (self.sending(bytes) + self.receiving(bytes) + more);
-        let on_node = if inside > 0.0 { work + self.hop() } else { Cost::NONE };
+        let on_node = if inside > 0.0 { work + self.hop_among_all() } else { Cost::NONE };
         let cores = across * (2.0 * self.net_overhead() + more);
         let ends = 2.0 * self.net_overhead() + self.net_latency();
         let port = Cost::port(f64::from(self.on_node) * across * self.passage_ns(bytes));

@@ -203,8 +203,8 @@ mod tests {
         assert_eq!(name(64, 8), "node-tree");
     }
 
-    /// What is chosen among 2 to 8 ranks of a node, from which length on: found by measurements on two cores, with an
-    /// earlier model. Who changes the model must have measured.
+    /// What is chosen among 2 to 8 ranks of a node with two cores, from which length on: measured there, in medians of
+    /// some tens of jobs. Who changes the model must have measured.
     #[test]
     fn few_ranks_of_a_node_get_what_has_been_measured() {
         let flat = |_| "8 node-flat";
@@ -214,11 +214,12 @@ mod tests {
         check_choices(Collective::Gather, flat);
         check_choices(Collective::Allreduce, |ranks| match ranks {
             2 => "8 node-flat, 65536 node-sliced",
-            3 => "8 node-flat, 16384 node-sliced",
-            4 => "8 node-flat, 8192 node-sliced",
-            5 => "8 node-flat, 6144 node-sliced",
-            6 | 7 => "8 node-flat, 4096 node-sliced",
-            _ => "8 node-flat, 3072 node-sliced",
+            3 => "8 node-flat, 49152 node-sliced",
+            4 => "8 node-flat, 24576 node-sliced",
+            5 => "8 node-flat, 6144 node-tree, 49152 node-sliced",
+            6 => "8 node-flat, 6144 node-tree, 32768 node-sliced",
+            7 => "8 node-flat, 2048 node-tree, 49152 node-sliced",
+            _ => "8 node-flat, 1536 node-tree, 49152 node-sliced",
         });
         check_choices(Collective::Alltoall, |ranks| match ranks {
             2 => "8 node-flat",
@@ -228,17 +229,19 @@ mod tests {
             _ => "8 node-whole, 98304 pairwise",
         });
         check_choices(Collective::Reduce, |ranks| match ranks {
-            2 => "8 node-flat",
-            3 => "8 node-flat, 49152 node-sliced",
-            4 => "8 node-flat, 32768 node-sliced",
-            5..=7 => "8 node-flat, 24576 node-sliced",
-            _ => "8 node-flat, 16384 node-sliced",
+            2 | 3 => "8 node-flat",
+            4 => "8 node-flat, 262144 node-sliced",
+            5 => "8 node-flat, 1048576 node-sliced",
+            6 => "8 node-flat, 196608 node-sliced",
+            7 => "8 node-flat, 393216 node-sliced",
+            _ => "8 node-flat, 131072 node-sliced, 50331648 node-tree",
         });
         check_choices(Collective::Scan, |ranks| match ranks {
             2 => "8 node-flat, 786432 node-chain",
-            3 | 4 => "8 node-flat, 49152 node-chain",
-            5..=7 => "8 node-flat, 32768 node-chain",
-            _ => "8 node-flat, 24576 doubling, 49152 node-chain",
+            3 => "8 node-chain",
+            4 => "8 node-flat, 16384 node-chain",
+            5 | 7 => "8 node-flat, 8192 node-chain",
+            _ => "8 node-flat, 12288 node-chain",
         });
         check_choices(Collective::Scatter, |ranks| match ranks {
             2 => "8 node-flat",
@@ -250,13 +253,14 @@ mod tests {
     }
 
     fn check_choices(collective: Collective, expected: impl Fn(u32) -> &'static str) {
+        let overrides = Overrides::default().on(Machine { cores: 2, ..Machine::default() });
         for ranks in 2..=8 {
             let mut found: Vec<String> = Vec::new();
             for bytes in (3..26).flat_map(|power| [1 << power, 3 << power >> 1 & !7]) {
                 let bytes = if collective.info().moves_data() { bytes } else { 0 };
                 let unit = if collective.info().is_reduction() { 8 } else { 1 };
                 let shape = Shape { unit, ..Shape::of(collective, ranks, bytes) };
-                let name = select(&shape, &Overrides::default()).name();
+                let name = select(&shape, &overrides).name();
                 if found.last().is_none_or(|last| !last.ends_with(&format!(" {name}"))) {
                     found.push(format!("{} {name}", bytes.max(8)));
                 }

@@ -24,7 +24,7 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let peers = f64::from(shape.ranks - 1);
     let segment = segments.bytes.min(shape.bytes) as f64;
     let each = prices.post(segment) + prices.copy(segment) + peers * prices.pull(segment);
-    prices.hop() + segments.rounds() * each
+    prices.hop_among_all() + segments.rounds() * each
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

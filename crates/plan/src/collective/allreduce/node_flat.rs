@@ -16,7 +16,7 @@ fn admits(shape: &Shape) -> bool {
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
-    prices.post(bytes) + prices.hop() + f64::from(shape.ranks - 1) * prices.pull_reduce(bytes)
+    prices.post(bytes) + prices.hop_among_all() + f64::from(shape.ranks - 1) * prices.pull_reduce(bytes)
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

@@ -28,7 +28,7 @@ pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let slices = slices(shape).expect("admitted");
     let slice = slices.mean_bytes();
     let results = prices.post(slice) + f64::from(shape.ranks - 1) * prices.pull(slice);
-    2.0 * prices.hop() + slices.combine_cost(prices) + slices.segments as f64 * results
+    prices.hop_among_all() + prices.hop() + slices.combine_cost(prices) + slices.segments as f64 * results
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -29,7 +29,7 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
         let others = ((digits - 1.0) * another).beside(2.0 * digits * prices.copy(share));
         prices.shift(weight * (radix - 1), share) + others
     });
-    rounds + 2.0 * prices.copy(total)
+    rounds + prices.turns_again() + 2.0 * prices.copy(total)
 }
 
 /// The blocks of `ranks` whose number has this digit at the place of this weight: where runs of them begin and end.

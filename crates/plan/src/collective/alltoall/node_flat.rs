@@ -25,7 +25,7 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let segments = segments(shape).expect("admitted");
     let segment = segments.bytes.min(shape.bytes) as f64;
     let each = prices.post(segment) + prices.pull(segment);
-    prices.hop() + segments.rounds() * (f64::from(shape.ranks - 1) * each + prices.copy(segment))
+    prices.hop_among_all() + segments.rounds() * (f64::from(shape.ranks - 1) * each + prices.copy(segment))
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

@@ -16,7 +16,7 @@ fn admits(shape: &Shape) -> bool {
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
     let pulls = f64::from(shape.ranks - 1) * prices.pull(bytes);
-    prices.post(shape.total_bytes() as f64) + prices.copy(bytes) + prices.hop() + pulls
+    prices.post(shape.total_bytes() as f64) + prices.copy(bytes) + prices.hop_among_all() + pulls
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

@@ -10,7 +10,7 @@ pub(super) const ALGORITHM: Algorithm =
     Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost: Some(cost), plan };
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
-    prices.post(0.0) + prices.hop() + f64::from(shape.ranks - 1) * prices.pull(0.0)
+    prices.post(0.0) + prices.hop_among_all() + f64::from(shape.ranks - 1) * prices.pull(0.0)
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -1,10 +1,15 @@
 //! Exscan by lines: everybody posts, and combines what all lower ranks have posted.
 
 use crate::build::Builder;
-use crate::collective::scan::node_flat::{admits, cost, pull_lower};
-use crate::{Algorithm, Buf, Plan, Shape, Span};
+use crate::collective::scan::node_flat::{admits, operands, pull_lower};
+use crate::prices::Prices;
+use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
 
 pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost: Some(cost), plan };
+
+fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    prices.hop() + prices.post(shape.bytes as f64) + operands(shape, prices)
+}
 
 pub(crate) fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let mut builder = Builder::new();

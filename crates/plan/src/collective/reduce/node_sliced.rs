@@ -26,11 +26,8 @@ fn admits(shape: &Shape) -> bool {
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let slices = slices(shape).expect("admitted");
     let slice = slices.mean_bytes();
-    let results = prices.post(slice) + f64::from(shape.ranks - 1) * prices.pull(slice);
-    // All ranks wait for all others here. That many would not wait at all if the root combined alone; measured with up
-    // to 64 ranks, on two cores.
-    let hops = 2.0 * prices.hop() + f64::from(shape.ranks.min(64)) * prices.hop_of_chain();
-    hops + slices.combine_cost(prices) + slices.segments as f64 * results
+    let results = prices.post(slice) + f64::from(shape.ranks - 1) * prices.of_workers(1).pull(slice);
+    prices.hop_among_all() + prices.hop() + slices.combine_cost(prices) + slices.segments as f64 * results
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

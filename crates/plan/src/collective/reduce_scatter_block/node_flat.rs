@@ -26,7 +26,7 @@ fn cost(task: &Task, prices: &Prices<'_>) -> Cost {
     let segments = segments(task).expect("admitted");
     let segment = segments.bytes.min(task.longest()) as f64;
     let each = prices.post(segment) + prices.pull_reduce(segment);
-    prices.hop() + f64::from(task.ranks() - 1) * segments.rounds() * each
+    prices.hop_among_all() + f64::from(task.ranks() - 1) * segments.rounds() * each
 }
 
 fn plan(task: &Task, rank: u32, in_place: bool) -> Plan {

@@ -16,7 +16,7 @@ fn admits(task: &Task) -> bool {
 
 fn cost(task: &Task, prices: &Prices<'_>) -> Cost {
     let operands = f64::from(task.ranks() - 1) * prices.pull_reduce(task.longest() as f64);
-    prices.post(task.total() as f64) + prices.hop() + operands
+    prices.post(task.total() as f64) + prices.hop_among_all() + operands
 }
 
 fn plan(task: &Task, rank: u32, in_place: bool) -> Plan {

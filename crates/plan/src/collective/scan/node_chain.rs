@@ -28,7 +28,8 @@ pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = segments.bytes.min(shape.bytes) as f64;
     let segment = |prices: &Prices<'_>| prices.post(bytes) + prices.pull_reduce(bytes);
     let first = prices.hop_of_chain() + segment(&prices.of_workers(1));
-    f64::from(shape.ranks - 1) * first + (segments.rounds() - 1.0) * segment(prices)
+    let pace = segment(&prices.of_flow(shape.ranks - 1));
+    f64::from(shape.ranks - 1) * first + (segments.rounds() - 1.0) * pace
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

@@ -15,9 +15,17 @@ pub(crate) fn admits(shape: &Shape) -> bool {
 
 pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
-    // The last rank takes all that the others have, these half of it on the average.
-    let operand = prices.of_workers(shape.ranks / 2).pull_reduce(bytes);
-    prices.post(bytes) + prices.hop() + f64::from(shape.ranks - 1) * operand
+    let own = if shape.ranks > 2 { prices.reduce(bytes) } else { Cost::NONE };
+    prices.hop() + prices.post(bytes) + operands(shape, prices) + own
+}
+
+/// What the last rank takes of all others, and those that share its core of theirs.
+pub(crate) fn operands(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    let last = f64::from(shape.ranks - 1);
+    let (cores, ranks) = prices.shared_cores().unwrap_or((shape.ranks, shape.ranks));
+    let sharers = f64::from(ranks.div_ceil(cores));
+    let operands = sharers * last - f64::from(cores) * sharers * (sharers - 1.0) / 2.0;
+    operands * prices.of_workers(1).pull_reduce(shape.bytes as f64)
 }
 
 pub(crate) fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
