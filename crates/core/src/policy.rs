@@ -5,7 +5,7 @@
 //! | wanted by | do | because |
 //! |---|---|---|
 //! | nobody: there is a processor for each rank that is awake | look on, then sleep | waking a sleeper costs more than a long look |
-//! | ranks of the node | offer it | whoever is waited for may have it at once |
+//! | ranks of the node | offer it | whoever is waited for may have it at once, also where others sleep |
 //! | strangers that compute | sleep | who offers it gives a whole time slice away; who is woken comes before them |
 //!
 //! The first two are known from the start. Strangers show by the time that they take. Where ranks take turns, that is
@@ -144,7 +144,12 @@ impl Policy {
     /// Looks as fast as possible with which a wait begins.
     #[inline]
     pub fn looks(&self, is_crowded: bool) -> u32 {
-        if is_crowded { 2 } else { 4000 }
+        match is_crowded {
+            true => 2,
+            // Those who are awake need not be on different processors: the system moves them when it likes.
+            false if self.crowded => 64,
+            false => 4000,
+        }
     }
 
     /// Whether ranks take turns: where there are fewer processors than ranks, if more are awake than can run.
@@ -168,7 +173,7 @@ impl Policy {
         if is_long || self.strangers.are_near(now) {
             wait.slept = true;
             Step::Sleep
-        } else if is_crowded {
+        } else if self.crowded {
             Step::Offer
         } else {
             Step::Look
@@ -316,8 +321,17 @@ mod tests {
     fn ranks_that_sleep_leave_their_processors_to_the_others() {
         let policy = Policy::new(256, 2);
         assert!(policy.is_crowded(|| 3) && !policy.is_crowded(|| 2));
-        assert_eq!((policy.looks(true), policy.looks(false)), (2, 4000));
+        assert_eq!((policy.looks(true), Policy::new(2, 2).looks(false)), (2, 4000));
         assert!(!Policy::new(2, 2).is_crowded(|| unreachable!("there is a processor for each")));
+    }
+
+    /// Of three ranks one sleeps, and the others are on one processor: who only looked would keep it from the other one
+    /// until it slept, too. A barrier took 145 us so.
+    #[test]
+    fn who_is_awake_offers_its_processor_though_there_is_another_one() {
+        let policy = Policy::new(3, 2);
+        assert!(!policy.is_crowded(|| 2) && policy.looks(false) < 100);
+        assert_eq!(policy.step(&mut Wait::default(), false, false, || 0), Step::Offer);
     }
 
     #[test]
