@@ -39,7 +39,7 @@ pub struct Simulation {
     pub path: Vec<Stop>,
     /// Actions that were walked.
     pub actions: u64,
-    /// Nanoseconds of a run, of the second half of those that were walked; 0 of a single one.
+    /// Nanoseconds of a run in a loop, of those in its middle; 0 of a single one.
     pub(crate) pace_ns: f64,
     /// Ranks that were walked: all, or those of one node that stand for the others.
     pub walked_ranks: u32,
@@ -109,8 +109,14 @@ pub fn simulate_loop(
     Ok(walked.pace_ns)
 }
 
-/// Runs of a loop: those of the second half, before which ranks are as far ahead as they can be, tell the pace.
-const LOOP: usize = 64;
+/// A rank is at most so many runs ahead of another one: so many runs of a communicator, or of a persistent operation, can
+/// be under way.
+const AHEAD: usize = 15;
+
+/// Runs of a loop. Those in its middle tell the pace, where ranks are as far ahead as they can be, at the end of it as
+/// much as at its beginning: what is done ahead is left undone in the same time.
+const LOOP: usize = 6 * AHEAD;
+const MIDDLE: std::ops::Range<usize> = 2 * AHEAD..5 * AHEAD;
 
 /// `None` if somebody waits for ever, which folding could bring about.
 fn walk(

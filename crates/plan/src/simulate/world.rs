@@ -15,7 +15,7 @@ use oxmpi_base::Result;
 use super::fold::Fold;
 use super::program::{Kind, Op, Programs};
 use super::turns::{Claim, Handover, Turn, Turns};
-use super::{Simulation, Stop, given_up};
+use super::{AHEAD, MIDDLE, Simulation, Stop, given_up};
 use crate::prices::Prices;
 use crate::{Cost, MAX_LINES, Shape};
 
@@ -109,9 +109,6 @@ struct Link {
     stop: Stop,
     before: u32,
 }
-
-/// As many runs of a communicator, or of a persistent operation, can be under way.
-const AHEAD: usize = 15;
 
 /// So many turns are taken until somebody is asked whether to go on.
 const TURNS: u64 = 1 << 16;
@@ -213,9 +210,10 @@ impl<'a> World<'a> {
     }
 
     fn pace_ns(&self) -> f64 {
-        let (first, second) = self.runs.split_at(self.runs.len() / 2);
-        let [Some(begin), Some(end)] = [first.last(), second.last()] else { return 0.0 };
-        (end.end.spent.total_ns() - begin.end.spent.total_ns()) / second.len() as f64
+        let [Some(begin), Some(end)] = [MIDDLE.start, MIDDLE.end].map(|run| self.runs.get(run)) else {
+            return 0.0;
+        };
+        (end.end.spent.total_ns() - begin.end.spent.total_ns()) / MIDDLE.len() as f64
     }
 
     fn now(&self, rank: u32) -> f64 {
