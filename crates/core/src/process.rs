@@ -18,6 +18,7 @@ pub use oxmpi_engine::machine::Phase;
 
 use crate::arrival::{PATIENCE, arrive};
 use crate::coll::cache::PlanCache;
+use crate::coll::machines::Machines;
 use crate::comm::Communicator;
 use crate::comm::known::Communicators;
 use crate::comm::letters::Letters;
@@ -118,7 +119,8 @@ impl Process {
             comms: Communicators::new([&world, &myself], &farewell),
             kept: KeptMessages::new(),
             letters: Letters::new(meeting_context),
-            plans: PlanCache::new(settings.overrides),
+            // How ranks share a machine is not to decide in which order they combine, then.
+            plans: PlanCache::new(Machines::new(settings.overrides, !settings.is_reproducible)),
             requests: Requests::default(),
             vain: VainLooks::default(),
             waits: 0,

@@ -119,6 +119,14 @@ impl Engine {
         Ok(Job::within(ranks)?.into_iter().map(Self::new).collect())
     }
 
+    /// The same of ranks that are told to share so many processors.
+    ///
+    /// # Errors
+    /// As [`Job::within_on`].
+    pub fn of_new_job_on(ranks: u32, cpus: usize) -> io::Result<Vec<Self>> {
+        Ok(Job::within_on(ranks, cpus)?.into_iter().map(Self::new).collect())
+    }
+
     /// The engine of the rank whose seat was claimed.
     pub fn new(ticket: Ticket) -> Self {
         let (job, rank) = (ticket.job(), ticket.rank());

@@ -48,7 +48,7 @@ struct Header {
 }
 
 /// Changes whenever the layout does, so that a launcher and a library of different versions say so.
-const MAGIC: u32 = 0x6f78_000b;
+const MAGIC: u32 = 0x6f78_000c;
 
 /// Windows are allocated when they are used first, so that this is no more than a bound.
 const PRIVATE_ARENA_BITS: u32 = 30;
@@ -60,10 +60,14 @@ impl Job {
     /// The system's, if it has not enough memory for the fixed part (see the module `layout`); `FileTooLarge` if the
     /// limit of file sizes is too small for that and a little arena for each rank.
     pub fn create(ranks: u32) -> io::Result<Self> {
+        Self::create_on(ranks, usable_cpus())
+    }
+
+    fn create_on(ranks: u32, cpus: usize) -> io::Result<Self> {
         let limit = rustix::process::getrlimit(Resource::Fsize).current;
         let layout = Layout::for_ranks(ranks as usize, memory_bytes(), limit.unwrap_or(u64::MAX))
             .ok_or_else(|| too_large(ranks, limit))?;
-        Self::begin(new_segment(&layout)?, layout, usable_cpus())
+        Self::begin(new_segment(&layout)?, layout, cpus)
     }
 
     /// As [`Job::create`], in memory of this process alone, without a seat that could be claimed: for tests of what is
@@ -99,7 +103,15 @@ impl Job {
     /// # Errors
     /// As [`Job::create`] and [`Job::claim`].
     pub fn within(ranks: u32) -> io::Result<Vec<Ticket>> {
-        let job = Self::create(ranks)?;
+        Self::within_on(ranks, usable_cpus())
+    }
+
+    /// The same of ranks that are told to share so many processors.
+    ///
+    /// # Errors
+    /// As [`Job::within`].
+    pub fn within_on(ranks: u32, cpus: usize) -> io::Result<Vec<Ticket>> {
+        let job = Self::create_on(ranks, cpus)?;
         let claim = |rank| match job.claim(rank)? {
             Claim::Taken(ticket) => Ok(ticket),
             claim => unreachable!("nobody knows the job, but its seat {rank} is not free: {claim:?}"),

@@ -94,7 +94,8 @@ fn of_many_ranks_the_first_plans_begin_and_all_are_there_for_who_asks() {
 fn algorithms_and_nodes_are_as_they_are_given() {
     let said = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
-        let output = command.args(["plan", "bcast", "-n", "9", "--why"]).args(arguments).output();
+        let output =
+            command.args(["plan", "bcast", "-n", "9", "--cores", "0", "--why"]).args(arguments).output();
         let output = output.expect("it is built");
         let text = [output.stdout, output.stderr].concat();
         (output.status.code(), String::from_utf8(text).expect("text"))

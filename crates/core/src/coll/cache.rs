@@ -8,16 +8,17 @@ use std::sync::Arc;
 
 use oxmpi_base::Function;
 use oxmpi_engine::{Call, ChannelKey, Program};
-use oxmpi_plan::{Overrides, Root, Shape, Uneven, select};
+use oxmpi_plan::{Root, Shape, Uneven, select};
 
 use super::case::Case;
 use super::irregular::{Form, Lengths};
+use super::machines::Machines;
 use crate::comm::Communicator;
 
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct PlanCache {
-    overrides: Overrides,
+    machines: Machines,
     places: BTreeMap<ChannelKey, Box<[Option<Entry>; PLACES]>>,
     /// The communicator looked up last, which is mostly the one looked up next.
     recent: Option<(ChannelKey, Box<[Option<Entry>; PLACES]>)>,
@@ -50,9 +51,9 @@ const IRREGULAR_PLACES: usize = 8;
 const UNEVEN_PLACES: usize = 8;
 
 impl PlanCache {
-    pub(crate) fn new(overrides: Overrides) -> Self {
+    pub(crate) fn new(machines: Machines) -> Self {
         Self {
-            overrides,
+            machines,
             places: BTreeMap::new(),
             recent: None,
             irregular: BTreeMap::new(),
@@ -60,27 +61,27 @@ impl PlanCache {
         }
     }
 
-    /// The plan of `rank` for a case, to be given back: that costs less than sharing it.
+    /// This rank's plan for a case, to be given back: that costs less than sharing it.
     #[inline]
-    pub(crate) fn lend(&mut self, channel: ChannelKey, case: &Case, rank: u32) -> Arc<Program> {
-        let place = &mut self.places_of(channel)[place_of(case)];
+    pub(crate) fn lend(&mut self, comm: &Communicator, case: &Case) -> Arc<Program> {
+        let place = &mut self.places_of(comm.channel)[place_of(case)];
         match place {
             Some(Entry { case: cached, plan: plan @ Some(_) }) if *cached == *case => {
                 plan.take().expect("just seen")
             }
             _ => {
                 *place = Some(Entry { case: *case, plan: None });
-                Arc::new(self.compile(case, rank, case.call(rank)))
+                Arc::new(self.compile(comm, case, case.call(comm.rank())))
             }
         }
     }
 
-    /// The plan of `rank` for a case, of ranks that make `call`.
+    /// This rank's plan for a case, of ranks that make `call`.
     #[cold]
-    pub(super) fn compile(&self, case: &Case, rank: u32, call: Call) -> Program {
+    pub(super) fn compile(&mut self, comm: &Communicator, case: &Case, call: Call) -> Program {
         let Case { shape, in_place } = case;
-        let algorithm = select(shape, &self.overrides);
-        let program = Program::new(algorithm.plan(shape, rank, *in_place), call);
+        let algorithm = select(shape, self.machines.of_cores(comm.cores));
+        let program = Program::new(algorithm.plan(shape, comm.rank(), *in_place), call);
         if shape.is_alone() { program } else { program.by(algorithm.name()) }
     }
 
@@ -94,10 +95,10 @@ impl PlanCache {
         }
     }
 
-    /// The plan of `rank` for a case, shared.
-    pub(crate) fn share(&mut self, channel: ChannelKey, case: &Case, rank: u32) -> Arc<Program> {
-        let plan = self.lend(channel, case, rank);
-        self.give_back(channel, case, Arc::clone(&plan));
+    /// This rank's plan for a case, shared.
+    pub(crate) fn share(&mut self, comm: &Communicator, case: &Case) -> Arc<Program> {
+        let plan = self.lend(comm, case);
+        self.give_back(comm.channel, case, Arc::clone(&plan));
         plan
     }
 
@@ -130,16 +131,16 @@ impl PlanCache {
         plan
     }
 
-    /// The plan of a rank, which works in place or not, for a reduce-scatter of blocks that differ, shared: of one
-    /// that is the same if there is any, else of that which `uneven` makes.
+    /// This rank's plan, which works in place or not, for a reduce-scatter of blocks that differ, shared: of one that is
+    /// the same if there is any, else of that which `uneven` makes.
     pub(crate) fn uneven(
         &mut self,
-        channel: ChannelKey,
-        (rank, in_place): (u32, bool),
+        comm: &Communicator,
+        in_place: bool,
         is_same: impl Fn(&Uneven) -> bool,
         uneven: impl FnOnce() -> Uneven,
     ) -> Arc<Program> {
-        let known = self.uneven.entry(channel).or_default();
+        let known = self.uneven.entry(comm.channel).or_default();
         let found = known.iter().find(|entry| entry.in_place == in_place && is_same(&entry.uneven));
         if let Some(entry) = found {
             return Arc::clone(&entry.plan);
@@ -150,9 +151,10 @@ impl PlanCache {
         }
         // Both groups have as many elements.
         let call = Call::new(Function::ReduceScatterInit).of_bytes(uneven.lengths.iter().sum());
-        let plan = uneven.compile(rank, in_place, &self.overrides);
+        let overrides = self.machines.of_cores(comm.cores);
+        let plan = uneven.compile(comm.rank(), in_place, overrides);
         let program = Program::new(plan, call.in_units(uneven.unit));
-        let plan = Arc::new(match uneven.selected(&self.overrides) {
+        let plan = Arc::new(match uneven.selected(overrides) {
             Some(name) => program.by(name),
             None => program,
         });

@@ -63,7 +63,7 @@ impl State {
 
     /// The same of a regular collective.
     pub(super) fn programs_of_regular(&mut self, comm: &Communicator, case: &Case) -> Vec<Arc<Program>> {
-        let best = self.plans.share(comm.channel, case, comm.rank());
+        let best = self.plans.share(comm, case);
         best_first(best, self.programs_of_case(comm, case))
     }
 

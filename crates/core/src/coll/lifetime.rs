@@ -194,7 +194,7 @@ impl State {
     fn lend_plan(&mut self, comm: &Communicator, operation: &Operation) -> Arc<Program> {
         match &operation.irregular {
             Some(irregular) => self.plan_of(comm, irregular),
-            None => self.plans.lend(comm.channel, &operation.case, comm.rank()),
+            None => self.plans.lend(comm, &operation.case),
         }
     }
 
@@ -208,7 +208,7 @@ impl State {
     pub(super) fn share_plan(&mut self, comm: &Communicator, operation: &Operation) -> Arc<Program> {
         match &operation.irregular {
             Some(irregular) => self.plan_of(comm, irregular),
-            None => self.plans.share(comm.channel, &operation.case, comm.rank()),
+            None => self.plans.share(comm, &operation.case),
         }
     }
 

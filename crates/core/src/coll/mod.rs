@@ -22,6 +22,7 @@ mod image;
 mod inter;
 mod irregular;
 mod lifetime;
+pub(crate) mod machines;
 mod measuring;
 mod neighbors;
 pub(crate) mod operation;

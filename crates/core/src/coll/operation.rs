@@ -129,7 +129,7 @@ impl Operation {
 
     /// The same operation, as a part of something else that the ranks call.
     pub(super) fn called(self, process: &Process, comm: &Communicator, call: Call) -> Self {
-        let made = Irregular::Made(Arc::new(process.enter().plans.compile(&self.case, comm.rank(), call)));
+        let made = Irregular::Made(Arc::new(process.enter().plans.compile(comm, &self.case, call)));
         Self { irregular: Some(Box::new(made)), ..self }
     }
 }

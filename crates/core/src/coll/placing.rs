@@ -65,7 +65,7 @@ impl Process {
             return Ok(self.enter().share_plan(comm, operation));
         };
         if let Some(case) = known.equal.and_then(|bytes| form.regular(lengths, comm, bytes)) {
-            return Ok(self.enter().plans.share(comm.channel, &case, comm.rank()));
+            return Ok(self.enter().plans.share(comm, &case));
         }
         let pattern = (form.pattern)(lengths, comm);
         let places = self.places(comm, &pattern)?;

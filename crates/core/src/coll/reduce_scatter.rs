@@ -84,7 +84,7 @@ pub fn reduce_scatter(
         commutative,
         nodes: Nodes::One,
     };
-    let plan = process.enter().plans.uneven(comm.channel, (comm.rank(), in_place), is_same, uneven);
+    let plan = process.enter().plans.uneven(comm, in_place, is_same, uneven);
     let made = Irregular::Made(plan);
     let operation = Operation::reducing(process, Case::NONE.shape, send, recv, reducer, Which::BOTH)?;
     Ok(Operation { irregular: Some(Box::new(made)), ..operation })

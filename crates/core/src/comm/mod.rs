@@ -47,6 +47,8 @@ pub struct Communicator {
     remote_group: Option<Group>,
     rank: u32,
     size: u32,
+    /// Cores that its ranks share, the same to all of them: the most that one of their jobs has.
+    pub(crate) cores: u32,
     /// The context for messages, in this process.
     pub(crate) context: u32,
     /// Where messages to a rank go: to members of the remote group, if there is one. The process and its
@@ -67,7 +69,8 @@ impl Communicator {
         let group = Group::new(0..size, engine.rank() as u32);
         let addresses = (0..size).map(|rank| Address { peer: PeerId::of_rank(rank), context }).collect();
         let channel = engine.open_first_channel(Some(context));
-        Self::new(group, None, context, addresses, channel, "MPI_COMM_WORLD")
+        let cores = engine.cpus() as u32;
+        Self::new(group, None, cores, context, addresses, channel, "MPI_COMM_WORLD")
     }
 
     /// The communicator of this rank alone.
@@ -78,7 +81,7 @@ impl Communicator {
         let at = |context| [Address { peer: PeerId::of_rank(me), context }].into_iter().collect();
         let plan = without_lines(0, at(channel_context), context);
         let channel = engine.open_channel(plan, None).expect("one rank alone has no lines");
-        Self::new(Group::new([me], me), None, context, at(context), channel, "MPI_COMM_SELF")
+        Self::new(Group::new([me], me), None, 1, context, at(context), channel, "MPI_COMM_SELF")
     }
 
     /// The communicator of all ranks in which they meet in the end. As it is used once, it has no lines.
@@ -89,12 +92,14 @@ impl Communicator {
         let plan = without_lines(me, at(channel_context), context);
         let channel =
             engine.open_channel(plan, None).expect("a channel without lines needs no address space");
-        Self::new(Group::new(0..size, me), None, context, at(context), channel, "MPI_Finalize")
+        let (group, cores) = (Group::new(0..size, me), engine.cpus() as u32);
+        Self::new(group, None, cores, context, at(context), channel, "MPI_Finalize")
     }
 
     fn new(
         group: Group,
         remote_group: Option<Group>,
+        cores: u32,
         context: u32,
         addresses: Addresses,
         channel: ChannelKey,
@@ -103,7 +108,7 @@ impl Communicator {
         let rank = group.rank().expect("a process is a member of its communicators");
         let (size, name) = (group.size(), Mutex::new(name.into()));
         let topology = OnceLock::new();
-        Self { group, remote_group, rank, size, context, addresses, channel, topology, name }
+        Self { group, remote_group, rank, size, cores, context, addresses, channel, topology, name }
     }
 
     /// Number of members of this process's group.

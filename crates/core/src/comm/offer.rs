@@ -29,6 +29,8 @@ pub(crate) struct Proposal {
     pub channel_context: u32,
     /// Offset of this process's lines.
     pub lines: u64,
+    /// Cores that the ranks of its job share.
+    pub cores: u32,
 }
 
 /// The color of a process that becomes a member of nothing.
@@ -72,7 +74,8 @@ impl Offer {
         let (offset, lines) = offer_lines(engine, members, form);
         let context = engine.p2p.open_context();
         let channel_context = engine.p2p.open_context();
-        let proposal = Proposal { color, key, process, context, channel_context, lines: offset };
+        let cores = engine.cpus() as u32;
+        let proposal = Proposal { color, key, process, context, channel_context, lines: offset, cores };
         Self { proposal, lines }
     }
 
@@ -117,11 +120,18 @@ impl Offer {
         let peers = addresses(engine, remote.unwrap_or(local), |member| member.context)?;
         let remote_group = remote.map(|remote| group_of(engine, remote)).transpose()?;
         let channel = engine.open_channel(plan, self.lines)?;
-        let made =
-            Arc::new(Communicator::new(group, remote_group, self.proposal.context, peers, channel, ""));
+        let cores = cores_of(local.iter().chain(theirs));
+        let context = self.proposal.context;
+        let made = Arc::new(Communicator::new(group, remote_group, cores, context, peers, channel, ""));
         comms.note(&made);
         Ok(made)
     }
+}
+
+/// The cores that members share. Those of another job may have been given others, or fewer: the most of all, since who
+/// has more than that job does not take as many turns.
+fn cores_of<'a>(members: impl Iterator<Item = &'a Proposal>) -> u32 {
+    members.map(|member| member.cores).max().unwrap_or(0)
 }
 
 fn group_of(engine: &mut Engine, members: &[Proposal]) -> Result<Group> {
@@ -147,7 +157,7 @@ pub(super) fn members(proposals: &[Proposal], color: i64) -> Vec<Proposal> {
 }
 
 impl Record for Proposal {
-    const BYTES: usize = 28 + Whereabouts::BYTES;
+    const BYTES: usize = 32 + Whereabouts::BYTES;
 
     fn write(&self, into: &mut Vec<u8>) {
         into.extend_from_slice(&self.color.to_ne_bytes());
@@ -155,6 +165,7 @@ impl Record for Proposal {
         into.extend_from_slice(&self.key.to_ne_bytes());
         into.extend_from_slice(&self.context.to_ne_bytes());
         into.extend_from_slice(&self.channel_context.to_ne_bytes());
+        into.extend_from_slice(&self.cores.to_ne_bytes());
         self.process.write(into);
     }
 
@@ -167,7 +178,8 @@ impl Record for Proposal {
             key: half(16).cast_signed(),
             context: half(20),
             channel_context: half(24),
-            process: Whereabouts::read(&from[28..]),
+            cores: half(28),
+            process: Whereabouts::read(&from[32..]),
         }
     }
 }
@@ -190,7 +202,8 @@ mod tests {
     #[test]
     fn a_proposal_survives_its_record() {
         let process = Whereabouts::read(&[7; Whereabouts::BYTES]);
-        let all = Proposal { color: -1, key: -7, process, context: 9, channel_context: 10, lines: 1 << 40 };
+        let (lines, cores) = (1 << 40, 11);
+        let all = Proposal { color: -1, key: -7, process, context: 9, channel_context: 10, lines, cores };
         let mut bytes = Vec::new();
         all.write(&mut bytes);
         assert_eq!(bytes.len(), Proposal::BYTES);

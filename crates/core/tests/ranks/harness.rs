@@ -13,8 +13,7 @@ use std::time::{Duration, Instant};
 use oxmpi_core::{Communicator, Phase, Process, Settings, Start};
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::Engine;
-use oxmpi_engine::machine::Bed;
-use oxmpi_engine::machine::StatePage;
+use oxmpi_engine::machine::{Bed, StatePage, usable_cpus};
 use oxmpi_mem::{Gate, Pool, Region};
 
 /// Nothing takes so long, on the busiest machine: somebody waits for ever.
@@ -75,7 +74,12 @@ pub fn run(ranks: u32, seed: u64, body: impl Fn(&Rank) + Sync) {
 
 /// Runs jobs of these sizes that can reach each other, of which no rank fails.
 pub fn run_jobs(sizes: &[u32], seed: u64, body: impl Fn(&Rank) + Sync) {
-    let ends = run_until(sizes, seed, None, body);
+    run_jobs_on(&of_all_processors(sizes), seed, body);
+}
+
+/// The same of jobs that are told each how many processors its ranks share.
+pub fn run_jobs_on(jobs: &[(u32, usize)], seed: u64, body: impl Fn(&Rank) + Sync) {
+    let ends = run_engines(reaching_each_other(jobs), seed, None, body);
     assert!(ends.iter().flatten().all(|end| *end == End::Finalized), "seed {seed}: {ends:?}");
 }
 
@@ -86,7 +90,16 @@ pub fn run_until(
     death: Option<Death>,
     body: impl Fn(&Rank) + Sync,
 ) -> Vec<Vec<End>> {
-    let jobs = reaching_each_other(sizes);
+    run_engines(reaching_each_other(&of_all_processors(sizes)), seed, death, body)
+}
+
+fn run_engines(
+    jobs: Vec<Vec<Engine>>,
+    seed: u64,
+    death: Option<Death>,
+    body: impl Fn(&Rank) + Sync,
+) -> Vec<Vec<End>> {
+    let sizes: Vec<usize> = jobs.iter().map(Vec::len).collect();
     let seen = |job: usize, (rank, engine): (usize, &Engine)| Seen {
         job,
         rank,
@@ -116,19 +129,23 @@ pub fn run_until(
         watch(all, &told, seed);
         let mut ends = threads.into_iter().map(|thread| thread.join().expect("panics are caught"));
         let end = |end: Result<(), Box<dyn Any + Send>>| end.map_or_else(ended, |()| End::Finalized);
-        sizes.iter().map(|&size| ends.by_ref().take(size as usize).map(end).collect()).collect()
+        sizes.iter().map(|&size| ends.by_ref().take(size).map(end).collect()).collect()
     })
 }
 
-fn reaching_each_other(sizes: &[u32]) -> Vec<Vec<Engine>> {
-    let new = |&ranks: &u32| Engine::of_new_job(ranks).expect("shared memory for a job");
-    let mut jobs: Vec<_> = sizes.iter().map(new).collect();
-    for (of, other) in (0..jobs.len()).flat_map(|of| (0..sizes.len()).map(move |other| (of, other))) {
-        if let Ok([engines, others]) = jobs.get_disjoint_mut([of, other]) {
+fn of_all_processors(sizes: &[u32]) -> Vec<(u32, usize)> {
+    sizes.iter().map(|&ranks| (ranks, usable_cpus())).collect()
+}
+
+fn reaching_each_other(jobs: &[(u32, usize)]) -> Vec<Vec<Engine>> {
+    let new = |&(ranks, cpus): &(u32, usize)| Engine::of_new_job_on(ranks, cpus).expect("shared memory");
+    let mut all: Vec<_> = jobs.iter().map(new).collect();
+    for (of, other) in (0..jobs.len()).flat_map(|of| (0..jobs.len()).map(move |other| (of, other))) {
+        if let Ok([engines, others]) = all.get_disjoint_mut([of, other]) {
             engines.iter_mut().for_each(|engine| engine.attach_here(&others[0]).expect("numbers enough"));
         }
     }
-    jobs
+    all
 }
 
 /// The life of a rank from beginning to end.

@@ -2,15 +2,17 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, Establishing Communication.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
-use oxmpi_base::{ErrorClass, Result};
-use oxmpi_core::{Communicator, Dest, Destination, RemoteLeader, SendMode, Source, TagPattern, coll};
+use oxmpi_base::{BasicType, ErrorClass, ReduceOp, Result};
+use oxmpi_core::coll::{self, Side, Wish};
+use oxmpi_core::{Communicator, Dest, Destination, RemoteLeader, SendMode, Source, TagPattern};
 use oxmpi_datatype::Buffer;
+use oxmpi_op::Reducer;
 
 use crate::collectives::{Case, sum};
-use crate::harness::{Death, End, Random, Rank, blank, memory, run_jobs, run_until};
+use crate::harness::{Death, End, Random, Rank, blank, memory, run_jobs, run_jobs_on, run_until};
 
 /// The communicator between the two jobs, whose first ones meet at a port.
 fn meet(rank: &Rank, port: &OnceLock<String>) -> Result<Arc<Communicator>> {
@@ -65,6 +67,39 @@ fn two_jobs_exchange_messages_and_collectives() {
             rank.mpi().comm_free(inter).expect("it may be freed");
         });
     }
+}
+
+/// What is chosen for a scan of 16 KiB.
+fn choice(rank: &Rank, comm: &Arc<Communicator>) -> &'static str {
+    let mpi = rank.mpi();
+    let reducer = Reducer::predefined(ReduceOp::Sum, BasicType::Int).expect("integers are added");
+    let [send, recv] = [(); 2].map(|()| Buffer::dense(blank(16 << 10)));
+    let operation = coll::scan(mpi, comm, Side::Buffer(send), recv, reducer).expect("good arguments");
+    let key = mpi.persistent(comm, operation, Wish::default()).expect("all prepare the same");
+    let algorithm = mpi.algorithm(key).expect("there are several");
+    mpi.request_free(key).expect("it is inactive");
+    algorithm
+}
+
+/// Of jobs with different processors all ranks choose alike, by the most; and of one of them as before.
+#[test]
+fn jobs_that_share_different_processors_choose_alike() {
+    let choices = |cpus: [usize; 2]| {
+        let (port, all) = (OnceLock::new(), Mutex::new([Vec::new(), Vec::new()]));
+        run_jobs_on(&[(5, cpus[0]), (6, cpus[1])], 1, |rank| {
+            let inter = meet(rank, &port).expect("both are there");
+            let merged = rank.mpi().intercomm_merge(&inter, rank.job == 0).expect("memory enough");
+            let own = rank.mpi().comm_split(&merged, Some(rank.job as i32), 0).expect("memory enough");
+            assert_eq!(choice(rank, &own.expect("of its color")), choice(rank, rank.world()));
+            let chosen = choice(rank, &merged);
+            all.lock().expect("nobody panics")[rank.job].push(chosen);
+        });
+        let all = all.into_inner().expect("nobody panicked").concat();
+        assert!(all.len() == 11 && all.iter().all(|one| *one == all[0]), "{cpus:?}: {all:?}");
+        all[0]
+    };
+    let [few, many, more] = [[1, 1], [16, 16], [1, 16]].map(choices);
+    assert!(few != many && more == many, "{few}, {many}, {more}");
 }
 
 /// What both ranks do with the other one until that fails.

@@ -115,7 +115,7 @@ mod tests {
     fn reasons_are_those_of_the_machine_that_is_named() {
         let file = std::env::temp_dir().join(format!("oxmpi-machine-{}", std::process::id()));
         let path = file.to_str().expect("temporary folders have names");
-        let usual = ["plan", "allreduce", "-n", "4", "--bytes", "16384", "--why"];
+        let usual = ["plan", "allreduce", "-n", "4", "--cores", "0", "--bytes", "16384", "--why"];
         let text = output(&usual).expect("it is well formed");
         assert!(text.contains("node-sliced takes the least") && !text.contains("\nrank "), "{text}");
         std::fs::write(&file, "hop_far_ns = 100000 # a slow one\n").expect("it can be written");
@@ -126,6 +126,15 @@ mod tests {
             output(&[&usual[..], &["--machine", path]].concat()).expect_err("there is no such constant");
         assert!(error.contains("hop_far_ms") && error.contains("hop_far_ns"), "{error}");
         std::fs::remove_file(&file).expect("it is there");
+    }
+
+    #[test]
+    fn cores_that_ranks_share_decide_and_are_named() {
+        let usual = ["plan", "scan", "-n", "16", "--bytes", "16384", "--rank", "0"];
+        let of = |cores| output(&[&usual[..], &["--cores", cores]].concat()).expect("it is well formed");
+        let [own, two, many] = ["0", "2", "16"].map(of);
+        assert!(two.contains("among 16 ranks on 2 cores by node-chain"), "{two}");
+        assert!(own == many && own.contains("among 16 ranks by") && !own.contains("by node-chain"), "{own}");
     }
 
     #[test]

@@ -89,6 +89,11 @@ pub const PLAN: Manual<'static> = Manual {
             &[],
             "say what speaks for each algorithm, and what against it; plans only of what --rank names",
         ),
+        Entry::new(
+            &["cores"],
+            &["N"],
+            "cores that the ranks of a node share, 0 if each has its own (default: those here, if there is one node)",
+        ),
         Entry::new(&["machine"], &["FILE"], "predict by the constants of this machine")
             .completes(Values::Files),
         Entry::new(

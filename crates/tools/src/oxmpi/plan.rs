@@ -14,6 +14,7 @@ use lexopt::Parser;
 use oxmpi_plan::{
     Algorithm, Collective, Machine, Nodes, Overrides, Plan, Root, Shape, candidates, select, svg, verify, why,
 };
+use oxmpi_shm::usable_cpus;
 
 use crate::{Outcome, manual, options};
 use between::Groups;
@@ -42,6 +43,7 @@ struct Request {
     per_node: Option<u32>,
     map: Option<Vec<u32>>,
     bytes: Option<u64>,
+    cores: Option<u32>,
     machine: Option<PathBuf>,
     svg: Option<PathBuf>,
     goal: Option<PathBuf>,
@@ -82,7 +84,7 @@ pub fn run(parser: Parser, out: &mut dyn Write) -> Outcome {
     if let Some(file) = &request.svg {
         draw_to(file, &svg(&plans(), &shape))?;
     }
-    out.write_all(summary(&request, &shape, &format!("among {} ranks", shape.ranks), algorithm)?.as_bytes())?;
+    out.write_all(summary(&request, &shape, &whom(&shape, &machine(&request)?), algorithm)?.as_bytes())?;
     if request.check {
         let in_place = vec![request.in_place; shape.ranks as usize];
         let verdict = verify::verify(&shape, &in_place, &plans(), 0);
@@ -114,6 +116,7 @@ impl Request {
             per_node: None,
             map: None,
             bytes: None,
+            cores: None,
             machine: None,
             svg: None,
             goal: None,
@@ -135,6 +138,7 @@ impl Request {
                 Long("messages") => request.messages = true,
                 Long("why") => request.why = true,
                 Long("bytes") => request.bytes = Some(options::number(&mut parser, "--bytes")?),
+                Long("cores") => request.cores = Some(options::number(&mut parser, "--cores")?),
                 Long("machine") => request.machine = Some(parser.value()?.into()),
                 Long("ranks-per-node") => {
                     request.per_node = Some(options::number(&mut parser, "--ranks-per-node")?);
@@ -302,12 +306,32 @@ fn map(text: &str) -> Outcome<Vec<u32>> {
     Ok(parts.ok_or_else(wrong)?.into_iter().flatten().collect())
 }
 
-/// The machine that predictions are for.
+/// The machine that predictions are for: with the cores of this one, if the ranks are here and nobody says how many.
 fn machine(request: &Request) -> Outcome<Machine> {
-    let Some(file) = &request.machine else { return Ok(Machine::default()) };
-    let text =
-        fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-    Ok(Machine::parse(&text).map_err(|error| format!("{}: {}", file.display(), error.text()))?)
+    let machine = match &request.machine {
+        None => Machine::default(),
+        Some(file) => {
+            let text = fs::read_to_string(file)
+                .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+            Machine::parse(&text).map_err(|error| format!("{}: {}", file.display(), error.text()))?
+        }
+    };
+    let has_nodes = request.messages || request.map.is_some() || request.per_node.is_some();
+    let cores = match request.cores {
+        Some(cores) => cores,
+        None if machine.cores > 0 || has_nodes || request.ranks == 0 => machine.cores,
+        None => usable_cpus() as u32,
+    };
+    Ok(Machine { cores, ..machine })
+}
+
+/// The ranks of a group, and the cores that they share.
+fn whom(shape: &Shape, machine: &Machine) -> String {
+    let (ranks, cores) = (shape.ranks, machine.cores);
+    let shares = (1..shape.nodes.largest(ranks)).contains(&cores);
+    let cores =
+        if shares { format!(" on {cores} core{}", if cores > 1 { "s" } else { "" }) } else { String::new() };
+    format!("among {ranks} ranks{cores}")
 }
 
 /// The algorithms that are preferred, as in a job with that setting, and the machine.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use oxmpi_plan::simulate::{Simulation, goal, simulate, simulate_loop};
 use oxmpi_plan::{Algorithm, Overrides, Shape, candidates, select};
 
-use super::{Request, algorithm, chart, draw_to, machine, overrides};
+use super::{Request, algorithm, chart, draw_to, machine, overrides, whom};
 use crate::Outcome;
 
 /// How long a simulation may take.
@@ -44,8 +44,8 @@ pub fn run(request: &Request, out: &mut dyn Write) -> Outcome {
     let begin = Instant::now();
     let simulation =
         simulate(&shape, chosen, &machine, &within(LONGEST)).map_err(|error| error.text().to_owned())?;
-    let (name, bytes, ranks) = (shape.collective.name(), shape.bytes, shape.ranks);
-    writeln!(out, "{name} of {bytes} bytes among {ranks} ranks by {}", chosen.name())?;
+    let (name, bytes, whom) = (shape.collective.name(), shape.bytes, whom(&shape, &machine));
+    writeln!(out, "{name} of {bytes} bytes {whom} by {}", chosen.name())?;
     writeln!(out, "   simulated {}", simulation.cost)?;
     if let Some(cost) = chosen.cost(&shape, &machine) {
         writeln!(out, "   predicted {cost}")?;

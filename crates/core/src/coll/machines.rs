@@ -1,0 +1,66 @@
+//! The machine as the ranks of a communicator see it: what they have all been told of it, and the cores that they share.
+//!
+//! How many cores a job has is a fact of its node. Whoever made the segment wrote it there, before any rank was bound to
+//! a part of them, so all ranks know the same. Communicators of several jobs take the most that one has, which their
+//! members tell each other when they make one: see [`Communicator`](crate::Communicator).
+
+use oxmpi_plan::{Machine, Overrides};
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Machines {
+    told: Overrides,
+    /// Whether cores count where nobody has said how many there are.
+    counts_cores: bool,
+    /// The same with as many cores, as far as there are communicators.
+    known: Vec<(u32, Overrides)>,
+}
+
+impl Machines {
+    /// Of the machine that ranks were told of.
+    pub(crate) fn new(told: Overrides, counts_cores: bool) -> Self {
+        let counts_cores = counts_cores && told.machine().cores == 0;
+        Self { told, counts_cores, known: Vec::new() }
+    }
+
+    /// What decides among ranks that share so many cores.
+    pub(super) fn of_cores(&mut self, cores: u32) -> &Overrides {
+        if !self.counts_cores {
+            return &self.told;
+        }
+        let index = self.known.iter().position(|(known, _)| *known == cores).unwrap_or_else(|| {
+            let machine = Machine { cores, ..self.told.machine().clone() };
+            self.known.push((cores, self.told.clone().on(machine)));
+            self.known.len() - 1
+        });
+        &self.known[index].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oxmpi_plan::{Collective, Shape, select};
+
+    use super::*;
+
+    /// What 16 ranks of a node get for a scan of 16 KiB.
+    fn choice(machines: &mut Machines, cores: u32) -> &'static str {
+        let shape = Shape { unit: 8, ..Shape::of(Collective::Scan, 16, 16 << 10) };
+        select(&shape, machines.of_cores(cores)).name()
+    }
+
+    #[test]
+    fn the_cores_that_ranks_share_decide() {
+        let mut machines = Machines::new(Overrides::default(), true);
+        let [few, many, again] = [2, 16, 2].map(|cores| choice(&mut machines, cores));
+        assert!(few != many && few == again, "{few}, {many}, {again}");
+    }
+
+    #[test]
+    fn what_a_file_says_of_them_or_that_they_do_not_count_comes_first() {
+        let usual = choice(&mut Machines::new(Overrides::default(), true), 16);
+        let told = Overrides::default().on(Machine { cores: 16, ..Machine::default() });
+        assert_eq!(choice(&mut Machines::new(told, true), 2), usual);
+        assert_eq!(choice(&mut Machines::new(Overrides::default(), false), 2), usual);
+    }
+}
