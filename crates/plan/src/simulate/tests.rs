@@ -237,8 +237,8 @@ fn check_choice(shape: &Shape) {
     assert!(ratio <= 1.5, "{shape:?}: {chosen:?} takes {ratio:.2} times as long as {best:?}");
 }
 
-/// The same where the ranks of a node take turns: of a run alone, or in a loop. What is the best may be twice as slow in
-/// the other case there, as a chain is, which is filled once and then passes something on with every turn.
+/// The same where the ranks of a node take turns: of a run alone, or in a loop. What is the best may be twice as slow
+/// in the other case there, as a chain is, which is filled once and then passes something on with every turn.
 #[test]
 fn choices_are_good_where_ranks_take_turns() {
     for (cores, hop_shared_ns) in [(1, 600.0), (2, 600.0), (2, 1250.0), (4, 1250.0)] {

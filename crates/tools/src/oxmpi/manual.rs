@@ -67,7 +67,7 @@ pub const PLAN: Manual<'static> = Manual {
         Entry::new(
             &["rank"],
             &["R"],
-            "the plan of this rank only, or those of `all`; if there are more than 16, how those of the first 4 begin",
+            "the plan of this rank, or of `all` (default: all, of more than 16 how the first 4 begin)",
         ),
         Entry::new(&["algorithm"], &["NAME"], "this algorithm instead of the one that would be taken"),
         Entry::new(
@@ -92,7 +92,7 @@ pub const PLAN: Manual<'static> = Manual {
         Entry::new(
             &["cores"],
             &["N"],
-            "cores that the ranks of a node share, 0 if each has its own (default: those here, if there is one node)",
+            "cores that ranks of a node share, 0 if each has its own (default: those here, on one node)",
         ),
         Entry::new(&["machine"], &["FILE"], "predict by the constants of this machine")
             .completes(Values::Files),
