@@ -151,8 +151,8 @@ impl Call {
         Self { bits: UNIT.put(self.bits, code), ..self }
     }
 
-    /// As one of which all ranks know what it is, and not the arguments: of a collective between two groups with a root,
-    /// or what sets something up.
+    /// As one of which all ranks know what it is, and not the arguments: of a collective between two groups with a
+    /// root, or what sets something up.
     #[must_use]
     pub const fn known_in_part(self) -> Self {
         Self { known: KIND.mask() | LIFETIME.mask(), ..self }

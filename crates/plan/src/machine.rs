@@ -54,7 +54,7 @@ macro_rules! machine {
 }
 
 machine! {
-    cores: u32 = 0, "Cores that the ranks of a node share; 0: each has its own, or in a job, as many as it may use.";
+    cores: u32 = 0, "Cores that the ranks of a node share; 0: each has its own, or those that a job may use.";
     near_cores: u32 = 1, "Cores that are near each other, of consecutive ranks; with 1 all are far.";
     hop_near_ns: f64 = 60.0, "From a post until a waiting peer has seen it, where two cores share a cache.";
     hop_far_ns: f64 = 300.0, "The same where they do not.";

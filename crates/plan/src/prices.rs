@@ -144,8 +144,8 @@ impl<'a> Prices<'a> {
         if self.shared_cores().is_some() { self.handover() } else { self.hop() }
     }
 
-    /// Until all ranks of a node, each of which waits for all others, have seen what these have posted: where they share
-    /// cores each gets one to post, and all but the last one get it once more.
+    /// Until all ranks of a node, each of which waits for all others, have seen what these have posted: where they
+    /// share cores each gets one to post, and all but the last one get it once more.
     pub(crate) fn hop_among_all(&self) -> Cost {
         self.hop() + self.turns_again()
     }

@@ -131,8 +131,8 @@ impl PlanCache {
         plan
     }
 
-    /// This rank's plan, which works in place or not, for a reduce-scatter of blocks that differ, shared: of one that is
-    /// the same if there is any, else of that which `uneven` makes.
+    /// This rank's plan, which works in place or not, for a reduce-scatter of blocks that differ, shared: of one that
+    /// is the same if there is any, else of that which `uneven` makes.
     pub(crate) fn uneven(
         &mut self,
         comm: &Communicator,

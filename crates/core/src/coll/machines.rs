@@ -1,7 +1,7 @@
-//! The machine as the ranks of a communicator see it: what they have all been told of it, and the cores that they share.
+//! The machine as the ranks of a communicator see it: what all have been told of it, and the cores that they share.
 //!
-//! How many cores a job has is a fact of its node. Whoever made the segment wrote it there, before any rank was bound to
-//! a part of them, so all ranks know the same. Communicators of several jobs take the most that one has, which their
+//! How many cores a job has is a fact of its node. Whoever made the segment wrote it there, before any rank was bound
+//! to a part of them, so all ranks know the same. Communicators of several jobs take the most that one has, which their
 //! members tell each other when they make one: see [`Communicator`](crate::Communicator).
 
 use oxmpi_plan::{Machine, Overrides};
