@@ -73,7 +73,7 @@ impl P2p {
         if ways.choose(bytes) == Way::Ring && !is_read_anyway {
             return false;
         }
-        if !ways.tries(Way::Direct, bytes) {
+        if !ways.times(Way::Direct, bytes) {
             return copy.read(address, into);
         }
         let begun_ns = now_ns();
