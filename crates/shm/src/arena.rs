@@ -9,6 +9,8 @@
 //! Blocks of a page and more begin where the buffers of programs do not: allocators put long ones at the beginning of
 //! a page or up to 64 bytes behind, and a copy between two ranges that begin at nearly the same place in a page is
 //! slow on many processors.
+//!
+//! Programs are [lent](Arena::lend) blocks, too. Those do not count when it is decided how much free memory to keep.
 //! Cost: a pop and a note; a system call per megabyte of growth.
 
 mod buddies;
@@ -33,8 +35,10 @@ pub struct Arena {
     beginning: usize,
     /// Bytes that there is memory for.
     claimed: usize,
-    /// Bytes in blocks.
+    /// Bytes in blocks, but for those that are lent.
     used: usize,
+    /// Bytes in blocks that are lent.
+    lent: usize,
     /// The most that were used since it was decided what to keep.
     peak: usize,
     /// Before that: the last time, and ever.
@@ -79,6 +83,7 @@ impl Arena {
             beginning: 0,
             claimed: 0,
             used: 0,
+            lent: 0,
             peak: 0,
             peak_before: 0,
             peak_ever: 0,
@@ -116,6 +121,45 @@ impl Arena {
                 self.decide();
             }
         }
+    }
+
+    /// A block for the program to keep, as [`Arena::take`], until it is [taken home](Arena::take_home).
+    ///
+    /// # Errors
+    /// As [`Arena::take`].
+    pub fn lend(&mut self, bytes: usize) -> Result<Block> {
+        let peak = self.peak;
+        let block = self.take(bytes)?;
+        self.peak = peak;
+        self.used -= block.bytes;
+        self.lent += block.bytes;
+        Ok(block)
+    }
+
+    /// Length of a block of at least so many bytes; none if no arena has as many.
+    pub fn block_bytes(bytes: usize) -> Option<usize> {
+        if bytes < LONG { Some(1 << size(bytes)) } else { bytes.checked_next_multiple_of(LONG) }
+    }
+
+    /// Takes a block back that was lent, as [`Arena::give`]; what is free beyond what is kept goes back at once.
+    pub fn take_home(&mut self, block: Block) {
+        let used = self.used;
+        self.used += block.bytes;
+        self.give(block);
+        let is_given = self.used == used;
+        self.used = used;
+        if is_given {
+            self.lent -= block.bytes;
+        }
+        if self.claimed > self.most_kept() {
+            self.buddies.join();
+            self.release(self.most_kept());
+        }
+    }
+
+    /// Length of its range: there may be less memory.
+    pub fn range_bytes(&self) -> usize {
+        self.segment.windows().arena_bytes()
     }
 
     /// The most bytes that were in use at the same time.
@@ -262,7 +306,7 @@ impl Arena {
     /// Decides how much free memory to keep.
     #[cold]
     fn decide(&mut self) {
-        let most = 2 * self.peak.max(self.peak_before) + KEPT;
+        let most = self.most_kept();
         if self.claimed > most {
             self.buddies.join();
             self.release(most);
@@ -270,6 +314,11 @@ impl Arena {
         self.peak_ever = self.peak_bytes();
         (self.peak_before, self.peak) = (self.peak, self.used);
         self.decide_at = self.buddies.given() + PERIOD.max(self.buddies.count());
+    }
+
+    /// So much memory may be claimed after blocks were given back.
+    fn most_kept(&self) -> usize {
+        2 * self.peak.max(self.peak_before) + KEPT + self.lent
     }
 
     /// Gives free memory back until no more than `most` is claimed.

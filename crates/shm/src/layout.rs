@@ -162,6 +162,11 @@ impl Windows {
         }
     }
 
+    /// Bytes of an arena.
+    pub(crate) fn arena_bytes(&self) -> usize {
+        1 << self.arena_bits
+    }
+
     /// Number of windows of an arena.
     pub(crate) fn of_an_arena(&self) -> u32 {
         self.arena_bits - SMALLEST_BITS + 1

@@ -89,6 +89,26 @@ fn what_was_used_lately_is_kept_and_the_rest_goes_back() {
 }
 
 #[test]
+#[cfg_attr(any(miri, portable), ignore = "it is about files")]
+fn what_is_lent_does_not_count_as_used_and_goes_back_at_once() {
+    let mut arena = arena(30);
+    let used = arena.take(1000).expect("room");
+    let blocks = [100 << 20, 100_000, 3 << 20, LONG - 1, LONG, LONG + 1].map(|bytes| {
+        let block = arena.lend(bytes).expect("room");
+        assert_eq!(Arena::block_bytes(bytes), Some(block.bytes));
+        block
+    });
+    assert_eq!((arena.used, arena.peak_bytes()), (used.bytes, used.bytes));
+    assert_eq!(arena.lent, blocks.iter().map(|block| block.bytes).sum::<usize>());
+    for block in blocks {
+        arena.take_home(block);
+        arena.take_home(block);
+    }
+    assert_eq!((arena.used, arena.lent), (used.bytes, 0));
+    assert!(memory(&arena) <= 2 * used.bytes + KEPT + EDGES * PAGE, "{}", memory(&arena));
+}
+
+#[test]
 fn what_was_not_taken_here_is_left_alone() {
     let mut arena = arena(24);
     let blocks = [200, 5000, 1 << 20, 3 << 20].map(|bytes| arena.take(bytes).expect("room"));
