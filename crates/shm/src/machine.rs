@@ -28,6 +28,18 @@ pub(crate) fn memory_bytes() -> u64 {
     (system.totalram as u64).saturating_mul(u64::from(system.mem_unit))
 }
 
+/// Memory that processes on the node may use together: as far as a cgroup leaves it to them. Costs a small file.
+pub fn node_memory_bytes() -> u64 {
+    let limit = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
+    let limit = limit.and_then(|text| text.trim().parse().ok());
+    limit.map_or(memory_bytes(), |limit: u64| limit.min(memory_bytes()))
+}
+
+/// Whether the address space of this process is limited (`ulimit -v`).
+pub fn has_narrow_address_space() -> bool {
+    rustix::process::getrlimit(rustix::process::Resource::As).current.is_some()
+}
+
 /// Offers the processor to another rank that wants it.
 #[inline]
 pub fn yield_now() {
