@@ -63,6 +63,12 @@ impl Line {
         self.publish(sequence, note);
     }
 
+    /// Writes how far apart the bytes of the sequence numbers lie that are shown next, by [`Line::post_at`]: they stay
+    /// where they are.
+    pub fn tell_stride(&self, stride: u64) {
+        self.payload().part(8, 8).write(&stride.to_ne_bytes());
+    }
+
     /// Whether `sequence` has been posted; if so, what was written before is visible.
     #[inline]
     pub fn reached(&self, sequence: u64) -> bool {
@@ -91,9 +97,19 @@ impl Line {
     /// The offset posted by [`Line::post_at`].
     #[inline]
     pub fn offset(&self) -> u64 {
-        let mut offset = [0; 8];
-        self.payload().read(&mut offset);
-        u64::from_ne_bytes(offset)
+        self.word(0)
+    }
+
+    /// The distance told by [`Line::tell_stride`].
+    pub fn stride(&self) -> u64 {
+        self.word(8)
+    }
+
+    #[inline]
+    fn word(&self, at: usize) -> u64 {
+        let mut word = [0; 8];
+        self.payload().part(at, 8).read(&mut word);
+        u64::from_ne_bytes(word)
     }
 
     #[inline]
