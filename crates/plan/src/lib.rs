@@ -46,6 +46,7 @@ mod select;
 mod shape;
 pub mod simulate;
 mod slices;
+mod staying;
 mod svg;
 pub mod verify;
 mod why;

@@ -39,6 +39,14 @@ impl<'a> Buffers<'a> {
         }
     }
 
+    /// Where the send buffer begins in the receive buffer, if the two overlap; nothing if they do so otherwise.
+    pub(super) fn within(&self) -> Option<Option<u64>> {
+        match self.part.alias {
+            None => Some(None),
+            Some(alias) => (alias.buf == Buf::Send && alias.of == Buf::Recv).then_some(Some(alias.offset)),
+        }
+    }
+
     /// See [`Memory::read`].
     pub(super) fn read(&self, buf: Buf, begin: u64, bytes: u64) -> Result<Vec<Piece>, Flaw> {
         let (buf, begin) = self.resolve(buf, begin);

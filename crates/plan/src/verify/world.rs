@@ -37,6 +37,9 @@ struct Rank<'a> {
     pending: Vec<Pending>,
     /// The number of the first action of each run.
     begun: Vec<u32>,
+    /// Of each line, whether what is posted there [stays](Plan::staying); and what of that was posted in this run.
+    stays: Vec<bool>,
+    left: Vec<(Span, u64, Vec<Piece>)>,
 }
 
 /// A message under way, and the memory it reads or writes.
@@ -74,8 +77,10 @@ impl<'a> World<'a> {
             let buffers = Buffers::new(part, rank, plan.scratch_bytes);
             let mut clock = Clock::new(plans.len());
             let begun = vec![clock.tick(rank as usize)];
-            let iterations = plan.iterations();
-            Rank { run: 0, iterations, iteration: 0, step: 0, clock, buffers, pending: Vec::new(), begun }
+            let (iterations, pending, left) = (plan.iterations(), Vec::new(), Vec::new());
+            let stay = |line| buffers.within().is_some_and(|within| plan.staying(line, within).is_some());
+            let stays = (0..plan.lines.len() as u8).map(stay).collect();
+            Rank { run: 0, iterations, iteration: 0, step: 0, clock, buffers, pending, begun, stays, left }
         });
         Ok(Self {
             contract,
@@ -142,6 +147,7 @@ impl<'a> World<'a> {
         if !self.settle(rank, |_| true)? {
             return Ok(false);
         }
+        self.check_left(rank)?;
         let run = self.ranks[index].run;
         let result = self.ranks[index].buffers.check(run)?;
         self.compare(rank, run, result)?;
@@ -156,6 +162,17 @@ impl<'a> World<'a> {
         state.begun.push(state.clock.tick(index));
         state.buffers.fill(run + 1);
         Ok(true)
+    }
+
+    /// What stays where it was posted is still there.
+    fn check_left(&mut self, rank: u32) -> Result<(), Flaw> {
+        for (span, segment, pieces) in mem::take(&mut self.ranks[rank as usize].left) {
+            if self.read(rank, span, segment)? != pieces {
+                let text = format!("{span} was posted to be read where it is, and overwritten");
+                return Err(Flaw::new(FlawKind::Race, text));
+            }
+        }
+        Ok(())
     }
 
     /// All ranks of a group must get the same bits from an allreduce.
@@ -211,8 +228,11 @@ impl<'a> World<'a> {
             }
             Action::Post { line, from } => {
                 let pieces = self.read(rank, from, segment)?;
-                let state = &self.ranks[rank as usize];
+                let state = &mut self.ranks[rank as usize];
                 let stamp = (state.run, segment);
+                if state.stays[usize::from(line)] {
+                    state.left.push((from, segment, pieces.clone()));
+                }
                 self.lines.post(rank, line, stamp, from.at(segment).1, pieces, &state.clock)?;
             }
             Action::Excerpt { peer, line, begin, into } => {
