@@ -5,6 +5,7 @@
 //! | up to [`RingSize::LARGEST_PAYLOAD`](oxmpi_shm::ring::RingSize::LARGEST_PAYLOAD), standard or ready | *eager*: header and data through the ring | one copy in, one out |
 //! | the same, synchronous | eager, and the receiver answers `MATCHED` | one answer more |
 //! | longer | *announced*: `ANNOUNCE`, the receiver answers `ACCEPT`, the data follows in pieces | both ends copy at the same time, through cache |
+//! | longer, of memory that the receiver knows by name (`allocations`) | announced with the name; the receiver copies, and answers `FETCHED` | one copy |
 //! | longer, where reading the sender's memory wins | announced with the address; the receiver reads, and answers `FETCHED` | one copy, one system call |
 //! | to itself | copied at once, into the receive or into the pool | |
 //!
@@ -43,6 +44,7 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Communication Modes.
 
+mod allocations;
 mod arrivals;
 mod asking;
 mod keeping;
@@ -75,6 +77,7 @@ use crate::engine::RunKey;
 use crate::names::Names;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
+use allocations::{Allocations, offset_of_name};
 pub(crate) use asking::Stalled;
 use keeping::Keeping;
 pub use leaving::Needs;
@@ -138,6 +141,8 @@ pub struct P2p {
     pub(crate) rings: OwnRings,
     /// The shared memory of this rank.
     pub(crate) arena: Arena,
+    /// What of it the program has.
+    allocations: Allocations,
     /// Peers whose outboxes are not empty.
     busy_outboxes: Vec<PeerId>,
     /// By what processes on other nodes are reached, and which of them have left the channels with these contexts.
@@ -210,6 +215,7 @@ impl P2p {
             peers,
             rings,
             arena,
+            allocations: Allocations::default(),
             busy_outboxes: Vec::new(),
             net: None,
             departed: BTreeSet::new(),

@@ -255,7 +255,8 @@ impl P2p {
             true => (kind::SHOWN, self.shown + 1),
             false => (kind::ANNOUNCE, op.header.token),
         };
-        if !self.peers[peer].send_envelope(op, key, kind, word, loan) {
+        let address = self.allocations.told_address(op);
+        if !self.peers[peer].send_envelope(op, key, kind, [address, word], loan) {
             return false;
         }
         op.state = State::Announced { shown: if is_shown { word } else { 0 } };
@@ -273,7 +274,8 @@ impl P2p {
         let (peer, kept_kind) = (&mut self.peers[id], announced_kind(op));
         if kept_kind == kind::ANNOUNCE {
             let kind = if why == Again::Found { kind::FOUND } else { kept_kind };
-            return peer.send_envelope(op, key, kind, 0, loan);
+            let address = self.allocations.told_address(op);
+            return peer.send_envelope(op, key, kind, [address, 0], loan);
         }
         let Some(room) = peer.room(op.header.bytes as usize) else { return false };
         op.buffer.read(0, &room.payload);
@@ -356,11 +358,16 @@ impl P2p {
 }
 
 impl Peer {
-    /// Sends the envelope of a message, a word, and where the data is lent to another node, if it is.
-    fn send_envelope(&mut self, op: &Op, key: OpKey, kind: u32, word: u64, loan: Option<Place>) -> bool {
-        // Where the data is one piece, the receiver may prefer to read it itself.
-        let own = || op.buffer.as_dense().map_or(0, |region| region.as_ptr().addr() as u64);
-        let address = loan.map_or_else(own, |place| place.address);
+    /// Sends the envelope of a message, where its data lies and a word; or where it is lent to another node.
+    fn send_envelope(
+        &mut self,
+        op: &Op,
+        key: OpKey,
+        kind: u32,
+        [address, word]: [u64; 2],
+        loan: Option<Place>,
+    ) -> bool {
+        let address = loan.map_or(address, |place| place.address);
         let bytes = if loan.is_some() { LENT_BYTES } else { ANNOUNCED_BYTES };
         let Some(room) = self.room(bytes) else { return false };
         room.payload.write(&address.to_ne_bytes());

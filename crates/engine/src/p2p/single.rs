@@ -4,6 +4,8 @@
 //! nobody is told. Whether it wins is found out with those that follow: see the module `ways`. Beside strangers that
 //! compute, the longest messages are read directly all the same: every piece of what comes through the ring must wait
 //! until both ranks have a processor.
+//!
+//! Nothing is tried where the sender has told the name of memory that lies in the segment: see `allocations`.
 
 use oxmpi_mem::Region;
 use oxmpi_shm::SingleCopy;
@@ -11,7 +13,7 @@ use oxmpi_shm::now_ns;
 use oxmpi_shm::ring::{Header, RingSize};
 
 use super::ways::{Way, Ways};
-use super::{OpKey, P2p};
+use super::{OpKey, P2p, offset_of_name};
 use crate::peers::PeerId;
 
 /// What is known about reading a peer's memory.
@@ -39,12 +41,28 @@ const SAMPLE_BYTES: usize = 128 << 10;
 impl P2p {
     /// Reads an announced message out of the sender's memory, if that is possible and wins.
     pub(super) fn fetch(&mut self, receive: OpKey, from: PeerId, header: &Header, address: u64) -> bool {
+        if let Some(offset) = offset_of_name(address) {
+            return self.copy_named(receive, from, header, offset);
+        }
         if address == 0 || !is_long(header.bytes) {
             return false;
         }
         let Some(into) = self.ops.get(receive).and_then(|op| op.buffer.as_dense()) else { return false };
         let wanted = into.part(0, into.len().min(header.bytes as usize));
         self.read_memory(from, address, header.bytes, &wanted)
+    }
+
+    /// Copies an announced message, as far as it fits, from where it lies in the segment.
+    fn copy_named(&mut self, receive: OpKey, from: PeerId, header: &Header, offset: u64) -> bool {
+        let Some(op) = self.ops.get(receive) else { return false };
+        let wanted = op.buffer.bytes().min(header.bytes);
+        self.named(from, offset, wanted).map(|memory| op.buffer.write(0, &memory)).is_some()
+    }
+
+    /// A peer's memory that it has named, if it is seen from here.
+    fn named(&self, from: PeerId, offset: u64, bytes: u64) -> Option<Region> {
+        let bytes = usize::try_from(bytes).ok().filter(|_| !self.peers.is_elsewhere(from))?;
+        self.peers.seat(from).segment().region(offset, bytes).ok()
     }
 
     /// The data of an announced message is to come through the ring.
@@ -86,6 +104,9 @@ impl P2p {
     /// to.
     pub(super) fn read_part(&mut self, from: PeerId, address: u64, into: &Region) -> bool {
         let bytes = into.len() as u64;
+        if let Some(offset) = offset_of_name(address) {
+            return self.named(from, offset, bytes).map(|memory| into.copy_from(&memory)).is_some();
+        }
         let is_read_anyway = bytes >= self.direct_from_bytes;
         let Some(Direct { copy, ways, likely }) = self.reach(from, address, bytes) else { return false };
         let is_read = is_read_anyway || ways.faster(bytes).unwrap_or(*likely) == Way::Direct;

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use oxmpi_datatype::Buffer;
+use oxmpi_mem::Region;
 use oxmpi_shm::ring::Header;
 use oxmpi_shm::{Marks, Taken};
 
@@ -127,10 +128,9 @@ impl PartitionedSend {
     }
 
     /// Where in memory the receiver may read a piece itself, and how much of it at a time.
-    fn loan(&self, piece: &Range<u64>) -> Option<(u64, u64)> {
+    fn loan(&self, piece: &Range<u64>) -> Option<Region> {
         let bytes = (piece.end - piece.start).min(LOAN_BYTES);
-        let region = (self.lends && bytes >= LEAST_LOAN_BYTES).then(|| self.buffer.part(piece.start, bytes));
-        region.flatten().map(|region| (region.as_ptr().addr() as u64, bytes))
+        (self.lends && bytes >= LEAST_LOAN_BYTES).then(|| self.buffer.part(piece.start, bytes)).flatten()
     }
 
     /// Whether something is under way that the receiver has to take.
@@ -234,8 +234,9 @@ impl P2p {
             self.end_if_sent(key);
             return true;
         };
-        if let Some((address, bytes)) = self.partitioned.send(key).and_then(|send| send.loan(&piece)) {
-            return self.lend(peer, key, piece.start, address, bytes);
+        if let Some(memory) = self.partitioned.send(key).and_then(|send| send.loan(&piece)) {
+            let address = self.allocations.address(&memory);
+            return self.lend(peer, key, piece.start, address, memory.len() as u64);
         }
         let Some(bytes) = self.next_piece(peer, piece.end - piece.start) else { return false };
         self.write_part(peer, key, piece.start, bytes)
