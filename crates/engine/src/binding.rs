@@ -52,6 +52,16 @@ impl Binding {
         Self { send: self.send.clone(), recv: self.recv.clone(), reducer: self.reducer.clone(), images }
     }
 
+    /// Where the send buffer begins in the receive buffer, if the two overlap; nothing if that cannot be said.
+    pub(crate) fn within(&self) -> Option<Option<u64>> {
+        let (Some(send), Some(recv)) = (self.send.as_dense(), self.recv.as_dense()) else { return None };
+        if !send.overlaps(&recv) {
+            return Some(None);
+        }
+        let begin = send.as_ptr().addr().checked_sub(recv.as_ptr().addr())?;
+        Some(Some(begin as u64))
+    }
+
     pub(crate) fn buffer(&self, buf: Buf) -> &Buffer {
         match buf {
             Buf::Send => &self.send,

@@ -89,6 +89,8 @@ pub struct Channel {
     /// Runs completed here: all below this number, and those of the set.
     completed: u64,
     completed_ahead: BTreeSet<u64>,
+    /// Runs completed here whose members may read where this rank's data is.
+    lending: u64,
     /// Runs that all ranks are known to have completed: all below this number.
     completed_by_all: u64,
     /// All runs below this number may be posted in.
@@ -164,6 +166,7 @@ impl Channel {
             next_place: 0,
             completed: 0,
             completed_ahead: BTreeSet::new(),
+            lending: 0,
             completed_by_all: 0,
             granted: form.depth(),
             blocks: VecDeque::new(),
@@ -241,9 +244,9 @@ impl Channel {
         }
     }
 
-    /// Runs that have begun and are not complete here.
+    /// Runs that have begun and are not over here.
     pub fn under_way(&self) -> u64 {
-        self.next - self.completed - self.completed_ahead.len() as u64
+        self.next - self.completed - self.completed_ahead.len() as u64 + self.lending
     }
 
     /// Runs completed here: all below this number.
@@ -462,6 +465,35 @@ impl Channel {
         let has_completed = |shown: &[Line]| shown[0].sequence() + self.form.depth() > run;
         let mut debtors = members.filter(|(_, shown)| !shown.is_none_or(has_completed));
         debtors.find_map(|(member, _)| absent.is_leaving(member.peer).then_some(member.peer))
+    }
+
+    /// A run is complete here, but not over: see [`Channel::reader`].
+    pub(crate) fn begin_loan(&mut self) {
+        self.lending += 1;
+    }
+
+    /// It is over.
+    pub(crate) fn end_loan(&mut self) {
+        self.lending -= 1;
+    }
+
+    /// The first member, from the one at `place` on, that may still read what this rank has posted in a run, and the
+    /// line on which it will say that it has completed that.
+    pub(crate) fn reader(&self, run: u64, place: usize) -> Option<(usize, &'static Line)> {
+        (place..self.members.len() + self.remote.len()).find_map(|place| {
+            let line = self.shown.get(place)?.first()?;
+            let reads = !line.reached(run + 1) && !self.is_stranger(run, self.member(place));
+            let is_lost = || self.completed_by.get(place) == Some(&u64::MAX);
+            (reads && !is_lost()).then_some((place, line))
+        })
+    }
+
+    /// The member at a place.
+    pub(crate) fn member(&self, place: usize) -> Peer {
+        match place.checked_sub(self.members.len()) {
+            None => Peer::Local(place as u32),
+            Some(place) => Peer::Remote(place as u32),
+        }
     }
 
     /// A line of this rank, in a run.

@@ -4,6 +4,7 @@
 //! leaves it with the engine, a persistent one begins it again and again. Cost per step: a few nanoseconds
 //! beside the copy or the reduction; no allocation once a run has been through once.
 
+mod lending;
 mod missing;
 
 use std::num::NonZeroU64;
@@ -20,7 +21,7 @@ use crate::binding::{Binding, Transfer};
 use crate::call::{Called, LAG, Lifetime};
 use crate::channel::{Channel, Quarrel, Turn};
 use crate::matching::{Pattern, Source, source};
-use crate::p2p::{OpKey, Outcome, P2p};
+use crate::p2p::{OpKey, Outcome, P2p, offset_of_name};
 use crate::program::Program;
 use crate::signature::Signature;
 
@@ -45,6 +46,10 @@ pub struct Run {
     under_way: Vec<(Begun, OpKey)>,
     /// Offset of what this rank stages for each of its lines.
     staged: [Option<NonZeroU64>; MAX_LINES],
+    /// Others read what this rank has posted where it lies: the run is not over before they have. All at places below
+    /// this one have.
+    lends: bool,
+    readers: usize,
     /// What went wrong first. The run goes on all the same: the other ranks count on it.
     failure: Option<Error>,
     /// What the run waits for, if it is a peer's post.
@@ -90,7 +95,7 @@ const SEGMENTS_PER_RUN: u64 = 1 << 24;
 const BEYOND_CACHES_BYTES: u64 = 32 << 20;
 
 /// The offset of what a rank could not stage for want of shared memory. No segment is as long.
-const NOWHERE: NonZeroU64 = NonZeroU64::MAX;
+const NOWHERE: NonZeroU64 = NonZeroU64::new(u64::MAX >> 1).expect("it is not 0");
 
 impl Run {
     /// A run of `plan` that has not begun.
@@ -110,6 +115,8 @@ impl Run {
             scratch: Taken::EMPTY,
             under_way: Vec::new(),
             staged: [None; MAX_LINES],
+            lends: false,
+            readers: 0,
             failure: None,
             awaits: None,
             finished: true,
@@ -138,6 +145,7 @@ impl Run {
         self.step = 0;
         self.finished = false;
         self.staged = [None; MAX_LINES];
+        self.lends = false;
         self.awaits = None;
         if plan.scratch_bytes != 0 {
             self.scratch = p2p.pool.take(plan.scratch_bytes as usize);
@@ -161,7 +169,7 @@ impl Run {
     #[inline]
     pub(crate) fn advance(&mut self, means: &mut Means<'_>) -> Result<bool> {
         if self.finished {
-            return Ok(true);
+            return if self.lends { self.end_loan(means.channel) } else { Ok(true) };
         }
         if !means.channel.admits(self.turn.number) {
             return Ok(false);
@@ -181,6 +189,14 @@ impl Run {
             return Ok(false);
         }
         self.finish(means);
+        if self.lends {
+            return self.begin_loan(means.channel);
+        }
+        if self.failure.is_some() { self.outcome() } else { Ok(true) }
+    }
+
+    #[cold]
+    fn outcome(&mut self) -> Result<bool> {
         self.failure.take().map_or(Ok(true), |error| Err(self.failed(error)))
     }
 
@@ -277,12 +293,16 @@ impl Run {
                 }
             }
         } else {
-            let base = self.stage(line, &shape, means);
-            let slot = base.get().saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes);
-            if let Ok(slot) = means.channel.region(Peer::Local(means.channel.rank()), slot, bytes) {
-                match self.part(means.binding, from.buf, offset, bytes) {
-                    Some(region) => slot.copy_from(&region),
-                    None => means.binding.buffer(from.buf).read(offset, &slot),
+            let base = self.stage(line, from, &shape, means);
+            if offset_of_name(base.get()).is_some() {
+                own.tell_stride(from.stride);
+            } else {
+                let slot = base.get().saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes);
+                if let Ok(slot) = means.channel.region(Peer::Local(means.channel.rank()), slot, bytes) {
+                    match self.part(means.binding, from.buf, offset, bytes) {
+                        Some(region) => slot.copy_from(&region),
+                        None => means.binding.buffer(from.buf).read(offset, &slot),
+                    }
                 }
             }
             own.post_at(sequence, note, base.get());
@@ -292,10 +312,16 @@ impl Run {
         true
     }
 
-    /// Where this rank stages what it posts on a line in this run; [`NOWHERE`] if there is no memory.
-    fn stage(&mut self, line: u8, shape: &PlanLine, means: &mut Means<'_>) -> NonZeroU64 {
+    /// Where this rank stages what it posts on a line in this run, or the name of where it lies if it stays there;
+    /// [`NOWHERE`] if there is no memory.
+    fn stage(&mut self, line: u8, from: &Span, shape: &PlanLine, means: &mut Means<'_>) -> NonZeroU64 {
         if let Some(base) = self.staged[usize::from(line)] {
             return base;
+        }
+        if let Some(name) = self.name(line, from, means) {
+            self.staged[usize::from(line)] = Some(name);
+            (self.lends, self.readers) = (true, 0);
+            return name;
         }
         let bytes = shape.slot_bytes * u64::from(shape.depth);
         let base = match means.channel.stage(self.turn.number, bytes, &mut means.p2p.arena) {
@@ -341,8 +367,12 @@ impl Run {
         let posted = if is_inline(shape, means.plan) {
             theirs.payload().part(skip as usize, bytes as usize)
         } else {
-            let (base, slot) = (theirs.offset(), segment % u64::from(shape.depth) * shape.slot_bytes);
-            match means.channel.region(peer, base.saturating_add(slot + skip), bytes) {
+            let base = theirs.offset();
+            let place = match offset_of_name(base) {
+                None => base.saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes),
+                Some(name) => name.saturating_add(theirs.stride().saturating_mul(segment)),
+            };
+            match means.channel.region(peer, place.saturating_add(skip), bytes) {
                 Ok(posted) => posted,
                 Err(error) => {
                     self.fail(unreadable(peer, base, error));
@@ -488,7 +518,13 @@ impl Run {
     /// waited for no longer.
     #[cold]
     pub(crate) fn suspect(&mut self, plan: &Program, channel: &mut Channel, p2p: &mut P2p) {
-        if self.finished || !channel.admits(self.turn.number) {
+        if self.finished {
+            if self.lends {
+                self.is_stranger(channel.member(self.readers), channel);
+            }
+            return;
+        }
+        if !channel.admits(self.turn.number) {
             return;
         }
         if let Some(lost) = channel.lost() {

@@ -35,6 +35,8 @@ pub(crate) struct Allocations {
 struct Limits {
     /// So many bytes there may be.
     bytes: usize,
+    /// Whether ranks take turns at the processors.
+    is_crowded: bool,
 }
 
 #[derive(Debug)]
@@ -62,11 +64,22 @@ pub(crate) fn offset_of_name(word: u64) -> Option<u64> {
 }
 
 impl Allocations {
+    /// Whether the program has none.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.extent == 0
+    }
+
     /// The name of memory, if it lies in one allocation.
     #[inline]
     pub(crate) fn name(&self, region: &Region) -> Option<u64> {
         let is_near = region.as_ptr().addr().wrapping_sub(self.begin) < self.extent;
         if is_near { self.look_up(region) } else { None }
+    }
+
+    /// Whether ranks take turns at the processors, so that to wait for another takes long.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.limits.is_some_and(|limits| limits.is_crowded)
     }
 
     #[inline(never)]
@@ -103,7 +116,7 @@ impl Limits {
         let bytes = (memory / PART_OF_MEMORY / job.size()).min(range / PART_OF_RANGE);
         // All readers map all that they read, and have the same limit.
         let bytes = if has_narrow_address_space() { 0 } else { bytes };
-        Self { bytes }
+        Self { bytes, is_crowded: job.size() > job.cpus() }
     }
 }
 

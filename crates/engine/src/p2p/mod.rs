@@ -77,7 +77,8 @@ use crate::engine::RunKey;
 use crate::names::Names;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
-use allocations::{Allocations, offset_of_name};
+use allocations::Allocations;
+pub(crate) use allocations::offset_of_name;
 pub(crate) use asking::Stalled;
 use keeping::Keeping;
 pub use leaving::Needs;
@@ -142,7 +143,7 @@ pub struct P2p {
     /// The shared memory of this rank.
     pub(crate) arena: Arena,
     /// What of it the program has.
-    allocations: Allocations,
+    pub(crate) allocations: Allocations,
     /// Peers whose outboxes are not empty.
     busy_outboxes: Vec<PeerId>,
     /// By what processes on other nodes are reached, and which of them have left the channels with these contexts.

@@ -14,7 +14,10 @@ use crate::program::Program;
 impl Run {
     /// Whose post alone moves the run on, if that is known.
     pub(crate) fn awaited(&self, plan: &Program, channel: &Channel) -> Option<PeerId> {
-        self.awaits.filter(|awaits| !self.finished && !awaits.has_come())?;
+        self.awaits.filter(|awaits| (!self.finished || self.lends) && !awaits.has_come())?;
+        if self.finished {
+            return Some(channel.address(channel.member(self.readers)).peer);
+        }
         match plan.steps.get(self.step)?.action {
             Action::Excerpt { peer, .. } | Action::Pull { peer, .. } => Some(channel.address(peer).peer),
             _ => None,
@@ -29,7 +32,10 @@ impl Run {
         p2p: &P2p,
         absent: &mut Absent,
     ) -> Option<PeerId> {
-        if self.finished || !channel.admits(self.turn.number) {
+        if self.finished {
+            return self.awaited(plan, channel).filter(|&peer| absent.is_leaving(peer));
+        }
+        if !channel.admits(self.turn.number) {
             return None;
         }
         let message = self.under_way.iter().find_map(|&(begun, key)| match p2p.needs(key) {
@@ -54,6 +60,10 @@ impl Run {
     pub(crate) fn describe(&self, plan: &Program, channel: &Channel) -> String {
         let Self { turn: Turn { number, .. }, step, under_way, .. } = self;
         let called = self.called().describe();
+        if self.finished && self.lends {
+            let reader = Source(source(channel.member(self.readers)));
+            return format!("run {number}, {called}: waits until {reader} has read what was posted");
+        }
         if !channel.admits(*number) {
             return format!("run {number}, {called}: waits for earlier ones");
         }

@@ -7,7 +7,7 @@ use oxmpi_engine::{Binding, Call, Program};
 use oxmpi_op::Reducer;
 use oxmpi_plan::{Algorithm, Collective, Root, Shape};
 
-use crate::harness::{Lie, Random, Store};
+use crate::harness::{Lie, Random, Store, World};
 
 /// A collective on all ranks: where their data lie, and the plan of each.
 pub struct Case {
@@ -43,8 +43,33 @@ pub fn shape((collective, root): Rooted, ranks: u32, elements: u64) -> Shape {
 impl Case {
     /// `in_place` applies to all ranks, or to the root where there is one.
     pub fn new(shape: Shape, algorithm: &'static Algorithm, in_place: bool, lie: Lie) -> Self {
-        let parts = (0..shape.ranks).map(|rank| Part::new(&shape, rank, in_place, lie)).collect();
+        let store = |_, bytes| Store::new(bytes, lie);
+        let parts = (0..shape.ranks).map(|rank| Part::new(&shape, rank, in_place, store)).collect();
         Self { shape, algorithm, parts }
+    }
+
+    /// The same in memory of the engines, but for every third buffer; [`Case::free`] gives it back.
+    pub fn allocated(world: &mut World, shape: Shape, algorithm: &'static Algorithm, in_place: bool) -> Self {
+        let store = |rank: u32, bytes: usize| match world.random.below(3) {
+            0 => Store::new(bytes, Lie::Dense),
+            place => {
+                let memory = world.engines[rank as usize].p2p.allocate(bytes + (16 << 10), 1);
+                Store::of_region(memory.expect("there is room").part(place, bytes))
+            }
+        };
+        let mut store = store;
+        let parts = (0..shape.ranks).map(|rank| Part::new(&shape, rank, in_place, &mut store)).collect();
+        Self { shape, algorithm, parts }
+    }
+
+    /// Gives memory back that was allocated.
+    pub fn free(self, world: &mut World) {
+        for (part, engine) in self.parts.iter().zip(&mut world.engines) {
+            for store in part.send.iter().chain(&part.recv) {
+                let address = store.buffer().as_dense().map_or(0, |region| region.as_ptr().addr());
+                let _is_private = !(1..3).any(|place| engine.p2p.free(address - place));
+            }
+        }
     }
 
     pub fn plan(&self, rank: usize) -> Program {
@@ -96,13 +121,13 @@ impl Case {
 }
 
 impl Part {
-    fn new(shape: &Shape, rank: u32, in_place: bool, lie: Lie) -> Self {
+    fn new(shape: &Shape, rank: u32, in_place: bool, mut take: impl FnMut(u32, usize) -> Store) -> Self {
         let in_place = in_place && takes_in_place(shape, rank);
         let (send, recv) = lengths(shape, rank);
         let gathers = shape.collective == Collective::Scatter;
         // In place, the vector lies where the block comes to.
         let recv = if in_place && !gathers { send.max(recv) } else { recv };
-        let store = |bytes: Option<u64>| bytes.map(|bytes| Store::new(bytes as usize, lie));
+        let mut store = |bytes: Option<u64>| bytes.map(|bytes| take(rank, bytes as usize));
         Self {
             in_place,
             send: store(send).filter(|_| !in_place || gathers),

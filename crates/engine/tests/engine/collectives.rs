@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use oxmpi_engine::{Lifetime, Run, RunKey};
+use oxmpi_datatype::Buffer;
+use oxmpi_engine::{Binding, Lifetime, Run, RunKey};
 use oxmpi_plan::{Algorithm, Collective, Shape, candidates};
 
 use crate::collective::{Case, Rooted, reduces, shape};
@@ -171,6 +172,53 @@ pub fn every_algorithm_carries_vectors_of_many_segments() {
                 run_kept(&mut world, &case, 2, &note);
             }
         }
+    }
+}
+
+/// What is read where it lies is overwritten as soon as its rank's run is over.
+#[test]
+pub fn every_algorithm_reads_allocated_memory_before_its_owner_goes_on() {
+    for ranks in [2, 3, 5] {
+        let mut world = World::new(ranks, u64::from(ranks));
+        for (shape, algorithm) in shapes(&mut world, &[3000, 70_001]) {
+            let is_short = shape.bytes < 1 << 17;
+            let root_is_last = !shape.collective.info().is_rooted() || shape.root.rank() + 1 == ranks;
+            if is_short || root_is_last {
+                let in_place = world.random.chance();
+                let case = Case::allocated(&mut world, shape, algorithm, in_place);
+                let held = world.random.below(2 * ranks as usize);
+                world.hold(Some(held).filter(|&rank| rank < ranks as usize));
+                let note = format!("seed {}", world.seed);
+                run_kept(&mut world, &case, if is_short { 17 } else { 1 }, &note);
+                case.free(&mut world);
+            }
+        }
+    }
+}
+
+/// The root of a broadcast, and whether its run is over before the others have begun theirs.
+#[test]
+fn who_posts_allocated_memory_waits_until_it_was_read() {
+    for (bytes, is_over) in [(20_000, false), (1000, true)] {
+        let mut world = World::alive(2, 1);
+        let shape = shape((Collective::Bcast, 0), 2, bytes / 4);
+        let algorithm = candidates(&shape).iter().find(|algorithm| algorithm.name() == "node-flat");
+        let case = Case::new(shape, algorithm.expect("it is listed"), false, Lie::Dense);
+        let memory = world.engines[0].p2p.allocate(20_000, 4096).expect("there is room");
+        assert!(memory.as_ptr().addr().is_multiple_of(4096));
+        memory.copy_from(&case.binding(0).recv.as_dense().expect("it is dense"));
+        let whole = Buffer::dense(memory.part(20_000 - bytes as usize, bytes as usize));
+        let bindings = [Binding { recv: whole, ..case.binding(0) }, case.binding(1)];
+        let keys = bindings.into_iter().enumerate().map(|(rank, binding)| {
+            let engine = &mut world.engines[rank];
+            engine.keep(world.channels[rank], Arc::new(case.plan(rank)), binding, Lifetime::Nonblocking)
+        });
+        let keys: Vec<RunKey> = keys.collect();
+        assert_eq!(world.engines[0].start(keys[0]), is_over);
+        assert!(world.engines[1].start(keys[1]));
+        assert!(world.engines[0].drive(keys[0]));
+        assert!(world.engines[0].p2p.free(memory.as_ptr().addr()));
+        assert!(!world.engines[0].p2p.free(memory.as_ptr().addr()));
     }
 }
 

@@ -351,6 +351,11 @@ impl Store {
         }
     }
 
+    /// Memory that an engine has given: it stays there.
+    pub fn of_region(region: Region) -> Self {
+        Self { memory: Taken::EMPTY, buffer: Buffer::dense(region) }
+    }
+
     pub fn of(bytes: &[u8], lie: Lie) -> Self {
         let store = Self::new(bytes.len(), lie);
         store.put(bytes);
