@@ -6,7 +6,7 @@
 
 enum { ROUNDS = 60, LONG = 50000 };
 
-static int out[LONG], in[LONG];
+static int plain[LONG], in[LONG], *lent;
 
 /* Whether nothing has happened. What has is the end of the other job. */
 static int fine(int code) {
@@ -22,7 +22,7 @@ static int use(MPI_Comm inter, MPI_Comm merged) {
     OK(MPI_Comm_size(merged, &all));
     OK(MPI_Comm_rank(merged, &own));
     for (int step = 0; step < 2 * ROUNDS; step++) {
-        int round = step / 2, count = step % 2 ? LONG : 1;
+        int round = step / 2, count = step % 2 ? LONG : 1, *out = round % 2 ? lent : plain;
         for (int i = 0; i < count; i++)
             out[i] = own + i + round;
         if (rank == 0 && count == 1)
@@ -43,6 +43,7 @@ int main(int argc, char **argv) {
     MPI_Comm inter = MPI_COMM_NULL, merged = MPI_COMM_NULL;
     int code, is_fine;
     begin(&argc, &argv);
+    OK(MPI_Alloc_mem(sizeof plain, MPI_INFO_NULL, &lent));
     CHECK(argc > 2, "there are two arguments");
     if (strcmp(argv[1], "--serve") == 0) {
         if (rank == 0) {
@@ -70,6 +71,7 @@ int main(int argc, char **argv) {
         MPI_Comm_disconnect(&merged);
     if (inter != MPI_COMM_NULL)
         MPI_Comm_disconnect(&inter);
+    OK(MPI_Free_mem(lent));
     if (rank == 0)
         printf("%s\n", is_fine ? "all went well" : "the other job has gone");
     return end();

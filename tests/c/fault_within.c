@@ -1,17 +1,21 @@
-/* Rounds of collectives and messages, in which others sleep and are woken: a rank may fail in any of them. */
+/* Rounds of collectives and messages, in which others sleep and are woken: a rank may fail in any of them. In every
+   second round others read its memory where it is. */
 #include <unistd.h>
 
 #include "check.h"
 
 enum { ROUNDS = 60, LONG = 50000 };
 
-static int out[LONG], in[LONG];
+static int own[LONG], in[LONG];
 
 int main(int argc, char **argv) {
+    int *out, *lent;
     begin(&argc, &argv);
+    OK(MPI_Alloc_mem(sizeof own, MPI_INFO_NULL, &lent));
     int right = (rank + 1) % size, left = (rank + size - 1) % size;
     for (int round = 0; round < ROUNDS; round++) {
         int lengths[] = {1, LONG}, root = round % size;
+        out = round % 2 ? lent : own;
         for (int which = 0; which < 2; which++) {
             int count = lengths[which];
             for (int i = 0; i < count; i++)
@@ -28,5 +32,6 @@ int main(int argc, char **argv) {
             EQUAL(in[count - 1], left + count - 1 + round);
         }
     }
+    OK(MPI_Free_mem(lent));
     return end();
 }

@@ -57,7 +57,11 @@ static void wait_by_collectives(const char *how, int last, MPI_Comm comm) {
         OK(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, comm));
     else if (strcmp(how, "MPI_Bcast") == 0)
         OK(MPI_Bcast(message, LONG, MPI_CHAR, last, comm));
-    else if (strcmp(how, "MPI_Barrier") == 0)
+    else if (strcmp(how, "MPI_Gather") == 0) {
+        void *lent;
+        OK(MPI_Alloc_mem(LONG / 4, MPI_INFO_NULL, &lent));
+        OK(MPI_Gather(lent, LONG / 4, MPI_CHAR, NULL, 0, MPI_CHAR, last, comm));
+    } else if (strcmp(how, "MPI_Barrier") == 0)
         OK(MPI_Barrier(comm));
     else if (strcmp(how, "MPI_Comm_dup") == 0)
         OK(MPI_Comm_dup(comm, &made));

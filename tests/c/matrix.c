@@ -4,8 +4,9 @@
    Communication on Process Topologies.
 
    A case is one cell of the matrix and up to three others beside it, under way at once. `--seed S --case N` runs one
-   alone, on as many ranks as it failed on; `--cases M` runs M from there on, `--at-once 1` no others beside it. Another
-   library runs all cells with a last argument `--foreign`. */
+   alone, on as many ranks as it failed on; `--cases M` runs M from there on, `--at-once 1` no others beside it,
+   `--allocated 1` in memory of MPI_Alloc_mem, if that is where it failed. Another library runs all cells with a last
+   argument `--foreign`. */
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
@@ -109,9 +110,12 @@ static const Comm *choose_comm(Kind kind) {
     return found[next(&dice, count)];
 }
 
-/* Mostly short blocks, seldom such that all of a rank's together have MOST_BYTES. */
+/* Mostly short blocks, seldom such that all of a rank's together have MOST_BYTES; but what is read where it lies is
+   longer than a page. */
 static int choose_longest(const Operation *it) {
     int kind = next(&dice, 100);
+    if (is_allocated && kind < 90)
+        return kind < 20 ? 100 : kind < 60 ? 1000 : 5000;
     if (kind < 98)
         return kind < 60 ? 8 : kind < 90 ? 100 : 1000;
     Name name = it->cell->operation;
@@ -151,8 +155,8 @@ static void choose(Operation *it, const Place *place) {
 /* Between rounds of what is not persistent, buffers may move. */
 static void move(Side *side) {
     MPI_Aint origin = side->origin - side->memory;
-    char *moved = malloc((size_t)side->bytes);
-    free(side->memory);
+    char *moved = take_memory(side->bytes);
+    give_memory(side->memory);
     side->memory = moved;
     side->origin = moved + origin;
 }
@@ -345,8 +349,8 @@ static void run_case(int which) {
     for (int i = 0; i < operation_count; i++) {
         if (operations[i].request != MPI_REQUEST_NULL)
             must(MPI_Request_free(&operations[i].request), &operations[i], "MPI_Request_free");
-        free(operations[i].send.memory);
-        free(operations[i].recv.memory);
+        give_memory(operations[i].send.memory);
+        give_memory(operations[i].recv.memory);
     }
 }
 
@@ -362,6 +366,7 @@ int main(int argc, char **argv) {
     signal(SIGALRM, hangs);
     is_foreign = strcmp(argv[argc - 1], "--foreign") == 0;
     seed = (uint64_t)option(argc, argv, "--seed", 1);
+    is_allocated = option(argc, argv, "--allocated", 0);
     at_once = option(argc, argv, "--at-once", MOST_AT_ONCE);
     int first = option(argc, argv, "--case", 0);
     int count = option(argc, argv, "--cases", option(argc, argv, "--case", -1) < 0 ? 300 : 1);

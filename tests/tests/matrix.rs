@@ -29,6 +29,9 @@ fn share() -> Share {
     Share::asked_by("OXMPI_MATRIX", SHARES)
 }
 
+/// The same of those in memory of `MPI_Alloc_mem`.
+const CASES_ALLOCATED: u32 = SHARES * 140;
+
 /// Runs this run's share of `cases` cases on `ranks` ranks, with a seed of its own.
 fn run(program: &Program, ranks: u32, number: u32, cases: u32, algorithms: &str) {
     let job = program.on(ranks).env("OXMPI_ALGORITHMS", algorithms);
@@ -94,6 +97,16 @@ fn every_cell_gives_what_a_serial_program_computes_between_jobs() {
     for (number, (ranks, jobs, each)) in (50..).zip([(1, 2, 1), (2, 2, 3), (2, 3, 2)]) {
         share_of(program.on(ranks).with_jobs(jobs, each), number, 100 * number + ranks, CASES_FORCED)
             .passes();
+    }
+}
+
+/// Whatever lies in memory of `MPI_Alloc_mem` is read there.
+#[test]
+fn collectives_of_allocated_memory_give_what_a_serial_program_computes() {
+    let program = Program::compile("matrix");
+    for ranks in [2, 3, 4, 6] {
+        let job = program.on(ranks).argument("--allocated").argument("1");
+        share_of(job, ranks, 1000 + ranks, CASES_ALLOCATED).passes();
     }
 }
 

@@ -205,15 +205,19 @@ pub fn get_library_version(function: Function, version: TextOut, resultlen: Out<
     })
 }
 
-/// `MPI_Alloc_mem`.
+/// `MPI_Alloc_mem`: shared memory, or private memory where there is none for it.
 pub fn alloc_mem(function: Function, size: MPI_Aint, hints: MPI_Info, baseptr: Out<*mut c_void>) -> c_int {
-    in_process(function, |_| {
+    in_process(function, |process| {
         let Ok(bytes) = usize::try_from(size) else {
             return Err(Error::new(ErrorClass::Arg, format!("size is {size}")));
         };
         let alignment = alignment(&info::hints("info", hints)?);
         let out = baseptr.named("baseptr")?;
         let none = || Error::new(ErrorClass::NoMem, format!("there are no {size} bytes of memory"));
+        if let Some(base) = process.allocate(bytes, alignment) {
+            out.set(base.cast());
+            return Ok(());
+        }
         let bytes = bytes.max(1).checked_next_multiple_of(alignment).ok_or_else(none)?;
         // SAFETY: the alignment is a power of two, and a multiple of it is asked for.
         let base = unsafe { libc::aligned_alloc(alignment, bytes) };
@@ -236,12 +240,14 @@ fn alignment(hints: &Info) -> usize {
 /// # Safety
 /// `base` is null, or `MPI_Alloc_mem` gave this memory, and it is used no more.
 pub unsafe fn free_mem(function: Function, base: *mut c_void) -> c_int {
-    in_process(function, |_| {
+    in_process(function, |process| {
         if base.is_null() {
             return Err(Error::new(ErrorClass::Base, "base is a null pointer"));
         }
-        // SAFETY: it is not null: `MPI_Alloc_mem` gave it, by way of `aligned_alloc`.
-        unsafe { libc::free(base) };
+        if !process.free(base.addr()) {
+            // SAFETY: it is not null: `MPI_Alloc_mem` gave it, by way of `aligned_alloc` if not of `allocate`.
+            unsafe { libc::free(base) };
+        }
         Ok(())
     })
 }

@@ -13,6 +13,7 @@
 //! | `request::{activity, array, completion, generalized, message, origin, send_receive}` | operations that are under way |
 //! | `coll::{case, irregular, cache}` | what decides a plan, and the plans that there are |
 //! | `jobs::abroad` | what is kept of other jobs |
+//! | `lent` | memory that the program has |
 //! | `record`, `lines` | what processes tell each other, and the lines that they open a channel with |
 //! | `arrival`, `policy`, `settings`, `hardware`, `clock` | when others come, how to wait, what the user has set |
 //!
@@ -20,6 +21,7 @@
 //! |---|---|
 //! | `wait`, `doze`, `missing` | the one place where anything waits, beside whom, and for whom in vain |
 //! | `p2p`, `bsend`, `request` | messages and requests |
+//! | `memory` | what programs allocate |
 //! | `coll` | one description per collective, and its three lifetimes |
 //! | `comm` | how communicators are made together |
 //! | `topology::create` | communicators with neighbours |
@@ -42,7 +44,9 @@ mod joining;
 mod kept;
 mod launcher;
 mod leaving;
+mod lent;
 mod lines;
+mod memory;
 mod missing;
 mod p2p;
 mod policy;

@@ -24,6 +24,7 @@ use crate::comm::known::Communicators;
 use crate::comm::letters::Letters;
 use crate::jobs::abroad::Abroad;
 use crate::kept::KeptMessages;
+use crate::lent::Lent;
 use crate::policy::{Policy, VainLooks};
 use crate::request::Requests;
 use crate::send_buffer::SendBuffers;
@@ -63,6 +64,7 @@ pub struct Process {
     farewell: Arc<Communicator>,
     has_sessions: AtomicBool,
     pub(crate) abroad: Abroad,
+    pub(crate) lent: Lent,
     compares_types: bool,
     pub(crate) is_reproducible: bool,
     pub(crate) shows_plans: bool,
@@ -143,6 +145,7 @@ impl Process {
             farewell,
             has_sessions,
             abroad,
+            lent: Lent::default(),
             compares_types,
             is_reproducible,
             shows_plans,
@@ -226,6 +229,11 @@ impl Process {
     #[inline]
     pub(crate) fn enter(&self) -> Entered<'_, State> {
         self.gate.enter()
+    }
+
+    /// As [`Process::enter`], unless this thread is inside: a callback has called.
+    pub(crate) fn try_enter(&self) -> Option<Entered<'_, State>> {
+        self.gate.try_enter()
     }
 
     /// As [`Process::enter`], unless another thread is inside.

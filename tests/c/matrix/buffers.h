@@ -88,6 +88,26 @@ static void place_blocks(Side *side, Random *dice) {
     }
 }
 
+/* Whether the memory is that of MPI_Alloc_mem. */
+static int is_allocated;
+
+static void *take_memory(MPI_Aint bytes) {
+    void *memory = NULL;
+    if (is_allocated)
+        OK(MPI_Alloc_mem(bytes, MPI_INFO_NULL, &memory));
+    else
+        memory = malloc((size_t)bytes);
+    CHECK(memory != NULL, "%ld bytes", (long)bytes);
+    return memory;
+}
+
+static void give_memory(void *memory) {
+    if (!is_allocated)
+        free(memory);
+    else if (memory)
+        OK(MPI_Free_mem(memory));
+}
+
 static void allocate(Side *side) {
     MPI_Aint lowest = 0, highest = 0;
     for (int n = 0; n < side->blocks; n++) {
@@ -101,8 +121,7 @@ static void allocate(Side *side) {
     }
     MPI_Aint origin = (GUARD - lowest + ALIGNMENT - 1) & -(MPI_Aint)ALIGNMENT;
     side->bytes = origin + highest + GUARD;
-    side->memory = malloc((size_t)side->bytes);
-    CHECK(side->memory != NULL, "%ld bytes", (long)side->bytes);
+    side->memory = take_memory(side->bytes);
     side->origin = side->memory + origin;
 }
 
