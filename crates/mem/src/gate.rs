@@ -5,8 +5,13 @@
 //! most programs that ask for this level, passes it by plain stores. With the lower levels the caller has promised that
 //! calls are not concurrent, and a gate is a plain flag that catches re-entry: even a locked instruction between
 //! publishing a line and polling a peer's would serialise the two cache misses that latency is made of.
+//!
+//! One thread more than the program's may come in, the gate's [`Helper`], while it is invited. A gate of a flag is
+//! locked as long: who is inside takes the lock before he invites it, and finds nobody inside but himself when he
+//! dismisses it. A helper that has waited for the lock meanwhile sees, once it has it, that it is not invited any more.
 //! MPI-5.0: External Interfaces, MPI and Threads.
 
+mod helper;
 mod lock;
 mod system;
 
@@ -14,18 +19,35 @@ use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
+use self::helper::Invitation;
+pub use self::helper::{Helper, Visit};
 use self::lock::{Lock, Way};
 
 /// A value that one caller at a time may use.
 pub struct Gate<T> {
-    lock: Option<Lock>,
-    /// Whether somebody is inside, where there is no lock.
+    lock: Lock,
+    /// Not for the helper, which always needs the lock.
+    locked: Cell<Locked>,
+    /// Whether somebody is inside who has come without the lock.
     inside: Cell<bool>,
+    invitation: Invitation,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: `enter` gives out one guard at a time: by the lock, or by the promise made to `unthreaded`. The flag is used
-// by the latter alone.
+/// When the lock is needed to come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Locked {
+    /// Any thread may come at any time.
+    Always,
+    /// Callers come one after the other.
+    Not,
+    /// So they do, but the helper may come.
+    ForHelper,
+}
+
+// SAFETY: `enter` gives out one guard at a time: by the lock, or by the promise made to `unthreaded` while no helper is
+// invited; and a helper that is invited comes by the lock, as all others do then (see `helper`). The helper uses neither
+// cell. All others who do come one after the other, by that promise; where they do not, `locked` is never written.
 unsafe impl<T: Send> Sync for Gate<T> {}
 
 /// The right to use a gate's value, given back on drop.
@@ -45,7 +67,7 @@ unsafe impl<T: Send> Sync for Gate<T> {}
 /// ```
 pub struct Entered<'a, T> {
     gate: &'a Gate<T>,
-    /// How the lock was entered, if there is one.
+    /// How the lock was entered, if it was.
     way: Option<Way>,
     /// It is as good as this: threads may share it if they may share a `T`.
     _value: PhantomData<&'a mut T>,
@@ -54,16 +76,22 @@ pub struct Entered<'a, T> {
 impl<T> Gate<T> {
     /// A gate that any thread may enter at any time; it lets one in at a time.
     pub fn threaded(value: T) -> Self {
-        Self { lock: Some(Lock::new()), inside: Cell::new(false), value: UnsafeCell::new(value) }
+        Self::new(value, Locked::Always)
     }
 
-    /// A gate without a lock.
+    /// A gate without a lock, as long as no helper is invited.
     ///
     /// # Safety
-    /// Calls of [`Gate::enter`] and the lives of the guards it returns never overlap between threads, and each
-    /// happens before the next, for as long as the gate exists.
+    /// Calls of [`Gate::enter`] and its kin, and the lives of the guards they return, never overlap between threads,
+    /// and each happens before the next, for as long as the gate exists. The [`Helper`] may call at any time.
     pub unsafe fn unthreaded(value: T) -> Self {
-        Self { lock: None, inside: Cell::new(false), value: UnsafeCell::new(value) }
+        Self::new(value, Locked::Not)
+    }
+
+    fn new(value: T, locked: Locked) -> Self {
+        let (lock, invitation) = (Lock::new(), Invitation::default());
+        let (locked, inside) = (Cell::new(locked), Cell::new(false));
+        Self { lock, locked, inside, invitation, value: UnsafeCell::new(value) }
     }
 
     /// Waits for the gate, if it has a lock, and goes in.
@@ -81,10 +109,11 @@ impl<T> Gate<T> {
     /// As [`Gate::enter`], but `None` if this thread is inside already.
     #[inline]
     pub fn try_enter(&self) -> Option<Entered<'_, T>> {
-        let way = match &self.lock {
-            Some(lock) => Some(lock.enter()?),
-            None if self.inside.replace(true) => return None,
-            None => None,
+        let way = match self.locked.get() {
+            Locked::Not if self.inside.replace(true) => return None,
+            Locked::Not => None,
+            Locked::Always => Some(self.lock.enter()?),
+            Locked::ForHelper => self.enter_beside_helper()?,
         };
         Some(Entered { gate: self, way, _value: PhantomData })
     }
@@ -92,22 +121,40 @@ impl<T> Gate<T> {
     /// As [`Gate::enter`], but `None` if somebody is seen inside.
     #[inline]
     pub fn enter_if_free(&self) -> Option<Entered<'_, T>> {
-        let is_free = self.lock.as_ref().is_none_or(Lock::seems_free);
+        let is_free = self.locked.get() == Locked::Not || self.lock.seems_free();
         if is_free { self.try_enter() } else { None }
     }
 
     /// As [`Gate::try_enter`], of a gate without a lock: `None` if there is one, too.
     #[inline(always)]
     pub fn enter_unlocked(&self) -> Option<Entered<'_, T>> {
-        if self.lock.is_some() || self.inside.replace(true) {
+        if self.locked.get() != Locked::Not || self.inside.replace(true) {
             return None;
         }
         Some(Entered { gate: self, way: None, _value: PhantomData })
     }
 
-    /// Whether the gate has a lock.
+    /// Whether the gate always has a lock.
     pub fn is_threaded(&self) -> bool {
-        self.lock.is_some()
+        self.locked.get() == Locked::Always
+    }
+
+    /// Goes in by the lock, or without it if the helper has no more to do: how.
+    #[cold]
+    fn enter_beside_helper(&self) -> Option<Option<Way>> {
+        let way = self.lock.enter()?;
+        Some(if self.invitation.stands() { Some(way) } else { self.unlock(way) })
+    }
+
+    /// Does without the lock from now on, for who is inside by it: the helper is not invited.
+    fn unlock(&self, way: Way) -> Option<Way> {
+        if self.is_threaded() {
+            return Some(way);
+        }
+        self.locked.set(Locked::Not);
+        self.inside.set(true);
+        self.lock.leave(way);
+        None
     }
 }
 
@@ -115,26 +162,55 @@ impl<T> Entered<'_, T> {
     /// Whether another thread waits for the gate.
     #[inline]
     pub fn is_awaited(&self) -> bool {
-        self.gate.lock.as_ref().is_some_and(Lock::is_awaited)
+        self.gate.locked.get() != Locked::Not && self.gate.lock.is_awaited()
     }
 
     /// Goes out for a moment, so that others can come in who wait.
     pub fn give_way(self) -> Self {
         let gate = self.gate;
         drop(self);
-        if let Some(lock) = &gate.lock {
-            lock.step_aside();
+        if gate.locked.get() != Locked::Not {
+            gate.lock.step_aside();
         }
         gate.enter()
+    }
+
+    /// Goes out, and lets the gate's helper, if there is one, come in from now on; wakes it if it waits for that.
+    #[cold]
+    pub fn invite_helper(mut self) {
+        let gate = self.gate;
+        if !gate.invitation.is_open() {
+            return;
+        }
+        if self.way.is_none() {
+            // Perhaps the helper has the lock, for as long as it takes to see that it is not invited yet.
+            self.way = Some(gate.lock.enter().expect("who is inside without the lock does not have it"));
+            gate.locked.set(Locked::ForHelper);
+            gate.inside.set(false);
+        }
+        let is_new = gate.invitation.extend();
+        drop(self); // it would wait for that
+        if is_new {
+            gate.invitation.tell();
+        }
+    }
+
+    /// Lets the helper come in no longer. Where the gate has no lock of its own, it needs none from now on.
+    #[inline]
+    pub fn dismiss_helper(&mut self) {
+        if let Some(way) = self.way {
+            self.gate.invitation.withdraw();
+            self.way = self.gate.unlock(way);
+        }
     }
 }
 
 impl<T> Drop for Entered<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        match (&self.gate.lock, self.way) {
-            (Some(lock), Some(way)) => lock.leave(way),
-            _ => self.gate.inside.set(false),
+        match self.way {
+            Some(way) => self.gate.lock.leave(way),
+            None => self.gate.inside.set(false),
         }
     }
 }

@@ -13,7 +13,7 @@ pub mod reserve;
 mod sync;
 
 pub use alarm::Alarm;
-pub use gate::{Entered, Gate};
+pub use gate::{Entered, Gate, Helper, Visit};
 pub use pool::{Pool, Taken};
 pub use region::Region;
 pub use reserve::Reserve;

@@ -93,6 +93,12 @@ impl Lock {
         }
     }
 
+    /// As if the system had no barrier.
+    #[cfg(all(loom, test))]
+    pub(super) fn never_favour(&self) {
+        self.patience.store(u32::MAX, Ordering::Relaxed);
+    }
+
     /// Waits for whoever is inside, and goes in; `None` if this thread is inside.
     #[inline]
     pub(super) fn enter(&self) -> Option<Way> {
