@@ -21,6 +21,7 @@
 //! ([`Guest`]) shows zeroes, and then perhaps a third job's.
 
 mod arena;
+mod aside;
 mod calls;
 mod cpus;
 mod departure;
@@ -49,6 +50,7 @@ mod state;
 mod sync;
 
 pub use arena::{Arena, Block};
+pub use aside::ThreadAside;
 pub use calls::{CALLS, Calls, Signatures};
 pub use cpus::{Cpu, allowed_cpus};
 pub use departure::Departure;
