@@ -19,6 +19,8 @@ pub struct Board {
     marks: Vec<Mark>,
     /// How many were struck out.
     changes: u64,
+    /// How many things are under way that take long.
+    long: usize,
     /// Who is to be told of what, by place.
     watched: HashMap<u32, Watcher>,
     sets: Slab<Set>,
@@ -64,8 +66,11 @@ pub struct Set {
 struct Mark {
     generation: u32,
     left: Left,
-    is_watched: bool,
+    told: Told,
 }
+
+/// Who is to be told when it is over, as bits.
+type Told = u8;
 
 /// What is left to be done: one of the constants, or `ONE` and more.
 type Left = u8;
@@ -77,7 +82,14 @@ const UNKNOWN: Left = 2;
 const OVER: Left = 3;
 const ONE: Left = 4;
 
-const NO_MARK: Mark = Mark { generation: 0, left: GONE, is_watched: false };
+/// Nobody.
+const UNTOLD: Told = 0;
+/// Who watches it.
+const WATCHED: Told = 1 << 0;
+/// Who counts what takes long.
+const LONG: Told = 1 << 1;
+
+const NO_MARK: Mark = Mark { generation: 0, left: GONE, told: UNTOLD };
 
 impl Entry {
     /// Nobody asks.
@@ -107,10 +119,12 @@ impl Board {
             self.make_room(key.place());
         }
         let mark = &mut self.marks[key.place()];
-        let is_watched = mark.is_watched && mark.generation == key.generation();
-        *mark = Mark { generation: key.generation(), left: standing.left(), is_watched };
+        let told = if mark.generation == key.generation() { mark.told } else { UNTOLD };
+        *mark = Mark { generation: key.generation(), left: standing.left(), told };
         if standing == Standing::Over {
-            self.note_over(key.to_word(), is_watched);
+            self.note_over(key.to_word(), told);
+        } else if told & LONG != 0 {
+            self.forget_long(key.place());
         }
     }
 
@@ -124,10 +138,10 @@ impl Board {
     pub fn forget<T>(&mut self, key: Key<T>) {
         let Some(mark) = self.marks.get_mut(key.place()) else { return };
         if mark.generation == key.generation() {
-            let is_watched = mark.is_watched;
-            *mark = Mark { left: GONE, is_watched: false, ..*mark };
-            if is_watched {
-                self.take_out(key.place() as u32);
+            let told = mark.told;
+            *mark = Mark { left: GONE, told: UNTOLD, ..*mark };
+            if told != UNTOLD {
+                self.forget_told(key.place() as u32, told);
             }
         }
     }
@@ -159,21 +173,64 @@ impl Board {
         if mark.generation == key.generation() && mark.left >= ONE {
             mark.left -= 1;
             if mark.left == OVER {
-                let is_watched = mark.is_watched;
-                self.note_over(entry.0, is_watched);
+                let told = mark.told;
+                self.note_over(entry.0, told);
             }
         }
     }
 
     #[inline]
-    fn note_over(&mut self, word: u64, is_watched: bool) {
+    fn note_over(&mut self, word: u64, told: Told) {
         self.changes += 1;
-        if is_watched {
+        if told != UNTOLD {
+            self.tell(word, told);
+        }
+    }
+
+    #[cold]
+    fn tell(&mut self, word: u64, told: Told) {
+        if told & LONG != 0 {
+            self.forget_long(Key::<()>::from_word(word).place());
+        }
+        if told & WATCHED != 0 {
             self.list(word);
         }
     }
 
     #[cold]
+    fn forget_long(&mut self, place: usize) {
+        self.marks[place].told &= !LONG;
+        self.long -= 1;
+    }
+
+    #[cold]
+    fn forget_told(&mut self, place: u32, told: Told) {
+        if told & LONG != 0 {
+            self.long -= 1;
+        }
+        if told & WATCHED != 0 {
+            self.take_out(place);
+        }
+    }
+
+    /// Notes that a thing takes long, if it is under way.
+    pub fn note_long<T>(&mut self, key: Key<T>) {
+        if !matches!(self.standing(key), Some(Standing::UnderWay(_))) {
+            return;
+        }
+        let mark = &mut self.marks[key.place()];
+        if mark.told & LONG == 0 {
+            mark.told |= LONG;
+            self.long += 1;
+        }
+    }
+
+    /// How many things are under way that were noted to take long.
+    #[inline]
+    pub fn long(&self) -> usize {
+        self.long
+    }
+
     fn list(&mut self, word: u64) {
         let key = Key::<()>::from_word(word);
         match self.watched.get(&(key.place() as u32)) {
@@ -183,7 +240,7 @@ impl Board {
                 }
             }
             Some(Watcher::Waker(_)) => {
-                self.marks[key.place()].is_watched = false;
+                self.marks[key.place()].told &= !WATCHED;
                 self.take_out(key.place() as u32);
             }
             None => {}
@@ -202,10 +259,10 @@ impl Board {
         let (Some(mark), Some(into)) = (self.marks.get_mut(key.place()), self.sets.get_mut(set)) else {
             return false;
         };
-        if mark.is_watched || matches!(standing, None | Some(Standing::Unknown)) {
+        if mark.told & WATCHED != 0 || matches!(standing, None | Some(Standing::Unknown)) {
             return false;
         }
-        mark.is_watched = true;
+        mark.told |= WATCHED;
         into.len += 1;
         self.watched.insert(key.place() as u32, Watcher::Set(set));
         if !matches!(standing, Some(Standing::UnderWay(_))) {
@@ -221,7 +278,7 @@ impl Board {
             // What was forgotten has left the set; and one that was started again will be listed again.
             let is_member = self.is_in(set, key.place() as u32);
             if is_member && matches!(self.standing(key), Some(Standing::Over | Standing::Inactive)) {
-                self.marks[key.place()].is_watched = false;
+                self.marks[key.place()].told &= !WATCHED;
                 self.take_out(key.place() as u32);
                 return Some(key);
             }
@@ -267,7 +324,9 @@ impl Board {
         let marks = &mut self.marks;
         self.watched.retain(|&place, watcher| {
             let stays = !matches!(watcher, Watcher::Set(of) if *of == set);
-            marks[place as usize].is_watched = stays;
+            if !stays {
+                marks[place as usize].told &= !WATCHED;
+            }
             stays
         });
     }
@@ -280,7 +339,7 @@ impl Board {
     pub fn watch<T>(&mut self, key: Key<T>, waker: Waker) -> Option<Waker> {
         assert!(matches!(self.standing(key), Some(Standing::UnderWay(_))), "it is under way");
         let before = self.unwatch(key);
-        self.marks[key.place()].is_watched = true;
+        self.marks[key.place()].told |= WATCHED;
         self.watched.insert(key.place() as u32, Watcher::Waker(waker));
         before
     }
@@ -288,9 +347,10 @@ impl Board {
     /// Takes a thing out of its set, or its waker away, which is the caller's then, to be dropped.
     pub fn unwatch<T>(&mut self, key: Key<T>) -> Option<Waker> {
         let mark = self.marks.get_mut(key.place()).filter(|mark| mark.generation == key.generation())?;
-        if !mem::take(&mut mark.is_watched) {
+        if mark.told & WATCHED == 0 {
             return None;
         }
+        mark.told &= !WATCHED;
         match self.watched.remove(&(key.place() as u32))? {
             Watcher::Waker(waker) => Some(waker),
             Watcher::Set(set) => {
@@ -400,6 +460,28 @@ mod tests {
         assert!(board.put_in(set, over) && board.put_in(set, idle) && !board.put_in(set, unknown));
         assert_eq!((board.take_over(set), board.take_over(set)), (Some(over), Some(idle)));
         assert_eq!((board.take_over::<()>(set), board.len_of(set)), (None, 0));
+    }
+
+    #[test]
+    fn what_takes_long_is_counted_until_it_is_over_or_forgotten() {
+        let (mut board, mut things) = (Board::default(), Slab::new());
+        let keys: Vec<_> = (0..4).map(|_| things.insert(())).collect();
+        keys.iter().for_each(|&key| board.show(key, Standing::UnderWay(1)));
+        board.show(keys[3], Standing::Over);
+        let set = board.open_set();
+        assert!(board.put_in(set, keys[1]));
+        [0, 0, 1, 2, 3].into_iter().for_each(|index| board.note_long(keys[index]));
+        assert_eq!(board.long(), 3);
+        board.strike(Entry::of(keys[1]));
+        assert_eq!((board.long(), board.take_over(set)), (2, Some(keys[1])));
+        board.forget(keys[0]);
+        board.show(keys[2], Standing::Over);
+        assert_eq!(board.long(), 0);
+        board.show(keys[2], Standing::UnderWay(1));
+        assert_eq!(board.long(), 0, "each round is noted by itself");
+        board.note_long(keys[2]);
+        board.show(keys[2], Standing::Inactive);
+        assert_eq!(board.long(), 0, "nor does it take long any more");
     }
 
     #[test]
