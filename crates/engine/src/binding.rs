@@ -62,6 +62,16 @@ impl Binding {
         Some(Some(begin as u64))
     }
 
+    /// Whether contributions are combined by an operation of the program's own.
+    pub fn calls_back(&self) -> bool {
+        self.reducer.as_ref().is_some_and(Reducer::is_user)
+    }
+
+    /// How many bytes this rank sends or receives at most.
+    pub fn bytes(&self) -> u64 {
+        self.send.bytes().max(self.recv.bytes())
+    }
+
     pub(crate) fn buffer(&self, buf: Buf) -> &Buffer {
         match buf {
             Buf::Send => &self.send,

@@ -378,6 +378,13 @@ impl Engine {
         result
     }
 
+    /// As [`Engine::advance`], but no more than the first steps.
+    #[cold]
+    pub fn take_first_steps(&mut self, key: ChannelKey, run: &mut Run, plan: &Program, binding: &Binding) {
+        let channel = self.channels.get_mut(key).expect("channels are left last");
+        run.take_first_steps(&mut Means { plan, binding, p2p: &mut self.p2p, channel });
+    }
+
     /// Takes back what stands in for the buffers of a binding that no run uses any more.
     #[inline]
     pub fn release(&mut self, binding: &Binding) {
@@ -437,6 +444,18 @@ impl Engine {
         let channel = kept.channel;
         self.admit(channel);
         true
+    }
+
+    /// Begins a kept run and does no more than its first steps: somebody else is about to move it on.
+    #[cold]
+    pub fn start_aside(&mut self, key: RunKey) {
+        let kept = self.runs.get_mut(key).expect("kept runs are forgotten last");
+        let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
+        let KeptRun { run, plan, binding, failure, .. } = kept;
+        *failure = None;
+        run.begin(channel, plan, binding, &mut self.p2p);
+        run.take_first_steps(&mut Means { plan, binding, p2p: &mut self.p2p, channel });
+        self.keep_moving(key);
     }
 
     /// Moves a run on from now on whenever this is polled, or holds it back until earlier ones are complete.
@@ -569,6 +588,17 @@ impl Engine {
 
     /// Moves everything on that can be moved now; whether anything did.
     pub fn poll(&mut self) -> bool {
+        self.poll_but(|_| false)
+    }
+
+    /// The same, for who may run nothing of the program's own: collectives that combine by an operation of the program
+    /// wait for its calls.
+    pub fn poll_without_callbacks(&mut self) -> bool {
+        self.poll_but(KeptRun::calls_back)
+    }
+
+    #[inline]
+    fn poll_but(&mut self, is_left: impl Fn(&KeptRun) -> bool) -> bool {
         let mut any = self.tend_links();
         any |= self.p2p.poll();
         if self.p2p.has_partitioned_sends() {
@@ -576,7 +606,7 @@ impl Engine {
         }
         let mut place = 0;
         while let Some(&key) = self.active.get(place) {
-            if self.drive(key) {
+            if !self.runs.get(key).is_some_and(&is_left) && self.drive(key) {
                 any = true; // another run has taken its place
             } else {
                 place += 1;
@@ -587,6 +617,16 @@ impl Engine {
             self.suspect();
         }
         any
+    }
+
+    /// How often this was polled.
+    pub fn polls(&self) -> u32 {
+        self.polls
+    }
+
+    /// What a kept run works on.
+    pub fn binding(&self, key: RunKey) -> Option<&Binding> {
+        self.runs.get(key).map(|kept| &kept.binding)
     }
 
     /// Looks whether kept runs wait for ranks that do something else, and lets them go on then.
@@ -678,6 +718,10 @@ impl Engine {
 }
 
 impl KeptRun {
+    fn calls_back(&self) -> bool {
+        self.binding.calls_back()
+    }
+
     #[inline]
     fn advance(&mut self, p2p: &mut P2p, channel: &mut Channel) -> Result<bool> {
         self.run.advance(&mut Means { plan: &self.plan, binding: &self.binding, p2p, channel })

@@ -200,6 +200,23 @@ impl Run {
         self.failure.take().map_or(Ok(true), |error| Err(self.failed(error)))
     }
 
+    /// Does what can be done now of the first round of a plan with several: the other ranks have something to begin
+    /// with, and most is left to who moves the run on.
+    pub(crate) fn take_first_steps(&mut self, means: &mut Means<'_>) {
+        if self.iterations < 2 || !means.channel.admits(self.turn.number) {
+            return;
+        }
+        self.note_call(means.channel);
+        while let Some(step) = means.plan.steps.get(self.step) {
+            if !self.perform(step, means) {
+                return;
+            }
+            self.step += 1;
+        }
+        self.iteration = 1;
+        self.step = 0;
+    }
+
     /// The run is over with an error; the next one is as any other.
     #[cold]
     fn failed(&mut self, error: Error) -> Error {

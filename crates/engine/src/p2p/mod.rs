@@ -277,6 +277,11 @@ impl P2p {
         Some(status)
     }
 
+    /// How many bytes an operation sends, or receives at most.
+    pub fn bytes_of(&self, key: OpKey) -> u64 {
+        self.ops.get(key).map_or(0, |op| op.buffer.bytes())
+    }
+
     /// What the next operation takes.
     #[inline]
     pub fn growth(&self) -> Growth {

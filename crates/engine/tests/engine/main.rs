@@ -2,6 +2,7 @@
 //!
 //! Nothing in an engine waits, so a seed fixes everything that happens. The seed is in every failure message.
 
+mod aside;
 mod channels;
 mod collective;
 mod collectives;
