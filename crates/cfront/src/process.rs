@@ -189,7 +189,9 @@ fn take_up(required: ThreadLevel, threaded: bool, phase: Phase) -> Result<&'stat
     FIRST.get_or_init(|| (threaded, Init { level: required, thread: Thread::current() }));
     let process = Process::init(phase, gate)?;
     signature::want(&process);
-    Ok(PROCESS.get_or_init(|| process))
+    let process = PROCESS.get_or_init(|| process);
+    process.may_have_progress_thread();
+    Ok(process)
 }
 
 /// Whether somebody who came first has ruled `required` out.

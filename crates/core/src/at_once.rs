@@ -14,6 +14,7 @@ use oxmpi_mem::reserve::Growth;
 use crate::comm::Communicator;
 use crate::envelope::TagPattern;
 use crate::process::Process;
+use crate::progress::LONG_BYTES;
 use crate::request::RequestKey;
 
 impl Process {
@@ -59,6 +60,9 @@ impl Process {
         };
         let from = comm.member(source)?.peer;
         let mut state = self.enter();
+        if into.len() as u64 >= LONG_BYTES && state.absence.is_some() {
+            return None; // a thread may have to move it on
+        }
         let is_plain = !state.requests.origins.are_kept() && state.has_memory(state.engine.p2p.growth());
         if !is_plain || !state.engine.p2p.has_no_unexpected(comm.context) {
             return None;

@@ -65,6 +65,7 @@ impl Process {
             Some(op) => state.add_under_way(op, comm),
         };
         state.note_route(key, || Route::Send { dest, tag, bytes: buffer.bytes() });
+        self.leave_to_thread(state, [key]);
         Ok(key)
     }
 
@@ -126,6 +127,7 @@ impl Process {
             over @ Activity::Over(_) => state.add_message(over, comm),
         };
         state.note_route(key, || Route::Receive { source, tag, bytes });
+        self.leave_to_thread(state, [key]);
         Ok(key)
     }
 
@@ -256,7 +258,9 @@ impl Process {
                 (received.into(), comm)
             }
         };
-        Ok(state.add_message(message, &comm))
+        let key = state.add_message(message, &comm);
+        self.leave_to_thread(state, [key]);
+        Ok(key)
     }
 
     /// The communicator by which a taken message came.

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use oxmpi_base::Result;
-use oxmpi_engine::machine::{Bed, ProcessorQueue, StatePage, end_process};
+use oxmpi_engine::machine::{Bed, ProcessorQueue, StatePage, end_process, usable_cpus};
 use oxmpi_engine::{Engine, PeerId};
-use oxmpi_mem::{Entered, Gate, Pool};
+use oxmpi_mem::{Entered, Gate, Helper, Pool};
 
 pub use oxmpi_engine::machine::Phase;
 
@@ -26,6 +26,7 @@ use crate::jobs::abroad::Abroad;
 use crate::kept::KeptMessages;
 use crate::lent::Lent;
 use crate::policy::{Policy, VainLooks};
+use crate::progress::{Absence, ProgressThread};
 use crate::request::Requests;
 use crate::send_buffer::SendBuffers;
 use crate::settings::Settings;
@@ -73,6 +74,7 @@ pub struct Process {
     pub(crate) bed: Bed,
     pub(crate) policy: Policy,
     pub(crate) processor: ProcessorQueue,
+    pub(crate) progress: ProgressThread,
 }
 
 /// What the threads of a process share, behind its gate: rooms, each of which keeps its own things in order.
@@ -88,6 +90,8 @@ pub struct State {
     pub(crate) vain: VainLooks,
     /// How many waits have begun, but for those that had nothing to wait for.
     pub(crate) waits: u64,
+    /// Where a thread may move operations on while the program computes.
+    pub(crate) absence: Option<Absence>,
 }
 
 impl Process {
@@ -111,7 +115,8 @@ impl Process {
         let meeting_context = engine.p2p.open_context();
         let farewell = Arc::new(Communicator::farewell(&mut engine));
         let (page, bed) = (engine.state(), engine.bed());
-        let policy = Policy::new(engine.size(), engine.cpus());
+        let policy = Policy::new(settings.progress.threads(engine.size()), engine.cpus());
+        let absence = settings.progress.absence(engine.size(), engine.cpus(), usable_cpus());
         page.set_phase(phase);
         // Sessions are opened by whom and when the program likes.
         arrive(&engine, if phase == Phase::Running { PATIENCE } else { Duration::ZERO });
@@ -126,6 +131,7 @@ impl Process {
             requests: Requests::default(),
             vain: VainLooks::default(),
             waits: 0,
+            absence,
         };
         let gate = gate(state);
         if settings.checks {
@@ -154,6 +160,7 @@ impl Process {
             bed,
             policy,
             processor,
+            progress: ProgressThread::default(),
         })
     }
 
@@ -184,6 +191,9 @@ impl Process {
 
     /// Notes how far this process has come, for the launcher and for ranks that wait for its part.
     pub fn note_phase(&self, phase: Phase) {
+        if phase == Phase::Finalized {
+            self.end_progress_thread();
+        }
         self.page.set_phase(phase);
     }
 
@@ -234,6 +244,16 @@ impl Process {
     /// As [`Process::enter`], unless this thread is inside: a callback has called.
     pub(crate) fn try_enter(&self) -> Option<Entered<'_, State>> {
         self.gate.try_enter()
+    }
+
+    /// Who comes in beside the program's threads, if there is nobody yet.
+    pub(crate) fn helper(&self) -> Option<Helper<'_, State>> {
+        self.gate.helper()
+    }
+
+    /// Lets the [helper](Process::helper) come in no more.
+    pub(crate) fn end_helper(&self) {
+        self.gate.end_helper();
     }
 
     /// As [`Process::enter`], unless another thread is inside.

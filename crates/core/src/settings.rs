@@ -11,6 +11,8 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::Engine;
 use oxmpi_plan::{Machine, Overrides};
 
+use crate::progress::{PROGRESS, Progress};
+
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Settings {
@@ -26,6 +28,8 @@ pub struct Settings {
     pub(crate) connect_timeout: Option<Duration>,
     /// How many bytes of messages are kept that nobody asks for, where it is not as many as usual.
     pub(crate) kept_bytes: Option<usize>,
+    /// Who moves operations on, where a rank may have a mind of its own.
+    pub(crate) progress: Progress,
     /// What all must agree on, as it was written.
     text: String,
 }
@@ -81,6 +85,7 @@ impl Settings {
             shows_plans: flag(&(SHOW_PLANS, text_of(SHOW_PLANS)))?,
             connect_timeout,
             kept_bytes,
+            progress: Progress::parse(&text_of(PROGRESS))?,
             text: text.join(" "),
         })
     }

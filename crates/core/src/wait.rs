@@ -156,6 +156,19 @@ impl Process {
         if let Some(result) = awaited.look(&mut state) {
             return result;
         }
+        let has_thread = state.absence.is_some();
+        if has_thread {
+            Self::take_over_from_thread(&mut state);
+        }
+        let outcome = self.wait_looking(state, awaited);
+        if has_thread {
+            self.leave_to_thread_again();
+        }
+        outcome
+    }
+
+    #[inline(always)]
+    fn wait_looking<'a, A: Awaited>(&'a self, mut state: Entered<'a, State>, mut awaited: A) -> A::Outcome {
         state.waits += 1;
         let takes_turns = self.policy.has_free_offers() || self.is_crowded();
         let (mut look, mut looks) = (0, self.policy.looks(takes_turns));

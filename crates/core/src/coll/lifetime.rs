@@ -54,7 +54,13 @@ impl Process {
             run.sign(signature.clone());
         }
         state.engine.begin(comm.channel, &mut run, &plan, binding);
-        let key = match state.engine.advance(comm.channel, &mut run, &plan, binding) {
+        let begun = if state.leaves_to_thread(binding) {
+            state.engine.take_first_steps(comm.channel, &mut run, &plan, binding);
+            Ok(false)
+        } else {
+            state.engine.advance(comm.channel, &mut run, &plan, binding)
+        };
+        let key = match begun {
             Ok(false) => {
                 let run = state.engine.adopt(comm.channel, run, &plan, binding);
                 state.add_collective(run, comm)
@@ -70,6 +76,7 @@ impl Process {
             }
         };
         state.give_plan_back(comm, operation, plan);
+        self.leave_to_thread(state, [key]);
         Ok(key)
     }
 

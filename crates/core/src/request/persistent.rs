@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, Result, Status};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{OpKey, Standing};
+use oxmpi_engine::{OpKey, RunKey, Standing};
 
 use super::array::RequestArray;
 use super::completion::{no_request, not_persistent, still_active};
@@ -78,7 +78,10 @@ impl Process {
     /// `Request` if the request is active, not persistent, or none; of a buffered send, as [`Process::bsend`].
     #[inline]
     pub fn start(&self, key: RequestKey) -> Result<()> {
-        self.enter().start(key)
+        let mut state = self.enter();
+        state.start(key)?;
+        self.leave_to_thread(state, [key]);
+        Ok(())
     }
 
     /// Starts several, or none if one cannot be started; a buffered send that there is no room for is found out when
@@ -96,7 +99,9 @@ impl Process {
         (0..keys.len()).try_for_each(|index| {
             let started = keys.at(index).map_or(Ok(()), |key| state.start(key));
             started.map_err(|error| (index, error))
-        })
+        })?;
+        self.leave_to_thread(state, (0..keys.len()).filter_map(|index| keys.at(index)));
+        Ok(())
     }
 }
 
@@ -121,11 +126,22 @@ impl State {
         }
         let is_over = match self.requests.what(key) {
             What::Planned(op) => self.engine.p2p.start(op),
+            What::Prepared(run) if self.absence.is_some() => self.start_beside_thread(run),
             What::Prepared(run) => self.engine.start(run),
             _ => return self.start_kept(key),
         };
         self.engine.p2p.board.show(key, if is_over { Standing::Over } else { Standing::UnderWay(1) });
         Ok(())
+    }
+
+    /// Begins a kept run, most of which is a thread's if it is long; whether it is complete.
+    #[cold]
+    fn start_beside_thread(&mut self, run: RunKey) -> bool {
+        if !self.engine.binding(run).is_some_and(|binding| self.leaves_to_thread(binding)) {
+            return self.engine.start(run);
+        }
+        self.engine.start_aside(run);
+        false
     }
 
     #[inline(never)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Result, Status};
 use oxmpi_engine::machine::Posts;
-use oxmpi_engine::{Absent, Awaits, Event, OpKey, Outcome, PeerId, RunKey, Standing};
+use oxmpi_engine::{Absent, Awaits, Binding, Event, OpKey, Outcome, PeerId, RunKey, Standing};
 
 use super::completion::{Completion, misuse, no_request};
 use super::generalized::GeneralizedCallbacks;
@@ -99,6 +99,24 @@ impl State {
 
     fn awaits(&self, key: RequestKey) -> Option<Awaits> {
         self.engine.awaits(self.run_of(key)?)
+    }
+
+    /// How many bytes the operation of a request moves at most; 0 if only calls of the program can move them.
+    pub(crate) fn bytes_of(&self, key: RequestKey) -> u64 {
+        let of_message = |op| self.engine.p2p.bytes_of(op);
+        if let Some(op) = self.message_of(key) {
+            return of_message(op);
+        }
+        if let Some(run) = self.run_of(key) {
+            let binding = self.engine.binding(run).filter(|binding| !binding.calls_back());
+            return binding.map_or(0, Binding::bytes);
+        }
+        match self.requests.all.get(key).map(|request| &request.kind) {
+            Some(Kind::SendReceive(messages)) => {
+                messages.under_way().into_iter().flatten().map(of_message).sum()
+            }
+            _ => 0,
+        }
     }
 
     /// The run that a request stands for.

@@ -35,13 +35,15 @@ impl Process {
         state.check_memory_for_message()?;
         let receive = state.begin_receive(comm, pattern, recv);
         let sent = to.and_then(|to| state.begin_send(comm, send, to, send_tag, SendMode::Standard));
-        Ok(match sent {
+        let key = match sent {
             None => state.add_message(receive, comm),
             Some(op) => {
                 let messages = Box::new(SendReceive::new(op, receive));
                 state.add_request(Kind::SendReceive(messages), comm)
             }
-        })
+        };
+        self.leave_to_thread(state, [key]);
+        Ok(key)
     }
 
     /// Begins to send what `buffer` holds and to receive another message into it.
@@ -66,6 +68,8 @@ impl Process {
             state.engine.p2p.send_copy(to, comm.rank().cast_signed(), send_tag, &buffer);
         }
         let receive = state.begin_receive(comm, pattern, buffer);
-        Ok(state.add_message(receive, comm))
+        let key = state.add_message(receive, comm);
+        self.leave_to_thread(state, [key]);
+        Ok(key)
     }
 }

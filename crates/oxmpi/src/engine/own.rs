@@ -9,7 +9,7 @@ use oxmpi_core::{Phase, Process};
 use crate::thread::Level;
 
 /// The process, from its initialisation to the end of the environment.
-pub(crate) struct Engine(Process);
+pub(crate) struct Engine(&'static Process);
 
 impl Engine {
     /// Joins the job.
@@ -23,7 +23,10 @@ impl Engine {
         }
         let joined = Process::init(Phase::Running, L::gate);
         INITIALISED.store(joined.is_ok(), Ordering::Relaxed);
-        joined.map(Self)
+        // There is one in the life of a program, and its progress thread may outlive a value that was forgotten.
+        let process: &'static Process = Box::leak(Box::new(joined?));
+        process.may_have_progress_thread();
+        Ok(Self(process))
     }
 
     /// `MPI_Finalize`.
@@ -39,6 +42,6 @@ impl Deref for Engine {
     type Target = Process;
 
     fn deref(&self) -> &Process {
-        &self.0
+        self.0
     }
 }
