@@ -239,6 +239,10 @@ const SECTIONS: &[Section] = &[
             ("OXMPI_CONNECT_TIMEOUT", "read by the ranks: seconds to wait to be accepted at a port (180)"),
             ("OXMPI_KEEP_BYTES", "read by the ranks: bytes kept of messages that nobody asks for (67108864)"),
             ("OXMPI_MACHINE", "read by the ranks: a file with what hops and copies cost (see oxmpi tune)"),
+            (
+                "OXMPI_PROGRESS",
+                "read by the ranks: thread or auto: long operations go on between calls (poll)",
+            ),
             ("OXMPI_SHOW_PLANS", "read by rank 0: 1 tells which algorithm a persistent collective gets"),
             (
                 "OXMPI_REPRODUCIBLE",
