@@ -65,6 +65,14 @@ impl<'a> Prices<'a> {
         Self { share: self.machine.ranks_of_core(workers).into(), ..*self }
     }
 
+    /// The same of so many ranks of which each is `stride` ranks further on than the one before: as neighbours are on
+    /// different cores, these share some of them.
+    pub(crate) fn of_workers_apart(&self, workers: u32, stride: u32) -> Self {
+        let cores = self.machine.cores;
+        let common = (1..=cores).rev().find(|&all| cores.is_multiple_of(all) && stride.is_multiple_of(all));
+        self.of_workers(workers.saturating_mul(common.unwrap_or(1)))
+    }
+
     /// Prices of what ranks do for each other in turn, so that no core waits for long.
     pub(crate) fn of_flow(&self, workers: u32) -> Self {
         let cores = self.machine.cores;

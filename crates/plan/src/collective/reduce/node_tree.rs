@@ -25,10 +25,12 @@ pub(crate) fn is_in_order(shape: &Shape) -> bool {
 pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let segments = Stream::of(shape).segments;
     let segment = segments.bytes.min(shape.bytes) as f64;
-    let operands = f64::from(ARITY - 1) * prices.of_workers(shape.ranks / ARITY).pull_reduce(segment);
-    let levels = f64::from(tree::depth(ARITY, shape.ranks));
-    let level = prices.post(segment) + prices.hop() + operands;
-    levels * level + (segments.count - 1) as f64 * levels * operands
+    let operands = |prices: &Prices<'_>| f64::from(ARITY - 1) * prices.pull_reduce(segment);
+    let below = f64::from(tree::depth(ARITY, shape.ranks) - 1);
+    let of_all = operands(&prices.of_workers(1))
+        + below * operands(&prices.of_workers_apart(shape.ranks / ARITY, ARITY));
+    let passed = (below + 1.0) * (prices.post(segment) + prices.hop());
+    passed + segments.count as f64 * of_all
 }
 
 pub(crate) fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
