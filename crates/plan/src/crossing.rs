@@ -18,8 +18,13 @@ pub(crate) struct Crossing {
 /// Who sends to whom at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Round {
-    /// All ranks, to those that are so many ranks further on.
-    Shift(u32),
+    /// All ranks, to those that are so far away.
+    Shift {
+        /// In which direction.
+        way: Way,
+        /// How far.
+        distance: u32,
+    },
     /// A level of a k-nomial tree of places, which are counted from its root on: multiples of `arity * distance`, to
     /// those that are 1 to `arity - 1` distances further on.
     Level {
@@ -30,11 +35,42 @@ pub(crate) enum Round {
         /// The rank of the first place.
         root: u32,
     },
+    /// Not messages, but in how many of the rounds over this distance, half of it, and so on, the longest path crosses.
+    /// The path to a rank is its own one, or that of who sends to it.
+    Path {
+        /// In which direction.
+        way: Way,
+        /// How far in the last round.
+        distance: u32,
+    },
     /// All levels of a binomial tree together.
     Tree {
         /// The rank of the first place.
         root: u32,
     },
+}
+
+/// Where messages over a distance go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Way {
+    /// So many ranks further on; the first rank comes after the last one.
+    Around,
+    /// To the rank whose number differs in this bit.
+    Pairs,
+    /// So many ranks further on, as far as there are ranks.
+    Up,
+}
+
+impl Way {
+    /// Who gets a message of `rank` over a distance.
+    fn to(self, rank: usize, distance: usize, ranks: usize) -> Option<usize> {
+        let to = match self {
+            Self::Around => (rank + distance) % ranks,
+            Self::Pairs => rank ^ distance,
+            Self::Up => rank + distance,
+        };
+        (to < ranks).then_some(to)
+    }
 }
 
 /// What was counted of a map.
@@ -67,6 +103,10 @@ pub(crate) fn of_regular(round: Round, ranks: u32, per_node: u32) -> Crossing {
 const KEPT: usize = 1024;
 
 fn count(round: Round, node_of: &[u32]) -> Crossing {
+    if let Round::Path { way, distance } = round {
+        let all = paths(way, distance as usize, node_of).into_iter().max().unwrap_or(0);
+        return Crossing { all, most: 0 };
+    }
     let nodes = node_of.iter().max().map_or(0, |last| *last as usize + 1);
     let mut all = 0;
     let mut ports = vec![[0; 2]; nodes];
@@ -82,11 +122,26 @@ fn count(round: Round, node_of: &[u32]) -> Crossing {
     Crossing { all, most }
 }
 
+/// How often the longest path to each rank crosses, in rounds over `distance`, half of it, and so on.
+fn paths(way: Way, distance: usize, node_of: &[u32]) -> Vec<u32> {
+    if distance == 0 {
+        return vec![0; node_of.len()];
+    }
+    let before = paths(way, distance / 2, node_of);
+    let mut paths = before.clone();
+    for (from, &crossings) in before.iter().enumerate() {
+        if let Some(to) = way.to(from, distance, node_of.len()) {
+            paths[to] = paths[to].max(crossings + u32::from(node_of[from] != node_of[to]));
+        }
+    }
+    paths
+}
+
 fn for_each_message(round: Round, ranks: usize, mut send: impl FnMut(usize, usize)) {
     match round {
-        Round::Shift(distance) => {
-            let distance = distance as usize % ranks;
-            (0..ranks).for_each(|rank| send(rank, (rank + distance) % ranks));
+        Round::Shift { way, distance } => {
+            let to = |rank| way.to(rank, distance as usize, ranks);
+            (0..ranks).filter_map(|rank| Some((rank, to(rank)?))).for_each(|(from, to)| send(from, to));
         }
         Round::Level { arity, distance, root } => {
             let (arity, distance) = (arity as usize, distance as usize);
@@ -96,6 +151,7 @@ fn for_each_message(round: Round, ranks: usize, mut send: impl FnMut(usize, usiz
                 children.filter(|&child| child < ranks).for_each(|child| send(at(parent), at(child)));
             }
         }
+        Round::Path { .. } => {}
         // A parent's number lacks the last bit of its child's.
         Round::Tree { root } => {
             let at = |place| (place + root as usize) % ranks;
@@ -112,12 +168,26 @@ mod tests {
     fn messages_that_stay_on_a_node_do_not_count() {
         let in_turn: Vec<u32> = (0..16).map(|rank| rank % 4).collect();
         let crossing = |round| count(round, &in_turn);
-        assert_eq!(crossing(Round::Shift(1)), Crossing { all: 16, most: 4 });
-        assert_eq!(crossing(Round::Shift(4)), Crossing::default());
+        assert_eq!(crossing(Round::Shift { way: Way::Around, distance: 1 }), Crossing { all: 16, most: 4 });
+        assert_eq!(crossing(Round::Shift { way: Way::Around, distance: 4 }), Crossing::default());
         // From 0 4 8 12, all on one node, to 2 6 10 14.
         assert_eq!(crossing(Round::Level { arity: 2, distance: 2, root: 0 }), Crossing { all: 4, most: 4 });
         assert_eq!(crossing(Round::Level { arity: 4, distance: 4, root: 1 }), Crossing::default());
         assert_eq!(crossing(Round::Level { arity: 4, distance: 1, root: 2 }), Crossing { all: 12, most: 12 });
+    }
+
+    #[test]
+    fn the_longest_path_goes_by_messages_or_stays() {
+        let path = |way, distance, node_of: &[u32]| count(Round::Path { way, distance }, node_of).all;
+        // From 3 to 0, and from 1 to 3.
+        assert_eq!([1, 2].map(|distance| path(Way::Around, distance, &[0, 0, 0, 1])), [1, 2]);
+        // From 0 to 1; nobody is above 2.
+        assert_eq!([1, 2].map(|distance| path(Way::Up, distance, &[0, 1, 0])), [1, 1]);
+        // Pairs of the first round share a node.
+        assert_eq!(
+            [1, 2, 4].map(|distance| path(Way::Pairs, distance, &[0, 0, 1, 1, 0, 0, 1, 1])),
+            [0, 1, 1]
+        );
     }
 
     #[test]

@@ -166,9 +166,10 @@ impl Nodes {
         }
     }
 
-    /// The fewest ranks that a node has, of `ranks` ranks in all; where there is a rule, but for the last node.
+    /// The fewest ranks that a node has, of `ranks` ranks in all.
     pub(crate) fn smallest(&self, ranks: u32) -> u32 {
         match *self {
+            Self::Regular { per_node } if !ranks.is_multiple_of(per_node) => ranks % per_node,
             Self::Irregular(NodeMap(map)) => {
                 map.begins.windows(2).map(|ends| ends[1] - ends[0]).min().unwrap_or(1)
             }

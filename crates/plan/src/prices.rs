@@ -3,7 +3,7 @@
 //! Formulas price ranks as if all were as far from each other as the farthest ones; the simulation knows who is where.
 
 use crate::cost::Cost;
-use crate::crossing::{self, Crossing, Round};
+use crate::crossing::{self, Crossing, Round, Way};
 use crate::{Holds, Machine, NodeMap, Nodes, Shape};
 
 /// See the module.
@@ -16,6 +16,8 @@ pub(crate) struct Prices<'a> {
     nodes: u32,
     /// The rank from which places of trees are counted.
     root: u32,
+    /// The fewest ranks of a node.
+    smallest: u32,
     /// Ranks of the root's node.
     with_root: u32,
     /// Over so many ranks or more everybody is on another node.
@@ -35,13 +37,13 @@ impl<'a> Prices<'a> {
         let blocks = u64::from(blocks(info.send.holds).max(blocks(info.recv.holds)));
         let touched = shape.longest().saturating_mul(blocks);
         let beyond = touched.saturating_sub(machine.cache_bytes) as f64 / touched.max(1) as f64;
-        let (on_node, nodes, with_root) = if shape.is_between() {
+        let (on_node, smallest, nodes, with_root) = if shape.is_between() {
             let all = shape.ranks + shape.remote_ranks;
-            (all, 1, all)
+            (all, all, 1, all)
         } else {
             let Shape { nodes, ranks, root, .. } = *shape;
             let with_root = nodes.ranks_of(nodes.node_of(root.rank()), ranks).len() as u32;
-            (nodes.largest(ranks), nodes.count(ranks), with_root)
+            (nodes.largest(ranks), nodes.smallest(ranks), nodes.count(ranks), with_root)
         };
         // Where ranks are placed without a rule, neighbours are as far from each other as anybody.
         let map = if let Nodes::Irregular(map) = shape.nodes { Some(map) } else { None };
@@ -50,6 +52,7 @@ impl<'a> Prices<'a> {
             machine,
             ranks: shape.ranks,
             on_node,
+            smallest,
             nodes,
             root: if shape.commutative { shape.root.rank() } else { 0 },
             with_root,
@@ -116,13 +119,35 @@ impl<'a> Prices<'a> {
     pub(crate) fn of_node(&self, ranks: u32) -> Self {
         let share = self.machine.ranks_of_core(ranks).into();
         let (root, with_root, map) = (0, ranks, None);
-        Self { ranks, on_node: ranks, nodes: 1, root, with_root, reach: ranks, map, share, ..*self }
+        Self {
+            ranks,
+            on_node: ranks,
+            smallest: ranks,
+            nodes: 1,
+            root,
+            with_root,
+            reach: ranks,
+            map,
+            share,
+            ..*self
+        }
     }
 
     /// Prices among one rank of each of so many nodes, counted as neighbours.
     pub(crate) fn of_leaders(&self, nodes: u32) -> Self {
         let (root, with_root, map) = (0, 1, None);
-        Self { ranks: nodes, on_node: 1, nodes, root, with_root, reach: 1, map, share: 1.0, ..*self }
+        Self {
+            ranks: nodes,
+            on_node: 1,
+            smallest: 1,
+            nodes,
+            root,
+            with_root,
+            reach: 1,
+            map,
+            share: 1.0,
+            ..*self
+        }
     }
 
     /// Beginning and ending a run.
@@ -138,8 +163,8 @@ impl<'a> Prices<'a> {
     /// Prices among one rank of each range of consecutive ranks of a node.
     pub(crate) fn of_ranges(&self, nodes: Nodes, ranges: u32) -> Self {
         let Nodes::Irregular(map) = nodes.of_ranges() else { return self.of_leaders(ranges) };
-        let on_node = nodes.of_ranges().largest(ranges);
-        Self { ranks: ranges, on_node, reach: 1, map: Some(map), ..*self }
+        let [on_node, smallest] = [Nodes::largest, Nodes::smallest].map(|of| of(&nodes.of_ranges(), ranges));
+        Self { ranks: ranges, on_node, smallest, reach: 1, map: Some(map), ..*self }
     }
 
     /// Until a rank has seen what another one of its node has posted.
@@ -325,7 +350,13 @@ impl<'a> Prices<'a> {
 
     /// Messages over this distance within ranges of so many ranks.
     pub(crate) fn exchange_among(&self, range: u32, distance: u32, bytes: f64) -> Cost {
-        if self.stays_in(range, distance) { self.message_on_node(bytes) } else { self.shift(distance, bytes) }
+        // Where some ranks are left over the others are not as far from each other as their bits say.
+        let way = if self.ranks.is_power_of_two() { Way::Pairs } else { Way::Around };
+        if self.stays_in(range, distance) {
+            self.message_on_node(bytes)
+        } else {
+            self.round(way, distance, bytes)
+        }
     }
 
     /// Whether nobody leaves his node, over this distance within ranges of so many ranks.
@@ -335,18 +366,44 @@ impl<'a> Prices<'a> {
 
     /// Messages of all ranks to those that are `distance` ranks further on: a part of them leave their node.
     pub(crate) fn shift(&self, distance: u32, bytes: f64) -> Cost {
+        self.round(Way::Around, distance, bytes)
+    }
+
+    /// The same without those for which there are no ranks further on.
+    pub(crate) fn upward(&self, distance: u32, bytes: f64) -> Cost {
+        self.round(Way::Up, distance, bytes)
+    }
+
+    /// Messages of all ranks over a distance.
+    fn round(&self, way: Way, distance: u32, bytes: f64) -> Cost {
         let inside = self.message_on_node(bytes);
         if self.nodes == 1 {
             return inside;
         }
-        let Crossing { all, most } = self.shift_crossing(distance);
-        let share = (f64::from(all) / f64::from(self.ranks)).min(1.0);
-        if self.map.is_some() && most > 0 {
+        if let Some(crosses) = self.longest_path_crosses(way, distance) {
             // Somebody waits for the busiest port in each round.
-            let outside = self.message_between_nodes(0.0, bytes);
-            return share * outside + (1.0 - share) * inside + self.shift_port(distance, bytes);
+            let message = if crosses { self.message_between_nodes(0.0, bytes) } else { inside };
+            let most = self.crossing(way, distance).most;
+            return message + Cost::port(f64::from(most) * self.passage_ns(bytes));
         }
+        let Crossing { all, most } = self.crossing(way, distance);
+        let share = (f64::from(all) / f64::from(self.ranks)).min(1.0);
         share * self.message_between_nodes(most.into(), bytes) + (1.0 - share) * inside
+    }
+
+    /// Whether a message of this round goes from node to node on the path that does so most often, where nodes are not
+    /// alike: there the average of all ranks says little.
+    fn longest_path_crosses(&self, way: Way, distance: u32) -> Option<bool> {
+        if self.map.is_none() && (self.ranks.is_multiple_of(self.reach) || distance >= self.reach) {
+            return None;
+        }
+        let crossings = |distance| self.counted(Round::Path { way, distance }).all;
+        // Rounds over other distances do not come after those over half of them.
+        Some(if distance.is_power_of_two() {
+            crossings(distance) > crossings(distance / 2)
+        } else {
+            self.crossing(way, distance).most > 0
+        })
     }
 
     /// What another one of several messages of all ranks over this distance costs, within ranges of so many ranks.
@@ -359,17 +416,25 @@ impl<'a> Prices<'a> {
 
     /// What all messages over this distance occupy the port of a node.
     pub(crate) fn shift_port(&self, distance: u32, bytes: f64) -> Cost {
-        let most = if self.nodes > 1 { self.shift_crossing(distance).most } else { 0 };
+        let most = if self.nodes > 1 { self.crossing(Way::Around, distance).most } else { 0 };
         Cost::port(f64::from(most) * self.passage_ns(bytes))
     }
 
     /// How many of the messages of all ranks over this distance leave their node.
-    fn shift_crossing(&self, distance: u32) -> Crossing {
-        if let Some(map) = self.map {
-            return map.crossing(Round::Shift(distance));
+    fn crossing(&self, way: Way, distance: u32) -> Crossing {
+        if self.map.is_some() || !self.ranks.is_multiple_of(self.reach) {
+            return self.counted(Round::Shift { way, distance });
         }
         let most = if self.crosses(distance) { self.on_node } else { distance };
         Crossing { all: (u64::from(self.ranks) * u64::from(most) / u64::from(self.on_node)) as u32, most }
+    }
+
+    /// What is counted, where no rule tells it.
+    fn counted(&self, round: Round) -> Crossing {
+        match self.map {
+            Some(map) => map.crossing(round),
+            None => crossing::of_regular(round, self.ranks, self.reach),
+        }
     }
 
     /// Messages of all ranks over each of some distances at a time, the farthest one last.
@@ -381,7 +446,8 @@ impl<'a> Prices<'a> {
             if self.nodes == 1 {
                 return inside;
             }
-            let share = (f64::from(self.shift_crossing(distance).all) / f64::from(self.ranks)).min(1.0);
+            let all = self.crossing(Way::Around, distance).all;
+            let share = (f64::from(all) / f64::from(self.ranks)).min(1.0);
             let across = self.net_overhead().beside(self.shift_port(distance, bytes));
             share * across + (1.0 - share) * inside
         };
@@ -407,6 +473,30 @@ impl<'a> Prices<'a> {
         self.nodes > 1 && distance >= self.reach
     }
 
+    /// The longest path down a tree of `places`, or up: over a level by a `message`, past it when `another` one goes
+    /// before. Who has children over all levels has only some over the longest distance, unless distances and
+    /// places end alike: below these the tree is not as deep.
+    pub(crate) fn tree(
+        &self,
+        arity: u32,
+        places: u32,
+        message: &dyn Fn(u32) -> Cost,
+        another: &dyn Fn(u32) -> Cost,
+    ) -> Cost {
+        if places < 2 {
+            return Cost::NONE;
+        }
+        let farthest = arity.pow((places - 1).ilog(arity));
+        let (children, last) = ((places - 1) / farthest, (places - 1) % farthest + 1);
+        let below = |places| self.tree(arity, places, message, another);
+        let full = below(farthest);
+        let sent = message(farthest) + f64::from(children - 1) * another(farthest);
+        if children > 1 || last == farthest {
+            return sent + full;
+        }
+        (sent + below(last)).beside(another(farthest) + full)
+    }
+
     /// What rounds over the distances 1, 2, 4 ... among `ranks` ranks cost together.
     pub(crate) fn doubling(&self, ranks: u32, round: impl Fn(u32) -> Cost) -> Cost {
         self.levels(2, ranks, round)
@@ -424,7 +514,7 @@ impl<'a> Prices<'a> {
             return self.message_on_node(bytes);
         }
         let Crossing { all, most } = match self.map {
-            Some(map) => map.crossing(Round::Shift(1)),
+            Some(map) => map.crossing(Round::Shift { way: Way::Around, distance: 1 }),
             None => Crossing { all: self.nodes, most: 1 },
         };
         let crossing = (f64::from(all) / f64::from(self.ranks - 1)).min(1.0);
@@ -435,17 +525,27 @@ impl<'a> Prices<'a> {
         wave.beside(busy)
     }
 
-    /// Messages from each rank to all others, `window` of them under way at a time, with `more` to do for each.
+    /// Messages from each rank to all others, `window` of them under way at a time, with `more` to do for each: those
+    /// of the largest node have the most to do inside, and those of the smallest one outside.
     pub(crate) fn all_others(&self, ranks: u32, window: f64, bytes: f64, more: Cost) -> Cost {
-        let inside = f64::from(self.on_node - 1);
-        let across = f64::from(ranks - self.on_node);
+        let of_largest = self.all_others_of(self.on_node, ranks, window, bytes, more);
+        if self.smallest == self.on_node {
+            return of_largest;
+        }
+        of_largest.beside(self.all_others_of(self.smallest, ranks, window, bytes, more))
+    }
+
+    /// The same of the ranks of a node of so many.
+    fn all_others_of(&self, on_node: u32, ranks: u32, window: f64, bytes: f64, more: Cost) -> Cost {
+        let inside = f64::from(on_node - 1);
+        let across = f64::from(ranks - on_node);
         let rounds = |messages: f64| (messages / window).ceil();
         let work = inside * (self.sending(bytes) + self.receiving(bytes) + more);
-        let on_node = if inside > 0.0 { work + self.hop_among_all() } else { Cost::NONE };
+        let work = if inside > 0.0 { work + self.hop_among_all() } else { Cost::NONE };
         let cores = across * (2.0 * self.net_overhead() + more);
         let ends = 2.0 * self.net_overhead() + self.net_latency();
-        let port = Cost::port(f64::from(self.on_node) * across * self.passage_ns(bytes));
-        on_node + cores.beside(rounds(across) * ends).beside(port)
+        let port = Cost::port(f64::from(on_node) * across * self.passage_ns(bytes));
+        work + cores.beside(rounds(across) * ends).beside(port)
     }
 
     /// Messages from all others to a rank.

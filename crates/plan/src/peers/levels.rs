@@ -41,6 +41,20 @@ impl Levels {
         self.nodes.largest(self.ranks)
     }
 
+    /// The most ranks that another node than that of the root, or the first, has.
+    pub(crate) fn largest_other(&self) -> u32 {
+        let ranks_of = |node| self.members(node).len() as u32;
+        match self.nodes {
+            Nodes::Irregular(_) => {
+                let others = (0..self.count()).filter(|&node| node != self.first());
+                others.map(ranks_of).max().unwrap_or(0)
+            }
+            // All are alike, but for the last one.
+            _ if self.count() == 2 => ranks_of(1 - self.first()),
+            _ => self.largest(),
+        }
+    }
+
     /// The most ranks that one of the nodes below `node` has.
     pub(crate) fn largest_before(&self, node: u32) -> u32 {
         match self.nodes {
@@ -112,6 +126,10 @@ mod tests {
         let leaders: Vec<_> = (0..levels.count()).map(|node| levels.leader(node)).collect();
         assert_eq!(leaders, [0, 3, 4]);
         assert_eq!((levels.first(), levels.place_of_leader(1), levels.leads(1)), (1, 1, false));
+        assert_eq!((levels.largest(), levels.largest_other(), levels.smallest()), (2, 2, 1));
+        let nodes = Nodes::Regular { per_node: 3 };
+        let levels = |root| Levels::of(&Shape { nodes, ..Shape::of(Collective::Bcast, 5, 8) }.rooted(root));
+        assert_eq!([0, 4].map(|root| levels(Root::Rank(root)).largest_other()), [2, 3]);
     }
 
     #[test]

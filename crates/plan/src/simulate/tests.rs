@@ -181,6 +181,11 @@ fn choices_are_good() {
         (300, Nodes::One),
         (2, regular(1)),
         (3, regular(2)),
+        // A shorter node at the end.
+        (4, regular(3)),
+        (12, regular(8)),
+        (48, regular(47)),
+        (100, regular(48)),
         (5, regular(2)),
         (7, regular(1)),
         (7, regular(3)),
@@ -203,6 +208,12 @@ fn choices_are_good() {
         // One node with most of the ranks, the first or the last one.
         labelled(32, |rank| rank.saturating_sub(23)),
         labelled(32, |rank| rank.min(8)),
+        // One of another node among few.
+        labelled(4, |rank| u32::from(rank == 2)),
+        labelled(6, |rank| u32::from(rank == 1)),
+        labelled(7, |rank| u32::from(rank == 2)),
+        labelled(7, |rank| u32::from(rank > 0)),
+        labelled(6, |rank| rank.abs_diff(2) / 2),
         // Ever larger ones.
         labelled(40, |rank| rank.isqrt()),
     ];

@@ -21,13 +21,14 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let total = shape.total_bytes() as f64;
     let share = total / f64::from(radix);
     let rounds = prices.levels(radix, shape.ranks, |weight| {
-        let digits = f64::from((shape.ranks - 1) / weight).min(f64::from(radix - 1));
+        let farthest = ((shape.ranks - 1) / weight).min(radix - 1);
+        let digits = f64::from(farthest);
         let another = prices.another_sent(weight, share) + prices.another_received(weight, share);
         // All ranks of a node send at the same time.
         let another = another.beside(prices.shift_port(weight, share));
         // While some are on their way, what others bring or take is copied.
         let others = ((digits - 1.0) * another).beside(2.0 * digits * prices.copy(share));
-        prices.shift(weight * (radix - 1), share) + others
+        prices.shift(weight * farthest, share) + others
     });
     rounds + prices.turns_again() + 2.0 * prices.copy(total)
 }

@@ -11,7 +11,9 @@ pub(super) const ALGORITHM: Algorithm =
     Algorithm { name: "binomial", admits: |_| true, cost: Some(cost), plan };
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
-    prices.doubling(shape.ranks, |distance| prices.tree_message(2, distance, shape.bytes as f64))
+    let bytes = shape.bytes as f64;
+    let another = |distance| prices.tree_another(2, distance, bytes, prices.sending(bytes));
+    prices.tree(2, shape.ranks, &|distance| prices.tree_message(2, distance, bytes), &another)
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -19,11 +19,9 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
 /// What [`part`] costs.
 pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>) -> Cost {
     let (arity, bytes) = (arity(segments), segments.bytes as f64);
-    let more = f64::from(arity - 2);
-    let fill = prices.levels(arity, places, |distance| {
-        let another = prices.tree_another(arity, distance, bytes, prices.sending(bytes));
-        prices.tree_message(arity, distance, bytes) + more * another
-    });
+    let message = |distance| prices.tree_message(arity, distance, bytes);
+    let another = |distance| prices.tree_another(arity, distance, bytes, prices.sending(bytes));
+    let fill = prices.tree(arity, places, &message, &another);
     let pace = prices.tree_pace(places, bytes, prices.sending(bytes), Cost::NONE);
     fill + (segments.rounds() - 1.0) * pace.beside(prices.another_received(places, bytes))
 }

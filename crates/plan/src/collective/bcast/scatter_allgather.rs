@@ -17,8 +17,11 @@ pub(super) const ALGORITHM: Algorithm =
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
     let part = bytes / f64::from(shape.ranks);
-    let scatter =
-        prices.doubling(shape.ranks, |distance| prices.tree_message(2, distance, f64::from(distance) * part));
+    let below = |distance| f64::from(distance) * part;
+    let message = |distance| prices.tree_message(2, distance, below(distance));
+    let another =
+        |distance| prices.tree_another(2, distance, below(distance), prices.sending(below(distance)));
+    let scatter = prices.tree(2, shape.ranks, &message, &another);
     scatter + f64::from(shape.ranks - 1) * prices.ring_step(part)
 }
 

@@ -8,7 +8,7 @@ use crate::collective::bcast::{knomial, node_flat, node_tree};
 use crate::peers::levels::Levels;
 use crate::peers::ring;
 use crate::prices::Prices;
-use crate::segment::Stream;
+use crate::segment::{Segments, Stream};
 use crate::{Algorithm, Cost, Nodes, Plan, Root, Shape};
 
 pub(super) const ALGORITHM: Algorithm =
@@ -16,11 +16,25 @@ pub(super) const ALGORITHM: Algorithm =
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let levels = Levels::of(shape);
-    let (count, ranks) = (levels.count(), levels.largest());
-    let node = Shape { ranks, nodes: Nodes::One, ..*shape };
+    let count = levels.count();
     let segments = Stream::of(shape).segments;
     let between = knomial::part_cost(segments, count, &prices.of_leaders(count));
-    between.overlapping(cost_on_node(&node, &prices.of_node(ranks)), segments.rounds())
+    over_levels(&levels, between, segments, |ranks| {
+        let node = Shape { ranks, nodes: Nodes::One, ..*shape };
+        if ranks > 1 { cost_on_node(&node, &prices.of_node(ranks)) } else { Cost::NONE }
+    })
+}
+
+/// What comes from other nodes, or goes there, overlapped with what `on_node` costs so many ranks; the ranks of the
+/// root's node do that meanwhile.
+pub(crate) fn over_levels(
+    levels: &Levels,
+    between: Cost,
+    segments: Segments,
+    on_node: impl Fn(u32) -> Cost,
+) -> Cost {
+    let here = levels.members(levels.first()).len() as u32;
+    between.overlapping(on_node(levels.largest_other()), segments.rounds()).beside(on_node(here))
 }
 
 /// What [`on_node`] costs.

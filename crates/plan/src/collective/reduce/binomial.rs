@@ -13,10 +13,12 @@ pub(super) const ALGORITHM: Algorithm =
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
-    let round = |distance| prices.tree_message(2, distance, bytes) + prices.reduce(bytes);
+    let reduce = prices.reduce(bytes);
+    let message = |distance| prices.tree_message(2, distance, bytes) + reduce;
+    let another = |distance| prices.tree_another(2, distance, bytes, prices.receiving(bytes)) + reduce;
     let root = shape.root.rank();
     let forward = if top(shape) == root { Cost::NONE } else { prices.message(root, bytes) };
-    prices.doubling(shape.ranks, round) + forward
+    prices.tree(2, shape.ranks, &message, &another) + forward
 }
 
 /// The rank at the top of the tree.

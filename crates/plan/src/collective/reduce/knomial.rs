@@ -23,10 +23,9 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
 pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>) -> Cost {
     let (arity, bytes) = (arity(segments), segments.bytes as f64);
     let (inside, reduce) = (prices.receiving(bytes), prices.reduce(bytes));
-    let fill = prices.levels(arity, places, |distance| {
-        let another = prices.tree_another(arity, distance, bytes, inside) + reduce;
-        prices.tree_message(arity, distance, bytes) + reduce + f64::from(arity - 2) * another
-    });
+    let message = |distance| prices.tree_message(arity, distance, bytes) + reduce;
+    let another = |distance| prices.tree_another(arity, distance, bytes, inside) + reduce;
+    let fill = prices.tree(arity, places, &message, &another);
     fill + (segments.rounds() - 1.0) * prices.tree_pace(places, bytes, inside, reduce)
 }
 

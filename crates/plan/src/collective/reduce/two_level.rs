@@ -4,7 +4,7 @@
 //! consecutive counts as several.
 
 use crate::build::{Builder, Origin, Seat};
-use crate::collective::bcast::two_level::MANY_RANKS;
+use crate::collective::bcast::two_level::{MANY_RANKS, over_levels};
 use crate::collective::reduce::{knomial, node_flat, node_tree};
 use crate::peers::levels::Levels;
 use crate::peers::ring;
@@ -20,11 +20,13 @@ fn admits(shape: &Shape) -> bool {
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let levels = Levels::of(shape);
-    let (count, ranks) = (levels.count(), levels.largest());
-    let node = Shape { ranks, nodes: Nodes::One, ..*shape };
+    let count = levels.count();
     let segments = Stream::of(shape).segments;
     let between = knomial::part_cost(segments, count, &prices.of_leaders(count));
-    between.overlapping(cost_on_node(&node, &prices.of_node(ranks)), segments.rounds())
+    over_levels(&levels, between, segments, |ranks| {
+        let node = Shape { ranks, nodes: Nodes::One, ..*shape };
+        if ranks > 1 { cost_on_node(&node, &prices.of_node(ranks)) } else { Cost::NONE }
+    })
 }
 
 /// What [`on_node`] costs.

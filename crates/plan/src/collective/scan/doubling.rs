@@ -14,7 +14,11 @@ pub(crate) const ALGORITHM: Algorithm =
 
 pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
-    prices.doubling(shape.ranks, |distance| prices.shift(distance, bytes) + prices.reduce(bytes))
+    let reduce = prices.reduce(bytes);
+    let message = |distance| prices.upward(distance, bytes) + reduce;
+    let another = |distance| prices.another_received(distance, bytes) + reduce;
+    // What the first rank sends waits for nothing: the longest path is as in a tree.
+    prices.tree(2, shape.ranks, &message, &another)
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
