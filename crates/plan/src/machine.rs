@@ -68,7 +68,7 @@ machine! {
     reduce_byte_ns: f64 = 0.032, "Combining a byte of a peer's slot with one of one's own.";
     reader_byte_ns: f64 = 0.003, "How long a byte of a slot is occupied by each of several readers.";
     far_byte_ns: f64 = 0.0, "Pulling a byte, or combining it, from a core that is far, in addition.";
-    cache_bytes: u64 = 16 << 20, "What a rank can touch and still find in its caches.";
+    cache_bytes: u64 = 16 << 20, "What the ranks of a core can touch and still find in its caches.";
     stream_byte_ns: f64 = 0.05, "Moving or combining a byte beyond that, in addition.";
     message_ns: f64 = 150.0, "A message inside a node through matching, apart from its hop and copies.";
     message_byte_ns: f64 = 0.035, "A byte of a message inside a node: into shared memory and out again.";

@@ -32,11 +32,6 @@ pub(crate) struct Prices<'a> {
 
 impl<'a> Prices<'a> {
     pub(crate) fn of(shape: &Shape, machine: &'a Machine) -> Self {
-        let blocks = |holds| if holds == Holds::Each { shape.ranks.max(shape.remote_ranks) } else { 1 };
-        let info = shape.collective.info();
-        let blocks = u64::from(blocks(info.send.holds).max(blocks(info.recv.holds)));
-        let touched = shape.longest().saturating_mul(blocks);
-        let beyond = touched.saturating_sub(machine.cache_bytes) as f64 / touched.max(1) as f64;
         let (on_node, smallest, nodes, with_root) = if shape.is_between() {
             let all = shape.ranks + shape.remote_ranks;
             (all, all, 1, all)
@@ -45,6 +40,9 @@ impl<'a> Prices<'a> {
             let with_root = nodes.ranks_of(nodes.node_of(root.rank()), ranks).len() as u32;
             (nodes.largest(ranks), nodes.smallest(ranks), nodes.count(ranks), with_root)
         };
+        let share = machine.ranks_of_core(on_node);
+        let touched = touched_bytes(shape).saturating_mul(share.into());
+        let beyond = touched.saturating_sub(machine.cache_bytes) as f64 / touched.max(1) as f64;
         // Where ranks are placed without a rule, neighbours are as far from each other as anybody.
         let map = if let Nodes::Irregular(map) = shape.nodes { Some(map) } else { None };
         let reach = if map.is_some() { 1 } else { on_node };
@@ -59,7 +57,7 @@ impl<'a> Prices<'a> {
             reach,
             map,
             stream_byte_ns: machine.stream_byte_ns * beyond,
-            share: machine.ranks_of_core(on_node).into(),
+            share: share.into(),
         }
     }
 
@@ -578,6 +576,15 @@ impl<'a> Prices<'a> {
     fn are_far(&self) -> bool {
         self.machine.are_far(0, self.on_node.saturating_sub(1))
     }
+}
+
+/// What a rank touches of its own, at most.
+fn touched_bytes(shape: &Shape) -> u64 {
+    let all = u64::from(shape.ranks.max(shape.remote_ranks));
+    let info = shape.collective.info();
+    let [sent, received] = [info.send, info.recv].map(|side| if side.holds == Holds::Each { all } else { 1 });
+    let blocks = if info.has_one_buffer { sent.max(received) } else { sent + received };
+    shape.longest().saturating_mul(blocks)
 }
 
 /// How much of copying a message's bytes is the sender's part: reading what another core has written takes longer.
