@@ -9,8 +9,8 @@ the machine that --machine describes, or else `oxmpi tune` before anything is me
 with nothing else on the machine.
 
 A cell is a collective, a number of ranks and a length. For each are printed in us what a run alone is predicted to take
-and what one in a loop is, by a walk over the plans of all ranks, and what a call in a loop takes, with its ratio to the
-second; one beyond 2 is marked.
+and what one in a loop of starts is, by a walk over the plans of all ranks, and what a start and a call in a loop take,
+with the ratio to what is predicted for them; one beyond 2 is marked.
 """
 import argparse
 import json
@@ -52,13 +52,14 @@ def cells(lines):
 
 
 def predict(arguments, machine, collective, ranks, length):
-    """(algorithm, us of a run, us of one in a loop)."""
+    """(algorithm, us of a run, lifetime -> us of one in a loop)."""
     oxmpi = f"{arguments.prefix}/bin/oxmpi"
     case = [collective, "-n", str(ranks), "--bytes", str(length)]
     algorithm = run([oxmpi, "plan", *case, "--rank", "0"]).splitlines()[0].split(" by ")[1]
     text = run([oxmpi, "plan", "simulate", *case, "--algorithm", algorithm, "--machine", machine])
-    alone, looped = (float(re.search(rf"^ +{what} +([0-9.]+) us", text, re.M)[1]) for what in ("simulated", "in a loop"))
-    return algorithm, alone, looped
+    alone, blocking, persistent = (float(re.search(rf"^ +{what} +([0-9.]+) us", text, re.M)[1])
+                                   for what in ("simulated", "by calls", "in a loop"))
+    return algorithm, alone, {"blocking": blocking, "persistent": persistent}
 
 
 def run(command):
@@ -94,9 +95,9 @@ def show(arguments, machine, found):
     agreeing = dict.fromkeys(LIFETIMES, 0)
     for (collective, ranks, length), times in sorted(found.items(), key=lambda cell: (cell[0][1], cell[0])):
         algorithm, alone, looped = predict(arguments, machine, collective, ranks, length)
-        line = f"{collective:22}{ranks:6}{length:9}  {algorithm:20}{alone:10.2f}{looped:10.2f}"
+        line = f"{collective:22}{ranks:6}{length:9}  {algorithm:20}{alone:10.2f}{looped['persistent']:10.2f}"
         for lifetime in LIFETIMES:
-            ratio = times[lifetime] / looped
+            ratio = times[lifetime] / looped[lifetime]
             agrees = 1 / AGREES <= ratio <= AGREES
             agreeing[lifetime] += agrees
             line += f"{times[lifetime]:12.2f}{ratio:7.2f}{' ' if agrees else '*'}"

@@ -60,6 +60,7 @@ machine! {
     hop_far_ns: f64 = 300.0, "The same where they do not.";
     hop_shared_ns: f64 = 1250.0, "From rank to rank of one core, which must change hands.";
     run_ns: f64 = 0.0, "Beginning and ending a run; with 0 it is in what posts and pulls cost.";
+    call_ns: f64 = 0.0, "How much more a blocking call costs, which looks up what it is called with.";
     post_ns: f64 = 10.0, "Posting, apart from the copy.";
     pull_ns: f64 = 30.0, "Pulling what is there already, apart from the copy: a line crosses between cores.";
     reader_ns: f64 = 25.0, "How long a cache line is occupied by each of several cores that read it.";

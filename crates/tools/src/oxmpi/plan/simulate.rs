@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::time::{Duration, Instant};
 
 use oxmpi_plan::simulate::{Simulation, goal, simulate, simulate_loop};
-use oxmpi_plan::{Algorithm, Overrides, Shape, candidates, select};
+use oxmpi_plan::{Algorithm, Machine, Overrides, Shape, candidates, select};
 
 use super::{Request, algorithm, chart, draw_to, machine, overrides, whom};
 use crate::Outcome;
@@ -50,10 +50,13 @@ pub fn run(request: &Request, out: &mut dyn Write) -> Outcome {
     if let Some(cost) = chosen.cost(&shape, &machine) {
         writeln!(out, "   predicted {cost}")?;
     }
-    if simulation.actions <= FEW_ACTIONS
-        && let Ok(pace_ns) = simulate_loop(&shape, chosen, &machine, &within(LONGEST_CELL))
-    {
-        writeln!(out, "   in a loop {:>12.2} us", pace_ns / 1000.0)?;
+    if simulation.actions <= FEW_ACTIONS {
+        let by_calls = Machine { run_ns: machine.run_ns + machine.call_ns, ..machine.clone() };
+        for (machine, what) in [(&machine, "in a loop"), (&by_calls, " by calls")] {
+            if let Ok(pace_ns) = simulate_loop(&shape, chosen, machine, &within(LONGEST_CELL)) {
+                writeln!(out, "   {what} {:>12.2} us", pace_ns / 1000.0)?;
+            }
+        }
     }
     let Simulation { actions, walked_ranks, .. } = simulation;
     let took = begin.elapsed().as_secs_f64();

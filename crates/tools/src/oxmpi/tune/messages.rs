@@ -1,11 +1,12 @@
 //! What runs, posts, pulls, hops and messages cost between two ranks, which `mpiexec` starts: this program again.
 //!
-//! A run is a barrier of one rank. In a loop of broadcasts the receiver finds what it wants posted already, so a pull
-//! is what is left of one when a run is taken off; and of messages that follow each other each end needs what it costs
-//! that end. A hop is what a message alone takes beyond that: less than between threads that look at a word all the
-//! time, and hold up who wants to write it. A post is what is left of a barrier of two, and the cost of a message what
-//! is left of a barrier by messages, as plans send them. Where two ranks have one processor, each turn of a loop of
-//! barriers ends one, and begins the next.
+//! A run is a barrier of one rank, and what a call costs more than a start is what broadcasts take longer by calls.
+//! In a loop of broadcasts the receiver finds what it wants posted already, so a pull is what is left of one when a
+//! run is taken off; and of messages that follow each other each end needs what it costs that end. A hop is what a
+//! message alone takes beyond that: less than between threads that look at a word all the time, and hold up who
+//! wants to write it. A post is what is left of a barrier of two, and the cost of a message what is left of a
+//! barrier by messages, as plans send them. Where two ranks have one processor, each turn of a loop of barriers
+//! ends one, and begins the next.
 
 use std::env;
 use std::io::{self, Write};
@@ -45,6 +46,8 @@ pub fn measure(processors: &Processors, lines: &[Constant]) -> Outcome<Vec<Const
 struct Times {
     run: f64,
     bcast: f64,
+    /// Of a broadcast by a blocking call.
+    called: f64,
     barrier: f64,
     /// Of a barrier by messages.
     exchange: f64,
@@ -64,11 +67,11 @@ fn start() -> Result<Times, String> {
     let output = command.output().map_err(|error| format!("{}: {error}", mpiexec.display()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let [run, bcast, barrier, exchange, short, long, streamed] = numbers[..] else {
+    let [run, bcast, called, barrier, exchange, short, long, streamed] = numbers[..] else {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("the ranks that were to send messages ended with {}: {said}", output.status));
     };
-    Ok(Times { run, bcast, barrier, exchange, short, long, streamed })
+    Ok(Times { run, bcast, called, barrier, exchange, short, long, streamed })
 }
 
 impl Times {
@@ -81,6 +84,7 @@ impl Times {
         let pull = beyond(self.bcast, self.run);
         vec![
             ("run_ns", self.run),
+            ("call_ns", beyond(self.called, self.bcast)),
             ("hop_near_ns", if far > 0.0 { hop * near / far } else { hop }),
             ("hop_far_ns", hop),
             ("pull_ns", pull),
@@ -104,12 +108,13 @@ pub fn run_rank(out: &mut dyn Write) -> Outcome {
     let run = loop_ns(alone.barrier_init()?)?;
     let on_lines = world.planned(Plan::Algorithm("node-flat"));
     let bcast = loop_ns(on_lines.bcast_init(vec![0_u8; SHORT], 0)?)?;
+    let called = called_ns(&world)?;
     let barrier = loop_ns(on_lines.barrier_init()?)?;
     let exchange = loop_ns(world.planned(Plan::Algorithm("dissemination")).barrier_init()?)?;
     let [short, long] = [SHORT, LONG].map(|bytes| message_ns(&world, bytes, 1));
     let streamed = message_ns(&world, SHORT, STREAM)?;
     if world.rank() == 0 {
-        writeln!(out, "{run} {bcast} {barrier} {exchange} {} {} {streamed}", short?, long?)?;
+        writeln!(out, "{run} {bcast} {called} {barrier} {exchange} {} {} {streamed}", short?, long?)?;
     }
     Ok(())
 }
@@ -128,6 +133,20 @@ fn loop_ns<B: Buffers>(request: Persistent<'_, B>) -> oxmpi::Result<f64> {
     let took = least_ns(TRIALS, TRIPS, || {
         if outcome.is_ok() {
             outcome = go_around();
+        }
+    });
+    outcome.map(|()| took)
+}
+
+/// Nanoseconds of a short broadcast by a blocking call, of many that follow each other.
+fn called_ns(world: &Communicator<'_>) -> oxmpi::Result<f64> {
+    let mut buffer = vec![0_u8; SHORT];
+    let mut outcome = Ok(());
+    let took = least_ns(TRIALS, TRIPS, || {
+        for _ in 0..TRIPS {
+            if outcome.is_ok() {
+                outcome = world.bcast(&mut buffer, 0);
+            }
         }
     });
     outcome.map(|()| took)
@@ -166,19 +185,20 @@ mod tests {
     #[test]
     fn what_is_known_is_taken_off() {
         let long = 190.0 + 0.04 * (LONG - SHORT) as f64;
-        let [run, bcast, barrier, exchange] = [40.0, 100.0, 195.0, 250.0];
-        let times = Times { run, bcast, barrier, exchange, short: 190.0, long, streamed: 55.0 };
+        let [run, bcast, called, barrier, exchange] = [40.0, 100.0, 145.0, 195.0, 250.0];
+        let times = Times { run, bcast, called, barrier, exchange, short: 190.0, long, streamed: 55.0 };
         let all = times.constants(&[("hop_far_ns", 200.0), ("hop_near_ns", 100.0)]);
         let expected = [
             ("run_ns", 40.0),
+            ("call_ns", 45.0),
             ("hop_near_ns", 40.0),
             ("hop_far_ns", 80.0),
             ("pull_ns", 60.0),
             ("post_ns", 15.0),
             ("message_ns", 130.0),
         ];
-        assert_eq!(all[..6], expected);
-        assert!((all[6].1 - 0.04).abs() < 1e-9);
+        assert_eq!(all[..7], expected);
+        assert!((all[7].1 - 0.04).abs() < 1e-9);
         let odd = Times { bcast: 20.0, barrier: 30.0, exchange: 40.0, short: 90.0, long: 80.0, ..times };
         assert!(odd.constants(&[]).iter().all(|(_, value)| *value >= 0.0));
     }
