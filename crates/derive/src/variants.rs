@@ -1,0 +1,43 @@
+//! Enumerations without fields: integers, not all of which are a variant.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{DataEnum, DeriveInput, Error, Ident, Result};
+
+/// What may stand in `repr` of an enumeration, beside the layout of C.
+const INTEGERS: [&str; 10] = ["i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize"];
+
+/// The layout of an enumeration.
+///
+/// # Errors
+/// If a variant has fields, there is no variant, or `repr` does not say which integer it is.
+pub fn layout(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
+    if let Some(variant) = data.variants.iter().find(|variant| !variant.fields.is_empty()) {
+        let text =
+            "a variant with fields has a layout of its own: only enumerations without fields are datatypes";
+        return Err(Error::new_spanned(variant, text));
+    }
+    if data.variants.is_empty() {
+        return Err(Error::new_spanned(&input.ident, "an enumeration without variants has no values"));
+    }
+    let integer = integer(input)?;
+    let variants = data.variants.iter().map(|variant| &variant.ident);
+    Ok(quote! {
+        ::oxmpi::Layout::variants::<#integer>(const { &[#(Self::#variants as #integer as u64),*] })
+    })
+}
+
+/// The integer that `repr` says.
+fn integer(input: &DeriveInput) -> Result<Ident> {
+    let mut found = None;
+    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+        attribute.parse_nested_meta(|meta| {
+            let word = meta.path.get_ident().cloned();
+            found =
+                found.take().or_else(|| word.filter(|word| INTEGERS.iter().any(|integer| word == integer)));
+            Ok(())
+        })?;
+    }
+    let text = "which integer it is has to be said, as in #[repr(u8)]";
+    found.ok_or_else(|| Error::new_spanned(&input.ident, text))
+}
