@@ -9,8 +9,8 @@ use std::sync::Arc;
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{self as core, SendMode};
 
+use crate::buffer::{RecvBuffer, SendBuffer};
 use crate::collective::Collective;
-use crate::datatype::Datatype;
 use crate::door::Door;
 use crate::loan::Loan;
 use crate::message::{Dest, Source, Status, TagPattern};
@@ -105,16 +105,22 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn send<T: Datatype>(&self, buf: &[T], dest: impl Into<Dest>, tag: i32) -> Result<()> {
-        self.send_by_mode(Function::Send, buf.into(), dest.into(), tag, SendMode::Standard)
+    pub fn send<B>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()>
+    where
+        B: SendBuffer + ?Sized,
+    {
+        self.send_by_mode(Function::Send, buf.lend(), dest.into(), tag, SendMode::Standard)
     }
 
     /// Sends, and returns when the receive has begun: the synchronous mode.
     ///
     /// # Errors
     /// As [`Communicator::send`].
-    pub fn ssend<T: Datatype>(&self, buf: &[T], dest: impl Into<Dest>, tag: i32) -> Result<()> {
-        self.send_by_mode(Function::Ssend, buf.into(), dest.into(), tag, SendMode::Synchronous)
+    pub fn ssend<B>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()>
+    where
+        B: SendBuffer + ?Sized,
+    {
+        self.send_by_mode(Function::Ssend, buf.lend(), dest.into(), tag, SendMode::Synchronous)
     }
 
     fn send_by_mode(
@@ -149,19 +155,24 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn recv<T: Datatype>(
+    pub fn recv<B>(
         &self,
-        buf: &mut [T],
+        buf: &mut B,
         source: impl Into<Source>,
         tag: impl Into<TagPattern>,
-    ) -> Result<Status> {
+    ) -> Result<Status>
+    where
+        B: RecvBuffer + ?Sized,
+    {
         let (source, tag) = (source.into(), tag.into().to_core());
-        // SAFETY: the receive is complete when the call returns, and the loan is of a mutable slice.
-        let buffer = unsafe { Loan::from(buf).claim() };
+        let loan = buf.lend_mut();
+        let check = loan.check();
+        // SAFETY: the receive is complete when the call returns, and the loan is of what may be written.
+        let buffer = unsafe { loan.claim() };
         let status = self
             .door
             .call(Function::Recv, |process| process.recv(&self.comm, buffer, source.to_core()?, tag));
-        status.map(Status::from)
+        self.door.checked(Function::Recv, check, status).map(Status::from)
     }
 
     /// Sends one message and receives another; neither waits for the other.
@@ -180,25 +191,31 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn sendrecv<S: Datatype, R: Datatype>(
+    pub fn sendrecv<S, R>(
         &self,
-        send: &[S],
+        send: &S,
         dest: impl Into<Dest>,
         send_tag: i32,
-        recv: &mut [R],
+        recv: &mut R,
         source: impl Into<Source>,
         recv_tag: impl Into<TagPattern>,
-    ) -> Result<Status> {
+    ) -> Result<Status>
+    where
+        S: SendBuffer + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
         let (dest, source, recv_tag) = (dest.into(), source.into(), recv_tag.into().to_core());
         // SAFETY: both messages are complete when the call returns, and a send does not write.
-        let send = unsafe { Loan::from(send).claim() };
-        // SAFETY: as above, and the loan is of a mutable slice.
-        let recv = unsafe { Loan::from(recv).claim() };
+        let send = unsafe { send.lend().claim() };
+        let recv = recv.lend_mut();
+        let check = recv.check();
+        // SAFETY: as above, and the loan is of what may be written.
+        let recv = unsafe { recv.claim() };
         let status = self.door.call(Function::Sendrecv, |process| {
             let (dest, source) = (dest.to_core()?, source.to_core()?);
             process.sendrecv(&self.comm, &send, dest, send_tag, recv, source, recv_tag)
         });
-        status.map(Status::from)
+        self.door.checked(Function::Sendrecv, check, status).map(Status::from)
     }
 
     /// Waits for a message that matches, and tells about it without receiving it.
@@ -238,12 +255,14 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 
     pub(crate) fn blocking<'b, C: Collective<'b>>(&self, collective: C) -> Result<()> {
         let function = C::FUNCTIONS.blocking;
-        self.door.call(function, |process| {
+        let check = collective.check();
+        let result = self.door.call(function, |process| {
             // SAFETY: the collective is complete when the call returns.
             let operation = unsafe { collective.bind(process, &self.comm) }?;
             let result = process.blocking(&self.comm, &operation);
             result.map_err(|error| self.door.give_up(function, error))
-        })
+        });
+        self.door.checked(function, check, result)
     }
 }
 

@@ -1,68 +1,184 @@
 //! Which Rust types are elements of messages.
 //!
-//! MPI-5.0: Point-to-Point Communication, Message Data.
+//! MPI-5.0: Point-to-Point Communication, Message Data; Datatypes.
+
+use std::marker::PhantomData;
+use std::mem::offset_of;
 
 use oxmpi_base::BasicType;
 
-/// A type whose values are elements of messages, as one basic datatype of the standard.
+use crate::layout::{Field, Layout};
+
+/// A type whose values are elements of messages.
+///
+/// Numbers are, `bool` and `char`, [`Complex`](crate::Complex) numbers, and tuples and arrays of such. Structures become
+/// elements by `#[derive(Datatype)]`, generic ones too, and enumerations without fields that say which integer they are:
 ///
 /// ```
-/// use oxmpi::{BasicType, Datatype, Op};
+/// use oxmpi::Datatype;
 ///
-/// #[derive(Clone, Copy, Debug, PartialEq)]
-/// #[repr(C)]
-/// struct Complex {
-///     re: f64,
-///     im: f64,
+/// #[derive(Clone, Copy, Debug, PartialEq, Datatype)]
+/// #[repr(u8)]
+/// enum Kind {
+///     Fluid,
+///     Wall,
 /// }
 ///
-/// // SAFETY: two `f64` without padding are what MPI_C_DOUBLE_COMPLEX is, and any bits are two numbers.
-/// unsafe impl Datatype for Complex {
-///     const BASIC: BasicType = BasicType::CDoubleComplex;
+/// #[derive(Clone, Copy, Debug, PartialEq, Datatype)]
+/// #[repr(C)]
+/// struct Particle<T> {
+///     kind: Kind,
+///     position: [T; 3],
+///     mass: T,
 /// }
 ///
 /// # fn main() -> oxmpi::Result<()> {
 /// let env = oxmpi::init()?;
-/// let mut product = [Complex { re: 0.0, im: 1.0 }];
-/// env.this().allreduce_in_place(&mut product, &Op::PROD)?;
-/// assert_eq!(product, [Complex { re: 0.0, im: 1.0 }]);
+/// let world = env.world();
+/// let (rank, size) = (world.rank(), world.size());
+/// let mine = vec![Particle { kind: Kind::Wall, position: [rank as f64; 3], mass: 1.0 }; 10];
+/// let mut left = vec![Particle { kind: Kind::Fluid, position: [0.0; 3], mass: 0.0 }; 10];
+/// world.sendrecv(&mine, (rank + 1) % size, 0, &mut left, (rank + size - 1) % size, 0)?;
+/// assert_eq!((left[9].kind, left[9].position[2]), (Kind::Wall, ((rank + size - 1) % size) as f64));
 /// # Ok(())
 /// # }
 /// ```
 ///
+/// Fields are sent in the order in which they are declared, wherever the compiler has put them; padding is never read nor
+/// written. With `#[repr(C)]` and without padding, elements are sent as fast as numbers ([`Layout::is_dense`]).
+///
+/// What is received may be no value of the type: a `bool` of 2, sent by a program in C. Nobody sees it: before a buffer
+/// can be used again, its elements are looked at if there are such bits at all, and each that is none becomes `true`,
+/// [`char::REPLACEMENT_CHARACTER`] or the first variant; the call fails with class `Type`.
+///
+/// What is a pointer, or owns something, is no element:
+///
+/// ```compile_fail,E0277
+/// #[derive(Clone, Copy, oxmpi::Datatype)]
+/// struct Named {
+///     name: &'static str,
+/// }
+/// ```
+///
+/// ```compile_fail,E0204
+/// #[derive(Clone, Copy, oxmpi::Datatype)]
+/// struct Many {
+///     numbers: Vec<f64>,
+/// }
+/// ```
+///
+/// nor are enumerations whose variants have fields:
+///
+/// ```compile_fail
+/// #[derive(Clone, Copy, oxmpi::Datatype)]
+/// #[repr(u8)]
+/// enum Shape {
+///     Circle(f64),
+///     Point,
+/// }
+/// ```
+///
 /// # Safety
-/// A value has the size of `BASIC`, no padding, and is valid whatever its bits: a message from another program
-/// may hold any. (`bool` and `char` are therefore none.)
+/// `LAYOUT` has the size of the type, and describes bytes of it that always belong to a value, none twice. Whatever
+/// values these get that are those of their parts, they are a value of the type.
 pub unsafe trait Datatype: Copy + Send + Sync + 'static {
-    /// What the standard calls such an element.
-    const BASIC: BasicType;
+    /// What an element consists of.
+    const LAYOUT: Layout;
 }
 
-/// A datatype on which the logical and bitwise operations are defined.
-pub trait Integer: Datatype {}
+/// A datatype one value of which is a buffer by itself, as in `world.send(&value, 1, 0)`: any but arrays, which are
+/// buffers of their elements.
+pub trait Single: Datatype {}
 
-macro_rules! datatypes {
-    ($($rust:ty => $basic:ident $(, $integer:ident)?;)*) => {$(
+/// Numbers: what can be added and multiplied.
+pub trait Number: Datatype {}
+
+/// Numbers of which one is the greatest.
+pub trait Ordered: Number {}
+
+/// Integers, on which the bitwise operations are defined.
+pub trait Integer: Ordered {}
+
+/// What is true or false: `bool`, and integers other than 0.
+pub trait Logical: Datatype {}
+
+macro_rules! basic {
+    ($($rust:ty => $basic:ident: $($property:ident)+;)*) => {$(
         // SAFETY: the standard's type has the same representation, without padding, and any bits are a value.
         unsafe impl Datatype for $rust {
-            const BASIC: BasicType = BasicType::$basic;
+            const LAYOUT: Layout = Layout::basic(BasicType::$basic);
         }
         const _: () = assert!(size_of::<$rust>() == BasicType::$basic.size());
-        $(impl $integer for $rust {})?
+        impl Single for $rust {}
+        $(impl $property for $rust {})+
     )*};
 }
 
-datatypes! {
-    f32 => Float;
-    f64 => Double;
-    i8 => Int8T, Integer;
-    i16 => Int16T, Integer;
-    i32 => Int32T, Integer;
-    i64 => Int64T, Integer;
-    isize => Int64T, Integer;
-    u8 => Uint8T, Integer;
-    u16 => Uint16T, Integer;
-    u32 => Uint32T, Integer;
-    u64 => Uint64T, Integer;
-    usize => Uint64T, Integer;
+basic! {
+    f32 => Float: Number Ordered;
+    f64 => Double: Number Ordered;
+    i8 => Int8T: Number Ordered Integer Logical;
+    i16 => Int16T: Number Ordered Integer Logical;
+    i32 => Int32T: Number Ordered Integer Logical;
+    i64 => Int64T: Number Ordered Integer Logical;
+    isize => Int64T: Number Ordered Integer Logical;
+    u8 => Uint8T: Number Ordered Integer Logical;
+    u16 => Uint16T: Number Ordered Integer Logical;
+    u32 => Uint32T: Number Ordered Integer Logical;
+    u64 => Uint64T: Number Ordered Integer Logical;
+    usize => Uint64T: Number Ordered Integer Logical;
+}
+
+// SAFETY: one byte, of which 0 and 1 are values.
+unsafe impl Datatype for bool {
+    const LAYOUT: Layout = Layout::BOOL;
+}
+impl Single for bool {}
+impl Logical for bool {}
+
+// SAFETY: 32 bits, of which those are values that the layout takes for such.
+unsafe impl Datatype for char {
+    const LAYOUT: Layout = Layout::CHAR;
+}
+impl Single for char {}
+
+// SAFETY: the elements follow each other, without anything in between.
+unsafe impl<T: Datatype, const N: usize> Datatype for [T; N] {
+    const LAYOUT: Layout = Layout::array(const { &T::LAYOUT }, N);
+}
+
+// SAFETY: there is nothing.
+unsafe impl<T: Datatype> Datatype for PhantomData<T> {
+    const LAYOUT: Layout = Layout::structure(0, &[]);
+}
+impl<T: Datatype> Single for PhantomData<T> {}
+
+// SAFETY: there is nothing.
+unsafe impl Datatype for () {
+    const LAYOUT: Layout = Layout::structure(0, &[]);
+}
+impl Single for () {}
+
+macro_rules! tuples {
+    ($(($($part:ident $index:tt),+);)*) => {$(
+        // SAFETY: each part is described by its own type, where it lies.
+        unsafe impl<$($part: Datatype),+> Datatype for ($($part,)+) {
+            const LAYOUT: Layout = Layout::structure(
+                size_of::<Self>(),
+                const { &[$(Field::new::<$part>(offset_of!(Self, $index))),+] },
+            );
+        }
+        impl<$($part: Datatype),+> Single for ($($part,)+) {}
+    )*};
+}
+
+tuples! {
+    (A 0);
+    (A 0, B 1);
+    (A 0, B 1, C 2);
+    (A 0, B 1, C 2, D 3);
+    (A 0, B 1, C 2, D 3, E 4);
+    (A 0, B 1, C 2, D 3, E 4, F 5);
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
 }

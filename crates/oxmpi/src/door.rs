@@ -9,6 +9,8 @@ use std::process;
 use oxmpi_base::{Error, Function, Result, Status};
 use oxmpi_core::{Completion, Process};
 
+use crate::check::Check;
+
 /// A borrowed process, with the thread level of its environment.
 pub(crate) struct Door<'env, L> {
     process: &'env Process,
@@ -74,6 +76,24 @@ impl<'env, L> Door<'env, L> {
             (Some(error), None) => Err(self.place(error, Function::Wait)),
             (Some(error), Some(function)) => self.give_up(function, error),
         }
+    }
+
+    /// How `function` has ended, when what it may have written has been looked at. Whoever makes memory visible again
+    /// that an operation has written calls this first, also if that has failed.
+    ///
+    /// # Errors
+    /// That of `result`; else `Type` if what has been received is no value.
+    #[inline]
+    pub fn checked<R>(self, function: Function, check: Option<Check>, result: Result<R>) -> Result<R> {
+        let Some(check) = check else { return result };
+        let looked = self.placed(function, check.run());
+        result.and_then(|value| looked.map(|()| value))
+    }
+
+    /// A result of `function`, which says so if it is an error.
+    #[inline]
+    pub fn placed<R>(self, function: Function, result: Result<R>) -> Result<R> {
+        result.map_err(|error| self.place(error, function))
     }
 
     /// Ends the job because of an error that nobody could handle.

@@ -7,6 +7,7 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::Wish;
 use oxmpi_core::{Process, RequestKey, SendMode};
 
+use crate::buffer::OwnedBuffer;
 use crate::collective::Collective;
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
@@ -37,12 +38,12 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn send_init<T: Datatype>(
+    pub fn send_init<B: OwnedBuffer>(
         &self,
-        buf: Vec<T>,
+        buf: B,
         dest: impl Into<Dest>,
         tag: i32,
-    ) -> Result<Persistent<'env, One<T>, L>> {
+    ) -> Result<Persistent<'env, One<B::Element>, L>> {
         self.send_init_by_mode(Function::SendInit, buf, dest.into(), tag, SendMode::Standard)
     }
 
@@ -50,24 +51,24 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::send`].
-    pub fn ssend_init<T: Datatype>(
+    pub fn ssend_init<B: OwnedBuffer>(
         &self,
-        buf: Vec<T>,
+        buf: B,
         dest: impl Into<Dest>,
         tag: i32,
-    ) -> Result<Persistent<'env, One<T>, L>> {
+    ) -> Result<Persistent<'env, One<B::Element>, L>> {
         self.send_init_by_mode(Function::SsendInit, buf, dest.into(), tag, SendMode::Synchronous)
     }
 
-    fn send_init_by_mode<T: Datatype>(
+    fn send_init_by_mode<B: OwnedBuffer>(
         &self,
         function: Function,
-        buf: Vec<T>,
+        buf: B,
         dest: Dest,
         tag: i32,
         mode: SendMode,
-    ) -> Result<Persistent<'env, One<T>, L>> {
-        let mut buf = Owned::new(buf);
+    ) -> Result<Persistent<'env, One<B::Element>, L>> {
+        let mut buf = buf.own();
         // SAFETY: the request keeps the memory for as long as the request may be active.
         let buffer = unsafe { buf.lend().claim() };
         self.persistent_message(function, buf, |process| {
@@ -79,14 +80,14 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// `Rank` if `source` is not a rank; `Tag` if the tag is negative.
-    pub fn recv_init<T: Datatype>(
+    pub fn recv_init<B: OwnedBuffer>(
         &self,
-        buf: Vec<T>,
+        buf: B,
         source: impl Into<Source>,
         tag: impl Into<TagPattern>,
-    ) -> Result<Persistent<'env, One<T>, L>> {
+    ) -> Result<Persistent<'env, One<B::Element>, L>> {
         let (source, tag) = (source.into(), tag.into().to_core());
-        let mut buf = Owned::new(buf);
+        let mut buf = buf.own();
         // SAFETY: as for sends, and the memory is owned.
         let buffer = unsafe { buf.lend().claim() };
         self.persistent_message(Function::RecvInit, buf, |process| {
@@ -104,23 +105,28 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         Ok(Persistent::new(self.door, key, None, One(buf)))
     }
 
-    pub(crate) fn on_one<T: Datatype, C: Collective<'static>>(
+    pub(crate) fn on_one<B: OwnedBuffer, C: Collective<'static>>(
         &self,
-        buf: Vec<T>,
+        buf: B,
         describe: impl FnOnce(Loan<'static>) -> C,
-    ) -> Result<Persistent<'env, One<T>, L>> {
-        let mut buf = Owned::new(buf);
+    ) -> Result<Persistent<'env, One<B::Element>, L>> {
+        let mut buf = buf.own();
         let collective = describe(buf.lend());
         self.persistent_collective(collective, One(buf))
     }
 
-    pub(crate) fn on_two<T: Datatype, C: Collective<'static>>(
+    pub(crate) fn on_two<S, R, C>(
         &self,
-        send: Vec<T>,
-        recv: Vec<T>,
+        send: S,
+        recv: R,
         describe: impl FnOnce(Loan<'static>, Loan<'static>) -> C,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
-        let (mut send, mut recv) = (Owned::new(send), Owned::new(recv));
+    ) -> Result<Persistent<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+        C: Collective<'static>,
+    {
+        let (mut send, mut recv) = (send.own(), recv.own());
         let collective = describe(send.lend(), recv.lend());
         self.persistent_collective(collective, Two { send, recv })
     }

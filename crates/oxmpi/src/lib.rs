@@ -26,6 +26,10 @@
 //!
 //! Messages in partitions, which threads make ready one by one, are persistent too: [`Communicator::psend_init`].
 //!
+//! What is sent and received are [buffers](Buffer): slices, arrays, vectors, single values, and [views](View) of
+//! slices, such as a column of a matrix; their elements are of any type that is a [`Datatype`], which structures
+//! become by `#[derive(Datatype)]`.
+//!
 //! All three run the same plans; a [`Persistent`] request has found everything out before it is started, and is
 //! the fastest.
 //!
@@ -49,8 +53,9 @@
 //!   the scope panics; a persistent request owns it and gives references only while it is inactive, a forgotten
 //!   one leaves its buffers allocated. A panic inside a call, such as in a user's [`Op`], ends the process, and a
 //!   collective that fails under way ends the job: messages may be on their way into its buffers.
-//! - **Data.** An element of a message is a [`Datatype`]: whatever bits the sender's program put there are a
-//!   value of it.
+//! - **Data.** An element of a message is a [`Datatype`], which says of each bit what it is; padding is never read.
+//!   Where not all bits are a value, as of a `bool`, what has been received is looked at before the memory becomes
+//!   visible again, however the operation ended and whatever became of its request; what is none is replaced.
 //! - **Threads.** Everything borrows from the [`Environment`] and carries its [`ThreadLevel`]. At [`Funneled`]
 //!   nothing is `Send` or `Sync`, so all calls come from one thread, which is what the state without a lock needs;
 //!   at [`Multiple`] the state is behind a lock. A process can be initialised once. (C code that shares the engine
@@ -58,9 +63,15 @@
 //! - **The end.** The environment can be dropped only when nothing borrows from it any more, so nothing is called
 //!   after `MPI_Finalize`.
 
+// What is derived names things of this crate by its name, here too.
+extern crate self as oxmpi;
+
 mod batch;
+mod buffer;
+mod check;
 mod collective;
 mod communicator;
+mod complex;
 mod datatype;
 mod door;
 mod driver;
@@ -68,6 +79,7 @@ mod engine;
 mod environment;
 mod future;
 mod init;
+mod layout;
 mod loan;
 mod message;
 mod op;
@@ -80,15 +92,19 @@ mod scope;
 mod thread;
 
 pub use batch::{Startable, Waitable, start_all, wait_all};
+pub use buffer::{Buffer, OwnedBuffer, RecvBuffer, SendBuffer};
 pub use communicator::Communicator;
-pub use datatype::{Datatype, Integer};
+pub use complex::Complex;
+pub use datatype::{Datatype, Integer, Logical, Number, Ordered, Single};
 pub use driver::Driver;
 pub use environment::{Environment, init, init_with};
 pub use future::{ActiveFuture, RequestFuture};
+pub use layout::{Field, Layout};
 pub use message::{Dest, Source, Status, TagPattern};
 pub use op::Op;
 pub use oxmpi_base::{BasicType, Error, ErrorClass, Result};
 pub use oxmpi_core::{processor_name, wall_tick, wall_time};
+pub use oxmpi_derive::Datatype;
 pub use partitioned::{Partition, RecvPartitions, SendPartitions};
 pub use persistent::{Active, Buffers, One, Persistent, Two};
 pub use planned::{Plan, Planned};

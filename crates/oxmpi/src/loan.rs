@@ -1,6 +1,6 @@
 //! Memory that is lent to an operation: where references end and claims begin.
 //!
-//! A slice becomes a [`Loan`], which keeps only its address and its lifetime. The caller's reference is not
+//! A buffer becomes a [`Loan`], which keeps only where its elements lie and its lifetime. The caller's reference is not
 //! used again before the operation is complete: a blocking call keeps it from the caller meanwhile, a
 //! [`Scope`](crate::Scope) does until its end, and persistent requests own their memory ([`Owned`]).
 //!
@@ -13,53 +13,120 @@ use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 use std::slice;
 
+use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Region;
 
+use crate::buffer::RecvBuffer;
+use crate::check::Check;
 use crate::datatype::Datatype;
+use crate::layout::{self, Layout};
 
-/// `elements` elements at `base`, lent for `'b`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Loan<'b> {
-    base: *mut u8,
+/// Elements that are lent for `'b`.
+#[derive(Debug)]
+pub struct Loan<'b> {
+    /// Not used before it is claimed.
+    memory: Buffer,
     elements: usize,
-    bytes: usize,
+    element_bytes: usize,
+    /// Of what is received into, if not all bits are a value.
+    checked_by: Option<&'static Layout>,
     lifetime: PhantomData<&'b ()>,
 }
 
-impl Loan<'_> {
+impl<'b> Loan<'b> {
+    /// Elements to be read.
+    #[inline]
+    pub fn of<T: Datatype>(slice: &'b [T]) -> Self {
+        Self::new::<T>(slice.as_ptr().cast_mut(), slice.len())
+    }
+
+    /// Elements to be written, and read.
+    #[inline]
+    pub fn of_mut<T: Datatype>(slice: &'b mut [T]) -> Self {
+        Self::new::<T>(slice.as_mut_ptr(), slice.len()).checked::<T>()
+    }
+
+    /// Elements to be written. They need no check: what is done with what is in them is not known here.
+    #[inline]
+    pub fn of_uninit<T: Datatype>(slice: &'b mut [MaybeUninit<T>]) -> Self {
+        Self::new::<T>(slice.as_mut_ptr().cast(), slice.len())
+    }
+
+    /// So many elements of type `T` in `memory`, to be read.
+    pub fn of_view<T: Datatype>(memory: &Buffer, elements: usize) -> Self {
+        Self {
+            memory: memory.clone(),
+            elements,
+            element_bytes: T::LAYOUT.packed_size(),
+            checked_by: None,
+            lifetime: PhantomData,
+        }
+    }
+
+    /// The same, to be written too.
+    #[inline]
+    pub fn checked<T: Datatype>(self) -> Self {
+        let checked_by = if T::LAYOUT.needs_no_check() { None } else { Some(const { &T::LAYOUT }) };
+        Self { checked_by, ..self }
+    }
+
+    #[inline]
     fn new<T: Datatype>(base: *mut T, elements: usize) -> Self {
-        const { assert!(size_of::<T>() == T::BASIC.size(), "`BASIC` has another size than the type") };
-        Self { base: base.cast(), elements, bytes: elements * size_of::<T>(), lifetime: PhantomData }
+        Self {
+            memory: memory_at(base, elements),
+            elements,
+            element_bytes: T::LAYOUT.packed_size(),
+            checked_by: None,
+            lifetime: PhantomData,
+        }
     }
 
     /// Number of elements.
+    #[inline]
     pub const fn elements(&self) -> usize {
         self.elements
+    }
+
+    /// Packed bytes of an element.
+    #[inline]
+    pub const fn element_bytes(&self) -> usize {
+        self.element_bytes
+    }
+
+    /// What is to be looked at when an operation that writes here is over.
+    #[inline]
+    pub fn check(&self) -> Option<Check> {
+        Some(Check::new(self.memory.clone(), self.checked_by?))
     }
 
     /// The memory as an operation takes it.
     ///
     /// # Safety
     /// - The operation is complete, or never started again, before `'b` ends.
-    /// - It writes only if the loan is of a mutable slice or of [`Owned`] memory.
+    /// - It writes only if the loan is of what may be written, or of [`Owned`] memory, and reads only what may be read.
+    #[inline]
     pub unsafe fn claim(self) -> Buffer {
-        // SAFETY: the memory is valid for `'b`, to which the caller keeps the operation; until then the
-        // reference it came from is borrowed and not used, or only to read what is only read.
-        Buffer::dense(unsafe { Region::claim(self.base, self.bytes) })
+        self.memory
     }
 }
 
-impl<'b, T: Datatype> From<&'b [T]> for Loan<'b> {
-    fn from(slice: &'b [T]) -> Self {
-        Self::new(slice.as_ptr().cast_mut(), slice.len())
+/// Elements at an address, which nobody uses before they are claimed of a [`Loan`].
+#[inline]
+pub(crate) fn memory_at<T: Datatype>(base: *mut T, elements: usize) -> Buffer {
+    const { assert!(size_of::<T>() == T::LAYOUT.size(), "`LAYOUT` has another size than the type") };
+    if T::LAYOUT.is_dense() {
+        // SAFETY: whoever claims the loan promises the memory; until then nobody uses it.
+        Buffer::dense(unsafe { Region::claim(base.cast(), elements * size_of::<T>()) })
+    } else {
+        scattered_at(base, elements)
     }
 }
 
-impl<'b, T: Datatype> From<&'b mut [T]> for Loan<'b> {
-    fn from(slice: &'b mut [T]) -> Self {
-        Self::new(slice.as_mut_ptr(), slice.len())
-    }
+fn scattered_at<T: Datatype>(base: *mut T, elements: usize) -> Buffer {
+    // SAFETY: as above.
+    let memory = unsafe { Buffer::new(base.cast(), elements as u64, &layout::committed::<T>()) };
+    memory.expect("elements that lie in memory fit the address space")
 }
 
 /// A reference that nobody gets, nor the compiler counts on, while an operation uses the memory.
@@ -73,26 +140,31 @@ impl<R> Withheld<R> {
     /// The reference.
     ///
     /// # Safety
-    /// No operation uses the memory any more.
+    /// No operation uses the memory any more, and what it has written has been looked at.
     pub unsafe fn give_back(self) -> R {
         // SAFETY: `new` has initialised it.
         unsafe { self.0.assume_init() }
     }
 }
 
-impl<'b, T: Datatype> Withheld<&'b mut [T]> {
-    pub fn lend(&mut self) -> Loan<'b> {
+impl<'b, V: ?Sized> Withheld<&'b mut V> {
+    /// What a buffer gives back, and the buffer, lent.
+    pub fn lent<B: RecvBuffer<View = V> + ?Sized>(buffer: &'b mut B) -> (Self, Loan<'b>) {
+        let mut withheld = Self::new(buffer.view_mut());
         // SAFETY: `new` has initialised it.
-        let slice = unsafe { self.0.assume_init_mut() };
-        Loan::new(slice.as_mut_ptr(), slice.len())
+        let view = unsafe { withheld.0.assume_init_mut() };
+        let loan = Loan { lifetime: PhantomData, ..B::lend_view(view) };
+        (withheld, loan)
     }
 }
 
 /// Elements on the heap that an operation may use while this value moves: a `Vec` that is held by its address.
-pub(crate) struct Owned<T> {
+pub struct Owned<T> {
     base: NonNull<T>,
     elements: usize,
     capacity: usize,
+    /// Which of the elements an operation uses, and how many, if not all.
+    part: Option<(Buffer, usize)>,
 }
 
 // SAFETY: an owned `Vec<T>`, and `T` is `Send`.
@@ -104,12 +176,47 @@ impl<T: Datatype> Owned<T> {
     pub fn new(elements: Vec<T>) -> Self {
         let mut elements = ManuallyDrop::new(elements);
         let base = NonNull::new(elements.as_mut_ptr()).expect("a vector's address is not null");
-        Self { base, elements: elements.len(), capacity: elements.capacity() }
+        Self { base, elements: elements.len(), capacity: elements.capacity(), part: None }
+    }
+
+    /// Lets operations use these elements only.
+    pub fn narrow(&mut self, part: Buffer, elements: usize) {
+        self.part = Some((part, elements));
     }
 
     /// Lends the memory for as long as it is not freed, which its owner must see to.
     pub fn lend<'b>(&mut self) -> Loan<'b> {
-        Loan::new(self.base.as_ptr(), self.elements)
+        let loan = match &self.part {
+            Some((part, elements)) => Loan::of_view::<T>(part, *elements),
+            None => Loan::new(self.base.as_ptr(), self.elements),
+        };
+        loan.checked::<T>()
+    }
+
+    /// Looks at what an operation that is over may have written.
+    ///
+    /// # Errors
+    /// As [`Check::run`].
+    #[inline]
+    pub fn check(&mut self) -> Result<()> {
+        if T::LAYOUT.needs_no_check() {
+            return Ok(());
+        }
+        self.lend().check().map_or(Ok(()), |check| check.run())
+    }
+
+    /// Looks at some elements, and changes none.
+    ///
+    /// # Errors
+    /// As [`Check::run`].
+    ///
+    /// # Panics
+    /// If there are none there.
+    pub fn look_at(&self, first: usize, elements: usize) -> Result<()> {
+        if T::LAYOUT.needs_no_check() {
+            return Ok(());
+        }
+        Check::new(memory_at(self.at(first, elements), elements), const { &T::LAYOUT }).only_look()
     }
 
     /// Gives the memory up: it is never freed.

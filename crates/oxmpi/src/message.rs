@@ -60,9 +60,9 @@ impl Status {
 
     /// Length of the message in elements; `None` if it does not end at the end of an element.
     pub fn count<T: Datatype>(&self) -> Option<usize> {
-        let element_bytes = size_of::<T>() as u64;
+        let element_bytes = T::LAYOUT.packed_size() as u64;
         let whole = self.0.bytes.is_multiple_of(element_bytes);
-        whole.then_some((self.0.bytes / element_bytes) as usize)
+        whole.then(|| self.0.bytes.checked_div(element_bytes).unwrap_or(0) as usize)
     }
 }
 

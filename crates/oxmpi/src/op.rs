@@ -6,10 +6,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use oxmpi_base::{ReduceOp, Result};
+use oxmpi_base::{Error, ErrorClass, ReduceOp, Result};
 use oxmpi_op::Reducer;
 
-use crate::datatype::{Datatype, Integer};
+use crate::datatype::{Datatype, Integer, Logical, Number, Ordered};
+use crate::layout::unpacked;
 
 /// How a reduction combines two elements of type `T`.
 ///
@@ -23,20 +24,13 @@ pub struct Op<T> {
 
 #[derive(Clone)]
 enum Kind {
+    /// On pairs of a value and an index.
+    Located(ReduceOp),
     Predefined(ReduceOp),
     User(Reducer),
 }
 
 impl<T: Datatype> Op<T> {
-    /// `MPI_MAX`.
-    pub const MAX: Self = Self::predefined(ReduceOp::Max);
-    /// `MPI_MIN`.
-    pub const MIN: Self = Self::predefined(ReduceOp::Min);
-    /// `MPI_PROD`.
-    pub const PROD: Self = Self::predefined(ReduceOp::Prod);
-    /// `MPI_SUM`.
-    pub const SUM: Self = Self::predefined(ReduceOp::Sum);
-
     /// An operation that is associative but does not commute.
     ///
     /// A panic in `combine` ends the process: the other ranks count on the result.
@@ -64,7 +58,7 @@ impl<T: Datatype> Op<T> {
 
     fn new(combine: impl Fn(T, T) -> T + Send + Sync + 'static, commutative: bool) -> Self {
         let function = move |left: &mut [u8], right: &mut [u8], _: u64| combine_all(&combine, left, right);
-        let reducer = Reducer::user(size_of::<T>() as u64, commutative, Arc::new(function));
+        let reducer = Reducer::user(T::LAYOUT.packed_size() as u64, commutative, Arc::new(function));
         Self { kind: Kind::User(reducer), element: PhantomData }
     }
 
@@ -74,10 +68,51 @@ impl<T: Datatype> Op<T> {
 
     pub(crate) fn reducer(&self) -> Result<Reducer> {
         match &self.kind {
-            Kind::Predefined(op) => Reducer::predefined(*op, T::BASIC),
+            Kind::Located(op) => match T::LAYOUT.pair() {
+                Some(pair) => Reducer::on_pairs(*op, pair),
+                None => Err(undefined::<T>(*op)),
+            },
+            Kind::Predefined(op) => match const { T::LAYOUT.basic_type() } {
+                Some(basic) => Reducer::predefined(*op, basic),
+                None => Err(undefined::<T>(*op)),
+            },
             Kind::User(reducer) => Ok(reducer.clone()),
         }
     }
+}
+
+impl<T: Number> Op<T> {
+    /// `MPI_PROD`.
+    pub const PROD: Self = Self::predefined(ReduceOp::Prod);
+    /// `MPI_SUM`.
+    pub const SUM: Self = Self::predefined(ReduceOp::Sum);
+}
+
+impl<T: Ordered> Op<T> {
+    /// `MPI_MAX`.
+    pub const MAX: Self = Self::predefined(ReduceOp::Max);
+    /// `MPI_MIN`.
+    pub const MIN: Self = Self::predefined(ReduceOp::Min);
+}
+
+/// On pairs of a value and an index: the value, and of equal ones the least index.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let world = env.world();
+/// let mine = (-(world.rank() as f64), world.rank());
+/// let mut least = (0.0, 0);
+/// world.allreduce(&mine, &mut least, &oxmpi::Op::MINLOC)?;
+/// assert_eq!(least.1, world.size() - 1);
+/// # Ok(())
+/// # }
+/// ```
+impl<V: Ordered, I: Integer> Op<(V, I)> {
+    /// `MPI_MAXLOC`.
+    pub const MAXLOC: Self = Self { kind: Kind::Located(ReduceOp::Maxloc), element: PhantomData };
+    /// `MPI_MINLOC`.
+    pub const MINLOC: Self = Self { kind: Kind::Located(ReduceOp::Minloc), element: PhantomData };
 }
 
 impl<T: Integer> Op<T> {
@@ -87,6 +122,9 @@ impl<T: Integer> Op<T> {
     pub const BOR: Self = Self::predefined(ReduceOp::Bor);
     /// `MPI_BXOR`.
     pub const BXOR: Self = Self::predefined(ReduceOp::Bxor);
+}
+
+impl<T: Logical> Op<T> {
     /// `MPI_LAND`.
     pub const LAND: Self = Self::predefined(ReduceOp::Land);
     /// `MPI_LOR`.
@@ -98,24 +136,50 @@ impl<T: Integer> Op<T> {
 impl<T> fmt::Debug for Op<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::Predefined(op) => f.write_str(op.name()),
+            Kind::Located(op) | Kind::Predefined(op) => f.write_str(op.name()),
             Kind::User(reducer) => reducer.fmt(f),
         }
     }
 }
 
-/// `right[i] = combine(left[i], right[i])` for all elements of the two.
-fn combine_all<T: Datatype>(combine: &impl Fn(T, T) -> T, left: &[u8], right: &mut [u8]) {
-    let elements = right.len() / size_of::<T>();
+#[cold]
+fn undefined<T>(op: ReduceOp) -> Error {
+    let (op, datatype) = (op.name(), std::any::type_name::<T>());
+    Error::new(ErrorClass::Op, format!("op {op} is not defined on {datatype}"))
+}
+
+/// `right[i] = combine(left[i], right[i])` for all elements of the two, which are packed.
+fn combine_all<T: Datatype>(combine: &impl Fn(T, T) -> T, left: &mut [u8], right: &mut [u8]) {
+    let element = T::LAYOUT.packed_size().max(1);
     assert!(left.len() >= right.len(), "operands are equally long");
-    let (left, right) = (left.as_ptr().cast::<T>(), right.as_mut_ptr().cast::<T>());
-    for index in 0..elements {
-        let (left, right) = (left.wrapping_add(index), right.wrapping_add(index));
-        // SAFETY: element `index` lies in the slice, and any bits are a `T`.
-        let a = unsafe { left.read_unaligned() };
-        // SAFETY: as above.
-        let b = unsafe { right.read_unaligned() };
-        // SAFETY: as above.
-        unsafe { right.write_unaligned(combine(a, b)) };
+    for (left, right) in left.chunks_exact_mut(element).zip(right.chunks_exact_mut(element)) {
+        let combined = combine(load(left), load(right));
+        store(combined, right);
     }
+}
+
+/// The element that is packed here. What other ranks have sent may be no value of the type; then this one becomes one.
+fn load<T: Datatype>(packed: &mut [u8]) -> T {
+    if !T::LAYOUT.needs_no_check() {
+        let _ = T::LAYOUT.repair(packed);
+    }
+    assert!(packed.len() == T::LAYOUT.packed_size(), "a packed element");
+    if T::LAYOUT.is_dense() {
+        // SAFETY: these are the bytes of an element, and they are a value.
+        return unsafe { packed.as_ptr().cast::<T>().read_unaligned() };
+    }
+    // SAFETY: as above, without the padding.
+    let element = unsafe { unpacked(&T::LAYOUT, packed) };
+    // SAFETY: as above; padding need not be initialised.
+    unsafe { element.assume_init() }
+}
+
+/// Packs an element.
+fn store<T: Datatype>(element: T, packed: &mut [u8]) {
+    let base = (&raw const element).cast::<u8>();
+    T::LAYOUT.pieces(&mut |memory, at, bytes| {
+        let into = packed[at..at + bytes].as_mut_ptr();
+        // SAFETY: the piece lies in the element, and there is so much room.
+        unsafe { into.copy_from_nonoverlapping(base.wrapping_add(memory), bytes) };
+    });
 }

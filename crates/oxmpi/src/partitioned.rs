@@ -182,13 +182,17 @@ impl<T: Datatype, L: ThreadLevel> Active<'_, RecvPartitions<T>, L> {
     /// The elements of a partition, if all of them have arrived.
     ///
     /// # Errors
-    /// `Arg` if there is no such partition.
+    /// `Arg` if there is no such partition; `Type` if what has arrived is no value of the type. [`Active::wait`] makes
+    /// one of it, and fails.
     pub fn arrived(&self, partition: usize) -> Result<Option<&[T]>> {
         let (door, key, RecvPartitions { buf, partitions }) = self.operation();
         let has_arrived = door.quietly(Function::Parrived, |process| {
             process.parrived(key, i32::try_from(partition).unwrap_or(i32::MAX))
         })?;
         let each = buf.elements() / partitions;
+        if has_arrived {
+            door.placed(Function::Parrived, buf.look_at(partition * each, each))?;
+        }
         // SAFETY: what has arrived is not written again before the next start, which needs the request itself.
         Ok(has_arrived.then(|| unsafe { buf.part(partition * each, each) }))
     }
@@ -243,6 +247,10 @@ impl<T: Datatype> sealed::Own for SendPartitions<T> {
 impl<T: Datatype> sealed::Own for RecvPartitions<T> {
     fn leak(&mut self) {
         self.buf.leak();
+    }
+
+    fn check(&mut self) -> Result<()> {
+        self.buf.check()
     }
 }
 

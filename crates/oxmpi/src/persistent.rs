@@ -164,7 +164,8 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
     /// # Errors
     /// That of the operation, such as `Truncate`; the request is freed then.
     pub fn wait(mut self) -> Result<Persistent<'env, B, L>> {
-        self.0.status = self.0.wait()?.into();
+        let status = self.0.wait()?;
+        self.0.status = status.into();
         Ok(Persistent(self.0))
     }
 
@@ -179,7 +180,8 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
 
     /// The inactive request, of whose operation this is the completion.
     pub(crate) fn finish(mut self, completion: Completion) -> Result<Persistent<'env, B, L>> {
-        self.0.status = self.0.door.outcome(completion, self.0.collective)?.into();
+        let status = self.0.end(completion)?;
+        self.0.status = status.into();
         Ok(Persistent(self.0))
     }
 
@@ -236,10 +238,17 @@ impl<B: Buffers, L> Handle<'_, B, L> {
         });
     }
 
-    fn wait(&self) -> Result<oxmpi_base::Status> {
+    fn wait(&mut self) -> Result<oxmpi_base::Status> {
         self.release();
         let completion = self.door.call(Function::Wait, |process| process.wait(self.key))?;
-        self.door.outcome(completion, self.collective)
+        self.end(completion)
+    }
+
+    /// How the operation has ended. If that was an error, nobody gets the buffers any more.
+    fn end(&mut self, completion: Completion) -> Result<oxmpi_base::Status> {
+        let status = self.door.outcome(completion, self.collective)?;
+        self.door.placed(Function::Wait, self.buffers.check())?;
+        Ok(status)
     }
 }
 
@@ -267,11 +276,22 @@ impl<B: Buffers, L> fmt::Debug for Handle<'_, B, L> {
 }
 
 pub(crate) mod sealed {
+    use oxmpi_base::Result;
+
     /// What a request owns for its operation.
     pub trait Own {
         /// Leaves the memory to the operation, for ever.
         #[doc(hidden)]
         fn leak(&mut self);
+
+        /// Looks at what an operation that is over has written.
+        ///
+        /// # Errors
+        /// `Type` if it is no value.
+        #[doc(hidden)]
+        fn check(&mut self) -> Result<()> {
+            Ok(())
+        }
 
         /// The request is about to be started.
         #[doc(hidden)]
@@ -291,11 +311,19 @@ impl<T: Datatype> sealed::Own for One<T> {
     fn leak(&mut self) {
         self.0.leak();
     }
+
+    fn check(&mut self) -> Result<()> {
+        self.0.check()
+    }
 }
 
 impl<T: Datatype> sealed::Own for Two<T> {
     fn leak(&mut self) {
         self.send.leak();
         self.recv.leak();
+    }
+
+    fn check(&mut self) -> Result<()> {
+        self.recv.check()
     }
 }

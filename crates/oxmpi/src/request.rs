@@ -6,6 +6,7 @@ use std::fmt;
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{Completion, RequestKey};
 
+use crate::check::Check;
 use crate::door::Door;
 use crate::loan::Withheld;
 use crate::message::Status;
@@ -28,11 +29,12 @@ pub(crate) struct Pending {
 }
 
 /// An operation that has been begun.
-#[derive(Clone, Copy)]
 pub(crate) struct Begun {
     pub key: RequestKey,
     /// The function that has begun it, if it is a collective.
     pub collective: Option<Function>,
+    /// What is to be looked at when it is over.
+    pub check: Option<Box<Check>>,
 }
 
 impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
@@ -61,7 +63,7 @@ impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
     pub fn wait_status(self) -> Result<(R, Status)> {
         let begun = self.pending.borrow_mut().remove(self.slot);
         let status = begun.wait(self.door)?;
-        // SAFETY: the operation is complete.
+        // SAFETY: the operation is complete, and `wait` has looked at what it has written.
         Ok((unsafe { self.result.give_back() }, status.into()))
     }
 
@@ -70,7 +72,7 @@ impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
     /// # Errors
     /// None yet.
     pub fn test(&self) -> Result<bool> {
-        let Begun { key, .. } = self.pending.borrow().get(self.slot);
+        let key = self.pending.borrow().key(self.slot);
         Ok(self.door.call(Function::RequestGetStatus, |process| process.request_status(key))?.is_some())
     }
 }
@@ -81,14 +83,14 @@ impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
     }
 
     pub(crate) fn key(&self) -> RequestKey {
-        self.pending.borrow().get(self.slot).key
+        self.pending.borrow().key(self.slot)
     }
 
     /// What the operation gives back, of which this is the completion.
     pub(crate) fn finish(self, completion: Completion) -> Result<(R, Status)> {
         let begun = self.pending.borrow_mut().remove(self.slot);
-        let status = self.door.outcome(completion, begun.collective)?;
-        // SAFETY: the operation is complete.
+        let status = begun.end(self.door, completion)?;
+        // SAFETY: the operation is complete, and `end` has looked at what it has written.
         Ok((unsafe { self.result.give_back() }, status.into()))
     }
 }
@@ -99,7 +101,13 @@ impl Begun {
         let completion = door.run(Function::Wait, |process| {
             process.wait(self.key).expect("a request that has not been waited for exists")
         });
-        door.outcome(completion, self.collective)
+        self.end(door, completion)
+    }
+
+    /// How it has ended.
+    fn end<L>(self, door: Door<'_, L>, completion: Completion) -> Result<oxmpi_base::Status> {
+        let outcome = door.outcome(completion, self.collective);
+        door.checked(Function::Wait, self.check.map(|check| *check), outcome)
     }
 }
 
@@ -125,8 +133,8 @@ impl Pending {
         self.slots.len() - 1
     }
 
-    fn get(&self, slot: usize) -> Begun {
-        self.slots[slot].expect("a request that exists has not been waited for")
+    fn key(&self, slot: usize) -> RequestKey {
+        self.slots[slot].as_ref().expect("a request that exists has not been waited for").key
     }
 
     /// Forgets an operation. Slots are given up from the end, so that a long scope stays small.

@@ -11,11 +11,12 @@ use std::panic::{self, AssertUnwindSafe};
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{Process, RequestKey, SendMode};
 
+use crate::buffer::{RecvBuffer, SendBuffer};
+use crate::check::Check;
 use crate::collective::Collective;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
 use crate::door::tell;
-use crate::loan::{Loan, Withheld};
+use crate::loan::Withheld;
 use crate::message::{Dest, Source, TagPattern};
 use crate::request::{Begun, Pending, Request};
 use crate::thread::{Funneled, ThreadLevel};
@@ -121,12 +122,12 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::send`].
-    pub fn send<T: Datatype>(
+    pub fn send<B: SendBuffer + ?Sized>(
         &'scope self,
-        buf: &'scope [T],
+        buf: &'scope B,
         dest: impl Into<Dest>,
         tag: i32,
-    ) -> Result<Request<'scope, &'scope [T], L>> {
+    ) -> Result<Request<'scope, &'scope B::View, L>> {
         self.send_by_mode(Function::Isend, buf, dest.into(), tag, SendMode::Standard)
     }
 
@@ -134,27 +135,27 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::send`].
-    pub fn ssend<T: Datatype>(
+    pub fn ssend<B: SendBuffer + ?Sized>(
         &'scope self,
-        buf: &'scope [T],
+        buf: &'scope B,
         dest: impl Into<Dest>,
         tag: i32,
-    ) -> Result<Request<'scope, &'scope [T], L>> {
+    ) -> Result<Request<'scope, &'scope B::View, L>> {
         self.send_by_mode(Function::Issend, buf, dest.into(), tag, SendMode::Synchronous)
     }
 
-    fn send_by_mode<T: Datatype>(
+    fn send_by_mode<B: SendBuffer + ?Sized>(
         &'scope self,
         function: Function,
-        buf: &'scope [T],
+        buf: &'scope B,
         dest: Dest,
         tag: i32,
         mode: SendMode,
-    ) -> Result<Request<'scope, &'scope [T], L>> {
+    ) -> Result<Request<'scope, &'scope B::View, L>> {
         // SAFETY: `note` keeps the operation to the scope, and a send does not write.
-        let buffer = unsafe { Loan::from(buf).claim() };
+        let buffer = unsafe { buf.lend().claim() };
         let comm = &self.communicator.comm;
-        self.message(function, Withheld::new(buf), |process| {
+        self.message(function, Withheld::new(buf.view()), None, |process| {
             process.isend(comm, buffer, dest.to_core()?, tag, mode)
         })
     }
@@ -178,18 +179,21 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     /// })
     /// # }
     /// ```
-    pub fn recv<T: Datatype>(
+    pub fn recv<B: RecvBuffer + ?Sized>(
         &'scope self,
-        buf: &'scope mut [T],
+        buf: &'scope mut B,
         source: impl Into<Source>,
         tag: impl Into<TagPattern>,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
+    ) -> Result<Request<'scope, &'scope mut B::View, L>> {
         let (source, tag) = (source.into(), tag.into().to_core());
-        let mut buf = Withheld::new(buf);
-        // SAFETY: `note` keeps the operation to the scope, and the loan is of a mutable slice.
-        let buffer = unsafe { buf.lend().claim() };
+        let (buf, loan) = Withheld::lent(buf);
+        let check = loan.check();
+        // SAFETY: `note` keeps the operation to the scope, and the loan is of what may be written.
+        let buffer = unsafe { loan.claim() };
         let comm = &self.communicator.comm;
-        self.message(Function::Irecv, buf, |process| process.irecv(comm, buffer, source.to_core()?, tag))
+        self.message(Function::Irecv, buf, check, |process| {
+            process.irecv(comm, buffer, source.to_core()?, tag)
+        })
     }
 
     pub(crate) fn collective<C: Collective<'scope>, R>(
@@ -199,26 +203,35 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     ) -> Result<Request<'scope, R, L>> {
         let Communicator { door, comm, .. } = self.communicator;
         let function = C::FUNCTIONS.nonblocking;
+        let check = collective.check();
         let key = door.call(function, |process| {
             // SAFETY: `note` keeps the operation to the scope.
             let operation = unsafe { collective.bind(process, comm) }?;
             process.nonblocking(comm, &operation)
         })?;
-        Ok(self.note(Begun { key, collective: Some(function) }, result))
+        Ok(self.note(key, Some(function), check, result))
     }
 
     fn message<R>(
         &'scope self,
         function: Function,
         result: Withheld<R>,
+        check: Option<Check>,
         begin: impl FnOnce(&'env Process) -> Result<RequestKey>,
     ) -> Result<Request<'scope, R, L>> {
         let key = self.communicator.door.call(function, begin)?;
-        Ok(self.note(Begun { key, collective: None }, result))
+        Ok(self.note(key, None, check, result))
     }
 
     /// Notes an operation, so that it is over before `'scope` is; `result` is kept till then.
-    fn note<R>(&'scope self, begun: Begun, result: Withheld<R>) -> Request<'scope, R, L> {
+    fn note<R>(
+        &'scope self,
+        key: RequestKey,
+        collective: Option<Function>,
+        check: Option<Check>,
+        result: Withheld<R>,
+    ) -> Request<'scope, R, L> {
+        let begun = Begun { key, collective, check: check.map(Box::new) };
         let slot = self.pending.borrow_mut().insert(begun);
         Request::new(self.communicator.door, &self.pending, slot, result)
     }

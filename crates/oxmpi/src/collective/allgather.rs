@@ -9,8 +9,9 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
 use super::{Collective, check_blocks, check_whole, side};
+use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::check::Check;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
 use crate::loan::{Loan, Withheld};
 use crate::persistent::{Persistent, Two};
 use crate::request::Request;
@@ -26,11 +27,15 @@ struct Allgather<'b> {
 impl<'b> Collective<'b> for Allgather<'b> {
     const FUNCTIONS: Functions = coll::Collective::Allgather.info().functions;
 
+    fn check(&self) -> Option<Check> {
+        self.recv.check()
+    }
+
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let ranks = comm.size() as usize;
-        match self.send {
-            Some(send) => check_whole(ranks, ("recv", self.recv), ("send", send))?,
-            None => check_blocks(ranks, "buf", self.recv)?,
+        match &self.send {
+            Some(send) => check_whole(ranks, ("recv", &self.recv), ("send", send))?,
+            None => check_blocks(ranks, "buf", &self.recv)?,
         }
         // SAFETY: the caller's promise.
         let send = unsafe { side(self.send) };
@@ -45,27 +50,34 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// `Count` if `recv` is not as long as all `send` together.
-    pub fn allgather<T: Datatype>(&self, send: &[T], recv: &mut [T]) -> Result<()> {
-        self.blocking(Allgather { send: Some(send.into()), recv: recv.into() })
+    pub fn allgather<S, R>(&self, send: &S, recv: &mut R) -> Result<()>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        self.blocking(Allgather { send: Some(send.lend()), recv: recv.lend_mut() })
     }
 
     /// What everybody has in `buf` as the block of its rank, everybody gets there.
     ///
     /// # Errors
     /// `Count` if `buf` cannot be divided into as many blocks as there are ranks.
-    pub fn allgather_in_place<T: Datatype>(&self, buf: &mut [T]) -> Result<()> {
-        self.blocking(Allgather { send: None, recv: buf.into() })
+    pub fn allgather_in_place<B>(&self, buf: &mut B) -> Result<()>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        self.blocking(Allgather { send: None, recv: buf.lend_mut() })
     }
 
     /// A persistent [allgather](Communicator::allgather).
     ///
     /// # Errors
     /// As [`Communicator::allgather`] and [`Communicator::barrier_init`].
-    pub fn allgather_init<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
+    pub fn allgather_init<S, R>(&self, send: S, recv: R) -> Result<Persistent<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
         self.on_two(send, recv, |send, recv| Allgather { send: Some(send), recv })
     }
 }
@@ -75,12 +87,16 @@ impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::allgather`].
-    pub fn allgather<T: Datatype>(
+    pub fn allgather<S, R>(
         &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        self.collective(Allgather { send: Some(send.into()), recv: recv.lend() }, recv)
+        send: &'scope S,
+        recv: &'scope mut R,
+    ) -> Result<Request<'scope, &'scope mut R::View, L>>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        let (result, recv) = Withheld::lent(recv);
+        self.collective(Allgather { send: Some(send.lend()), recv }, result)
     }
 }

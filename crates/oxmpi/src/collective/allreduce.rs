@@ -10,8 +10,9 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_op::Reducer;
 
 use super::{Collective, check_equal, side};
+use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::check::Check;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
 use crate::loan::{Loan, Withheld};
 use crate::op::Op;
 use crate::persistent::{One, Persistent, Two};
@@ -29,8 +30,12 @@ struct Allreduce<'b> {
 impl<'b> Collective<'b> for Allreduce<'b> {
     const FUNCTIONS: Functions = coll::Collective::Allreduce.info().functions;
 
+    fn check(&self) -> Option<Check> {
+        self.recv.check()
+    }
+
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
-        check_equal(self.send.unwrap_or(self.recv), self.recv)?;
+        check_equal(self.send.as_ref().unwrap_or(&self.recv), &self.recv)?;
         // SAFETY: the caller's promise.
         let send = unsafe { side(self.send) };
         // SAFETY: the caller's promise.
@@ -55,28 +60,39 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn allreduce<T: Datatype>(&self, send: &[T], recv: &mut [T], op: &Op<T>) -> Result<()> {
-        self.blocking(Allreduce { send: Some(send.into()), recv: recv.into(), reducer: op.reducer() })
+    pub fn allreduce<S, R>(&self, send: &S, recv: &mut R, op: &Op<R::Element>) -> Result<()>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        self.blocking(Allreduce { send: Some(send.lend()), recv: recv.lend_mut(), reducer: op.reducer() })
     }
 
     /// What everybody has in `buf`, combined element by element, everybody gets there.
     ///
     /// # Errors
     /// As [`Communicator::allreduce`].
-    pub fn allreduce_in_place<T: Datatype>(&self, buf: &mut [T], op: &Op<T>) -> Result<()> {
-        self.blocking(Allreduce { send: None, recv: buf.into(), reducer: op.reducer() })
+    pub fn allreduce_in_place<B>(&self, buf: &mut B, op: &Op<B::Element>) -> Result<()>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        self.blocking(Allreduce { send: None, recv: buf.lend_mut(), reducer: op.reducer() })
     }
 
     /// A persistent [allreduce](Communicator::allreduce).
     ///
     /// # Errors
     /// As [`Communicator::allreduce`] and [`Communicator::barrier_init`].
-    pub fn allreduce_init<T: Datatype>(
+    pub fn allreduce_init<S, R>(
         &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-        op: &Op<T>,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
+        send: S,
+        recv: R,
+        op: &Op<R::Element>,
+    ) -> Result<Persistent<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
         self.on_two(send, recv, |send, recv| Allreduce { send: Some(send), recv, reducer: op.reducer() })
     }
 
@@ -84,11 +100,14 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::allreduce`] and [`Communicator::barrier_init`].
-    pub fn allreduce_in_place_init<T: Datatype>(
+    pub fn allreduce_in_place_init<B>(
         &self,
-        buf: Vec<T>,
-        op: &Op<T>,
-    ) -> Result<Persistent<'env, One<T>, L>> {
+        buf: B,
+        op: &Op<B::Element>,
+    ) -> Result<Persistent<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
         self.on_one(buf, |buf| Allreduce { send: None, recv: buf, reducer: op.reducer() })
     }
 }
@@ -98,26 +117,33 @@ impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::allreduce`].
-    pub fn allreduce<T: Datatype>(
+    pub fn allreduce<S, R>(
         &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
-        op: &Op<T>,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        self.collective(Allreduce { send: Some(send.into()), recv: recv.lend(), reducer: op.reducer() }, recv)
+        send: &'scope S,
+        recv: &'scope mut R,
+        op: &Op<R::Element>,
+    ) -> Result<Request<'scope, &'scope mut R::View, L>>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        let (result, recv) = Withheld::lent(recv);
+        self.collective(Allreduce { send: Some(send.lend()), recv, reducer: op.reducer() }, result)
     }
 
     /// Begins an [allreduce in place](Communicator::allreduce_in_place).
     ///
     /// # Errors
     /// As [`Communicator::allreduce`].
-    pub fn allreduce_in_place<T: Datatype>(
+    pub fn allreduce_in_place<B>(
         &'scope self,
-        buf: &'scope mut [T],
-        op: &Op<T>,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut buf = Withheld::new(buf);
-        self.collective(Allreduce { send: None, recv: buf.lend(), reducer: op.reducer() }, buf)
+        buf: &'scope mut B,
+        op: &Op<B::Element>,
+    ) -> Result<Request<'scope, &'scope mut B::View, L>>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        let (result, buf) = Withheld::lent(buf);
+        self.collective(Allreduce { send: None, recv: buf, reducer: op.reducer() }, result)
     }
 }

@@ -9,8 +9,9 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
 use super::{Collective, check_blocks, check_equal, side};
+use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::check::Check;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
 use crate::loan::{Loan, Withheld};
 use crate::persistent::{Persistent, Two};
 use crate::request::Request;
@@ -26,9 +27,13 @@ struct Alltoall<'b> {
 impl<'b> Collective<'b> for Alltoall<'b> {
     const FUNCTIONS: Functions = coll::Collective::Alltoall.info().functions;
 
+    fn check(&self) -> Option<Check> {
+        self.recv.check()
+    }
+
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
-        let send = self.send.unwrap_or(self.recv);
-        check_equal(send, self.recv)?;
+        let send = self.send.as_ref().unwrap_or(&self.recv);
+        check_equal(send, &self.recv)?;
         check_blocks(comm.size() as usize, "send", send)?;
         // SAFETY: the caller's promise.
         let send = unsafe { side(self.send) };
@@ -43,27 +48,34 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// `Count` if `send` and `recv` differ in length, or cannot be divided into as many blocks as there are ranks.
-    pub fn alltoall<T: Datatype>(&self, send: &[T], recv: &mut [T]) -> Result<()> {
-        self.blocking(Alltoall { send: Some(send.into()), recv: recv.into() })
+    pub fn alltoall<S, R>(&self, send: &S, recv: &mut R) -> Result<()>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        self.blocking(Alltoall { send: Some(send.lend()), recv: recv.lend_mut() })
     }
 
     /// Block `i` of `buf` is exchanged for the block of this rank in rank `i`'s `buf`.
     ///
     /// # Errors
     /// `Count` if `buf` cannot be divided into as many blocks as there are ranks.
-    pub fn alltoall_in_place<T: Datatype>(&self, buf: &mut [T]) -> Result<()> {
-        self.blocking(Alltoall { send: None, recv: buf.into() })
+    pub fn alltoall_in_place<B>(&self, buf: &mut B) -> Result<()>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        self.blocking(Alltoall { send: None, recv: buf.lend_mut() })
     }
 
     /// A persistent [alltoall](Communicator::alltoall).
     ///
     /// # Errors
     /// As [`Communicator::alltoall`] and [`Communicator::barrier_init`].
-    pub fn alltoall_init<T: Datatype>(
-        &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
+    pub fn alltoall_init<S, R>(&self, send: S, recv: R) -> Result<Persistent<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
         self.on_two(send, recv, |send, recv| Alltoall { send: Some(send), recv })
     }
 }
@@ -73,12 +85,16 @@ impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::alltoall`].
-    pub fn alltoall<T: Datatype>(
+    pub fn alltoall<S, R>(
         &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        self.collective(Alltoall { send: Some(send.into()), recv: recv.lend() }, recv)
+        send: &'scope S,
+        recv: &'scope mut R,
+    ) -> Result<Request<'scope, &'scope mut R::View, L>>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        let (result, recv) = Withheld::lent(recv);
+        self.collective(Alltoall { send: Some(send.lend()), recv }, result)
     }
 }

@@ -9,6 +9,7 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
 use super::Collective;
+use crate::check::Check;
 use crate::communicator::Communicator;
 use crate::loan::Withheld;
 use crate::persistent::Persistent;
@@ -20,6 +21,10 @@ struct Barrier;
 
 impl Collective<'_> for Barrier {
     const FUNCTIONS: Functions = coll::Collective::Barrier.info().functions;
+
+    fn check(&self) -> Option<Check> {
+        None
+    }
 
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         coll::barrier(process, comm)

@@ -9,8 +9,9 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
 use super::{Collective, checked_root};
+use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::check::Check;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
 use crate::loan::{Loan, Withheld};
 use crate::persistent::{One, Persistent};
 use crate::request::Request;
@@ -24,6 +25,10 @@ struct Bcast<'b> {
 
 impl<'b> Collective<'b> for Bcast<'b> {
     const FUNCTIONS: Functions = coll::Collective::Bcast.info().functions;
+
+    fn check(&self) -> Option<Check> {
+        self.buf.check()
+    }
 
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         // SAFETY: the caller's promise.
@@ -48,15 +53,21 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn bcast<T: Datatype>(&self, buf: &mut [T], root: usize) -> Result<()> {
-        self.blocking(Bcast { buf: buf.into(), root })
+    pub fn bcast<B>(&self, buf: &mut B, root: usize) -> Result<()>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        self.blocking(Bcast { buf: buf.lend_mut(), root })
     }
 
     /// A persistent [broadcast](Communicator::bcast).
     ///
     /// # Errors
     /// As [`Communicator::bcast`] and [`Communicator::barrier_init`].
-    pub fn bcast_init<T: Datatype>(&self, buf: Vec<T>, root: usize) -> Result<Persistent<'env, One<T>, L>> {
+    pub fn bcast_init<B>(&self, buf: B, root: usize) -> Result<Persistent<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
         self.on_one(buf, |buf| Bcast { buf, root })
     }
 }
@@ -66,12 +77,15 @@ impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::bcast`].
-    pub fn bcast<T: Datatype>(
+    pub fn bcast<B>(
         &'scope self,
-        buf: &'scope mut [T],
+        buf: &'scope mut B,
         root: usize,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut buf = Withheld::new(buf);
-        self.collective(Bcast { buf: buf.lend(), root }, buf)
+    ) -> Result<Request<'scope, &'scope mut B::View, L>>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        let (result, buf) = Withheld::lent(buf);
+        self.collective(Bcast { buf, root }, result)
     }
 }

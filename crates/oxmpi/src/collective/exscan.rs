@@ -11,8 +11,9 @@ use oxmpi_datatype::Buffer;
 use oxmpi_op::Reducer;
 
 use super::{Collective, check_equal, side};
+use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::check::Check;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
 use crate::loan::{Loan, Withheld};
 use crate::op::Op;
 use crate::persistent::{One, Persistent, Two};
@@ -30,11 +31,15 @@ struct Exscan<'b> {
 impl<'b> Collective<'b> for Exscan<'b> {
     const FUNCTIONS: Functions = coll::Collective::Exscan.info().functions;
 
+    fn check(&self) -> Option<Check> {
+        self.recv.check()
+    }
+
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let result = if comm.rank() == 0 && self.send.is_some() {
             Buffer::EMPTY
         } else {
-            check_equal(self.send.unwrap_or(self.recv), self.recv)?;
+            check_equal(self.send.as_ref().unwrap_or(&self.recv), &self.recv)?;
             // SAFETY: the caller's promise.
             unsafe { self.recv.claim() }
         };
@@ -61,8 +66,12 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn exscan<T: Datatype>(&self, send: &[T], recv: &mut [T], op: &Op<T>) -> Result<()> {
-        self.blocking(Exscan { send: Some(send.into()), recv: recv.into(), reducer: op.reducer() })
+    pub fn exscan<S, R>(&self, send: &S, recv: &mut R, op: &Op<R::Element>) -> Result<()>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        self.blocking(Exscan { send: Some(send.lend()), recv: recv.lend_mut(), reducer: op.reducer() })
     }
 
     /// What the ranks before this one have in `buf`, combined element by element, this one gets there. That of rank
@@ -70,20 +79,27 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// `Op` if `op` is not defined on `T`.
-    pub fn exscan_in_place<T: Datatype>(&self, buf: &mut [T], op: &Op<T>) -> Result<()> {
-        self.blocking(Exscan { send: None, recv: buf.into(), reducer: op.reducer() })
+    pub fn exscan_in_place<B>(&self, buf: &mut B, op: &Op<B::Element>) -> Result<()>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        self.blocking(Exscan { send: None, recv: buf.lend_mut(), reducer: op.reducer() })
     }
 
     /// A persistent [exscan](Communicator::exscan).
     ///
     /// # Errors
     /// As [`Communicator::exscan`] and [`Communicator::barrier_init`].
-    pub fn exscan_init<T: Datatype>(
+    pub fn exscan_init<S, R>(
         &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-        op: &Op<T>,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
+        send: S,
+        recv: R,
+        op: &Op<R::Element>,
+    ) -> Result<Persistent<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
         self.on_two(send, recv, |send, recv| Exscan { send: Some(send), recv, reducer: op.reducer() })
     }
 
@@ -91,11 +107,14 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::exscan_in_place`] and [`Communicator::barrier_init`].
-    pub fn exscan_in_place_init<T: Datatype>(
+    pub fn exscan_in_place_init<B>(
         &self,
-        buf: Vec<T>,
-        op: &Op<T>,
-    ) -> Result<Persistent<'env, One<T>, L>> {
+        buf: B,
+        op: &Op<B::Element>,
+    ) -> Result<Persistent<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
         self.on_one(buf, |buf| Exscan { send: None, recv: buf, reducer: op.reducer() })
     }
 }
@@ -105,27 +124,34 @@ impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::exscan`].
-    pub fn exscan<T: Datatype>(
+    pub fn exscan<S, R>(
         &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
-        op: &Op<T>,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        let loans = Exscan { send: Some(send.into()), recv: recv.lend(), reducer: op.reducer() };
-        self.collective(loans, recv)
+        send: &'scope S,
+        recv: &'scope mut R,
+        op: &Op<R::Element>,
+    ) -> Result<Request<'scope, &'scope mut R::View, L>>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        let (result, recv) = Withheld::lent(recv);
+        let loans = Exscan { send: Some(send.lend()), recv, reducer: op.reducer() };
+        self.collective(loans, result)
     }
 
     /// Begins an [exscan in place](Communicator::exscan_in_place).
     ///
     /// # Errors
     /// As [`Communicator::exscan_in_place`].
-    pub fn exscan_in_place<T: Datatype>(
+    pub fn exscan_in_place<B>(
         &'scope self,
-        buf: &'scope mut [T],
-        op: &Op<T>,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut buf = Withheld::new(buf);
-        self.collective(Exscan { send: None, recv: buf.lend(), reducer: op.reducer() }, buf)
+        buf: &'scope mut B,
+        op: &Op<B::Element>,
+    ) -> Result<Request<'scope, &'scope mut B::View, L>>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        let (result, buf) = Withheld::lent(buf);
+        self.collective(Exscan { send: None, recv: buf, reducer: op.reducer() }, result)
     }
 }

@@ -10,8 +10,9 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
 
 use super::{Collective, check_whole, checked_root};
+use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::check::Check;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
 use crate::loan::{Loan, Withheld};
 use crate::persistent::{Persistent, Two};
 use crate::request::Request;
@@ -27,10 +28,14 @@ struct Gather<'b> {
 impl<'b> Collective<'b> for Gather<'b> {
     const FUNCTIONS: Functions = coll::Collective::Gather.info().functions;
 
+    fn check(&self) -> Option<Check> {
+        self.recv.check()
+    }
+
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let mut whole = Buffer::EMPTY;
         if self.root == comm.rank() as usize {
-            check_whole(comm.size() as usize, ("recv", self.recv), ("send", self.send))?;
+            check_whole(comm.size() as usize, ("recv", &self.recv), ("send", &self.send))?;
             // SAFETY: the caller's promise.
             whole = unsafe { self.recv.claim() };
         }
@@ -57,20 +62,28 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn gather<T: Datatype>(&self, send: &[T], recv: &mut [T], root: usize) -> Result<()> {
-        self.blocking(Gather { send: send.into(), recv: recv.into(), root })
+    pub fn gather<S, R>(&self, send: &S, recv: &mut R, root: usize) -> Result<()>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        self.blocking(Gather { send: send.lend(), recv: recv.lend_mut(), root })
     }
 
     /// A persistent [gather](Communicator::gather).
     ///
     /// # Errors
     /// As [`Communicator::gather`] and [`Communicator::barrier_init`].
-    pub fn gather_init<T: Datatype>(
+    pub fn gather_init<S, R>(
         &self,
-        send: Vec<T>,
-        recv: Vec<T>,
+        send: S,
+        recv: R,
         root: usize,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
+    ) -> Result<Persistent<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
         self.on_two(send, recv, |send, recv| Gather { send, recv, root })
     }
 }
@@ -80,13 +93,17 @@ impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::gather`].
-    pub fn gather<T: Datatype>(
+    pub fn gather<S, R>(
         &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
+        send: &'scope S,
+        recv: &'scope mut R,
         root: usize,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        self.collective(Gather { send: send.into(), recv: recv.lend(), root }, recv)
+    ) -> Result<Request<'scope, &'scope mut R::View, L>>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        let (result, recv) = Withheld::lent(recv);
+        self.collective(Gather { send: send.lend(), recv, root }, result)
     }
 }

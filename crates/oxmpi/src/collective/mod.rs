@@ -22,6 +22,7 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_core::coll::{Functions, Root, Side};
 use oxmpi_core::{self as core, Operation, Process};
 
+use crate::check::Check;
 use crate::loan::Loan;
 use crate::message::rank_to_core;
 
@@ -29,6 +30,9 @@ use crate::message::rank_to_core;
 pub(crate) trait Collective<'b> {
     /// What its lifetimes are called, for reports.
     const FUNCTIONS: Functions;
+
+    /// What is to be looked at when it is over.
+    fn check(&self) -> Option<Check>;
 
     /// The operation on `comm`.
     ///
@@ -38,8 +42,8 @@ pub(crate) trait Collective<'b> {
     ///
     /// # Safety
     /// - The operation is complete, or never started again, before `'b` ends.
-    /// - What is received into is a loan of a mutable slice or of memory that the request owns (of a shared one at
-    ///   most where nothing is received).
+    /// - What is received into is a loan of what may be written, or of memory that the request owns (of a shared one at
+    ///   most where nothing is received); what is sent from it may be read.
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation>;
 }
 
@@ -56,7 +60,7 @@ fn checked_root(root: usize) -> Result<Root> {
     rank_to_core(ErrorClass::Root, "root", root).map(Root::Rank)
 }
 
-fn check_equal(send: Loan<'_>, recv: Loan<'_>) -> Result<()> {
+fn check_equal(send: &Loan<'_>, recv: &Loan<'_>) -> Result<()> {
     let (send, recv) = (send.elements(), recv.elements());
     if send == recv {
         return Ok(());
@@ -64,7 +68,7 @@ fn check_equal(send: Loan<'_>, recv: Loan<'_>) -> Result<()> {
     Err(Error::new(ErrorClass::Count, format!("send has {send} elements, recv has {recv}")))
 }
 
-fn check_blocks(ranks: usize, argument: &str, whole: Loan<'_>) -> Result<()> {
+fn check_blocks(ranks: usize, argument: &str, whole: &Loan<'_>) -> Result<()> {
     let elements = whole.elements();
     if elements.is_multiple_of(ranks) {
         return Ok(());
@@ -73,7 +77,7 @@ fn check_blocks(ranks: usize, argument: &str, whole: Loan<'_>) -> Result<()> {
     Err(Error::new(ErrorClass::Count, text))
 }
 
-fn check_whole(ranks: usize, whole: (&str, Loan<'_>), block: (&str, Loan<'_>)) -> Result<()> {
+fn check_whole(ranks: usize, whole: (&str, &Loan<'_>), block: (&str, &Loan<'_>)) -> Result<()> {
     let ((whole, all), (block, one)) = ((whole.0, whole.1.elements()), (block.0, block.1.elements()));
     if one.checked_mul(ranks) == Some(all) {
         return Ok(());

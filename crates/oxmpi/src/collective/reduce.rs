@@ -11,8 +11,9 @@ use oxmpi_datatype::Buffer;
 use oxmpi_op::Reducer;
 
 use super::{Collective, check_equal, checked_root, side};
+use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::check::Check;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
 use crate::loan::{Loan, Withheld};
 use crate::op::Op;
 use crate::persistent::{One, Persistent, Two};
@@ -31,15 +32,19 @@ struct Reduce<'b> {
 impl<'b> Collective<'b> for Reduce<'b> {
     const FUNCTIONS: Functions = coll::Collective::Reduce.info().functions;
 
+    fn check(&self) -> Option<Check> {
+        self.recv.check()
+    }
+
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
-        let contribution = self.send.unwrap_or(self.recv);
         let (send, result) = if self.root == comm.rank() as usize {
-            check_equal(contribution, self.recv)?;
+            check_equal(self.send.as_ref().unwrap_or(&self.recv), &self.recv)?;
             // SAFETY: the caller's promise.
             let send = unsafe { side(self.send) };
             // SAFETY: the caller's promise.
             (send, unsafe { self.recv.claim() })
         } else {
+            let contribution = self.send.unwrap_or(self.recv);
             // SAFETY: the caller's promise.
             (Side::Buffer(unsafe { contribution.claim() }), Buffer::EMPTY)
         };
@@ -54,29 +59,40 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Errors
     /// `Root` if `root` is not a rank; `Op` if `op` is not defined on `T`; `Count` if the root's `recv` has
     /// another length than `send`.
-    pub fn reduce<T: Datatype>(&self, send: &[T], recv: &mut [T], op: &Op<T>, root: usize) -> Result<()> {
-        self.blocking(Reduce { send: Some(send.into()), recv: recv.into(), reducer: op.reducer(), root })
+    pub fn reduce<S, R>(&self, send: &S, recv: &mut R, op: &Op<R::Element>, root: usize) -> Result<()>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        self.blocking(Reduce { send: Some(send.lend()), recv: recv.lend_mut(), reducer: op.reducer(), root })
     }
 
     /// What everybody has in `buf`, combined element by element, the root gets there.
     ///
     /// # Errors
     /// As [`Communicator::reduce`].
-    pub fn reduce_in_place<T: Datatype>(&self, buf: &mut [T], op: &Op<T>, root: usize) -> Result<()> {
-        self.blocking(Reduce { send: None, recv: buf.into(), reducer: op.reducer(), root })
+    pub fn reduce_in_place<B>(&self, buf: &mut B, op: &Op<B::Element>, root: usize) -> Result<()>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        self.blocking(Reduce { send: None, recv: buf.lend_mut(), reducer: op.reducer(), root })
     }
 
     /// A persistent [reduction](Communicator::reduce).
     ///
     /// # Errors
     /// As [`Communicator::reduce`] and [`Communicator::barrier_init`].
-    pub fn reduce_init<T: Datatype>(
+    pub fn reduce_init<S, R>(
         &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-        op: &Op<T>,
+        send: S,
+        recv: R,
+        op: &Op<R::Element>,
         root: usize,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
+    ) -> Result<Persistent<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
         self.on_two(send, recv, |send, recv| Reduce { send: Some(send), recv, reducer: op.reducer(), root })
     }
 
@@ -84,12 +100,15 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::reduce`] and [`Communicator::barrier_init`].
-    pub fn reduce_in_place_init<T: Datatype>(
+    pub fn reduce_in_place_init<B>(
         &self,
-        buf: Vec<T>,
-        op: &Op<T>,
+        buf: B,
+        op: &Op<B::Element>,
         root: usize,
-    ) -> Result<Persistent<'env, One<T>, L>> {
+    ) -> Result<Persistent<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
         self.on_one(buf, |buf| Reduce { send: None, recv: buf, reducer: op.reducer(), root })
     }
 }
@@ -99,31 +118,35 @@ impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::reduce`].
-    pub fn reduce<T: Datatype>(
+    pub fn reduce<S, R>(
         &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
-        op: &Op<T>,
+        send: &'scope S,
+        recv: &'scope mut R,
+        op: &Op<R::Element>,
         root: usize,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        self.collective(
-            Reduce { send: Some(send.into()), recv: recv.lend(), reducer: op.reducer(), root },
-            recv,
-        )
+    ) -> Result<Request<'scope, &'scope mut R::View, L>>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        let (result, recv) = Withheld::lent(recv);
+        self.collective(Reduce { send: Some(send.lend()), recv, reducer: op.reducer(), root }, result)
     }
 
     /// Begins a [reduction in place](Communicator::reduce_in_place).
     ///
     /// # Errors
     /// As [`Communicator::reduce`].
-    pub fn reduce_in_place<T: Datatype>(
+    pub fn reduce_in_place<B>(
         &'scope self,
-        buf: &'scope mut [T],
-        op: &Op<T>,
+        buf: &'scope mut B,
+        op: &Op<B::Element>,
         root: usize,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut buf = Withheld::new(buf);
-        self.collective(Reduce { send: None, recv: buf.lend(), reducer: op.reducer(), root }, buf)
+    ) -> Result<Request<'scope, &'scope mut B::View, L>>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        let (result, buf) = Withheld::lent(buf);
+        self.collective(Reduce { send: None, recv: buf, reducer: op.reducer(), root }, result)
     }
 }

@@ -10,8 +10,9 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_op::Reducer;
 
 use super::{Collective, side};
+use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::check::Check;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
 use crate::loan::{Loan, Withheld};
 use crate::op::Op;
 use crate::persistent::{One, Persistent, Two};
@@ -24,7 +25,6 @@ struct ReduceScatter<'a, 'b> {
     send: Option<Loan<'b>>,
     recv: Loan<'b>,
     counts: &'a [usize],
-    element_bytes: usize,
     reducer: Result<Reducer>,
 }
 
@@ -35,13 +35,18 @@ impl<'b> Collective<'b> for ReduceScatter<'_, 'b> {
         persistent: Function::ReduceScatterInit,
     };
 
+    fn check(&self) -> Option<Check> {
+        self.recv.check()
+    }
+
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         self.check_counts(comm)?;
+        let element_bytes = self.recv.element_bytes();
         // SAFETY: the caller's promise.
         let send = unsafe { side(self.send) };
         // SAFETY: the caller's promise.
         let recv = unsafe { self.recv.claim() };
-        let lengths = self.counts.iter().map(|&count| (count * self.element_bytes) as u64);
+        let lengths = self.counts.iter().map(|&count| (count * element_bytes) as u64);
         coll::reduce_scatter(process, comm, send, recv, self.reducer?, lengths)
     }
 }
@@ -66,18 +71,21 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn reduce_scatter<T: Datatype>(
+    pub fn reduce_scatter<S, R>(
         &self,
-        send: &[T],
-        recv: &mut [T],
+        send: &S,
+        recv: &mut R,
         counts: &[usize],
-        op: &Op<T>,
-    ) -> Result<()> {
+        op: &Op<R::Element>,
+    ) -> Result<()>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
         self.blocking(ReduceScatter {
-            send: Some(send.into()),
-            recv: recv.into(),
+            send: Some(send.lend()),
+            recv: recv.lend_mut(),
             counts,
-            element_bytes: size_of::<T>(),
             reducer: op.reducer(),
         })
     }
@@ -87,37 +95,32 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::reduce_scatter`].
-    pub fn reduce_scatter_in_place<T: Datatype>(
-        &self,
-        buf: &mut [T],
-        counts: &[usize],
-        op: &Op<T>,
-    ) -> Result<()> {
-        self.blocking(ReduceScatter {
-            send: None,
-            recv: buf.into(),
-            counts,
-            element_bytes: size_of::<T>(),
-            reducer: op.reducer(),
-        })
+    pub fn reduce_scatter_in_place<B>(&self, buf: &mut B, counts: &[usize], op: &Op<B::Element>) -> Result<()>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        self.blocking(ReduceScatter { send: None, recv: buf.lend_mut(), counts, reducer: op.reducer() })
     }
 
     /// A persistent [reduce-scatter](Communicator::reduce_scatter).
     ///
     /// # Errors
     /// As [`Communicator::reduce_scatter`] and [`Communicator::barrier_init`].
-    pub fn reduce_scatter_init<T: Datatype>(
+    pub fn reduce_scatter_init<S, R>(
         &self,
-        send: Vec<T>,
-        recv: Vec<T>,
+        send: S,
+        recv: R,
         counts: &[usize],
-        op: &Op<T>,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
+        op: &Op<R::Element>,
+    ) -> Result<Persistent<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
         self.on_two(send, recv, |send, recv| ReduceScatter {
             send: Some(send),
             recv,
             counts,
-            element_bytes: size_of::<T>(),
             reducer: op.reducer(),
         })
     }
@@ -126,19 +129,16 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::reduce_scatter_in_place`] and [`Communicator::barrier_init`].
-    pub fn reduce_scatter_in_place_init<T: Datatype>(
+    pub fn reduce_scatter_in_place_init<B>(
         &self,
-        buf: Vec<T>,
+        buf: B,
         counts: &[usize],
-        op: &Op<T>,
-    ) -> Result<Persistent<'env, One<T>, L>> {
-        self.on_one(buf, |buf| ReduceScatter {
-            send: None,
-            recv: buf,
-            counts,
-            element_bytes: size_of::<T>(),
-            reducer: op.reducer(),
-        })
+        op: &Op<B::Element>,
+    ) -> Result<Persistent<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
+        self.on_one(buf, |buf| ReduceScatter { send: None, recv: buf, counts, reducer: op.reducer() })
     }
 }
 
@@ -147,45 +147,37 @@ impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::reduce_scatter`].
-    pub fn reduce_scatter<T: Datatype>(
+    pub fn reduce_scatter<S, R>(
         &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
+        send: &'scope S,
+        recv: &'scope mut R,
         counts: &[usize],
-        op: &Op<T>,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        let loans = ReduceScatter {
-            send: Some(send.into()),
-            recv: recv.lend(),
-            counts,
-            element_bytes: size_of::<T>(),
-            reducer: op.reducer(),
-        };
-        self.collective(loans, recv)
+        op: &Op<R::Element>,
+    ) -> Result<Request<'scope, &'scope mut R::View, L>>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        let (result, recv) = Withheld::lent(recv);
+        let loans = ReduceScatter { send: Some(send.lend()), recv, counts, reducer: op.reducer() };
+        self.collective(loans, result)
     }
 
     /// Begins a [reduce-scatter in place](Communicator::reduce_scatter_in_place).
     ///
     /// # Errors
     /// As [`Communicator::reduce_scatter_in_place`].
-    pub fn reduce_scatter_in_place<T: Datatype>(
+    pub fn reduce_scatter_in_place<B>(
         &'scope self,
-        buf: &'scope mut [T],
+        buf: &'scope mut B,
         counts: &[usize],
-        op: &Op<T>,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut buf = Withheld::new(buf);
-        self.collective(
-            ReduceScatter {
-                send: None,
-                recv: buf.lend(),
-                counts,
-                element_bytes: size_of::<T>(),
-                reducer: op.reducer(),
-            },
-            buf,
-        )
+        op: &Op<B::Element>,
+    ) -> Result<Request<'scope, &'scope mut B::View, L>>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        let (result, buf) = Withheld::lent(buf);
+        self.collective(ReduceScatter { send: None, recv: buf, counts, reducer: op.reducer() }, result)
     }
 }
 
@@ -197,17 +189,17 @@ impl ReduceScatter<'_, '_> {
             return Err(Error::new(ErrorClass::Count, text));
         }
         let total = self.counts.iter().try_fold(0_usize, |sum, &count| sum.checked_add(count));
-        match self.send {
+        match &self.send {
             Some(send) => {
                 check_length("send", send, total)?;
-                check_length("recv", self.recv, Some(self.counts[comm.rank() as usize]))
+                check_length("recv", &self.recv, Some(self.counts[comm.rank() as usize]))
             }
-            None => check_length("buf", self.recv, total),
+            None => check_length("buf", &self.recv, total),
         }
     }
 }
 
-fn check_length(argument: &str, loan: Loan<'_>, told: Option<usize>) -> Result<()> {
+fn check_length(argument: &str, loan: &Loan<'_>, told: Option<usize>) -> Result<()> {
     let found = loan.elements();
     if told == Some(found) {
         return Ok(());

@@ -10,8 +10,9 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_op::Reducer;
 
 use super::{Collective, check_blocks, check_whole, side};
+use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::check::Check;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
 use crate::loan::{Loan, Withheld};
 use crate::op::Op;
 use crate::persistent::{One, Persistent, Two};
@@ -29,11 +30,15 @@ struct ReduceScatterBlock<'b> {
 impl<'b> Collective<'b> for ReduceScatterBlock<'b> {
     const FUNCTIONS: Functions = coll::Collective::ReduceScatterBlock.info().functions;
 
+    fn check(&self) -> Option<Check> {
+        self.recv.check()
+    }
+
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let ranks = comm.size() as usize;
-        match self.send {
-            Some(send) => check_whole(ranks, ("send", send), ("recv", self.recv))?,
-            None => check_blocks(ranks, "buf", self.recv)?,
+        match &self.send {
+            Some(send) => check_whole(ranks, ("send", send), ("recv", &self.recv))?,
+            None => check_blocks(ranks, "buf", &self.recv)?,
         }
         // SAFETY: the caller's promise.
         let send = unsafe { side(self.send) };
@@ -61,10 +66,14 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn reduce_scatter_block<T: Datatype>(&self, send: &[T], recv: &mut [T], op: &Op<T>) -> Result<()> {
+    pub fn reduce_scatter_block<S, R>(&self, send: &S, recv: &mut R, op: &Op<R::Element>) -> Result<()>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
         self.blocking(ReduceScatterBlock {
-            send: Some(send.into()),
-            recv: recv.into(),
+            send: Some(send.lend()),
+            recv: recv.lend_mut(),
             reducer: op.reducer(),
         })
     }
@@ -74,20 +83,27 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// `Op` if `op` is not defined on `T`; `Count` if `buf` cannot be divided into as many blocks as there are ranks.
-    pub fn reduce_scatter_block_in_place<T: Datatype>(&self, buf: &mut [T], op: &Op<T>) -> Result<()> {
-        self.blocking(ReduceScatterBlock { send: None, recv: buf.into(), reducer: op.reducer() })
+    pub fn reduce_scatter_block_in_place<B>(&self, buf: &mut B, op: &Op<B::Element>) -> Result<()>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        self.blocking(ReduceScatterBlock { send: None, recv: buf.lend_mut(), reducer: op.reducer() })
     }
 
     /// A persistent [reduce-scatter](Communicator::reduce_scatter_block).
     ///
     /// # Errors
     /// As [`Communicator::reduce_scatter_block`] and [`Communicator::barrier_init`].
-    pub fn reduce_scatter_block_init<T: Datatype>(
+    pub fn reduce_scatter_block_init<S, R>(
         &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-        op: &Op<T>,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
+        send: S,
+        recv: R,
+        op: &Op<R::Element>,
+    ) -> Result<Persistent<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
         self.on_two(send, recv, |send, recv| ReduceScatterBlock {
             send: Some(send),
             recv,
@@ -99,11 +115,14 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::reduce_scatter_block_in_place`] and [`Communicator::barrier_init`].
-    pub fn reduce_scatter_block_in_place_init<T: Datatype>(
+    pub fn reduce_scatter_block_in_place_init<B>(
         &self,
-        buf: Vec<T>,
-        op: &Op<T>,
-    ) -> Result<Persistent<'env, One<T>, L>> {
+        buf: B,
+        op: &Op<B::Element>,
+    ) -> Result<Persistent<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
         self.on_one(buf, |buf| ReduceScatterBlock { send: None, recv: buf, reducer: op.reducer() })
     }
 }
@@ -113,27 +132,34 @@ impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::reduce_scatter_block`].
-    pub fn reduce_scatter_block<T: Datatype>(
+    pub fn reduce_scatter_block<S, R>(
         &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
-        op: &Op<T>,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        let loans = ReduceScatterBlock { send: Some(send.into()), recv: recv.lend(), reducer: op.reducer() };
-        self.collective(loans, recv)
+        send: &'scope S,
+        recv: &'scope mut R,
+        op: &Op<R::Element>,
+    ) -> Result<Request<'scope, &'scope mut R::View, L>>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        let (result, recv) = Withheld::lent(recv);
+        let loans = ReduceScatterBlock { send: Some(send.lend()), recv, reducer: op.reducer() };
+        self.collective(loans, result)
     }
 
     /// Begins a [reduce-scatter in place](Communicator::reduce_scatter_block_in_place).
     ///
     /// # Errors
     /// As [`Communicator::reduce_scatter_block_in_place`].
-    pub fn reduce_scatter_block_in_place<T: Datatype>(
+    pub fn reduce_scatter_block_in_place<B>(
         &'scope self,
-        buf: &'scope mut [T],
-        op: &Op<T>,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut buf = Withheld::new(buf);
-        self.collective(ReduceScatterBlock { send: None, recv: buf.lend(), reducer: op.reducer() }, buf)
+        buf: &'scope mut B,
+        op: &Op<B::Element>,
+    ) -> Result<Request<'scope, &'scope mut B::View, L>>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        let (result, buf) = Withheld::lent(buf);
+        self.collective(ReduceScatterBlock { send: None, recv: buf, reducer: op.reducer() }, result)
     }
 }

@@ -10,8 +10,9 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_op::Reducer;
 
 use super::{Collective, check_equal, side};
+use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::check::Check;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
 use crate::loan::{Loan, Withheld};
 use crate::op::Op;
 use crate::persistent::{One, Persistent, Two};
@@ -29,8 +30,12 @@ struct Scan<'b> {
 impl<'b> Collective<'b> for Scan<'b> {
     const FUNCTIONS: Functions = coll::Collective::Scan.info().functions;
 
+    fn check(&self) -> Option<Check> {
+        self.recv.check()
+    }
+
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
-        check_equal(self.send.unwrap_or(self.recv), self.recv)?;
+        check_equal(self.send.as_ref().unwrap_or(&self.recv), &self.recv)?;
         // SAFETY: the caller's promise.
         let send = unsafe { side(self.send) };
         // SAFETY: the caller's promise.
@@ -56,28 +61,39 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn scan<T: Datatype>(&self, send: &[T], recv: &mut [T], op: &Op<T>) -> Result<()> {
-        self.blocking(Scan { send: Some(send.into()), recv: recv.into(), reducer: op.reducer() })
+    pub fn scan<S, R>(&self, send: &S, recv: &mut R, op: &Op<R::Element>) -> Result<()>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        self.blocking(Scan { send: Some(send.lend()), recv: recv.lend_mut(), reducer: op.reducer() })
     }
 
     /// What the ranks up to this one have in `buf`, combined element by element, this one gets there.
     ///
     /// # Errors
     /// `Op` if `op` is not defined on `T`.
-    pub fn scan_in_place<T: Datatype>(&self, buf: &mut [T], op: &Op<T>) -> Result<()> {
-        self.blocking(Scan { send: None, recv: buf.into(), reducer: op.reducer() })
+    pub fn scan_in_place<B>(&self, buf: &mut B, op: &Op<B::Element>) -> Result<()>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        self.blocking(Scan { send: None, recv: buf.lend_mut(), reducer: op.reducer() })
     }
 
     /// A persistent [scan](Communicator::scan).
     ///
     /// # Errors
     /// As [`Communicator::scan`] and [`Communicator::barrier_init`].
-    pub fn scan_init<T: Datatype>(
+    pub fn scan_init<S, R>(
         &self,
-        send: Vec<T>,
-        recv: Vec<T>,
-        op: &Op<T>,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
+        send: S,
+        recv: R,
+        op: &Op<R::Element>,
+    ) -> Result<Persistent<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
         self.on_two(send, recv, |send, recv| Scan { send: Some(send), recv, reducer: op.reducer() })
     }
 
@@ -85,11 +101,14 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::scan_in_place`] and [`Communicator::barrier_init`].
-    pub fn scan_in_place_init<T: Datatype>(
+    pub fn scan_in_place_init<B>(
         &self,
-        buf: Vec<T>,
-        op: &Op<T>,
-    ) -> Result<Persistent<'env, One<T>, L>> {
+        buf: B,
+        op: &Op<B::Element>,
+    ) -> Result<Persistent<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
         self.on_one(buf, |buf| Scan { send: None, recv: buf, reducer: op.reducer() })
     }
 }
@@ -99,27 +118,34 @@ impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::scan`].
-    pub fn scan<T: Datatype>(
+    pub fn scan<S, R>(
         &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
-        op: &Op<T>,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        let loans = Scan { send: Some(send.into()), recv: recv.lend(), reducer: op.reducer() };
-        self.collective(loans, recv)
+        send: &'scope S,
+        recv: &'scope mut R,
+        op: &Op<R::Element>,
+    ) -> Result<Request<'scope, &'scope mut R::View, L>>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        let (result, recv) = Withheld::lent(recv);
+        let loans = Scan { send: Some(send.lend()), recv, reducer: op.reducer() };
+        self.collective(loans, result)
     }
 
     /// Begins a [scan in place](Communicator::scan_in_place).
     ///
     /// # Errors
     /// As [`Communicator::scan_in_place`].
-    pub fn scan_in_place<T: Datatype>(
+    pub fn scan_in_place<B>(
         &'scope self,
-        buf: &'scope mut [T],
-        op: &Op<T>,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut buf = Withheld::new(buf);
-        self.collective(Scan { send: None, recv: buf.lend(), reducer: op.reducer() }, buf)
+        buf: &'scope mut B,
+        op: &Op<B::Element>,
+    ) -> Result<Request<'scope, &'scope mut B::View, L>>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        let (result, buf) = Withheld::lent(buf);
+        self.collective(Scan { send: None, recv: buf, reducer: op.reducer() }, result)
     }
 }

@@ -10,8 +10,9 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
 
 use super::{Collective, check_whole, checked_root};
+use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::check::Check;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
 use crate::loan::{Loan, Withheld};
 use crate::persistent::{Persistent, Two};
 use crate::request::Request;
@@ -27,10 +28,14 @@ struct Scatter<'b> {
 impl<'b> Collective<'b> for Scatter<'b> {
     const FUNCTIONS: Functions = coll::Collective::Scatter.info().functions;
 
+    fn check(&self) -> Option<Check> {
+        self.recv.check()
+    }
+
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let mut whole = Buffer::EMPTY;
         if self.root == comm.rank() as usize {
-            check_whole(comm.size() as usize, ("send", self.send), ("recv", self.recv))?;
+            check_whole(comm.size() as usize, ("send", &self.send), ("recv", &self.recv))?;
             // SAFETY: the caller's promise.
             whole = unsafe { self.send.claim() };
         }
@@ -46,20 +51,28 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// `Root` if `root` is not a rank; `Count` if the root's `send` is not as long as all `recv` together.
-    pub fn scatter<T: Datatype>(&self, send: &[T], recv: &mut [T], root: usize) -> Result<()> {
-        self.blocking(Scatter { send: send.into(), recv: recv.into(), root })
+    pub fn scatter<S, R>(&self, send: &S, recv: &mut R, root: usize) -> Result<()>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        self.blocking(Scatter { send: send.lend(), recv: recv.lend_mut(), root })
     }
 
     /// A persistent [scatter](Communicator::scatter).
     ///
     /// # Errors
     /// As [`Communicator::scatter`] and [`Communicator::barrier_init`].
-    pub fn scatter_init<T: Datatype>(
+    pub fn scatter_init<S, R>(
         &self,
-        send: Vec<T>,
-        recv: Vec<T>,
+        send: S,
+        recv: R,
         root: usize,
-    ) -> Result<Persistent<'env, Two<T>, L>> {
+    ) -> Result<Persistent<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
         self.on_two(send, recv, |send, recv| Scatter { send, recv, root })
     }
 }
@@ -69,13 +82,17 @@ impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::scatter`].
-    pub fn scatter<T: Datatype>(
+    pub fn scatter<S, R>(
         &'scope self,
-        send: &'scope [T],
-        recv: &'scope mut [T],
+        send: &'scope S,
+        recv: &'scope mut R,
         root: usize,
-    ) -> Result<Request<'scope, &'scope mut [T], L>> {
-        let mut recv = Withheld::new(recv);
-        self.collective(Scatter { send: send.into(), recv: recv.lend(), root }, recv)
+    ) -> Result<Request<'scope, &'scope mut R::View, L>>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        let (result, recv) = Withheld::lent(recv);
+        self.collective(Scatter { send: send.lend(), recv, root }, result)
     }
 }

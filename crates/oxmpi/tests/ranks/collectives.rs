@@ -291,7 +291,7 @@ fn empty_slices<T: Datatype>(world: &Communicator<'_>) -> Result<()> {
     assert_eq!(none.as_ptr().addr(), align_of::<T>());
     world.allgather(none, &mut [])?;
     world.alltoall(none, &mut [])?;
-    world.bcast::<T>(&mut [], root)?;
+    world.bcast(&mut [] as &mut [T], root)?;
     world.gather(none, &mut [], root)?;
     world.scatter(none, &mut [], root)?;
     world.scope(|scope| scope.allgather(none, &mut []).map(drop))?;

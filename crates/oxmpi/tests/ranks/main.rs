@@ -3,6 +3,7 @@
 //! `mpiexec` is taken from the folder of the build; `cargo build` puts it there.
 
 mod collectives;
+mod data;
 mod futures;
 mod job;
 mod leaving;

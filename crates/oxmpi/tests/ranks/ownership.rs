@@ -32,7 +32,7 @@ fn ten_thousand_operations_are_under_way_at_once() {
         let mut sums = vec![[1]; 10_000];
         world.scope(|scope| {
             let begin = |sum| scope.allreduce_in_place(sum, &Op::SUM);
-            let requests: Vec<_> = sums.iter_mut().map(|sum| begin(sum)).collect::<Result<_>>()?;
+            let requests: Vec<_> = sums.iter_mut().map(begin).collect::<Result<_>>()?;
             let late_first = requests.into_iter().rev().take(5_000);
             late_first.map(|request| request.wait()).try_for_each(|sum| {
                 assert_eq!(sum?, [world.size()]);
