@@ -66,6 +66,8 @@
 // What is derived names things of this crate by its name, here too.
 extern crate self as oxmpi;
 
+#[cfg(feature = "ndarray")]
+mod array;
 mod batch;
 mod buffer;
 mod check;
@@ -89,7 +91,9 @@ mod planned;
 mod request;
 mod request_set;
 mod scope;
+mod shape;
 mod thread;
+mod view;
 
 pub use batch::{Startable, Waitable, start_all, wait_all};
 pub use buffer::{Buffer, OwnedBuffer, RecvBuffer, SendBuffer};
@@ -111,4 +115,6 @@ pub use planned::{Plan, Planned};
 pub use request::Request;
 pub use request_set::RequestSet;
 pub use scope::Scope;
+pub use shape::Shape;
 pub use thread::{Funneled, Multiple, ThreadLevel};
+pub use view::{View, ViewMut, ViewVec};

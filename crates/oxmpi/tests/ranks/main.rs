@@ -13,3 +13,4 @@ mod partitioned;
 mod planned;
 mod request_sets;
 mod threads;
+mod views;

@@ -1,0 +1,64 @@
+//! Arrays of the crate ndarray, with whatever strides, as views.
+
+use ndarray::{ArrayView, ArrayViewMut, Dimension};
+use oxmpi_base::Result;
+use oxmpi_datatype as datatype;
+
+use crate::datatype::Datatype;
+use crate::layout;
+use crate::shape::Fitted;
+use crate::view::{Elements, View, ViewMut};
+
+impl<'a, T: Datatype> View<'a, T> {
+    /// The elements of an array, its last dimension varying fastest.
+    ///
+    /// # Errors
+    /// `Count` if an array that repeats its elements is longer than memory can be.
+    ///
+    /// ```
+    /// use ndarray::{Array2, array, s};
+    /// use oxmpi::{View, ViewMut};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let a = array![[1, 2, 3], [4, 5, 6]];
+    /// let mut b = Array2::zeros((3, 2));
+    /// // What is transposed there and here is what it was.
+    /// env.this().allgather(&View::array(a.t())?, &mut ViewMut::array(b.view_mut())?)?;
+    /// assert_eq!(b, a.t());
+    /// env.this().bcast(&mut ViewMut::array(b.slice_mut(s![..;-1, 1..]))?, 0)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn array<D: Dimension>(array: ArrayView<'a, T, D>) -> Result<Self> {
+        let fitted = fit::<T>(array.shape(), array.strides())?;
+        // Nothing is written through the memory of a view.
+        Elements::of(array.as_ptr().cast_mut(), fitted).map(Self)
+    }
+}
+
+impl<'a, T: Datatype> ViewMut<'a, T> {
+    /// The elements of an array, its last dimension varying fastest. See [`View::array`].
+    ///
+    /// # Errors
+    /// None that is known: no array that can be changed is too long.
+    pub fn array<D: Dimension>(mut array: ArrayViewMut<'a, T, D>) -> Result<Self> {
+        let fitted = fit::<T>(array.shape(), array.strides())?;
+        Elements::of(array.as_mut_ptr(), fitted).map(Self)
+    }
+}
+
+/// The elements of an array: a loop in each dimension.
+fn fit<T: Datatype>(shape: &[usize], strides: &[isize]) -> Result<Fitted> {
+    let elements = shape.iter().product();
+    if elements == 0 {
+        return Ok(Fitted::EMPTY);
+    }
+    let element = layout::committed::<T>();
+    let bytes = |stride: isize| stride as i64 * element.extent();
+    let dimensions = shape.iter().zip(strides).rev();
+    let array = dimensions.into_iter().try_fold(element.clone(), |inner, (&size, &stride)| {
+        datatype::Datatype::hvector(size as i64, 1, bytes(stride), &inner)
+    })?;
+    Ok(Fitted::new(array, elements))
+}

@@ -1,0 +1,169 @@
+//! Which elements of a slice are meant, and in which order: the constructors of datatypes, for slices.
+//!
+//! MPI-5.0: Datatypes, Datatype Constructors.
+
+use std::ops::Range;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_datatype::{Datatype, Order, Subarray};
+
+/// Which elements of a slice a [`View`](crate::View) has, and in which order.
+///
+/// It is checked against a slice when a view is made of both; one shape serves many slices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape(Kind);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Indexed(Vec<Range<usize>>),
+    Strided { blocks: usize, block: usize, stride: usize },
+    Subarray { sizes: Vec<usize>, part: Vec<Range<usize>> },
+}
+
+/// A shape on a slice: a datatype that has so many elements.
+#[derive(Debug)]
+pub(crate) struct Fitted {
+    /// `None` if there are no elements.
+    pub datatype: Option<Datatype>,
+    pub elements: usize,
+}
+
+impl Shape {
+    /// `blocks` blocks of `block` elements, which begin `stride` elements apart, the first at the beginning of the slice.
+    ///
+    /// ```
+    /// use oxmpi::{Shape, View};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let matrix: Vec<f64> = (0..12).map(f64::from).collect(); // 3 rows of 4
+    /// let second_column = View::new(&matrix[1..], &Shape::strided(3, 1, 4))?;
+    /// assert_eq!(second_column.to_vec(), [1.0, 5.0, 9.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub const fn strided(blocks: usize, block: usize, stride: usize) -> Self {
+        Self(Kind::Strided { blocks, block, stride })
+    }
+
+    /// The elements of each range, one range after the other.
+    ///
+    /// ```
+    /// use oxmpi::{Shape, View};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let view = View::new(&[0, 10, 20, 30, 40], &Shape::indexed([3..5, 0..1]))?;
+    /// assert_eq!(view.to_vec(), [30, 40, 0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn indexed(ranges: impl IntoIterator<Item = Range<usize>>) -> Self {
+        Self(Kind::Indexed(ranges.into_iter().collect()))
+    }
+
+    /// Part of an array of `D` dimensions that fills the slice, whose last dimension varies fastest.
+    ///
+    /// ```
+    /// use oxmpi::{Shape, View};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let matrix: Vec<i32> = (0..12).collect(); // 3 rows of 4
+    /// let inner = View::new(&matrix, &Shape::subarray([3, 4], [1..3, 1..3]))?;
+    /// assert_eq!(inner.to_vec(), [5, 6, 9, 10]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn subarray<const D: usize>(sizes: [usize; D], part: [Range<usize>; D]) -> Self {
+        Self(Kind::Subarray { sizes: sizes.into(), part: part.into() })
+    }
+
+    /// What it means on a slice of `len` elements of the datatype `old`.
+    ///
+    /// # Errors
+    /// `Arg` if it does not lie in the slice, or `disjoint` is asked for and it has an element twice.
+    pub(crate) fn fit(&self, len: usize, disjoint: bool, old: &Datatype) -> Result<Fitted> {
+        match &self.0 {
+            Kind::Indexed(ranges) => fit_ranges(ranges, len, disjoint, old),
+            &Kind::Strided { blocks, block, stride } => {
+                fit_blocks([blocks, block, stride], len, disjoint, old)
+            }
+            Kind::Subarray { sizes, part } => fit_part(sizes, part, len, old),
+        }
+    }
+}
+
+impl Fitted {
+    pub const EMPTY: Self = Self { datatype: None, elements: 0 };
+
+    pub fn new(datatype: Datatype, elements: usize) -> Self {
+        datatype.commit();
+        Self { datatype: Some(datatype), elements }
+    }
+}
+
+fn fit_blocks(
+    [blocks, block, stride]: [usize; 3],
+    len: usize,
+    disjoint: bool,
+    old: &Datatype,
+) -> Result<Fitted> {
+    if blocks == 0 || block == 0 {
+        return Ok(Fitted::EMPTY);
+    }
+    let end = (blocks - 1).checked_mul(stride).and_then(|last| last.checked_add(block));
+    let elements = blocks.checked_mul(block);
+    let (Some(elements), true) = (elements, end.is_some_and(|end| end <= len)) else {
+        let text =
+            format!("{blocks} blocks of {block} elements, {stride} apart, do not lie in {len} elements");
+        return Err(wrong(text));
+    };
+    if disjoint && blocks > 1 && stride < block {
+        return Err(wrong(format!("blocks of {block} elements overlap that are {stride} apart")));
+    }
+    let vector = Datatype::vector(blocks as i64, block as i64, stride as i64, old)?;
+    Ok(Fitted::new(vector, elements))
+}
+
+fn fit_ranges(ranges: &[Range<usize>], len: usize, disjoint: bool, old: &Datatype) -> Result<Fitted> {
+    if let Some(Range { start, end }) = ranges.iter().find(|range| range.start > range.end || range.end > len)
+    {
+        return Err(wrong(format!("the range {start}..{end} does not lie in {len} elements")));
+    }
+    if disjoint {
+        let mut sorted: Vec<_> = ranges.iter().filter(|range| !range.is_empty()).collect();
+        sorted.sort_unstable_by_key(|range| range.start);
+        if let Some(pair) = sorted.windows(2).find(|pair| pair[0].end > pair[1].start) {
+            return Err(wrong(format!("the ranges {:?} and {:?} overlap", pair[0], pair[1])));
+        }
+    }
+    let total = ranges.iter().try_fold(0_usize, |sum, range| sum.checked_add(range.len()));
+    let elements = total.ok_or_else(|| wrong("there are more elements than memory can have".to_owned()))?;
+    if elements == 0 {
+        return Ok(Fitted::EMPTY);
+    }
+    let lengths = ranges.iter().map(|range| range.len() as i64).collect();
+    let indexed = Datatype::indexed(lengths, ranges.iter().map(|range| range.start as i64).collect(), old)?;
+    Ok(Fitted::new(indexed, elements))
+}
+
+fn fit_part(sizes: &[usize], part: &[Range<usize>], len: usize, old: &Datatype) -> Result<Fitted> {
+    if sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size)) != Some(len) {
+        return Err(wrong(format!("an array of {sizes:?} elements does not fill a slice of {len}")));
+    }
+    let outside = |(range, size): &(&Range<usize>, &usize)| range.start > range.end || range.end > **size;
+    if let Some((Range { start, end }, size)) = part.iter().zip(sizes).find(outside) {
+        return Err(wrong(format!("the range {start}..{end} does not lie in a dimension of {size}")));
+    }
+    let elements = part.iter().map(Range::len).product();
+    if elements == 0 {
+        return Ok(Fitted::EMPTY);
+    }
+    let sizes = sizes.iter().map(|&size| size as i64).collect();
+    let subsizes = part.iter().map(|range| range.len() as i64).collect();
+    let starts = part.iter().map(|range| range.start as i64).collect();
+    let subarray = Datatype::subarray(Subarray { sizes, subsizes, starts, order: Order::C }, old)?;
+    Ok(Fitted::new(subarray, elements))
+}
+
+fn wrong(text: String) -> Error {
+    Error::new(ErrorClass::Arg, text)
+}

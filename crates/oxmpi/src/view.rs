@@ -1,0 +1,252 @@
+//! Views: elements of a slice that do not follow each other, as a buffer.
+//!
+//! A view is checked when it is made. From then on it is as good as a slice, in every call and every lifetime: what does
+//! the engine know of it is the `Buffer` that derived datatypes have in C.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+use oxmpi_base::Result;
+use oxmpi_datatype::Buffer as Memory;
+use oxmpi_mem::Region;
+
+use crate::buffer::{Buffer, OwnedBuffer, RecvBuffer, SendBuffer, sealed};
+use crate::datatype::Datatype;
+use crate::layout::{self, unpacked};
+use crate::loan::{Loan, Owned};
+use crate::shape::{Fitted, Shape};
+
+/// Elements of a borrowed slice, as a buffer to be sent.
+///
+/// ```
+/// use oxmpi::{Shape, View, ViewMut};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let world = env.world();
+/// let (rank, size) = (world.rank(), world.size());
+/// let (rows, columns) = (3, 4);
+/// let mut matrix = vec![rank; rows * columns];
+/// let column = Shape::strided(rows, 1, columns);
+/// let last = View::new(&matrix[columns - 1..], &column)?.to_vec();
+/// // Everybody's last column becomes the first one of the next rank.
+/// let mut first = ViewMut::new(&mut matrix, &column)?;
+/// world.sendrecv(&last, (rank + 1) % size, 0, &mut first, (rank + size - 1) % size, 0)?;
+/// assert_eq!(matrix[columns..columns + 2], [(rank + size - 1) % size, rank]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct View<'a, T: Datatype>(pub(crate) Elements<&'a [T]>);
+
+/// Elements of a mutably borrowed slice, none twice, as a buffer to be received into, or sent.
+///
+/// Two that share an element cannot be made of one slice:
+///
+/// ```compile_fail,E0499
+/// use oxmpi::{Shape, ViewMut};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// let mut matrix = vec![0.0; 12];
+/// let mut even = ViewMut::new(&mut matrix, &Shape::strided(6, 1, 2))?;
+/// let mut rows = ViewMut::new(&mut matrix, &Shape::strided(3, 4, 4))?;
+/// # let env = oxmpi::init()?;
+/// env.world().bcast(&mut even, 0)?;
+/// env.world().bcast(&mut rows, 0)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// nor one that has an element twice:
+///
+/// ```
+/// use oxmpi::{ErrorClass, Shape, ViewMut};
+///
+/// let twice = ViewMut::new(&mut [0; 4], &Shape::indexed([0..3, 2..4])).map(drop);
+/// assert_eq!(twice.map_err(|error| error.class()), Err(ErrorClass::Arg));
+/// ```
+pub struct ViewMut<'a, T: Datatype>(pub(crate) Elements<&'a mut [T]>);
+
+/// Elements of a vector, none twice, as a buffer that an operation keeps.
+///
+/// ```
+/// use oxmpi::{Shape, ViewVec};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let world = env.world();
+/// let every_second = ViewVec::new(vec![1, 0, 1, 0, 1], &Shape::strided(3, 1, 2))?;
+/// let sum = world.allreduce_in_place_init(every_second, &oxmpi::Op::SUM)?;
+/// let n = world.size();
+/// assert_eq!(sum.start()?.wait()?.buf(), [n, 0, n, 0, n]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct ViewVec<T: Datatype>(Owned<T>);
+
+/// Where the elements of a view lie, in memory that is borrowed by a reference `R`.
+pub(crate) struct Elements<R> {
+    memory: Memory,
+    elements: usize,
+    borrowed: PhantomData<R>,
+}
+
+impl<'a, T: Datatype> View<'a, T> {
+    /// The elements of `slice` that `shape` says.
+    ///
+    /// # Errors
+    /// `Arg` if it does not lie in the slice.
+    pub fn new(slice: &'a [T], shape: &Shape) -> Result<Self> {
+        // Nothing is written through the memory of a view.
+        Elements::new(slice.as_ptr().cast_mut(), slice.len(), shape, false).map(Self)
+    }
+
+    /// Number of elements.
+    pub fn elements(&self) -> usize {
+        self.0.elements
+    }
+
+    /// The elements, copied.
+    pub fn to_vec(&self) -> Vec<T> {
+        // SAFETY: the elements are borrowed.
+        unsafe { self.0.to_vec() }
+    }
+}
+
+impl<'a, T: Datatype> ViewMut<'a, T> {
+    /// The elements of `slice` that `shape` says.
+    ///
+    /// # Errors
+    /// `Arg` if it does not lie in the slice, or has an element twice.
+    pub fn new(slice: &'a mut [T], shape: &Shape) -> Result<Self> {
+        Elements::new(slice.as_mut_ptr(), slice.len(), shape, true).map(Self)
+    }
+
+    /// Number of elements.
+    pub fn elements(&self) -> usize {
+        self.0.elements
+    }
+
+    /// The elements, copied.
+    pub fn to_vec(&self) -> Vec<T> {
+        // SAFETY: the elements are borrowed.
+        unsafe { self.0.to_vec() }
+    }
+}
+
+impl<T: Datatype> ViewVec<T> {
+    /// The elements of `vec` that `shape` says. The request gives access to all of it.
+    ///
+    /// # Errors
+    /// `Arg` if it does not lie in the vector, or has an element twice.
+    pub fn new(vec: Vec<T>, shape: &Shape) -> Result<Self> {
+        let mut owned = Owned::new(vec);
+        let Elements { memory, elements, .. } = Elements::<&mut [T]>::new(
+            owned.as_mut_slice().as_mut_ptr(),
+            owned.as_slice().len(),
+            shape,
+            true,
+        )?;
+        owned.narrow(memory, elements);
+        Ok(Self(owned))
+    }
+}
+
+impl<R> Elements<R> {
+    fn new<T: Datatype>(base: *mut T, len: usize, shape: &Shape, disjoint: bool) -> Result<Self> {
+        Self::of(base, shape.fit(len, disjoint, &layout::committed::<T>())?)
+    }
+
+    /// What has been found to lie in memory that is borrowed at `base`.
+    pub(crate) fn of<T: Datatype>(base: *mut T, fitted: Fitted) -> Result<Self> {
+        let memory = match fitted.datatype {
+            // SAFETY: the elements lie in what is borrowed; until a loan is claimed nobody uses them.
+            Some(datatype) => unsafe { Memory::new(base.cast(), 1, &datatype) }?,
+            None => Memory::EMPTY,
+        };
+        Ok(Self { memory, elements: fitted.elements, borrowed: PhantomData })
+    }
+
+    fn lend<T: Datatype>(&self) -> Loan<'_> {
+        Loan::of_view::<T>(&self.memory, self.elements)
+    }
+
+    /// # Safety
+    /// The elements are of type `T`, and borrowed: nobody writes them.
+    unsafe fn to_vec<T: Datatype>(&self) -> Vec<T> {
+        let mut copies = vec![MaybeUninit::<T>::uninit(); self.elements];
+        let mut packed = vec![0_u8; self.memory.bytes() as usize];
+        // SAFETY: `packed` is not used but through the region while that is.
+        self.memory.read(0, &unsafe { Region::claim(packed.as_mut_ptr(), packed.len()) });
+        for (copy, packed) in copies.iter_mut().zip(packed.chunks(T::LAYOUT.packed_size().max(1))) {
+            // SAFETY: these are the bytes of an element, packed.
+            *copy = unsafe { unpacked(&T::LAYOUT, packed) };
+        }
+        // SAFETY: each has been copied; if they have no bytes, there is nothing that could be missing.
+        copies.into_iter().map(|copy| unsafe { copy.assume_init() }).collect()
+    }
+}
+
+macro_rules! views {
+    ($($view:ident;)*) => {$(
+        impl<T: Datatype> sealed::Memory for $view<'_, T> {}
+
+        impl<T: Datatype> Buffer for $view<'_, T> {
+            type Element = T;
+            type View = Self;
+        }
+
+        impl<T: Datatype> SendBuffer for $view<'_, T> {}
+
+        impl<T: Datatype> sealed::Send for $view<'_, T> {
+            fn lend(&self) -> Loan<'_> {
+                self.0.lend::<T>()
+            }
+
+            fn view(&self) -> &Self {
+                self
+            }
+        }
+
+        impl<T: Datatype> fmt::Debug for $view<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($view)).field("elements", &self.0.elements).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+
+views! {
+    View;
+    ViewMut;
+}
+
+impl<T: Datatype> RecvBuffer for ViewMut<'_, T> {}
+
+impl<T: Datatype> sealed::Recv for ViewMut<'_, T> {
+    fn view_mut(&mut self) -> &mut Self {
+        self
+    }
+
+    fn lend_view(view: &mut Self) -> Loan<'_> {
+        view.0.lend::<T>().checked::<T>()
+    }
+}
+
+impl<T: Datatype> OwnedBuffer for ViewVec<T> {
+    type Element = T;
+}
+
+impl<T: Datatype> sealed::Own for ViewVec<T> {
+    type Elements = T;
+
+    fn own(self) -> Owned<T> {
+        self.0
+    }
+}
+
+impl<T: Datatype> fmt::Debug for ViewVec<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ViewVec").field(&self.0).finish()
+    }
+}
