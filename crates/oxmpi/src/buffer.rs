@@ -1,7 +1,7 @@
 //! What can be sent, and received into.
 //!
-//! Calls take buffers by reference: of a slice, an array, a vector, a single value, or a [`View`](crate::View) of a slice.
-//! Persistent requests, and others that outlive the call, own theirs.
+//! Calls take buffers by reference: of a slice, an array, a vector, a single value, or a [`View`](crate::View) of a
+//! slice. Persistent requests, and others that outlive the call, own theirs.
 //!
 //! MPI-5.0: Point-to-Point Communication, Message Data.
 
@@ -81,8 +81,8 @@ pub(crate) mod sealed {
         /// See [`OwnedBuffer`](super::OwnedBuffer).
         type Elements: Datatype;
 
-        /// The memory.
-        fn own(self) -> Owned<Self::Elements>;
+        /// The memory, and what of it an operation may use for as long as it is not freed.
+        fn own(self) -> (Owned<Self::Elements>, Loan<'static>);
     }
 }
 
@@ -195,8 +195,8 @@ macro_rules! owned {
         impl<T: Datatype $($generics)*> sealed::Own for $buffer {
             type Elements = T;
 
-            fn own($self_) -> Owned<T> {
-                Owned::new($vec)
+            fn own($self_) -> (Owned<T>, Loan<'static>) {
+                Owned::lent($vec)
             }
         }
     )*};
@@ -215,7 +215,7 @@ impl<T: Single> OwnedBuffer for T {
 impl<T: Single> sealed::Own for T {
     type Elements = T;
 
-    fn own(self) -> Owned<T> {
-        Owned::new(vec![self])
+    fn own(self) -> (Owned<T>, Loan<'static>) {
+        Owned::lent(vec![self])
     }
 }

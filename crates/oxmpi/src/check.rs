@@ -1,8 +1,8 @@
 //! Received elements are values before anybody sees them.
 //!
-//! While an operation runs nobody has a usable reference to what it writes. When it is over, well or not, and before the
-//! memory becomes visible again, the elements are looked at, if not all bits are a value of their type; those that are
-//! none are replaced. Numbers pay nothing: that they need no check is known where the call is compiled.
+//! While an operation runs nobody has a usable reference to what it writes. When it is over, well or not, and before
+//! the memory becomes visible again, the elements are looked at, if not all bits are a value of their type; those
+//! that are none are replaced. Numbers pay nothing: that they need no check is known where the call is compiled.
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;

@@ -123,6 +123,20 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         self.send_by_mode(Function::Ssend, buf.lend(), dest.into(), tag, SendMode::Synchronous)
     }
 
+    /// Sends in the ready mode: it is promised that the receive has been begun.
+    ///
+    /// Nothing is made of the promise. If it is broken, the message is sent as by [`Communicator::send`] all the same;
+    /// but a program that breaks it is erroneous, and may fail with another library.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    pub fn rsend<B>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()>
+    where
+        B: SendBuffer + ?Sized,
+    {
+        self.send_by_mode(Function::Rsend, buf.lend(), dest.into(), tag, SendMode::Ready)
+    }
+
     fn send_by_mode(
         &self,
         function: Function,
@@ -216,6 +230,45 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
             process.sendrecv(&self.comm, &send, dest, send_tag, recv, source, recv_tag)
         });
         self.door.checked(Function::Sendrecv, check, status).map(Status::from)
+    }
+
+    /// Sends what `buf` holds, and receives another message into it.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`] and [`Communicator::recv`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let (rank, size) = (world.rank(), world.size());
+    /// let mut token = rank;
+    /// world.sendrecv_replace(&mut token, (rank + 1) % size, 0, (rank + size - 1) % size, 0)?;
+    /// assert_eq!(token, (rank + size - 1) % size);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn sendrecv_replace<B>(
+        &self,
+        buf: &mut B,
+        dest: impl Into<Dest>,
+        send_tag: i32,
+        source: impl Into<Source>,
+        recv_tag: impl Into<TagPattern>,
+    ) -> Result<Status>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        let (dest, source, recv_tag) = (dest.into(), source.into(), recv_tag.into().to_core());
+        let loan = buf.lend_mut();
+        let check = loan.check();
+        // SAFETY: both messages are complete when the call returns, and the loan is of what may be read and written.
+        let memory = unsafe { loan.claim() };
+        let status = self.door.call(Function::SendrecvReplace, |process| {
+            let (dest, source) = (dest.to_core()?, source.to_core()?);
+            process.sendrecv_replace(&self.comm, memory, dest, send_tag, source, recv_tag)
+        });
+        self.door.checked(Function::SendrecvReplace, check, status).map(Status::from)
     }
 
     /// Waits for a message that matches, and tells about it without receiving it.

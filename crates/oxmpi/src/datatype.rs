@@ -11,8 +11,9 @@ use crate::layout::{Field, Layout};
 
 /// A type whose values are elements of messages.
 ///
-/// Numbers are, `bool` and `char`, [`Complex`](crate::Complex) numbers, and tuples and arrays of such. Structures become
-/// elements by `#[derive(Datatype)]`, generic ones too, and enumerations without fields that say which integer they are:
+/// Numbers are, `bool` and `char`, [`Complex`](crate::Complex) numbers, and tuples and arrays of such. Structures
+/// become elements by `#[derive(Datatype)]`, generic ones too, and enumerations without fields that say which integer
+/// they are:
 ///
 /// ```
 /// use oxmpi::Datatype;
@@ -44,8 +45,8 @@ use crate::layout::{Field, Layout};
 /// # }
 /// ```
 ///
-/// Fields are sent in the order in which they are declared, wherever the compiler has put them; padding is never read nor
-/// written. With `#[repr(C)]` and without padding, elements are sent as fast as numbers ([`Layout::is_dense`]).
+/// Fields are sent in the order in which they are declared, wherever the compiler has put them; padding is never read
+/// nor written. With `#[repr(C)]` and without padding, elements are sent as fast as numbers ([`Layout::is_dense`]).
 ///
 /// What is received may be no value of the type: a `bool` of 2, sent by a program in C. Nobody sees it: before a buffer
 /// can be used again, its elements are looked at if there are such bits at all, and each that is none becomes `true`,

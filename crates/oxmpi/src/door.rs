@@ -84,7 +84,7 @@ impl<'env, L> Door<'env, L> {
     /// # Errors
     /// That of `result`; else `Type` if what has been received is no value.
     #[inline]
-    pub fn checked<R>(self, function: Function, check: Option<Check>, result: Result<R>) -> Result<R> {
+    pub fn checked<R>(self, function: Function, check: Option<Box<Check>>, result: Result<R>) -> Result<R> {
         let Some(check) = check else { return result };
         let looked = self.placed(function, check.run());
         result.and_then(|value| looked.map(|()| value))

@@ -12,6 +12,7 @@ use oxmpi_core::{Completion, RequestKey};
 
 use crate::door::Door;
 use crate::message::Status;
+use crate::owned_request::OwnedRequest;
 use crate::persistent::{Active, Buffers, Persistent};
 use crate::request::Request;
 use crate::thread::{Funneled, ThreadLevel};
@@ -35,6 +36,16 @@ pub struct ActiveFuture<'env, B: Buffers, L: ThreadLevel = Funneled> {
     watch: Watch<'env, L>,
     /// Until it is complete.
     active: Option<Active<'env, B, L>>,
+}
+
+/// The future of an [`OwnedRequest`], which is as good as that: `request.await` gives what [`OwnedRequest::wait`] does.
+///
+/// It is polled again when its operation is over, and not before. To drop it is to drop the request.
+#[must_use = "dropping a request waits for it"]
+pub struct OwnedFuture<'env, B: Buffers, L: ThreadLevel = Funneled> {
+    watch: Watch<'env, L>,
+    /// Until it is complete.
+    request: Option<OwnedRequest<'env, B, L>>,
 }
 
 /// Looks at a request, and has a task woken for it.
@@ -65,6 +76,15 @@ impl<'env, B: Buffers, L: ThreadLevel> IntoFuture for Active<'env, B, L> {
     }
 }
 
+impl<'env, B: Buffers, L: ThreadLevel> IntoFuture for OwnedRequest<'env, B, L> {
+    type Output = Result<(B::Given, Status)>;
+    type IntoFuture = OwnedFuture<'env, B, L>;
+
+    fn into_future(self) -> OwnedFuture<'env, B, L> {
+        OwnedFuture { watch: Watch::new(self.door(), self.key()), request: Some(self) }
+    }
+}
+
 impl<R, L: ThreadLevel> Future for RequestFuture<'_, R, L> {
     type Output = Result<(R, Status)>;
 
@@ -85,9 +105,21 @@ impl<'env, B: Buffers, L: ThreadLevel> Future for ActiveFuture<'env, B, L> {
     }
 }
 
+impl<B: Buffers, L: ThreadLevel> Future for OwnedFuture<'_, B, L> {
+    type Output = Result<(B::Given, Status)>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let completion = ready!(self.watch.poll(context));
+        let request = self.request.take().expect("what has been completed is not polled");
+        Poll::Ready(request.finish(completion))
+    }
+}
+
 /// What they give is kept elsewhere.
 impl<R, L: ThreadLevel> Unpin for RequestFuture<'_, R, L> {}
 impl<B: Buffers, L: ThreadLevel> Unpin for ActiveFuture<'_, B, L> {}
+
+impl<B: Buffers, L: ThreadLevel> Unpin for OwnedFuture<'_, B, L> {}
 
 impl<'a, L> Watch<'a, L> {
     fn new(door: Door<'a, L>, key: RequestKey) -> Self {
@@ -120,5 +152,11 @@ impl<R, L: ThreadLevel> fmt::Debug for RequestFuture<'_, R, L> {
 impl<B: Buffers, L: ThreadLevel> fmt::Debug for ActiveFuture<'_, B, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ActiveFuture").field("key", &self.watch.key).finish_non_exhaustive()
+    }
+}
+
+impl<B: Buffers, L: ThreadLevel> fmt::Debug for OwnedFuture<'_, B, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OwnedFuture").field(&self.request).finish()
     }
 }

@@ -60,6 +60,19 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         self.send_init_by_mode(Function::SsendInit, buf, dest.into(), tag, SendMode::Synchronous)
     }
 
+    /// A persistent send in the [ready mode](Communicator::rsend).
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    pub fn rsend_init<B: OwnedBuffer>(
+        &self,
+        buf: B,
+        dest: impl Into<Dest>,
+        tag: i32,
+    ) -> Result<Persistent<'env, One<B::Element>, L>> {
+        self.send_init_by_mode(Function::RsendInit, buf, dest.into(), tag, SendMode::Ready)
+    }
+
     fn send_init_by_mode<B: OwnedBuffer>(
         &self,
         function: Function,
@@ -68,9 +81,9 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         tag: i32,
         mode: SendMode,
     ) -> Result<Persistent<'env, One<B::Element>, L>> {
-        let mut buf = buf.own();
+        let (buf, loan) = buf.own();
         // SAFETY: the request keeps the memory for as long as the request may be active.
-        let buffer = unsafe { buf.lend().claim() };
+        let buffer = unsafe { loan.claim() };
         self.persistent_message(function, buf, |process| {
             process.send_init(&self.comm, buffer, dest.to_core()?, tag, mode)
         })
@@ -87,9 +100,9 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         tag: impl Into<TagPattern>,
     ) -> Result<Persistent<'env, One<B::Element>, L>> {
         let (source, tag) = (source.into(), tag.into().to_core());
-        let mut buf = buf.own();
+        let (buf, loan) = buf.own();
         // SAFETY: as for sends, and the memory is owned.
-        let buffer = unsafe { buf.lend().claim() };
+        let buffer = unsafe { loan.claim() };
         self.persistent_message(Function::RecvInit, buf, |process| {
             process.recv_init(&self.comm, buffer, source.to_core()?, tag)
         })
@@ -110,9 +123,8 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         buf: B,
         describe: impl FnOnce(Loan<'static>) -> C,
     ) -> Result<Persistent<'env, One<B::Element>, L>> {
-        let mut buf = buf.own();
-        let collective = describe(buf.lend());
-        self.persistent_collective(collective, One(buf))
+        let (buf, loan) = buf.own();
+        self.persistent_collective(describe(loan), One(buf))
     }
 
     pub(crate) fn on_two<S, R, C>(
@@ -126,9 +138,8 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         R: OwnedBuffer,
         C: Collective<'static>,
     {
-        let (mut send, mut recv) = (send.own(), recv.own());
-        let collective = describe(send.lend(), recv.lend());
-        self.persistent_collective(collective, Two { send, recv })
+        let ((send, sent), (recv, received)) = (send.own(), recv.own());
+        self.persistent_collective(describe(sent, received), Two { send, recv })
     }
 
     pub(crate) fn persistent_collective<B: Buffers, C: Collective<'static>>(

@@ -92,8 +92,8 @@ impl Layout {
         Self { parts: Parts::Structure(fields), size, packed_size, is_dense, needs_no_check }
     }
 
-    /// An integer of which only these values occur, such as an enumeration without fields. Each is given as the integer's
-    /// bits; what is longer than the integer does not count.
+    /// An integer of which only these values occur, such as an enumeration without fields. Each is given as the
+    /// integer's bits; what is longer than the integer does not count.
     ///
     /// # Panics
     /// When it is compiled, if there are no values.

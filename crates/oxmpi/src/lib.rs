@@ -20,6 +20,7 @@
 //! |---|---|---|
 //! | blocking | [`Communicator`] | borrowed by the call |
 //! | nonblocking | [`Scope`], inside [`Communicator::scope`] | borrowed until the end of the scope |
+//! | nonblocking | [`Communicator`], methods that begin with `i`: an [`OwnedRequest`] | owned by the request, given back at its end |
 //! | persistent | [`Communicator`], methods that end in `_init` | owned by the request, yours while it is inactive |
 //!
 //! What is not blocking can be awaited, too; [`Driver`] says how.
@@ -70,6 +71,7 @@ extern crate self as oxmpi;
 mod array;
 mod batch;
 mod buffer;
+mod buffered;
 mod check;
 mod collective;
 mod communicator;
@@ -83,8 +85,10 @@ mod future;
 mod init;
 mod layout;
 mod loan;
+mod matched;
 mod message;
 mod op;
+mod owned_request;
 mod partitioned;
 mod persistent;
 mod planned;
@@ -97,15 +101,18 @@ mod view;
 
 pub use batch::{Startable, Waitable, start_all, wait_all};
 pub use buffer::{Buffer, OwnedBuffer, RecvBuffer, SendBuffer};
+pub use buffered::Buffered;
 pub use communicator::Communicator;
 pub use complex::Complex;
 pub use datatype::{Datatype, Integer, Logical, Number, Ordered, Single};
 pub use driver::Driver;
 pub use environment::{Environment, init, init_with};
-pub use future::{ActiveFuture, RequestFuture};
+pub use future::{ActiveFuture, OwnedFuture, RequestFuture};
 pub use layout::{Field, Layout};
+pub use matched::Message;
 pub use message::{Dest, Source, Status, TagPattern};
 pub use op::Op;
+pub use owned_request::OwnedRequest;
 pub use oxmpi_base::{BasicType, Error, ErrorClass, Result};
 pub use oxmpi_core::{processor_name, wall_tick, wall_time};
 pub use oxmpi_derive::Datatype;

@@ -96,8 +96,8 @@ impl<'b> Loan<'b> {
 
     /// What is to be looked at when an operation that writes here is over.
     #[inline]
-    pub fn check(&self) -> Option<Check> {
-        Some(Check::new(self.memory.clone(), self.checked_by?))
+    pub fn check(&self) -> Option<Box<Check>> {
+        self.checked_by.map(|layout| Box::new(Check::new(self.memory.clone(), layout)))
     }
 
     /// The memory as an operation takes it.
@@ -163,8 +163,6 @@ pub struct Owned<T> {
     base: NonNull<T>,
     elements: usize,
     capacity: usize,
-    /// Which of the elements an operation uses, and how many, if not all.
-    part: Option<(Buffer, usize)>,
 }
 
 // SAFETY: an owned `Vec<T>`, and `T` is `Send`.
@@ -176,21 +174,24 @@ impl<T: Datatype> Owned<T> {
     pub fn new(elements: Vec<T>) -> Self {
         let mut elements = ManuallyDrop::new(elements);
         let base = NonNull::new(elements.as_mut_ptr()).expect("a vector's address is not null");
-        Self { base, elements: elements.len(), capacity: elements.capacity(), part: None }
+        Self { base, elements: elements.len(), capacity: elements.capacity() }
     }
 
-    /// Lets operations use these elements only.
-    pub fn narrow(&mut self, part: Buffer, elements: usize) {
-        self.part = Some((part, elements));
+    /// The elements of a vector, and a loan of all of them.
+    pub fn lent(elements: Vec<T>) -> (Self, Loan<'static>) {
+        let mut owned = Self::new(elements);
+        let loan = owned.lend();
+        (owned, loan)
     }
 
     /// Lends the memory for as long as it is not freed, which its owner must see to.
     pub fn lend<'b>(&mut self) -> Loan<'b> {
-        let loan = match &self.part {
-            Some((part, elements)) => Loan::of_view::<T>(part, *elements),
-            None => Loan::new(self.base.as_ptr(), self.elements),
-        };
-        loan.checked::<T>()
+        Loan::new(self.base.as_ptr(), self.elements).checked::<T>()
+    }
+
+    /// Where the elements are.
+    pub fn base(&self) -> *mut T {
+        self.base.as_ptr()
     }
 
     /// Looks at what an operation that is over may have written.
@@ -222,6 +223,13 @@ impl<T: Datatype> Owned<T> {
     /// Gives the memory up: it is never freed.
     pub fn leak(&mut self) {
         mem::forget(mem::replace(self, Self::new(Vec::new())));
+    }
+
+    /// The vector, when no operation uses it any more.
+    pub fn into_vec(self) -> Vec<T> {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: `new` took the memory from a vector with this length and capacity, and nobody frees it now.
+        unsafe { Vec::from_raw_parts(this.base.as_ptr(), this.elements, this.capacity) }
     }
 
     /// The elements; not while an operation writes them.

@@ -44,8 +44,12 @@ pub struct Partition<'a, T: Datatype, L: ThreadLevel = Funneled> {
     key: RequestKey,
 }
 
-impl<T: Datatype> Buffers for SendPartitions<T> {}
-impl<T: Datatype> Buffers for RecvPartitions<T> {}
+impl<T: Datatype> Buffers for SendPartitions<T> {
+    type Given = Vec<T>;
+}
+impl<T: Datatype> Buffers for RecvPartitions<T> {
+    type Given = Vec<T>;
+}
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// A partitioned send of `buf`, in `partitions` partitions of the same length.
@@ -230,6 +234,12 @@ impl<T: Datatype, L: ThreadLevel> DerefMut for Partition<'_, T, L> {
 }
 
 impl<T: Datatype> sealed::Own for SendPartitions<T> {
+    type Back = Vec<T>;
+
+    fn give(self) -> Vec<T> {
+        self.buf.into_vec()
+    }
+
     fn leak(&mut self) {
         self.buf.leak();
     }
@@ -245,6 +255,12 @@ impl<T: Datatype> sealed::Own for SendPartitions<T> {
 }
 
 impl<T: Datatype> sealed::Own for RecvPartitions<T> {
+    type Back = Vec<T>;
+
+    fn give(self) -> Vec<T> {
+        self.buf.into_vec()
+    }
+
     fn leak(&mut self) {
         self.buf.leak();
     }

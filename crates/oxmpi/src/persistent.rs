@@ -97,12 +97,24 @@ pub struct Two<T: Datatype> {
     pub(crate) recv: Owned<T>,
 }
 
-/// The buffers of a persistent request.
-pub trait Buffers: sealed::Own {}
+/// The buffers of a persistent request, or of an [`OwnedRequest`](crate::OwnedRequest).
+pub trait Buffers: sealed::Own<Back = Self::Given> {
+    /// What an owned request gives back of them.
+    type Given;
+}
 
-impl Buffers for () {}
-impl<T: Datatype> Buffers for One<T> {}
-impl<T: Datatype> Buffers for Two<T> {}
+impl Buffers for () {
+    type Given = ();
+}
+
+impl<T: Datatype> Buffers for One<T> {
+    type Given = Vec<T>;
+}
+
+/// What was sent, and what has been received.
+impl<T: Datatype> Buffers for Two<T> {
+    type Given = (Vec<T>, Vec<T>);
+}
 
 /// A request with what it uses, in either state.
 struct Handle<'env, B: Buffers, L> {
@@ -164,8 +176,8 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
     /// # Errors
     /// That of the operation, such as `Truncate`; the request is freed then.
     pub fn wait(mut self) -> Result<Persistent<'env, B, L>> {
-        let status = self.0.wait()?;
-        self.0.status = status.into();
+        self.0.status = self.0.wait()?.into();
+        self.0.check()?;
         Ok(Persistent(self.0))
     }
 
@@ -180,8 +192,8 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
 
     /// The inactive request, of whose operation this is the completion.
     pub(crate) fn finish(mut self, completion: Completion) -> Result<Persistent<'env, B, L>> {
-        let status = self.0.end(completion)?;
-        self.0.status = status.into();
+        self.0.status = self.0.door.outcome(completion, self.0.collective)?.into();
+        self.0.check()?;
         Ok(Persistent(self.0))
     }
 
@@ -238,17 +250,16 @@ impl<B: Buffers, L> Handle<'_, B, L> {
         });
     }
 
-    fn wait(&mut self) -> Result<oxmpi_base::Status> {
+    fn wait(&self) -> Result<oxmpi_base::Status> {
         self.release();
         let completion = self.door.call(Function::Wait, |process| process.wait(self.key))?;
-        self.end(completion)
+        self.door.outcome(completion, self.collective)
     }
 
-    /// How the operation has ended. If that was an error, nobody gets the buffers any more.
-    fn end(&mut self, completion: Completion) -> Result<oxmpi_base::Status> {
-        let status = self.door.outcome(completion, self.collective)?;
-        self.door.placed(Function::Wait, self.buffers.check())?;
-        Ok(status)
+    /// Looks at what an operation has written that is over. If it has failed, or this fails, nobody gets the buffers.
+    #[inline(always)] // there is nothing to do for numbers
+    fn check(&mut self) -> Result<()> {
+        self.door.placed(Function::Wait, self.buffers.check())
     }
 }
 
@@ -280,6 +291,13 @@ pub(crate) mod sealed {
 
     /// What a request owns for its operation.
     pub trait Own {
+        /// See [`Buffers`](super::Buffers).
+        type Back;
+
+        /// The memory, when no operation uses it any more.
+        #[doc(hidden)]
+        fn give(self) -> Self::Back;
+
         /// Leaves the memory to the operation, for ever.
         #[doc(hidden)]
         fn leak(&mut self);
@@ -304,10 +322,20 @@ pub(crate) mod sealed {
 }
 
 impl sealed::Own for () {
+    type Back = ();
+
+    fn give(self) {}
+
     fn leak(&mut self) {}
 }
 
 impl<T: Datatype> sealed::Own for One<T> {
+    type Back = Vec<T>;
+
+    fn give(self) -> Vec<T> {
+        self.0.into_vec()
+    }
+
     fn leak(&mut self) {
         self.0.leak();
     }
@@ -318,6 +346,12 @@ impl<T: Datatype> sealed::Own for One<T> {
 }
 
 impl<T: Datatype> sealed::Own for Two<T> {
+    type Back = (Vec<T>, Vec<T>);
+
+    fn give(self) -> (Vec<T>, Vec<T>) {
+        (self.send.into_vec(), self.recv.into_vec())
+    }
+
     fn leak(&mut self) {
         self.send.leak();
         self.recv.leak();

@@ -26,15 +26,19 @@ pub struct Request<'scope, R, L: ThreadLevel = Funneled> {
 pub(crate) struct Pending {
     /// The last one, if any, is occupied.
     slots: Vec<Option<Begun>>,
+    checks: Checks,
 }
 
+/// What is to be looked at when the operations of some slots are over. Most have nothing.
+#[derive(Default)]
+struct Checks(Vec<(usize, Box<Check>)>);
+
 /// An operation that has been begun.
+#[derive(Clone, Copy)]
 pub(crate) struct Begun {
     pub key: RequestKey,
     /// The function that has begun it, if it is a collective.
     pub collective: Option<Function>,
-    /// What is to be looked at when it is over.
-    pub check: Option<Box<Check>>,
 }
 
 impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
@@ -61,8 +65,8 @@ impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
     /// # Errors
     /// As [`Request::wait`].
     pub fn wait_status(self) -> Result<(R, Status)> {
-        let begun = self.pending.borrow_mut().remove(self.slot);
-        let status = begun.wait(self.door)?;
+        let (begun, check) = self.pending.borrow_mut().remove(self.slot);
+        let status = begun.wait(self.door, check)?;
         // SAFETY: the operation is complete, and `wait` has looked at what it has written.
         Ok((unsafe { self.result.give_back() }, status.into()))
     }
@@ -88,8 +92,8 @@ impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
 
     /// What the operation gives back, of which this is the completion.
     pub(crate) fn finish(self, completion: Completion) -> Result<(R, Status)> {
-        let begun = self.pending.borrow_mut().remove(self.slot);
-        let status = begun.end(self.door, completion)?;
+        let (begun, check) = self.pending.borrow_mut().remove(self.slot);
+        let status = begun.end(self.door, check, completion)?;
         // SAFETY: the operation is complete, and `end` has looked at what it has written.
         Ok((unsafe { self.result.give_back() }, status.into()))
     }
@@ -97,17 +101,22 @@ impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
 
 impl Begun {
     /// Waits until the operation is complete.
-    pub fn wait<L>(self, door: Door<'_, L>) -> Result<oxmpi_base::Status> {
+    pub fn wait<L>(self, door: Door<'_, L>, check: Option<Box<Check>>) -> Result<oxmpi_base::Status> {
         let completion = door.run(Function::Wait, |process| {
             process.wait(self.key).expect("a request that has not been waited for exists")
         });
-        self.end(door, completion)
+        self.end(door, check, completion)
     }
 
     /// How it has ended.
-    fn end<L>(self, door: Door<'_, L>, completion: Completion) -> Result<oxmpi_base::Status> {
+    fn end<L>(
+        self,
+        door: Door<'_, L>,
+        check: Option<Box<Check>>,
+        completion: Completion,
+    ) -> Result<oxmpi_base::Status> {
         let outcome = door.outcome(completion, self.collective);
-        door.checked(Function::Wait, self.check.map(|check| *check), outcome)
+        door.checked(Function::Wait, check, outcome)
     }
 }
 
@@ -122,15 +131,19 @@ impl Pending {
         self.slots.is_empty()
     }
 
-    /// All operations, in the order in which they were begun.
-    pub fn into_begun(self) -> impl Iterator<Item = Begun> {
-        self.slots.into_iter().flatten()
+    /// All operations, in the order in which they were begun, each with what is to be looked at when it is over.
+    pub fn into_begun(self) -> impl Iterator<Item = (Begun, Option<Box<Check>>)> {
+        let Self { slots, mut checks } = self;
+        let begun = slots.into_iter().enumerate();
+        begun.filter_map(move |(slot, begun)| begun.map(|begun| (begun, checks.take(slot))))
     }
 
-    /// Notes an operation; the result is its slot.
-    pub fn insert(&mut self, begun: Begun) -> usize {
+    /// Notes an operation, and what is to be looked at when it is over; the result is its slot.
+    pub fn insert(&mut self, begun: Begun, check: Option<Box<Check>>) -> usize {
+        let slot = self.slots.len();
         self.slots.push(Some(begun));
-        self.slots.len() - 1
+        self.checks.0.extend(check.map(|check| (slot, check)));
+        slot
     }
 
     fn key(&self, slot: usize) -> RequestKey {
@@ -138,12 +151,25 @@ impl Pending {
     }
 
     /// Forgets an operation. Slots are given up from the end, so that a long scope stays small.
-    fn remove(&mut self, slot: usize) -> Begun {
+    fn remove(&mut self, slot: usize) -> (Begun, Option<Box<Check>>) {
         let begun = self.slots[slot].take().expect("a request is waited for once");
         while self.slots.last().is_some_and(Option::is_none) {
             self.slots.pop();
         }
-        begun
+        (begun, self.checks.take(slot))
+    }
+}
+
+impl Checks {
+    #[inline]
+    fn take(&mut self, slot: usize) -> Option<Box<Check>> {
+        if self.0.is_empty() { None } else { self.find(slot) }
+    }
+
+    #[cold]
+    fn find(&mut self, slot: usize) -> Option<Box<Check>> {
+        let index = self.0.binary_search_by_key(&slot, |(slot, _)| *slot).ok()?;
+        Some(self.0.remove(index).1)
     }
 }
 

@@ -10,6 +10,7 @@ use std::panic::{self, AssertUnwindSafe};
 
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{Process, RequestKey, SendMode};
+use oxmpi_datatype::Buffer as Memory;
 
 use crate::buffer::{RecvBuffer, SendBuffer};
 use crate::check::Check;
@@ -100,9 +101,12 @@ impl<L: ThreadLevel> Communicator<'_, L> {
 
     /// Waits for everything; the first error counts.
     fn finish(&self, pending: &RefCell<Pending>) -> Result<()> {
+        if pending.borrow().is_empty() {
+            return Ok(());
+        }
         let mut result = Ok(());
-        for begun in pending.take().into_begun() {
-            let outcome = begun.wait(self.door);
+        for (begun, check) in pending.take().into_begun() {
+            let outcome = begun.wait(self.door, check);
             result = result.and(outcome.map(drop));
         }
         result
@@ -142,6 +146,19 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         tag: i32,
     ) -> Result<Request<'scope, &'scope B::View, L>> {
         self.send_by_mode(Function::Issend, buf, dest.into(), tag, SendMode::Synchronous)
+    }
+
+    /// Begins to send in the [ready mode](Communicator::rsend).
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    pub fn rsend<B: SendBuffer + ?Sized>(
+        &'scope self,
+        buf: &'scope B,
+        dest: impl Into<Dest>,
+        tag: i32,
+    ) -> Result<Request<'scope, &'scope B::View, L>> {
+        self.send_by_mode(Function::Irsend, buf, dest.into(), tag, SendMode::Ready)
     }
 
     fn send_by_mode<B: SendBuffer + ?Sized>(
@@ -186,14 +203,23 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         tag: impl Into<TagPattern>,
     ) -> Result<Request<'scope, &'scope mut B::View, L>> {
         let (source, tag) = (source.into(), tag.into().to_core());
+        let comm = &self.communicator.comm;
+        self.receive(Function::Irecv, buf, |process, memory| {
+            process.irecv(comm, memory, source.to_core()?, tag)
+        })
+    }
+
+    pub(crate) fn receive<B: RecvBuffer + ?Sized>(
+        &'scope self,
+        function: Function,
+        buf: &'scope mut B,
+        begin: impl FnOnce(&'env Process, Memory) -> Result<RequestKey>,
+    ) -> Result<Request<'scope, &'scope mut B::View, L>> {
         let (buf, loan) = Withheld::lent(buf);
         let check = loan.check();
         // SAFETY: `note` keeps the operation to the scope, and the loan is of what may be written.
-        let buffer = unsafe { loan.claim() };
-        let comm = &self.communicator.comm;
-        self.message(Function::Irecv, buf, check, |process| {
-            process.irecv(comm, buffer, source.to_core()?, tag)
-        })
+        let memory = unsafe { loan.claim() };
+        self.message(function, buf, check, |process| begin(process, memory))
     }
 
     pub(crate) fn collective<C: Collective<'scope>, R>(
@@ -216,7 +242,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         &'scope self,
         function: Function,
         result: Withheld<R>,
-        check: Option<Check>,
+        check: Option<Box<Check>>,
         begin: impl FnOnce(&'env Process) -> Result<RequestKey>,
     ) -> Result<Request<'scope, R, L>> {
         let key = self.communicator.door.call(function, begin)?;
@@ -228,11 +254,10 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         &'scope self,
         key: RequestKey,
         collective: Option<Function>,
-        check: Option<Check>,
+        check: Option<Box<Check>>,
         result: Withheld<R>,
     ) -> Request<'scope, R, L> {
-        let begun = Begun { key, collective, check: check.map(Box::new) };
-        let slot = self.pending.borrow_mut().insert(begun);
+        let slot = self.pending.borrow_mut().insert(Begun { key, collective }, check);
         Request::new(self.communicator.door, &self.pending, slot, result)
     }
 }

@@ -29,7 +29,8 @@ pub(crate) struct Fitted {
 }
 
 impl Shape {
-    /// `blocks` blocks of `block` elements, which begin `stride` elements apart, the first at the beginning of the slice.
+    /// `blocks` blocks of `block` elements, which begin `stride` elements apart, the first at the beginning of the
+    /// slice.
     ///
     /// ```
     /// use oxmpi::{Shape, View};

@@ -1,7 +1,7 @@
 //! Views: elements of a slice that do not follow each other, as a buffer.
 //!
-//! A view is checked when it is made. From then on it is as good as a slice, in every call and every lifetime: what does
-//! the engine know of it is the `Buffer` that derived datatypes have in C.
+//! A view is checked when it is made. From then on it is as good as a slice, in every call and every lifetime: what
+//! does the engine know of it is the `Buffer` that derived datatypes have in C.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -82,7 +82,10 @@ pub struct ViewMut<'a, T: Datatype>(pub(crate) Elements<&'a mut [T]>);
 /// # Ok(())
 /// # }
 /// ```
-pub struct ViewVec<T: Datatype>(Owned<T>);
+pub struct ViewVec<T: Datatype> {
+    owned: Owned<T>,
+    part: Elements<&'static mut [T]>,
+}
 
 /// Where the elements of a view lie, in memory that is borrowed by a reference `R`.
 pub(crate) struct Elements<R> {
@@ -140,15 +143,9 @@ impl<T: Datatype> ViewVec<T> {
     /// # Errors
     /// `Arg` if it does not lie in the vector, or has an element twice.
     pub fn new(vec: Vec<T>, shape: &Shape) -> Result<Self> {
-        let mut owned = Owned::new(vec);
-        let Elements { memory, elements, .. } = Elements::<&mut [T]>::new(
-            owned.as_mut_slice().as_mut_ptr(),
-            owned.as_slice().len(),
-            shape,
-            true,
-        )?;
-        owned.narrow(memory, elements);
-        Ok(Self(owned))
+        let owned = Owned::new(vec);
+        let part = Elements::new(owned.base(), owned.elements(), shape, true)?;
+        Ok(Self { owned, part })
     }
 }
 
@@ -167,7 +164,7 @@ impl<R> Elements<R> {
         Ok(Self { memory, elements: fitted.elements, borrowed: PhantomData })
     }
 
-    fn lend<T: Datatype>(&self) -> Loan<'_> {
+    fn lend<'b, T: Datatype>(&self) -> Loan<'b> {
         Loan::of_view::<T>(&self.memory, self.elements)
     }
 
@@ -240,13 +237,13 @@ impl<T: Datatype> OwnedBuffer for ViewVec<T> {
 impl<T: Datatype> sealed::Own for ViewVec<T> {
     type Elements = T;
 
-    fn own(self) -> Owned<T> {
-        self.0
+    fn own(self) -> (Owned<T>, Loan<'static>) {
+        (self.owned, self.part.lend::<T>().checked::<T>())
     }
 }
 
 impl<T: Datatype> fmt::Debug for ViewVec<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ViewVec").field(&self.0).finish()
+        f.debug_struct("ViewVec").field("elements", &self.part.elements).finish_non_exhaustive()
     }
 }

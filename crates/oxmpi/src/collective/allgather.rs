@@ -13,6 +13,7 @@ use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
 use crate::check::Check;
 use crate::communicator::Communicator;
 use crate::loan::{Loan, Withheld};
+use crate::owned_request::OwnedRequest;
 use crate::persistent::{Persistent, Two};
 use crate::request::Request;
 use crate::scope::Scope;
@@ -27,7 +28,7 @@ struct Allgather<'b> {
 impl<'b> Collective<'b> for Allgather<'b> {
     const FUNCTIONS: Functions = coll::Collective::Allgather.info().functions;
 
-    fn check(&self) -> Option<Check> {
+    fn check(&self) -> Option<Box<Check>> {
         self.recv.check()
     }
 
@@ -79,6 +80,18 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         R: OwnedBuffer,
     {
         self.on_two(send, recv, |send, recv| Allgather { send: Some(send), recv })
+    }
+
+    /// Begins an [allgather](Communicator::allgather) on buffers that the request keeps until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::allgather`].
+    pub fn iallgather<S, R>(&self, send: S, recv: R) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
+        self.begin_on_two(send, recv, |send, recv| Allgather { send: Some(send), recv })
     }
 }
 

@@ -12,6 +12,7 @@ use super::Collective;
 use crate::check::Check;
 use crate::communicator::Communicator;
 use crate::loan::Withheld;
+use crate::owned_request::OwnedRequest;
 use crate::persistent::Persistent;
 use crate::request::Request;
 use crate::scope::Scope;
@@ -22,7 +23,7 @@ struct Barrier;
 impl Collective<'_> for Barrier {
     const FUNCTIONS: Functions = coll::Collective::Barrier.info().functions;
 
-    fn check(&self) -> Option<Check> {
+    fn check(&self) -> Option<Box<Check>> {
         None
     }
 
@@ -47,6 +48,25 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// used up.
     pub fn barrier_init(&self) -> Result<Persistent<'env, (), L>> {
         self.persistent_collective(Barrier, ())
+    }
+
+    /// Begins a barrier, without a scope.
+    ///
+    /// # Errors
+    /// As [`Communicator::barrier`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let barrier = env.world().ibarrier()?;
+    /// while !barrier.test()? {
+    ///     // ... compute meanwhile ...
+    /// }
+    /// barrier.wait().map(drop)
+    /// # }
+    /// ```
+    pub fn ibarrier(&self) -> Result<OwnedRequest<'env, (), L>> {
+        self.owned_collective(Barrier, ())
     }
 }
 

@@ -13,6 +13,7 @@ use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
 use crate::check::Check;
 use crate::communicator::Communicator;
 use crate::loan::{Loan, Withheld};
+use crate::owned_request::OwnedRequest;
 use crate::persistent::{One, Persistent};
 use crate::request::Request;
 use crate::scope::Scope;
@@ -26,7 +27,7 @@ struct Bcast<'b> {
 impl<'b> Collective<'b> for Bcast<'b> {
     const FUNCTIONS: Functions = coll::Collective::Bcast.info().functions;
 
-    fn check(&self) -> Option<Check> {
+    fn check(&self) -> Option<Box<Check>> {
         self.buf.check()
     }
 
@@ -69,6 +70,17 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         B: OwnedBuffer,
     {
         self.on_one(buf, |buf| Bcast { buf, root })
+    }
+
+    /// Begins a [broadcast](Communicator::bcast) on buffers that the request keeps until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::bcast`].
+    pub fn ibcast<B>(&self, buf: B, root: usize) -> Result<OwnedRequest<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
+        self.begin_on_one(buf, |buf| Bcast { buf, root })
     }
 }
 

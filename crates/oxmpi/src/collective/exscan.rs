@@ -16,6 +16,7 @@ use crate::check::Check;
 use crate::communicator::Communicator;
 use crate::loan::{Loan, Withheld};
 use crate::op::Op;
+use crate::owned_request::OwnedRequest;
 use crate::persistent::{One, Persistent, Two};
 use crate::request::Request;
 use crate::scope::Scope;
@@ -31,7 +32,7 @@ struct Exscan<'b> {
 impl<'b> Collective<'b> for Exscan<'b> {
     const FUNCTIONS: Functions = coll::Collective::Exscan.info().functions;
 
-    fn check(&self) -> Option<Check> {
+    fn check(&self) -> Option<Box<Check>> {
         self.recv.check()
     }
 
@@ -103,6 +104,23 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         self.on_two(send, recv, |send, recv| Exscan { send: Some(send), recv, reducer: op.reducer() })
     }
 
+    /// Begins an [exscan](Communicator::exscan) on buffers that the request keeps until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::exscan`].
+    pub fn iexscan<S, R>(
+        &self,
+        send: S,
+        recv: R,
+        op: &Op<R::Element>,
+    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
+        self.begin_on_two(send, recv, |send, recv| Exscan { send: Some(send), recv, reducer: op.reducer() })
+    }
+
     /// A persistent [exscan in place](Communicator::exscan_in_place).
     ///
     /// # Errors
@@ -116,6 +134,21 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         B: OwnedBuffer,
     {
         self.on_one(buf, |buf| Exscan { send: None, recv: buf, reducer: op.reducer() })
+    }
+
+    /// Begins an [exscan in place](Communicator::exscan_in_place) on buffers that the request keeps until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::exscan_in_place`].
+    pub fn iexscan_in_place<B>(
+        &self,
+        buf: B,
+        op: &Op<B::Element>,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
+        self.begin_on_one(buf, |buf| Exscan { send: None, recv: buf, reducer: op.reducer() })
     }
 }
 

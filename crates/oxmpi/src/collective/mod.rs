@@ -32,7 +32,7 @@ pub(crate) trait Collective<'b> {
     const FUNCTIONS: Functions;
 
     /// What is to be looked at when it is over.
-    fn check(&self) -> Option<Check>;
+    fn check(&self) -> Option<Box<Check>>;
 
     /// The operation on `comm`.
     ///

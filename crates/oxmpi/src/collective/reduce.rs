@@ -16,6 +16,7 @@ use crate::check::Check;
 use crate::communicator::Communicator;
 use crate::loan::{Loan, Withheld};
 use crate::op::Op;
+use crate::owned_request::OwnedRequest;
 use crate::persistent::{One, Persistent, Two};
 use crate::request::Request;
 use crate::scope::Scope;
@@ -32,7 +33,7 @@ struct Reduce<'b> {
 impl<'b> Collective<'b> for Reduce<'b> {
     const FUNCTIONS: Functions = coll::Collective::Reduce.info().functions;
 
-    fn check(&self) -> Option<Check> {
+    fn check(&self) -> Option<Box<Check>> {
         self.recv.check()
     }
 
@@ -96,6 +97,29 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         self.on_two(send, recv, |send, recv| Reduce { send: Some(send), recv, reducer: op.reducer(), root })
     }
 
+    /// Begins a [reduction](Communicator::reduce) on buffers that the request keeps until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce`].
+    pub fn ireduce<S, R>(
+        &self,
+        send: S,
+        recv: R,
+        op: &Op<R::Element>,
+        root: usize,
+    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
+        self.begin_on_two(send, recv, |send, recv| Reduce {
+            send: Some(send),
+            recv,
+            reducer: op.reducer(),
+            root,
+        })
+    }
+
     /// A persistent [reduction in place](Communicator::reduce_in_place).
     ///
     /// # Errors
@@ -110,6 +134,22 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         B: OwnedBuffer,
     {
         self.on_one(buf, |buf| Reduce { send: None, recv: buf, reducer: op.reducer(), root })
+    }
+
+    /// Begins a [reduction in place](Communicator::reduce_in_place) on buffers that the request keeps until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce_in_place`].
+    pub fn ireduce_in_place<B>(
+        &self,
+        buf: B,
+        op: &Op<B::Element>,
+        root: usize,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
+        self.begin_on_one(buf, |buf| Reduce { send: None, recv: buf, reducer: op.reducer(), root })
     }
 }
 

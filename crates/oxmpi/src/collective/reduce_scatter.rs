@@ -15,6 +15,7 @@ use crate::check::Check;
 use crate::communicator::Communicator;
 use crate::loan::{Loan, Withheld};
 use crate::op::Op;
+use crate::owned_request::OwnedRequest;
 use crate::persistent::{One, Persistent, Two};
 use crate::request::Request;
 use crate::scope::Scope;
@@ -35,7 +36,7 @@ impl<'b> Collective<'b> for ReduceScatter<'_, 'b> {
         persistent: Function::ReduceScatterInit,
     };
 
-    fn check(&self) -> Option<Check> {
+    fn check(&self) -> Option<Box<Check>> {
         self.recv.check()
     }
 
@@ -125,6 +126,29 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         })
     }
 
+    /// Begins a [reduce-scatter](Communicator::reduce_scatter) on buffers that the request keeps until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce_scatter`].
+    pub fn ireduce_scatter<S, R>(
+        &self,
+        send: S,
+        recv: R,
+        counts: &[usize],
+        op: &Op<R::Element>,
+    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
+        self.begin_on_two(send, recv, |send, recv| ReduceScatter {
+            send: Some(send),
+            recv,
+            counts,
+            reducer: op.reducer(),
+        })
+    }
+
     /// A persistent [reduce-scatter in place](Communicator::reduce_scatter_in_place).
     ///
     /// # Errors
@@ -139,6 +163,23 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         B: OwnedBuffer,
     {
         self.on_one(buf, |buf| ReduceScatter { send: None, recv: buf, counts, reducer: op.reducer() })
+    }
+
+    /// Begins a [reduce-scatter in place](Communicator::reduce_scatter_in_place) on buffers that the request keeps
+    /// until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce_scatter_in_place`].
+    pub fn ireduce_scatter_in_place<B>(
+        &self,
+        buf: B,
+        counts: &[usize],
+        op: &Op<B::Element>,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
+        self.begin_on_one(buf, |buf| ReduceScatter { send: None, recv: buf, counts, reducer: op.reducer() })
     }
 }
 

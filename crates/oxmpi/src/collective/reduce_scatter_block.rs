@@ -15,6 +15,7 @@ use crate::check::Check;
 use crate::communicator::Communicator;
 use crate::loan::{Loan, Withheld};
 use crate::op::Op;
+use crate::owned_request::OwnedRequest;
 use crate::persistent::{One, Persistent, Two};
 use crate::request::Request;
 use crate::scope::Scope;
@@ -30,7 +31,7 @@ struct ReduceScatterBlock<'b> {
 impl<'b> Collective<'b> for ReduceScatterBlock<'b> {
     const FUNCTIONS: Functions = coll::Collective::ReduceScatterBlock.info().functions;
 
-    fn check(&self) -> Option<Check> {
+    fn check(&self) -> Option<Box<Check>> {
         self.recv.check()
     }
 
@@ -111,6 +112,27 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         })
     }
 
+    /// Begins a [reduce-scatter](Communicator::reduce_scatter_block) on buffers that the request keeps until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce_scatter_block`].
+    pub fn ireduce_scatter_block<S, R>(
+        &self,
+        send: S,
+        recv: R,
+        op: &Op<R::Element>,
+    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
+        self.begin_on_two(send, recv, |send, recv| ReduceScatterBlock {
+            send: Some(send),
+            recv,
+            reducer: op.reducer(),
+        })
+    }
+
     /// A persistent [reduce-scatter in place](Communicator::reduce_scatter_block_in_place).
     ///
     /// # Errors
@@ -124,6 +146,22 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         B: OwnedBuffer,
     {
         self.on_one(buf, |buf| ReduceScatterBlock { send: None, recv: buf, reducer: op.reducer() })
+    }
+
+    /// Begins a [reduce-scatter in place](Communicator::reduce_scatter_block_in_place) on buffers that the request
+    /// keeps until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce_scatter_block_in_place`].
+    pub fn ireduce_scatter_block_in_place<B>(
+        &self,
+        buf: B,
+        op: &Op<B::Element>,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
+        self.begin_on_one(buf, |buf| ReduceScatterBlock { send: None, recv: buf, reducer: op.reducer() })
     }
 }
 

@@ -15,6 +15,7 @@ use crate::check::Check;
 use crate::communicator::Communicator;
 use crate::loan::{Loan, Withheld};
 use crate::op::Op;
+use crate::owned_request::OwnedRequest;
 use crate::persistent::{One, Persistent, Two};
 use crate::request::Request;
 use crate::scope::Scope;
@@ -30,7 +31,7 @@ struct Scan<'b> {
 impl<'b> Collective<'b> for Scan<'b> {
     const FUNCTIONS: Functions = coll::Collective::Scan.info().functions;
 
-    fn check(&self) -> Option<Check> {
+    fn check(&self) -> Option<Box<Check>> {
         self.recv.check()
     }
 
@@ -97,6 +98,23 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         self.on_two(send, recv, |send, recv| Scan { send: Some(send), recv, reducer: op.reducer() })
     }
 
+    /// Begins a [scan](Communicator::scan) on buffers that the request keeps until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::scan`].
+    pub fn iscan<S, R>(
+        &self,
+        send: S,
+        recv: R,
+        op: &Op<R::Element>,
+    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
+        self.begin_on_two(send, recv, |send, recv| Scan { send: Some(send), recv, reducer: op.reducer() })
+    }
+
     /// A persistent [scan in place](Communicator::scan_in_place).
     ///
     /// # Errors
@@ -110,6 +128,21 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         B: OwnedBuffer,
     {
         self.on_one(buf, |buf| Scan { send: None, recv: buf, reducer: op.reducer() })
+    }
+
+    /// Begins a [scan in place](Communicator::scan_in_place) on buffers that the request keeps until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::scan_in_place`].
+    pub fn iscan_in_place<B>(
+        &self,
+        buf: B,
+        op: &Op<B::Element>,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
+        self.begin_on_one(buf, |buf| Scan { send: None, recv: buf, reducer: op.reducer() })
     }
 }
 

@@ -14,6 +14,7 @@ use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
 use crate::check::Check;
 use crate::communicator::Communicator;
 use crate::loan::{Loan, Withheld};
+use crate::owned_request::OwnedRequest;
 use crate::persistent::{Persistent, Two};
 use crate::request::Request;
 use crate::scope::Scope;
@@ -28,7 +29,7 @@ struct Scatter<'b> {
 impl<'b> Collective<'b> for Scatter<'b> {
     const FUNCTIONS: Functions = coll::Collective::Scatter.info().functions;
 
-    fn check(&self) -> Option<Check> {
+    fn check(&self) -> Option<Box<Check>> {
         self.recv.check()
     }
 
@@ -74,6 +75,23 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         R: OwnedBuffer,
     {
         self.on_two(send, recv, |send, recv| Scatter { send, recv, root })
+    }
+
+    /// Begins a [scatter](Communicator::scatter) on buffers that the request keeps until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::scatter`].
+    pub fn iscatter<S, R>(
+        &self,
+        send: S,
+        recv: R,
+        root: usize,
+    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
+        self.begin_on_two(send, recv, |send, recv| Scatter { send, recv, root })
     }
 }
 

@@ -7,6 +7,7 @@ mod data;
 mod futures;
 mod job;
 mod leaving;
+mod matched;
 mod messages;
 mod ownership;
 mod partitioned;

@@ -1,0 +1,110 @@
+//! The buffered mode: sends that are complete at once, as far as there is room for their messages.
+//!
+//! MPI-5.0: Point-to-Point Communication, Communication Modes; Buffer Allocation and Usage.
+
+use std::fmt;
+use std::thread;
+
+use oxmpi_base::{Function, Result};
+use oxmpi_core::AttachedBuffer;
+
+use crate::buffer::SendBuffer;
+use crate::communicator::Communicator;
+use crate::message::Dest;
+use crate::thread::{Funneled, ThreadLevel};
+
+/// Room for messages of a communicator that are sent in the buffered mode; made by [`Communicator::buffered`].
+///
+/// Each takes up its own bytes and [`Buffered::OVERHEAD_BYTES`] more, until it has been sent. When it is dropped, this
+/// waits for those that have not.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let world = env.world();
+/// let (rank, size) = (world.rank(), world.size());
+/// let buffered = world.buffered(1 << 20)?;
+/// // Everybody sends first: no receive is waited for.
+/// buffered.send(&vec![rank; 10_000], (rank + 1) % size, 0)?;
+/// let (left, _) = world.recv_vec::<usize>((rank + size - 1) % size, 0)?;
+/// assert_eq!(left[9_999], (rank + size - 1) % size);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// There is no buffered send without room:
+///
+/// ```compile_fail,E0505
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// let world = env.world();
+/// let buffered = world.buffered(1 << 20)?;
+/// drop(world);
+/// buffered.send(&[1], 0, 0)?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "messages are buffered as long as this is there"]
+pub struct Buffered<'c, 'env, L: ThreadLevel = Funneled> {
+    comm: &'c Communicator<'env, L>,
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// Makes room for messages of so many bytes together, to be sent in the buffered mode.
+    ///
+    /// # Errors
+    /// `Buffer` if the communicator has such room already.
+    pub fn buffered(&self, bytes: usize) -> Result<Buffered<'_, 'env, L>> {
+        // The messages are kept by the library: there is no memory of the program's.
+        let room = AttachedBuffer { address: 0, bytes: Some(bytes as u64) };
+        self.door.call(Function::CommAttachBuffer, |process| {
+            process.attach_buffer(self.comm.buffer_owner(), room)
+        })?;
+        Ok(Buffered { comm: self })
+    }
+}
+
+impl<L: ThreadLevel> Buffered<'_, '_, L> {
+    /// What a message takes up beside its own bytes.
+    pub const OVERHEAD_BYTES: usize = oxmpi_core::BUFFERED_OVERHEAD_BYTES as usize;
+
+    /// Sends, and returns at once: the message has been copied.
+    ///
+    /// # Errors
+    /// `Buffer` if there is no room for it beside those that have not been sent; else as [`Communicator::send`].
+    pub fn send<B>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()>
+    where
+        B: SendBuffer + ?Sized,
+    {
+        let Communicator { door, comm, .. } = self.comm;
+        let dest = dest.into();
+        // SAFETY: the message is copied when the call returns, and a send does not write.
+        let memory = unsafe { buf.lend().claim() };
+        door.call(Function::Bsend, |process| process.bsend(comm, None, &memory, dest.to_core()?, tag))
+    }
+
+    /// Waits until all messages have been sent.
+    pub fn flush(&self) {
+        let Communicator { door, comm, .. } = self.comm;
+        door.run(Function::CommFlushBuffer, |process| process.flush_buffer(comm.buffer_owner()));
+    }
+}
+
+impl<L: ThreadLevel> Drop for Buffered<'_, '_, L> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            return;
+        }
+        let Communicator { door, comm, .. } = self.comm;
+        let detached = door
+            .call(Function::CommDetachBuffer, |process| process.detach_buffer(comm.buffer_owner()))
+            .map(drop);
+        detached.expect("what was attached can be detached");
+    }
+}
+
+impl<L: ThreadLevel> fmt::Debug for Buffered<'_, '_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffered").field("comm", &self.comm.comm).finish()
+    }
+}

@@ -1,0 +1,236 @@
+//! Messages that have been matched before they are received, and those whose length is not known before.
+//!
+//! MPI-5.0: Point-to-Point Communication, Probe and Cancel (Matching Probe, Matched Receives).
+
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::slice;
+use std::thread;
+
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::MessageKey;
+use oxmpi_datatype::Buffer as Memory;
+
+use crate::buffer::RecvBuffer;
+use crate::communicator::Communicator;
+use crate::datatype::Datatype;
+use crate::door::Door;
+use crate::loan::Loan;
+use crate::message::{Source, Status, TagPattern};
+use crate::request::Request;
+use crate::scope::Scope;
+use crate::thread::{Funneled, ThreadLevel};
+
+/// A message that has been found and that nobody else can receive any more.
+///
+/// It says how long it is, so that the memory can be made for it. One that is dropped is thrown away.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let this = env.this();
+/// this.send(&[1.5, 2.5], 0, 7)?;
+/// let message = this.mprobe(0, 7)?;
+/// let mut buf = vec![0.0; message.status().count::<f64>().expect("whole elements")];
+/// message.recv(&mut buf)?;
+/// assert_eq!(buf, [1.5, 2.5]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// It is received once:
+///
+/// ```compile_fail,E0382
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// let message = env.this().mprobe(0, 7)?;
+/// message.recv(&mut [0; 2])?;
+/// message.recv(&mut [0; 2])?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a message that is dropped is thrown away"]
+pub struct Message<'env, L: ThreadLevel = Funneled> {
+    door: Door<'env, L>,
+    /// `None` if it comes from nobody, or has been received.
+    key: Option<MessageKey>,
+    status: Status,
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// Waits for a message that matches, and takes it: only [`Message::recv`] receives it.
+    ///
+    /// # Errors
+    /// As [`Communicator::probe`].
+    pub fn mprobe(&self, source: impl Into<Source>, tag: impl Into<TagPattern>) -> Result<Message<'env, L>> {
+        let (source, tag) = (source.into(), tag.into().to_core());
+        let found =
+            self.door.call(Function::Mprobe, |process| process.mprobe(&self.comm, source.to_core()?, tag));
+        found.map(|(status, key)| Message { door: self.door, key, status: status.into() })
+    }
+
+    /// Takes a message that matches, if one has arrived.
+    ///
+    /// # Errors
+    /// As [`Communicator::probe`].
+    pub fn improbe(
+        &self,
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<Option<Message<'env, L>>> {
+        let (source, tag) = (source.into(), tag.into().to_core());
+        let found = self
+            .door
+            .call(Function::Improbe, |process| process.improbe(&self.comm, source.to_core()?, tag))?;
+        Ok(found.map(|(status, key)| Message { door: self.door, key, status: status.into() }))
+    }
+
+    /// Receives the first message that matches, however long it is.
+    ///
+    /// # Errors
+    /// As [`Communicator::recv`], but for the length; as [`Message::recv_vec`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// this.send(&['o', 'x'], 0, 0)?;
+    /// let (letters, status) = this.recv_vec::<char>(0, 0)?;
+    /// assert_eq!((letters, status.source()), (vec!['o', 'x'], Some(0)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn recv_vec<T: Datatype>(
+        &self,
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<(Vec<T>, Status)> {
+        let message = self.mprobe(source, tag)?;
+        let status = message.status();
+        Ok((message.recv_vec()?, status))
+    }
+
+    /// Receives into memory that need not be initialised, and gives what has been received.
+    ///
+    /// # Errors
+    /// As [`Communicator::recv`].
+    ///
+    /// ```
+    /// use std::mem::MaybeUninit;
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// this.send(&[1, 2, 3], 0, 0)?;
+    /// let mut memory = [const { MaybeUninit::<i32>::uninit() }; 100];
+    /// let (received, _) = this.recv_uninit(&mut memory, 0, 0)?;
+    /// assert_eq!(received, [1, 2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn recv_uninit<'b, T: Datatype>(
+        &self,
+        buf: &'b mut [MaybeUninit<T>],
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<(&'b mut [T], Status)> {
+        let status = self.recv(&mut *buf, source, tag)?;
+        let whole = status.bytes().checked_div(T::LAYOUT.packed_size() as u64).unwrap_or(0);
+        let received = &mut buf[..whole as usize];
+        let check = Loan::of_uninit(received).checked::<T>().check();
+        self.door.checked(Function::Recv, check, Ok(()))?;
+        // SAFETY: so many elements have been written, without their padding, and are values.
+        Ok((unsafe { slice::from_raw_parts_mut(received.as_mut_ptr().cast(), received.len()) }, status))
+    }
+}
+
+impl<L: ThreadLevel> Message<'_, L> {
+    /// What the message says about itself. (Nobody has sent it if it was asked for from [`Source::Null`].)
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// Receives it.
+    ///
+    /// # Errors
+    /// `Truncate` if the message is longer than `buf`, which then holds its beginning.
+    pub fn recv<B: RecvBuffer + ?Sized>(self, buf: &mut B) -> Result<Status> {
+        let loan = buf.lend_mut();
+        let (door, check) = (self.door, loan.check());
+        // SAFETY: the receive is complete when the call returns, and the loan is of what may be written.
+        let status = self.receive(unsafe { loan.claim() });
+        door.checked(Function::Mrecv, check, status)
+    }
+
+    /// Receives it into a vector of its length.
+    ///
+    /// # Errors
+    /// `Type` if the message does not end at the end of an element, `NoMem` if there is no memory for it; it is thrown
+    /// away then.
+    pub fn recv_vec<T: Datatype>(self) -> Result<Vec<T>> {
+        let door = self.door;
+        let mut elements: Vec<T> = door.placed(Function::Mrecv, self.room())?;
+        let room = elements.spare_capacity_mut();
+        let count = self.status.count::<T>().unwrap_or(0).min(room.len());
+        let loan = Loan::of_uninit(&mut room[..count]).checked::<T>();
+        let check = loan.check();
+        // SAFETY: as in `recv`.
+        self.receive(unsafe { loan.claim() })?;
+        door.checked(Function::Mrecv, check, Ok(()))?;
+        // SAFETY: so many elements have been written, without their padding, and are values: the message has their
+        // length.
+        unsafe { elements.set_len(count) };
+        Ok(elements)
+    }
+
+    /// Memory for the message.
+    fn room<T: Datatype>(&self) -> Result<Vec<T>> {
+        let (bytes, element) = (self.status.bytes(), T::LAYOUT.packed_size());
+        let count = self.status.count::<T>().ok_or_else(|| {
+            let text = format!("a message of {bytes} bytes is no number of elements of {element}");
+            Error::new(ErrorClass::Type, text)
+        })?;
+        let mut room = Vec::new();
+        room.try_reserve_exact(count).map_err(|_| {
+            Error::new(ErrorClass::NoMem, format!("there is no memory for {count} elements that were sent"))
+        })?;
+        Ok(room)
+    }
+
+    fn receive(mut self, memory: Memory) -> Result<Status> {
+        let key = self.key.take();
+        self.door.call(Function::Mrecv, |process| process.mrecv(key, memory)).map(Status::from)
+    }
+}
+
+impl<'scope, L: ThreadLevel> Scope<'scope, '_, L> {
+    /// Begins to receive a message that has been matched.
+    ///
+    /// # Errors
+    /// `NoMem` if there is no memory for another request.
+    pub fn mrecv<B: RecvBuffer + ?Sized>(
+        &'scope self,
+        mut message: Message<'_, L>,
+        buf: &'scope mut B,
+    ) -> Result<Request<'scope, &'scope mut B::View, L>> {
+        let key = message.key.take();
+        self.receive(Function::Imrecv, buf, |process, memory| process.imrecv(key, memory))
+    }
+}
+
+impl<L: ThreadLevel> Drop for Message<'_, L> {
+    fn drop(&mut self) {
+        let Some(key) = self.key.take() else { return };
+        if thread::panicking() {
+            return; // it is refused when the process ends
+        }
+        // It is longer than no memory, if it has a length, which is what is to be done with it.
+        let _ = self.door.call(Function::Mrecv, |process| process.mrecv(Some(key), Memory::EMPTY));
+    }
+}
+
+impl<L: ThreadLevel> fmt::Debug for Message<'_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Message").field("status", &self.status).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,244 @@
+//! Nonblocking operations that keep their buffers: begun without a scope, and as free as values.
+//!
+//! MPI-5.0: Point-to-Point Communication, Nonblocking Communication; Collective Communication, Nonblocking Collective
+//! Operations.
+
+use std::fmt;
+use std::thread;
+
+use oxmpi_base::{Function, Result};
+use oxmpi_core::{Completion, Process, RequestKey, SendMode};
+
+use crate::buffer::OwnedBuffer;
+use crate::collective::Collective;
+use crate::communicator::Communicator;
+use crate::door::Door;
+use crate::loan::Loan;
+use crate::message::{Dest, Source, Status, TagPattern};
+use crate::persistent::{Buffers, One, Two};
+use crate::thread::{Funneled, ThreadLevel};
+
+/// A nonblocking operation that has been begun, and its buffers `B`, which it gives back when it is complete.
+///
+/// Where a [`Request`](crate::Request) borrows, and ends with its scope, this owns: it can be returned, and kept in
+/// structures. If it is dropped, it is waited for; if it is forgotten, its buffers stay allocated.
+///
+/// ```
+/// use oxmpi::{Communicator, One, OwnedRequest, Result};
+///
+/// fn begin<'env>(world: &Communicator<'env>) -> Result<OwnedRequest<'env, One<usize>>> {
+///     let (rank, size) = (world.rank(), world.size());
+///     drop(world.isend(vec![rank; 3], (rank + 1) % size, 0)?);
+///     world.irecv(vec![0; 3], (rank + size - 1) % size, 0)
+/// }
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let world = env.world();
+/// let (left, status) = begin(&world)?.wait()?;
+/// assert_eq!((left[2], status.count::<usize>()), (status.source().unwrap_or(0), Some(3)));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Its buffers are not there meanwhile:
+///
+/// ```compile_fail,E0382
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// let buf = vec![0; 3];
+/// let request = env.this().irecv(buf, 0, 0)?;
+/// println!("{}", buf[0]);
+/// # drop(request);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "dropping a request waits for it"]
+pub struct OwnedRequest<'env, B: Buffers, L: ThreadLevel = Funneled> {
+    door: Door<'env, L>,
+    key: RequestKey,
+    /// The function that has begun it, if it is a collective.
+    collective: Option<Function>,
+    /// Until it is complete.
+    buffers: Option<B>,
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// Begins to send what the request keeps until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    pub fn isend<B: OwnedBuffer>(
+        &self,
+        buf: B,
+        dest: impl Into<Dest>,
+        tag: i32,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+        self.isend_by_mode(Function::Isend, buf, dest.into(), tag, SendMode::Standard)
+    }
+
+    /// Begins to send in the synchronous mode: complete when the receive has begun.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    pub fn issend<B: OwnedBuffer>(
+        &self,
+        buf: B,
+        dest: impl Into<Dest>,
+        tag: i32,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+        self.isend_by_mode(Function::Issend, buf, dest.into(), tag, SendMode::Synchronous)
+    }
+
+    /// Begins to send in the [ready mode](Communicator::rsend).
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    pub fn irsend<B: OwnedBuffer>(
+        &self,
+        buf: B,
+        dest: impl Into<Dest>,
+        tag: i32,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+        self.isend_by_mode(Function::Irsend, buf, dest.into(), tag, SendMode::Ready)
+    }
+
+    fn isend_by_mode<B: OwnedBuffer>(
+        &self,
+        function: Function,
+        buf: B,
+        dest: Dest,
+        tag: i32,
+        mode: SendMode,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+        let (buf, loan) = buf.own();
+        // SAFETY: the request keeps the memory until it is complete.
+        let memory = unsafe { loan.claim() };
+        self.owned(function, None, One(buf), |process| {
+            process.isend(&self.comm, memory, dest.to_core()?, tag, mode)
+        })
+    }
+
+    /// Begins to receive the first message that matches, into what the request keeps until then.
+    ///
+    /// # Errors
+    /// `Rank` if `source` is not a rank; `Tag` if the tag is negative.
+    pub fn irecv<B: OwnedBuffer>(
+        &self,
+        buf: B,
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+        let (source, tag) = (source.into(), tag.into().to_core());
+        let (buf, loan) = buf.own();
+        // SAFETY: as for sends, and the memory is owned.
+        let memory = unsafe { loan.claim() };
+        self.owned(Function::Irecv, None, One(buf), |process| {
+            process.irecv(&self.comm, memory, source.to_core()?, tag)
+        })
+    }
+
+    pub(crate) fn begin_on_one<B: OwnedBuffer, C: Collective<'static>>(
+        &self,
+        buf: B,
+        describe: impl FnOnce(Loan<'static>) -> C,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+        let (buf, loan) = buf.own();
+        self.owned_collective(describe(loan), One(buf))
+    }
+
+    pub(crate) fn begin_on_two<S, R, C>(
+        &self,
+        send: S,
+        recv: R,
+        describe: impl FnOnce(Loan<'static>, Loan<'static>) -> C,
+    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+        C: Collective<'static>,
+    {
+        let ((send, sent), (recv, received)) = (send.own(), recv.own());
+        self.owned_collective(describe(sent, received), Two { send, recv })
+    }
+
+    /// Begins a collective on memory that is lent by `buffers`, and by nothing else.
+    pub(crate) fn owned_collective<B: Buffers, C: Collective<'static>>(
+        &self,
+        collective: C,
+        buffers: B,
+    ) -> Result<OwnedRequest<'env, B, L>> {
+        let function = C::FUNCTIONS.nonblocking;
+        self.owned(function, Some(function), buffers, |process| {
+            // SAFETY: the memory is owned by `buffers`, which the request keeps until it is complete.
+            let operation = unsafe { collective.bind(process, &self.comm) }?;
+            process.nonblocking(&self.comm, &operation)
+        })
+    }
+
+    fn owned<B: Buffers>(
+        &self,
+        function: Function,
+        collective: Option<Function>,
+        buffers: B,
+        begin: impl FnOnce(&'env Process) -> Result<RequestKey>,
+    ) -> Result<OwnedRequest<'env, B, L>> {
+        let key = self.door.call(function, begin)?;
+        Ok(OwnedRequest { door: self.door, key, collective, buffers: Some(buffers) })
+    }
+}
+
+impl<'env, B: Buffers, L: ThreadLevel> OwnedRequest<'env, B, L> {
+    /// Waits until the operation is complete: gives its buffers back, and what a received message says about itself.
+    ///
+    /// # Errors
+    /// That of the operation, such as `Truncate`; the buffers are dropped then.
+    pub fn wait(self) -> Result<(B::Given, Status)> {
+        let completion = self.door.call(Function::Wait, |process| process.wait(self.key))?;
+        self.finish(completion)
+    }
+
+    /// Whether [`OwnedRequest::wait`] would return at once.
+    ///
+    /// # Errors
+    /// None yet.
+    pub fn test(&self) -> Result<bool> {
+        let status = self.door.call(Function::RequestGetStatus, |process| process.request_status(self.key));
+        Ok(status?.is_some())
+    }
+
+    /// What the operation gives back, of which this is the completion.
+    pub(crate) fn finish(mut self, completion: Completion) -> Result<(B::Given, Status)> {
+        let mut buffers = self.buffers.take().expect("a request is completed once");
+        let status = self.door.outcome(completion, self.collective)?;
+        self.door.placed(Function::Wait, buffers.check())?;
+        Ok((buffers.give(), status.into()))
+    }
+
+    pub(crate) fn door(&self) -> Door<'env, L> {
+        self.door
+    }
+
+    pub(crate) fn key(&self) -> RequestKey {
+        self.key
+    }
+}
+
+impl<B: Buffers, L: ThreadLevel> Drop for OwnedRequest<'_, B, L> {
+    fn drop(&mut self) {
+        let Some(mut buffers) = self.buffers.take() else { return };
+        if thread::panicking() {
+            return buffers.leak();
+        }
+        let completion = self.door.call(Function::Wait, |process| process.wait(self.key));
+        let completion = completion.expect("a request exists until it is complete");
+        // Who drops the request does not want to know how it ends, unless ranks disagree.
+        let _ = self.door.outcome(completion, self.collective);
+    }
+}
+
+impl<B: Buffers, L: ThreadLevel> fmt::Debug for OwnedRequest<'_, B, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedRequest").field("key", &self.key).finish_non_exhaustive()
+    }
+}
