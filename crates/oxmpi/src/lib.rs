@@ -70,6 +70,7 @@ extern crate self as oxmpi;
 #[cfg(feature = "ndarray")]
 mod array;
 mod batch;
+mod blocks;
 mod buffer;
 mod buffered;
 mod check;
@@ -100,6 +101,7 @@ mod thread;
 mod view;
 
 pub use batch::{Startable, Waitable, start_all, wait_all};
+pub use blocks::Blocks;
 pub use buffer::{Buffer, OwnedBuffer, RecvBuffer, SendBuffer};
 pub use buffered::Buffered;
 pub use communicator::Communicator;

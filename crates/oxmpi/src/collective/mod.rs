@@ -4,17 +4,21 @@
 //! communicator checks the lengths and claims the memory.
 
 mod allgather;
+mod allgatherv;
 mod allreduce;
 mod alltoall;
+mod alltoallv;
 mod barrier;
 mod bcast;
 mod exscan;
 mod gather;
+mod gatherv;
 mod reduce;
 mod reduce_scatter;
 mod reduce_scatter_block;
 mod scan;
 mod scatter;
+mod scatterv;
 
 use std::sync::Arc;
 
