@@ -12,7 +12,7 @@ use crate::{
 /// A step's name and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 21] = [
+const STEPS: [Step; 22] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
@@ -20,6 +20,7 @@ const STEPS: [Step; 21] = [
     ("clippy", || cargo_step(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
     ("doc", || cargo_step(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
     ("test", || cargo_step(&["test", "--workspace", "--exclude", "oxmpi-tests"], &[])),
+    ("features", features),
     ("loom", loom),
     ("neon", jobs::check_neon),
     ("portable", portable),
@@ -62,6 +63,11 @@ pub fn run(only: &[OsString]) -> Outcome {
     }
     println!("{summary}{passed} passed, 0 failed");
     Ok(())
+}
+
+/// Elements and arrays of other crates, in the documentation's examples.
+fn features() -> Outcome {
+    cargo_step(&["test", "--package", "oxmpi", "--doc", "--features", "half,ndarray,num-complex"], &[])
 }
 
 /// The lock-free structures under every interleaving; optimised, and apart from the usual outputs.

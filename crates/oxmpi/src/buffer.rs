@@ -19,6 +19,24 @@ use crate::loan::{Loan, Owned};
 /// | [`View`](crate::View), [`ViewMut`](crate::ViewMut) | part of a slice, in any order |
 /// | `[MaybeUninit<T>]` | all of it, to be received into |
 ///
+/// What is not initialised cannot be sent:
+///
+/// ```compile_fail,E0277
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// env.this().send(&[std::mem::MaybeUninit::<f64>::uninit()][..], 0, 0)
+/// # }
+/// ```
+///
+/// nor can what is only borrowed be received into:
+///
+/// ```compile_fail,E0308
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// env.this().recv(&[0.0; 2], 0, 0).map(drop)
+/// # }
+/// ```
+///
 /// The buffers are those of this table: the trait cannot be implemented elsewhere.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a buffer of elements",

@@ -175,10 +175,10 @@ impl<L: ThreadLevel> Message<'_, L> {
         let loan = Loan::of_uninit(&mut room[..count]).checked::<T>();
         let check = loan.check();
         // SAFETY: as in `recv`.
-        self.receive(unsafe { loan.claim() })?;
+        let status = self.receive(unsafe { loan.claim() })?;
+        assert!(status.count::<T>() == Some(count), "a message has the length that it has told");
         door.checked(Function::Mrecv, check, Ok(()))?;
-        // SAFETY: so many elements have been written, without their padding, and are values: the message has their
-        // length.
+        // SAFETY: so many elements have been written, without their padding, and are values.
         unsafe { elements.set_len(count) };
         Ok(elements)
     }

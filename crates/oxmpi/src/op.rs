@@ -14,6 +14,12 @@ use crate::layout::unpacked;
 
 /// How a reduction combines two elements of type `T`.
 ///
+/// The predefined operations are there for the types on which the standard defines them, and no others:
+///
+/// ```compile_fail,E0599
+/// let sum = oxmpi::Op::<(f64, f64)>::SUM;
+/// ```
+///
 /// Operands are combined in the order of the ranks; only commutative operations are reordered, and those the
 /// same way each time.
 #[derive(Clone)]
