@@ -12,7 +12,7 @@ use crate::layout::Layout;
 
 /// What is to be looked at when an operation is over.
 #[derive(Debug)]
-pub struct Check {
+pub(crate) struct Check {
     buffer: Buffer,
     layout: &'static Layout,
 }

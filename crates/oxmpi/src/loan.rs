@@ -22,7 +22,7 @@ use crate::check::Check;
 use crate::datatype::Datatype;
 use crate::layout::{self, Layout};
 
-/// Elements that are lent for `'b`.
+/// Elements that are lent for `'b`. Programs can get one, by a trait that they cannot name, and nothing out of it.
 #[derive(Debug)]
 pub struct Loan<'b> {
     /// Not used before it is claimed.
@@ -37,24 +37,24 @@ pub struct Loan<'b> {
 impl<'b> Loan<'b> {
     /// Elements to be read.
     #[inline]
-    pub fn of<T: Datatype>(slice: &'b [T]) -> Self {
+    pub(crate) fn of<T: Datatype>(slice: &'b [T]) -> Self {
         Self::new::<T>(slice.as_ptr().cast_mut(), slice.len())
     }
 
     /// Elements to be written, and read.
     #[inline]
-    pub fn of_mut<T: Datatype>(slice: &'b mut [T]) -> Self {
+    pub(crate) fn of_mut<T: Datatype>(slice: &'b mut [T]) -> Self {
         Self::new::<T>(slice.as_mut_ptr(), slice.len()).checked::<T>()
     }
 
     /// Elements to be written. They need no check: what is done with what is in them is not known here.
     #[inline]
-    pub fn of_uninit<T: Datatype>(slice: &'b mut [MaybeUninit<T>]) -> Self {
+    pub(crate) fn of_uninit<T: Datatype>(slice: &'b mut [MaybeUninit<T>]) -> Self {
         Self::new::<T>(slice.as_mut_ptr().cast(), slice.len())
     }
 
     /// So many elements of type `T` in `memory`, to be read.
-    pub fn of_view<T: Datatype>(memory: &Buffer, elements: usize) -> Self {
+    pub(crate) fn of_view<T: Datatype>(memory: &Buffer, elements: usize) -> Self {
         Self {
             memory: memory.clone(),
             elements,
@@ -66,7 +66,7 @@ impl<'b> Loan<'b> {
 
     /// The same, to be written too.
     #[inline]
-    pub fn checked<T: Datatype>(self) -> Self {
+    pub(crate) fn checked<T: Datatype>(self) -> Self {
         let checked_by = if T::LAYOUT.needs_no_check() { None } else { Some(const { &T::LAYOUT }) };
         Self { checked_by, ..self }
     }
@@ -84,19 +84,19 @@ impl<'b> Loan<'b> {
 
     /// Number of elements.
     #[inline]
-    pub const fn elements(&self) -> usize {
+    pub(crate) const fn elements(&self) -> usize {
         self.elements
     }
 
     /// Packed bytes of an element.
     #[inline]
-    pub const fn element_bytes(&self) -> usize {
+    pub(crate) const fn element_bytes(&self) -> usize {
         self.element_bytes
     }
 
     /// What is to be looked at when an operation that writes here is over.
     #[inline]
-    pub fn check(&self) -> Option<Box<Check>> {
+    pub(crate) fn check(&self) -> Option<Box<Check>> {
         self.checked_by.map(|layout| Box::new(Check::new(self.memory.clone(), layout)))
     }
 
@@ -106,7 +106,7 @@ impl<'b> Loan<'b> {
     /// - The operation is complete, or never started again, before `'b` ends.
     /// - It writes only if the loan is of what may be written, or of [`Owned`] memory, and reads only what may be read.
     #[inline]
-    pub unsafe fn claim(self) -> Buffer {
+    pub(crate) unsafe fn claim(self) -> Buffer {
         self.memory
     }
 }
@@ -149,6 +149,7 @@ impl<R> Withheld<R> {
 
 impl<'b, V: ?Sized> Withheld<&'b mut V> {
     /// What a buffer gives back, and the buffer, lent.
+    #[inline]
     pub fn lent<B: RecvBuffer<View = V> + ?Sized>(buffer: &'b mut B) -> (Self, Loan<'b>) {
         let mut withheld = Self::new(buffer.view_mut());
         // SAFETY: `new` has initialised it.
@@ -171,26 +172,26 @@ unsafe impl<T: Datatype> Send for Owned<T> {}
 unsafe impl<T: Datatype> Sync for Owned<T> {}
 
 impl<T: Datatype> Owned<T> {
-    pub fn new(elements: Vec<T>) -> Self {
+    pub(crate) fn new(elements: Vec<T>) -> Self {
         let mut elements = ManuallyDrop::new(elements);
         let base = NonNull::new(elements.as_mut_ptr()).expect("a vector's address is not null");
         Self { base, elements: elements.len(), capacity: elements.capacity() }
     }
 
     /// The elements of a vector, and a loan of all of them.
-    pub fn lent(elements: Vec<T>) -> (Self, Loan<'static>) {
+    pub(crate) fn lent(elements: Vec<T>) -> (Self, Loan<'static>) {
         let mut owned = Self::new(elements);
         let loan = owned.lend();
         (owned, loan)
     }
 
     /// Lends the memory for as long as it is not freed, which its owner must see to.
-    pub fn lend<'b>(&mut self) -> Loan<'b> {
+    pub(crate) fn lend<'b>(&mut self) -> Loan<'b> {
         Loan::new(self.base.as_ptr(), self.elements).checked::<T>()
     }
 
     /// Where the elements are.
-    pub fn base(&self) -> *mut T {
+    pub(crate) fn base(&self) -> *mut T {
         self.base.as_ptr()
     }
 
@@ -199,7 +200,7 @@ impl<T: Datatype> Owned<T> {
     /// # Errors
     /// As [`Check::run`].
     #[inline]
-    pub fn check(&mut self) -> Result<()> {
+    pub(crate) fn check(&mut self) -> Result<()> {
         if T::LAYOUT.needs_no_check() {
             return Ok(());
         }
@@ -213,7 +214,7 @@ impl<T: Datatype> Owned<T> {
     ///
     /// # Panics
     /// If there are none there.
-    pub fn look_at(&self, first: usize, elements: usize) -> Result<()> {
+    pub(crate) fn look_at(&self, first: usize, elements: usize) -> Result<()> {
         if T::LAYOUT.needs_no_check() {
             return Ok(());
         }
@@ -221,25 +222,25 @@ impl<T: Datatype> Owned<T> {
     }
 
     /// Gives the memory up: it is never freed.
-    pub fn leak(&mut self) {
+    pub(crate) fn leak(&mut self) {
         mem::forget(mem::replace(self, Self::new(Vec::new())));
     }
 
     /// The vector, when no operation uses it any more.
-    pub fn into_vec(self) -> Vec<T> {
+    pub(crate) fn into_vec(self) -> Vec<T> {
         let this = ManuallyDrop::new(self);
         // SAFETY: `new` took the memory from a vector with this length and capacity, and nobody frees it now.
         unsafe { Vec::from_raw_parts(this.base.as_ptr(), this.elements, this.capacity) }
     }
 
     /// The elements; not while an operation writes them.
-    pub fn as_slice(&self) -> &[T] {
+    pub(crate) fn as_slice(&self) -> &[T] {
         // SAFETY: the memory of a vector with so many elements, which nobody writes now.
         unsafe { slice::from_raw_parts(self.base.as_ptr(), self.elements) }
     }
 
     /// How many elements there are.
-    pub fn elements(&self) -> usize {
+    pub(crate) fn elements(&self) -> usize {
         self.elements
     }
 
@@ -250,7 +251,7 @@ impl<T: Datatype> Owned<T> {
     ///
     /// # Panics
     /// If there are none there.
-    pub unsafe fn part<'b>(&self, first: usize, elements: usize) -> &'b [T] {
+    pub(crate) unsafe fn part<'b>(&self, first: usize, elements: usize) -> &'b [T] {
         // SAFETY: `at` has checked the range; the rest is the caller's promise.
         unsafe { slice::from_raw_parts(self.at(first, elements), elements) }
     }
@@ -262,7 +263,7 @@ impl<T: Datatype> Owned<T> {
     ///
     /// # Panics
     /// If there are none there.
-    pub unsafe fn part_mut<'b>(&self, first: usize, elements: usize) -> &'b mut [T] {
+    pub(crate) unsafe fn part_mut<'b>(&self, first: usize, elements: usize) -> &'b mut [T] {
         // SAFETY: `at` has checked the range; the rest is the caller's promise.
         unsafe { slice::from_raw_parts_mut(self.at(first, elements), elements) }
     }
@@ -273,7 +274,7 @@ impl<T: Datatype> Owned<T> {
     }
 
     /// The elements; not while an operation uses them.
-    pub fn as_mut_slice(&mut self) -> &mut [T] {
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
         // SAFETY: the memory of a vector with so many elements, which nobody else uses now.
         unsafe { slice::from_raw_parts_mut(self.base.as_ptr(), self.elements) }
     }
