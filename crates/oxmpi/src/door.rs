@@ -30,6 +30,11 @@ impl<'env, L> Door<'env, L> {
         Self { process, level: PhantomData }
     }
 
+    /// The same, for a call by who holds a value of the level.
+    pub fn of_any_level(self) -> Door<'env, ()> {
+        Door::new(self.process)
+    }
+
     /// Calls into the process on behalf of `function`, which reports will name while the call lasts, and errors.
     ///
     /// # Errors

@@ -98,6 +98,7 @@ mod request_set;
 mod scope;
 mod shape;
 mod thread;
+mod under_way;
 mod view;
 
 pub use batch::{Startable, Waitable, start_all, wait_all};
@@ -126,4 +127,5 @@ pub use request_set::RequestSet;
 pub use scope::Scope;
 pub use shape::Shape;
 pub use thread::{Funneled, Multiple, ThreadLevel};
+pub use under_way::{UnderWay, test_any, test_some, wait_any, wait_some};
 pub use view::{View, ViewMut, ViewVec};

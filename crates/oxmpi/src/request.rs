@@ -139,6 +139,7 @@ impl Pending {
     }
 
     /// Notes an operation, and what is to be looked at when it is over; the result is its slot.
+    #[inline]
     pub fn insert(&mut self, begun: Begun, check: Option<Box<Check>>) -> usize {
         let slot = self.slots.len();
         self.slots.push(Some(begun));

@@ -209,6 +209,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         })
     }
 
+    #[inline]
     pub(crate) fn receive<B: RecvBuffer + ?Sized>(
         &'scope self,
         function: Function,
@@ -238,6 +239,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         Ok(self.note(key, Some(function), check, result))
     }
 
+    #[inline]
     fn message<R>(
         &'scope self,
         function: Function,
@@ -250,6 +252,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     }
 
     /// Notes an operation, so that it is over before `'scope` is; `result` is kept till then.
+    #[inline]
     fn note<R>(
         &'scope self,
         key: RequestKey,

@@ -116,6 +116,20 @@ impl Process {
         })
     }
 
+    /// Waits until one of the operations is over, and completes none: which; `None` if none is active.
+    ///
+    /// # Errors
+    /// As [`Process::wait`].
+    pub fn await_any(&self, keys: &(impl RequestArray + ?Sized)) -> Result<Option<usize>> {
+        let state = self.enter();
+        if !Survey::of(&state.engine.p2p.board, keys)?.any_active {
+            return Ok(None);
+        }
+        let look = |state: &mut State| state.first_over(keys);
+        let any = Needing::new(look, |state: &State, absent: &mut Absent| state.misses_for_all(keys, absent));
+        Ok(Some(self.wait_inside(state, any.until(|state: &State| state.ends_of(keys)))))
+    }
+
     /// Waits until at least one of the operations is over and completes those that are: how many, or `None` if
     /// none is active.
     ///
@@ -222,6 +236,23 @@ impl State {
             None if survey.any_active => None,
             None => Some(None),
         }
+    }
+
+    /// The first active request that is over; if there is none at first, what has happened meanwhile is looked at.
+    fn first_over(&mut self, keys: &(impl RequestArray + ?Sized)) -> Option<usize> {
+        self.over_now(keys).or_else(|| {
+            self.engine.poll();
+            self.over_now(keys)
+        })
+    }
+
+    fn over_now(&mut self, keys: &(impl RequestArray + ?Sized)) -> Option<usize> {
+        (0..keys.len()).find(|&index| {
+            keys.at(index).is_some_and(|key| {
+                let standing = self.engine.p2p.board.standing(key);
+                matches!(standing, Some(Standing::Over | Standing::Unknown)) && self.is_over(key)
+            })
+        })
     }
 
     /// Completes all requests that are over: how many; `None` if none is active.

@@ -15,4 +15,5 @@ mod partitioned;
 mod planned;
 mod request_sets;
 mod threads;
+mod under_way;
 mod views;

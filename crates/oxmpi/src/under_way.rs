@@ -1,0 +1,120 @@
+//! Operations that are under way, of whatever kinds: which of them is over first.
+//!
+//! MPI-5.0: Point-to-Point Communication, Multiple Completions.
+
+use oxmpi_base::{Function, Result};
+use oxmpi_core::RequestKey;
+
+use crate::door::Door;
+use crate::owned_request::OwnedRequest;
+use crate::persistent::{Active, Buffers};
+use crate::request::Request;
+use crate::thread::ThreadLevel;
+
+/// An operation that is under way: a [`Request`], an [`OwnedRequest`] or an [`Active`] persistent request.
+pub trait UnderWay: sealed::Known {}
+
+impl<R, L: ThreadLevel> UnderWay for Request<'_, R, L> {}
+impl<B: Buffers, L: ThreadLevel> UnderWay for OwnedRequest<'_, B, L> {}
+impl<B: Buffers, L: ThreadLevel> UnderWay for Active<'_, B, L> {}
+
+/// Waits until one of `requests` is over: its index, the least if there are several; `None` if there are none.
+///
+/// It stays what it is: to wait for it, which returns at once, gives what it gives, and tells how it has ended. Of many
+/// requests of one kind a [`RequestSet`](crate::RequestSet) finds the next one faster.
+///
+/// # Errors
+/// None yet.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let world = env.world();
+/// let this = env.this();
+/// let never = this.irecv([0.0], 0, 9)?;
+/// let mut sum = [0];
+/// world.scope(|scope| {
+///     let sum = scope.allreduce(&[1], &mut sum, &oxmpi::Op::SUM)?;
+///     assert_eq!(oxmpi::wait_any(&[&never, &sum])?, Some(1));
+///     assert_eq!(sum.wait()?, [world.size()]);
+///     Ok(())
+/// })?;
+/// this.send(&[1.5], 0, 9)?;
+/// assert_eq!(never.wait()?.0, [1.5]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn wait_any(requests: &[&dyn UnderWay]) -> Result<Option<usize>> {
+    let Some((door, keys)) = known(requests) else { return Ok(None) };
+    door.call(Function::Waitany, |process| process.await_any(&keys))
+}
+
+/// The same of one that is over already; `None` if none is.
+///
+/// # Errors
+/// None yet.
+pub fn test_any(requests: &[&dyn UnderWay]) -> Result<Option<usize>> {
+    Ok(test_some(requests)?.first().copied())
+}
+
+/// Waits until one of `requests` is over, and tells all that are, in order; none if there are none. See [`wait_any`].
+///
+/// # Errors
+/// None yet.
+pub fn wait_some(requests: &[&dyn UnderWay]) -> Result<Vec<usize>> {
+    wait_any(requests)?;
+    test_some(requests)
+}
+
+/// The same of those that are over already.
+///
+/// # Errors
+/// None yet.
+pub fn test_some(requests: &[&dyn UnderWay]) -> Result<Vec<usize>> {
+    let Some((door, keys)) = known(requests) else { return Ok(Vec::new()) };
+    let statuses = door.call(Function::Testsome, |process| process.request_statuses(&keys))?;
+    let over = statuses.iter().enumerate().filter(|(_, status)| status.is_some());
+    Ok(over.map(|(index, _)| index).collect())
+}
+
+/// The numbers of requests, if there are any.
+fn known<'r>(requests: &[&'r dyn UnderWay]) -> Option<(Door<'r, ()>, Vec<Option<RequestKey>>)> {
+    let first = requests.first()?.known();
+    Some((first.door, requests.iter().map(|request| Some(request.known().key)).collect()))
+}
+
+/// A request's process, and its number.
+#[derive(Debug)]
+pub struct Number<'r> {
+    door: Door<'r, ()>,
+    key: RequestKey,
+}
+
+mod sealed {
+    use super::Number;
+
+    /// What core knows.
+    pub trait Known {
+        /// By which it knows it.
+        fn known(&self) -> Number<'_>;
+    }
+}
+
+impl<R, L: ThreadLevel> sealed::Known for Request<'_, R, L> {
+    fn known(&self) -> Number<'_> {
+        Number { door: self.door().of_any_level(), key: self.key() }
+    }
+}
+
+impl<B: Buffers, L: ThreadLevel> sealed::Known for OwnedRequest<'_, B, L> {
+    fn known(&self) -> Number<'_> {
+        Number { door: self.door().of_any_level(), key: self.key() }
+    }
+}
+
+impl<B: Buffers, L: ThreadLevel> sealed::Known for Active<'_, B, L> {
+    fn known(&self) -> Number<'_> {
+        let (door, key, _) = self.operation();
+        Number { door: door.of_any_level(), key }
+    }
+}
