@@ -59,6 +59,20 @@ mod short {
     use super::{BasicType, Datatype, Layout, Number, Single};
     use crate::datatype::Ordered;
 
+    /// ```
+    /// use half::{bf16, f16};
+    /// use oxmpi::Op;
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let mut sum = [f16::ONE, f16::NEG_ONE];
+    /// world.allreduce_in_place(&mut sum, &Op::SUM)?;
+    /// assert_eq!(sum[0], f16::from_f64(world.size() as f64));
+    /// // The standard has no operations on these.
+    /// world.allreduce_in_place(&mut [bf16::ONE; 3], &Op::user_commutative(|a: bf16, b| a + b))
+    /// # }
+    /// ```
     // SAFETY: 16 bits, as the standard's type, and any bits are a number.
     unsafe impl Datatype for half::f16 {
         const LAYOUT: Layout = Layout::basic(BasicType::Real2);

@@ -9,19 +9,20 @@ use oxmpi_core::coll::{self, Functions, Side};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
 
-use super::{Collective, check_whole, checked_root};
+use super::{Collective, check_blocks, check_whole, checked_root, side};
 use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
 use crate::check::Check;
 use crate::communicator::Communicator;
 use crate::loan::{Loan, Withheld};
 use crate::owned_request::OwnedRequest;
-use crate::persistent::{Persistent, Two};
+use crate::persistent::{One, Persistent, Two};
 use crate::request::Request;
 use crate::scope::Scope;
 use crate::thread::ThreadLevel;
 
 struct Gather<'b> {
-    send: Loan<'b>,
+    /// `None` if it lies in `recv`: at the root the block there, elsewhere all of it.
+    send: Option<Loan<'b>>,
     recv: Loan<'b>,
     root: usize,
 }
@@ -34,15 +35,23 @@ impl<'b> Collective<'b> for Gather<'b> {
     }
 
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
-        let mut whole = Buffer::EMPTY;
-        if self.root == comm.rank() as usize {
-            check_whole(comm.size() as usize, ("recv", &self.recv), ("send", &self.send))?;
+        let root = checked_root(self.root)?;
+        if self.root != comm.rank() as usize {
+            let send = self.send.unwrap_or(self.recv);
             // SAFETY: the caller's promise.
-            whole = unsafe { self.recv.claim() };
+            let send = Side::Buffer(unsafe { send.claim() });
+            return coll::gather(process, comm, send, Buffer::EMPTY, root);
+        }
+        let ranks = comm.size() as usize;
+        match &self.send {
+            Some(send) => check_whole(ranks, ("recv", &self.recv), ("send", send))?,
+            None => check_blocks(ranks, "buf", &self.recv)?,
         }
         // SAFETY: the caller's promise.
-        let send = unsafe { self.send.claim() };
-        coll::gather(process, comm, Side::Buffer(send), whole, checked_root(self.root)?)
+        let send = unsafe { side(self.send) };
+        // SAFETY: the caller's promise.
+        let recv = unsafe { self.recv.claim() };
+        coll::gather(process, comm, send, recv, root)
     }
 }
 
@@ -68,7 +77,19 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         S: SendBuffer<Element = R::Element> + ?Sized,
         R: RecvBuffer + ?Sized,
     {
-        self.blocking(Gather { send: send.lend(), recv: recv.lend_mut(), root })
+        self.blocking(Gather { send: Some(send.lend()), recv: recv.lend_mut(), root })
+    }
+
+    /// What everybody has in `buf`, the root gets in the blocks of its own `buf`, where its own block lies already.
+    ///
+    /// # Errors
+    /// `Root` if `root` is not a rank; `Count` if the root's `buf` cannot be divided into as many blocks as there are
+    /// ranks.
+    pub fn gather_in_place<B>(&self, buf: &mut B, root: usize) -> Result<()>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        self.blocking(Gather { send: None, recv: buf.lend_mut(), root })
     }
 
     /// A persistent [gather](Communicator::gather).
@@ -85,7 +106,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         S: OwnedBuffer<Element = R::Element>,
         R: OwnedBuffer,
     {
-        self.on_two(send, recv, |send, recv| Gather { send, recv, root })
+        self.on_two(send, recv, |send, recv| Gather { send: Some(send), recv, root })
     }
 
     /// Begins a [gather](Communicator::gather) on buffers that the request keeps until then.
@@ -102,7 +123,29 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         S: OwnedBuffer<Element = R::Element>,
         R: OwnedBuffer,
     {
-        self.begin_on_two(send, recv, |send, recv| Gather { send, recv, root })
+        self.begin_on_two(send, recv, |send, recv| Gather { send: Some(send), recv, root })
+    }
+
+    /// A persistent [gather in place](Communicator::gather_in_place).
+    ///
+    /// # Errors
+    /// As [`Communicator::gather_in_place`] and [`Communicator::barrier_init`].
+    pub fn gather_in_place_init<B>(&self, buf: B, root: usize) -> Result<Persistent<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
+        self.on_one(buf, |buf| Gather { send: None, recv: buf, root })
+    }
+
+    /// Begins a [gather in place](Communicator::gather_in_place) on a buffer that the request keeps until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::gather_in_place`].
+    pub fn igather_in_place<B>(&self, buf: B, root: usize) -> Result<OwnedRequest<'env, One<B::Element>, L>>
+    where
+        B: OwnedBuffer,
+    {
+        self.begin_on_one(buf, |buf| Gather { send: None, recv: buf, root })
     }
 }
 
@@ -122,6 +165,22 @@ impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
         R: RecvBuffer + ?Sized,
     {
         let (result, recv) = Withheld::lent(recv);
-        self.collective(Gather { send: send.lend(), recv, root }, result)
+        self.collective(Gather { send: Some(send.lend()), recv, root }, result)
+    }
+
+    /// Begins a [gather in place](Communicator::gather_in_place).
+    ///
+    /// # Errors
+    /// As [`Communicator::gather_in_place`].
+    pub fn gather_in_place<B>(
+        &'scope self,
+        buf: &'scope mut B,
+        root: usize,
+    ) -> Result<Request<'scope, &'scope mut B::View, L>>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        let (result, buf) = Withheld::lent(buf);
+        self.collective(Gather { send: None, recv: buf, root }, result)
     }
 }

@@ -164,6 +164,7 @@ fn every_collective_on_one_buffer(world: &Communicator<'_>, count: usize) -> Res
     buf = piece(rank, ranks * count);
     world.alltoall_in_place(&mut buf)?;
     assert_eq!(buf[..count], piece(0, ranks * count)[rank * count..][..count]);
+    gather_and_scatter_in_place(world, count, root)?;
     let mut request = world.bcast_init(vec![0; count], 0)?;
     let mut barrier = world.barrier_init()?;
     for start in 0..4 {
@@ -174,6 +175,32 @@ fn every_collective_on_one_buffer(world: &Communicator<'_>, count: usize) -> Res
         assert_eq!(request.buf(), vec![start; count]);
         barrier = barrier.start()?.wait()?;
     }
+    Ok(())
+}
+
+fn gather_and_scatter_in_place(world: &Communicator<'_>, count: usize, root: usize) -> Result<()> {
+    let (rank, ranks) = (world.rank(), world.size());
+    let is_root = rank == root;
+    let own = |from: usize| if from == rank { piece(rank, count) } else { vec![-1; count] };
+    let begin = || if is_root { (0..ranks).flat_map(own).collect() } else { piece(rank, count) };
+    let gathered = if is_root { pieces(ranks, count) } else { piece(rank, count) };
+    let mut buf: Vec<i64> = begin();
+    world.gather_in_place(&mut buf, root)?;
+    assert_eq!(buf, gathered, "blocking");
+    buf = begin();
+    world.scope(|scope| scope.gather_in_place(&mut buf, root).map(drop))?;
+    assert_eq!(buf, gathered, "nonblocking");
+    assert_eq!(world.igather_in_place(begin(), root)?.wait()?.0, gathered, "nonblocking, owned");
+    assert_eq!(world.gather_in_place_init(begin(), root)?.start()?.wait()?.buf(), gathered, "persistent");
+    let empty = || if is_root { gathered.clone() } else { vec![-1; count] };
+    let mut part = empty();
+    world.scatter_in_place(&mut part, root)?;
+    assert_eq!(part, gathered, "blocking");
+    part = empty();
+    world.scope(|scope| scope.scatter_in_place(&mut part, root).map(drop))?;
+    assert_eq!(part, gathered, "nonblocking");
+    assert_eq!(world.iscatter_in_place(empty(), root)?.wait()?.0, gathered, "nonblocking, owned");
+    assert_eq!(world.scatter_in_place_init(empty(), root)?.start()?.wait()?.buf(), gathered, "persistent");
     Ok(())
 }
 
