@@ -21,7 +21,9 @@ use crate::thread::{Funneled, ThreadLevel};
 /// The methods of the communicator itself block. Nonblocking operations are begun in a
 /// [`scope`](Communicator::scope), persistent ones are made by the methods that end in `_init`. All
 /// collectives must be called by all ranks of the communicator, in the same order. Bad arguments are returned as
-/// errors; if a collective fails when it has begun, as when ranks disagree about its length, the job ends.
+/// errors. So is that ranks disagree, about which collective it is, its root, operation or length: to who reads what
+/// another one tells at once, to who only tells when he reads next; what has been received is undefined then, and the
+/// communicator can be used on.
 ///
 /// Dropping a communicator frees it; operations that are under way on it end first.
 #[derive(Debug)]
@@ -312,8 +314,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         let result = self.door.call(function, |process| {
             // SAFETY: the collective is complete when the call returns.
             let operation = unsafe { collective.bind(process, &self.comm) }?;
-            let result = process.blocking(&self.comm, &operation);
-            result.map_err(|error| self.door.give_up(function, error))
+            process.blocking(&self.comm, &operation)
         });
         self.door.checked(function, check, result)
     }

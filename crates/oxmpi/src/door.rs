@@ -73,13 +73,14 @@ impl<'env, L> Door<'env, L> {
 
     /// How an operation has ended; `collective` says which function began it if it is a collective.
     ///
-    /// A collective that fails when it has begun ends the job: its ranks disagree, and what some of them have
-    /// sent may still arrive in buffers of this one.
+    /// # Errors
+    /// That of the operation, which is over all the same: what has failed writes no more, since a run tells that it has
+    /// failed when its last message has come or has been withdrawn.
     pub fn outcome(self, completion: Completion, collective: Option<Function>) -> Result<Status> {
         match (completion.error, collective) {
             (None, _) => Ok(completion.status),
             (Some(error), None) => Err(self.place(error, Function::Wait)),
-            (Some(error), Some(function)) => self.give_up(function, error),
+            (Some(error), Some(function)) => Err(self.place(error, function)),
         }
     }
 

@@ -5,6 +5,7 @@
 mod blocks;
 mod collectives;
 mod data;
+mod disagreement;
 mod futures;
 mod job;
 mod leaving;
