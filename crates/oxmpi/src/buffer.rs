@@ -51,10 +51,10 @@ pub trait Buffer: sealed::Memory {
 }
 
 /// A buffer that can be sent.
-pub trait SendBuffer: sealed::Send {}
+pub trait SendBuffer: Buffer + sealed::Readable {}
 
 /// A buffer that can be received into.
-pub trait RecvBuffer: sealed::Recv {}
+pub trait RecvBuffer: Buffer + sealed::Writable {}
 
 /// A buffer that an operation keeps: `Vec<T>`, `Box<[T]>`, `[T; N]`, a single value, or a
 /// [`ViewVec`](crate::ViewVec).
@@ -71,7 +71,7 @@ pub(crate) mod sealed {
     pub trait Memory {}
 
     /// What can be read.
-    pub trait Send: Buffer {
+    pub trait Readable: Buffer {
         /// Lends it to be read.
         fn lend(&self) -> Loan<'_>;
 
@@ -80,7 +80,7 @@ pub(crate) mod sealed {
     }
 
     /// What can be written.
-    pub trait Recv: Buffer {
+    pub trait Writable: Buffer {
         /// What is given back.
         fn view_mut(&mut self) -> &mut Self::View;
 
@@ -116,7 +116,7 @@ macro_rules! slices {
         impl<T: Datatype $($generics)*> SendBuffer for $slice {}
         impl<T: Datatype $($generics)*> RecvBuffer for $slice {}
 
-        impl<T: Datatype $($generics)*> sealed::Send for $slice {
+        impl<T: Datatype $($generics)*> sealed::Readable for $slice {
             #[inline]
             fn lend(&self) -> Loan<'_> {
                 Loan::of(self.view())
@@ -128,7 +128,7 @@ macro_rules! slices {
             }
         }
 
-        impl<T: Datatype $($generics)*> sealed::Recv for $slice {
+        impl<T: Datatype $($generics)*> sealed::Writable for $slice {
             #[inline]
             fn view_mut(&mut self) -> &mut [T] {
                 self
@@ -159,7 +159,7 @@ impl<T: Single> Buffer for T {
 impl<T: Single> SendBuffer for T {}
 impl<T: Single> RecvBuffer for T {}
 
-impl<T: Single> sealed::Send for T {
+impl<T: Single> sealed::Readable for T {
     #[inline]
     fn lend(&self) -> Loan<'_> {
         Loan::of(std::slice::from_ref(self))
@@ -171,7 +171,7 @@ impl<T: Single> sealed::Send for T {
     }
 }
 
-impl<T: Single> sealed::Recv for T {
+impl<T: Single> sealed::Writable for T {
     #[inline]
     fn view_mut(&mut self) -> &mut T {
         self
@@ -192,7 +192,7 @@ impl<T: Datatype> Buffer for [MaybeUninit<T>] {
 
 impl<T: Datatype> RecvBuffer for [MaybeUninit<T>] {}
 
-impl<T: Datatype> sealed::Recv for [MaybeUninit<T>] {
+impl<T: Datatype> sealed::Writable for [MaybeUninit<T>] {
     #[inline]
     fn view_mut(&mut self) -> &mut Self {
         self

@@ -123,6 +123,22 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// `Rank` if `source` is not a rank; `Tag` if the tag is negative.
+    ///
+    /// ```
+    /// use oxmpi::{Shape, Source, ViewVec};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let (rank, size) = (world.rank(), world.size());
+    /// // Into the second column of a matrix of 3 rows.
+    /// let column = ViewVec::new(vec![0; 6], &Shape::indexed([1..2, 3..4, 5..6]))?;
+    /// let receive = world.irecv(column, Source::Any, 0)?;
+    /// drop(world.isend([1, 2, 3], (rank + 1) % size, 0)?);
+    /// assert_eq!(receive.wait()?.0, [0, 1, 0, 2, 0, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn irecv<B: OwnedBuffer>(
         &self,
         buf: B,

@@ -195,7 +195,7 @@ macro_rules! views {
 
         impl<T: Datatype> SendBuffer for $view<'_, T> {}
 
-        impl<T: Datatype> sealed::Send for $view<'_, T> {
+        impl<T: Datatype> sealed::Readable for $view<'_, T> {
             fn lend(&self) -> Loan<'_> {
                 self.0.lend::<T>()
             }
@@ -220,7 +220,7 @@ views! {
 
 impl<T: Datatype> RecvBuffer for ViewMut<'_, T> {}
 
-impl<T: Datatype> sealed::Recv for ViewMut<'_, T> {
+impl<T: Datatype> sealed::Writable for ViewMut<'_, T> {
     fn view_mut(&mut self) -> &mut Self {
         self
     }
