@@ -16,6 +16,8 @@ use crate::layout::{Field, Layout};
 /// they are:
 ///
 /// ```
+/// #![forbid(unsafe_code)]
+///
 /// use oxmpi::Datatype;
 ///
 /// #[derive(Clone, Copy, Debug, PartialEq, Datatype)]
