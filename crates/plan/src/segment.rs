@@ -59,12 +59,16 @@ impl Segments {
 
     /// Scratch memory for a segment at a time, as long as the segment is.
     pub(crate) fn operand(&self, builder: &mut Builder) -> Span {
-        if self.bytes * self.count == self.total {
-            builder.scratch(self.bytes)
-        } else {
-            // The last segment is shorter, and so must be its operand: one behind the other they are.
-            self.span(Buf::Scratch, builder.scratch(self.total).offset)
-        }
+        self.operand_for(builder, self.span(Buf::Scratch, 0))
+    }
+
+    /// The same for what `span` is of a segment, which may be shorter in the last one.
+    pub(crate) fn operand_for(&self, builder: &mut Builder, span: Span) -> Span {
+        let (_, last) = span.at(self.count - 1);
+        // Only what the end cuts off may differ, so each begins as much later as the last one is shorter.
+        let stride = span.bytes - last;
+        let memory = builder.scratch((self.count - 1) * stride + last);
+        Span { bytes: span.bytes, stride, ..memory }
     }
 
     /// As many times a segment is handled.
@@ -86,6 +90,13 @@ impl Segments {
     pub(crate) fn part(&self, buf: Buf, offset: u64, bytes: u64) -> Span {
         Span { buf, offset, bytes: self.bytes, stride: self.bytes, end: offset + bytes }
     }
+}
+
+/// Block `index` of `count` into which each segment of `span` is cut: whole units, the last ones shorter or empty.
+pub(crate) fn block(span: Span, unit: u32, index: u32, count: u32) -> Span {
+    let bytes = span.bytes.div_ceil(count.into()).next_multiple_of(grain_bytes(unit));
+    let begin = (u64::from(index) * bytes).min(span.bytes);
+    span.part(begin, bytes.min(span.bytes - begin))
 }
 
 /// The least length that cuts neither a unit nor, where units fit them, a cache line.
@@ -237,6 +248,25 @@ mod tests {
             assert_eq!(covered, total, "{segments:?}");
             assert_eq!(segments.bytes % u64::from(unit), 0, "{segments:?}");
             assert!(segments.bytes <= target.max(grain_bytes(unit)) + grain_bytes(unit), "{segments:?}");
+        }
+    }
+
+    #[test]
+    fn operands_are_as_long_as_segments_and_hardly_longer_together() {
+        for (total, target) in [(0, 64), (1000, 64), (100_003, 4096), (1 << 20, 1 << 18), (77, 100)] {
+            let segments = Segments::cut(total, 1, target);
+            for index in 0..5 {
+                let span = block(segments.span(Buf::Recv, 7), 1, index, 5);
+                let mut builder = Builder::new();
+                let operand = segments.operand_for(&mut builder, span);
+                for segment in 0..segments.count {
+                    assert_eq!(operand.at(segment).1, span.at(segment).1, "{segments:?}");
+                }
+                let scratch = builder.finish().scratch_bytes;
+                assert!(
+                    scratch <= span.bytes + segments.count * (span.bytes - span.at(segments.count - 1).1)
+                );
+            }
         }
     }
 }

@@ -44,6 +44,11 @@ impl Schedule {
     }
 }
 
+/// Of a block of a [`Schedule`] of so many rounds: which of its turn it is, and how many turns after that it is sent.
+pub(crate) fn block_of(number: i64, rounds: u32) -> (u32, u32) {
+    (number.rem_euclid(rounds.into()) as u32, u32::from(number < 0))
+}
+
 /// The block that a place other than the root receives in each round.
 fn received(place: u32, skips: &[u32]) -> Vec<i64> {
     let rounds = skips.len() - 1;

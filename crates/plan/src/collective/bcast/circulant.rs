@@ -3,71 +3,75 @@
 //!
 //! `n - 1 + ceil(log2 p)` rounds, the least possible, for any number of ranks: a long vector is sent once and received
 //! once by each rank, with logarithmic latency. Which block goes where is found without a word, see
-//! `peers/circulant.rs`. For ranks of several nodes; on one node lines do better.
+//! `peers/circulant.rs`. As many blocks as there are skips make a segment, whose rounds are a turn of the loop: what is
+//! new in a turn comes in it, and what has been missed comes in the next one. For ranks of several nodes; on one node
+//! lines do better.
 
-use crate::build::Builder;
+use crate::build::{Builder, Origin, Seat};
 use crate::peers::circulant::{self, Schedule};
 use crate::peers::ring;
 use crate::prices::Prices;
-use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
+use crate::segment::{Segments, block};
+use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
 pub(super) const ALGORITHM: Algorithm =
     Algorithm { name: "circulant", admits: |shape| !shape.shares_memory(), cost: Some(cost), plan };
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
-    let skips = circulant::skips(shape.ranks);
-    let rounds = skips.len() - 1;
-    let block = (shape.bytes / blocks(shape)) as f64;
-    let fill: Cost = skips[..rounds].iter().map(|&skip| prices.shift(skip, block)).sum();
-    // Ranks are not in step, and what is early stands in the way of others at ports.
-    let in_the_way = Cost::port(CROWD * rounds as f64 * fill.port_ns);
-    fill + ((blocks(shape) - 1) as f64 / rounds as f64) * (fill + in_the_way)
+    part_cost(segments(shape), shape.ranks, prices, Cost::NONE)
 }
 
-/// How many blocks the vector is cut into: so that filling the pipeline takes as long as what the rounds cost beside
-/// their bytes.
-fn blocks(shape: &Shape) -> u64 {
+/// What [`part`] costs, with `more` to do for each block.
+pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>, more: Cost) -> Cost {
+    let skips = circulant::skips(places);
+    let (rounds, vector) = (skips.len() as f64 - 1.0, segments.total() as f64);
+    let bytes = vector / (segments.rounds() * rounds);
+    let turn: Cost = skips[..skips.len() - 1].iter().map(|&skip| prices.shift(skip, bytes) + more).sum();
+    // Ranks are not in step, and what is early stands in the way of others at ports.
+    let in_the_way = Cost::port(CROWD * rounds * turn.port_ns);
+    turn + (segments.rounds() - 1.0 / rounds) * (turn + in_the_way)
+}
+
+/// The vector cut into turns: so many that filling the pipeline takes as long as what the rounds cost beside their
+/// bytes.
+pub(crate) fn segments(shape: &Shape) -> Segments {
     let rounds = u64::from(shape.ranks.next_power_of_two().ilog2());
-    (shape.bytes * (rounds - 1) / ROUND_BYTES).isqrt().clamp(1, MOST_BLOCKS)
+    let turns = (shape.bytes / (rounds * ROUND_BYTES)).isqrt().max(1);
+    Segments::cut(shape.bytes, shape.unit, shape.bytes.div_ceil(turns))
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
-    let (root, ranks, blocks) = (shape.root.rank(), shape.ranks, blocks(shape));
-    let schedule = Schedule::new(ring::before(rank, root, ranks), ranks);
-    let rounds = schedule.sends.len() as u64;
-    let span = |block: u64| {
-        let begin = |block| shape.bytes * block / blocks;
-        Span::fixed(Buf::Recv, begin(block), begin(block + 1) - begin(block))
-    };
-    // Rounds are counted so that the last block is the first one of the last turn: in that, all are the last one.
-    let skipped = (rounds - (blocks - 1) % rounds) % rounds;
-    let mut builder = Builder::new();
-    let mut arrived = vec![None; blocks as usize];
-    for number in skipped..skipped + blocks - 1 + rounds {
-        let (turn, round) = ((number / rounds * rounds) as i64, (number % rounds) as usize);
-        let real =
-            |block: i64| u64::try_from(turn + block - skipped as i64).ok().map(|it| it.min(blocks - 1));
-        let mut came = None;
-        if let Some((block, from)) = schedule.receives[round]
-            && let Some(block) = real(block)
-        {
-            came = Some((block, builder.receive(ring::after(root, from, ranks), span(block), &[])));
-        }
-        if let Some((block, to)) = schedule.sends[round]
-            && let Some(block) = real(block)
-        {
-            builder.send(
-                ring::after(root, to, ranks),
-                span(block),
-                arrived[block as usize].take().as_slice(),
-            );
-        }
-        if let Some((block, step)) = came {
-            arrived[block as usize] = Some(step);
-        }
+    let (root, ranks, segments) = (shape.root.rank(), shape.ranks, segments(shape));
+    let mut builder = Builder::segmented(segments.count);
+    let rank_of = |place| ring::after(root, place, ranks);
+    let seat = Seat { rank_of: &rank_of, send: Origin::RECV, recv: Origin::RECV };
+    builder.splice(part(segments, shape.unit, ring::before(rank, root, ranks), ranks), &seat, &[]);
+    builder.finish()
+}
+
+/// What is done at `place` of `places`, of which the first has the vector. A segment is there [`DELAY`] behind the
+/// front.
+pub(crate) fn part(segments: Segments, unit: u32, place: u32, places: u32) -> Plan {
+    let schedule = Schedule::new(place, places);
+    let rounds = schedule.sends.len() as u32;
+    let vector = segments.span(Buf::Recv, 0);
+    let mut builder = Builder::segmented(segments.count);
+    let mut arrived = vec![None; rounds as usize];
+    for &(number, from) in schedule.receives.iter().flatten() {
+        let (index, turns) = circulant::block_of(number, rounds);
+        builder.delay(turns);
+        arrived[index as usize] = Some(builder.receive(from, block(vector, unit, index, rounds), &[]));
+    }
+    for &(number, to) in schedule.sends.iter().flatten() {
+        let (index, turns) = circulant::block_of(number, rounds);
+        builder.delay(turns);
+        builder.send(to, block(vector, unit, index, rounds), arrived[index as usize].as_slice());
     }
     builder.finish()
 }
+
+/// How far behind the front a segment has come.
+pub(crate) const DELAY: u32 = 1;
 
 /// As many bytes between nodes take as long as a message that has none.
 const ROUND_BYTES: u64 = 24 << 10;
@@ -75,32 +79,31 @@ const ROUND_BYTES: u64 = 24 << 10;
 /// How much longer a port is occupied for each skip, found by walks.
 const CROWD: f64 = 0.2;
 
-/// The most blocks: plans grow with them.
-const MOST_BLOCKS: u64 = 128;
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Action, Collective, Nodes};
 
     #[test]
-    fn each_rank_receives_each_block_once_in_as_few_rounds_as_can_be() {
+    fn each_rank_receives_each_byte_once_in_one_round_more_than_the_fewest_at_most() {
         for ranks in 2..=64u32 {
             for bytes in [1, 1 << 20, 1 << 24] {
                 let shape = Shape { nodes: Nodes::APART, ..Shape::of(Collective::Bcast, ranks, bytes) };
-                let rounds = blocks(&shape) - 1 + u64::from(ranks.next_power_of_two().ilog2());
+                let (turns, skips) = (segments(&shape).count, ranks.next_power_of_two().ilog2() as usize);
                 for rank in 0..ranks {
                     let plan = plan(&shape, rank, false);
-                    let received = |step: &crate::Step| match step.action {
-                        Action::Receive { into, .. } => Some(into.bytes),
-                        _ => None,
+                    assert!(plan.iterations() <= turns + u64::from(DELAY));
+                    let received = |turn| {
+                        plan.steps.iter().filter_map(move |step| match step.action {
+                            Action::Receive { into, .. } => Some(into.at(turn).1),
+                            _ => None,
+                        })
                     };
-                    let received: Vec<u64> = plan.steps.iter().filter_map(received).collect();
-                    let sent = (plan.steps.len() - received.len()) as u64;
-                    assert!(sent <= rounds, "{sent} sent in {rounds} rounds");
-                    let expected = if rank == 0 { 0 } else { bytes };
-                    assert_eq!(received.iter().sum::<u64>(), expected, "{ranks} ranks");
-                    assert!(received.len() as u64 == if rank == 0 { 0 } else { blocks(&shape) });
+                    let of_turn = received(0).count();
+                    assert_eq!(of_turn, if rank == 0 { 0 } else { skips });
+                    assert!(plan.steps.len() - of_turn <= skips, "a message a round");
+                    let all: u64 = (0..turns).flat_map(received).sum();
+                    assert_eq!(all, if rank == 0 { 0 } else { bytes }, "{ranks} ranks");
                 }
             }
         }

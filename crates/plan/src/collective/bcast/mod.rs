@@ -4,7 +4,7 @@
 
 pub(super) mod between;
 mod binomial;
-mod circulant;
+pub(crate) mod circulant;
 pub(crate) mod knomial;
 mod lanes;
 pub(crate) mod node_flat;
