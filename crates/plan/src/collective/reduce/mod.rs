@@ -5,6 +5,7 @@
 
 pub(super) mod between;
 mod binomial;
+mod circulant;
 pub(crate) mod knomial;
 pub(crate) mod node_flat;
 mod node_sliced;
@@ -32,6 +33,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &node_tree::ALGORITHM,
         &binomial::ALGORITHM,
         &knomial::ALGORITHM,
+        &circulant::ALGORITHM,
         &two_level::ALGORITHM,
     ],
     between: between::ALGORITHMS,
