@@ -4,6 +4,8 @@
 //! algorithm that cannot keep within it is not admissible. Long segments cost fewer hand-overs: within the
 //! budget, measured at 2 to 8 ranks on two cores, 64 to 256 KiB are better than anything shorter.
 
+use std::ops::Range;
+
 use crate::build::Builder;
 use crate::{Buf, Peer, Shape, Span};
 
@@ -94,9 +96,14 @@ impl Segments {
 
 /// Block `index` of `count` into which each segment of `span` is cut: whole units, the last ones shorter or empty.
 pub(crate) fn block(span: Span, unit: u32, index: u32, count: u32) -> Span {
+    blocks(span, unit, index..index + 1, count)
+}
+
+/// Some that follow each other.
+pub(crate) fn blocks(span: Span, unit: u32, indices: Range<u32>, count: u32) -> Span {
     let bytes = span.bytes.div_ceil(count.into()).next_multiple_of(grain_bytes(unit));
-    let begin = (u64::from(index) * bytes).min(span.bytes);
-    span.part(begin, bytes.min(span.bytes - begin))
+    let [begin, end] = [indices.start, indices.end].map(|index| (u64::from(index) * bytes).min(span.bytes));
+    span.part(begin, end - begin)
 }
 
 /// The least length that cuts neither a unit nor, where units fit them, a cache line.

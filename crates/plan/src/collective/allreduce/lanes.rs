@@ -7,7 +7,8 @@
 //! the messages are.
 
 use crate::build::{Builder, Origin, Seat};
-use crate::collective::allreduce::{node_sliced, rabenseifner};
+use crate::collective::allreduce::{circulant, node_sliced, rabenseifner};
+use crate::peers::dissemination;
 use crate::prices::Prices;
 use crate::{Algorithm, Buf, Cost, Nodes, Plan, Shape};
 
@@ -26,8 +27,18 @@ fn on_node(shape: &Shape) -> Option<Shape> {
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let node = on_node(shape).expect("admitted");
     let slices = node_sliced::slices(&node).expect("admitted");
-    let lane = rabenseifner::part_cost(slices.slice_bytes, shape.ranks / node.ranks, node.ranks, prices);
+    let (ranks, nodes) = (node.ranks, shape.ranks / node.ranks);
+    let lane = if is_circulant(shape, nodes) {
+        circulant::part_cost(slices.slice_bytes, nodes, (ranks, ranks), prices)
+    } else {
+        rabenseifner::part_cost(slices.slice_bytes, nodes, ranks, prices)
+    };
     node_sliced::cost(&node, &prices.of_node(node.ranks)) + slices.segments as f64 * lane
+}
+
+/// Whether nodes exchange slices on a circulant graph: halving and doubling would fold some of them first.
+fn is_circulant(shape: &Shape, nodes: u32) -> bool {
+    shape.commutative && !nodes.is_power_of_two()
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
@@ -42,9 +53,15 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     let mut exchange = Builder::segmented(slices.segments);
     exchange.delay(1);
     let result = slices.of(Buf::Recv, place);
-    let operand = slices.scratch(&mut exchange, place);
-    let part = rabenseifner::Part { own: result, result, operand, unit: shape.unit, in_place: true };
-    part.append(&mut exchange, own_node, nodes);
+    if is_circulant(shape, nodes) {
+        let radix = dissemination::radix(nodes, ranks);
+        let part = circulant::Part { vector: result, segments: slices.whole(), unit: shape.unit, radix };
+        part.append(&mut exchange, own_node, nodes);
+    } else {
+        let operand = slices.scratch(&mut exchange, place);
+        let part = rabenseifner::Part { own: result, result, operand, unit: shape.unit, in_place: true };
+        part.append(&mut exchange, own_node, nodes);
+    }
     let open = builder.splice(exchange.finish(), &lane, &[]);
     let arrived = builder.receives(&open);
     builder.splice(node_sliced::pass_on(&node, &slices, place), &fellows, &arrived);

@@ -6,6 +6,7 @@
 //! MPI-5.0: Collective Communication, All-Reduce.
 
 pub(super) mod between;
+mod circulant;
 mod lanes;
 mod node_flat;
 mod node_sliced;
@@ -39,6 +40,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &recursive_multiplying::ALGORITHM,
         &ring::ALGORITHM,
         &rabenseifner::ALGORITHM,
+        &circulant::ALGORITHM,
         &two_level::ALGORITHM,
         &lanes::ALGORITHM,
     ],
