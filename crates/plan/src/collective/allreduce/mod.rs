@@ -16,6 +16,7 @@ mod recursive_doubling;
 mod recursive_multiplying;
 mod ring;
 mod two_level;
+mod two_level_sliced;
 
 use oxmpi_base::Function;
 
@@ -42,6 +43,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &rabenseifner::ALGORITHM,
         &circulant::ALGORITHM,
         &two_level::ALGORITHM,
+        &two_level_sliced::ALGORITHM,
         &lanes::ALGORITHM,
     ],
     between: between::ALGORITHMS,

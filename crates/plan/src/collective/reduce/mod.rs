@@ -5,12 +5,13 @@
 
 pub(super) mod between;
 mod binomial;
-mod circulant;
+pub(crate) mod circulant;
 pub(crate) mod knomial;
 pub(crate) mod node_flat;
-mod node_sliced;
+pub(crate) mod node_sliced;
 pub(crate) mod node_tree;
 pub(crate) mod two_level;
+pub(crate) mod two_level_sliced;
 
 use oxmpi_base::Function;
 
@@ -35,6 +36,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &knomial::ALGORITHM,
         &circulant::ALGORITHM,
         &two_level::ALGORITHM,
+        &two_level_sliced::ALGORITHM,
     ],
     between: between::ALGORITHMS,
 };

@@ -24,21 +24,29 @@ fn admits(shape: &Shape) -> bool {
 }
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
-    let slices = slices(shape).expect("admitted");
+    part_cost(&slices(shape).expect("admitted"), shape.ranks, prices)
+}
+
+/// What [`part`] costs.
+pub(crate) fn part_cost(slices: &Slices, ranks: u32, prices: &Prices<'_>) -> Cost {
     let slice = slices.mean_bytes();
-    let results = prices.post(slice) + f64::from(shape.ranks - 1) * prices.of_workers(1).pull(slice);
+    let results = prices.post(slice) + f64::from(ranks - 1) * prices.of_workers(1).pull(slice);
     prices.hop_among_all() + prices.hop() + slices.combine_cost(prices) + slices.segments as f64 * results
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
-    let slices = slices(shape).expect("admitted");
+    part(&slices(shape).expect("admitted"), shape, rank)
+}
+
+/// The same of a vector that is cut into these slices. The root has a result [`DELAY`] behind the front.
+pub(crate) fn part(slices: &Slices, shape: &Shape, rank: u32) -> Plan {
     let mut builder = Builder::segmented(slices.segments);
     let is_root = rank == shape.root.rank();
     let result = if is_root { slices.of(Buf::Recv, rank) } else { slices.scratch(&mut builder, rank) };
     slices.declare_and_combine(&mut builder, rank, result);
     let results = builder.line(slices.slice_bytes, slices.depth.min(3));
     if is_root {
-        builder.delay(2);
+        builder.delay(DELAY);
         for peer in shape.others(rank) {
             builder.pull(peer, results, 0, slices.of(Buf::Recv, peer));
         }
@@ -47,3 +55,6 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     }
     builder.finish()
 }
+
+/// How far behind the front the root has a result.
+pub(crate) const DELAY: u32 = 2;
