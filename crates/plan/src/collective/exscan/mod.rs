@@ -8,6 +8,7 @@ pub(crate) mod doubling;
 mod node_chain;
 mod node_flat;
 mod two_level;
+mod two_level_chain;
 
 use oxmpi_base::Function;
 
@@ -24,6 +25,12 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
     recv: Side::one(Whose::Everybody),
     combines: Combines::BeforeOwn,
     has_one_buffer: false,
-    within: &[&node_flat::ALGORITHM, &node_chain::ALGORITHM, &doubling::ALGORITHM, &two_level::ALGORITHM],
+    within: &[
+        &node_flat::ALGORITHM,
+        &node_chain::ALGORITHM,
+        &doubling::ALGORITHM,
+        &two_level::ALGORITHM,
+        &two_level_chain::ALGORITHM,
+    ],
     between: &[],
 };
