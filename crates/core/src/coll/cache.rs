@@ -1,9 +1,11 @@
 //! The plans of a process's communicators, so that a collective called again is not compiled again.
 //!
 //! A few places per communicator, each for any case: a case goes to the place that its hash names, and drives
-//! out what was there. Looking up costs a short hash and a comparison of some 40 bytes.
+//! out what was there. Looking up costs a short hash and a comparison of some 40 bytes, giving back the comparison of
+//! an address.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use oxmpi_base::Function;
@@ -33,6 +35,32 @@ struct Entry {
     case: Case,
     /// `None` while it is lent.
     plan: Option<Arc<Program>>,
+    /// The address of the plan that was lent last.
+    lent: usize,
+}
+
+/// A plan for one run.
+#[derive(Debug)]
+pub(crate) struct Lent {
+    plan: Arc<Program>,
+    /// Where it is to be given back to; [`PLACES`] if it is shared.
+    place: usize,
+}
+
+impl Lent {
+    /// A plan that nobody wants back.
+    pub(super) fn shared(plan: Arc<Program>) -> Self {
+        Self { plan, place: PLACES }
+    }
+}
+
+impl Deref for Lent {
+    type Target = Arc<Program>;
+
+    #[inline]
+    fn deref(&self) -> &Arc<Program> {
+        &self.plan
+    }
 }
 
 #[derive(Debug)]
@@ -63,21 +91,28 @@ impl PlanCache {
 
     /// This rank's plan for a case, to be given back: that costs less than sharing it.
     #[inline]
-    pub(crate) fn lend(&mut self, comm: &Communicator, case: &Case) -> Arc<Program> {
-        let place = &mut self.places_of(comm.channel)[place_of(case)];
-        match place {
-            Some(Entry { case: cached, plan: plan @ Some(_) }) if *cached == *case => {
-                plan.take().expect("just seen")
-            }
-            _ => {
-                *place = Some(Entry { case: *case, plan: None });
-                Arc::new(self.compile(comm, case, case.call(comm.rank())))
-            }
+    pub(crate) fn lend(&mut self, comm: &Communicator, case: &Case) -> Lent {
+        let place = place_of(case);
+        let entry = &mut self.places_of(comm.channel)[place];
+        if let Some(Entry { case: cached, plan: plan @ Some(_), lent }) = entry
+            && *cached == *case
+            && let Some(plan) = plan.take()
+        {
+            *lent = Arc::as_ptr(&plan).addr();
+            return Lent { plan, place };
         }
+        self.lend_new(comm, case)
+    }
+
+    #[cold]
+    fn lend_new(&mut self, comm: &Communicator, case: &Case) -> Lent {
+        let plan = Arc::new(self.compile(comm, case, case.call(comm.rank())));
+        let (place, lent) = (place_of(case), Arc::as_ptr(&plan).addr());
+        self.places_of(comm.channel)[place] = Some(Entry { case: *case, plan: None, lent });
+        Lent { plan, place }
     }
 
     /// This rank's plan for a case, of ranks that make `call`.
-    #[cold]
     pub(super) fn compile(&mut self, comm: &Communicator, case: &Case, call: Call) -> Program {
         let Case { shape, in_place } = case;
         let algorithm = select(shape, self.machines.of_cores(comm.cores));
@@ -85,20 +120,21 @@ impl PlanCache {
         if shape.is_alone() { program } else { program.by(algorithm.name()) }
     }
 
-    /// Takes back a plan that was lent for a case.
+    /// Takes back a plan that was lent, unless another one has taken its place meanwhile.
     #[inline]
-    pub(crate) fn give_back(&mut self, channel: ChannelKey, case: &Case, plan: Arc<Program>) {
-        if let Some(entry) = &mut self.places_of(channel)[place_of(case)]
-            && entry.case == *case
+    pub(crate) fn give_back(&mut self, channel: ChannelKey, lent: Lent) {
+        if let Some(Some(entry)) = self.places_of(channel).get_mut(lent.place)
+            && entry.lent == Arc::as_ptr(&lent.plan).addr()
         {
-            entry.plan = Some(plan);
+            entry.plan = Some(lent.plan);
         }
     }
 
     /// This rank's plan for a case, shared.
     pub(crate) fn share(&mut self, comm: &Communicator, case: &Case) -> Arc<Program> {
-        let plan = self.lend(comm, case);
-        self.give_back(comm.channel, case, Arc::clone(&plan));
+        let lent = self.lend(comm, case);
+        let plan = Arc::clone(&lent);
+        self.give_back(comm.channel, lent);
         plan
     }
 

@@ -12,6 +12,7 @@ use oxmpi_base::{Result, Status};
 use oxmpi_engine::machine::Posts;
 use oxmpi_engine::{Absent, Event, Lifetime, Outcome, PeerId, Program, Run, RunKey};
 
+use super::cache::Lent;
 use super::irregular::Irregular;
 use super::operation::Operation;
 use super::wish::Wish;
@@ -75,7 +76,7 @@ impl Process {
                 }
             }
         };
-        state.give_plan_back(comm, operation, plan);
+        state.plans.give_back(comm.channel, plan);
         self.leave_to_thread(state, [key]);
         Ok(key)
     }
@@ -110,7 +111,7 @@ struct OnTheStack<'a> {
     operation: &'a Operation,
     run: &'a mut Run,
     /// Until the run is complete.
-    plan: Option<Arc<Program>>,
+    plan: Option<Lent>,
     /// The run, once the engine keeps it.
     kept: Option<RunKey>,
 }
@@ -125,7 +126,7 @@ impl OnTheStack<'_> {
         let outcome = state.engine.outcome(kept);
         state.engine.forget(kept);
         if let Some(plan) = self.plan.take() {
-            state.give_plan_back(self.comm, self.operation, plan);
+            state.plans.give_back(self.comm.channel, plan);
         }
         Some(outcome)
     }
@@ -149,7 +150,7 @@ impl Awaited for OnTheStack<'_> {
             outcome => outcome.map(drop),
         };
         if let Some(plan) = self.plan.take() {
-            state.give_plan_back(self.comm, self.operation, plan);
+            state.plans.give_back(self.comm.channel, plan);
         }
         state.engine.release(binding);
         Some(outcome)
@@ -198,17 +199,10 @@ impl Awaited for OnTheStack<'_> {
 
 impl State {
     #[inline]
-    fn lend_plan(&mut self, comm: &Communicator, operation: &Operation) -> Arc<Program> {
+    fn lend_plan(&mut self, comm: &Communicator, operation: &Operation) -> Lent {
         match &operation.irregular {
-            Some(irregular) => self.plan_of(comm, irregular),
+            Some(irregular) => Lent::shared(self.plan_of(comm, irregular)),
             None => self.plans.lend(comm, &operation.case),
-        }
-    }
-
-    #[inline]
-    fn give_plan_back(&mut self, comm: &Communicator, operation: &Operation, plan: Arc<Program>) {
-        if operation.irregular.is_none() {
-            self.plans.give_back(comm.channel, &operation.case, plan);
         }
     }
 

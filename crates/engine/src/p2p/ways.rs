@@ -1,11 +1,12 @@
 //! Which way long messages from a peer take whose memory can be read: found out by trying both, again and again.
 //!
 //! What wins differs from machine to machine by factors of five both ways, with how far the cores are from each other,
-//! what a system call and a look at a page cost, with the length, and with what the program does: in a ping-pong the ring
-//! may win, because all is in the caches, and lose by a factor of two as soon as the program sends windows of messages.
-//! To copy something within this process tells little about it. So of each length the first messages go directly, the
-//! next ones through the ring, and the others as the fastest of these did: as it is seen where they arrive, from the
-//! asking to the end. From then on some of those that go the better way are timed, too, and the other way is tried
+//! what a system call and a look at a page cost, with the length, and with what the program does: in a ping-pong the
+//! ring may win, because all is in the caches, and lose by a factor of two as soon as the program sends windows of
+//! messages. To copy something within this process tells little about it. So of each length the first messages go
+//! directly, the next ones through the ring, and the others as the fastest of these did: as it is seen where they
+//! arrive, from the asking to the end. From then on some of those that go the better way are timed, too, and the other
+//! way is tried
 //! - as soon as the better one has become much slower than it was: the program does something else, or the machine is
 //!   busy;
 //! - else the later, the slower it was: so that trying costs a small part of the time.
@@ -80,7 +81,7 @@ const LENGTHS: usize = 13;
 const SHORTEST_BITS: u32 = 14;
 /// How many messages try a way.
 const TRIES: u32 = 6;
-/// The other way is tried after so many messages at least, and at most; and in between so that one in [`SHARE`] is lost.
+/// The other way is tried after so many messages at least, and at most; in between so that one in [`SHARE`] is lost.
 const LEAST_SETTLED: u32 = 64;
 const MOST_SETTLED: u32 = 4096;
 const SHARE: f64 = 50.0;
