@@ -44,15 +44,24 @@ impl P2p {
     /// Deals with what has arrived from one peer; whether there was anything.
     #[inline]
     pub fn poll_from(&mut self, peer: PeerId) -> bool {
-        self.peers[peer].has_arrival() && self.take_in(peer)
+        self.peers[peer].has_arrival() && self.take_in(peer, None)
     }
 
-    fn take_in(&mut self, from: PeerId) -> bool {
+    /// As [`P2p::poll_from`], of a caller who waits for one operation: once that is over, what lies behind it and
+    /// nobody has asked for stays in the ring. Most often it is asked for next, and is copied once then.
+    #[inline]
+    pub(super) fn poll_from_for(&mut self, peer: PeerId, awaited: OpKey) -> bool {
+        // Who sleeps counts on those who are awake.
+        let awaited = Some(awaited).filter(|_| self.sleepers.is_empty());
+        self.peers[peer].has_arrival() && self.take_in(peer, awaited)
+    }
+
+    fn take_in(&mut self, from: PeerId, awaited: Option<OpKey>) -> bool {
         let mut taken = 0;
         loop {
-            let (filled, head) = self.fill_receives(from, AT_ONCE - taken);
+            let (filled, head) = self.fill_receives(from, AT_ONCE - taken, awaited);
             taken += filled;
-            if head == Head::Nothing {
+            if head == Head::Nothing || taken > 0 && awaited.is_some_and(|awaited| self.is_done(awaited)) {
                 break;
             }
             self.take_in_head(from, head);
@@ -63,8 +72,8 @@ impl P2p {
     }
 
     /// Puts messages that are here, whole, into receives that wait for them, `most` at most: how many, and what is
-    /// behind them.
-    fn fill_receives(&mut self, from: PeerId, most: usize) -> (usize, Head) {
+    /// behind them. If the last of the receives is the one that is awaited, it does not look there.
+    fn fill_receives(&mut self, from: PeerId, most: usize, awaited: Option<OpKey>) -> (usize, Head) {
         let Self { peers, contexts, ops, board, sleepers, .. } = self;
         let (mut filled, mut head) = (0, Head::Nothing);
         let Some(receiver) = &mut peers[from].receiver else { return (filled, head) };
@@ -76,7 +85,8 @@ impl P2p {
                 head = Head::Other;
                 break;
             }
-            let Some(receive) = contexts.at(header.context).take_posted(header) else {
+            let here = contexts.at(header.context);
+            let Some(receive) = here.take_posted(header) else {
                 head = Head::Unexpected;
                 break;
             };
@@ -94,6 +104,9 @@ impl P2p {
             board.strike(op.entry);
             if op.detached {
                 ops.discard(receive);
+            }
+            if awaited == Some(receive) && here.has_no_posted() {
+                break;
             }
         }
         if filled > 0 {

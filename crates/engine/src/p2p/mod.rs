@@ -316,9 +316,9 @@ impl P2p {
     #[inline(never)]
     pub fn look_for(&mut self, key: OpKey) -> bool {
         match self.awaits(key) {
-            Some(from) if self.busy_outboxes.is_empty() => self.take_in_from(from),
-            _ => self.poll(),
-        };
+            Some(from) if self.busy_outboxes.is_empty() => self.take_in_for(from, key),
+            _ => drop(self.poll()),
+        }
         self.is_done(key)
     }
 

@@ -8,7 +8,7 @@ use oxmpi_base::Result;
 use oxmpi_shm::ring::{Receiver, park};
 use oxmpi_shm::{Announcement, RingPlace};
 
-use super::P2p;
+use super::{OpKey, P2p};
 use crate::jobs::Whereabouts;
 use crate::peers::{Link, PeerId};
 
@@ -18,8 +18,18 @@ const FEW_RINGS: usize = 4;
 impl P2p {
     /// Takes in what a peer has told; whether there was anything.
     pub(crate) fn take_in_from(&mut self, from: PeerId) -> bool {
+        self.take_in_by(from, |p2p| p2p.poll_from(from))
+    }
+
+    /// The same as far as an operation waits for it.
+    pub(super) fn take_in_for(&mut self, from: PeerId, awaited: OpKey) {
+        self.take_in_by(from, |p2p| p2p.poll_from_for(from, awaited));
+    }
+
+    #[inline]
+    fn take_in_by(&mut self, from: PeerId, poll: impl FnOnce(&mut Self) -> bool) -> bool {
         let is_called = self.is_called() && self.answer_door();
-        let has_told = self.peers.known(from).is_some() && self.poll_from(from);
+        let has_told = self.peers.known(from).is_some() && poll(self);
         let has_finished = self.has_finished();
         if has_finished {
             self.follow_rings();

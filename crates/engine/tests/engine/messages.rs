@@ -261,3 +261,26 @@ fn receiving_at_once_takes_only_what_no_earlier_receive_waits_for() {
     world.finish(1, received);
     assert_eq!(waiting.get(), contents(0, 3, 8));
 }
+
+/// What comes behind the message that is waited for need not be copied twice.
+#[test]
+fn what_nobody_asks_for_stays_in_the_ring_while_another_message_is_awaited() {
+    let mut world = World::new(2, 1);
+    let into = [(); 3].map(|()| Store::new(8, Lie::Dense));
+    let mut receives: Vec<_> = into[..2].iter().map(|into| world.receive(1, Some(0), None, into)).collect();
+    for number in 0..4 {
+        let from = Store::of(&contents(0, number, 8), Lie::Dense);
+        assert!(world.send(0, 1, 0, &from, Mode::Standard).is_none());
+    }
+    let Received::Pending(second) = receives[1] else { panic!("nothing has come before") };
+    let kept = world.engines[1].p2p.kept();
+    assert!(world.engines[1].p2p.look_for(second), "both are filled");
+    receives.push(world.receive(1, Some(0), None, &into[2]));
+    assert_eq!(world.engines[1].p2p.kept(), kept, "the others have stayed where they were");
+    for (number, (received, into)) in receives.into_iter().zip(&into).enumerate() {
+        assert!(world.finish(1, received).error.is_none());
+        assert_eq!(into.get(), contents(0, number, 8));
+    }
+    world.settle();
+    assert_ne!(world.engines[1].p2p.kept(), kept, "who waits for nothing takes in everything");
+}
