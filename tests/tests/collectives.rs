@@ -3,6 +3,7 @@
 use oxmpi_tests::{Program, programs};
 
 programs! {
+    collective_again on 1 2 3 4 7;
     collective_alive;
     collective_aliased;
     collective_allgather;

@@ -8,6 +8,7 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_core::Communicator;
 use oxmpi_datatype::Buffer;
 
+use crate::again::{Argument, Noted};
 use crate::argument::{IntegerArray, Integers, Unmeasured, UnmeasuredIntegers};
 use crate::buffer::{Message, Names, OPERAND_BLOCKS, Operands, RESULT_OF_BLOCKS, TypedOperands};
 use crate::generated::constants::MPI_IN_PLACE;
@@ -61,6 +62,20 @@ pub enum Datatypes {
     Each(Unmeasured<MPI_Datatype>),
     /// All have this one; displacements are its extents.
     Same(MPI_Datatype),
+}
+
+impl Argument for Blocks {
+    #[inline]
+    fn note(&self, noted: &mut Noted) {
+        noted.give_up();
+    }
+}
+
+impl Argument for OperandBlocks {
+    #[inline]
+    fn note(&self, noted: &mut Noted) {
+        noted.give_up();
+    }
 }
 
 impl Blocks {

@@ -14,6 +14,7 @@ use oxmpi_core::coll::Side;
 use oxmpi_datatype::{Buffer, Datatype, Elements};
 use oxmpi_mem::Region;
 
+use crate::again::{Argument, Noted};
 use crate::generated::constants::{MPI_IN_PLACE, MPI_INT};
 use crate::generated::types::{MPI_Count, MPI_Datatype};
 use crate::handle::Handle as _;
@@ -391,6 +392,18 @@ impl Typed {
     }
 }
 
+impl Argument for Message {
+    #[inline]
+    fn note(&self, noted: &mut Noted) {
+        if !datatype::is_predefined(self.datatype) {
+            return noted.give_up();
+        }
+        noted.push(self.address.addr() as u64);
+        noted.push(self.count.cast_unsigned());
+        noted.push(self.datatype.word() as u64);
+    }
+}
+
 /// The buffers of a reduction, which share a datatype.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands {
@@ -434,6 +447,14 @@ impl Operands {
     pub fn typed(self, input: &'static Names, result: &'static Names) -> Result<TypedOperands> {
         let datatype = datatype::find(input.datatype, self.input.datatype)?;
         Ok(TypedOperands { input: self.input.named(input), result: self.result.named(result), datatype })
+    }
+}
+
+impl Argument for Operands {
+    #[inline]
+    fn note(&self, noted: &mut Noted) {
+        noted.push(self.result.address.addr() as u64);
+        self.input.note(noted);
     }
 }
 

@@ -12,6 +12,7 @@
 #![allow(clippy::too_many_arguments, reason = "as the standard has them")]
 
 pub mod abi;
+mod again;
 mod argument;
 pub mod attr;
 mod blocks;

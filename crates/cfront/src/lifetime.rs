@@ -7,8 +7,9 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use oxmpi_base::{Function, Result};
-use oxmpi_core::coll::{PLAN_KEY, Wish};
+use oxmpi_core::coll::{Again, PLAN_KEY, Wish};
 use oxmpi_core::{Communicator, Operation, Process};
+use oxmpi_mem::Arguments;
 
 use crate::argument::Out;
 use crate::generated::types::{MPI_Comm, MPI_Info, MPI_Request};
@@ -41,45 +42,71 @@ pub fn run(
     function: Function,
     comm: MPI_Comm,
     lifetime: Lifetime,
+    arguments: Option<Arguments>,
     describe: impl FnOnce(&Process, &Arc<Communicator>) -> Result<Operation>,
 ) -> c_int {
     on_comm(function, comm, |process, comm| {
-        let described = if signature::is_wanted() {
-            signature::begin();
-            describe(process, &comm.core).map(|mut operation| {
-                operation.sign(signature::take());
-                operation
-            })
-        } else {
-            describe(process, &comm.core)
-        };
-        let (hints, request) = match lifetime {
+        let comm = &comm.core;
+        let arguments = arguments.filter(|_| !signature::is_wanted());
+        match lifetime {
             Lifetime::Blocking => {
+                let again =
+                    arguments.map_or(Again::New, |arguments| process.blocking_again(comm, &arguments));
+                if let Again::Done(result) = again {
+                    return result;
+                }
                 // Where it lies: to move it would cost as much as to make it.
+                let described = described(process, comm, describe);
                 let operation = match &described {
                     Ok(operation) => operation,
                     Err(_) => return described.map(drop),
                 };
-                return process.blocking(&comm.core, operation);
+                process.blocking(comm, operation)?;
+                if let (Again::Keep, Some(arguments)) = (again, arguments) {
+                    process.keep_for_again(comm, &arguments, described?);
+                }
             }
-            Lifetime::Nonblocking { request } => (None, request),
-            Lifetime::Persistent { hints, request } => (Some(hints), request),
-        };
-        let operation = described?;
-        let wish = match hints {
-            None => None,
-            Some(hints) => {
+            Lifetime::Nonblocking { request } => {
+                let request = request.named("request")?;
+                let again =
+                    arguments.map_or(Again::New, |arguments| process.nonblocking_again(comm, &arguments));
+                if let Again::Done(key) = again {
+                    request.set(encode(key?));
+                    return Ok(());
+                }
+                let operation = described(process, comm, describe)?;
+                request.set(encode(process.nonblocking(comm, &operation)?));
+                if let (Again::Keep, Some(arguments)) = (again, arguments) {
+                    process.keep_for_again(comm, &arguments, operation);
+                }
+            }
+            Lifetime::Persistent { hints, request } => {
+                let operation = described(process, comm, describe)?;
                 let hints = info::hints("info", hints)?;
                 let text = hints.get(PLAN_KEY);
-                Some(text.map_or(Wish::default(), |text| process.wish(&comm.core, &operation, text)))
+                let wish = text.map_or(Wish::default(), |text| process.wish(comm, &operation, text));
+                let request = request.named("request")?;
+                request.set(encode(process.persistent(comm, operation, wish)?));
             }
-        };
-        let request = request.named("request")?;
-        request.set(encode(match wish {
-            None => process.nonblocking(&comm.core, &operation)?,
-            Some(wish) => process.persistent(&comm.core, operation, wish)?,
-        }));
+        }
         Ok(())
+    })
+}
+
+/// The operation that is described, with the types of its data if they are compared.
+#[inline(always)]
+fn described(
+    process: &Process,
+    comm: &Arc<Communicator>,
+    describe: impl FnOnce(&Process, &Arc<Communicator>) -> Result<Operation>,
+) -> Result<Operation> {
+    if !signature::is_wanted() {
+        return describe(process, comm);
+    }
+    signature::begin();
+    describe(process, comm).map(|mut operation| {
+        operation.sign(signature::take());
+        operation
     })
 }
 
@@ -93,7 +120,8 @@ macro_rules! collectives {
         pub fn $blocking(function: Function, $($argument: $type,)* comm: MPI_Comm) -> c_int {
             let describe = $describe;
             let lifetime = $crate::lifetime::Lifetime::Blocking;
-            $crate::lifetime::run(function, comm, lifetime, describe)
+            let arguments = $crate::again::arguments!(function $(, $argument)*);
+            $crate::lifetime::run(function, comm, lifetime, arguments, describe)
         }
 
         #[doc = concat!("The nonblocking form of `MPI_", $c_name, "`.")]
@@ -105,7 +133,8 @@ macro_rules! collectives {
         ) -> c_int {
             let describe = $describe;
             let lifetime = $crate::lifetime::Lifetime::Nonblocking { request };
-            $crate::lifetime::run(function, comm, lifetime, describe)
+            let arguments = $crate::again::arguments!(function $(, $argument)*);
+            $crate::lifetime::run(function, comm, lifetime, arguments, describe)
         }
 
         #[doc = concat!("`MPI_", $c_name, "_init`.")]
@@ -118,7 +147,7 @@ macro_rules! collectives {
         ) -> c_int {
             let describe = $describe;
             let lifetime = $crate::lifetime::Lifetime::Persistent { hints: info, request };
-            $crate::lifetime::run(function, comm, lifetime, describe)
+            $crate::lifetime::run(function, comm, lifetime, None, describe)
         }
     )*};
 }

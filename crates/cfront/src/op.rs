@@ -10,6 +10,7 @@ use oxmpi_datatype::Datatype;
 use oxmpi_mem::Region;
 use oxmpi_op::Reducer;
 
+use crate::again::{Argument, Noted};
 use crate::argument::{Callback, InOut, Out};
 use crate::buffer::{Names, Operands};
 use crate::failure::at_any_time;
@@ -53,6 +54,17 @@ pub fn reducer(op: MPI_Op, handle: MPI_Datatype, datatype: &Datatype) -> Result<
     }
 }
 
+impl Argument for MPI_Op {
+    #[inline]
+    fn note(&self, noted: &mut Noted) {
+        match predefined(*self) {
+            Some(op) => noted.push(op as u64),
+            None => noted.give_up(),
+        }
+    }
+}
+
+/// The predefined operation that a handle names, if it names one.
 fn predefined(op: MPI_Op) -> Option<ReduceOp> {
     ReduceOp::from_abi(u32::try_from(op.word()).ok()?)
 }

@@ -5,6 +5,7 @@
 //! making one is unsafe, using one is not.
 
 mod alarm;
+mod arguments;
 pub mod copy;
 mod gate;
 mod pool;
@@ -13,6 +14,7 @@ pub mod reserve;
 mod sync;
 
 pub use alarm::Alarm;
+pub use arguments::Arguments;
 pub use gate::{Entered, Gate, Helper, Visit};
 pub use pool::{Pool, Taken};
 pub use region::Region;

@@ -34,6 +34,12 @@ pub fn find(argument: &str, handle: MPI_Datatype) -> Result<Found> {
     }
 }
 
+/// Whether a handle names a predefined datatype.
+#[inline]
+pub fn is_predefined(handle: MPI_Datatype) -> bool {
+    u32::try_from(handle.word()).ok().and_then(BasicType::from_abi).is_some()
+}
+
 /// What `use_datatype` makes of the datatype that `handle` names, without looking up others meanwhile.
 ///
 /// # Errors

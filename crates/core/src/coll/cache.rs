@@ -12,6 +12,7 @@ use oxmpi_base::Function;
 use oxmpi_engine::{Call, ChannelKey, Program};
 use oxmpi_plan::{Root, Shape, Uneven, select};
 
+use super::again::Calls;
 use super::case::Case;
 use super::irregular::{Form, Lengths};
 use super::machines::Machines;
@@ -21,13 +22,20 @@ use crate::comm::Communicator;
 #[derive(Debug)]
 pub(crate) struct PlanCache {
     machines: Machines,
-    places: BTreeMap<ChannelKey, Box<[Option<Entry>; PLACES]>>,
+    places: BTreeMap<ChannelKey, Box<Places>>,
     /// The communicator looked up last, which is mostly the one looked up next.
-    recent: Option<(ChannelKey, Box<[Option<Entry>; PLACES]>)>,
+    recent: Option<(ChannelKey, Box<Places>)>,
     /// By communicator, those of blocks with lengths of their own; the one used last is the last.
     irregular: BTreeMap<ChannelKey, Vec<(Function, Lengths, Arc<Program>)>>,
     /// By communicator, reduce-scatters of blocks that differ, the latest last.
     uneven: BTreeMap<ChannelKey, Vec<UnevenEntry>>,
+}
+
+/// What is known of a communicator.
+#[derive(Debug)]
+struct Places {
+    cases: [Option<Entry>; PLACES],
+    calls: Calls,
 }
 
 #[derive(Debug)]
@@ -93,7 +101,7 @@ impl PlanCache {
     #[inline]
     pub(crate) fn lend(&mut self, comm: &Communicator, case: &Case) -> Lent {
         let place = place_of(case);
-        let entry = &mut self.places_of(comm.channel)[place];
+        let entry = &mut self.places_of(comm.channel).cases[place];
         if let Some(Entry { case: cached, plan: plan @ Some(_), lent }) = entry
             && *cached == *case
             && let Some(plan) = plan.take()
@@ -108,7 +116,7 @@ impl PlanCache {
     fn lend_new(&mut self, comm: &Communicator, case: &Case) -> Lent {
         let plan = Arc::new(self.compile(comm, case, case.call(comm.rank())));
         let (place, lent) = (place_of(case), Arc::as_ptr(&plan).addr());
-        self.places_of(comm.channel)[place] = Some(Entry { case: *case, plan: None, lent });
+        self.places_of(comm.channel).cases[place] = Some(Entry { case: *case, plan: None, lent });
         Lent { plan, place }
     }
 
@@ -123,7 +131,7 @@ impl PlanCache {
     /// Takes back a plan that was lent, unless another one has taken its place meanwhile.
     #[inline]
     pub(crate) fn give_back(&mut self, channel: ChannelKey, lent: Lent) {
-        if let Some(Some(entry)) = self.places_of(channel).get_mut(lent.place)
+        if let Some(Some(entry)) = self.places_of(channel).cases.get_mut(lent.place)
             && entry.lent == Arc::as_ptr(&lent.plan).addr()
         {
             entry.plan = Some(lent.plan);
@@ -220,8 +228,14 @@ impl PlanCache {
         self.recent.take_if(|(recent, _)| *recent == channel);
     }
 
+    /// The calls of a communicator that may be made again.
     #[inline]
-    fn places_of(&mut self, channel: ChannelKey) -> &mut [Option<Entry>; PLACES] {
+    pub(super) fn calls_of(&mut self, channel: ChannelKey) -> &mut Calls {
+        &mut self.places_of(channel).calls
+    }
+
+    #[inline]
+    fn places_of(&mut self, channel: ChannelKey) -> &mut Places {
         if self.recent.as_ref().is_none_or(|(recent, _)| *recent != channel) {
             self.make_recent(channel);
         }
@@ -230,11 +244,15 @@ impl PlanCache {
 
     #[cold]
     fn make_recent(&mut self, channel: ChannelKey) {
-        let places = self.places.remove(&channel).unwrap_or_else(|| Box::new([const { None }; PLACES]));
+        let places = self.places.remove(&channel).unwrap_or_else(|| Box::new(Places::NONE));
         if let Some((before, places)) = self.recent.replace((channel, places)) {
             self.places.insert(before, places);
         }
     }
+}
+
+impl Places {
+    const NONE: Self = Self { cases: [const { None }; PLACES], calls: Calls::NONE };
 }
 
 #[inline]

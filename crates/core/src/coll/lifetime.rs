@@ -10,8 +10,10 @@ use std::sync::Arc;
 
 use oxmpi_base::{Result, Status};
 use oxmpi_engine::machine::Posts;
-use oxmpi_engine::{Absent, Event, Lifetime, Outcome, PeerId, Program, Run, RunKey};
+use oxmpi_engine::{Absent, Binding, Event, Lifetime, Outcome, PeerId, Program, Run, RunKey, Signature};
+use oxmpi_mem::{Arguments, Entered};
 
+use super::again::{Again, Known};
 use super::cache::Lent;
 use super::irregular::Irregular;
 use super::operation::Operation;
@@ -30,12 +32,23 @@ impl Process {
     pub fn blocking(&self, comm: &Arc<Communicator>, operation: &Operation) -> Result<()> {
         let mut state = self.enter();
         let plan = state.lend_plan(comm, operation);
-        let mut run = Run::new(&plan, Lifetime::Blocking);
-        if let Some(signature) = &operation.signature {
-            run.sign(signature.clone());
+        self.run_to_end(state, comm, What::Made { operation, plan })
+    }
+
+    #[inline]
+    fn run_to_end<'a>(
+        &'a self,
+        mut state: Entered<'a, State>,
+        comm: &'a Communicator,
+        what: What<'a>,
+    ) -> Result<()> {
+        let Some((binding, plan)) = what.parts() else { return Ok(()) };
+        let mut run = Run::new(plan, Lifetime::Blocking);
+        if let Some(signature) = what.signature() {
+            run.sign(Box::new(signature.clone()));
         }
-        state.engine.begin(comm.channel, &mut run, &plan, &operation.binding);
-        self.wait_inside(state, OnTheStack { comm, operation, run: &mut run, plan: Some(plan), kept: None })
+        state.engine.begin(comm.channel, &mut run, plan, binding);
+        self.wait_inside(state, OnTheStack { comm, what, run: &mut run, kept: None })
     }
 
     /// Begins a collective.
@@ -44,41 +57,43 @@ impl Process {
     /// `NoMem` if there is no memory for another request; what goes wrong later is in the completion.
     pub fn nonblocking(&self, comm: &Arc<Communicator>, operation: &Operation) -> Result<RequestKey> {
         let mut state = self.enter();
-        let binding = &operation.binding;
-        if let Err(error) = state.check_memory(state.engine.growth_of_runs()) {
-            state.engine.release(binding);
-            return Err(error);
-        }
         let plan = state.lend_plan(comm, operation);
-        let mut run = Run::new(&plan, Lifetime::Nonblocking);
-        if let Some(signature) = &operation.signature {
-            run.sign(signature.clone());
-        }
-        state.engine.begin(comm.channel, &mut run, &plan, binding);
-        let begun = if state.leaves_to_thread(binding) {
-            state.engine.take_first_steps(comm.channel, &mut run, &plan, binding);
-            Ok(false)
-        } else {
-            state.engine.advance(comm.channel, &mut run, &plan, binding)
-        };
-        let key = match begun {
-            Ok(false) => {
-                let run = state.engine.adopt(comm.channel, run, &plan, binding);
-                state.add_collective(run, comm)
-            }
-            over => {
-                state.engine.release(binding);
-                match over.err() {
-                    None => state.add_collected(comm),
-                    error => {
-                        state.add_message(Activity::Over(Outcome { status: Status::EMPTY, error }), comm)
-                    }
-                }
-            }
-        };
+        let signature = operation.signature.as_deref();
+        let begun = state.begin_nonblocking(comm, &operation.binding, &plan, signature);
         state.plans.give_back(comm.channel, plan);
-        self.leave_to_thread(state, [key]);
-        Ok(key)
+        self.leave_to_thread(state, begun.as_ref().ok().copied());
+        begun
+    }
+
+    /// Runs a collective to its end, if these arguments have come twice.
+    pub fn blocking_again(&self, comm: &Arc<Communicator>, arguments: &Arguments) -> Again<()> {
+        let mut state = self.enter();
+        let calls = state.plans.calls_of(comm.channel);
+        match calls.find(arguments) {
+            Some(known) => Again::Done(self.run_to_end(state, comm, What::Known(known))),
+            None => Again::of(calls.note(arguments)),
+        }
+    }
+
+    /// Begins a collective, if these arguments have come twice.
+    pub fn nonblocking_again(&self, comm: &Arc<Communicator>, arguments: &Arguments) -> Again<RequestKey> {
+        let mut state = self.enter();
+        let calls = state.plans.calls_of(comm.channel);
+        let Some(known) = calls.find(arguments) else { return Again::of(calls.note(arguments)) };
+        let begun = state.begin_nonblocking(comm, &known.binding, &known.plan, None);
+        state.plans.calls_of(comm.channel).give_back(known);
+        self.leave_to_thread(state, begun.as_ref().ok().copied());
+        Again::Done(begun)
+    }
+
+    /// Keeps what was made of arguments that have come twice.
+    pub fn keep_for_again(&self, comm: &Arc<Communicator>, arguments: &Arguments, operation: Operation) {
+        if operation.irregular.is_some() || operation.binding.images.is_some() {
+            return; // these are made for one call
+        }
+        let mut state = self.enter();
+        let plan = state.plans.share(comm, &operation.case);
+        state.plans.calls_of(comm.channel).keep(arguments, operation.binding, plan);
     }
 
     /// Prepares a collective to be started at will, by the algorithm that the ranks wish. Collective: all ranks prepare
@@ -105,15 +120,45 @@ impl Process {
     }
 }
 
+/// What a blocking call runs.
+enum What<'a> {
+    Made {
+        operation: &'a Operation,
+        plan: Lent,
+    },
+    Known(Box<Known>),
+    /// It is over.
+    Nothing,
+}
+
 /// The run of a blocking call. What it has borrowed it gives back when it is complete.
 struct OnTheStack<'a> {
     comm: &'a Communicator,
-    operation: &'a Operation,
+    what: What<'a>,
     run: &'a mut Run,
-    /// Until the run is complete.
-    plan: Option<Lent>,
     /// The run, once the engine keeps it.
     kept: Option<RunKey>,
+}
+
+impl What<'_> {
+    /// What the plan's buffers are, and the plan, until it is over.
+    #[inline]
+    fn parts(&self) -> Option<(&Binding, &Arc<Program>)> {
+        match self {
+            Self::Made { operation, plan } => Some((&operation.binding, plan)),
+            Self::Known(known) => Some((&known.binding, &known.plan)),
+            Self::Nothing => None,
+        }
+    }
+
+    /// The types of its data, if they are compared.
+    #[inline]
+    fn signature(&self) -> Option<&Signature> {
+        match self {
+            Self::Made { operation, .. } => operation.signature.as_deref(),
+            Self::Known(_) | Self::Nothing => None,
+        }
+    }
 }
 
 impl OnTheStack<'_> {
@@ -125,10 +170,22 @@ impl OnTheStack<'_> {
         }
         let outcome = state.engine.outcome(kept);
         state.engine.forget(kept);
-        if let Some(plan) = self.plan.take() {
-            state.plans.give_back(self.comm.channel, plan);
-        }
+        self.give_back(state);
         Some(outcome)
+    }
+
+    #[inline]
+    fn give_back(&mut self, state: &mut State) {
+        match mem::replace(&mut self.what, What::Nothing) {
+            What::Made { plan, .. } => state.plans.give_back(self.comm.channel, plan),
+            What::Known(known) => state.plans.calls_of(self.comm.channel).give_back(known),
+            What::Nothing => {}
+        }
+    }
+
+    /// The plan, as long as the run is here.
+    fn here(&self) -> Option<&Arc<Program>> {
+        self.what.parts().filter(|_| self.kept.is_none()).map(|(_, plan)| plan)
     }
 }
 
@@ -143,16 +200,13 @@ impl Awaited for OnTheStack<'_> {
         if let Some(kept) = self.kept {
             return self.look_at_kept(state, kept);
         }
-        let plan = self.plan.as_ref()?;
-        let (channel, binding) = (self.comm.channel, &self.operation.binding);
-        let outcome = match state.engine.advance(channel, self.run, plan, binding) {
+        let (binding, plan) = self.what.parts()?;
+        let outcome = match state.engine.advance(self.comm.channel, self.run, plan, binding) {
             Ok(false) => return None,
             outcome => outcome.map(drop),
         };
-        if let Some(plan) = self.plan.take() {
-            state.plans.give_back(self.comm.channel, plan);
-        }
         state.engine.release(binding);
+        self.give_back(state);
         Some(outcome)
     }
 
@@ -162,9 +216,9 @@ impl Awaited for OnTheStack<'_> {
     }
 
     fn post(&mut self, state: &mut State) -> Option<Result<()>> {
-        if let (None, Some(plan)) = (self.kept, &self.plan) {
+        if let (None, Some((binding, plan))) = (self.kept, self.what.parts()) {
             let run = mem::replace(self.run, Run::new(plan, Lifetime::Blocking));
-            self.kept = Some(state.engine.adopt(self.comm.channel, run, plan, &self.operation.binding));
+            self.kept = Some(state.engine.adopt(self.comm.channel, run, plan, binding));
         }
         None
     }
@@ -174,30 +228,68 @@ impl Awaited for OnTheStack<'_> {
     }
 
     fn suspect(&mut self, state: &mut State) {
-        if let (None, Some(plan)) = (self.kept, &self.plan) {
+        if let (None, Some((_, plan))) = (self.kept, self.what.parts()) {
             state.engine.suspect_run(self.comm.channel, self.run, plan);
         }
     }
 
     fn posts(&self, state: &State) -> Posts {
-        let plan = self.plan.as_ref().filter(|_| self.kept.is_none());
-        plan.map_or(Posts::OfNobody, |plan| state.engine.posts_for(self.comm.channel, self.run, plan))
+        self.here().map_or(Posts::OfNobody, |plan| state.engine.posts_for(self.comm.channel, self.run, plan))
     }
 
     fn describe(&self, state: &State) -> Option<String> {
-        let plan = self.plan.as_ref().filter(|_| self.kept.is_none());
-        plan.map(|plan| state.engine.describe_run(self.comm.channel, self.run, plan, state))
+        let plan = self.here()?;
+        Some(state.engine.describe_run(self.comm.channel, self.run, plan, state))
     }
 
     fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {
         match self.kept {
             Some(kept) => state.engine.misses_for(kept, absent),
-            None => state.engine.misses(self.comm.channel, self.run, self.plan.as_ref()?, absent),
+            None => state.engine.misses(self.comm.channel, self.run, self.what.parts()?.1, absent),
         }
     }
 }
 
 impl State {
+    /// Begins a collective by a plan.
+    fn begin_nonblocking(
+        &mut self,
+        comm: &Arc<Communicator>,
+        binding: &Binding,
+        plan: &Arc<Program>,
+        signature: Option<&Signature>,
+    ) -> Result<RequestKey> {
+        if let Err(error) = self.check_memory(self.engine.growth_of_runs()) {
+            self.engine.release(binding);
+            return Err(error);
+        }
+        let mut run = Run::new(plan, Lifetime::Nonblocking);
+        if let Some(signature) = signature {
+            run.sign(Box::new(signature.clone()));
+        }
+        self.engine.begin(comm.channel, &mut run, plan, binding);
+        let begun = if self.leaves_to_thread(binding) {
+            self.engine.take_first_steps(comm.channel, &mut run, plan, binding);
+            Ok(false)
+        } else {
+            self.engine.advance(comm.channel, &mut run, plan, binding)
+        };
+        let key = match begun {
+            Ok(false) => {
+                let run = self.engine.adopt(comm.channel, run, plan, binding);
+                self.add_collective(run, comm)
+            }
+            over => {
+                self.engine.release(binding);
+                match over.err() {
+                    None => self.add_collected(comm),
+                    error => self.add_message(Activity::Over(Outcome { status: Status::EMPTY, error }), comm),
+                }
+            }
+        };
+        Ok(key)
+    }
+
     #[inline]
     fn lend_plan(&mut self, comm: &Communicator, operation: &Operation) -> Lent {
         match &operation.irregular {

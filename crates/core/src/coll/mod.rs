@@ -6,6 +6,7 @@
 //!
 //! MPI-5.0: Collective Communication.
 
+mod again;
 mod allgather;
 mod allreduce;
 mod alltoall;
@@ -36,6 +37,7 @@ mod shown_plans;
 mod stand_in;
 mod wish;
 
+pub use again::Again;
 pub use allgather::{allgather, allgatherv};
 pub use allreduce::allreduce;
 pub use alltoall::{alltoall, alltoallv};
