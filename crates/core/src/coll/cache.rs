@@ -131,10 +131,12 @@ impl PlanCache {
     /// Takes back a plan that was lent, unless another one has taken its place meanwhile.
     #[inline]
     pub(crate) fn give_back(&mut self, channel: ChannelKey, lent: Lent) {
-        if let Some(Some(entry)) = self.places_of(channel).cases.get_mut(lent.place)
-            && entry.lent == Arc::as_ptr(&lent.plan).addr()
+        let Lent { plan, place } = lent;
+        if place < PLACES
+            && let Some(entry) = &mut self.places_of(channel).cases[place]
+            && entry.lent == Arc::as_ptr(&plan).addr()
         {
-            entry.plan = Some(lent.plan);
+            entry.plan = Some(plan);
         }
     }
 
