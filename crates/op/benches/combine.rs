@@ -1,6 +1,7 @@
 //! Combining vectors: from one element, where the call is what costs, to more than a cache holds.
 //!
-//! `cargo bench -p oxmpi-op`; arguments are bytes of one operand.
+//! `cargo bench -p oxmpi-op`; arguments are bytes of one operand. `OXMPI_COMBINE=avx2` and its like choose the
+//! instructions.
 
 use divan::Bencher;
 use divan::counter::BytesCount;
@@ -11,6 +12,8 @@ use oxmpi_op::Reducer;
 const SIZES: [usize; 4] = [8, 512, 16 << 10, 1 << 20];
 
 fn main() {
+    oxmpi_op::choose_instructions(&std::env::var("OXMPI_COMBINE").unwrap_or_default())
+        .expect("they are there");
     divan::main();
 }
 

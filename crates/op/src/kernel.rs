@@ -10,6 +10,8 @@ use std::mem::transmute_copy;
 
 use oxmpi_mem::copy::{Block, Common, Plain, Registers};
 
+#[cfg(target_arch = "x86_64")]
+use crate::instructions::Instructions;
 use crate::operation::Operation;
 
 /// `into = left op right` for `bytes` bytes of each. `into` is `left` or `right`, or overlaps neither; else
@@ -24,29 +26,43 @@ use crate::operation::Operation;
 /// - the processor has the instructions that the kernel was built for.
 pub(crate) type Kernel = unsafe fn(left: *const u8, right: *const u8, into: *mut u8, bytes: usize);
 
-/// The kernel that combines `LANES` elements at once, built for the best instructions of this processor.
+/// The kernel that combines `LANES` elements at once, built for the [instructions](Instructions) that are chosen.
 /// With one lane vector instructions are no help, and every processor gets the same.
 pub(crate) fn select<T: Plain, O: Operation<T>, const LANES: usize>() -> Kernel {
     #[cfg(target_arch = "x86_64")]
-    if LANES > 1 && std::arch::is_x86_feature_detected!("avx2") {
-        return elementwise_avx2::<T, O, LANES>;
+    if LANES > 1 {
+        match Instructions::chosen() {
+            Instructions::Avx512 => return elementwise_avx512::<T, O, LANES>,
+            Instructions::Avx2 => return elementwise_avx2::<T, O, LANES>,
+            Instructions::Common => {}
+        }
     }
     elementwise::<Common, T, O, LANES>
 }
 
-/// # Safety
-/// As [`Kernel`].
+/// [`elementwise`], built for more instructions.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn elementwise_avx2<T: Plain, O: Operation<T>, const LANES: usize>(
-    left: *const u8,
-    right: *const u8,
-    into: *mut u8,
-    bytes: usize,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { elementwise::<oxmpi_mem::copy::Wide, T, O, LANES>(left, right, into, bytes) };
+macro_rules! elementwise_with {
+    ($name:ident, $registers:ident, $features:literal) => {
+        /// # Safety
+        /// As [`Kernel`].
+        #[target_feature(enable = $features)]
+        unsafe fn $name<T: Plain, O: Operation<T>, const LANES: usize>(
+            left: *const u8,
+            right: *const u8,
+            into: *mut u8,
+            bytes: usize,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { elementwise::<oxmpi_mem::copy::$registers, T, O, LANES>(left, right, into, bytes) };
+        }
+    };
 }
+
+#[cfg(target_arch = "x86_64")]
+elementwise_with!(elementwise_avx512, Widest, "avx512f,avx512bw,avx512dq,avx512vl");
+#[cfg(target_arch = "x86_64")]
+elementwise_with!(elementwise_avx2, Wide, "avx2");
 
 /// # Safety
 /// As [`Kernel`].

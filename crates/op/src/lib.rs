@@ -11,6 +11,7 @@ mod complex;
 #[cfg(target_arch = "x86_64")]
 mod extended;
 mod half;
+mod instructions;
 mod kernel;
 mod number;
 mod operation;
@@ -19,4 +20,5 @@ mod quad;
 mod reducer;
 mod table;
 
+pub use instructions::{choose_instructions, instructions};
 pub use reducer::{CODE_BITS, Reducer, UserFunction};

@@ -192,6 +192,8 @@ pub struct Common;
 
 /// There are no wider ones.
 pub type Wide = Common;
+/// As [`Wide`].
+pub type Widest = Common;
 
 impl Registers for Common {
     #[inline(always)]

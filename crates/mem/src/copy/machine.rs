@@ -64,6 +64,8 @@ pub struct Common;
 
 /// There are no wider ones.
 pub type Wide = Common;
+/// As [`Wide`].
+pub type Widest = Common;
 
 impl Registers for Common {
     unsafe fn load(src: *const u8, at: usize) -> Block {

@@ -6,7 +6,7 @@
 
 use std::mem::MaybeUninit;
 
-pub use super::machine::{Common, Wide};
+pub use super::machine::{Common, Wide, Widest};
 
 /// A type of values that can be loaded whatever is there, and stored.
 ///
@@ -201,6 +201,10 @@ mod tests {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx") {
             check_all::<Wide>();
+        }
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx512f") {
+            check_all::<Widest>();
         }
     }
 }

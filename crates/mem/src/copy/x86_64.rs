@@ -3,7 +3,7 @@
 mod vector;
 
 use std::arch::asm;
-use std::arch::x86_64::{__m128i, __m256i};
+use std::arch::x86_64::{__m128i, __m256i, __m512i};
 use std::mem;
 
 use self::vector::Vector;
@@ -428,6 +428,43 @@ impl Registers for Wide {
             asm!(
                 "vmovups [{d} + {at}], {a}", "vmovups [{d} + {at} + 32], {b}",
                 d = in(reg) dst, at = in(reg) at, a = in(ymm_reg) a, b = in(ymm_reg) b,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+}
+
+/// The vectors of processors with AVX-512.
+#[derive(Debug)]
+pub struct Widest;
+
+impl Registers for Widest {
+    values!("vmovss", "vmovsd", #[target_feature(enable = "avx512f")]);
+
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    unsafe fn load(src: *const u8, at: usize) -> Block {
+        let block: __m512i;
+        // SAFETY: the caller's promise; the instruction reads these bytes alone.
+        unsafe {
+            asm!(
+                "vmovups {b}, [{s} + {at}]", s = in(reg) src, at = in(reg) at, b = out(zmm_reg) block,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+        // SAFETY: both are plain bytes.
+        unsafe { mem::transmute::<__m512i, Block>(block) }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    unsafe fn store(dst: *mut u8, at: usize, block: Block) {
+        // SAFETY: both are plain bytes.
+        let block = unsafe { mem::transmute::<Block, __m512i>(block) };
+        // SAFETY: the caller's promise; the instruction writes these bytes alone.
+        unsafe {
+            asm!(
+                "vmovups [{d} + {at}], {b}", d = in(reg) dst, at = in(reg) at, b = in(zmm_reg) block,
                 options(nostack, preserves_flags),
             );
         }
