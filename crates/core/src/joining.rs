@@ -12,6 +12,7 @@ use oxmpi_engine::machine::{Phase, end_process};
 use oxmpi_engine::{Engine, Joining};
 use oxmpi_mem::Gate;
 use oxmpi_mem::copy::choose_copy;
+use oxmpi_op::choose_instructions;
 
 use crate::launcher;
 use crate::process::{Process, Start, State};
@@ -19,6 +20,8 @@ use crate::settings::Settings;
 
 /// The environment variable that names how memory is copied.
 const COPY: &str = "OXMPI_COPY";
+/// The one that names the instructions by which vectors are combined.
+const COMBINE: &str = "OXMPI_COMBINE";
 /// The one that names the port at which the job that has spawned this one waits.
 const PARENT_PORT: &str = "OXMPI_PARENT_PORT";
 
@@ -28,12 +31,14 @@ impl Process {
     ///
     /// # Errors
     /// `Other` if the launcher's environment is damaged or of another version, or the system refuses, or ranks have
-    /// other settings; `Arg` if one of these or `OXMPI_COPY` names something that is not there.
+    /// other settings; `Arg` if one of these, `OXMPI_COPY` or `OXMPI_COMBINE` names something that is not there.
     pub fn init(phase: Phase, gate: impl FnOnce(State) -> Gate<State>) -> Result<Self> {
         // Before the seat is taken, which cannot be given up.
         let settings = Settings::read()?;
         let copy = env::var_os(COPY).unwrap_or_default();
         choose_copy(&copy.to_string_lossy()).map_err(|error| error.about(COPY))?;
+        let combine = env::var_os(COMBINE).unwrap_or_default();
+        choose_instructions(&combine.to_string_lossy()).map_err(|error| error.about(COMBINE))?;
         let refused = |error| Error::new(ErrorClass::Other, format!("cannot join the job: {error}"));
         let member = member().map_err(refused)?;
         let is_launched = member.is_some();

@@ -248,6 +248,7 @@ const SECTIONS: &[Section] = &[
                 "OXMPI_REPRODUCIBLE",
                 "read by the ranks: 1 lets no preferred algorithm change the bits of reductions",
             ),
+            ("OXMPI_COMBINE", "read by the ranks: how vectors are combined, instead of the best way"),
             ("OXMPI_COPY", "read by the ranks: how memory is copied, instead of the best way"),
             ("OXMPI_ERRORS_TO", "read by the ranks: self sends errors without an object to MPI_COMM_SELF"),
             ("OXMPI_GRACE", "seconds that ranks have to end by themselves when one has left too early (1)"),
