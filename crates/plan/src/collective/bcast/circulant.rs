@@ -21,15 +21,17 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     part_cost(segments(shape), shape.ranks, prices, Cost::NONE)
 }
 
-/// What [`part`] costs, with `more` to do for each block.
+/// What [`part`] costs, with `more` to do for each block, while the next one comes.
 pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>, more: Cost) -> Cost {
     let skips = circulant::skips(places);
     let (rounds, vector) = (skips.len() as f64 - 1.0, segments.total() as f64);
     let bytes = vector / (segments.rounds() * rounds);
-    let turn: Cost = skips[..skips.len() - 1].iter().map(|&skip| prices.shift(skip, bytes) + more).sum();
+    let turn: Cost = skips[..skips.len() - 1].iter().map(|&skip| prices.shift(skip, bytes)).sum();
     // Ranks are not in step, and what is early stands in the way of others at ports.
-    let in_the_way = Cost::port(CROWD * rounds * turn.port_ns);
-    turn + (segments.rounds() - 1.0 / rounds) * (turn + in_the_way)
+    let in_the_way = Cost::port(CROWD * (rounds - 1.0) * turn.port_ns);
+    let core = rounds * (2.0 * prices.net_overhead() + more);
+    let pace = (turn + in_the_way).beside(core);
+    turn + rounds * more + (segments.rounds() - 1.0 / rounds) * pace
 }
 
 /// The vector cut into turns: so many that filling the pipeline takes as long as what the rounds cost beside their
