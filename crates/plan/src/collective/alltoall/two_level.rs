@@ -9,13 +9,13 @@ use crate::build::Builder;
 use crate::peers::levels::Levels;
 use crate::peers::{ring, runs};
 use crate::prices::Prices;
-use crate::segment::SINGLE_POST_BYTES;
+use crate::segment::SLOT_BUDGET_BYTES;
 use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
 
 pub(super) const ALGORITHM: Algorithm = Algorithm { name: "two-level", admits, cost: Some(cost), plan };
 
 fn admits(shape: &Shape) -> bool {
-    shape.total_bytes() <= SINGLE_POST_BYTES && Levels::are_two(shape)
+    shape.total_bytes() <= SLOT_BUDGET_BYTES && Levels::are_two(shape)
 }
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
