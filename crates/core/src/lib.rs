@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod arrival;
+mod aside;
 mod at_once;
 mod bsend;
 mod clock;

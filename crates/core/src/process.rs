@@ -74,7 +74,7 @@ pub struct Process {
     pub(crate) bed: Bed,
     pub(crate) policy: Policy,
     pub(crate) processor: ProcessorQueue,
-    pub(crate) progress: ProgressThread,
+    pub(crate) progress: ProgressThread<Self>,
 }
 
 /// What the threads of a process share, behind its gate: rooms, each of which keeps its own things in order.

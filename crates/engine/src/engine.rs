@@ -20,7 +20,6 @@ use crate::channel::{Channel, ChannelPlan};
 use crate::jobs::Whereabouts;
 use crate::left::Left;
 use crate::lines::{Form, Lines, Notes, Stock};
-use crate::names::Names;
 use crate::p2p::{Address, Event, P2p};
 use crate::peers::{PeerId, Peers};
 use crate::program::Program;
@@ -629,26 +628,6 @@ impl Engine {
         self.runs.get(key).map(|kept| &kept.binding)
     }
 
-    /// Looks whether kept runs wait for ranks that do something else, and lets them go on then.
-    #[cold]
-    pub fn suspect(&mut self) {
-        self.p2p.rest();
-        self.look_after_links();
-        self.look_at_all_left();
-        for &key in &self.active {
-            let kept = self.runs.get_mut(key).expect("active runs are kept");
-            let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
-            kept.run.suspect(&kept.plan, channel, &mut self.p2p);
-        }
-    }
-
-    /// The same of a run that its caller moves on.
-    #[cold]
-    pub fn suspect_run(&mut self, key: ChannelKey, run: &mut Run, plan: &Program) {
-        let channel = self.channels.get_mut(key).expect("channels are left last");
-        run.suspect(plan, channel, &mut self.p2p);
-    }
-
     /// Whose posts move on what is kept here.
     pub fn posts(&self) -> Posts {
         if self.p2p.has_threads() {
@@ -697,23 +676,6 @@ impl Engine {
     /// Whether no run of a channel is under way.
     pub fn is_idle_channel(&self, key: ChannelKey) -> bool {
         self.channel(key).under_way() == 0
-    }
-
-    /// Where a run stands, for reports.
-    pub fn describe_run(&self, channel: ChannelKey, run: &Run, plan: &Program, names: &impl Names) -> String {
-        let channel = self.channel(channel);
-        format!("collective on {}, {}", names.comm(channel.context()), run.describe(plan, channel))
-    }
-
-    /// One line per operation under way, for reports.
-    pub fn describe(&self, names: &impl Names) -> Vec<String> {
-        let runs = self.active.iter().filter_map(|&key| self.runs.get(key));
-        let runs = runs.map(|kept| self.describe_run(kept.channel, &kept.run, &kept.plan, names));
-        let held = self.held.iter().map(|(&channel, held)| {
-            let comm = names.comm(self.channel(channel).context());
-            format!("collectives on {comm}: {} wait for earlier ones", held.len())
-        });
-        runs.chain(held).chain(self.p2p.describe(names)).collect()
     }
 }
 

@@ -11,7 +11,7 @@
 //! dismisses it. A helper that has waited for the lock meanwhile sees, once it has it, that it is not invited any more.
 //! MPI-5.0: External Interfaces, MPI and Threads.
 
-mod helper;
+mod invitation;
 mod lock;
 mod system;
 
@@ -19,8 +19,8 @@ use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-use self::helper::Invitation;
-pub use self::helper::{Helper, Visit};
+use self::invitation::Invitation;
+pub use self::invitation::{Helper, Visit};
 use self::lock::{Lock, Way};
 
 /// A value that one caller at a time may use.
@@ -46,8 +46,9 @@ enum Locked {
 }
 
 // SAFETY: `enter` gives out one guard at a time: by the lock, or by the promise made to `unthreaded` while no helper is
-// invited; and a helper that is invited comes by the lock, as all others do then (see `helper`). The helper uses neither
-// cell. All others who do come one after the other, by that promise; where they do not, `locked` is never written.
+// invited; and a helper that is invited comes by the lock, as all others do then (see `invitation`). The helper uses
+// neither cell. All others who do come one after the other, by that promise; where they do not, `locked` is never
+// written.
 unsafe impl<T: Send> Sync for Gate<T> {}
 
 /// The right to use a gate's value, given back on drop.

@@ -1,8 +1,8 @@
 //! A thread of the library's own, which keeps out of the way of the program's.
 //!
-//! It gets no signals but those of its own making: what others send, the program's threads are to get. And it leaves the
-//! processor to the thread that it works for, where it may use another one: who is woken is put where its waker is more
-//! often than not, and one of the two then waits for a time slice.
+//! It gets no signals but those of its own making: what others send, the program's threads are to get. And it leaves
+//! the processor to the thread that it works for, where it may use another one: who is woken is put where its waker is
+//! more often than not, and one of the two then waits for a time slice.
 
 use std::io;
 use std::mem::MaybeUninit;

@@ -1,9 +1,9 @@
 //! Collectives that are called again with the same arguments.
 //!
 //! Programs repeat themselves: a loop reduces the same buffers in each turn. To check the arguments of a call, to make
-//! an operation of them and to find its plan takes as long as to run a short one. So what has been made of arguments that
-//! came twice is kept, and who calls so for the third time begins with the run. A call is none the less what it was: it
-//! has a turn of its own on the communicator, and all that is compared among the ranks is compared.
+//! an operation of them and to find its plan takes as long as to run a short one. So what has been made of arguments
+//! that came twice is kept, and who calls so for the third time begins with the run. A call is none the less what it
+//! was: it has a turn of its own on the communicator, and all that is compared among the ranks is compared.
 //!
 //! What arguments say must not change its meaning: so they are addresses, numbers and handles of what is predefined.
 //! Cost: a hash and a comparison of [`Arguments`].

@@ -1,12 +1,34 @@
-//! Who is missed: ranks that have left without doing what something here waits for.
+//! Who is missed: ranks that have left without doing what something here waits for, or that do something else; and
+//! what is waited for, in reports.
 
 use super::{ChannelKey, Engine, RunKey};
 use crate::absent::Absent;
+use crate::names::Names;
 use crate::peers::PeerId;
 use crate::program::Program;
 use crate::run::Run;
 
 impl Engine {
+    /// Looks whether kept runs wait for ranks that do something else, and lets them go on then.
+    #[cold]
+    pub fn suspect(&mut self) {
+        self.p2p.rest();
+        self.look_after_links();
+        self.look_at_all_left();
+        for &key in &self.active {
+            let kept = self.runs.get_mut(key).expect("active runs are kept");
+            let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
+            kept.run.suspect(&kept.plan, channel, &mut self.p2p);
+        }
+    }
+
+    /// The same of a run that its caller moves on.
+    #[cold]
+    pub fn suspect_run(&mut self, key: ChannelKey, run: &mut Run, plan: &Program) {
+        let channel = self.channels.get_mut(key).expect("channels are left last");
+        run.suspect(plan, channel, &mut self.p2p);
+    }
+
     /// To look for ranks that have left, those in `MPI_Finalize` included if all that is waited for belongs to the
     /// world model.
     pub fn absent(&self, world_only: bool) -> Absent {
@@ -41,5 +63,22 @@ impl Engine {
         self.p2p.is_told()
             && self.has_shown_all()
             && self.active.iter().all(|&run| self.misses_for(run, absent).is_some())
+    }
+
+    /// Where a run stands, for reports.
+    pub fn describe_run(&self, channel: ChannelKey, run: &Run, plan: &Program, names: &impl Names) -> String {
+        let channel = self.channel(channel);
+        format!("collective on {}, {}", names.comm(channel.context()), run.describe(plan, channel))
+    }
+
+    /// One line per operation under way, for reports.
+    pub fn describe(&self, names: &impl Names) -> Vec<String> {
+        let runs = self.active.iter().filter_map(|&key| self.runs.get(key));
+        let runs = runs.map(|kept| self.describe_run(kept.channel, &kept.run, &kept.plan, names));
+        let held = self.held.iter().map(|(&channel, held)| {
+            let comm = names.comm(self.channel(channel).context());
+            format!("collectives on {comm}: {} wait for earlier ones", held.len())
+        });
+        runs.chain(held).chain(self.p2p.describe(names)).collect()
     }
 }

@@ -3,9 +3,9 @@
 //! The vector is cut into a block for each rank. In the round of weight `w = k^i`, the greatest first, a rank sends
 //! partial sums of up to `w` blocks to those `j w` above it, `0 < j < k`, to whom they belong, and combines what comes
 //! from below into the blocks from its own one on; then the results go back in the opposite order. `2 ceil(log_k p)`
-//! rounds of `2 (p - 1) / p` of the vector together, the least possible, for any number of ranks: where that is no power
-//! of two, halving and doubling has to fold ranks first. Träff: Optimal, Non-pipelined Reduce-scatter and Allreduce
-//! Algorithms (2024).
+//! rounds of `2 (p - 1) / p` of the vector together, the least possible, for any number of ranks: where that is no
+//! power of two, halving and doubling has to fold ranks first. Träff: Optimal, Non-pipelined Reduce-scatter and
+//! Allreduce Algorithms (2024).
 //!
 //! Needs a commutative operation: every block begins at another rank. For ranks of several nodes; on one node lines do
 //! better.

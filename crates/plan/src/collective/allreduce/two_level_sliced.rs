@@ -1,8 +1,9 @@
 //! Allreduce over two levels, for long vectors: the ranks of each node combine slices for one of them, these leaders do
 //! an allreduce on a circulant graph, and post the result.
 //!
-//! A node sends and receives about two vectors, as a rank does where each has a node of its own, and its leader combines
-//! about two. Segments overlap the levels. Needs a commutative operation, as the circulant graph does; any map will do.
+//! A node sends and receives about two vectors, as a rank does where each has a node of its own, and its leader
+//! combines about two. Segments overlap the levels. Needs a commutative operation, as the circulant graph does; any map
+//! will do.
 //!
 //! In iteration `i` fellows pull the result of segment `i - 3`. When the leader posts that of `s`, it has pulled what
 //! its fellows have combined of `s`, which they posted after they had pulled the result of `s - 3`: four slots suffice.

@@ -87,7 +87,8 @@ struct Exchange {
     peer: u32,
 }
 
-/// What a broadcast does in each round, from the last round to the first. What it does a turn late is a turn early then.
+/// What a broadcast does in each round, from the last round to the first. What it does a turn late is a turn early
+/// then.
 fn backwards(rounds: &[Option<(i64, u32)>]) -> Vec<Option<Exchange>> {
     let exchange = |&(number, peer): &(i64, u32)| {
         let (block, turns) = circulant::block_of(number, rounds.len() as u32);

@@ -59,8 +59,8 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
     builder.finish()
 }
 
-/// Appends: the ranks of the node of `rank` combine what they have in their send buffers, in `sum` of the leader, who has
-/// it [`DELAY`](node_sliced::DELAY) behind the front.
+/// Appends: the ranks of the node of `rank` combine what they have in their send buffers, in `sum` of the leader, who
+/// has it [`DELAY`](node_sliced::DELAY) behind the front.
 pub(crate) fn on_node(
     builder: &mut Builder,
     levels: &Levels,

@@ -1,0 +1,188 @@
+//! What the progress thread does, and what calls do for it.
+
+use std::hint;
+use std::process;
+use std::sync::PoisonError;
+use std::thread;
+use std::time::Duration;
+
+use oxmpi_engine::machine::{Posts, ThreadAside, now_ns};
+use oxmpi_engine::{Binding, Standing};
+use oxmpi_mem::{Entered, Helper};
+
+use crate::process::{Process, State};
+use crate::progress::{Absence, LONG_BYTES, Running};
+use crate::request::RequestKey;
+
+/// What the system calls the thread.
+const NAME: &str = "oxmpi-progress";
+/// So often the thread looks in vain before it sleeps.
+const LOOKS: u32 = 200;
+/// Where another thread of the rank moves everything on, this one stays away for as long.
+const AWAY: Duration = Duration::from_micros(200);
+
+impl Process {
+    /// Lets this process have a progress thread, if the user wishes one.
+    pub fn may_have_progress_thread(&'static self) {
+        let _ = self.progress.process.set(self); // it is known already, or is now
+    }
+
+    /// Ends a call that has begun these operations.
+    #[inline]
+    pub(crate) fn leave_to_thread(
+        &self,
+        state: Entered<'_, State>,
+        begun: impl IntoIterator<Item = RequestKey>,
+    ) {
+        if state.absence.is_some() {
+            self.leave_all_to_thread(state, begun);
+        }
+    }
+
+    #[cold]
+    fn leave_all_to_thread(
+        &self,
+        mut state: Entered<'_, State>,
+        begun: impl IntoIterator<Item = RequestKey>,
+    ) {
+        begun.into_iter().for_each(|key| state.note_if_long(key));
+        self.leave_long_behind(state);
+    }
+
+    /// Invites the thread if something long is under way, and nobody waits.
+    fn leave_long_behind(&self, mut state: Entered<'_, State>) {
+        if state.engine.p2p.board.long() == 0 {
+            return;
+        }
+        let Some(absence) = &mut state.absence else { return };
+        absence.begin(now_ns);
+        if !absence.invites() {
+            return;
+        }
+        if self.has_progress_thread() {
+            state.invite_helper();
+            self.bed.ring(); // it may sleep there
+        } else {
+            state.absence = None;
+        }
+    }
+
+    /// Begins to wait: the caller moves everything on itself, until it [leaves](Process::leave_to_thread_again).
+    #[cold]
+    pub(crate) fn take_over_from_thread(state: &mut Entered<'_, State>) {
+        if let Some(absence) = &mut state.absence {
+            absence.end(now_ns);
+            absence.waiting += 1;
+        }
+        state.dismiss_helper();
+    }
+
+    /// Ends a wait.
+    #[cold]
+    pub(crate) fn leave_to_thread_again(&self) {
+        let mut state = self.enter();
+        if let Some(absence) = &mut state.absence {
+            absence.waiting = absence.waiting.saturating_sub(1);
+        }
+        self.leave_long_behind(state);
+    }
+
+    /// Whether the thread runs, which is started now if it does not.
+    fn has_progress_thread(&self) -> bool {
+        let Some(process) = self.progress.process.get() else { return false };
+        let mut running = self.progress.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Running::No = *running {
+            *running = process.start_progress_thread();
+        }
+        match &mut *running {
+            Running::Yes(thread, _) => {
+                thread.leave_this_processor();
+                true
+            }
+            Running::No | Running::Refused => false,
+        }
+    }
+
+    fn start_progress_thread(&'static self) -> Running {
+        let Some(helper) = self.helper() else { return Running::Refused };
+        let body = move || {
+            let fuse = AbortOnUnwind;
+            while helper.wait() {
+                self.help(&helper);
+            }
+            std::mem::forget(fuse);
+        };
+        ThreadAside::spawn(NAME, body).map_or(Running::Refused, |thread| Running::Yes(thread, process::id()))
+    }
+
+    /// Ends the thread, if there is one.
+    pub(crate) fn end_progress_thread(&self) {
+        let mut running = self.progress.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Running::Yes(thread, of) = std::mem::take(&mut *running)
+            && of == process::id()
+        {
+            self.end_helper();
+            self.bed.ring();
+            thread.join().expect("a thread that panics ends the process");
+        }
+    }
+
+    /// What the thread does while it is invited.
+    fn help(&self, helper: &Helper<'_, State>) {
+        let (mut vain, mut polls) = (0, None);
+        loop {
+            let Some(mut state) = helper.enter() else { return };
+            if state.engine.p2p.board.long() == 0 {
+                return state.end();
+            }
+            let is_alone = polls.is_none_or(|polls| polls == state.engine.polls());
+            let moved = is_alone && state.engine.poll_without_callbacks();
+            polls = Some(state.engine.polls());
+            let knows_other_jobs = state.engine.knows_other_jobs();
+            drop(state);
+            if !is_alone {
+                thread::sleep(AWAY);
+            } else if moved {
+                vain = 0;
+            } else if vain < LOOKS {
+                vain += 1;
+                hint::spin_loop();
+            } else {
+                vain = 0;
+                self.bed.sleep(self.policy.nap(knows_other_jobs), Posts::OfAnybody, || {
+                    helper.enter().is_none_or(|mut state| {
+                        state.engine.poll_without_callbacks() || state.engine.p2p.board.long() == 0
+                    })
+                });
+                polls = None;
+            }
+        }
+    }
+}
+
+impl State {
+    /// Whether a collective of this process is to be left to the thread from its beginning, as far as the thread may
+    /// run it. Whoever begins it would carry out all of it otherwise, where the other ranks are there.
+    #[inline]
+    pub(crate) fn leaves_to_thread(&self, binding: &Binding) -> bool {
+        let invites = self.absence.as_ref().is_some_and(Absence::invites);
+        invites && binding.bytes() >= LONG_BYTES && !binding.calls_back()
+    }
+
+    /// Notes that a request is one of a long operation, if it is and is under way.
+    fn note_if_long(&mut self, key: RequestKey) {
+        let is_under_way = matches!(self.engine.p2p.board.standing(key), Some(Standing::UnderWay(_)));
+        if is_under_way && self.bytes_of(key) >= LONG_BYTES {
+            self.engine.p2p.board.note_long(key);
+        }
+    }
+}
+
+/// A panic is a defect of the library: nobody would hear of it.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        process::abort();
+    }
+}
