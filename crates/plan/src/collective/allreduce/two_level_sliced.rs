@@ -30,10 +30,14 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = segments.bytes as f64;
     let read = node.readers(ranks - 1, bytes) + node.pull(bytes);
     let results = node.hop() + segments.rounds() * (node.post(bytes) + read);
-    // A leader does one after the other, but for what it waits for.
-    (between + segments.rounds() * node.post(bytes) + cost_on_node(shape, segments, &node, ranks))
-        .beside(results)
-        + (1.0 / segments.rounds()) * read
+    // A leader does one after the other, but for what it waits for: where there are two, each of them has its half of a
+    // segment under way while it combines another one; among more, rounds wait for each other.
+    let work = segments.rounds() * node.post(bytes) + cost_on_node(shape, segments, &node, ranks);
+    let leader = match nodes {
+        2 => Cost::port(between.port_ns).beside(Cost { port_ns: 0.0, ..between } + work),
+        _ => between + work,
+    };
+    leader.beside(results) + (1.0 / segments.rounds()) * read
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

@@ -26,7 +26,10 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let (ranks, nodes) = (levels.largest(), levels.count());
     let segments = Stream::of(shape).segments;
     let between = circulant::part_cost(segments, nodes, &prices.of_leaders(nodes));
-    between.overlapping(cost_on_node(shape, segments, &prices.of_node(ranks), ranks), segments.rounds())
+    let inside = cost_on_node(shape, segments, &prices.of_node(ranks), ranks);
+    // A rank that is alone on its node has nothing to wait for before it sends, nor has the other leader then.
+    let is_one_alone = nodes == 2 && ranks + 1 == shape.ranks;
+    if is_one_alone { between.beside(inside) } else { between.overlapping(inside, segments.rounds()) }
 }
 
 /// What [`on_node`] costs among so many ranks.
