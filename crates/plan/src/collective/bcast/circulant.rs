@@ -64,10 +64,17 @@ pub(crate) fn part(segments: Segments, unit: u32, place: u32, places: u32) -> Pl
         builder.delay(turns);
         arrived[index as usize] = Some(builder.receive(from, block(vector, unit, index, rounds), &[]));
     }
-    for &(number, to) in schedule.sends.iter().flatten() {
-        let (index, turns) = circulant::block_of(number, rounds);
+    let sends = schedule.sends.iter().flatten();
+    let sends: Vec<_> = sends.map(|&(number, to)| (circulant::block_of(number, rounds), to)).collect();
+    for (place, &((index, turns), to)) in sends.iter().enumerate() {
+        // Who has waited for a block, in an earlier turn or step, need not wait for it again.
+        let waits_before = |(other, &((of, when), _)): (usize, &((u32, u32), u32))| {
+            of == index && (when, other) < (turns, place)
+        };
+        let has_waited = sends.iter().enumerate().any(waits_before);
+        let arrived = arrived[index as usize].filter(|_| !has_waited);
         builder.delay(turns);
-        builder.send(to, block(vector, unit, index, rounds), arrived[index as usize].as_slice());
+        builder.send(to, block(vector, unit, index, rounds), arrived.as_slice());
     }
     builder.finish()
 }
