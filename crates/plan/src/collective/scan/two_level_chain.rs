@@ -165,11 +165,13 @@ impl Chains {
             self.builder.reduce(before, through, sum, &[arrived]);
             self.builder.send(next, sum, &[]);
         }
+        // Who passes something on has waited.
+        let arrived = next.is_none().then_some(arrived);
         self.builder.delay(self.stream.lag());
         if ranks > 1 {
-            self.builder.reduce(before, self.result, self.result, &[arrived]);
+            self.builder.reduce(before, self.result, self.result, arrived.as_slice());
         } else {
-            self.builder.copy(before, self.result, &[arrived]);
+            self.builder.copy(before, self.result, arrived.as_slice());
         }
         before
     }
