@@ -143,6 +143,7 @@ fn ranks_with_different_settings_are_told_so_when_they_begin() {
         ("OXMPI_ALGORITHMS=bcast=binomial", "OXMPI_ALGORITHMS=allreduce=ring"),
         ("OXMPI_ALGORITHMS=", "OXMPI_ALGORITHMS=allreduce=ring"),
         ("OXMPI_CHECK=1", "OXMPI_CHECK="),
+        ("OXMPI_INFINITIES=1", "OXMPI_INFINITIES="),
         ("OXMPI_REPRODUCIBLE=0", "OXMPI_REPRODUCIBLE=1"),
     ] {
         let (name, value) = everybody.split_once('=').expect("an assignment");

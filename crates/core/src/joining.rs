@@ -12,7 +12,7 @@ use oxmpi_engine::machine::{Phase, end_process};
 use oxmpi_engine::{Engine, Joining};
 use oxmpi_mem::Gate;
 use oxmpi_mem::copy::choose_copy;
-use oxmpi_op::choose_instructions;
+use oxmpi_op::{choose_instructions, recover_infinities};
 
 use crate::launcher;
 use crate::process::{Process, Start, State};
@@ -39,6 +39,7 @@ impl Process {
         choose_copy(&copy.to_string_lossy()).map_err(|error| error.about(COPY))?;
         let combine = env::var_os(COMBINE).unwrap_or_default();
         choose_instructions(&combine.to_string_lossy()).map_err(|error| error.about(COMBINE))?;
+        recover_infinities(settings.recovers_infinities);
         let refused = |error| Error::new(ErrorClass::Other, format!("cannot join the job: {error}"));
         let member = member().map_err(refused)?;
         let is_launched = member.is_some();

@@ -22,6 +22,8 @@ pub struct Settings {
     pub(crate) checks: bool,
     /// Whether nothing but their arguments and the number of ranks decides the last bits of reductions.
     pub(crate) is_reproducible: bool,
+    /// Whether products of complex numbers recover infinities.
+    pub(crate) recovers_infinities: bool,
     /// Whether is said which plans are chosen, where a rank may have a mind of its own.
     pub(crate) shows_plans: bool,
     /// How long to wait to be accepted at a port, where a rank may have a mind of its own.
@@ -41,6 +43,8 @@ const ALGORITHMS: &str = "OXMPI_ALGORITHMS";
 const CHECK: &str = "OXMPI_CHECK";
 /// The one that asks for reductions whose bits depend on nothing but their arguments and the number of ranks.
 const REPRODUCIBLE: &str = "OXMPI_REPRODUCIBLE";
+/// The one that asks for the infinities of complex products that annex G of C wants.
+const INFINITIES: &str = "OXMPI_INFINITIES";
 /// The one that names a file with the constants of the machine.
 const MACHINE: &str = "OXMPI_MACHINE";
 /// The one that asks to be told which plans persistent collectives get.
@@ -57,8 +61,9 @@ impl Settings {
     /// `Arg` if it says what does not exist.
     pub fn read() -> Result<Self> {
         let (overrides, preferred) = preferred(text_of(ALGORITHMS))?;
-        let [checks, reproducible] = [CHECK, REPRODUCIBLE].map(|name| (name, text_of(name)));
-        let values = [(ALGORITHMS, preferred), checks.clone(), reproducible.clone()];
+        let [checks, infinities, reproducible] =
+            [CHECK, INFINITIES, REPRODUCIBLE].map(|name| (name, text_of(name)));
+        let values = [(ALGORITHMS, preferred), checks.clone(), infinities.clone(), reproducible.clone()];
         let set = values.iter().filter(|(_, value)| !value.is_empty());
         let mut text: Vec<String> = set.map(|(name, value)| format!("{name}={value}")).collect();
         let is_reproducible = flag(&reproducible)?;
@@ -82,6 +87,7 @@ impl Settings {
             overrides,
             checks: flag(&checks)?,
             is_reproducible,
+            recovers_infinities: flag(&infinities)?,
             shows_plans: flag(&(SHOW_PLANS, text_of(SHOW_PLANS)))?,
             connect_timeout,
             kept_bytes,
@@ -169,7 +175,7 @@ fn flag((name, value): &(&str, String)) -> Result<bool> {
 fn different(rank: usize, mine: &str, other: usize, theirs: &str) -> Error {
     let [mine, theirs] = [mine, theirs].map(|text| if text.is_empty() { "nothing" } else { text });
     let text = format!(
-        "ranks must have the same {ALGORITHMS}, {CHECK}, {MACHINE} and {REPRODUCIBLE}: \
+        "ranks must have the same {ALGORITHMS}, {CHECK}, {INFINITIES}, {MACHINE} and {REPRODUCIBLE}: \
          rank {rank} has {mine}, rank {other} has {theirs}"
     );
     Error::new(ErrorClass::Other, text)

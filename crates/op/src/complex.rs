@@ -4,6 +4,7 @@ use oxmpi_mem::copy::Plain;
 
 use crate::half::Half;
 use crate::number::Arithmetic;
+use crate::recovery::Recovering;
 
 /// Real and imaginary part, as C and Fortran store them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,6 +17,12 @@ pub(crate) struct Complex<T> {
 // SAFETY: two of a type follow each other without gaps.
 unsafe impl<T: Plain> Plain for Complex<T> {}
 
+impl<T> Complex<T> {
+    pub(crate) fn map(self, part: impl Fn(T) -> T) -> Self {
+        Self { re: part(self.re), im: part(self.im) }
+    }
+}
+
 impl<T: Arithmetic> Arithmetic for Complex<T> {
     #[inline(always)]
     fn add(self, other: Self) -> Self {
@@ -27,7 +34,7 @@ impl<T: Arithmetic> Arithmetic for Complex<T> {
         Self { re: self.re.subtract(other.re), im: self.im.subtract(other.im) }
     }
 
-    /// The product by its definition; infinities are not recovered from NaN, as C's annex G would.
+    /// The product by its definition; infinities are not recovered from NaN (see `recovery`).
     #[inline(always)]
     fn multiply(self, other: Self) -> Self {
         Self {
@@ -66,6 +73,12 @@ impl Arithmetic for ComplexHalf {
 
     fn multiply(self, other: Self) -> Self {
         Self::narrow(self.widen().multiply(other.widen()))
+    }
+}
+
+impl Recovering for ComplexHalf {
+    fn multiply_recovering(self, other: Self) -> Self {
+        Self::narrow(self.widen().multiply_recovering(other.widen()))
     }
 }
 

@@ -5,6 +5,7 @@ use std::arch::asm;
 use oxmpi_mem::copy::Plain;
 
 use crate::number::{Arithmetic, Ordered};
+use crate::recovery::Real;
 
 /// An extended-precision number: ten bytes, and six of padding, which are 0 in what is computed.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,12 @@ impl Arithmetic for Extended {
     fn multiply(self, other: Self) -> Self {
         x87!("fmulp st(1), st", self, other)
     }
+}
+
+impl Real for Extended {
+    const ZERO: Self = Self([0; 16]);
+    const ONE: Self = Self([0, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x3f, 0, 0, 0, 0, 0, 0]);
+    const INFINITY: Self = Self([0, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x7f, 0, 0, 0, 0, 0, 0]);
 }
 
 /// How two numbers compare.

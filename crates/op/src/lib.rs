@@ -17,8 +17,10 @@ mod number;
 mod operation;
 mod pair;
 mod quad;
+mod recovery;
 mod reducer;
 mod table;
 
 pub use instructions::{choose_instructions, instructions};
+pub use recovery::recover_infinities;
 pub use reducer::{CODE_BITS, Reducer, UserFunction};

@@ -3,6 +3,7 @@
 //! MPI-5.0: Collective Communication, Predefined Reduction Operations.
 
 use crate::number::{Arithmetic, Bits, Ordered, Truth};
+use crate::recovery::Recovering;
 
 /// One operation on elements of type `T`.
 pub(crate) trait Operation<T> {
@@ -32,5 +33,6 @@ operations! {
     Max on Ordered: |left, right| if right.exceeds(left) { right } else { left };
     Min on Ordered: |left, right| if left.exceeds(right) { right } else { left };
     Prod on Arithmetic: |left, right| left.multiply(right);
+    ProdRecovering on Recovering: |left, right| left.multiply_recovering(right);
     Sum on Arithmetic: |left, right| left.add(right);
 }

@@ -5,6 +5,7 @@
 use oxmpi_mem::copy::Plain;
 
 use crate::number::{Arithmetic, Ordered};
+use crate::recovery::Real;
 
 /// A quadruple-precision number, by its bits.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +91,12 @@ impl Quad {
         let magnitude = ((exponent as u128 - 1) << FRACTION_BITS) + kept + u128::from(up);
         Self::signed(negative, magnitude.min(INFINITY))
     }
+}
+
+impl Real for Quad {
+    const ZERO: Self = Self(0);
+    const ONE: Self = Self((BIAS as u128) << FRACTION_BITS);
+    const INFINITY: Self = Self(INFINITY);
 }
 
 impl Arithmetic for Quad {

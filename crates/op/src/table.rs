@@ -6,9 +6,10 @@ use crate::complex::{Complex, ComplexHalf};
 use crate::half::Half;
 use crate::kernel::{Kernel, select};
 use crate::number::{Arithmetic, Bits, Ordered, Truth};
-use crate::operation::{Band, Bor, Bxor, Land, Lor, Lxor, Max, Min, Prod, Sum};
+use crate::operation::{Band, Bor, Bxor, Land, Lor, Lxor, Max, Min, Prod, ProdRecovering, Sum};
 use crate::pair::{Maxloc, Minloc, Pair};
 use crate::quad::Quad;
+use crate::recovery::{Recovering, recovers_infinities};
 
 /// C's `long double`.
 #[cfg(target_arch = "x86_64")]
@@ -33,11 +34,11 @@ pub(crate) fn kernel(op: ReduceOp, kind: Scalar) -> Option<Kernel> {
         Scalar::F64 => real::<f64, 8>(op),
         Scalar::F128 => real::<Quad, 1>(op),
         Scalar::LongDouble => real::<LongDouble, 1>(op),
-        Scalar::ComplexF16 => arithmetic::<ComplexHalf, 1>(op),
-        Scalar::ComplexF32 => arithmetic::<Complex<f32>, 8>(op),
-        Scalar::ComplexF64 => arithmetic::<Complex<f64>, 4>(op),
-        Scalar::ComplexF128 => arithmetic::<Complex<Quad>, 1>(op),
-        Scalar::ComplexLongDouble => arithmetic::<Complex<LongDouble>, 1>(op),
+        Scalar::ComplexF16 => complex::<ComplexHalf, 1>(op),
+        Scalar::ComplexF32 => complex::<Complex<f32>, 8>(op),
+        Scalar::ComplexF64 => complex::<Complex<f64>, 4>(op),
+        Scalar::ComplexF128 => complex::<Complex<Quad>, 1>(op),
+        Scalar::ComplexLongDouble => complex::<Complex<LongDouble>, 1>(op),
         Scalar::Bool | Scalar::Logical8 => logical::<u8, 64>(op),
         Scalar::Logical16 => logical::<u16, 32>(op),
         Scalar::Logical32 => logical::<u32, 16>(op),
@@ -78,6 +79,14 @@ fn arithmetic<T: Arithmetic, const LANES: usize>(op: ReduceOp) -> Option<Kernel>
         ReduceOp::Prod => Some(select::<T, Prod, LANES>()),
         ReduceOp::Sum => Some(select::<T, Sum, LANES>()),
         _ => None,
+    }
+}
+
+/// A product that may have to recover infinities is no faster by vectors.
+fn complex<T: Recovering, const LANES: usize>(op: ReduceOp) -> Option<Kernel> {
+    match op {
+        ReduceOp::Prod if recovers_infinities() => Some(select::<T, ProdRecovering, 1>()),
+        _ => arithmetic::<T, LANES>(op),
     }
 }
 

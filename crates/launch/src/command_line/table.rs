@@ -237,6 +237,7 @@ const SECTIONS: &[Section] = &[
             ("OXMPI_ALGORITHMS", "read by the ranks: algorithms to prefer, collective=algorithm,..."),
             ("OXMPI_CHECK", "read by the ranks: 1 compares types in collectives, names forgotten requests"),
             ("OXMPI_CONNECT_TIMEOUT", "read by the ranks: seconds to wait to be accepted at a port (180)"),
+            ("OXMPI_INFINITIES", "read by the ranks: 1 recovers infinities in products of complex numbers"),
             ("OXMPI_KEEP_BYTES", "read by the ranks: bytes kept of messages that nobody asks for (67108864)"),
             ("OXMPI_MACHINE", "read by the ranks: a file with what hops and copies cost (see oxmpi tune)"),
             (
