@@ -27,7 +27,7 @@
 //! | `comm` | how communicators are made together |
 //! | `topology::create` | communicators with neighbours |
 //! | `jobs` | connecting with other jobs, and starting them |
-//! | `joining`, `launcher`, `leaving` | how the job is found, and left; launchers that are not ours, noticed |
+//! | `joining`, `launcher`, `seat`, `leaving` | how the job is found, or made of threads, and left; launchers that are not ours, noticed |
 #![forbid(unsafe_code)]
 
 mod arrival;
@@ -56,6 +56,7 @@ mod process;
 mod progress;
 mod record;
 mod request;
+mod seat;
 mod send_buffer;
 mod settings;
 mod topology;
@@ -79,6 +80,7 @@ pub use request::completion::{AnyTest, Completion};
 pub use request::generalized::GeneralizedCallbacks;
 pub use request::waking::Signal;
 pub use request::{Request, RequestKey};
+pub use seat::{Seat, Seats};
 pub use send_buffer::{AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner};
 pub use settings::{Settings, parse_seconds};
 pub use topology::{Axis, Cartesian, DistGraph, Edge, Edges, Graph, Subgrid, Topology, balanced_dims};

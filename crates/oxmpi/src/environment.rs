@@ -54,10 +54,15 @@ pub fn init() -> Result<Environment> {
 /// ```
 pub fn init_with<L: ThreadLevel>() -> Result<Environment<L>> {
     let engine = Engine::join::<L>().map_err(|error| error.in_call(Function::InitThread, None))?;
-    Ok(Environment { engine, level: PhantomData })
+    Ok(Environment::of(engine))
 }
 
 impl<L: ThreadLevel> Environment<L> {
+    /// That of a process whose gate is that of the level.
+    pub(crate) fn of(engine: Engine) -> Self {
+        Self { engine, level: PhantomData }
+    }
+
     /// The communicator of all ranks: `MPI_COMM_WORLD`.
     pub fn world(&self) -> Communicator<'_, L> {
         Communicator::new(self.door(), self.engine.world())

@@ -13,7 +13,8 @@
 //! }
 //! ```
 //!
-//! Start the program with `mpiexec -n 4 program`; started alone it is a job of one rank. Names are the standard's
+//! Start the program with `mpiexec -n 4 program`, or `cargo oxmpi run -n 4`; started alone it is a job of one rank.
+//! Without a launcher, [`run`] makes ranks of threads. Names are the standard's
 //! words in Rust's case. How long a call lasts follows from where it is made:
 //!
 //! | lifetime | made by | its buffers |
@@ -95,6 +96,7 @@ mod persistent;
 mod planned;
 mod request;
 mod request_set;
+mod run;
 mod scope;
 mod shape;
 mod thread;
@@ -124,6 +126,7 @@ pub use persistent::{Active, Buffers, One, Persistent, Two};
 pub use planned::{Plan, Planned};
 pub use request::Request;
 pub use request_set::RequestSet;
+pub use run::{run, run_with};
 pub use scope::Scope;
 pub use shape::Shape;
 pub use thread::{Funneled, Multiple, ThreadLevel};

@@ -23,10 +23,12 @@ impl Engine {
         }
         let joined = Process::init(Phase::Running, L::gate);
         INITIALISED.store(joined.is_ok(), Ordering::Relaxed);
-        // There is one in the life of a program, and its progress thread may outlive a value that was forgotten.
-        let process: &'static Process = Box::leak(Box::new(joined?));
-        process.may_have_progress_thread();
-        Ok(Self(process))
+        joined.map(Self::started)
+    }
+
+    /// A rank that is a thread of this process.
+    pub fn of_thread(process: Process) -> Self {
+        Self::started(process)
     }
 
     /// `MPI_Finalize`.
@@ -35,6 +37,13 @@ impl Engine {
     /// Those of [`Process::finalize`].
     pub fn leave(&self) -> Result<()> {
         self.0.finalize()
+    }
+
+    fn started(process: Process) -> Self {
+        // Its progress thread may outlive a value that was forgotten.
+        let process: &'static Process = Box::leak(Box::new(process));
+        process.may_have_progress_thread();
+        Self(process)
     }
 }
 

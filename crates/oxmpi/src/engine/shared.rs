@@ -11,7 +11,11 @@ use oxmpi_core::Process;
 use crate::thread::Level;
 
 /// The process, from the beginning of the world model to its end.
-pub(crate) struct Engine(&'static Process);
+pub(crate) struct Engine {
+    process: &'static Process,
+    /// Whether it is the one of C, not a thread.
+    is_shared: bool,
+}
 
 impl Engine {
     /// Begins the world model, for Rust and C.
@@ -19,7 +23,12 @@ impl Engine {
     /// # Errors
     /// Those of [`shared::begin`].
     pub fn join<L: Level>() -> Result<Self> {
-        shared::begin(L::LEVEL).map(Self)
+        shared::begin(L::LEVEL).map(|process| Self { process, is_shared: true })
+    }
+
+    /// A rank that is a thread of this process, of which C knows nothing.
+    pub fn of_thread(process: Process) -> Self {
+        Self { process: Box::leak(Box::new(process)), is_shared: false }
     }
 
     /// Ends the world model.
@@ -27,7 +36,7 @@ impl Engine {
     /// # Errors
     /// Those of [`shared::end`].
     pub fn leave(&self) -> Result<()> {
-        shared::end(self.0)
+        if self.is_shared { shared::end(self.process) } else { self.process.finalize() }
     }
 }
 
@@ -35,6 +44,6 @@ impl Deref for Engine {
     type Target = Process;
 
     fn deref(&self) -> &Process {
-        self.0
+        self.process
     }
 }

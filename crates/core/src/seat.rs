@@ -1,0 +1,84 @@
+//! Jobs whose ranks are threads of this process.
+//!
+//! There is no launcher: whoever makes the job gives a [`Seat`] to a thread for each rank, and says in its place when a
+//! rank is gone ([`Seats::show_gone`]), so that nobody waits for it for ever.
+//!
+//! MPI-5.0: Process Initialization, Creation, and Management.
+
+use std::fmt;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_engine::Engine;
+use oxmpi_engine::machine::{Bed, Phase, StatePage};
+use oxmpi_mem::Gate;
+
+use crate::process::{Process, Start, State};
+use crate::settings::Settings;
+
+/// The place of one rank in a job of this process.
+#[derive(Debug)]
+pub struct Seat {
+    engine: Engine,
+    settings: Settings,
+}
+
+/// What can be seen of all ranks of a job, and be shown to them.
+#[derive(Clone)]
+pub struct Seats(Box<[(&'static StatePage, Bed)]>);
+
+impl Seat {
+    /// The seats of a new job of so many ranks.
+    ///
+    /// # Errors
+    /// `Arg` if there are no ranks, or the environment says what does not exist; `Other` if the system refuses.
+    pub fn of_new_job(ranks: u32) -> Result<(Vec<Self>, Seats)> {
+        if ranks == 0 {
+            return Err(Error::new(ErrorClass::Arg, "ranks is 0: a job has one at least"));
+        }
+        let refused = |error| Error::new(ErrorClass::Other, format!("cannot make a job: {error}"));
+        let engines = Engine::of_new_job(ranks).map_err(refused)?;
+        let seats = engines.iter().map(|engine| (engine.state(), engine.bed())).collect();
+        let seat = |engine| Ok(Self { engine, settings: Settings::read()? });
+        Ok((engines.into_iter().map(seat).collect::<Result<_>>()?, Seats(seats)))
+    }
+
+    /// Makes this thread the rank. `end` is called, by a thread of the rank, where a process would end: it must not
+    /// return to the call, by unwinding either. `gate` is as for [`Process::new`].
+    ///
+    /// # Errors
+    /// As [`Process::new`].
+    pub fn take(self, end: fn(u8) -> !, gate: impl FnOnce(State) -> Gate<State>) -> Result<Process> {
+        let Self { engine, settings } = self;
+        Process::new(engine, Start { is_launched: false, settings, phase: Phase::Running, end }, gate)
+    }
+}
+
+impl Seats {
+    /// How far a rank has come.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn phase(&self, rank: usize) -> Phase {
+        self.0[rank].0.phase()
+    }
+
+    /// Tells all ranks that this one has ended, as it should or not.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn show_gone(&self, rank: usize, is_well: bool) {
+        self.0[rank].0.set_gone();
+        for (page, bed) in &self.0 {
+            if !is_well {
+                page.release();
+            }
+            bed.ring();
+        }
+    }
+}
+
+impl fmt::Debug for Seats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries((0..self.0.len()).map(|rank| self.phase(rank))).finish()
+    }
+}

@@ -1,0 +1,218 @@
+//! Jobs of threads: ranks without a launcher.
+//!
+//! Each rank is a thread with an engine of its own, as a process has one, and all share the job's segment, as processes
+//! do. What is different is what threads share: statics, the current directory, and the end.
+//!
+//! A rank that cannot go on - it waits for one that has left, or has called [`Environment::abort`] - has no process to
+//! end. Its thread sleeps for ever instead: to unwind it would give buffers back that its operations may still use.
+//!
+//! MPI-5.0: Process Initialization, Creation, and Management.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_core::{Phase, Seat, Seats, end_with};
+
+use crate::communicator::Communicator;
+use crate::engine::Engine;
+use crate::environment::Environment;
+use crate::thread::{Funneled, ThreadLevel};
+
+/// Runs `body` on so many ranks, which are threads of this process: gives what it returns, in the order of the ranks.
+///
+/// No launcher is needed, and nothing else of the machine; so examples and tests have as many ranks as they like. The
+/// ranks are a job of their own, whatever this process is else. As they share the process, a static is one for all, and
+/// so is what a library keeps in one.
+///
+/// The `body` is `'static`, since a rank may outlive the call: one that cannot go on never returns.
+///
+/// # Errors
+/// That of the first rank that has returned one; else, class `Other`, what a rank has come to that could not go on: it
+/// has called [`Environment::abort`], or waits for one that has left. The text says which.
+///
+/// # Panics
+/// If a rank does.
+///
+/// A rank that panics or aborts ends the job: the others are left where they are.
+///
+/// ```
+/// use oxmpi::Op;
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// let sums = oxmpi::run(4, |world| {
+///     let mut sum = world.rank();
+///     world.allreduce_in_place(&mut sum, &Op::SUM)?;
+///     Ok(sum)
+/// })?;
+/// assert_eq!(sums, [6; 4]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What a rank needs of its caller it owns, or shares:
+///
+/// ```
+/// # use std::sync::Arc;
+/// # fn main() -> oxmpi::Result<()> {
+/// let weights = Arc::new([0.5, 0.25]);
+/// let sum = oxmpi::run(2, move |world| {
+///     let mut sum = weights[world.rank()];
+///     world.allreduce_in_place(&mut sum, &oxmpi::Op::SUM)?;
+///     Ok(sum)
+/// })?;
+/// assert_eq!(sum, [0.75; 2]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Nothing of a rank leaves it:
+///
+/// ```compile_fail
+/// # fn main() -> oxmpi::Result<()> {
+/// let worlds = oxmpi::run(2, |world| Ok(world))?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn run<T: Send + 'static>(
+    ranks: usize,
+    body: impl Fn(Communicator<'_>) -> Result<T> + Send + Sync + 'static,
+) -> Result<Vec<T>> {
+    run_with::<Funneled, T>(ranks, body)
+}
+
+/// As [`run`], with the thread level that the type says.
+///
+/// A thread that a rank has made and that cannot go on, waiting for a rank that has left say, ends the program.
+///
+/// # Errors
+/// As [`run`].
+///
+/// ```
+/// use oxmpi::Multiple;
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// oxmpi::run_with::<Multiple, _>(2, |world| {
+///     let peer = 1 - world.rank();
+///     std::thread::scope(|threads| {
+///         let received = threads.spawn(|| world.recv_vec::<usize>(peer, 0));
+///         world.send(&world.rank(), peer, 0)?;
+///         assert_eq!(received.join().expect("it does not panic")?.0, [peer]);
+///         Ok(())
+///     })
+/// })?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn run_with<L: ThreadLevel, T: Send + 'static>(
+    ranks: usize,
+    body: impl Fn(Communicator<'_, L>) -> Result<T> + Send + Sync + 'static,
+) -> Result<Vec<T>> {
+    let (mut values, mut stuck) = (Vec::new(), None);
+    for end in run_all(ranks, body)? {
+        match end {
+            Ok(value) => values.push(value?),
+            Err(end) => stuck = stuck.or(Some(end)),
+        }
+    }
+    stuck.map_or(Ok(values), |stuck| Err(Error::new(ErrorClass::Other, stuck.to_string())))
+}
+
+/// A rank that could not go on.
+pub(crate) struct Stuck {
+    rank: usize,
+    phase: Phase,
+}
+
+/// How the ranks of a job have ended, or just the one that has ended the job.
+///
+/// # Errors
+/// `Arg` if there are no ranks; `Other` if the system refuses, or a rank cannot join.
+///
+/// # Panics
+/// If a rank does.
+pub(crate) fn run_all<L: ThreadLevel, R: Send + 'static>(
+    ranks: usize,
+    body: impl Fn(Communicator<'_, L>) -> R + Send + Sync + 'static,
+) -> Result<Vec<std::result::Result<R, Stuck>>> {
+    let wrong = |_| Error::new(ErrorClass::Arg, format!("ranks is {ranks}: so many there cannot be"));
+    let (seats, seen) = Seat::of_new_job(u32::try_from(ranks).map_err(wrong)?)?;
+    let body = Arc::new(body);
+    let (tell, told) = mpsc::channel();
+    for (rank, seat) in seats.into_iter().enumerate() {
+        let (body, tell, seen) = (Arc::clone(&body), tell.clone(), seen.clone());
+        let life = move || {
+            ENDING.set(Some(Box::new({
+                let (tell, seen) = (tell.clone(), seen.clone());
+                move || note_end(&tell, &seen, rank, End::Stuck(seen.phase(rank)))
+            })));
+            let lived = catch_unwind(AssertUnwindSafe(|| live(seat, &*body)));
+            note_end(&tell, &seen, rank, lived.map_or_else(End::Panicked, End::Returned));
+        };
+        let refused = |error| Error::new(ErrorClass::Other, format!("cannot start rank {rank}: {error}"));
+        thread::Builder::new().name(format!("rank {rank}")).spawn(life).map_err(refused)?;
+    }
+    let mut ends = Vec::new();
+    for (rank, end) in told.iter().take(ranks) {
+        match end {
+            End::Returned(value) => ends.push((rank, Ok(value?))),
+            End::Panicked(payload) => resume_unwind(payload),
+            End::Stuck(phase @ Phase::Stranded(_)) => ends.push((rank, Err(Stuck { rank, phase }))),
+            // The job ends.
+            End::Stuck(phase) => return Ok(vec![Err(Stuck { rank, phase })]),
+        }
+    }
+    ends.sort_unstable_by_key(|(rank, _)| *rank);
+    Ok(ends.into_iter().map(|(_, end)| end).collect())
+}
+
+/// How a rank has ended.
+enum End<R> {
+    /// With what it gives, if it could join.
+    Returned(Result<R>),
+    Panicked(Box<dyn Any + Send>),
+    /// Its thread never returns.
+    Stuck(Phase),
+}
+
+/// The life of a rank: it joins, and leaves.
+fn live<L: ThreadLevel, R>(seat: Seat, body: impl Fn(Communicator<'_, L>) -> R) -> Result<R> {
+    let env = Environment::of(Engine::of_thread(seat.take(sleep_for_ever, L::gate)?));
+    Ok(body(env.world()))
+}
+
+/// A rank has ended: the others are told, and who has started it.
+fn note_end<R>(tell: &mpsc::Sender<(usize, End<R>)>, seen: &Seats, rank: usize, end: End<R>) {
+    seen.show_gone(rank, matches!(end, End::Returned(Ok(_))));
+    // Who has failed to start all ranks does not listen.
+    let _ = tell.send((rank, end));
+}
+
+thread_local! {
+    /// Says of the rank whose first thread this is that it cannot go on.
+    static ENDING: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+}
+
+/// What a rank does in place of ending its process.
+fn sleep_for_ever(status: u8) -> ! {
+    let Some(end) = ENDING.take() else { end_with(status.into()) };
+    end();
+    loop {
+        thread::park();
+    }
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} ", self.rank)?;
+        match self.phase {
+            Phase::Aborted(code) => write!(f, "has called MPI_Abort with code {code}"),
+            Phase::Stranded(missed) => write!(f, "waits for rank {missed}, which has left"),
+            _ => write!(f, "could not go on after an error"),
+        }
+    }
+}
