@@ -1,20 +1,48 @@
-//! `#[derive(Datatype)]` of the crate `oxmpi`, which says what it does.
+//! `#[derive(Datatype)]` and `#[test]` of the crate `oxmpi`, which says what they do.
 //!
 //! MPI-5.0: Datatypes, Datatype Constructors.
 #![forbid(unsafe_code)]
 
 mod fields;
+mod ranks;
 mod variants;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput, Error, GenericParam, Result, parse_quote};
 
+use ranks::{Function, Ranks};
+
 /// Describes a structure, or an enumeration without fields, as an element of messages: see `oxmpi::Datatype`.
 #[proc_macro_derive(Datatype)]
 pub fn derive_datatype(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
     derive(input).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// A test that runs on the ranks of a job, each a thread: `#[oxmpi::test(ranks = 4)]`, or of several jobs, one after
+/// the other: `#[oxmpi::test(ranks = [1, 2, 7])]`.
+///
+/// Plain `cargo test` runs it; nothing else is needed. The function takes the communicator of all ranks, at whatever
+/// thread level; it returns nothing, or a `Result` whose error can be shown. The test fails if a rank does, or waits
+/// for one that has left. See `oxmpi::run`.
+///
+/// ```
+/// use oxmpi::{Communicator, Op};
+///
+/// #[oxmpi::test(ranks = [1, 4])]
+/// fn ranks_add_up(world: Communicator<'_>) -> oxmpi::Result<()> {
+///     let mut sum = world.rank();
+///     world.allreduce_in_place(&mut sum, &Op::SUM)?;
+///     assert_eq!(sum, world.size() * (world.size() - 1) / 2);
+///     Ok(())
+/// }
+/// # fn main() {}
+/// ```
+#[proc_macro_attribute]
+pub fn test(arguments: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let function = syn::parse_macro_input!(item as Function);
+    syn::parse_macro_input!(arguments as Ranks).test(&function).into()
 }
 
 fn derive(mut input: DeriveInput) -> Result<TokenStream> {

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Start the program with `mpiexec -n 4 program`, or `cargo oxmpi run -n 4`; started alone it is a job of one rank.
-//! Without a launcher, [`run`] makes ranks of threads. Names are the standard's
+//! Without a launcher, [`run`] makes ranks of threads, and [`macro@test`] does for tests. Names are the standard's
 //! words in Rust's case. How long a call lasts follows from where it is made:
 //!
 //! | lifetime | made by | its buffers |
@@ -99,6 +99,8 @@ mod request_set;
 mod run;
 mod scope;
 mod shape;
+#[doc(hidden)]
+pub mod testing;
 mod thread;
 mod under_way;
 mod view;
@@ -120,7 +122,7 @@ pub use op::Op;
 pub use owned_request::OwnedRequest;
 pub use oxmpi_base::{BasicType, Error, ErrorClass, Result};
 pub use oxmpi_core::{processor_name, wall_tick, wall_time};
-pub use oxmpi_derive::Datatype;
+pub use oxmpi_derive::{Datatype, test};
 pub use partitioned::{Partition, RecvPartitions, SendPartitions};
 pub use persistent::{Active, Buffers, One, Persistent, Two};
 pub use planned::{Plan, Planned};

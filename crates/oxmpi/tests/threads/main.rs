@@ -1,0 +1,3 @@
+//! The API on ranks that are threads of the test, as users' tests have them: no launcher is needed.
+
+mod run;

@@ -1,0 +1,122 @@
+//! Ranks that are threads of the test, as users' tests have them.
+
+use std::panic::catch_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use oxmpi::{Communicator, ErrorClass, Multiple, Op, Source};
+
+#[oxmpi::test(ranks = [1, 2, 3, 4, 8])]
+fn ranks_add_up(world: Communicator<'_>) -> oxmpi::Result<()> {
+    let mut sum = vec![world.rank(); 10_000];
+    world.allreduce_in_place(&mut sum, &Op::SUM)?;
+    assert_eq!(sum, vec![world.size() * (world.size() - 1) / 2; 10_000]);
+    Ok(())
+}
+
+#[oxmpi::test(ranks = 3)]
+fn long_messages_go_around(world: Communicator<'_>) -> Result<(), String> {
+    let (rank, size) = (world.rank(), world.size());
+    let (mine, mut left) = (vec![rank; 300_000], vec![usize::MAX; 300_000]);
+    world
+        .sendrecv(&mine, (rank + 1) % size, 0, &mut left, (rank + size - 1) % size, 0)
+        .map_err(|error| error.to_string())?;
+    if left == vec![(rank + size - 1) % size; 300_000] { Ok(()) } else { Err("not what was sent".into()) }
+}
+
+#[oxmpi::test(ranks = 2)]
+fn threads_of_ranks_call(world: Communicator<'_, Multiple>) {
+    let peer = 1 - world.rank();
+    std::thread::scope(|threads| {
+        for tag in 0..4 {
+            let world = &world;
+            threads.spawn(move || {
+                world.send(&tag, peer, tag).expect("a rank");
+                assert_eq!(world.recv_vec::<i32>(peer, tag).expect("a rank").0, [tag]);
+            });
+        }
+    });
+}
+
+#[oxmpi::test(ranks = 2)]
+#[should_panic(expected = "rank 1 of 2: \"wrong\"")]
+fn a_rank_that_returns_an_error_fails_the_test(world: Communicator<'_>) -> Result<(), &'static str> {
+    if world.rank() == 1 { Err("wrong") } else { Ok(()) }
+}
+
+#[test]
+fn jobs_run_side_by_side() {
+    static RUNS: AtomicUsize = AtomicUsize::new(0);
+    std::thread::scope(|threads| {
+        for size in 1..=3 {
+            threads.spawn(move || {
+                let ranks = oxmpi::run(size, move |world| {
+                    RUNS.fetch_add(1, Ordering::Relaxed);
+                    world.barrier()?;
+                    Ok((world.rank(), world.size()))
+                });
+                assert!(ranks.expect("they succeed").into_iter().eq((0..size).map(|rank| (rank, size))));
+            });
+        }
+    });
+    assert_eq!(RUNS.load(Ordering::Relaxed), 6);
+}
+
+#[test]
+fn the_error_of_a_rank_is_that_of_the_run_though_others_wait_for_it() {
+    let error = oxmpi::run(3, |world| {
+        if world.rank() == 2 {
+            world.send(&[0], 7, 0)?;
+        }
+        world.barrier()
+    });
+    let error = error.expect_err("there is no rank 7");
+    assert_eq!(error.class(), ErrorClass::Rank, "{error}");
+}
+
+#[test]
+fn who_waits_for_a_rank_that_has_left_is_told() {
+    let error = oxmpi::run(2, |world| {
+        if world.rank() == 0 {
+            world.recv(&mut [0_u8], 1, 0)?;
+        }
+        Ok(())
+    });
+    let error = error.expect_err("nobody sends");
+    assert!(error.to_string().contains("rank 0 waits for rank 1, which has left"), "{error}");
+}
+
+#[test]
+fn a_panic_of_a_rank_is_that_of_the_run() {
+    let run = catch_unwind(|| {
+        oxmpi::run(3, |world| {
+            if world.rank() == 1 {
+                panic!("a defect of the program");
+            }
+            world.recv(&mut [0_u8], Source::Any, 0).map(drop)
+        })
+    });
+    let payload = run.expect_err("rank 1 panics");
+    assert_eq!(payload.downcast_ref::<&str>(), Some(&"a defect of the program"));
+}
+
+#[test]
+fn a_panic_while_operations_are_under_way_ends_the_rank() {
+    let error = oxmpi::run(2, |world| {
+        let mut sum = [0.0];
+        world.scope(|scope| {
+            let _sum = scope.allreduce(&[1.0], &mut sum, &Op::SUM)?;
+            if world.rank() == 0 {
+                panic!("a defect of the program");
+            }
+            Ok(())
+        })?;
+        world.barrier()
+    });
+    let error = error.expect_err("rank 0 cannot go on");
+    assert!(error.to_string().contains("rank 0 could not go on after an error"), "{error}");
+}
+
+#[test]
+fn there_is_no_job_without_ranks() {
+    assert_eq!(oxmpi::run(0, |_| Ok(())).expect_err("no ranks").class(), ErrorClass::Arg);
+}
