@@ -8,16 +8,9 @@ use oxmpi_base::Result;
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
-use super::{Collective, check_blocks, check_whole, side};
-use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use super::{Collective, check_blocks, check_whole, lifetimes, side};
 use crate::check::Check;
-use crate::communicator::Communicator;
-use crate::loan::{Loan, Withheld};
-use crate::owned_request::OwnedRequest;
-use crate::persistent::{Persistent, Two};
-use crate::request::Request;
-use crate::scope::Scope;
-use crate::thread::ThreadLevel;
+use crate::loan::Loan;
 
 struct Allgather<'b> {
     /// `None` if it lies in `recv`.
@@ -46,70 +39,20 @@ impl<'b> Collective<'b> for Allgather<'b> {
     }
 }
 
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
+lifetimes! {
     /// What everybody has in `send`, everybody gets in `recv`, in the order of the ranks.
     ///
     /// # Errors
     /// `Count` if `recv` is not as long as all `send` together.
-    pub fn allgather<S, R>(&self, send: &S, recv: &mut R) -> Result<()>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        self.blocking(Allgather { send: Some(send.lend()), recv: recv.lend_mut() })
-    }
+    allgather iallgather allgather_init "allgather"
+    (&send, &mut recv) => Allgather { send: Some(send), recv }
+}
 
+lifetimes! {
     /// What everybody has in `buf` as the block of its rank, everybody gets there.
     ///
     /// # Errors
     /// `Count` if `buf` cannot be divided into as many blocks as there are ranks.
-    pub fn allgather_in_place<B>(&self, buf: &mut B) -> Result<()>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        self.blocking(Allgather { send: None, recv: buf.lend_mut() })
-    }
-
-    /// A persistent [allgather](Communicator::allgather).
-    ///
-    /// # Errors
-    /// As [`Communicator::allgather`] and [`Communicator::barrier_init`].
-    pub fn allgather_init<S, R>(&self, send: S, recv: R) -> Result<Persistent<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.on_two(send, recv, |send, recv| Allgather { send: Some(send), recv })
-    }
-
-    /// Begins an [allgather](Communicator::allgather) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::allgather`].
-    pub fn iallgather<S, R>(&self, send: S, recv: R) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.begin_on_two(send, recv, |send, recv| Allgather { send: Some(send), recv })
-    }
-}
-
-impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
-    /// Begins an [allgather](Communicator::allgather).
-    ///
-    /// # Errors
-    /// As [`Communicator::allgather`].
-    pub fn allgather<S, R>(
-        &'scope self,
-        send: &'scope S,
-        recv: &'scope mut R,
-    ) -> Result<Request<'scope, &'scope mut R::View, L>>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        let (result, recv) = Withheld::lent(recv);
-        self.collective(Allgather { send: Some(send.lend()), recv }, result)
-    }
+    allgather_in_place iallgather_in_place allgather_in_place_init "allgather in place"
+    (&mut buf) => Allgather { send: None, recv: buf }
 }

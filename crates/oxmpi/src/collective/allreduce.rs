@@ -9,17 +9,10 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_op::Reducer;
 
-use super::{Collective, check_equal, side};
-use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use super::{Collective, check_equal, lifetimes, side};
 use crate::check::Check;
-use crate::communicator::Communicator;
-use crate::loan::{Loan, Withheld};
+use crate::loan::Loan;
 use crate::op::Op;
-use crate::owned_request::OwnedRequest;
-use crate::persistent::{One, Persistent, Two};
-use crate::request::Request;
-use crate::scope::Scope;
-use crate::thread::ThreadLevel;
 
 struct Allreduce<'b> {
     /// `None` if it lies in `recv`.
@@ -45,7 +38,7 @@ impl<'b> Collective<'b> for Allreduce<'b> {
     }
 }
 
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
+lifetimes! {
     /// What everybody has in `send`, combined element by element, everybody gets in `recv`.
     ///
     /// # Errors
@@ -61,126 +54,15 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn allreduce<S, R>(&self, send: &S, recv: &mut R, op: &Op<R::Element>) -> Result<()>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        self.blocking(Allreduce { send: Some(send.lend()), recv: recv.lend_mut(), reducer: op.reducer() })
-    }
+    allreduce iallreduce allreduce_init "allreduce"
+    (&send, &mut recv, op: &Op<R::Element>) => Allreduce { send: Some(send), recv, reducer: op.reducer() }
+}
 
+lifetimes! {
     /// What everybody has in `buf`, combined element by element, everybody gets there.
     ///
     /// # Errors
-    /// As [`Communicator::allreduce`].
-    pub fn allreduce_in_place<B>(&self, buf: &mut B, op: &Op<B::Element>) -> Result<()>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        self.blocking(Allreduce { send: None, recv: buf.lend_mut(), reducer: op.reducer() })
-    }
-
-    /// A persistent [allreduce](Communicator::allreduce).
-    ///
-    /// # Errors
-    /// As [`Communicator::allreduce`] and [`Communicator::barrier_init`].
-    pub fn allreduce_init<S, R>(
-        &self,
-        send: S,
-        recv: R,
-        op: &Op<R::Element>,
-    ) -> Result<Persistent<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.on_two(send, recv, |send, recv| Allreduce { send: Some(send), recv, reducer: op.reducer() })
-    }
-
-    /// Begins an [allreduce](Communicator::allreduce) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::allreduce`].
-    pub fn iallreduce<S, R>(
-        &self,
-        send: S,
-        recv: R,
-        op: &Op<R::Element>,
-    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.begin_on_two(send, recv, |send, recv| Allreduce {
-            send: Some(send),
-            recv,
-            reducer: op.reducer(),
-        })
-    }
-
-    /// A persistent [allreduce in place](Communicator::allreduce_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::allreduce`] and [`Communicator::barrier_init`].
-    pub fn allreduce_in_place_init<B>(
-        &self,
-        buf: B,
-        op: &Op<B::Element>,
-    ) -> Result<Persistent<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.on_one(buf, |buf| Allreduce { send: None, recv: buf, reducer: op.reducer() })
-    }
-
-    /// Begins an [allreduce in place](Communicator::allreduce_in_place) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::allreduce_in_place`].
-    pub fn iallreduce_in_place<B>(
-        &self,
-        buf: B,
-        op: &Op<B::Element>,
-    ) -> Result<OwnedRequest<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.begin_on_one(buf, |buf| Allreduce { send: None, recv: buf, reducer: op.reducer() })
-    }
-}
-
-impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
-    /// Begins an [allreduce](Communicator::allreduce).
-    ///
-    /// # Errors
-    /// As [`Communicator::allreduce`].
-    pub fn allreduce<S, R>(
-        &'scope self,
-        send: &'scope S,
-        recv: &'scope mut R,
-        op: &Op<R::Element>,
-    ) -> Result<Request<'scope, &'scope mut R::View, L>>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        let (result, recv) = Withheld::lent(recv);
-        self.collective(Allreduce { send: Some(send.lend()), recv, reducer: op.reducer() }, result)
-    }
-
-    /// Begins an [allreduce in place](Communicator::allreduce_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::allreduce`].
-    pub fn allreduce_in_place<B>(
-        &'scope self,
-        buf: &'scope mut B,
-        op: &Op<B::Element>,
-    ) -> Result<Request<'scope, &'scope mut B::View, L>>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        let (result, buf) = Withheld::lent(buf);
-        self.collective(Allreduce { send: None, recv: buf, reducer: op.reducer() }, result)
-    }
+    /// As [`Communicator::allreduce`](crate::Communicator::allreduce).
+    allreduce_in_place iallreduce_in_place allreduce_in_place_init "allreduce in place"
+    (&mut buf, op: &Op<B::Element>) => Allreduce { send: None, recv: buf, reducer: op.reducer() }
 }

@@ -8,16 +8,9 @@ use oxmpi_base::Result;
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
-use super::{Collective, check_blocks, check_equal, side};
-use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use super::{Collective, check_blocks, check_equal, lifetimes, side};
 use crate::check::Check;
-use crate::communicator::Communicator;
-use crate::loan::{Loan, Withheld};
-use crate::owned_request::OwnedRequest;
-use crate::persistent::{Persistent, Two};
-use crate::request::Request;
-use crate::scope::Scope;
-use crate::thread::ThreadLevel;
+use crate::loan::Loan;
 
 struct Alltoall<'b> {
     /// `None` if it lies in `recv`.
@@ -44,70 +37,20 @@ impl<'b> Collective<'b> for Alltoall<'b> {
     }
 }
 
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
+lifetimes! {
     /// Block `i` of `send` goes to rank `i`, which gets it in its `recv` as the block of this rank.
     ///
     /// # Errors
     /// `Count` if `send` and `recv` differ in length, or cannot be divided into as many blocks as there are ranks.
-    pub fn alltoall<S, R>(&self, send: &S, recv: &mut R) -> Result<()>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        self.blocking(Alltoall { send: Some(send.lend()), recv: recv.lend_mut() })
-    }
+    alltoall ialltoall alltoall_init "alltoall"
+    (&send, &mut recv) => Alltoall { send: Some(send), recv }
+}
 
+lifetimes! {
     /// Block `i` of `buf` is exchanged for the block of this rank in rank `i`'s `buf`.
     ///
     /// # Errors
     /// `Count` if `buf` cannot be divided into as many blocks as there are ranks.
-    pub fn alltoall_in_place<B>(&self, buf: &mut B) -> Result<()>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        self.blocking(Alltoall { send: None, recv: buf.lend_mut() })
-    }
-
-    /// A persistent [alltoall](Communicator::alltoall).
-    ///
-    /// # Errors
-    /// As [`Communicator::alltoall`] and [`Communicator::barrier_init`].
-    pub fn alltoall_init<S, R>(&self, send: S, recv: R) -> Result<Persistent<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.on_two(send, recv, |send, recv| Alltoall { send: Some(send), recv })
-    }
-
-    /// Begins an [alltoall](Communicator::alltoall) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::alltoall`].
-    pub fn ialltoall<S, R>(&self, send: S, recv: R) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.begin_on_two(send, recv, |send, recv| Alltoall { send: Some(send), recv })
-    }
-}
-
-impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
-    /// Begins an [alltoall](Communicator::alltoall).
-    ///
-    /// # Errors
-    /// As [`Communicator::alltoall`].
-    pub fn alltoall<S, R>(
-        &'scope self,
-        send: &'scope S,
-        recv: &'scope mut R,
-    ) -> Result<Request<'scope, &'scope mut R::View, L>>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        let (result, recv) = Withheld::lent(recv);
-        self.collective(Alltoall { send: Some(send.lend()), recv }, result)
-    }
+    alltoall_in_place ialltoall_in_place alltoall_in_place_init "alltoall in place"
+    (&mut buf) => Alltoall { send: None, recv: buf }
 }

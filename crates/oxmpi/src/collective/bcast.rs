@@ -8,16 +8,9 @@ use oxmpi_base::Result;
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
-use super::{Collective, checked_root};
-use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use super::{Collective, checked_root, lifetimes};
 use crate::check::Check;
-use crate::communicator::Communicator;
-use crate::loan::{Loan, Withheld};
-use crate::owned_request::OwnedRequest;
-use crate::persistent::{One, Persistent};
-use crate::request::Request;
-use crate::scope::Scope;
-use crate::thread::ThreadLevel;
+use crate::loan::Loan;
 
 struct Bcast<'b> {
     buf: Loan<'b>,
@@ -38,7 +31,7 @@ impl<'b> Collective<'b> for Bcast<'b> {
     }
 }
 
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
+lifetimes! {
     /// What the root has in `buf`, everybody gets.
     ///
     /// # Errors
@@ -54,50 +47,6 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn bcast<B>(&self, buf: &mut B, root: usize) -> Result<()>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        self.blocking(Bcast { buf: buf.lend_mut(), root })
-    }
-
-    /// A persistent [broadcast](Communicator::bcast).
-    ///
-    /// # Errors
-    /// As [`Communicator::bcast`] and [`Communicator::barrier_init`].
-    pub fn bcast_init<B>(&self, buf: B, root: usize) -> Result<Persistent<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.on_one(buf, |buf| Bcast { buf, root })
-    }
-
-    /// Begins a [broadcast](Communicator::bcast) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::bcast`].
-    pub fn ibcast<B>(&self, buf: B, root: usize) -> Result<OwnedRequest<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.begin_on_one(buf, |buf| Bcast { buf, root })
-    }
-}
-
-impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
-    /// Begins a [broadcast](Communicator::bcast).
-    ///
-    /// # Errors
-    /// As [`Communicator::bcast`].
-    pub fn bcast<B>(
-        &'scope self,
-        buf: &'scope mut B,
-        root: usize,
-    ) -> Result<Request<'scope, &'scope mut B::View, L>>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        let (result, buf) = Withheld::lent(buf);
-        self.collective(Bcast { buf, root }, result)
-    }
+    bcast ibcast bcast_init "broadcast"
+    (&mut buf, root: usize) => Bcast { buf, root }
 }

@@ -10,17 +10,10 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
 use oxmpi_op::Reducer;
 
-use super::{Collective, check_equal, side};
-use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use super::{Collective, check_equal, lifetimes, side};
 use crate::check::Check;
-use crate::communicator::Communicator;
-use crate::loan::{Loan, Withheld};
+use crate::loan::Loan;
 use crate::op::Op;
-use crate::owned_request::OwnedRequest;
-use crate::persistent::{One, Persistent, Two};
-use crate::request::Request;
-use crate::scope::Scope;
-use crate::thread::ThreadLevel;
 
 struct Exscan<'b> {
     /// `None` if it lies in `recv`.
@@ -50,7 +43,7 @@ impl<'b> Collective<'b> for Exscan<'b> {
     }
 }
 
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
+lifetimes! {
     /// What the ranks before this one have in `send`, combined element by element in the order of the ranks, this
     /// one gets in `recv`. Rank 0 gets nothing, and its `recv` is left alone.
     ///
@@ -67,124 +60,16 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn exscan<S, R>(&self, send: &S, recv: &mut R, op: &Op<R::Element>) -> Result<()>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        self.blocking(Exscan { send: Some(send.lend()), recv: recv.lend_mut(), reducer: op.reducer() })
-    }
+    exscan iexscan exscan_init "exscan"
+    (&send, &mut recv, op: &Op<R::Element>) => Exscan { send: Some(send), recv, reducer: op.reducer() }
+}
 
+lifetimes! {
     /// What the ranks before this one have in `buf`, combined element by element, this one gets there. That of rank
     /// 0 is left alone.
     ///
     /// # Errors
     /// `Op` if `op` is not defined on `T`.
-    pub fn exscan_in_place<B>(&self, buf: &mut B, op: &Op<B::Element>) -> Result<()>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        self.blocking(Exscan { send: None, recv: buf.lend_mut(), reducer: op.reducer() })
-    }
-
-    /// A persistent [exscan](Communicator::exscan).
-    ///
-    /// # Errors
-    /// As [`Communicator::exscan`] and [`Communicator::barrier_init`].
-    pub fn exscan_init<S, R>(
-        &self,
-        send: S,
-        recv: R,
-        op: &Op<R::Element>,
-    ) -> Result<Persistent<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.on_two(send, recv, |send, recv| Exscan { send: Some(send), recv, reducer: op.reducer() })
-    }
-
-    /// Begins an [exscan](Communicator::exscan) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::exscan`].
-    pub fn iexscan<S, R>(
-        &self,
-        send: S,
-        recv: R,
-        op: &Op<R::Element>,
-    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.begin_on_two(send, recv, |send, recv| Exscan { send: Some(send), recv, reducer: op.reducer() })
-    }
-
-    /// A persistent [exscan in place](Communicator::exscan_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::exscan_in_place`] and [`Communicator::barrier_init`].
-    pub fn exscan_in_place_init<B>(
-        &self,
-        buf: B,
-        op: &Op<B::Element>,
-    ) -> Result<Persistent<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.on_one(buf, |buf| Exscan { send: None, recv: buf, reducer: op.reducer() })
-    }
-
-    /// Begins an [exscan in place](Communicator::exscan_in_place) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::exscan_in_place`].
-    pub fn iexscan_in_place<B>(
-        &self,
-        buf: B,
-        op: &Op<B::Element>,
-    ) -> Result<OwnedRequest<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.begin_on_one(buf, |buf| Exscan { send: None, recv: buf, reducer: op.reducer() })
-    }
-}
-
-impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
-    /// Begins an [exscan](Communicator::exscan).
-    ///
-    /// # Errors
-    /// As [`Communicator::exscan`].
-    pub fn exscan<S, R>(
-        &'scope self,
-        send: &'scope S,
-        recv: &'scope mut R,
-        op: &Op<R::Element>,
-    ) -> Result<Request<'scope, &'scope mut R::View, L>>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        let (result, recv) = Withheld::lent(recv);
-        let loans = Exscan { send: Some(send.lend()), recv, reducer: op.reducer() };
-        self.collective(loans, result)
-    }
-
-    /// Begins an [exscan in place](Communicator::exscan_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::exscan_in_place`].
-    pub fn exscan_in_place<B>(
-        &'scope self,
-        buf: &'scope mut B,
-        op: &Op<B::Element>,
-    ) -> Result<Request<'scope, &'scope mut B::View, L>>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        let (result, buf) = Withheld::lent(buf);
-        self.collective(Exscan { send: None, recv: buf, reducer: op.reducer() }, result)
-    }
+    exscan_in_place iexscan_in_place exscan_in_place_init "exscan in place"
+    (&mut buf, op: &Op<B::Element>) => Exscan { send: None, recv: buf, reducer: op.reducer() }
 }

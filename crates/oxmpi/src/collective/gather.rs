@@ -9,16 +9,9 @@ use oxmpi_core::coll::{self, Functions, Side};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
 
-use super::{Collective, check_blocks, check_whole, checked_root, side};
-use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use super::{Collective, check_blocks, check_whole, checked_root, lifetimes, side};
 use crate::check::Check;
-use crate::communicator::Communicator;
-use crate::loan::{Loan, Withheld};
-use crate::owned_request::OwnedRequest;
-use crate::persistent::{One, Persistent, Two};
-use crate::request::Request;
-use crate::scope::Scope;
-use crate::thread::ThreadLevel;
+use crate::loan::Loan;
 
 struct Gather<'b> {
     /// `None` if it lies in `recv`: at the root the block there, elsewhere all of it.
@@ -55,7 +48,7 @@ impl<'b> Collective<'b> for Gather<'b> {
     }
 }
 
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
+lifetimes! {
     /// What everybody has in `send`, the root gets in `recv`, in the order of the ranks. The other ranks' `recv`
     /// is left alone.
     ///
@@ -72,115 +65,16 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn gather<S, R>(&self, send: &S, recv: &mut R, root: usize) -> Result<()>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        self.blocking(Gather { send: Some(send.lend()), recv: recv.lend_mut(), root })
-    }
+    gather igather gather_init "gather"
+    (&send, &mut recv, root: usize) => Gather { send: Some(send), recv, root }
+}
 
+lifetimes! {
     /// What everybody has in `buf`, the root gets in the blocks of its own `buf`, where its own block lies already.
     ///
     /// # Errors
     /// `Root` if `root` is not a rank; `Count` if the root's `buf` cannot be divided into as many blocks as there are
     /// ranks.
-    pub fn gather_in_place<B>(&self, buf: &mut B, root: usize) -> Result<()>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        self.blocking(Gather { send: None, recv: buf.lend_mut(), root })
-    }
-
-    /// A persistent [gather](Communicator::gather).
-    ///
-    /// # Errors
-    /// As [`Communicator::gather`] and [`Communicator::barrier_init`].
-    pub fn gather_init<S, R>(
-        &self,
-        send: S,
-        recv: R,
-        root: usize,
-    ) -> Result<Persistent<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.on_two(send, recv, |send, recv| Gather { send: Some(send), recv, root })
-    }
-
-    /// Begins a [gather](Communicator::gather) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::gather`].
-    pub fn igather<S, R>(
-        &self,
-        send: S,
-        recv: R,
-        root: usize,
-    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.begin_on_two(send, recv, |send, recv| Gather { send: Some(send), recv, root })
-    }
-
-    /// A persistent [gather in place](Communicator::gather_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::gather_in_place`] and [`Communicator::barrier_init`].
-    pub fn gather_in_place_init<B>(&self, buf: B, root: usize) -> Result<Persistent<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.on_one(buf, |buf| Gather { send: None, recv: buf, root })
-    }
-
-    /// Begins a [gather in place](Communicator::gather_in_place) on a buffer that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::gather_in_place`].
-    pub fn igather_in_place<B>(&self, buf: B, root: usize) -> Result<OwnedRequest<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.begin_on_one(buf, |buf| Gather { send: None, recv: buf, root })
-    }
-}
-
-impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
-    /// Begins a [gather](Communicator::gather).
-    ///
-    /// # Errors
-    /// As [`Communicator::gather`].
-    pub fn gather<S, R>(
-        &'scope self,
-        send: &'scope S,
-        recv: &'scope mut R,
-        root: usize,
-    ) -> Result<Request<'scope, &'scope mut R::View, L>>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        let (result, recv) = Withheld::lent(recv);
-        self.collective(Gather { send: Some(send.lend()), recv, root }, result)
-    }
-
-    /// Begins a [gather in place](Communicator::gather_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::gather_in_place`].
-    pub fn gather_in_place<B>(
-        &'scope self,
-        buf: &'scope mut B,
-        root: usize,
-    ) -> Result<Request<'scope, &'scope mut B::View, L>>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        let (result, buf) = Withheld::lent(buf);
-        self.collective(Gather { send: None, recv: buf, root }, result)
-    }
+    gather_in_place igather_in_place gather_in_place_init "gather in place"
+    (&mut buf, root: usize) => Gather { send: None, recv: buf, root }
 }

@@ -8,17 +8,10 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::{self, Functions, Side};
 use oxmpi_core::{self as core, Operation, Process};
 
-use super::{Collective, checked_root, side};
+use super::{Collective, checked_root, lifetimes, side};
 use crate::blocks::Blocks;
-use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
 use crate::check::Check;
-use crate::communicator::Communicator;
-use crate::loan::{Loan, Withheld};
-use crate::owned_request::OwnedRequest;
-use crate::persistent::{One, Persistent, Two};
-use crate::request::Request;
-use crate::scope::Scope;
-use crate::thread::ThreadLevel;
+use crate::loan::Loan;
 
 struct Gatherv<'b> {
     /// `None` if it lies in `recv`: at the root the block there, elsewhere all of it.
@@ -55,12 +48,12 @@ impl<'b> Collective<'b> for Gatherv<'b> {
     }
 }
 
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
+lifetimes! {
     /// What everybody has in `send`, the root gets: that of rank `i` in block `i` of `recv`. Only the root's `recv` and
     /// `blocks` count. See [`Blocks`].
     ///
     /// # Errors
-    /// `Root` if `root` is not a rank; at the root as [`Communicator::allgatherv`].
+    /// `Root` if `root` is not a rank; at the root as [`Communicator::allgatherv`](crate::Communicator::allgatherv).
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
@@ -79,134 +72,18 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn gatherv<S, R>(&self, send: &S, recv: &mut R, blocks: impl Into<Blocks>, root: usize) -> Result<()>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        self.blocking(Gatherv { send: Some(send.lend()), recv: recv.lend_mut(), blocks: blocks.into(), root })
-    }
+    gatherv igatherv gatherv_init "gatherv"
+    (&send, &mut recv, blocks: impl Into<Blocks>, root: usize) =>
+        Gatherv { send: Some(send), recv, blocks: blocks.into(), root }
+}
 
+lifetimes! {
     /// What everybody has in `buf`, the root gets in the blocks of its own `buf`, where its own block lies already.
     /// Only the root's `blocks` count.
     ///
     /// # Errors
-    /// As [`Communicator::gatherv`].
-    pub fn gatherv_in_place<B>(&self, buf: &mut B, blocks: impl Into<Blocks>, root: usize) -> Result<()>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        self.blocking(Gatherv { send: None, recv: buf.lend_mut(), blocks: blocks.into(), root })
-    }
-
-    /// A persistent [gatherv](Communicator::gatherv).
-    ///
-    /// # Errors
-    /// As [`Communicator::gatherv`] and [`Communicator::barrier_init`].
-    pub fn gatherv_init<S, R>(
-        &self,
-        send: S,
-        recv: R,
-        blocks: impl Into<Blocks>,
-        root: usize,
-    ) -> Result<Persistent<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.on_two(send, recv, |send, recv| Gatherv { send: Some(send), recv, blocks: blocks.into(), root })
-    }
-
-    /// Begins a [gatherv](Communicator::gatherv) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::gatherv`].
-    pub fn igatherv<S, R>(
-        &self,
-        send: S,
-        recv: R,
-        blocks: impl Into<Blocks>,
-        root: usize,
-    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.begin_on_two(send, recv, |send, recv| Gatherv {
-            send: Some(send),
-            recv,
-            blocks: blocks.into(),
-            root,
-        })
-    }
-
-    /// A persistent [gatherv in place](Communicator::gatherv_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::gatherv_in_place`] and [`Communicator::barrier_init`].
-    pub fn gatherv_in_place_init<B>(
-        &self,
-        buf: B,
-        blocks: impl Into<Blocks>,
-        root: usize,
-    ) -> Result<Persistent<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.on_one(buf, |buf| Gatherv { send: None, recv: buf, blocks: blocks.into(), root })
-    }
-
-    /// Begins a [gatherv in place](Communicator::gatherv_in_place) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::gatherv_in_place`].
-    pub fn igatherv_in_place<B>(
-        &self,
-        buf: B,
-        blocks: impl Into<Blocks>,
-        root: usize,
-    ) -> Result<OwnedRequest<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.begin_on_one(buf, |buf| Gatherv { send: None, recv: buf, blocks: blocks.into(), root })
-    }
-}
-
-impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
-    /// Begins a [gatherv](Communicator::gatherv).
-    ///
-    /// # Errors
-    /// As [`Communicator::gatherv`].
-    pub fn gatherv<S, R>(
-        &'scope self,
-        send: &'scope S,
-        recv: &'scope mut R,
-        blocks: impl Into<Blocks>,
-        root: usize,
-    ) -> Result<Request<'scope, &'scope mut R::View, L>>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        let (result, recv) = Withheld::lent(recv);
-        self.collective(Gatherv { send: Some(send.lend()), recv, blocks: blocks.into(), root }, result)
-    }
-
-    /// Begins a [gatherv in place](Communicator::gatherv_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::gatherv_in_place`].
-    pub fn gatherv_in_place<B>(
-        &'scope self,
-        buf: &'scope mut B,
-        blocks: impl Into<Blocks>,
-        root: usize,
-    ) -> Result<Request<'scope, &'scope mut B::View, L>>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        let (result, buf) = Withheld::lent(buf);
-        self.collective(Gatherv { send: None, recv: buf, blocks: blocks.into(), root }, result)
-    }
+    /// As [`Communicator::gatherv`](crate::Communicator::gatherv).
+    gatherv_in_place igatherv_in_place gatherv_in_place_init "gatherv in place"
+    (&mut buf, blocks: impl Into<Blocks>, root: usize) =>
+        Gatherv { send: None, recv: buf, blocks: blocks.into(), root }
 }

@@ -13,6 +13,7 @@ mod bcast;
 mod exscan;
 mod gather;
 mod gatherv;
+mod lifetimes;
 mod reduce;
 mod reduce_scatter;
 mod reduce_scatter_block;
@@ -25,6 +26,8 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_core::coll::{Functions, Root, Side};
 use oxmpi_core::{self as core, Operation, Process};
+
+use lifetimes::lifetimes;
 
 use crate::check::Check;
 use crate::loan::Loan;

@@ -10,17 +10,10 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
 use oxmpi_op::Reducer;
 
-use super::{Collective, check_equal, checked_root, side};
-use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use super::{Collective, check_equal, checked_root, lifetimes, side};
 use crate::check::Check;
-use crate::communicator::Communicator;
-use crate::loan::{Loan, Withheld};
+use crate::loan::Loan;
 use crate::op::Op;
-use crate::owned_request::OwnedRequest;
-use crate::persistent::{One, Persistent, Two};
-use crate::request::Request;
-use crate::scope::Scope;
-use crate::thread::ThreadLevel;
 
 struct Reduce<'b> {
     /// `None` if it lies in `recv`.
@@ -53,140 +46,24 @@ impl<'b> Collective<'b> for Reduce<'b> {
     }
 }
 
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
+lifetimes! {
     /// What everybody has in `send`, combined element by element, the root gets in `recv`. The other ranks'
     /// `recv` is left alone.
     ///
     /// # Errors
     /// `Root` if `root` is not a rank; `Op` if `op` is not defined on `T`; `Count` if the root's `recv` has
     /// another length than `send`.
-    pub fn reduce<S, R>(&self, send: &S, recv: &mut R, op: &Op<R::Element>, root: usize) -> Result<()>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        self.blocking(Reduce { send: Some(send.lend()), recv: recv.lend_mut(), reducer: op.reducer(), root })
-    }
+    reduce ireduce reduce_init "reduce"
+    (&send, &mut recv, op: &Op<R::Element>, root: usize) =>
+        Reduce { send: Some(send), recv, reducer: op.reducer(), root }
+}
 
+lifetimes! {
     /// What everybody has in `buf`, combined element by element, the root gets there.
     ///
     /// # Errors
-    /// As [`Communicator::reduce`].
-    pub fn reduce_in_place<B>(&self, buf: &mut B, op: &Op<B::Element>, root: usize) -> Result<()>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        self.blocking(Reduce { send: None, recv: buf.lend_mut(), reducer: op.reducer(), root })
-    }
-
-    /// A persistent [reduction](Communicator::reduce).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce`] and [`Communicator::barrier_init`].
-    pub fn reduce_init<S, R>(
-        &self,
-        send: S,
-        recv: R,
-        op: &Op<R::Element>,
-        root: usize,
-    ) -> Result<Persistent<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.on_two(send, recv, |send, recv| Reduce { send: Some(send), recv, reducer: op.reducer(), root })
-    }
-
-    /// Begins a [reduction](Communicator::reduce) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce`].
-    pub fn ireduce<S, R>(
-        &self,
-        send: S,
-        recv: R,
-        op: &Op<R::Element>,
-        root: usize,
-    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.begin_on_two(send, recv, |send, recv| Reduce {
-            send: Some(send),
-            recv,
-            reducer: op.reducer(),
-            root,
-        })
-    }
-
-    /// A persistent [reduction in place](Communicator::reduce_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce`] and [`Communicator::barrier_init`].
-    pub fn reduce_in_place_init<B>(
-        &self,
-        buf: B,
-        op: &Op<B::Element>,
-        root: usize,
-    ) -> Result<Persistent<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.on_one(buf, |buf| Reduce { send: None, recv: buf, reducer: op.reducer(), root })
-    }
-
-    /// Begins a [reduction in place](Communicator::reduce_in_place) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce_in_place`].
-    pub fn ireduce_in_place<B>(
-        &self,
-        buf: B,
-        op: &Op<B::Element>,
-        root: usize,
-    ) -> Result<OwnedRequest<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.begin_on_one(buf, |buf| Reduce { send: None, recv: buf, reducer: op.reducer(), root })
-    }
-}
-
-impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
-    /// Begins a [reduction](Communicator::reduce).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce`].
-    pub fn reduce<S, R>(
-        &'scope self,
-        send: &'scope S,
-        recv: &'scope mut R,
-        op: &Op<R::Element>,
-        root: usize,
-    ) -> Result<Request<'scope, &'scope mut R::View, L>>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        let (result, recv) = Withheld::lent(recv);
-        self.collective(Reduce { send: Some(send.lend()), recv, reducer: op.reducer(), root }, result)
-    }
-
-    /// Begins a [reduction in place](Communicator::reduce_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce`].
-    pub fn reduce_in_place<B>(
-        &'scope self,
-        buf: &'scope mut B,
-        op: &Op<B::Element>,
-        root: usize,
-    ) -> Result<Request<'scope, &'scope mut B::View, L>>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        let (result, buf) = Withheld::lent(buf);
-        self.collective(Reduce { send: None, recv: buf, reducer: op.reducer(), root }, result)
-    }
+    /// As [`Communicator::reduce`](crate::Communicator::reduce).
+    reduce_in_place ireduce_in_place reduce_in_place_init "reduce in place"
+    (&mut buf, op: &Op<B::Element>, root: usize) =>
+        Reduce { send: None, recv: buf, reducer: op.reducer(), root }
 }

@@ -9,17 +9,10 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_op::Reducer;
 
-use super::{Collective, side};
-use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use super::{Collective, lifetimes, side};
 use crate::check::Check;
-use crate::communicator::Communicator;
-use crate::loan::{Loan, Withheld};
+use crate::loan::Loan;
 use crate::op::Op;
-use crate::owned_request::OwnedRequest;
-use crate::persistent::{One, Persistent, Two};
-use crate::request::Request;
-use crate::scope::Scope;
-use crate::thread::ThreadLevel;
 
 struct ReduceScatter<'a, 'b> {
     /// `None` if it lies in `recv`.
@@ -52,7 +45,7 @@ impl<'b> Collective<'b> for ReduceScatter<'_, 'b> {
     }
 }
 
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
+lifetimes! {
     /// What everybody has in `send`, combined element by element, is cut into blocks of `counts[i]` elements for
     /// rank `i`, which gets its own in `recv`. All ranks give the same counts.
     ///
@@ -72,154 +65,20 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn reduce_scatter<S, R>(
-        &self,
-        send: &S,
-        recv: &mut R,
-        counts: &[usize],
-        op: &Op<R::Element>,
-    ) -> Result<()>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        self.blocking(ReduceScatter {
-            send: Some(send.lend()),
-            recv: recv.lend_mut(),
-            counts,
-            reducer: op.reducer(),
-        })
-    }
+    reduce_scatter ireduce_scatter reduce_scatter_init "reduce-scatter"
+    (&send, &mut recv, counts: &[usize], op: &Op<R::Element>) =>
+        ReduceScatter { send: Some(send), recv, counts, reducer: op.reducer() }
+}
 
+lifetimes! {
     /// What everybody has in `buf`, combined element by element, is cut into blocks of `counts[i]` elements for
     /// rank `i`, which gets its own at the beginning of `buf`. What is behind that is undefined then.
     ///
     /// # Errors
-    /// As [`Communicator::reduce_scatter`].
-    pub fn reduce_scatter_in_place<B>(&self, buf: &mut B, counts: &[usize], op: &Op<B::Element>) -> Result<()>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        self.blocking(ReduceScatter { send: None, recv: buf.lend_mut(), counts, reducer: op.reducer() })
-    }
-
-    /// A persistent [reduce-scatter](Communicator::reduce_scatter).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce_scatter`] and [`Communicator::barrier_init`].
-    pub fn reduce_scatter_init<S, R>(
-        &self,
-        send: S,
-        recv: R,
-        counts: &[usize],
-        op: &Op<R::Element>,
-    ) -> Result<Persistent<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.on_two(send, recv, |send, recv| ReduceScatter {
-            send: Some(send),
-            recv,
-            counts,
-            reducer: op.reducer(),
-        })
-    }
-
-    /// Begins a [reduce-scatter](Communicator::reduce_scatter) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce_scatter`].
-    pub fn ireduce_scatter<S, R>(
-        &self,
-        send: S,
-        recv: R,
-        counts: &[usize],
-        op: &Op<R::Element>,
-    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.begin_on_two(send, recv, |send, recv| ReduceScatter {
-            send: Some(send),
-            recv,
-            counts,
-            reducer: op.reducer(),
-        })
-    }
-
-    /// A persistent [reduce-scatter in place](Communicator::reduce_scatter_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce_scatter_in_place`] and [`Communicator::barrier_init`].
-    pub fn reduce_scatter_in_place_init<B>(
-        &self,
-        buf: B,
-        counts: &[usize],
-        op: &Op<B::Element>,
-    ) -> Result<Persistent<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.on_one(buf, |buf| ReduceScatter { send: None, recv: buf, counts, reducer: op.reducer() })
-    }
-
-    /// Begins a [reduce-scatter in place](Communicator::reduce_scatter_in_place) on buffers that the request keeps
-    /// until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce_scatter_in_place`].
-    pub fn ireduce_scatter_in_place<B>(
-        &self,
-        buf: B,
-        counts: &[usize],
-        op: &Op<B::Element>,
-    ) -> Result<OwnedRequest<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.begin_on_one(buf, |buf| ReduceScatter { send: None, recv: buf, counts, reducer: op.reducer() })
-    }
-}
-
-impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
-    /// Begins a [reduce-scatter](Communicator::reduce_scatter).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce_scatter`].
-    pub fn reduce_scatter<S, R>(
-        &'scope self,
-        send: &'scope S,
-        recv: &'scope mut R,
-        counts: &[usize],
-        op: &Op<R::Element>,
-    ) -> Result<Request<'scope, &'scope mut R::View, L>>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        let (result, recv) = Withheld::lent(recv);
-        let loans = ReduceScatter { send: Some(send.lend()), recv, counts, reducer: op.reducer() };
-        self.collective(loans, result)
-    }
-
-    /// Begins a [reduce-scatter in place](Communicator::reduce_scatter_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce_scatter_in_place`].
-    pub fn reduce_scatter_in_place<B>(
-        &'scope self,
-        buf: &'scope mut B,
-        counts: &[usize],
-        op: &Op<B::Element>,
-    ) -> Result<Request<'scope, &'scope mut B::View, L>>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        let (result, buf) = Withheld::lent(buf);
-        self.collective(ReduceScatter { send: None, recv: buf, counts, reducer: op.reducer() }, result)
-    }
+    /// As [`Communicator::reduce_scatter`](crate::Communicator::reduce_scatter).
+    reduce_scatter_in_place ireduce_scatter_in_place reduce_scatter_in_place_init "reduce-scatter in place"
+    (&mut buf, counts: &[usize], op: &Op<B::Element>) =>
+        ReduceScatter { send: None, recv: buf, counts, reducer: op.reducer() }
 }
 
 impl ReduceScatter<'_, '_> {

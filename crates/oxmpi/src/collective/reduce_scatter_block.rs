@@ -9,17 +9,10 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_op::Reducer;
 
-use super::{Collective, check_blocks, check_whole, side};
-use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use super::{Collective, check_blocks, check_whole, lifetimes, side};
 use crate::check::Check;
-use crate::communicator::Communicator;
-use crate::loan::{Loan, Withheld};
+use crate::loan::Loan;
 use crate::op::Op;
-use crate::owned_request::OwnedRequest;
-use crate::persistent::{One, Persistent, Two};
-use crate::request::Request;
-use crate::scope::Scope;
-use crate::thread::ThreadLevel;
 
 struct ReduceScatterBlock<'b> {
     /// `None` if it lies in `recv`.
@@ -49,7 +42,7 @@ impl<'b> Collective<'b> for ReduceScatterBlock<'b> {
     }
 }
 
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
+lifetimes! {
     /// What everybody has in `send`, combined element by element, is cut into blocks as long as `recv`, in which each
     /// rank gets its own.
     ///
@@ -67,137 +60,19 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn reduce_scatter_block<S, R>(&self, send: &S, recv: &mut R, op: &Op<R::Element>) -> Result<()>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        self.blocking(ReduceScatterBlock {
-            send: Some(send.lend()),
-            recv: recv.lend_mut(),
-            reducer: op.reducer(),
-        })
-    }
+    reduce_scatter_block ireduce_scatter_block reduce_scatter_block_init
+    "combination of blocks"
+    (&send, &mut recv, op: &Op<R::Element>) =>
+        ReduceScatterBlock { send: Some(send), recv, reducer: op.reducer() }
+}
 
+lifetimes! {
     /// What everybody has in `buf`, combined element by element, is cut into blocks, of which each rank gets its own at
     /// the beginning of `buf`. What is behind that is undefined then.
     ///
     /// # Errors
     /// `Op` if `op` is not defined on `T`; `Count` if `buf` cannot be divided into as many blocks as there are ranks.
-    pub fn reduce_scatter_block_in_place<B>(&self, buf: &mut B, op: &Op<B::Element>) -> Result<()>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        self.blocking(ReduceScatterBlock { send: None, recv: buf.lend_mut(), reducer: op.reducer() })
-    }
-
-    /// A persistent [reduce-scatter](Communicator::reduce_scatter_block).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce_scatter_block`] and [`Communicator::barrier_init`].
-    pub fn reduce_scatter_block_init<S, R>(
-        &self,
-        send: S,
-        recv: R,
-        op: &Op<R::Element>,
-    ) -> Result<Persistent<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.on_two(send, recv, |send, recv| ReduceScatterBlock {
-            send: Some(send),
-            recv,
-            reducer: op.reducer(),
-        })
-    }
-
-    /// Begins a [reduce-scatter](Communicator::reduce_scatter_block) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce_scatter_block`].
-    pub fn ireduce_scatter_block<S, R>(
-        &self,
-        send: S,
-        recv: R,
-        op: &Op<R::Element>,
-    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.begin_on_two(send, recv, |send, recv| ReduceScatterBlock {
-            send: Some(send),
-            recv,
-            reducer: op.reducer(),
-        })
-    }
-
-    /// A persistent [reduce-scatter in place](Communicator::reduce_scatter_block_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce_scatter_block_in_place`] and [`Communicator::barrier_init`].
-    pub fn reduce_scatter_block_in_place_init<B>(
-        &self,
-        buf: B,
-        op: &Op<B::Element>,
-    ) -> Result<Persistent<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.on_one(buf, |buf| ReduceScatterBlock { send: None, recv: buf, reducer: op.reducer() })
-    }
-
-    /// Begins a [reduce-scatter in place](Communicator::reduce_scatter_block_in_place) on buffers that the request
-    /// keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce_scatter_block_in_place`].
-    pub fn ireduce_scatter_block_in_place<B>(
-        &self,
-        buf: B,
-        op: &Op<B::Element>,
-    ) -> Result<OwnedRequest<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.begin_on_one(buf, |buf| ReduceScatterBlock { send: None, recv: buf, reducer: op.reducer() })
-    }
-}
-
-impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
-    /// Begins a [reduce-scatter](Communicator::reduce_scatter_block).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce_scatter_block`].
-    pub fn reduce_scatter_block<S, R>(
-        &'scope self,
-        send: &'scope S,
-        recv: &'scope mut R,
-        op: &Op<R::Element>,
-    ) -> Result<Request<'scope, &'scope mut R::View, L>>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        let (result, recv) = Withheld::lent(recv);
-        let loans = ReduceScatterBlock { send: Some(send.lend()), recv, reducer: op.reducer() };
-        self.collective(loans, result)
-    }
-
-    /// Begins a [reduce-scatter in place](Communicator::reduce_scatter_block_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::reduce_scatter_block_in_place`].
-    pub fn reduce_scatter_block_in_place<B>(
-        &'scope self,
-        buf: &'scope mut B,
-        op: &Op<B::Element>,
-    ) -> Result<Request<'scope, &'scope mut B::View, L>>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        let (result, buf) = Withheld::lent(buf);
-        self.collective(ReduceScatterBlock { send: None, recv: buf, reducer: op.reducer() }, result)
-    }
+    reduce_scatter_block_in_place ireduce_scatter_block_in_place reduce_scatter_block_in_place_init
+    "combination of blocks in place"
+    (&mut buf, op: &Op<B::Element>) => ReduceScatterBlock { send: None, recv: buf, reducer: op.reducer() }
 }

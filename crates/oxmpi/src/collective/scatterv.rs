@@ -8,17 +8,10 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::{self, Functions, Side};
 use oxmpi_core::{self as core, Operation, Process};
 
-use super::{Collective, checked_root};
+use super::{Collective, checked_root, lifetimes};
 use crate::blocks::Blocks;
-use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
 use crate::check::Check;
-use crate::communicator::Communicator;
-use crate::loan::{Loan, Withheld};
-use crate::owned_request::OwnedRequest;
-use crate::persistent::{One, Persistent, Two};
-use crate::request::Request;
-use crate::scope::Scope;
-use crate::thread::ThreadLevel;
+use crate::loan::Loan;
 
 struct Scatterv<'b> {
     /// `None` if it lies in `recv`: at the root all of it, elsewhere nothing.
@@ -59,7 +52,7 @@ impl<'b> Collective<'b> for Scatterv<'b> {
     }
 }
 
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
+lifetimes! {
     /// Of what the root has in `send`, rank `i` gets block `i` in `recv`. Only the root's `send` and `blocks` count.
     /// See [`Blocks`].
     ///
@@ -81,139 +74,18 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn scatterv<S, R>(&self, send: &S, blocks: impl Into<Blocks>, recv: &mut R, root: usize) -> Result<()>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        self.blocking(Scatterv {
-            send: Some(send.lend()),
-            recv: recv.lend_mut(),
-            blocks: blocks.into(),
-            root,
-        })
-    }
+    scatterv iscatterv scatterv_init "scatterv"
+    (&send, blocks: impl Into<Blocks>, &mut recv, root: usize) =>
+        Scatterv { send: Some(send), recv, blocks: blocks.into(), root }
+}
 
+lifetimes! {
     /// Of what the root has in `buf`, everybody gets the block of its rank in `buf`; the root's stays where it is.
     /// Only the root's `blocks` count.
     ///
     /// # Errors
-    /// As [`Communicator::scatterv`].
-    pub fn scatterv_in_place<B>(&self, buf: &mut B, blocks: impl Into<Blocks>, root: usize) -> Result<()>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        self.blocking(Scatterv { send: None, recv: buf.lend_mut(), blocks: blocks.into(), root })
-    }
-
-    /// A persistent [scatterv](Communicator::scatterv).
-    ///
-    /// # Errors
-    /// As [`Communicator::scatterv`] and [`Communicator::barrier_init`].
-    pub fn scatterv_init<S, R>(
-        &self,
-        send: S,
-        blocks: impl Into<Blocks>,
-        recv: R,
-        root: usize,
-    ) -> Result<Persistent<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.on_two(send, recv, |send, recv| Scatterv { send: Some(send), recv, blocks: blocks.into(), root })
-    }
-
-    /// Begins a [scatterv](Communicator::scatterv) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::scatterv`].
-    pub fn iscatterv<S, R>(
-        &self,
-        send: S,
-        blocks: impl Into<Blocks>,
-        recv: R,
-        root: usize,
-    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
-    where
-        S: OwnedBuffer<Element = R::Element>,
-        R: OwnedBuffer,
-    {
-        self.begin_on_two(send, recv, |send, recv| Scatterv {
-            send: Some(send),
-            recv,
-            blocks: blocks.into(),
-            root,
-        })
-    }
-
-    /// A persistent [scatterv in place](Communicator::scatterv_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::scatterv_in_place`] and [`Communicator::barrier_init`].
-    pub fn scatterv_in_place_init<B>(
-        &self,
-        buf: B,
-        blocks: impl Into<Blocks>,
-        root: usize,
-    ) -> Result<Persistent<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.on_one(buf, |buf| Scatterv { send: None, recv: buf, blocks: blocks.into(), root })
-    }
-
-    /// Begins a [scatterv in place](Communicator::scatterv_in_place) on buffers that the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::scatterv_in_place`].
-    pub fn iscatterv_in_place<B>(
-        &self,
-        buf: B,
-        blocks: impl Into<Blocks>,
-        root: usize,
-    ) -> Result<OwnedRequest<'env, One<B::Element>, L>>
-    where
-        B: OwnedBuffer,
-    {
-        self.begin_on_one(buf, |buf| Scatterv { send: None, recv: buf, blocks: blocks.into(), root })
-    }
-}
-
-impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
-    /// Begins a [scatterv](Communicator::scatterv).
-    ///
-    /// # Errors
-    /// As [`Communicator::scatterv`].
-    pub fn scatterv<S, R>(
-        &'scope self,
-        send: &'scope S,
-        blocks: impl Into<Blocks>,
-        recv: &'scope mut R,
-        root: usize,
-    ) -> Result<Request<'scope, &'scope mut R::View, L>>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        let (result, recv) = Withheld::lent(recv);
-        self.collective(Scatterv { send: Some(send.lend()), recv, blocks: blocks.into(), root }, result)
-    }
-
-    /// Begins a [scatterv in place](Communicator::scatterv_in_place).
-    ///
-    /// # Errors
-    /// As [`Communicator::scatterv_in_place`].
-    pub fn scatterv_in_place<B>(
-        &'scope self,
-        buf: &'scope mut B,
-        blocks: impl Into<Blocks>,
-        root: usize,
-    ) -> Result<Request<'scope, &'scope mut B::View, L>>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        let (result, buf) = Withheld::lent(buf);
-        self.collective(Scatterv { send: None, recv: buf, blocks: blocks.into(), root }, result)
-    }
+    /// As [`Communicator::scatterv`](crate::Communicator::scatterv).
+    scatterv_in_place iscatterv_in_place scatterv_in_place_init "scatterv in place"
+    (&mut buf, blocks: impl Into<Blocks>, root: usize) =>
+        Scatterv { send: None, recv: buf, blocks: blocks.into(), root }
 }

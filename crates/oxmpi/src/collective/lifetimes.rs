@@ -1,0 +1,181 @@
+//! The methods of a collective, for all lifetimes of its operations.
+//!
+//! What a call says is written once, with buffers as a blocking call takes them. The other forms differ from it in what
+//! becomes of the buffers alone:
+//!
+//! | form | method of | its buffers |
+//! |---|---|---|
+//! | blocking, `x` | `Communicator` | lent to the call |
+//! | nonblocking, `x` | `Scope` | lent to the scope; what is received into comes back with the request |
+//! | nonblocking, `ix` | `Communicator` | kept by the request |
+//! | persistent, `x_init` | `Communicator` | kept by the request |
+
+/// `name iname name_init "what it is called" (buffers and arguments) => collective`, which is made of loans of the
+/// buffers. With two buffers these are `&send` and `&mut recv`, with one it is `&mut buf`; arguments may stand behind
+/// each. Types of arguments can name the buffers' types, which are `S`, `R` and `B`.
+macro_rules! lifetimes {
+    (
+        $(#[$doc:meta])*
+        $name:ident $nonblocking:ident $persistent:ident $what:literal
+        (&mut $buf:ident $(, $argument:ident: $type:ty)*) => $collective:expr
+    ) => {
+        impl<'env, L: crate::ThreadLevel> crate::Communicator<'env, L> {
+            $(#[$doc])*
+            pub fn $name<B>(&self, $buf: &mut B $(, $argument: $type)*) -> oxmpi_base::Result<()>
+            where
+                B: crate::SendBuffer + crate::RecvBuffer + ?Sized,
+            {
+                let $buf = $buf.lend_mut();
+                self.blocking($collective)
+            }
+
+            #[doc = concat!("A persistent [", $what, "](crate::Communicator::", stringify!($name), ").")]
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Communicator::", stringify!($name), "`](crate::Communicator::",
+                stringify!($name),
+                ") and [`Communicator::barrier_init`](crate::Communicator::barrier_init).")]
+            pub fn $persistent<B>(
+                &self,
+                $buf: B
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<crate::Persistent<'env, crate::One<B::Element>, L>>
+            where
+                B: crate::OwnedBuffer,
+            {
+                self.on_one($buf, |$buf| $collective)
+            }
+
+            #[doc = concat!("Begins a nonblocking [", $what, "](crate::Communicator::",
+                stringify!($name), "),")]
+            /// on a buffer that the request keeps until its end.
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Communicator::", stringify!($name), "`](crate::Communicator::",
+                stringify!($name), ").")]
+            pub fn $nonblocking<B>(
+                &self,
+                $buf: B
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<crate::OwnedRequest<'env, crate::One<B::Element>, L>>
+            where
+                B: crate::OwnedBuffer,
+            {
+                self.begin_on_one($buf, |$buf| $collective)
+            }
+        }
+
+        impl<'scope, 'env: 'scope, L: crate::ThreadLevel> crate::Scope<'scope, 'env, L> {
+            #[doc = concat!("Begins a nonblocking [", $what, "](crate::Communicator::",
+                stringify!($name), ").")]
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Communicator::", stringify!($name), "`](crate::Communicator::",
+                stringify!($name), ").")]
+            pub fn $name<B>(
+                &'scope self,
+                $buf: &'scope mut B
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<crate::Request<'scope, &'scope mut B::View, L>>
+            where
+                B: crate::SendBuffer + crate::RecvBuffer + ?Sized,
+            {
+                let (result, $buf) = crate::loan::Withheld::lent($buf);
+                self.collective($collective, result)
+            }
+        }
+    };
+    (
+        $(#[$doc:meta])*
+        $name:ident $nonblocking:ident $persistent:ident $what:literal
+        (
+            &$send:ident $(, $of_send:ident: $type_of_send:ty)*,
+            &mut $recv:ident $(, $argument:ident: $type:ty)*
+        ) => $collective:expr
+    ) => {
+        impl<'env, L: crate::ThreadLevel> crate::Communicator<'env, L> {
+            $(#[$doc])*
+            pub fn $name<S, R>(
+                &self,
+                $send: &S
+                $(, $of_send: $type_of_send)*,
+                $recv: &mut R
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<()>
+            where
+                S: crate::SendBuffer<Element = R::Element> + ?Sized,
+                R: crate::RecvBuffer + ?Sized,
+            {
+                let ($send, $recv) = ($send.lend(), $recv.lend_mut());
+                self.blocking($collective)
+            }
+
+            #[doc = concat!("A persistent [", $what, "](crate::Communicator::", stringify!($name), ").")]
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Communicator::", stringify!($name), "`](crate::Communicator::",
+                stringify!($name),
+                ") and [`Communicator::barrier_init`](crate::Communicator::barrier_init).")]
+            pub fn $persistent<S, R>(
+                &self,
+                $send: S
+                $(, $of_send: $type_of_send)*,
+                $recv: R
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<crate::Persistent<'env, crate::Two<R::Element>, L>>
+            where
+                S: crate::OwnedBuffer<Element = R::Element>,
+                R: crate::OwnedBuffer,
+            {
+                self.on_two($send, $recv, |$send, $recv| $collective)
+            }
+
+            #[doc = concat!("Begins a nonblocking [", $what, "](crate::Communicator::",
+                stringify!($name), "),")]
+            /// on buffers that the request keeps until its end.
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Communicator::", stringify!($name), "`](crate::Communicator::",
+                stringify!($name), ").")]
+            pub fn $nonblocking<S, R>(
+                &self,
+                $send: S
+                $(, $of_send: $type_of_send)*,
+                $recv: R
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<crate::OwnedRequest<'env, crate::Two<R::Element>, L>>
+            where
+                S: crate::OwnedBuffer<Element = R::Element>,
+                R: crate::OwnedBuffer,
+            {
+                self.begin_on_two($send, $recv, |$send, $recv| $collective)
+            }
+        }
+
+        impl<'scope, 'env: 'scope, L: crate::ThreadLevel> crate::Scope<'scope, 'env, L> {
+            #[doc = concat!("Begins a nonblocking [", $what, "](crate::Communicator::",
+                stringify!($name), ").")]
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Communicator::", stringify!($name), "`](crate::Communicator::",
+                stringify!($name), ").")]
+            pub fn $name<S, R>(
+                &'scope self,
+                $send: &'scope S
+                $(, $of_send: $type_of_send)*,
+                $recv: &'scope mut R
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<crate::Request<'scope, &'scope mut R::View, L>>
+            where
+                S: crate::SendBuffer<Element = R::Element> + ?Sized,
+                R: crate::RecvBuffer + ?Sized,
+            {
+                let (result, $recv) = crate::loan::Withheld::lent($recv);
+                let $send = $send.lend();
+                self.collective($collective, result)
+            }
+        }
+    };
+}
+
+pub(super) use lifetimes;
