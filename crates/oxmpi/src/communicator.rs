@@ -49,45 +49,6 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         self.comm.size() as usize
     }
 
-    /// A communicator of the same ranks with a context of its own. Collective.
-    ///
-    /// # Errors
-    /// `NoMem` if shared memory is used up.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let library = env.world().duplicate()?;
-    /// assert_eq!(library.size(), env.world().size());
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn duplicate(&self) -> Result<Self> {
-        let made = self.door.call(Function::CommDup, |process| process.comm_dup(&self.comm))?;
-        Ok(Self { door: self.door, comm: made, wish: None })
-    }
-
-    /// Communicators of the ranks that name the same `color`, in the order of their keys, and of their ranks
-    /// where keys are equal; none for ranks without a color. Collective.
-    ///
-    /// # Errors
-    /// `Arg` if `color` is negative; `NoMem` if shared memory is used up.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let half = world.split(Some((world.rank() % 2) as i32), 0)?.expect("every rank has a color");
-    /// assert_eq!(half.rank(), world.rank() / 2);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn split(&self, color: Option<i32>, key: i32) -> Result<Option<Self>> {
-        let made =
-            self.door.call(Function::CommSplit, |process| process.comm_split(&self.comm, color, key))?;
-        Ok(made.map(|comm| Self { door: self.door, comm, wish: None }))
-    }
-
     /// Sends, and returns when `buf` may be changed.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
 //! The API on ranks that are threads of the test, as users' tests have them: no launcher is needed.
 
 mod errors;
+mod groups;
 mod run;

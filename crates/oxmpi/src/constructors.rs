@@ -1,0 +1,145 @@
+//! New communicators of ranks that have one.
+//!
+//! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Constructors.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use oxmpi_base::{Function, Result};
+use oxmpi_core::{self as core, ResourceType, SplitType};
+
+use crate::communicator::Communicator;
+use crate::group::{Comparison, Group};
+use crate::thread::ThreadLevel;
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// A communicator of the same ranks with a context of its own. Collective.
+    ///
+    /// # Errors
+    /// `NoMem` if shared memory is used up.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let library = env.world().duplicate()?;
+    /// assert_eq!(library.size(), env.world().size());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn duplicate(&self) -> Result<Self> {
+        let made = self.door.call(Function::CommDup, |process| process.comm_dup(&self.comm))?;
+        Ok(self.beside(made))
+    }
+
+    /// Communicators of the ranks that name the same `color`, in the order of their keys, and of their ranks
+    /// where keys are equal; none for ranks without a color. Collective.
+    ///
+    /// # Errors
+    /// `Arg` if `color` is negative; `NoMem` if shared memory is used up.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let half = world.split(Some((world.rank() % 2) as i32), 0)?.expect("every rank has a color");
+    /// assert_eq!(half.rank(), world.rank() / 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn split(&self, color: Option<i32>, key: i32) -> Result<Option<Self>> {
+        let made =
+            self.door.call(Function::CommSplit, |process| process.comm_split(&self.comm, color, key))?;
+        Ok(made.map(|comm| self.beside(comm)))
+    }
+
+    /// Communicators of the ranks that share memory, those of a node, in the order of their keys. Collective.
+    ///
+    /// # Errors
+    /// `NoMem` if shared memory is used up.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let node = env.world().split_shared(0)?;
+    /// assert_eq!(node.size(), env.world().size(), "all of them run here");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn split_shared(&self, key: i32) -> Result<Self> {
+        let by = SplitType::By(ResourceType::SharedMemory);
+        let made = self
+            .door
+            .call(Function::CommSplitType, |process| process.comm_split_type(&self.comm, by, key))?;
+        Ok(self.beside(made.0.expect("every rank runs on a node")))
+    }
+
+    /// A communicator of the processes of `group`, in its order; none for other ranks. Collective: all ranks call it,
+    /// and those of one group name the same.
+    ///
+    /// # Errors
+    /// `Group` if a process of `group` is none of the communicator's; `NoMem` if shared memory is used up.
+    pub fn create(&self, group: &Group<'env, L>) -> Result<Option<Self>> {
+        let made =
+            self.door.call(Function::CommCreate, |process| process.comm_create(&self.comm, group.core()))?;
+        Ok(made.map(|comm| self.beside(comm)))
+    }
+
+    /// As [`Communicator::create`], collective over the processes of `group` alone; threads that call it at the same
+    /// time differ in `tag`.
+    ///
+    /// # Errors
+    /// As [`Communicator::create`]; `Tag` if `tag` is negative.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(3, |world| {
+    /// let first = world.group().exclude([2])?;
+    /// if first.rank().is_some() {
+    ///     let first = world.create_group(&first, 0)?.expect("this rank is of the group");
+    ///     assert_eq!(first.size(), 2);
+    /// }
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create_group(&self, group: &Group<'env, L>, tag: i32) -> Result<Option<Self>> {
+        let made = self.door.call(Function::CommCreateGroup, |process| {
+            process.comm_create_group(&self.comm, group.core(), tag)
+        })?;
+        Ok(made.map(|comm| self.beside(comm)))
+    }
+
+    /// A communicator of the processes of `group`, in its order, that comes from no other communicator. Collective over
+    /// them; those who make several at the same time tell them apart by `tag`, which by convention begins with the
+    /// reversed name of the library's domain.
+    ///
+    /// # Errors
+    /// `Group` if this process is none of them; `NoMem` if shared memory is used up.
+    pub fn from_group(group: &Group<'env, L>, tag: &str) -> Result<Self> {
+        let made = group.door().call(Function::CommCreateFromGroup, |process| {
+            process.comm_create_from_group(group.core(), tag.as_bytes())
+        })?;
+        Ok(Self::new(group.door(), &made))
+    }
+
+    /// How two communicators are alike: the same one, or others of the same processes.
+    pub fn compare(&self, other: &Self) -> Comparison {
+        self.comm.compare(&other.comm)
+    }
+
+    /// What it is called, in reports too.
+    pub fn name(&self) -> OsString {
+        self.comm.name()
+    }
+
+    /// Changes what it is called, by this rank.
+    pub fn set_name(&self, name: &str) {
+        self.comm.set_name(name);
+    }
+
+    /// Another communicator of the same environment.
+    pub(crate) fn beside(&self, comm: Arc<core::Communicator>) -> Self {
+        Self { door: self.door, comm, wish: None }
+    }
+}

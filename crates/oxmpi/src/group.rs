@@ -1,0 +1,174 @@
+//! Groups: processes in an order, from which communicators are made.
+//!
+//! MPI-5.0: Groups, Contexts, Communicators, and Caching, Group Management.
+
+use std::fmt;
+
+use oxmpi_base::{ErrorClass, Function, Result};
+use oxmpi_core as core;
+
+use crate::communicator::Communicator;
+use crate::door::Door;
+use crate::environment::Environment;
+use crate::message::rank_to_core;
+use crate::thread::{Funneled, ThreadLevel};
+
+pub use oxmpi_core::Comparison;
+
+/// Processes in an order, each of which has a rank in it.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(4, |world| {
+/// let odd = world.group().include((1..world.size()).step_by(2))?;
+/// if let Some(odd) = world.create(&odd)? {
+///     assert_eq!(odd.rank(), world.rank() / 2);
+/// }
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Group<'env, L: ThreadLevel = Funneled> {
+    door: Door<'env, L>,
+    group: core::Group,
+}
+
+impl<L: ThreadLevel> Environment<L> {
+    /// The processes of the set with this name, if there is one: `mpi://WORLD`, `mpi://SELF`, in small letters or not.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let all = env.process_set("mpi://world").expect("there always is one");
+    /// let library = oxmpi::Communicator::from_group(&all, "org.example.library")?;
+    /// assert_eq!(library.size(), env.world().size());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn process_set(&self, name: &str) -> Option<Group<'_, L>> {
+        let found = PROCESS_SETS.iter().position(|known| known.eq_ignore_ascii_case(name))?;
+        let comm = if found == 0 { self.world() } else { self.this() };
+        Some(Group::new(self.door(), comm.comm.group()))
+    }
+
+    /// The names of the sets that this process is in.
+    pub fn process_sets(&self) -> &'static [&'static str] {
+        &PROCESS_SETS
+    }
+}
+
+/// The sets of processes that everybody is in, by the standard.
+const PROCESS_SETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
+
+impl<'env, L: ThreadLevel> Group<'env, L> {
+    pub(crate) fn new(door: Door<'env, L>, group: core::Group) -> Self {
+        Self { door, group }
+    }
+
+    /// Number of processes.
+    pub fn size(&self) -> usize {
+        self.group.size() as usize
+    }
+
+    /// This process's rank, if it is one of them.
+    pub fn rank(&self) -> Option<usize> {
+        self.group.rank().map(|rank| rank as usize)
+    }
+
+    /// The processes with these ranks, in their order.
+    ///
+    /// # Errors
+    /// `Rank` if one is no rank, or is there twice.
+    pub fn include(&self, ranks: impl IntoIterator<Item = usize>) -> Result<Self> {
+        self.made(Function::GroupIncl, |group| group.include(&to_core(ranks)?))
+    }
+
+    /// The processes but for those with these ranks.
+    ///
+    /// # Errors
+    /// As [`Group::include`].
+    pub fn exclude(&self, ranks: impl IntoIterator<Item = usize>) -> Result<Self> {
+        self.made(Function::GroupExcl, |group| group.exclude(&to_core(ranks)?))
+    }
+
+    /// The processes of this group, then those of the other one that are not.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self { group: self.group.union(&other.group), ..*self }
+    }
+
+    /// The processes of this group that are of the other one, too.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self { group: self.group.intersection(&other.group), ..*self }
+    }
+
+    /// The processes of this group that are not of the other one.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Self {
+        Self { group: self.group.difference(&other.group), ..*self }
+    }
+
+    /// The rank in another group of the process with this `rank`, if it is one of those.
+    ///
+    /// # Errors
+    /// `Rank` if it is no rank of this one.
+    pub fn translate(&self, rank: usize, other: &Self) -> Result<Option<usize>> {
+        let found = rank_to_core(ErrorClass::Rank, "rank", rank)
+            .and_then(|rank| self.group.translate(rank, &other.group));
+        let found = self.door.placed(Function::GroupTranslateRanks, found)?;
+        Ok(found.map(|rank| rank as usize))
+    }
+
+    /// How two groups are alike.
+    pub fn compare(&self, other: &Self) -> Comparison {
+        self.group.compare(&other.group)
+    }
+
+    pub(crate) fn core(&self) -> &core::Group {
+        &self.group
+    }
+
+    pub(crate) fn door(&self) -> Door<'env, L> {
+        self.door
+    }
+
+    fn made(
+        &self,
+        function: Function,
+        make: impl FnOnce(&core::Group) -> Result<core::Group>,
+    ) -> Result<Self> {
+        Ok(Self { group: self.door.placed(function, make(&self.group))?, ..*self })
+    }
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// The processes of the communicator, in the order of their ranks.
+    pub fn group(&self) -> Group<'env, L> {
+        Group::new(self.door, self.comm.group())
+    }
+}
+
+fn to_core(ranks: impl IntoIterator<Item = usize>) -> Result<Vec<i32>> {
+    ranks.into_iter().map(|rank| rank_to_core(ErrorClass::Rank, "rank", rank)).collect()
+}
+
+impl<L: ThreadLevel> Clone for Group<'_, L> {
+    fn clone(&self) -> Self {
+        Self { door: self.door, group: self.group.clone() }
+    }
+}
+
+impl<L: ThreadLevel> PartialEq for Group<'_, L> {
+    /// Whether they are the same processes in the same order.
+    fn eq(&self, other: &Self) -> bool {
+        self.compare(other) == Comparison::Ident
+    }
+}
+
+impl<L: ThreadLevel> fmt::Debug for Group<'_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "group of {} processes", self.size())
+    }
+}

@@ -1,0 +1,67 @@
+//! Groups, and the communicators that are made of them.
+
+use oxmpi::{Communicator, Comparison, ErrorClass, Op, Result};
+
+#[oxmpi::test(ranks = [1, 3, 5])]
+fn groups_are_sets_in_an_order(world: Communicator<'_>) -> Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    let all = world.group();
+    assert_eq!((all.size(), all.rank()), (size, Some(rank)));
+    let backwards = all.include((0..size).rev())?;
+    assert_eq!(backwards.rank(), Some(size - 1 - rank));
+    let alike = if size == 1 { Comparison::Ident } else { Comparison::Similar };
+    assert_eq!(backwards.compare(&all), alike);
+    let (first, rest) = (all.include([0])?, all.exclude([0])?);
+    assert_eq!((first.size(), rest.size()), (1, size - 1));
+    assert_eq!(first.union(&rest), all);
+    assert_eq!((rest.intersection(&first).size(), all.difference(&first)), (0, rest.clone()));
+    assert_eq!(rest.rank(), rank.checked_sub(1));
+    assert_eq!(all.translate(size - 1, &backwards)?, Some(0));
+    assert_eq!(all.translate(0, &rest)?, None);
+    for wrong in [vec![size], vec![0, 0]] {
+        let error = all.include(wrong).expect_err("no rank, or twice");
+        assert_eq!(error.class(), ErrorClass::Rank);
+        assert!(error.to_string().contains("MPI_Group_incl"), "{error}");
+    }
+    assert_eq!(all.translate(size, &all).expect_err("no rank").class(), ErrorClass::Rank);
+    Ok(())
+}
+
+#[oxmpi::test(ranks = [1, 2, 5])]
+fn communicators_are_made_of_groups(world: Communicator<'_>) -> Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    let backwards = world.group().include((0..size).rev())?;
+    let comms = [
+        world.create(&backwards)?.expect("everybody is a member"),
+        world.create_group(&backwards, 3)?.expect("everybody is a member"),
+        Communicator::from_group(&backwards, "test")?,
+    ];
+    for comm in &comms {
+        assert_eq!(comm.rank(), size - 1 - rank);
+        let mut first = comm.rank();
+        comm.bcast(&mut first, size - 1)?;
+        assert_eq!(first, size - 1);
+    }
+    assert_eq!(comms[0].compare(&comms[1]), Comparison::Congruent);
+    let odd = world.group().include((1..size).step_by(2))?;
+    assert_eq!(world.create(&odd)?.map(|odd| odd.size()), (rank % 2 == 1).then_some(size / 2));
+    if odd.rank().is_some() {
+        let odd = world.create_group(&odd, 0)?.expect("a member");
+        let mut sum = rank;
+        odd.allreduce_in_place(&mut sum, &Op::SUM)?;
+        assert_eq!(sum, (1..size).step_by(2).sum());
+    } else {
+        let error = Communicator::from_group(&odd, "odd").expect_err("no member");
+        assert_eq!(error.class(), ErrorClass::Group);
+    }
+    Ok(())
+}
+
+#[oxmpi::test(ranks = 2)]
+fn communicators_have_names(world: Communicator<'_>) -> Result<()> {
+    assert_eq!(world.name(), "MPI_COMM_WORLD");
+    let node = world.split_shared(0)?;
+    node.set_name("node");
+    assert_eq!((node.name().to_str(), node.size()), (Some("node"), 2));
+    Ok(())
+}
