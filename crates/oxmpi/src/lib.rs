@@ -104,6 +104,7 @@ mod shape;
 #[doc(hidden)]
 pub mod testing;
 mod thread;
+mod topology;
 mod under_way;
 mod view;
 
@@ -135,5 +136,6 @@ pub use run::{run, run_with};
 pub use scope::Scope;
 pub use shape::Shape;
 pub use thread::{Funneled, Multiple, ThreadLevel};
+pub use topology::{Cartesian, Graph, balanced_dims};
 pub use under_way::{UnderWay, test_any, test_some, wait_any, wait_some};
 pub use view::{View, ViewMut, ViewVec};

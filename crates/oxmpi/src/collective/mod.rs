@@ -14,6 +14,7 @@ mod exscan;
 mod gather;
 mod gatherv;
 mod lifetimes;
+mod neighbors;
 mod reduce;
 mod reduce_scatter;
 mod reduce_scatter_block;

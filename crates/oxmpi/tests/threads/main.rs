@@ -3,3 +3,4 @@
 mod errors;
 mod groups;
 mod run;
+mod topologies;

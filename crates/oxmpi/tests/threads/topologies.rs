@@ -1,0 +1,88 @@
+//! Grids, graphs, and what neighbours exchange.
+
+use oxmpi::{Blocks, Communicator, Dest, ErrorClass, Result, Source};
+
+const NONE: usize = usize::MAX;
+
+#[oxmpi::test(ranks = 7)]
+fn a_grid_knows_its_places(world: Communicator<'_>) -> Result<()> {
+    let Some(grid) = world.cartesian(&[2, 3], &[true, false])? else {
+        assert_eq!(world.rank(), 6);
+        return Ok(());
+    };
+    assert_eq!((grid.dims(), grid.periodic()), (vec![2, 3], vec![true, false]));
+    let at = grid.coordinates(grid.rank())?;
+    assert_eq!(at, [grid.rank() / 3, grid.rank() % 3]);
+    assert_eq!(grid.rank_at(&[at[0] as i32 - 2, at[1] as i32])?, grid.rank());
+    let (before, after) = grid.shift(1, 1)?;
+    assert_eq!(before, if at[1] == 0 { Source::Null } else { Source::Rank(grid.rank() - 1) });
+    assert_eq!(after, if at[1] == 2 { Dest::Null } else { Dest::Rank(grid.rank() + 1) });
+    let column = grid.sub(&[true, false])?;
+    assert_eq!((column.size(), column.rank()), (2, at[0]));
+    for wrong in [grid.rank_at(&[0, 3]), grid.rank_at(&[0]), grid.shift(2, 1).map(|_| 0)] {
+        assert_eq!(wrong.expect_err("outside").class(), ErrorClass::Arg);
+    }
+    Ok(())
+}
+
+#[oxmpi::test(ranks = [1, 2, 4])]
+fn neighbours_exchange_in_every_lifetime(world: Communicator<'_>) -> Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    let line = world.cartesian(&[size], &[false])?.expect("every rank has a place");
+    let send = [10 * rank, 10 * rank + 1];
+    let left = if rank == 0 { NONE } else { 10 * (rank - 1) + 1 };
+    let right = if rank + 1 == size { NONE } else { 10 * (rank + 1) };
+    let mut recv = [NONE; 2];
+    line.neighbor_alltoall(&send, &mut recv)?;
+    assert_eq!(recv, [left, right]);
+    let mut recv = [NONE; 2];
+    line.scope(|scope| scope.neighbor_alltoall(&send, &mut recv)?.wait().map(drop))?;
+    assert_eq!(recv, [left, right]);
+    let (_, recv) = line.ineighbor_alltoall(send, [NONE; 2])?.wait()?.0;
+    assert_eq!(recv, [left, right]);
+    let mut halo = line.neighbor_alltoall_init(send, [NONE; 2])?;
+    for _ in 0..3 {
+        halo.recv_mut().fill(NONE);
+        halo = halo.start()?.wait()?;
+        assert_eq!(halo.recv(), [left, right]);
+    }
+    Ok(())
+}
+
+#[oxmpi::test(ranks = [2, 5])]
+fn a_graph_has_edges_of_each_rank(world: Communicator<'_>) -> Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    // Everybody sends to all that come behind it.
+    let graph = world.dist_graph_adjacent(0..rank, rank + 1..size)?;
+    assert_eq!((graph.sources().len(), graph.destinations().len()), (rank, size - 1 - rank));
+    let mut before = vec![NONE; rank];
+    graph.neighbor_allgather(&rank, &mut before)?;
+    assert!(before.into_iter().eq(0..rank));
+    // Rank i sends i elements along each edge.
+    let counts: Vec<usize> = (0..rank).collect();
+    let mut all = vec![NONE; counts.iter().sum()];
+    graph.neighbor_allgatherv(&vec![rank; rank], &mut all, &counts)?;
+    assert!(all.into_iter().eq((0..rank).flat_map(|source| vec![source; source])));
+    // Each edge has an element more than the one before.
+    let sent = Blocks::consecutive(1..size - rank);
+    let send: Vec<usize> = (1..size - rank).flat_map(|count| vec![rank; count]).collect();
+    let received: Vec<usize> = (0..rank).map(|source| rank - source).collect();
+    let mut recv = vec![NONE; received.iter().sum()];
+    graph.neighbor_alltoallv(&send, &sent, &mut recv, &received)?;
+    assert!(recv.into_iter().eq((0..rank).flat_map(|source| vec![source; rank - source])));
+    Ok(())
+}
+
+#[oxmpi::test(ranks = 3)]
+fn what_cannot_be_is_an_error(world: Communicator<'_>) -> Result<()> {
+    let error = world.neighbor_allgather(&1, &mut [0; 2]).expect_err("nobody has neighbours");
+    assert_eq!(error.class(), ErrorClass::Topology);
+    assert_eq!(world.cartesian(&[2, 2], &[true; 2]).expect_err("too many").class(), ErrorClass::Dims);
+    assert_eq!(world.cartesian(&[3], &[]).expect_err("one missing").class(), ErrorClass::Dims);
+    assert_eq!(world.dist_graph_adjacent([], [3]).expect_err("no rank").class(), ErrorClass::Rank);
+    assert_eq!(oxmpi::balanced_dims(7, [2, 0]).expect_err("odd").class(), ErrorClass::Dims);
+    let ring = world.cartesian(&[3], &[true])?.expect("every rank has a place");
+    let error = ring.neighbor_alltoall(&[1; 3], &mut [0; 2]).expect_err("not two blocks");
+    assert_eq!(error.class(), ErrorClass::Count);
+    Ok(())
+}
