@@ -9,8 +9,11 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
 use super::{Collective, check_blocks, check_whole, lifetimes, side};
+use crate::buffer::{RecvBuffer, SendBuffer};
 use crate::check::Check;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
+use crate::thread::ThreadLevel;
 
 struct Allgather<'b> {
     /// `None` if it lies in `recv`.
@@ -26,7 +29,7 @@ impl<'b> Collective<'b> for Allgather<'b> {
     }
 
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
-        let ranks = comm.size() as usize;
+        let ranks = comm.peers() as usize;
         match &self.send {
             Some(send) => check_whole(ranks, ("recv", &self.recv), ("send", send))?,
             None => check_blocks(ranks, "buf", &self.recv)?,
@@ -55,4 +58,18 @@ lifetimes! {
     /// `Count` if `buf` cannot be divided into as many blocks as there are ranks.
     allgather_in_place iallgather_in_place allgather_in_place_init "allgather in place"
     (&mut buf) => Allgather { send: None, recv: buf }
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// What everybody of the other group has in `send`, everybody gets in `recv`, in the order of their ranks.
+    ///
+    /// # Errors
+    /// `Count` if `recv` has not a block as long as `send` for each rank of the other group.
+    pub fn allgather<S, R>(&self, send: &S, recv: &mut R) -> Result<()>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        self.blocking(Allgather { send: Some(send.lend()), recv: recv.lend_mut() })
+    }
 }

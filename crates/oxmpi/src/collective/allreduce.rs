@@ -10,9 +10,12 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_op::Reducer;
 
 use super::{Collective, check_equal, lifetimes, side};
+use crate::buffer::{RecvBuffer, SendBuffer};
 use crate::check::Check;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
 use crate::op::Op;
+use crate::thread::ThreadLevel;
 
 struct Allreduce<'b> {
     /// `None` if it lies in `recv`.
@@ -65,4 +68,18 @@ lifetimes! {
     /// As [`Communicator::allreduce`](crate::Communicator::allreduce).
     allreduce_in_place iallreduce_in_place allreduce_in_place_init "allreduce in place"
     (&mut buf, op: &Op<B::Element>) => Allreduce { send: None, recv: buf, reducer: op.reducer() }
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// What those of the other group have in `send`, combined element by element, everybody gets in `recv`.
+    ///
+    /// # Errors
+    /// As [`Communicator::allreduce`](crate::Communicator::allreduce).
+    pub fn allreduce<S, R>(&self, send: &S, recv: &mut R, op: &Op<R::Element>) -> Result<()>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        self.blocking(Allreduce { send: Some(send.lend()), recv: recv.lend_mut(), reducer: op.reducer() })
+    }
 }

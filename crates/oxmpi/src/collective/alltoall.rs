@@ -9,8 +9,11 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
 use super::{Collective, check_blocks, check_equal, lifetimes, side};
+use crate::buffer::{RecvBuffer, SendBuffer};
 use crate::check::Check;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
+use crate::thread::ThreadLevel;
 
 struct Alltoall<'b> {
     /// `None` if it lies in `recv`.
@@ -28,7 +31,7 @@ impl<'b> Collective<'b> for Alltoall<'b> {
     unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let send = self.send.as_ref().unwrap_or(&self.recv);
         check_equal(send, &self.recv)?;
-        check_blocks(comm.size() as usize, "send", send)?;
+        check_blocks(comm.peers() as usize, "send", send)?;
         // SAFETY: the caller's promise.
         let send = unsafe { side(self.send) };
         // SAFETY: the caller's promise.
@@ -53,4 +56,18 @@ lifetimes! {
     /// `Count` if `buf` cannot be divided into as many blocks as there are ranks.
     alltoall_in_place ialltoall_in_place alltoall_in_place_init "alltoall in place"
     (&mut buf) => Alltoall { send: None, recv: buf }
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// Block `i` of `send` goes to rank `i` of the other group, which gets it as the block of this rank.
+    ///
+    /// # Errors
+    /// `Count` if `send` and `recv` differ in length, or have not a block for each rank of the other group.
+    pub fn alltoall<S, R>(&self, send: &S, recv: &mut R) -> Result<()>
+    where
+        S: SendBuffer<Element = R::Element> + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        self.blocking(Alltoall { send: Some(send.lend()), recv: recv.lend_mut() })
+    }
 }

@@ -11,6 +11,7 @@ use oxmpi_core::{self as core, Operation, Process};
 use super::Collective;
 use crate::check::Check;
 use crate::communicator::Communicator;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Withheld;
 use crate::owned_request::OwnedRequest;
 use crate::persistent::Persistent;
@@ -67,6 +68,16 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// ```
     pub fn ibarrier(&self) -> Result<OwnedRequest<'env, (), L>> {
         self.owned_collective(Barrier, ())
+    }
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// Returns when all ranks of the other group have called it.
+    ///
+    /// # Errors
+    /// None yet.
+    pub fn barrier(&self) -> Result<()> {
+        self.blocking(Barrier)
     }
 }
 

@@ -10,7 +10,11 @@ use oxmpi_core::{self as core, Operation, Process};
 
 use super::{Collective, checked_root, lifetimes};
 use crate::check::Check;
+use crate::datatype::Datatype;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
+use crate::part::{FromRoot, Part};
+use crate::thread::ThreadLevel;
 
 struct Bcast<'b> {
     buf: Loan<'b>,
@@ -49,4 +53,32 @@ lifetimes! {
     /// ```
     bcast ibcast bcast_init "broadcast"
     (&mut buf, root: usize) => Bcast { buf, root }
+}
+
+/// One between two groups.
+struct BetweenGroups<'b>(Part<'b>);
+
+impl<'b> Collective<'b> for BetweenGroups<'b> {
+    const FUNCTIONS: Functions = Bcast::FUNCTIONS;
+
+    fn check(&self) -> Option<Box<Check>> {
+        self.0.check()
+    }
+
+    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+        let root = self.0.root()?;
+        // SAFETY: the caller's promise.
+        coll::bcast(process, comm, unsafe { self.0.claim() }, root)
+    }
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// What the root has, everybody of the other group gets. The root says [`Here`](crate::Here), those of its own
+    /// group say [`Beside`](crate::Beside), and the others [`There`](crate::There).
+    ///
+    /// # Errors
+    /// `Root` if the root is no rank of the other group.
+    pub fn bcast<'b, T: Datatype>(&self, part: impl FromRoot<'b, T>) -> Result<()> {
+        self.blocking(BetweenGroups(part.part()))
+    }
 }

@@ -11,7 +11,11 @@ use oxmpi_datatype::Buffer;
 
 use super::{Collective, check_blocks, check_whole, checked_root, lifetimes, side};
 use crate::check::Check;
+use crate::datatype::Datatype;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
+use crate::part::{Part, ToRoot};
+use crate::thread::ThreadLevel;
 
 struct Gather<'b> {
     /// `None` if it lies in `recv`: at the root the block there, elsewhere all of it.
@@ -77,4 +81,34 @@ lifetimes! {
     /// ranks.
     gather_in_place igather_in_place gather_in_place_init "gather in place"
     (&mut buf, root: usize) => Gather { send: None, recv: buf, root }
+}
+
+/// One between two groups.
+struct BetweenGroups<'b>(Part<'b>);
+
+impl<'b> Collective<'b> for BetweenGroups<'b> {
+    const FUNCTIONS: Functions = Gather::FUNCTIONS;
+
+    fn check(&self) -> Option<Box<Check>> {
+        self.0.check()
+    }
+
+    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+        let root = self.0.root()?;
+        self.0.check_blocks(comm.peers() as usize, "recv")?;
+        // SAFETY: the caller's promise.
+        let (here, there) = unsafe { self.0.claim_sides() };
+        coll::gather(process, comm, Side::Buffer(there), here, root)
+    }
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// What everybody of the other group has, the root gets, in the order of their ranks. See
+    /// [`Intercommunicator::reduce`](crate::Intercommunicator::reduce).
+    ///
+    /// # Errors
+    /// `Root` if the root is no rank of the other group; `Count` if the root has not a block for each rank there.
+    pub fn gather<'b, T: Datatype>(&self, part: impl ToRoot<'b, T>) -> Result<()> {
+        self.blocking(BetweenGroups(part.part()))
+    }
 }

@@ -64,7 +64,7 @@ unsafe fn side(loan: Option<Loan<'_>>) -> Side {
     loan.map_or(Side::InPlace, |loan| Side::Buffer(unsafe { loan.claim() }))
 }
 
-fn checked_root(root: usize) -> Result<Root> {
+pub(crate) fn checked_root(root: usize) -> Result<Root> {
     rank_to_core(ErrorClass::Root, "root", root).map(Root::Rank)
 }
 
@@ -76,7 +76,7 @@ fn check_equal(send: &Loan<'_>, recv: &Loan<'_>) -> Result<()> {
     Err(Error::new(ErrorClass::Count, format!("send has {send} elements, recv has {recv}")))
 }
 
-fn check_blocks(ranks: usize, argument: &str, whole: &Loan<'_>) -> Result<()> {
+pub(crate) fn check_blocks(ranks: usize, argument: &str, whole: &Loan<'_>) -> Result<()> {
     let elements = whole.elements();
     if elements.is_multiple_of(ranks) {
         return Ok(());

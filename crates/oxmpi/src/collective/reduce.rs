@@ -12,8 +12,12 @@ use oxmpi_op::Reducer;
 
 use super::{Collective, check_equal, checked_root, lifetimes, side};
 use crate::check::Check;
+use crate::datatype::Datatype;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
 use crate::op::Op;
+use crate::part::{Part, ToRoot};
+use crate::thread::ThreadLevel;
 
 struct Reduce<'b> {
     /// `None` if it lies in `recv`.
@@ -66,4 +70,37 @@ lifetimes! {
     reduce_in_place ireduce_in_place reduce_in_place_init "reduce in place"
     (&mut buf, op: &Op<B::Element>, root: usize) =>
         Reduce { send: None, recv: buf, reducer: op.reducer(), root }
+}
+
+/// One between two groups.
+struct BetweenGroups<'b> {
+    part: Part<'b>,
+    reducer: Result<Reducer>,
+}
+
+impl<'b> Collective<'b> for BetweenGroups<'b> {
+    const FUNCTIONS: Functions = Reduce::FUNCTIONS;
+
+    fn check(&self) -> Option<Box<Check>> {
+        self.part.check()
+    }
+
+    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+        let root = self.part.root()?;
+        // SAFETY: the caller's promise.
+        let (here, there) = unsafe { self.part.claim_sides() };
+        coll::reduce(process, comm, Side::Buffer(there), here, self.reducer?, root)
+    }
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// What those of the other group have, combined element by element, the root gets. The root says
+    /// [`Here`](crate::Here), those of its own group say [`Beside`](crate::Beside), and the others
+    /// [`There`](crate::There).
+    ///
+    /// # Errors
+    /// `Root` if the root is no rank of the other group.
+    pub fn reduce<'b, T: Datatype>(&self, part: impl ToRoot<'b, T>, op: &Op<T>) -> Result<()> {
+        self.blocking(BetweenGroups { part: part.part(), reducer: op.reducer() })
+    }
 }

@@ -11,7 +11,11 @@ use oxmpi_datatype::Buffer;
 
 use super::{Collective, check_blocks, check_whole, checked_root, lifetimes};
 use crate::check::Check;
+use crate::datatype::Datatype;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
+use crate::part::{FromRoot, Part};
+use crate::thread::ThreadLevel;
 
 struct Scatter<'b> {
     /// `None` if it lies in `recv`: at the root all of it, elsewhere nothing.
@@ -67,4 +71,34 @@ lifetimes! {
     /// ranks.
     scatter_in_place iscatter_in_place scatter_in_place_init "scatter in place"
     (&mut buf, root: usize) => Scatter { send: None, recv: buf, root }
+}
+
+/// One between two groups.
+struct BetweenGroups<'b>(Part<'b>);
+
+impl<'b> Collective<'b> for BetweenGroups<'b> {
+    const FUNCTIONS: Functions = Scatter::FUNCTIONS;
+
+    fn check(&self) -> Option<Box<Check>> {
+        self.0.check()
+    }
+
+    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+        let root = self.0.root()?;
+        self.0.check_blocks(comm.peers() as usize, "send")?;
+        // SAFETY: the caller's promise.
+        let (here, there) = unsafe { self.0.claim_sides() };
+        coll::scatter(process, comm, here, Side::Buffer(there), root)
+    }
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// Of what the root has, everybody of the other group gets the block of its rank. See
+    /// [`Intercommunicator::bcast`](crate::Intercommunicator::bcast).
+    ///
+    /// # Errors
+    /// `Root` if the root is no rank of the other group; `Count` if the root has not a block for each rank there.
+    pub fn scatter<'b, T: Datatype>(&self, part: impl FromRoot<'b, T>) -> Result<()> {
+        self.blocking(BetweenGroups(part.part()))
+    }
 }

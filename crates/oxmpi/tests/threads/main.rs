@@ -2,5 +2,6 @@
 
 mod errors;
 mod groups;
+mod intercommunicators;
 mod run;
 mod topologies;

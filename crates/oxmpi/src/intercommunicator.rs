@@ -1,0 +1,191 @@
+//! Communicators between two groups: what a rank sends goes to the other group.
+//!
+//! MPI-5.0: Groups, Contexts, Communicators, and Caching, Inter-Communication; Collective Communication, Applying
+//! Collective Operations to Inter-Communicators.
+
+use oxmpi_base::{ErrorClass, Function, Result};
+use oxmpi_core::RemoteLeader;
+
+use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::collective::Collective;
+use crate::communicator::Communicator;
+use crate::group::Group;
+use crate::message::{Dest, Source, Status, TagPattern, rank_to_core};
+use crate::owned_request::OwnedRequest;
+use crate::persistent::One;
+use crate::thread::{Funneled, ThreadLevel};
+
+/// Two groups, of one of which this process is a member. Messages go to ranks of the other one, and come from there; so
+/// does what collectives tell.
+///
+/// A root is in one of the groups, and its elements go to the other one, or come from there; so which part a rank has
+/// says what its buffer is for: [`Here`](crate::Here), [`Beside`](crate::Beside) or [`There`](crate::There).
+///
+/// ```
+/// use oxmpi::{Beside, Here, There};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(5, |world| {
+/// // The even ranks and the odd ones; their leaders are rank 0 of each, 0 and 1 of the world.
+/// let is_odd = world.rank() % 2;
+/// let group = world.split(Some(is_odd as i32), 0)?.expect("every rank has a color");
+/// let between = group.intercommunicator(0, &world, 1 - is_odd, 0)?;
+/// assert_eq!((between.size(), between.remote_size()), [(3, 2), (2, 3)][is_odd]);
+///
+/// let mut seed = 0;
+/// match (is_odd, group.rank()) {
+///     (0, 0) => between.bcast(Here(&42_usize))?,
+///     (0, _) => between.bcast::<usize>(Beside)?,
+///     _ => between.bcast(There(0, &mut seed))?,
+/// }
+/// assert_eq!(seed, 42 * is_odd);
+///
+/// let both = between.merge(is_odd == 1)?;
+/// assert_eq!(both.size(), world.size());
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Intercommunicator<'env, L: ThreadLevel = Funneled>(Communicator<'env, L>);
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// A communicator between the ranks of this one, and those of another. Collective over both.
+    ///
+    /// One rank of each, its `leader`, is also in `bridge`, where the other leader is `remote_leader`; both calls name
+    /// the same `tag`. At other ranks `bridge`, `remote_leader` and `tag` say nothing.
+    ///
+    /// # Errors
+    /// `Rank` if there is no such leader; `Comm` if a process is in both; `Tag` if `tag` is negative; `NoMem` if shared
+    /// memory is used up. What is wrong at a leader is so for all.
+    pub fn intercommunicator(
+        &self,
+        leader: usize,
+        bridge: &Self,
+        remote_leader: usize,
+        tag: i32,
+    ) -> Result<Intercommunicator<'env, L>> {
+        let made = self.door.call(Function::IntercommCreate, |process| {
+            let leader = rank_to_core(ErrorClass::Rank, "leader", leader)?;
+            let rank = rank_to_core(ErrorClass::Rank, "remote_leader", remote_leader);
+            let remote = rank.map(|rank| RemoteLeader { peer_comm: bridge.comm.clone(), rank, tag });
+            process.intercomm_create(&self.comm, leader, remote)
+        })?;
+        Ok(Intercommunicator(self.beside(made)))
+    }
+}
+
+impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
+    /// This process's rank in its own group.
+    pub fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    /// Number of ranks of this process's group.
+    pub fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    /// Number of ranks of the other group.
+    pub fn remote_size(&self) -> usize {
+        self.0.comm.peers() as usize
+    }
+
+    /// This process's group.
+    pub fn group(&self) -> Group<'env, L> {
+        self.0.group()
+    }
+
+    /// The other group.
+    pub fn remote_group(&self) -> Group<'env, L> {
+        Group::new(self.0.door, self.0.comm.remote_group().expect("there are two groups"))
+    }
+
+    /// A communicator of both groups: that which says `high` comes last. Collective.
+    ///
+    /// # Errors
+    /// `Arg` if the ranks of a group differ in `high`; `NoMem` if shared memory is used up.
+    pub fn merge(&self, high: bool) -> Result<Communicator<'env, L>> {
+        let made = self
+            .0
+            .door
+            .call(Function::IntercommMerge, |process| process.intercomm_merge(&self.0.comm, high))?;
+        Ok(self.0.beside(made))
+    }
+
+    /// A communicator between the same groups with contexts of its own. Collective.
+    ///
+    /// # Errors
+    /// `NoMem` if shared memory is used up.
+    pub fn duplicate(&self) -> Result<Self> {
+        self.0.duplicate().map(Self)
+    }
+
+    /// As [`Communicator::send`], to a rank of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn send<B: SendBuffer + ?Sized>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()> {
+        self.0.send(buf, dest, tag)
+    }
+
+    /// As [`Communicator::ssend`], to a rank of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn ssend<B: SendBuffer + ?Sized>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()> {
+        self.0.ssend(buf, dest, tag)
+    }
+
+    /// As [`Communicator::recv`], from a rank of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn recv<B: RecvBuffer + ?Sized>(
+        &self,
+        buf: &mut B,
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<Status> {
+        self.0.recv(buf, source, tag)
+    }
+
+    /// As [`Communicator::probe`], for messages of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn probe(&self, source: impl Into<Source>, tag: impl Into<TagPattern>) -> Result<Status> {
+        self.0.probe(source, tag)
+    }
+
+    /// As [`Communicator::isend`], to a rank of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn isend<B: OwnedBuffer>(
+        &self,
+        buf: B,
+        dest: impl Into<Dest>,
+        tag: i32,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+        self.0.isend(buf, dest, tag)
+    }
+
+    /// As [`Communicator::irecv`], from a rank of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn irecv<B: OwnedBuffer>(
+        &self,
+        buf: B,
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+        self.0.irecv(buf, source, tag)
+    }
+
+    pub(crate) fn blocking<'b, C: Collective<'b>>(&self, collective: C) -> Result<()> {
+        self.0.blocking(collective)
+    }
+}
