@@ -197,6 +197,13 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
         Ok(Persistent(self.0))
     }
 
+    /// Ends a message, if it has not been matched yet.
+    pub(crate) fn cancel(&self) {
+        let (door, key) = (self.0.door, self.0.key);
+        let cancelled = door.call(Function::Cancel, |process| process.cancel(key));
+        cancelled.expect("a message that is active can be cancelled");
+    }
+
     /// Lets the operation have all that the program still keeps from it.
     pub(crate) fn release(&self) {
         self.0.release();

@@ -1,0 +1,240 @@
+//! Channels: a sender and a receiver of messages of one type and length, made once.
+//!
+//! Each end has two persistent requests, which take turns: while the program fills or reads the buffer of one, the
+//! other is under way. Messages are received where they were sent as any others: a channel is a way to write it.
+//!
+//! MPI-5.0: Point-to-Point Communication, Persistent Communication Requests.
+
+use std::fmt;
+
+use oxmpi_base::{Error, ErrorClass, Function, Result};
+
+use crate::communicator::Communicator;
+use crate::datatype::Datatype;
+use crate::message::{Dest, Source, TagPattern};
+use crate::persistent::{Active, One, Persistent};
+use crate::thread::{Funneled, ThreadLevel};
+
+/// The end of a channel that sends; made by [`Communicator::sender`].
+///
+/// When it is dropped, it waits until all has been sent.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(3, |world| {
+/// let (rank, size) = (world.rank(), world.size());
+/// let mut right = world.sender((rank + 1) % size, 0, 2)?;
+/// let mut left = world.receiver::<usize>((rank + size - 1) % size, 0, 2)?;
+/// for step in 0..10 {
+///     right.send(&[rank, step])?;
+///     // ... compute meanwhile ...
+///     assert_eq!(left.recv()?, [(rank + size - 1) % size, step]);
+/// }
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Sender<'env, T: Datatype, L: ThreadLevel = Funneled>(Ends<'env, T, L>);
+
+/// The end of a channel that receives; made by [`Communicator::receiver`].
+///
+/// What has been received is lent until the next message is asked for:
+///
+/// ```compile_fail,E0499
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// let mut channel = env.this().receiver::<f64>(0, 0, 10)?;
+/// let first = channel.recv()?;
+/// let second = channel.recv()?;
+/// assert_eq!(first, second);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Messages that nobody has asked for when it is dropped are received by whoever receives next, or lost: two of them
+/// may have come already.
+pub struct Receiver<'env, T: Datatype, L: ThreadLevel = Funneled>(Ends<'env, T, L>);
+
+/// Requests that take turns; none in place of one that has failed.
+struct Ends<'env, T: Datatype, L: ThreadLevel> {
+    turns: [Option<Turn<'env, T, L>>; 2],
+    next: usize,
+}
+
+enum Turn<'env, T: Datatype, L: ThreadLevel> {
+    Active(Active<'env, One<T>, L>),
+    Inactive(Persistent<'env, One<T>, L>),
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    /// The end of a channel that sends messages of `count` elements to `dest`.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    pub fn sender<T: Datatype + Default>(
+        &self,
+        dest: impl Into<Dest>,
+        tag: i32,
+        count: usize,
+    ) -> Result<Sender<'env, T, L>> {
+        let dest = dest.into();
+        Ends::new(|| self.send_init(vec![T::default(); count], dest, tag)).map(Sender)
+    }
+
+    /// The end of a channel that receives messages of at most `count` elements from `source`. From now on two receives
+    /// are under way, as long as it is there.
+    ///
+    /// # Errors
+    /// As [`Communicator::recv_init`].
+    pub fn receiver<T: Datatype + Default>(
+        &self,
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+        count: usize,
+    ) -> Result<Receiver<'env, T, L>> {
+        let (source, tag) = (source.into(), tag.into());
+        let mut ends = Ends::new(|| self.recv_init(vec![T::default(); count], source, tag))?;
+        for _ in 0..2 {
+            ends.take_turn(|_| Ok(()))?;
+        }
+        Ok(Receiver(ends))
+    }
+}
+
+impl<T: Datatype, L: ThreadLevel> Sender<'_, T, L> {
+    /// Begins to send a message, of as many elements as the channel's have. It is copied; if two are under way, the
+    /// first of them is waited for.
+    ///
+    /// # Errors
+    /// `Count` if there are more elements, or fewer; that of the message before the last, after which the channel
+    /// cannot be used.
+    pub fn send(&mut self, message: &[T]) -> Result<()> {
+        self.fill(|buf| {
+            if buf.len() != message.len() {
+                let text = format!("there are {} elements, not {}", message.len(), buf.len());
+                return Err(Error::new(ErrorClass::Count, text));
+            }
+            buf.copy_from_slice(message);
+            Ok(())
+        })
+    }
+
+    /// As [`Sender::send`], of what `fill` writes into the channel's own buffer; what is there is the message before
+    /// the last. If `fill` fails nothing is sent.
+    ///
+    /// # Errors
+    /// Those of `fill`, and as [`Sender::send`].
+    pub fn fill(&mut self, fill: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
+        self.0.take_turn(|request| fill(request.buf_mut()))
+    }
+}
+
+impl<T: Datatype, L: ThreadLevel> Receiver<'_, T, L> {
+    /// Waits for the next message.
+    ///
+    /// # Errors
+    /// `Truncate` if it is longer than the channel's are, `Type` if it is none of its type; after either the channel
+    /// cannot be used.
+    pub fn recv(&mut self) -> Result<&[T]> {
+        self.0.begin_what_was_read()?;
+        self.0.end_turn()?;
+        Ok(self.0.read())
+    }
+
+    /// The next message, if it has come.
+    ///
+    /// # Errors
+    /// As [`Receiver::recv`].
+    pub fn try_recv(&mut self) -> Result<Option<&[T]>> {
+        self.0.begin_what_was_read()?;
+        if let Some(Turn::Active(active)) = &self.0.turns[self.0.next]
+            && !active.test()?
+        {
+            return Ok(None);
+        }
+        self.0.end_turn()?;
+        Ok(Some(self.0.read()))
+    }
+}
+
+impl<'env, T: Datatype, L: ThreadLevel> Ends<'env, T, L> {
+    fn new(mut make: impl FnMut() -> Result<Persistent<'env, One<T>, L>>) -> Result<Self> {
+        let turns = [Some(Turn::Inactive(make()?)), Some(Turn::Inactive(make()?))];
+        Ok(Self { turns, next: 0 })
+    }
+
+    /// Starts the next request, when it is inactive and `prepare` has had it.
+    fn take_turn(
+        &mut self,
+        prepare: impl FnOnce(&mut Persistent<'env, One<T>, L>) -> Result<()>,
+    ) -> Result<()> {
+        self.end_turn()?;
+        let turn = &mut self.turns[self.next];
+        let Some(Turn::Inactive(request)) = turn else { return Err(failed()) };
+        prepare(request)?;
+        let Some(Turn::Inactive(request)) = turn.take() else { return Err(failed()) };
+        *turn = Some(Turn::Active(request.start()?));
+        self.next = 1 - self.next;
+        Ok(())
+    }
+
+    /// Waits for the next request, if it is active.
+    fn end_turn(&mut self) -> Result<()> {
+        let turn = &mut self.turns[self.next];
+        *turn = match turn.take() {
+            None => return Err(failed()),
+            Some(Turn::Active(active)) => Some(Turn::Inactive(active.wait()?)),
+            inactive => inactive,
+        };
+        Ok(())
+    }
+
+    /// Starts the request again whose message the program has had.
+    fn begin_what_was_read(&mut self) -> Result<()> {
+        match self.turns[self.next] {
+            Some(Turn::Inactive(_)) => self.take_turn(|_| Ok(())),
+            _ => Ok(()),
+        }
+    }
+
+    /// What the next request, which is inactive, has received.
+    fn read(&self) -> &[T] {
+        match &self.turns[self.next] {
+            Some(Turn::Inactive(request)) => {
+                let received = request.status().count::<T>().unwrap_or(0);
+                &request.buf()[..received]
+            }
+            _ => &[],
+        }
+    }
+}
+
+#[cold]
+fn failed() -> Error {
+    Error::new(ErrorClass::Request, "a message of this channel has failed before")
+        .in_call(Function::Start, None)
+}
+
+impl<T: Datatype, L: ThreadLevel> Drop for Receiver<'_, T, L> {
+    /// What has not come is not waited for.
+    fn drop(&mut self) {
+        for turn in self.0.turns.iter().flatten() {
+            if let Turn::Active(active) = turn {
+                active.cancel();
+            }
+        }
+    }
+}
+
+impl<T: Datatype, L: ThreadLevel> fmt::Debug for Sender<'_, T, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").field("next", &self.0.next).finish_non_exhaustive()
+    }
+}
+
+impl<T: Datatype, L: ThreadLevel> fmt::Debug for Receiver<'_, T, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").field("next", &self.0.next).finish_non_exhaustive()
+    }
+}

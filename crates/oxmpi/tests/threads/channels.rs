@@ -1,0 +1,69 @@
+//! Channels of messages.
+
+use oxmpi::{Communicator, ErrorClass, Multiple, Op, Result, Source};
+
+#[oxmpi::test(ranks = [1, 2, 3])]
+fn messages_come_in_their_order(world: Communicator<'_>) -> Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    for (tag, count) in [(0, 1), (1, 1_000), (2, 50_000)] {
+        let mut right = world.sender((rank + 1) % size, tag, count)?;
+        let mut left = world.receiver::<usize>((rank + size - 1) % size, tag, count)?;
+        for step in 0..7 {
+            right.fill(|buf| {
+                buf.fill(100 * rank + step);
+                Ok(())
+            })?;
+            assert_eq!(left.recv()?, vec![100 * ((rank + size - 1) % size) + step; count]);
+        }
+    }
+    Ok(())
+}
+
+#[oxmpi::test(ranks = 2)]
+fn what_has_not_come_is_not_waited_for(world: Communicator<'_>) -> Result<()> {
+    let peer = 1 - world.rank();
+    let mut from = world.receiver::<u32>(Source::Any, 0, 4)?;
+    assert_eq!(from.try_recv()?, None);
+    world.barrier()?;
+    world.send(&[1_u32, 2], peer, 0)?;
+    let message = loop {
+        if let Some(message) = from.try_recv()? {
+            break message;
+        }
+    };
+    assert_eq!(message, [1, 2], "shorter than it could be");
+    drop(from);
+    world.barrier()?;
+    world.send(&[3_u32], peer, 0)?;
+    assert_eq!(world.recv_vec::<u32>(peer, 0)?.0, [3], "the channel receives no more");
+    Ok(())
+}
+
+#[oxmpi::test(ranks = 1)]
+fn what_does_not_fit_is_an_error(world: Communicator<'_>) -> Result<()> {
+    let mut to = world.sender(0, 0, 2)?;
+    let mut from = world.receiver::<u8>(0, 0, 1)?;
+    assert_eq!(to.send(&[1_u8]).expect_err("too few").class(), ErrorClass::Count);
+    to.send(&[1, 2])?;
+    assert_eq!(from.recv().expect_err("too many").class(), ErrorClass::Truncate);
+    assert_eq!(from.recv().expect_err("it is gone").class(), ErrorClass::Request);
+    Ok(())
+}
+
+#[oxmpi::test(ranks = 2)]
+fn a_channel_goes_to_another_thread(world: Communicator<'_, Multiple>) -> Result<()> {
+    let peer = 1 - world.rank();
+    let mut from = world.receiver::<i32>(peer, 0, 1)?;
+    let mut to = world.sender(peer, 0, 1)?;
+    std::thread::scope(|threads| {
+        let received = threads.spawn(move || (0..100).map(|_| from.recv().map(|message| message[0])).sum());
+        (0..100).try_for_each(|number| to.send(&[number]))?;
+        let sum: Result<i32> = received.join().expect("it does not panic");
+        assert_eq!(sum?, 4_950);
+        Ok(())
+    })?;
+    let mut ranks = 1;
+    world.allreduce_in_place(&mut ranks, &Op::SUM)?;
+    assert_eq!(ranks, 2);
+    Ok(())
+}
