@@ -4,6 +4,7 @@
 //! |---|---|
 //! | what the user wants | `command_line` (words to a description), `job` (the description) |
 //! | decisions, pure | `bind`, `environment`, `output`, `report`, `status`, `ties` |
+//! | who calls | `cargo` (`cargo oxmpi`), and `main` |
 //! | the machine | `program`, `executable`, `library`, `start`, `spawn`, `signals` |
 //! | the running jobs | `supervise` (the loop), `crew` (one job), `streams`, `feed`, `guardian`, `orphans` |
 //! | who asks for more | `requests` (to a job's broker), `birth`, `serve` (a process that nobody has launched) |
@@ -20,6 +21,7 @@
 
 mod bind;
 mod birth;
+pub mod cargo;
 mod command_line;
 mod crew;
 mod environment;
@@ -60,7 +62,11 @@ use oxmpi_broker::Host;
 ///
 /// The process must have no other thread: ranks die with the thread that made them.
 pub fn main(name: &'static str) -> ExitCode {
-    match run(name) {
+    launch_words(name, std::env::args_os().skip(1).collect())
+}
+
+fn launch_words(name: &'static str, words: Vec<OsString>) -> ExitCode {
+    match run(name, words) {
         Ok(status) => ExitCode::from(status),
         Err(failure) => {
             // Whoever reads it may have gone; the status says enough.
@@ -70,8 +76,7 @@ pub fn main(name: &'static str) -> ExitCode {
     }
 }
 
-fn run(name: &'static str) -> Result<u8> {
-    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+fn run(name: &'static str, words: Vec<OsString>) -> Result<u8> {
     if Host::is_called_by(&words) {
         return serve::serve(name).map(|()| 0);
     }
