@@ -6,13 +6,14 @@ use std::time::Instant;
 
 use crate::cargo::{cargo, succeed, target_directory};
 use crate::{
-    Outcome, bench, cg, counts, generate, heat, install, jobs, manuals, standard, symbols, tidy, wrappers,
+    Outcome, alone, bench, cg, counts, generate, heat, install, jobs, manuals, standard, symbols, tidy,
+    wrappers,
 };
 
 /// A step's name and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 22] = [
+const STEPS: [Step; 23] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
@@ -21,6 +22,7 @@ const STEPS: [Step; 22] = [
     ("doc", || cargo_step(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
     ("test", || cargo_step(&["test", "--workspace", "--exclude", "oxmpi-tests"], &[])),
     ("features", features),
+    ("alone", alone::check),
     ("loom", loom),
     ("neon", jobs::check_neon),
     ("portable", portable),

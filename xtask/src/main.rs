@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+mod alone;
 mod bench;
 mod cargo;
 mod cg;

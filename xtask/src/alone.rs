@@ -1,0 +1,97 @@
+//! Nothing but cargo is needed: a new crate that depends on `oxmpi` builds where there is no MPI and no compiler of C.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use crate::Outcome;
+use crate::cargo::{cargo, succeed, target_directory, workspace_root};
+
+/// Crates that are not ours.
+const MOST_FOREIGN: usize = 8;
+/// What must not be called.
+const FORBIDDEN: [&str; 8] = ["clang", "cmake", "mpicc", "mpiexec", "pkg-config", "python", "python3", "gcc"];
+
+const PROGRAM: &str = r#"use oxmpi::Op;
+
+fn main() -> oxmpi::Result<()> {
+    let sums = oxmpi::run(3, |world| {
+        let mut sum = world.rank();
+        world.allreduce_in_place(&mut sum, &Op::SUM)?;
+        Ok(sum)
+    })?;
+    let env = oxmpi::init()?;
+    println!("{} of {}, and {sums:?}", env.world().rank(), env.world().size());
+    Ok(())
+}
+"#;
+
+/// Builds such a crate in an empty folder, runs it, and counts what it has needed.
+pub fn check() -> Outcome {
+    let folder = target_directory()?.join("ci-alone");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    let (bin, source) = (folder.join("bin"), folder.join("crate/src"));
+    fs::create_dir_all(&bin)?;
+    fs::create_dir_all(&source)?;
+    fs::write(source.join("main.rs"), PROGRAM)?;
+    let manifest = folder.join("crate/Cargo.toml");
+    let oxmpi = workspace_root().join("crates/oxmpi");
+    let package = "[package]\nname = \"alone\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n";
+    fs::write(&manifest, format!("{package}[dependencies]\noxmpi = {{ path = {oxmpi:?} }}\n"))?;
+    // The same versions as here, so that nothing is fetched.
+    fs::copy(workspace_root().join("Cargo.lock"), folder.join("crate/Cargo.lock"))?;
+    refuse_compilers(&bin)?;
+
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH")?);
+    let target = folder.join("target");
+    let cargo = |words: &[&str]| {
+        let mut command = cargo();
+        command.args(words).arg("--manifest-path").arg(&manifest).arg("--offline");
+        command.env("PATH", &path).env("CARGO_TARGET_DIR", &target).env_remove("LD_LIBRARY_PATH");
+        command
+    };
+    let begin = Instant::now();
+    succeed(&mut cargo(&["build", "--release"]))?;
+    let built = begin.elapsed();
+
+    let output = Command::new(target.join("release/alone")).env("PATH", &path).output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    if said != "0 of 1, and [3, 3, 3]\n" {
+        return Err(format!("it said: {said}{}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    let tree = cargo(&["tree", "--edges", "normal,build", "--prefix", "none"]).output()?;
+    let tree = String::from_utf8(tree.stdout)?;
+    let names = tree.lines().filter_map(|line| line.split(' ').next());
+    let foreign: BTreeSet<&str> =
+        names.filter(|name| !name.is_empty() && !name.starts_with("oxmpi") && *name != "alone").collect();
+    println!("{} foreign crates: {foreign:?}; built in {:.1} s", foreign.len(), built.as_secs_f64());
+    if foreign.len() > MOST_FOREIGN {
+        return Err(format!("{} crates that are not ours, at most {MOST_FOREIGN}", foreign.len()).into());
+    }
+    println!("2 passed, 0 failed");
+    Ok(())
+}
+
+/// Programs that refuse, and a `cc` that only links.
+fn refuse_compilers(bin: &Path) -> Outcome {
+    let cc =
+        fs::read_link("/usr/bin/cc").map_or("/usr/bin/cc".into(), |link| Path::new("/usr/bin").join(link));
+    let only_links = format!(
+        "#!/bin/sh\nfor word in \"$@\"; do\ncase \"$word\" in -c|-E|*.c|*.cc|*.cpp|*.h) \
+         echo \"cc compiles: $word\" >&2; exit 1;; esac\ndone\nexec {} \"$@\"\n",
+        cc.display()
+    );
+    let refuses = "#!/bin/sh\necho \"$0 is called\" >&2\nexit 1\n".to_owned();
+    let programs = FORBIDDEN.iter().map(|name| (*name, &refuses)).chain([("cc", &only_links)]);
+    for (name, text) in programs {
+        let file = bin.join(name);
+        fs::write(&file, text)?;
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
+}
