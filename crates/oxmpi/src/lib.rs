@@ -23,6 +23,7 @@
 //! | nonblocking | [`Scope`], inside [`Communicator::scope`] | borrowed until the end of the scope |
 //! | nonblocking | [`Communicator`], methods that begin with `i`: an [`OwnedRequest`] | owned by the request, given back at its end |
 //! | persistent | [`Communicator`], methods that end in `_init` | owned by the request, yours while it is inactive |
+//! | persistent, in turns | [`Communicator::sender`], [`Communicator::receiver`] | those of the channel |
 //!
 //! What is not blocking can be awaited, too; [`Driver`] says how.
 //!
@@ -32,7 +33,10 @@
 //! slices, such as a column of a matrix; their elements are of any type that is a [`Datatype`], which structures
 //! become by `#[derive(Datatype)]`.
 //!
-//! All three run the same plans; a [`Persistent`] request has found everything out before it is started, and is
+//! Other communicators are made of [groups](Group), and some have neighbours: [`Cartesian`] grids, and [graphs](Graph).
+//! An [`Intercommunicator`] is between two groups.
+//!
+//! All lifetimes run the same plans; a [`Persistent`] request has found everything out before it is started, and is
 //! the fastest.
 //!
 //! An [`Error`] has a class of the standard, and shows who failed in which call and why, as in
@@ -87,6 +91,8 @@ mod engine;
 mod environment;
 mod future;
 mod group;
+#[cfg(doctest)]
+mod guide;
 mod init;
 mod intercommunicator;
 mod layout;
