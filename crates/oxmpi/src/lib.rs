@@ -74,6 +74,7 @@ extern crate self as oxmpi;
 
 #[cfg(feature = "ndarray")]
 mod array;
+mod attribute;
 mod batch;
 mod blocks;
 mod buffer;

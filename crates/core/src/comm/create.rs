@@ -23,6 +23,7 @@ impl Process {
         let made = self.comm_split(comm, Some(0), 0)?;
         let made = made.expect("whoever names a color becomes a member");
         made.inherit_topology(comm);
+        made.inherit_attachments(comm);
         Ok(made)
     }
 

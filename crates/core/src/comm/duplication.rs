@@ -61,6 +61,7 @@ impl Duplication {
         let remote = comm.is_inter().then_some(proposals.remote.as_slice());
         let made = self.offer.settle(engine, comms, &proposals.local, remote)?;
         made.inherit_topology(comm);
+        made.inherit_attachments(comm);
         match self.receiver {
             Some(receiver) => receiver(made),
             None => comms.free(made),

@@ -12,10 +12,12 @@
 //! | `from_group` | new communicators of groups, whose members alone take part |
 //! | `inter` | intercommunicators: made of two groups, and merged into one |
 //! | `names` | what reports call them |
+//! | `attachments` | what programs keep with them |
 //! | `meeting`, `correspondence`, `letters` | how processes tell each other offers that share no communicator yet |
 //!
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Management; Inter-Communication.
 
+mod attachments;
 mod correspondence;
 mod create;
 pub(crate) mod duplication;
@@ -34,6 +36,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Address, Addresses, ChannelKey, ChannelPlan, Engine, Form, Notes, PeerId};
+
+use attachments::Attachments;
 
 use crate::group::{Comparison, Group};
 use crate::topology::{Cartesian, DistGraph, Graph, Topology};
@@ -59,6 +63,7 @@ pub struct Communicator {
     /// Set before anybody else sees the communicator, or never; shared by duplicates.
     topology: OnceLock<Arc<Topology>>,
     name: Mutex<OsString>,
+    attachments: Attachments,
 }
 
 impl Communicator {
@@ -107,8 +112,20 @@ impl Communicator {
     ) -> Self {
         let rank = group.rank().expect("a process is a member of its communicators");
         let (size, name) = (group.size(), Mutex::new(name.into()));
-        let topology = OnceLock::new();
-        Self { group, remote_group, rank, size, cores, context, addresses, channel, topology, name }
+        let (topology, attachments) = (OnceLock::new(), Attachments::default());
+        Self {
+            group,
+            remote_group,
+            rank,
+            size,
+            cores,
+            context,
+            addresses,
+            channel,
+            topology,
+            name,
+            attachments,
+        }
     }
 
     /// Number of members of this process's group.

@@ -65,3 +65,19 @@ fn communicators_have_names(world: Communicator<'_>) -> Result<()> {
     assert_eq!((node.name().to_str(), node.size()), (Some("node"), 2));
     Ok(())
 }
+
+#[oxmpi::test(ranks = 2)]
+fn what_is_kept_with_a_communicator_is_with_its_duplicates(world: Communicator<'_>) -> Result<()> {
+    #[derive(Debug, PartialEq)]
+    struct Place(usize);
+    let comm = world.duplicate()?;
+    assert!(comm.set_attribute(Place(7)).is_none());
+    assert_eq!(comm.set_attribute(Place(world.rank())).as_deref(), Some(&Place(7)));
+    let copy = comm.duplicate()?;
+    assert_eq!(comm.remove_attribute::<Place>().as_deref(), Some(&Place(world.rank())));
+    assert!(comm.attribute::<Place>().is_none() && comm.attribute::<usize>().is_none());
+    assert_eq!(copy.attribute::<Place>().as_deref(), Some(&Place(world.rank())));
+    let part = copy.split(Some(0), 0)?.expect("everybody has a color");
+    assert!(part.attribute::<Place>().is_none(), "no duplicate");
+    Ok(())
+}
