@@ -72,11 +72,20 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
             let remote = rank.map(|rank| RemoteLeader { peer_comm: bridge.comm.clone(), rank, tag });
             process.intercomm_create(&self.comm, leader, remote)
         })?;
-        Ok(Intercommunicator(self.beside(made)))
+        Ok(Intercommunicator::of(self.beside(made)))
     }
 }
 
 impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
+    /// That of a communicator with two groups.
+    pub(crate) fn of(comm: Communicator<'env, L>) -> Self {
+        Self(comm)
+    }
+
+    pub(crate) fn inner(&self) -> &Communicator<'env, L> {
+        &self.0
+    }
+
     /// This process's rank in its own group.
     pub fn rank(&self) -> usize {
         self.0.rank()

@@ -111,6 +111,7 @@ mod request_set;
 mod run;
 mod scope;
 mod shape;
+mod spawn;
 #[doc(hidden)]
 pub mod testing;
 mod thread;
