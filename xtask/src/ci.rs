@@ -67,9 +67,13 @@ pub fn run(only: &[OsString]) -> Outcome {
     Ok(())
 }
 
-/// Elements and arrays of other crates, in the documentation's examples.
+/// Elements, arrays and values of other crates, in the documentation's examples.
 fn features() -> Outcome {
-    cargo_step(&["test", "--package", "oxmpi", "--doc", "--features", "half,ndarray,num-complex"], &[])
+    let test = |what| {
+        cargo_step(&["test", "--package", "oxmpi", what, "--features", "half,ndarray,num-complex,serde"], &[])
+    };
+    test("--lib")?;
+    test("--doc")
 }
 
 /// The lock-free structures under every interleaving; optimised, and apart from the usual outputs.

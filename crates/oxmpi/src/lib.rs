@@ -117,6 +117,8 @@ pub mod testing;
 mod thread;
 mod topology;
 mod under_way;
+#[cfg(feature = "serde")]
+mod values;
 mod view;
 
 pub use batch::{Startable, Waitable, start_all, wait_all};
