@@ -43,6 +43,16 @@ pub(crate) enum Round {
         /// How far in the last round.
         distance: u32,
     },
+    /// Not messages, but in how many of the levels from the widest one to that over this distance the longest path from
+    /// the root crosses.
+    Descent {
+        /// `k`.
+        arity: u32,
+        /// From a child to the next one, in the last level.
+        distance: u32,
+        /// The rank of the first place.
+        root: u32,
+    },
     /// All levels of a binomial tree together.
     Tree {
         /// The rank of the first place.
@@ -107,6 +117,12 @@ fn count(round: Round, node_of: &[u32]) -> Crossing {
         let all = paths(way, distance as usize, node_of).into_iter().max().unwrap_or(0);
         return Crossing { all, most: 0 };
     }
+    if let Round::Descent { arity, distance, root } = round {
+        return Crossing {
+            all: descent([arity, distance, root].map(|number| number as usize), node_of),
+            most: 0,
+        };
+    }
     let nodes = node_of.iter().max().map_or(0, |last| *last as usize + 1);
     let mut all = 0;
     let mut ports = vec![[0; 2]; nodes];
@@ -137,6 +153,19 @@ fn paths(way: Way, distance: usize, node_of: &[u32]) -> Vec<u32> {
     paths
 }
 
+/// How often the longest path from the root of a tree crosses, as far as it is one of multiples of a distance.
+fn descent([arity, distance, root]: [usize; 3], node_of: &[u32]) -> u32 {
+    let node_at = |place: usize| node_of[(place + root) % node_of.len()];
+    let mut crossings = vec![0; node_of.len()];
+    for place in (distance..node_of.len()).step_by(distance) {
+        let width = std::iter::successors(Some(distance * arity), |width| Some(width * arity))
+            .find(|width| !place.is_multiple_of(*width));
+        let parent = width.map_or(0, |width| place - place % width);
+        crossings[place] = crossings[parent] + u32::from(node_at(place) != node_at(parent));
+    }
+    crossings.into_iter().max().unwrap_or(0)
+}
+
 fn for_each_message(round: Round, ranks: usize, mut send: impl FnMut(usize, usize)) {
     match round {
         Round::Shift { way, distance } => {
@@ -151,7 +180,7 @@ fn for_each_message(round: Round, ranks: usize, mut send: impl FnMut(usize, usiz
                 children.filter(|&child| child < ranks).for_each(|child| send(at(parent), at(child)));
             }
         }
-        Round::Path { .. } => {}
+        Round::Descent { .. } | Round::Path { .. } => {}
         // A parent's number lacks the last bit of its child's.
         Round::Tree { root } => {
             let at = |place| (place + root as usize) % ranks;
@@ -188,6 +217,18 @@ mod tests {
             [1, 2, 4].map(|distance| path(Way::Pairs, distance, &[0, 0, 1, 1, 0, 0, 1, 1])),
             [0, 1, 1]
         );
+    }
+
+    #[test]
+    fn the_longest_path_down_a_tree_crosses_as_often_as_nodes_change() {
+        let descent =
+            |distance, root, node_of: &[u32]| count(Round::Descent { arity: 2, distance, root }, node_of).all;
+        // From 0 to 4, which stays, to 6, and from there or from 2 to its neighbour.
+        assert_eq!([4, 2, 1].map(|distance| descent(distance, 0, &[0, 0, 1, 1, 0, 0, 2, 2])), [0, 1, 1]);
+        assert_eq!([4, 2, 1].map(|distance| descent(distance, 0, &[0, 1, 2, 3, 4, 5, 6, 7])), [1, 2, 3]);
+        // Places 0 to 5 are the ranks 2, 3, 4, 5, 0 and 1.
+        assert_eq!([4, 2, 1].map(|distance| descent(distance, 2, &[1, 0, 0, 0, 0, 0])), [1, 1, 2]);
+        assert_eq!(count(Round::Descent { arity: 4, distance: 1, root: 0 }, &[0, 1, 0, 1, 1, 0]).all, 2);
     }
 
     #[test]

@@ -44,6 +44,8 @@ mod print;
 mod segment;
 mod select;
 mod shape;
+#[cfg(test)]
+mod share;
 pub mod simulate;
 mod slices;
 mod staying;

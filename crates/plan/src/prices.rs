@@ -81,6 +81,11 @@ impl<'a> Prices<'a> {
         Self { share, ..*self }
     }
 
+    /// Whether all nodes have as many ranks.
+    pub(crate) fn are_nodes_alike(&self) -> bool {
+        self.smallest == self.on_node
+    }
+
     /// The nodes that ranks are on.
     pub(crate) fn nodes(&self) -> u32 {
         self.nodes
@@ -293,7 +298,19 @@ impl<'a> Prices<'a> {
     /// A message over a level of a tree: the last of those of its parent that all parents' messages let through.
     pub(crate) fn tree_message(&self, arity: u32, distance: u32, bytes: f64) -> Cost {
         let waits = self.tree_crossing(arity, distance).div_ceil(arity - 1);
-        if waits > 0 { self.message_between_nodes(waits.into(), bytes) } else { self.message_on_node(bytes) }
+        if waits > 0 && self.descends_across(arity, distance) {
+            return self.message_between_nodes(waits.into(), bytes);
+        }
+        // Others leave meanwhile by the same port.
+        self.message_on_node(bytes) + Cost::port(f64::from(waits) * self.passage_ns(bytes))
+    }
+
+    /// Whether the longest path down a tree crosses at a level. Where ranks follow no rule it may do so at another one.
+    fn descends_across(&self, arity: u32, distance: u32) -> bool {
+        let Some(map) = self.map else { return true };
+        let crossings = |distance| map.crossing(Round::Descent { arity, distance, root: self.root }).all;
+        let above = distance.checked_mul(arity).filter(|&above| above < self.ranks);
+        crossings(distance) > above.map_or(0, crossings)
     }
 
     /// What another message of the same parent costs, where one inside a node costs `inside`.
@@ -359,7 +376,8 @@ impl<'a> Prices<'a> {
 
     /// Whether nobody leaves his node, over this distance within ranges of so many ranks.
     fn stays_in(&self, range: u32, distance: u32) -> bool {
-        self.nodes == 1 || distance < self.reach && self.reach.is_multiple_of(range.max(1))
+        let is_aligned = || self.ranks.is_power_of_two() || self.ranks.is_multiple_of(self.reach);
+        self.nodes == 1 || distance < self.reach && self.reach.is_multiple_of(range.max(1)) && is_aligned()
     }
 
     /// Messages of all ranks to those that are `distance` ranks further on: a part of them leave their node.
@@ -392,7 +410,7 @@ impl<'a> Prices<'a> {
     /// Whether a message of this round goes from node to node on the path that does so most often, where nodes are not
     /// alike: there the average of all ranks says little.
     fn longest_path_crosses(&self, way: Way, distance: u32) -> Option<bool> {
-        if self.map.is_none() && (self.ranks.is_multiple_of(self.reach) || distance >= self.reach) {
+        if self.is_even(distance) {
             return None;
         }
         let crossings = |distance| self.counted(Round::Path { way, distance }).all;
@@ -404,11 +422,22 @@ impl<'a> Prices<'a> {
         })
     }
 
+    /// Whether nodes are alike, or all messages over this distance leave them.
+    fn is_even(&self, distance: u32) -> bool {
+        let is_far = || distance >= self.reach && distance + self.reach <= self.ranks;
+        self.map.is_none() && (self.ranks.is_multiple_of(self.reach) || is_far())
+    }
+
     /// What another one of several messages of all ranks over this distance costs, within ranges of so many ranks.
     pub(crate) fn another_among(&self, range: u32, distance: u32, bytes: f64) -> Cost {
         let stays = self.stays_in(range, distance);
         let inside = 0.5 * self.message_on_node(bytes);
-        let outside = || (2.0 * self.net_overhead()).beside(self.shift_port(distance, bytes));
+        let port = || self.shift_port(distance, bytes);
+        let outside = || match self.map {
+            // Ports wait for those who have the most to do, and they for these.
+            Some(_) => self.net_overhead() + port(),
+            None => (2.0 * self.net_overhead()).beside(port()),
+        };
         if stays { inside } else { outside() }
     }
 
@@ -438,6 +467,9 @@ impl<'a> Prices<'a> {
     /// Messages of all ranks over each of some distances at a time, the farthest one last.
     pub(crate) fn shifts(&self, distances: &[u32], bytes: impl Fn(u32) -> f64) -> Cost {
         let Some((&farthest, nearer)) = distances.split_last() else { return Cost::NONE };
+        if self.nodes > 1 && nearer.iter().any(|&distance| !self.is_even(distance)) {
+            return self.uneven_shifts(distances, bytes);
+        }
         let another = |&distance: &u32| {
             let bytes = bytes(distance);
             let inside = self.sending(bytes) + self.receiving(bytes);
@@ -450,6 +482,20 @@ impl<'a> Prices<'a> {
             share * across + (1.0 - share) * inside
         };
         self.shift(farthest, bytes(farthest)) + nearer.iter().map(another).sum()
+    }
+
+    /// The same where some ranks have more messages to other nodes than others: all wait for them.
+    fn uneven_shifts(&self, distances: &[u32], bytes: impl Fn(u32) -> f64) -> Cost {
+        let each = |&distance: &u32| {
+            let (bytes, most) = (bytes(distance), self.crossing(Way::Around, distance).most);
+            if most == 0 {
+                return self.sending(bytes) + self.receiving(bytes);
+            }
+            self.net_overhead() + Cost::port(f64::from(most) * self.passage_ns(bytes))
+        };
+        let crosses = distances.iter().any(|&distance| self.crossing(Way::Around, distance).most > 0);
+        let first = if crosses { self.net_overhead() + self.net_latency() } else { self.hop() };
+        first + distances.iter().map(each).sum()
     }
 
     /// What another message costs who sends several at a time over this distance.

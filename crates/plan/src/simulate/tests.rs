@@ -1,7 +1,9 @@
-//! The walk against what can be computed by hand, folding against walking all, and choices against walks.
+//! The walk against what can be computed by hand, and folding against walking all.
 
 use super::*;
-use crate::{Collective, Nodes, Overrides, Root, candidates, select};
+use crate::{Collective, Nodes, Overrides, candidates, select};
+
+mod choices;
 
 fn walked(shape: &Shape, algorithm: &Algorithm, fold: Fold) -> Option<Simulation> {
     walk(shape, algorithm, &Machine::default(), fold, &|| true).expect("it is short")
@@ -160,135 +162,6 @@ fn a_million_ranks_are_walked() {
     let simulation = simulate(&ring, named(&ring, "ring"), &machine, &|| true).expect("it folds");
     assert_eq!(simulation.walked_ranks, 1);
     assert!(simulate(&ring, named(&ring, "ring"), &machine, &|| false).is_err());
-}
-
-/// The choice is never more than 1.5 times worse than the best candidate.
-#[test]
-fn choices_are_good() {
-    let regular = |per_node| Nodes::Regular { per_node };
-    let labelled =
-        |ranks: u32, node: fn(u32) -> u32| (ranks, Nodes::of(&(0..ranks).map(node).collect::<Vec<_>>()));
-    let maps = [
-        (2, Nodes::One),
-        (3, Nodes::One),
-        (5, Nodes::One),
-        (8, Nodes::One),
-        (16, Nodes::One),
-        (17, Nodes::One),
-        (33, Nodes::One),
-        (64, Nodes::One),
-        (128, Nodes::One),
-        (300, Nodes::One),
-        (2, regular(1)),
-        (3, regular(2)),
-        // A shorter node at the end.
-        (4, regular(3)),
-        (12, regular(8)),
-        (48, regular(47)),
-        (100, regular(48)),
-        (5, regular(2)),
-        (7, regular(1)),
-        (7, regular(3)),
-        (15, regular(5)),
-        (16, regular(1)),
-        (16, regular(4)),
-        (33, regular(8)),
-        (64, regular(1)),
-        (64, regular(16)),
-        (60, regular(7)),
-        (256, regular(32)),
-        (300, regular(1)),
-        labelled(60, |rank| rank * 7 % 11),
-        // Dealt out in turn: all of a node send at the same time.
-        labelled(8, |rank| rank % 2),
-        labelled(64, |rank| rank % 4),
-        // By chance.
-        labelled(7, |rank| rank * rank * 5 % 7 % 3),
-        labelled(100, |rank| rank.wrapping_mul(2_654_435_761) >> 28),
-        // One node with most of the ranks, the first or the last one.
-        labelled(32, |rank| rank.saturating_sub(23)),
-        labelled(32, |rank| rank.min(8)),
-        // One of another node among few.
-        labelled(4, |rank| u32::from(rank == 2)),
-        labelled(6, |rank| u32::from(rank == 1)),
-        labelled(7, |rank| u32::from(rank == 2)),
-        labelled(7, |rank| u32::from(rank > 0)),
-        labelled(6, |rank| rank.abs_diff(2) / 2),
-        // Ever larger ones.
-        labelled(40, |rank| rank.isqrt()),
-    ];
-    for &collective in Collective::ALL {
-        for (ranks, nodes) in maps {
-            for bytes in [8, 200, 1 << 10, 6000, 16 << 10, 100_000, 1 << 18, 1 << 20, 6 << 20] {
-                let shape = shape(collective, ranks, nodes, bytes / 8 * 8);
-                let root = if bytes == 200 || bytes == 1 << 20 { ranks - 1 } else { 0 };
-                let is_rooted = collective.info().is_rooted();
-                check_choice(&if is_rooted { shape.rooted(Root::Rank(root)) } else { shape });
-                if !collective.info().moves_data() {
-                    break;
-                }
-            }
-        }
-    }
-}
-
-fn check_choice(shape: &Shape) {
-    let machine = Machine::default();
-    let admissible = candidates(shape).iter().filter(|algorithm| algorithm.admits(shape));
-    let times = admissible.filter_map(|algorithm| {
-        let walked = simulate(shape, algorithm, &machine, &|| true).ok()?;
-        Some((*algorithm, walked.cost.total_ns()))
-    });
-    let times: Vec<_> = times.collect();
-    let chosen = select(shape, &Overrides::default());
-    let of_chosen = times.iter().find(|(one, _)| std::ptr::eq(*one, chosen)).expect("it was walked").1;
-    let best = times.iter().min_by(|one, other| one.1.total_cmp(&other.1)).expect("there is one");
-    let ratio = of_chosen / best.1;
-    let best = best.0;
-    assert!(ratio <= 1.5, "{shape:?}: {chosen:?} takes {ratio:.2} times as long as {best:?}");
-}
-
-/// The same where the ranks of a node take turns: of a run alone, or in a loop. What is the best may be twice as slow
-/// in the other case there, as a chain is, which is filled once and then passes something on with every turn.
-#[test]
-fn choices_are_good_where_ranks_take_turns() {
-    for (cores, hop_shared_ns) in [(1, 600.0), (2, 600.0), (2, 1250.0), (4, 1250.0)] {
-        let machine = Machine { cores, hop_shared_ns, ..Machine::default() };
-        let overrides = Overrides::default().on(machine.clone());
-        for &collective in Collective::ALL {
-            for ranks in [2, 3, 4, 5, 7, 8, 16, 33] {
-                for bytes in [8, 1 << 10, 16 << 10, 100_000, 1 << 20] {
-                    let shape = shape(collective, ranks, Nodes::One, bytes / 8 * 8);
-                    let chosen = select(&shape, &overrides);
-                    let alone = ratio_to_best(&shape, chosen, |algorithm| {
-                        let walked = simulate(&shape, algorithm, &machine, &|| true);
-                        walked.expect("it is short").cost.total_ns()
-                    });
-                    let looped = |algorithm: &_| {
-                        simulate_loop(&shape, algorithm, &machine, &|| true).expect("it is short")
-                    };
-                    if alone > 1.5 {
-                        let looped = ratio_to_best(&shape, chosen, looped);
-                        let place = format!("{cores} cores, {hop_shared_ns}, {shape:?}");
-                        assert!(
-                            looped <= 1.5,
-                            "{place}: {chosen:?} takes {alone:.2} and {looped:.2} of the best"
-                        );
-                    }
-                    if !collective.info().moves_data() {
-                        break;
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// How much longer what is chosen takes than the best of all.
-fn ratio_to_best(shape: &Shape, chosen: &Algorithm, takes_ns: impl Fn(&Algorithm) -> f64) -> f64 {
-    let admissible = candidates(shape).iter().filter(|algorithm| algorithm.admits(shape));
-    let best_ns = admissible.map(|algorithm| takes_ns(algorithm)).fold(f64::INFINITY, f64::min);
-    takes_ns(chosen) / best_ns
 }
 
 #[test]

@@ -36,7 +36,7 @@ mod regular;
 mod schedule;
 #[cfg(test)]
 mod tests;
-mod value;
+pub(crate) mod value;
 mod world;
 
 use std::fmt;

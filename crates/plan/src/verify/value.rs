@@ -134,7 +134,7 @@ pub(super) fn list(ranks: u128) -> String {
 }
 
 /// A fingerprint of an ordered pair.
-pub(super) fn mix(first: u64, second: u64) -> u64 {
+pub(crate) fn mix(first: u64, second: u64) -> u64 {
     let mut state = first.rotate_left(25) ^ second.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     state = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     state = (state ^ state >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -39,7 +39,8 @@ pub(crate) fn part_cost(bytes: u64, ranks: u32, (stride, sharing): (u32, u32), p
         let apart: Vec<u32> = round.iter().map(|distance| distance * stride).collect();
         let combined: f64 = apart.iter().map(|&distance| bytes(distance)).sum();
         let shifts = prices.shifts(&apart, bytes);
-        2.0 * (shifts + Cost::port(CROWD * shifts.port_ns)) + prices.reduce(combined)
+        let crowd = if prices.are_nodes_alike() { CROWD } else { 0.0 };
+        2.0 * (shifts + Cost::port(crowd * shifts.port_ns)) + prices.reduce(combined)
     };
     dissemination::distances(dissemination::radix(ranks, sharing), ranks).map(round).sum()
 }

@@ -30,12 +30,15 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = segments.bytes as f64;
     let read = node.readers(ranks - 1, bytes) + node.pull(bytes);
     let results = node.hop() + segments.rounds() * (node.post(bytes) + read);
-    // A leader does one after the other, but for what it waits for: where there are two, each of them has its half of a
-    // segment under way while it combines another one; among more, rounds wait for each other.
+    // Leaders do one after the other, and wait for those who do the same. Only who is alone on its node sends what it
+    // has of a segment while a leader combines one, in the first round.
     let work = segments.rounds() * node.post(bytes) + cost_on_node(shape, segments, &node, ranks);
-    let leader = match nodes {
-        2 => Cost::port(between.port_ns).beside(Cost { port_ns: 0.0, ..between } + work),
-        _ => between + work,
+    let others_are_alone = ranks + nodes - 1 == shape.ranks;
+    let rounds = dissemination::distances(dissemination::radix(nodes, 1), nodes).count();
+    let leader = if others_are_alone && rounds == 1 {
+        Cost::port(between.port_ns).overlapping(Cost { port_ns: 0.0, ..between } + work, segments.rounds())
+    } else {
+        between + work
     };
     leader.beside(results) + (1.0 / segments.rounds()) * read
 }

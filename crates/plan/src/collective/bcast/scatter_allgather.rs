@@ -17,7 +17,7 @@ pub(super) const ALGORITHM: Algorithm =
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
     let part = bytes / f64::from(shape.ranks);
-    let below = |distance| f64::from(distance) * part;
+    let below = |distance: u32| f64::from(distance.min(shape.ranks - distance)) * part;
     let message = |distance| prices.tree_message(2, distance, below(distance));
     let another =
         |distance| prices.tree_another(2, distance, below(distance), prices.sending(below(distance)));

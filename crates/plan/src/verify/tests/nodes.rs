@@ -1,90 +1,23 @@
 //! Algorithms of several nodes, over maps of all kinds.
 //!
-//! For each number of ranks there are all regular maps and twenty that follow no rule. Each test verifies a share of
-//! them, which changes with the commit and is printed; `OXMPI_MAPS=3` asks for share 3, `OXMPI_MAPS=all` for all of
-//! them, under all conditions, and `OXMPI_MAPS=all:3` for share 3 of that.
+//! For each number of ranks there are all regular maps and twenty that follow no rule. Each test verifies the share of
+//! them that was [`Asked`] for.
 
-use std::env;
-use std::fmt;
 use std::io::{self, Write as _};
 use std::ops::RangeInclusive;
-use std::process::Command;
 
 use super::{plans, shape_of};
+use crate::share::{Asked, IRREGULAR, irregular};
 use crate::verify::value::mix;
 use crate::verify::{Conditions, Schedule, Sends, verify, verify_under};
 use crate::{Algorithm, Collective, Nodes, Shape, candidates};
 
-/// Into how many shares the maps are cut.
-const SHARES: u64 = 24;
-
-/// Maps without a rule, for each number of ranks.
-const IRREGULAR: u64 = 20;
-
-/// A map of `ranks` ranks: of ranges of all lengths, of ranks dealt out in turn, or by chance.
-fn irregular(ranks: u32, number: u64) -> Nodes {
-    let chance = |rank: u32, below: u64| (mix(u64::from(rank) + 1, number + 7) % below) as u32;
-    let nodes = 2 + chance(ranks, u64::from(ranks.div_ceil(2)));
-    let mut node = 0;
-    let label = |rank: u32| match number % 4 {
-        0 => {
-            node += u32::from(chance(rank, u64::from(ranks / nodes + 1)) == 0);
-            node
-        }
-        1 => rank % nodes,
-        2 => chance(rank, nodes.into()),
-        _ => chance(rank, 3) * chance(rank + ranks, nodes.into()),
-    };
-    Nodes::of(&(0..ranks).map(label).collect::<Vec<_>>())
-}
-
 /// All maps of `ranks` ranks that this run verifies.
-fn maps(ranks: u32, share: Option<u64>) -> impl Iterator<Item = (u64, Nodes)> {
+fn maps(ranks: u32, asked: Option<Asked>) -> impl Iterator<Item = (u64, Nodes)> {
     let regular = (2..ranks).map(|per_node| Nodes::Regular { per_node });
     let irregular = (0..IRREGULAR).map(move |number| irregular(ranks, number));
     let all = (0..).zip(regular.chain(irregular));
-    all.filter(move |(number, _)| share.is_none_or(|share| mix(*number, ranks.into()) % SHARES == share))
-}
-
-/// What is asked for.
-#[derive(Clone, Copy)]
-struct Asked {
-    /// `None` for all.
-    share: Option<u64>,
-    /// Of each map: all lengths, roots and kinds of operations, under all conditions; or some.
-    is_thorough: bool,
-}
-
-impl Asked {
-    fn read() -> Self {
-        let commit = || {
-            let output = Command::new("git").args(["rev-parse", "--short=7", "HEAD"]).output().ok()?;
-            u64::from_str_radix(str::from_utf8(&output.stdout).ok()?.trim().get(..7)?, 16).ok()
-        };
-        let number = |text: &str| -> u64 {
-            text.parse().expect("OXMPI_MAPS is `all`, the number of a share, or one after `all:`")
-        };
-        let asked = env::var("OXMPI_MAPS").ok();
-        let (share, is_thorough) = match asked.as_deref() {
-            None => (Some(commit().unwrap_or(0)), false),
-            Some("all") => (None, true),
-            Some(text) => match text.strip_prefix("all:") {
-                Some(share) => (Some(number(share)), true),
-                None => (Some(number(text)), false),
-            },
-        };
-        Self { share: share.map(|share| share % SHARES), is_thorough }
-    }
-}
-
-impl fmt::Display for Asked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.share {
-            Some(share) => write!(f, "share {share} of {SHARES}")?,
-            None => f.write_str("all shares")?,
-        }
-        f.write_str(if self.is_thorough { ", under all conditions" } else { "" })
-    }
+    all.filter(move |(number, _)| asked.is_none_or(|asked| asked.includes(mix(*number, ranks.into()))))
 }
 
 /// The algorithms that serve this map only because some of its ranks share memory.
@@ -155,7 +88,7 @@ fn check_maps(ranks: RangeInclusive<u32>) {
     // Past the capture of the test's output, which is shown for failures only.
     let _ = writeln!(io::stderr(), "maps of {ranks:?} ranks: {asked}");
     for ranks in ranks {
-        for (number, nodes) in maps(ranks, asked.share) {
+        for (number, nodes) in maps(ranks, Some(asked)) {
             let number = mix(number, ranks.into());
             let chosen = (!asked.is_thorough).then_some(number);
             for_each_case(ranks, nodes, chosen, |shape| check(shape, asked.is_thorough, number));

@@ -1,0 +1,162 @@
+//! What is chosen against what the walk shows to be the best.
+
+use super::shape;
+use crate::share::{Asked, IRREGULAR, irregular, partitions};
+use crate::simulate::{simulate, simulate_loop};
+use crate::verify::value::mix;
+use crate::{Algorithm, Collective, Machine, Nodes, Overrides, Root, Shape, candidates, select};
+
+/// The choice is never more than 1.5 times worse than the best candidate.
+#[test]
+fn choices_are_good() {
+    let regular = |per_node| Nodes::Regular { per_node };
+    let labelled =
+        |ranks: u32, node: fn(u32) -> u32| (ranks, Nodes::of(&(0..ranks).map(node).collect::<Vec<_>>()));
+    let maps = [
+        (2, Nodes::One),
+        (3, Nodes::One),
+        (5, Nodes::One),
+        (8, Nodes::One),
+        (16, Nodes::One),
+        (17, Nodes::One),
+        (33, Nodes::One),
+        (64, Nodes::One),
+        (128, Nodes::One),
+        (300, Nodes::One),
+        (2, regular(1)),
+        (3, regular(2)),
+        // A shorter node at the end.
+        (4, regular(3)),
+        (12, regular(8)),
+        (48, regular(47)),
+        (100, regular(48)),
+        (5, regular(2)),
+        (7, regular(1)),
+        (7, regular(3)),
+        (15, regular(5)),
+        (16, regular(1)),
+        (16, regular(4)),
+        (33, regular(8)),
+        (64, regular(1)),
+        (64, regular(16)),
+        (60, regular(7)),
+        (256, regular(32)),
+        (300, regular(1)),
+        labelled(60, |rank| rank * 7 % 11),
+        // Dealt out in turn: all of a node send at the same time.
+        labelled(8, |rank| rank % 2),
+        labelled(64, |rank| rank % 4),
+        // By chance.
+        labelled(7, |rank| rank * rank * 5 % 7 % 3),
+        labelled(100, |rank| rank.wrapping_mul(2_654_435_761) >> 28),
+        // One node with most of the ranks, the first or the last one.
+        labelled(32, |rank| rank.saturating_sub(23)),
+        labelled(32, |rank| rank.min(8)),
+        // One of another node among few.
+        labelled(4, |rank| u32::from(rank == 2)),
+        labelled(6, |rank| u32::from(rank == 1)),
+        labelled(7, |rank| u32::from(rank == 2)),
+        labelled(7, |rank| u32::from(rank > 0)),
+        labelled(6, |rank| rank.abs_diff(2) / 2),
+        // Ever larger ones.
+        labelled(40, |rank| rank.isqrt()),
+    ];
+    let bad: Vec<_> = maps.into_iter().flat_map(|(ranks, nodes)| bad_choices(ranks, nodes, 1)).collect();
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+/// The same of all maps of few ranks, and of some of many.
+#[test]
+fn choices_are_good_on_any_map() {
+    let asked = Asked::read();
+    let few = (2..=7).flat_map(|ranks| partitions(ranks).into_iter().map(move |nodes| (ranks, nodes)));
+    let many = (8..=24).flat_map(|ranks| (0..IRREGULAR).map(move |number| (ranks, irregular(ranks, number))));
+    let bad = |(number, (ranks, nodes)): (u64, (u32, Nodes))| {
+        let takes = asked.includes(mix(number, 1)) && (ranks < 8 || asked.includes(mix(number, 2) / 7));
+        if takes { bad_choices(ranks, nodes, 2) } else { Vec::new() }
+    };
+    let bad: Vec<_> = (0..).zip(few.chain(many)).flat_map(bad).collect();
+    assert!(bad.is_empty(), "{} are bad:\n{}", bad.len(), bad.join("\n"));
+}
+
+/// What is wrong with the choices on a map, for vectors and blocks of all lengths and so many roots.
+fn bad_choices(ranks: u32, nodes: Nodes, roots: usize) -> Vec<String> {
+    let mut bad = Vec::new();
+    for &collective in Collective::ALL {
+        let info = collective.info();
+        for bytes in [8, 200, 1 << 10, 6000, 16 << 10, 100_000, 1 << 18, 1 << 20, 6 << 20] {
+            let shape = shape(collective, ranks, nodes, bytes / 8 * 8);
+            if !info.is_rooted() {
+                bad.extend(bad_choice(&shape));
+            } else {
+                let last_first = bytes == 200 || bytes == 1 << 20;
+                let all = if last_first { [ranks - 1, 0] } else { [0, ranks - 1] };
+                let rooted = all[..roots].iter().map(|&root| shape.rooted(Root::Rank(root)));
+                bad.extend(rooted.filter_map(|shape| bad_choice(&shape)));
+            }
+            if !info.moves_data() {
+                break;
+            }
+        }
+    }
+    bad
+}
+
+/// A choice that is more than 1.5 times as bad as the best one.
+fn bad_choice(shape: &Shape) -> Option<String> {
+    let machine = Machine::default();
+    let takes_ns = |algorithm: &Algorithm| {
+        simulate(shape, algorithm, &machine, &|| true).map_or(f64::INFINITY, |walked| walked.cost.total_ns())
+    };
+    let chosen = select(shape, &Overrides::default());
+    let (ratio, best) = compared(shape, chosen, takes_ns);
+    (ratio > 1.5).then(|| format!("{ratio:.2} times {best:?}: {chosen:?} for {shape:?}"))
+}
+
+/// The same where the ranks of a node take turns: of a run alone, or in a loop. What is the best may be twice as slow
+/// in the other case there, as a chain is, which is filled once and then passes something on with every turn.
+#[test]
+fn choices_are_good_where_ranks_take_turns() {
+    for (cores, hop_shared_ns) in [(1, 600.0), (2, 600.0), (2, 1250.0), (4, 1250.0)] {
+        let machine = Machine { cores, hop_shared_ns, ..Machine::default() };
+        let overrides = Overrides::default().on(machine.clone());
+        for &collective in Collective::ALL {
+            for ranks in [2, 3, 4, 5, 7, 8, 16, 33] {
+                for bytes in [8, 1 << 10, 16 << 10, 100_000, 1 << 20] {
+                    let shape = shape(collective, ranks, Nodes::One, bytes / 8 * 8);
+                    let chosen = select(&shape, &overrides);
+                    let (alone, _) = compared(&shape, chosen, |algorithm| {
+                        let walked = simulate(&shape, algorithm, &machine, &|| true);
+                        walked.expect("it is short").cost.total_ns()
+                    });
+                    let looped = |algorithm: &_| {
+                        simulate_loop(&shape, algorithm, &machine, &|| true).expect("it is short")
+                    };
+                    if alone > 1.5 {
+                        let (looped, _) = compared(&shape, chosen, looped);
+                        let place = format!("{cores} cores, {hop_shared_ns}, {shape:?}");
+                        assert!(
+                            looped <= 1.5,
+                            "{place}: {chosen:?} takes {alone:.2} and {looped:.2} of the best"
+                        );
+                    }
+                    if !collective.info().moves_data() {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How much longer what is chosen takes than the best of all, and which that is.
+fn compared(
+    shape: &Shape,
+    chosen: &Algorithm,
+    takes_ns: impl Fn(&Algorithm) -> f64,
+) -> (f64, &'static Algorithm) {
+    let admissible = candidates(shape).iter().copied().filter(|algorithm| algorithm.admits(shape));
+    let timed = admissible.map(|algorithm| (algorithm, takes_ns(algorithm)));
+    let best = timed.min_by(|one, other| one.1.total_cmp(&other.1)).expect("there is one");
+    (takes_ns(chosen) / best.1, best.0)
+}
