@@ -59,6 +59,7 @@ machine! {
     hop_near_ns: f64 = 60.0, "From a post until a waiting peer has seen it, where two cores share a cache.";
     hop_far_ns: f64 = 300.0, "The same where they do not.";
     hop_shared_ns: f64 = 1250.0, "From rank to rank of one core, which must change hands.";
+    turn_bytes: u64 = 384 << 10, "What a rank touches in a turn, beside what it sends, receives or combines.";
     run_ns: f64 = 0.0, "Beginning and ending a run; with 0 it is in what posts and pulls cost.";
     call_ns: f64 = 0.0, "How much more a blocking call costs, which looks up what it is called with.";
     post_ns: f64 = 10.0, "Posting, apart from the copy.";
@@ -100,7 +101,7 @@ impl Machine {
         if one == other {
             0.0
         } else if self.ranks_of_core(ranks) > 1 {
-            f64::from(self.ranks_of_core(ranks)) * self.hop_shared_ns // until all have had their turn
+            f64::from(self.ranks_of_core(ranks)) * self.handover_ns(ranks) // until all have had their turn
         } else {
             self.hop_of_cores_ns(one, other)
         }
@@ -109,6 +110,19 @@ impl Machine {
     /// The same where each of them has a core now.
     pub(crate) fn hop_of_cores_ns(&self, one: u32, other: u32) -> f64 {
         if self.are_far(one, other) { self.hop_far_ns } else { self.hop_near_ns }
+    }
+
+    /// From rank to rank of a core of a node with `ranks` ranks. Where these are so many that they touch more than the
+    /// caches hold, who has a turn fetches what it needs anew.
+    pub(crate) fn handover_ns(&self, ranks: u32) -> f64 {
+        let touched = self.turn_bytes.saturating_mul(self.ranks_of_core(ranks).into());
+        let missed = self.part_beyond(touched) * self.turn_bytes as f64;
+        self.hop_shared_ns + self.stream_byte_ns * missed
+    }
+
+    /// Which part of so many bytes, touched by the ranks of a core, its caches do not hold.
+    pub(crate) fn part_beyond(&self, touched: u64) -> f64 {
+        touched.saturating_sub(self.cache_bytes) as f64 / touched.max(1) as f64
     }
 
     /// How many of the `ranks` ranks of a node take turns on a core.
@@ -194,7 +208,7 @@ mod tests {
     fn machine_of(values: &[f64]) -> Machine {
         let names = Machine::NAMES.iter().zip(values);
         let line = |(name, value): (&&str, &f64)| {
-            let is_whole = ["cores", "near_cores", "cache_bytes"].contains(name);
+            let is_whole = ["cores", "near_cores", "turn_bytes", "cache_bytes"].contains(name);
             if is_whole { format!("{name} = {}\n", *value as u32) } else { format!("{name} = {value}\n") }
         };
         Machine::parse(&names.map(line).collect::<String>()).expect("all are in range")
@@ -221,6 +235,17 @@ mod tests {
         assert_eq!(machine, Machine { hop_far_ns: 200.0, near_cores: 8, ..Machine::default() });
         assert_eq!(Machine::parse("").expect("empty"), Machine::default());
         assert_eq!(Machine::parse(&Machine::default().to_text()).expect("written"), Machine::default());
+    }
+
+    #[test]
+    fn turns_of_many_ranks_of_a_core_cost_more() {
+        let machine = Machine { cores: 2, ..Machine::default() };
+        let turns = [1, 8, 64, 256, 1000, 1_000_000].map(|ranks| machine.handover_ns(ranks));
+        assert!(turns[..3].iter().all(|&turn| turn == machine.hop_shared_ns), "{turns:?}");
+        assert!(turns[2..].is_sorted_by(|few, many| few < many), "{turns:?}");
+        // All of it comes from beyond the caches in the end.
+        let all = machine.hop_shared_ns + machine.turn_bytes as f64 * machine.stream_byte_ns;
+        assert!((0.99..1.0).contains(&(turns[5] / all)), "{turns:?}");
     }
 
     #[test]

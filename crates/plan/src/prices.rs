@@ -42,7 +42,6 @@ impl<'a> Prices<'a> {
         };
         let share = machine.ranks_of_core(on_node);
         let touched = touched_bytes(shape).saturating_mul(share.into());
-        let beyond = touched.saturating_sub(machine.cache_bytes) as f64 / touched.max(1) as f64;
         // Where ranks are placed without a rule, neighbours are as far from each other as anybody.
         let map = if let Nodes::Irregular(map) = shape.nodes { Some(map) } else { None };
         let reach = if map.is_some() { 1 } else { on_node };
@@ -56,7 +55,7 @@ impl<'a> Prices<'a> {
             with_root,
             reach,
             map,
-            stream_byte_ns: machine.stream_byte_ns * beyond,
+            stream_byte_ns: machine.stream_byte_ns * machine.part_beyond(touched),
             share: share.into(),
         }
     }
@@ -104,7 +103,7 @@ impl<'a> Prices<'a> {
 
     /// How long it takes that a core goes from one rank to the next.
     pub(crate) fn handover(&self) -> Cost {
-        Cost::hops(self.machine.hop_shared_ns)
+        Cost::hops(self.machine.handover_ns(self.on_node))
     }
 
     /// The cores of a node and the ranks that share them, if these have none of their own.

@@ -149,6 +149,26 @@ fn choices_are_good_where_ranks_take_turns() {
     }
 }
 
+/// Who has its turn after hundreds of others finds nothing of its own in the caches, so each round more costs much.
+#[test]
+fn choices_are_good_where_hundreds_of_ranks_take_turns() {
+    let machine = Machine { cores: 2, ..Machine::default() };
+    let overrides = Overrides::default().on(machine.clone());
+    for &collective in Collective::ALL {
+        for (ranks, bytes) in [(250, 8), (250, 64), (1000, 64)] {
+            let shape = shape(collective, ranks, Nodes::One, bytes);
+            let chosen = select(&shape, &overrides);
+            let takes_ns = |algorithm: &_| {
+                simulate(&shape, algorithm, &machine, &|| true).expect("it is short").cost.total_ns()
+            };
+            let (ratio, best) = compared(&shape, chosen, takes_ns);
+            assert!(ratio <= 1.5, "{ratio:.2} times {best:?}: {chosen:?} for {shape:?}");
+        }
+    }
+    let allgather = shape(Collective::Allgather, 1000, Nodes::One, 64);
+    assert_eq!(select(&allgather, &overrides).name(), "node-flat");
+}
+
 /// How much longer what is chosen takes than the best of all, and which that is.
 fn compared(
     shape: &Shape,
