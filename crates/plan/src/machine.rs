@@ -69,7 +69,7 @@ machine! {
     pull_byte_ns: f64 = 0.018, "Copying a byte out of a peer's slot.";
     reduce_byte_ns: f64 = 0.032, "Combining a byte of a peer's slot with one of one's own.";
     reader_byte_ns: f64 = 0.003, "How long a byte of a slot is occupied by each of several readers.";
-    far_byte_ns: f64 = 0.0, "Pulling a byte, or combining it, from a core that is far, in addition.";
+    far_byte_ns: f64 = 0.0, "Pulling or combining a byte that comes from a core that is far, in addition.";
     cache_bytes: u64 = 16 << 20, "What the ranks of a core can touch and still find in its caches.";
     stream_byte_ns: f64 = 0.05, "Moving or combining a byte beyond that, in addition.";
     message_ns: f64 = 150.0, "A message inside a node through matching, apart from its hop and copies.";
@@ -130,10 +130,21 @@ impl Machine {
         if self.cores == 0 { 1 } else { ranks.div_ceil(self.cores).max(1) }
     }
 
+    /// The core of a place of a node: neighbours are on different ones.
+    pub(crate) fn core_of(&self, place: u32) -> u32 {
+        if self.cores == 0 { place } else { place % self.cores }
+    }
+
     /// Whether the cores of two places of a node are far from each other.
     pub(crate) fn are_far(&self, one: u32, other: u32) -> bool {
         let near_cores = self.near_cores.max(1);
-        one / near_cores != other / near_cores
+        self.core_of(one) / near_cores != self.core_of(other) / near_cores
+    }
+
+    /// The same of the two farthest ones of so many places.
+    pub(crate) fn are_some_far(&self, places: u32) -> bool {
+        let cores = if self.cores == 0 { places } else { places.min(self.cores) };
+        self.are_far(0, cores.saturating_sub(1))
     }
 
     /// Reads a line of the text form, of which those of the names in `seen` have come before.

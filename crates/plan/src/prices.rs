@@ -97,7 +97,7 @@ impl<'a> Prices<'a> {
 
     /// The same where the ranks of a node take turns, and changing hands is counted apart.
     pub(crate) fn hop_in_turns(&self, one: u32, other: u32) -> Cost {
-        let shares = one % self.machine.cores == other % self.machine.cores;
+        let shares = self.machine.core_of(one) == self.machine.core_of(other);
         Cost::hops(if shares { 0.0 } else { self.machine.hop_of_cores_ns(one, other) })
     }
 
@@ -110,6 +110,11 @@ impl<'a> Prices<'a> {
     pub(crate) fn shared_cores(&self) -> Option<(u32, u32)> {
         let cores = self.machine.cores;
         (cores > 0 && self.on_node > cores).then_some((cores, self.on_node))
+    }
+
+    /// The core of a place of a node.
+    pub(crate) fn core_of(&self, place: u32) -> u32 {
+        self.machine.core_of(place)
     }
 
     /// Whether two places of a node are far from each other.
@@ -203,8 +208,9 @@ impl<'a> Prices<'a> {
 
     /// The same of a rank that is far, or near.
     pub(crate) fn pull_from(&self, is_far: bool, bytes: f64) -> Cost {
-        let far_byte_ns = if is_far { self.machine.far_byte_ns } else { 0.0 };
-        self.acted(self.machine.pull_ns) + self.moved(bytes, self.machine.pull_byte_ns + far_byte_ns)
+        self.acted(self.machine.pull_ns)
+            + self.moved(bytes, self.machine.pull_byte_ns)
+            + self.fetched(is_far, bytes)
     }
 
     /// Combining with what is there.
@@ -214,8 +220,9 @@ impl<'a> Prices<'a> {
 
     /// The same of a rank that is far, or near.
     pub(crate) fn pull_reduce_from(&self, is_far: bool, bytes: f64) -> Cost {
-        let far_byte_ns = if is_far { self.machine.far_byte_ns } else { 0.0 };
-        self.acted(self.machine.pull_ns) + self.moved(bytes, self.machine.reduce_byte_ns + far_byte_ns)
+        self.acted(self.machine.pull_ns)
+            + self.moved(bytes, self.machine.reduce_byte_ns)
+            + self.fetched(is_far, bytes)
     }
 
     /// Waiting for a line that `readers` ranks, all but one of which are before, want to read at the same time. So
@@ -618,8 +625,13 @@ impl<'a> Prices<'a> {
         Cost::bytes(self.share * bytes * (byte_ns + self.stream_byte_ns))
     }
 
+    /// Bytes on their way from a core that is far: those for all ranks of a core come once.
+    fn fetched(&self, is_far: bool, bytes: f64) -> Cost {
+        Cost::bytes(if is_far { bytes * self.machine.far_byte_ns } else { 0.0 })
+    }
+
     fn are_far(&self) -> bool {
-        self.machine.are_far(0, self.on_node.saturating_sub(1))
+        self.machine.are_some_far(self.on_node)
     }
 }
 

@@ -104,6 +104,21 @@ fn ranks_that_share_a_core_take_turns() {
 }
 
 #[test]
+fn what_a_rank_of_the_same_core_has_fetched_does_not_cross_again() {
+    let took = |ranks, far_byte_ns| {
+        let machine = Machine { cores: 2, far_byte_ns, ..Machine::default() };
+        let bcast = shape(Collective::Bcast, ranks, Nodes::One, 8000);
+        let walked = simulate(&bcast, named(&bcast, "node-flat"), &machine, &|| true).expect("it is short");
+        walked.cost.total_ns()
+    };
+    // Two and four ranks: one or two have another core than the root, and one of them fetches.
+    for ranks in [2, 4] {
+        let more = took(ranks, 1.0) - took(ranks, 0.0);
+        assert!((more - 8000.0).abs() < 1e-6, "{more} among {ranks}");
+    }
+}
+
+#[test]
 fn the_terms_of_the_critical_path_add_up_and_its_stops_are_in_order() {
     for &collective in Collective::ALL {
         for nodes in [Nodes::One, Nodes::APART, Nodes::Regular { per_node: 3 }] {

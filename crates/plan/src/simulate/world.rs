@@ -95,6 +95,8 @@ struct Tidings {
     from: Stop,
     bytes: f32,
     is_net: bool,
+    /// A bit for each of the first cores that have all of it, where ranks share cores.
+    fetched: u16,
 }
 
 /// What connects a node with the others, either way; when it is free.
@@ -278,7 +280,7 @@ impl<'a> World<'a> {
     /// What is to be known of what `rank` has just done.
     fn tidings(&self, rank: u32, bytes: f32, is_net: bool) -> Tidings {
         let Rank { spent, link, .. } = self.ranks[rank as usize];
-        Tidings { spent, link, from: Stop { rank, at_ns: spent.total_ns() }, bytes, is_net }
+        Tidings { spent, link, from: Stop { rank, at_ns: spent.total_ns() }, bytes, is_net, fetched: 0 }
     }
 
     fn wake(&mut self, rank: u32, at_ns: f64) {
@@ -402,14 +404,27 @@ impl<'a> World<'a> {
         self.spend(rank, Cost::readers((busy_ns - now_ns).max(0.0)));
         let occupied_ns = self.prices.occupied_ns(f64::from(op.bytes));
         self.ranks[poster as usize].busy_ns = now_ns.max(busy_ns) + occupied_ns;
-        let place = |rank| self.shape.nodes.place(rank);
-        let is_far = self.prices.are_far_between(place(rank), place(op.peer));
+        let is_far = self.fetch(rank, (poster, number), op, posted);
         let bytes = f64::from(op.bytes);
         let price = match op.kind {
             Kind::PullReduce => self.prices.pull_reduce_from(is_far, bytes),
             _ => self.prices.pull_from(is_far, bytes),
         };
         self.simply(rank, price)
+    }
+
+    /// Whether what is pulled comes from a far core: one from which no rank of the own core has fetched all of it.
+    fn fetch(&mut self, rank: u32, (poster, number): (u32, usize), op: Op, posted: Tidings) -> bool {
+        let [own, other] = [rank, op.peer].map(|rank| self.shape.nodes.place(rank));
+        if !self.prices.are_far_between(own, other) {
+            return false;
+        }
+        if self.turns.is_none() || op.bytes < posted.bytes {
+            return true;
+        }
+        let bit = 1_u16.checked_shl(self.prices.core_of(own)).unwrap_or(0);
+        self.ranks[poster as usize].posts[usize::from(op.line)][number].fetched |= bit;
+        posted.fetched & bit == 0
     }
 
     /// Moves the clock of `rank` on to where `tidings` are there, if that is later.

@@ -5,8 +5,9 @@
 //! run is taken off; and of messages that follow each other each end needs what it costs that end. A hop is what a
 //! message alone takes beyond that: less than between threads that look at a word all the time, and hold up who
 //! wants to write it. A post is what is left of a barrier of two, and the cost of a message what is left of a
-//! barrier by messages, as plans send them. Where two ranks have one processor, each turn of a loop of barriers
-//! ends one, and begins the next.
+//! barrier by messages, as plans send them. What a byte that comes from another processor costs more than one that a
+//! thread pulls, while the other one waits, is what is left of a loop of long broadcasts. Where two ranks have one
+//! processor, each turn of a loop of barriers ends one, and begins the next.
 
 use std::env;
 use std::io::{self, Write};
@@ -28,7 +29,7 @@ const TAG: i32 = 1;
 /// As many messages follow each other, so few that none waits for room.
 const STREAM: usize = 50;
 
-/// Constants of all that, where `lines` are those of words.
+/// Constants of all that, where `lines` are those of words and bytes.
 ///
 /// # Errors
 /// If the ranks cannot be started, or say nothing.
@@ -46,6 +47,8 @@ pub fn measure(processors: &Processors, lines: &[Constant]) -> Outcome<Vec<Const
 struct Times {
     run: f64,
     bcast: f64,
+    /// Of a long one.
+    long_bcast: f64,
     /// Of a broadcast by a blocking call.
     called: f64,
     barrier: f64,
@@ -67,21 +70,23 @@ fn start() -> Result<Times, String> {
     let output = command.output().map_err(|error| format!("{}: {error}", mpiexec.display()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let [run, bcast, called, barrier, exchange, short, long, streamed] = numbers[..] else {
+    let [run, bcast, long_bcast, called, barrier, exchange, short, long, streamed] = numbers[..] else {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("the ranks that were to send messages ended with {}: {said}", output.status));
     };
-    Ok(Times { run, bcast, called, barrier, exchange, short, long, streamed })
+    Ok(Times { run, bcast, long_bcast, called, barrier, exchange, short, long, streamed })
 }
 
 impl Times {
-    /// Hops are those of words, as much shorter as they are here.
-    fn constants(&self, lines: &[Constant]) -> Vec<Constant> {
+    /// Hops are those of words, as much shorter as they are here; `known` are their constants, and those of bytes.
+    fn constants(&self, known: &[Constant]) -> Vec<Constant> {
         let beyond = |time: f64, known: f64| (time - known).max(0.0);
-        let of_word = |name| lines.iter().find(|(known, _)| *known == name).map_or(0.0, |(_, value)| *value);
-        let [near, far] = ["hop_near_ns", "hop_far_ns"].map(of_word);
+        let of_threads =
+            |wanted| known.iter().find(|(name, _)| *name == wanted).map_or(0.0, |(_, value)| *value);
+        let [near, far] = ["hop_near_ns", "hop_far_ns"].map(of_threads);
         let hop = beyond(self.short, 2.0 * self.streamed);
         let pull = beyond(self.bcast, self.run);
+        let byte = |short: f64, long: f64| beyond(long, short) / (LONG - SHORT) as f64;
         vec![
             ("run_ns", self.run),
             ("call_ns", beyond(self.called, self.bcast)),
@@ -90,7 +95,8 @@ impl Times {
             ("pull_ns", pull),
             ("post_ns", beyond(self.barrier, self.run + hop + pull)),
             ("message_ns", beyond(self.exchange, self.run + hop)),
-            ("message_byte_ns", beyond(self.long, self.short) / (LONG - SHORT) as f64),
+            ("message_byte_ns", byte(self.short, self.long)),
+            ("far_byte_ns", beyond(byte(self.bcast, self.long_bcast), of_threads("pull_byte_ns"))),
         ]
     }
 }
@@ -108,13 +114,15 @@ pub fn run_rank(out: &mut dyn Write) -> Outcome {
     let run = loop_ns(alone.barrier_init()?)?;
     let on_lines = world.planned(Plan::Algorithm("node-flat"));
     let bcast = loop_ns(on_lines.bcast_init(vec![0_u8; SHORT], 0)?)?;
+    let long_bcast = loop_ns(on_lines.bcast_init(vec![0_u8; LONG], 0)?)?;
     let called = called_ns(&world)?;
     let barrier = loop_ns(on_lines.barrier_init()?)?;
     let exchange = loop_ns(world.planned(Plan::Algorithm("dissemination")).barrier_init()?)?;
     let [short, long] = [SHORT, LONG].map(|bytes| message_ns(&world, bytes, 1));
     let streamed = message_ns(&world, SHORT, STREAM)?;
     if world.rank() == 0 {
-        writeln!(out, "{run} {bcast} {called} {barrier} {exchange} {} {} {streamed}", short?, long?)?;
+        let [short, long] = [short?, long?];
+        writeln!(out, "{run} {bcast} {long_bcast} {called} {barrier} {exchange} {short} {long} {streamed}")?;
     }
     Ok(())
 }
@@ -186,8 +194,11 @@ mod tests {
     fn what_is_known_is_taken_off() {
         let long = 190.0 + 0.04 * (LONG - SHORT) as f64;
         let [run, bcast, called, barrier, exchange] = [40.0, 100.0, 145.0, 195.0, 250.0];
-        let times = Times { run, bcast, called, barrier, exchange, short: 190.0, long, streamed: 55.0 };
-        let all = times.constants(&[("hop_far_ns", 200.0), ("hop_near_ns", 100.0)]);
+        let long_bcast = bcast + 0.3 * (LONG - SHORT) as f64;
+        let times =
+            Times { run, bcast, long_bcast, called, barrier, exchange, short: 190.0, long, streamed: 55.0 };
+        let known = [("hop_far_ns", 200.0), ("hop_near_ns", 100.0), ("pull_byte_ns", 0.1)];
+        let all = times.constants(&known);
         let expected = [
             ("run_ns", 40.0),
             ("call_ns", 45.0),
@@ -198,7 +209,7 @@ mod tests {
             ("message_ns", 130.0),
         ];
         assert_eq!(all[..7], expected);
-        assert!((all[7].1 - 0.04).abs() < 1e-9);
+        assert!((all[7].1 - 0.04).abs() < 1e-9 && (all[8].1 - 0.2).abs() < 1e-9, "{all:?}");
         let odd = Times { bcast: 20.0, barrier: 30.0, exchange: 40.0, short: 90.0, long: 80.0, ..times };
         assert!(odd.constants(&[]).iter().all(|(_, value)| *value >= 0.0));
     }
