@@ -391,6 +391,14 @@ impl<'a> Prices<'a> {
         self.round(Way::Around, distance, bytes)
     }
 
+    /// The same where the rounds before were not over the half of this distance, the half of that, and so on.
+    pub(crate) fn shift_by_digit(&self, distance: u32, bytes: f64) -> Cost {
+        if self.nodes > 1 && !self.is_even(distance) {
+            return self.uneven_shifts(&[distance], |_| bytes);
+        }
+        self.shift(distance, bytes)
+    }
+
     /// The same without those for which there are no ranks further on.
     pub(crate) fn upward(&self, distance: u32, bytes: f64) -> Cost {
         self.round(Way::Up, distance, bytes)

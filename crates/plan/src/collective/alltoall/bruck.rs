@@ -28,7 +28,9 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
         let another = another.beside(prices.shift_port(weight, share));
         // While some are on their way, what others bring or take is copied.
         let others = ((digits - 1.0) * another).beside(2.0 * digits * prices.copy(share));
-        prices.shift(weight * farthest, share) + others
+        let farthest = weight * farthest;
+        let first = if radix == 2 { Prices::shift } else { Prices::shift_by_digit };
+        first(prices, farthest, share) + others
     });
     rounds + prices.turns_again() + 2.0 * prices.copy(total)
 }

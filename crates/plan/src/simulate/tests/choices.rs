@@ -61,38 +61,42 @@ fn choices_are_good() {
         // Ever larger ones.
         labelled(40, |rank| rank.isqrt()),
     ];
-    let bad: Vec<_> = maps.into_iter().flat_map(|(ranks, nodes)| bad_choices(ranks, nodes, 1)).collect();
+    let bad: Vec<_> =
+        maps.into_iter().flat_map(|(ranks, nodes)| bad_choices(ranks, nodes, 1, GOOD)).collect();
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }
 
-/// The same of all maps of few ranks, and of some of many.
+/// The same of all maps of few ranks, but for a few choices; of those without a rule of more ranks it may be twice as
+/// long.
 #[test]
 fn choices_are_good_on_any_map() {
     let asked = Asked::read();
-    let few = (2..=7).flat_map(|ranks| partitions(ranks).into_iter().map(move |nodes| (ranks, nodes)));
-    let many = (8..=24).flat_map(|ranks| (0..IRREGULAR).map(move |number| (ranks, irregular(ranks, number))));
-    let bad = |(number, (ranks, nodes)): (u64, (u32, Nodes))| {
-        let takes = asked.includes(mix(number, 1)) && (ranks < 8 || asked.includes(mix(number, 2) / 7));
-        if takes { bad_choices(ranks, nodes, 2) } else { Vec::new() }
-    };
-    let bad: Vec<_> = (0..).zip(few.chain(many)).flat_map(bad).collect();
+    let few = (2..=7).flat_map(|ranks| partitions(ranks).into_iter().map(move |nodes| (ranks, nodes, 1.6)));
+    let some = |ranks| (0..IRREGULAR).map(move |number| (ranks, irregular(ranks, number), 2.0));
+    let all = (0..).zip(few.chain((8..=24).flat_map(some)));
+    let taken = all.filter(|(number, _)| asked.includes(mix(*number, 1)));
+    let bad: Vec<_> =
+        taken.flat_map(|(_, (ranks, nodes, worst))| bad_choices(ranks, nodes, 2, worst)).collect();
     assert!(bad.is_empty(), "{} are bad:\n{}", bad.len(), bad.join("\n"));
 }
 
-/// What is wrong with the choices on a map, for vectors and blocks of all lengths and so many roots.
-fn bad_choices(ranks: u32, nodes: Nodes, roots: usize) -> Vec<String> {
+/// What a choice may take longer than the best one.
+const GOOD: f64 = 1.5;
+
+/// The choices on a map that are worse than that, for vectors and blocks of all lengths and so many roots.
+fn bad_choices(ranks: u32, nodes: Nodes, roots: usize, worst: f64) -> Vec<String> {
     let mut bad = Vec::new();
     for &collective in Collective::ALL {
         let info = collective.info();
         for bytes in [8, 200, 1 << 10, 6000, 16 << 10, 100_000, 1 << 18, 1 << 20, 6 << 20] {
             let shape = shape(collective, ranks, nodes, bytes / 8 * 8);
             if !info.is_rooted() {
-                bad.extend(bad_choice(&shape));
+                bad.extend(bad_choice(&shape, worst));
             } else {
                 let last_first = bytes == 200 || bytes == 1 << 20;
                 let all = if last_first { [ranks - 1, 0] } else { [0, ranks - 1] };
                 let rooted = all[..roots].iter().map(|&root| shape.rooted(Root::Rank(root)));
-                bad.extend(rooted.filter_map(|shape| bad_choice(&shape)));
+                bad.extend(rooted.filter_map(|shape| bad_choice(&shape, worst)));
             }
             if !info.moves_data() {
                 break;
@@ -102,15 +106,15 @@ fn bad_choices(ranks: u32, nodes: Nodes, roots: usize) -> Vec<String> {
     bad
 }
 
-/// A choice that is more than 1.5 times as bad as the best one.
-fn bad_choice(shape: &Shape) -> Option<String> {
+/// A choice that is worse than that.
+fn bad_choice(shape: &Shape, worst: f64) -> Option<String> {
     let machine = Machine::default();
     let takes_ns = |algorithm: &Algorithm| {
         simulate(shape, algorithm, &machine, &|| true).map_or(f64::INFINITY, |walked| walked.cost.total_ns())
     };
     let chosen = select(shape, &Overrides::default());
     let (ratio, best) = compared(shape, chosen, takes_ns);
-    (ratio > 1.5).then(|| format!("{ratio:.2} times {best:?}: {chosen:?} for {shape:?}"))
+    (ratio > worst).then(|| format!("{ratio:.2} times {best:?}: {chosen:?} for {shape:?}"))
 }
 
 /// The same where the ranks of a node take turns: of a run alone, or in a loop. What is the best may be twice as slow
@@ -132,11 +136,11 @@ fn choices_are_good_where_ranks_take_turns() {
                     let looped = |algorithm: &_| {
                         simulate_loop(&shape, algorithm, &machine, &|| true).expect("it is short")
                     };
-                    if alone > 1.5 {
+                    if alone > GOOD {
                         let (looped, _) = compared(&shape, chosen, looped);
                         let place = format!("{cores} cores, {hop_shared_ns}, {shape:?}");
                         assert!(
-                            looped <= 1.5,
+                            looped <= GOOD,
                             "{place}: {chosen:?} takes {alone:.2} and {looped:.2} of the best"
                         );
                     }
@@ -162,7 +166,7 @@ fn choices_are_good_where_hundreds_of_ranks_take_turns() {
                 simulate(&shape, algorithm, &machine, &|| true).expect("it is short").cost.total_ns()
             };
             let (ratio, best) = compared(&shape, chosen, takes_ns);
-            assert!(ratio <= 1.5, "{ratio:.2} times {best:?}: {chosen:?} for {shape:?}");
+            assert!(ratio <= GOOD, "{ratio:.2} times {best:?}: {chosen:?} for {shape:?}");
         }
     }
     let allgather = shape(Collective::Allgather, 1000, Nodes::One, 64);
