@@ -8,7 +8,7 @@ use oxmpi_base::Result;
 use crate::persistent::{Active, Buffers, Persistent};
 use crate::thread::ThreadLevel;
 
-/// What [`start_all`] starts: an inactive request, or a vector or tuple of such.
+/// What [`start_all`] starts: an inactive request, or a vector, array or tuple of such.
 pub trait Startable: Sized {
     /// The same, active.
     type Active: Waitable<Inactive = Self>;
@@ -20,7 +20,7 @@ pub trait Startable: Sized {
     fn start(self) -> Result<Self::Active>;
 }
 
-/// What [`wait_all`] waits for: an active request, or a vector or tuple of such.
+/// What [`wait_all`] waits for: an active request, or a vector, array or tuple of such.
 pub trait Waitable: Sized {
     /// The same, inactive.
     type Inactive: Startable<Active = Self>;
@@ -36,7 +36,7 @@ pub trait Waitable: Sized {
     fn release(&self) {}
 }
 
-/// Starts all of `requests`: a tuple or vector of persistent requests, of tuples, of vectors.
+/// Starts all of `requests`: a tuple, vector or array of persistent requests, of tuples, of vectors, of arrays.
 ///
 /// # Errors
 /// As [`Persistent::start`].
@@ -106,6 +106,30 @@ impl<W: Waitable> Waitable for Vec<W> {
     }
 }
 
+impl<S: Startable, const N: usize> Startable for [S; N] {
+    type Active = [S::Active; N];
+
+    fn start(self) -> Result<Self::Active> {
+        self.into_iter().map(S::start).collect::<Result<Vec<_>>>().map(as_many)
+    }
+}
+
+impl<W: Waitable, const N: usize> Waitable for [W; N] {
+    type Inactive = [W::Inactive; N];
+
+    fn wait(self) -> Result<Self::Inactive> {
+        self.into_iter().map(W::wait).collect::<Result<Vec<_>>>().map(as_many)
+    }
+
+    fn release(&self) {
+        self.iter().for_each(W::release);
+    }
+}
+
+fn as_many<T, const N: usize>(all: Vec<T>) -> [T; N] {
+    all.try_into().ok().expect("there are as many as there were")
+}
+
 macro_rules! tuples {
     ($(($($part:ident $index:tt),+);)*) => {$(
         impl<$($part: Startable),+> Startable for ($($part,)+) {
@@ -134,4 +158,8 @@ tuples! {
     (A 0, B 1);
     (A 0, B 1, C 2);
     (A 0, B 1, C 2, D 3);
+    (A 0, B 1, C 2, D 3, E 4);
+    (A 0, B 1, C 2, D 3, E 4, F 5);
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
 }

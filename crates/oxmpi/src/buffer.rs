@@ -56,6 +56,22 @@ pub trait SendBuffer: Buffer + sealed::Readable {}
 /// A buffer that can be received into.
 pub trait RecvBuffer: Buffer + sealed::Writable {}
 
+/// A buffer that is a slice, and can be sent and received into: what persistent requests of a scope borrow.
+pub trait SliceBuffer: SendBuffer + RecvBuffer + Buffer<View = [Self::Item]> {
+    /// The type of an element.
+    type Item: Datatype;
+
+    /// It, as a slice.
+    #[doc(hidden)]
+    fn as_slice_mut(&mut self) -> &mut [Self::Item] {
+        self.view_mut()
+    }
+}
+
+impl<T: Datatype, B: SendBuffer + RecvBuffer + Buffer<Element = T, View = [T]> + ?Sized> SliceBuffer for B {
+    type Item = T;
+}
+
 /// A buffer that an operation keeps: `Vec<T>`, `Box<[T]>`, `[T; N]`, a single value, or a
 /// [`ViewVec`](crate::ViewVec).
 pub trait OwnedBuffer: sealed::Own<Elements = Self::Element> {

@@ -10,8 +10,7 @@ use oxmpi_core::{Process, RequestKey, SendMode};
 use crate::buffer::OwnedBuffer;
 use crate::collective::Collective;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
-use crate::loan::{Loan, Owned};
+use crate::loan::Loan;
 use crate::message::{Dest, Source, TagPattern};
 use crate::persistent::{Buffers, One, Persistent, Two};
 use crate::thread::ThreadLevel;
@@ -84,7 +83,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         let (buf, loan) = buf.own();
         // SAFETY: the request keeps the memory for as long as the request may be active.
         let buffer = unsafe { loan.claim() };
-        self.persistent_message(function, buf, |process| {
+        self.persistent_message(function, One::new(buf), |process| {
             process.send_init(&self.comm, buffer, dest.to_core()?, tag, mode)
         })
     }
@@ -103,19 +102,19 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         let (buf, loan) = buf.own();
         // SAFETY: as for sends, and the memory is owned.
         let buffer = unsafe { loan.claim() };
-        self.persistent_message(Function::RecvInit, buf, |process| {
+        self.persistent_message(Function::RecvInit, One::new(buf), |process| {
             process.recv_init(&self.comm, buffer, source.to_core()?, tag)
         })
     }
 
-    fn persistent_message<T: Datatype>(
+    pub(crate) fn persistent_message<B: Buffers>(
         &self,
         function: Function,
-        buf: Owned<T>,
+        buffers: B,
         make: impl FnOnce(&'env Process) -> Result<RequestKey>,
-    ) -> Result<Persistent<'env, One<T>, L>> {
+    ) -> Result<Persistent<'env, B, L>> {
         let key = self.door.call(function, make)?;
-        Ok(Persistent::new(self.door, key, None, One(buf)))
+        Ok(Persistent::new(self.door, key, None, buffers))
     }
 
     pub(crate) fn on_one<B: OwnedBuffer, C: Collective<'static>>(
@@ -124,7 +123,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         describe: impl FnOnce(Loan<'static>) -> C,
     ) -> Result<Persistent<'env, One<B::Element>, L>> {
         let (buf, loan) = buf.own();
-        self.persistent_collective(describe(loan), One(buf))
+        self.persistent_collective(describe(loan), One::new(buf))
     }
 
     pub(crate) fn on_two<S, R, C>(
@@ -139,10 +138,12 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         C: Collective<'static>,
     {
         let ((send, sent), (recv, received)) = (send.own(), recv.own());
-        self.persistent_collective(describe(sent, received), Two { send, recv })
+        self.persistent_collective(describe(sent, received), Two::new(send, recv))
     }
 
-    pub(crate) fn persistent_collective<B: Buffers, C: Collective<'static>>(
+    /// Makes a collective on memory that is lent by `buffers`, and by nothing else; by those of a scope for as long as
+    /// that lasts.
+    pub(crate) fn persistent_collective<'b, B: Buffers, C: Collective<'b>>(
         &self,
         collective: C,
         buffers: B,
@@ -150,7 +151,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         let function = C::FUNCTIONS.persistent;
         let key = self.door.call(function, |process| {
             // SAFETY: the memory is owned by `buffers`, which the request keeps for as long as the request may be
-            // active.
+            // active; or borrowed by a scope, which does not end before.
             let operation = unsafe { collective.bind(process, &self.comm) }?;
             let wish = self.wish.as_deref();
             let wish = wish.map_or(Wish::default(), |wish| process.wish(&self.comm, &operation, wish));

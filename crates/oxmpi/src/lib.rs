@@ -23,6 +23,7 @@
 //! | nonblocking | [`Scope`], inside [`Communicator::scope`] | borrowed until the end of the scope |
 //! | nonblocking | [`Communicator`], methods that begin with `i`: an [`OwnedRequest`] | owned by the request, given back at its end |
 //! | persistent | [`Communicator`], methods that end in `_init` | owned by the request, yours while it is inactive |
+//! | persistent | [`Scope`], methods that end in `_init` | borrowed until the end of the scope, yours while it is inactive |
 //! | persistent, in turns | [`Communicator::sender`], [`Communicator::receiver`] | those of the channel |
 //!
 //! What is not blocking can be awaited, too; [`Driver`] says how.
@@ -123,7 +124,7 @@ mod view;
 
 pub use batch::{Startable, Waitable, start_all, wait_all};
 pub use blocks::Blocks;
-pub use buffer::{Buffer, OwnedBuffer, RecvBuffer, SendBuffer};
+pub use buffer::{Buffer, OwnedBuffer, RecvBuffer, SendBuffer, SliceBuffer};
 pub use buffered::Buffered;
 pub use channel::{Receiver, Sender};
 pub use communicator::Communicator;
@@ -135,6 +136,7 @@ pub use future::{ActiveFuture, OwnedFuture, RequestFuture};
 pub use group::{Comparison, Group};
 pub use intercommunicator::Intercommunicator;
 pub use layout::{Field, Layout};
+pub use loan::{Lent, Owned};
 pub use matched::Message;
 pub use message::{Dest, Source, Status, TagPattern};
 pub use op::Op;
@@ -144,7 +146,7 @@ pub use oxmpi_core::{processor_name, wall_tick, wall_time};
 pub use oxmpi_derive::{Datatype, test};
 pub use part::{Beside, FromRoot, Here, There, ToRoot};
 pub use partitioned::{Partition, RecvPartitions, SendPartitions};
-pub use persistent::{Active, Buffers, One, Persistent, Two};
+pub use persistent::{Active, Buffers, Hold, One, OneLent, Persistent, Two, TwoLent};
 pub use planned::{Plan, Planned};
 pub use request::Request;
 pub use request_set::RequestSet;

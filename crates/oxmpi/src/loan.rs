@@ -280,6 +280,46 @@ impl<T: Datatype> Owned<T> {
     }
 }
 
+/// Elements that are borrowed for as long as a scope lasts, and that an operation may use while this value moves.
+pub struct Lent<'b, T> {
+    base: NonNull<T>,
+    elements: usize,
+    borrowed: PhantomData<&'b mut [T]>,
+}
+
+impl<'b, T: Datatype> Lent<'b, T> {
+    /// The elements of a slice, and a loan of all of them.
+    pub(crate) fn of(slice: &'b mut [T]) -> (Self, Loan<'b>) {
+        let base = NonNull::new(slice.as_mut_ptr()).expect("a slice's address is not null");
+        let lent = Self { base, elements: slice.len(), borrowed: PhantomData };
+        let loan = lent.lend();
+        (lent, loan)
+    }
+
+    /// Lends it again.
+    pub(crate) fn lend(&self) -> Loan<'b> {
+        Loan::new(self.base.as_ptr(), self.elements).checked::<T>()
+    }
+
+    /// The elements; not while an operation writes them.
+    pub(crate) fn as_slice(&self) -> &[T] {
+        // SAFETY: the slice that is borrowed, which nobody writes now.
+        unsafe { slice::from_raw_parts(self.base.as_ptr(), self.elements) }
+    }
+
+    /// The elements; not while an operation uses them.
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
+        // SAFETY: the slice that is borrowed, which nobody else uses now.
+        unsafe { slice::from_raw_parts_mut(self.base.as_ptr(), self.elements) }
+    }
+}
+
+impl<T> fmt::Debug for Lent<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} elements at {:?}", self.elements, self.base)
+    }
+}
+
 impl<T> Drop for Owned<T> {
     fn drop(&mut self) {
         // SAFETY: `new` took the memory from a vector with this length and capacity.

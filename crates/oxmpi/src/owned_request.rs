@@ -114,7 +114,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         let (buf, loan) = buf.own();
         // SAFETY: the request keeps the memory until it is complete.
         let memory = unsafe { loan.claim() };
-        self.owned(function, None, One(buf), |process| {
+        self.owned(function, None, One::new(buf), |process| {
             process.isend(&self.comm, memory, dest.to_core()?, tag, mode)
         })
     }
@@ -149,7 +149,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         let (buf, loan) = buf.own();
         // SAFETY: as for sends, and the memory is owned.
         let memory = unsafe { loan.claim() };
-        self.owned(Function::Irecv, None, One(buf), |process| {
+        self.owned(Function::Irecv, None, One::new(buf), |process| {
             process.irecv(&self.comm, memory, source.to_core()?, tag)
         })
     }
@@ -160,7 +160,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         describe: impl FnOnce(Loan<'static>) -> C,
     ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
         let (buf, loan) = buf.own();
-        self.owned_collective(describe(loan), One(buf))
+        self.owned_collective(describe(loan), One::new(buf))
     }
 
     pub(crate) fn begin_on_two<S, R, C>(
@@ -175,7 +175,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         C: Collective<'static>,
     {
         let ((send, sent), (recv, received)) = (send.own(), recv.own());
-        self.owned_collective(describe(sent, received), Two { send, recv })
+        self.owned_collective(describe(sent, received), Two::new(send, recv))
     }
 
     /// Begins a collective on memory that is lent by `buffers`, and by nothing else.

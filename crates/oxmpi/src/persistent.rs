@@ -8,6 +8,7 @@
 //! Persistent Collective Operations.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::thread;
 
 use oxmpi_base::{Function, Result};
@@ -15,7 +16,7 @@ use oxmpi_core::{Completion, RequestKey};
 
 use crate::datatype::Datatype;
 use crate::door::Door;
-use crate::loan::Owned;
+use crate::loan::{Lent, Owned};
 use crate::message::Status;
 use crate::thread::{Funneled, ThreadLevel};
 
@@ -86,16 +87,27 @@ pub struct Persistent<'env, B: Buffers, L: ThreadLevel = Funneled>(Handle<'env, 
 #[must_use = "dropping an active request waits for it"]
 pub struct Active<'env, B: Buffers, L: ThreadLevel = Funneled>(Handle<'env, B, L>);
 
-/// One buffer: that of a message or a broadcast, or of a reduction in place.
+/// One buffer: that of a message or a broadcast, or of a reduction in place; owned, or borrowed in a scope
+/// ([`Lent`]).
 #[derive(Debug)]
-pub struct One<T: Datatype>(pub(crate) Owned<T>);
+pub struct One<T: Datatype, M: Hold<T> = Owned<T>> {
+    memory: M,
+    element: PhantomData<fn() -> T>,
+}
 
 /// A buffer to send from and one to receive into.
 #[derive(Debug)]
-pub struct Two<T: Datatype> {
-    pub(crate) send: Owned<T>,
-    pub(crate) recv: Owned<T>,
+pub struct Two<T: Datatype, M: Hold<T> = Owned<T>> {
+    send: M,
+    recv: M,
+    element: PhantomData<fn() -> T>,
 }
+
+/// One buffer that a scope has borrowed.
+pub type OneLent<'b, T> = One<T, Lent<'b, T>>;
+
+/// Two buffers that a scope has borrowed.
+pub type TwoLent<'b, T> = Two<T, Lent<'b, T>>;
 
 /// The buffers of a persistent request, or of an [`OwnedRequest`](crate::OwnedRequest).
 pub trait Buffers: sealed::Own<Back = Self::Given> {
@@ -103,17 +115,35 @@ pub trait Buffers: sealed::Own<Back = Self::Given> {
     type Given;
 }
 
+/// Memory that a request has: its own, or what it has borrowed.
+pub trait Hold<T: Datatype>: sealed::Held<T> {}
+
+impl<T: Datatype> Hold<T> for Owned<T> {}
+impl<T: Datatype> Hold<T> for Lent<'_, T> {}
+
 impl Buffers for () {
     type Given = ();
 }
 
-impl<T: Datatype> Buffers for One<T> {
-    type Given = Vec<T>;
+impl<T: Datatype, M: Hold<T>> Buffers for One<T, M> {
+    type Given = M::Given;
 }
 
 /// What was sent, and what has been received.
-impl<T: Datatype> Buffers for Two<T> {
-    type Given = (Vec<T>, Vec<T>);
+impl<T: Datatype, M: Hold<T>> Buffers for Two<T, M> {
+    type Given = (M::Given, M::Given);
+}
+
+impl<T: Datatype, M: Hold<T>> One<T, M> {
+    pub(crate) fn new(memory: M) -> Self {
+        Self { memory, element: PhantomData }
+    }
+}
+
+impl<T: Datatype, M: Hold<T>> Two<T, M> {
+    pub(crate) fn new(send: M, recv: M) -> Self {
+        Self { send, recv, element: PhantomData }
+    }
 }
 
 /// A request with what it uses, in either state.
@@ -159,6 +189,10 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
     pub fn algorithm(&self) -> Option<&'static str> {
         let (door, key) = (self.0.door, self.0.key);
         door.run(Function::RequestGetStatus, |process| process.algorithm(key))
+    }
+
+    pub(crate) fn key(&self) -> RequestKey {
+        self.0.key
     }
 
     pub(crate) fn buffers(&self) -> &B {
@@ -215,37 +249,37 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
     }
 }
 
-impl<T: Datatype, L: ThreadLevel> Persistent<'_, One<T>, L> {
+impl<T: Datatype, M: Hold<T>, L: ThreadLevel> Persistent<'_, One<T, M>, L> {
     /// The buffer.
     pub fn buf(&self) -> &[T] {
-        self.0.buffers.0.as_slice()
+        self.0.buffers.memory.elements()
     }
 
     /// The buffer, to fill it.
     pub fn buf_mut(&mut self) -> &mut [T] {
-        self.0.buffers.0.as_mut_slice()
+        self.0.buffers.memory.elements_mut()
     }
 }
 
-impl<T: Datatype, L: ThreadLevel> Persistent<'_, Two<T>, L> {
+impl<T: Datatype, M: Hold<T>, L: ThreadLevel> Persistent<'_, Two<T, M>, L> {
     /// What is sent.
     pub fn send(&self) -> &[T] {
-        self.0.buffers.send.as_slice()
+        self.0.buffers.send.elements()
     }
 
     /// What is sent, to fill it.
     pub fn send_mut(&mut self) -> &mut [T] {
-        self.0.buffers.send.as_mut_slice()
+        self.0.buffers.send.elements_mut()
     }
 
     /// What has been received.
     pub fn recv(&self) -> &[T] {
-        self.0.buffers.recv.as_slice()
+        self.0.buffers.recv.elements()
     }
 
     /// What has been received, to change it.
     pub fn recv_mut(&mut self) -> &mut [T] {
-        self.0.buffers.recv.as_mut_slice()
+        self.0.buffers.recv.elements_mut()
     }
 }
 
@@ -326,6 +360,35 @@ pub(crate) mod sealed {
         #[doc(hidden)]
         fn release(&self, _mark: &mut dyn FnMut(i32)) {}
     }
+
+    /// What is held for an operation: none of it is used while that is active.
+    pub trait Held<T> {
+        /// What is given back.
+        type Given;
+
+        /// The elements.
+        #[doc(hidden)]
+        fn elements(&self) -> &[T];
+
+        /// The elements, to be changed.
+        #[doc(hidden)]
+        fn elements_mut(&mut self) -> &mut [T];
+
+        /// The memory, when no operation uses it any more.
+        #[doc(hidden)]
+        fn give(self) -> Self::Given;
+
+        /// Leaves the memory to the operation, for ever.
+        #[doc(hidden)]
+        fn leak(&mut self);
+
+        /// Looks at what an operation that is over has written.
+        ///
+        /// # Errors
+        /// `Type` if it is no value.
+        #[doc(hidden)]
+        fn check(&mut self) -> Result<()>;
+    }
 }
 
 impl sealed::Own for () {
@@ -336,27 +399,27 @@ impl sealed::Own for () {
     fn leak(&mut self) {}
 }
 
-impl<T: Datatype> sealed::Own for One<T> {
-    type Back = Vec<T>;
+impl<T: Datatype, M: Hold<T>> sealed::Own for One<T, M> {
+    type Back = M::Given;
 
-    fn give(self) -> Vec<T> {
-        self.0.into_vec()
+    fn give(self) -> M::Given {
+        self.memory.give()
     }
 
     fn leak(&mut self) {
-        self.0.leak();
+        self.memory.leak();
     }
 
     fn check(&mut self) -> Result<()> {
-        self.0.check()
+        self.memory.check()
     }
 }
 
-impl<T: Datatype> sealed::Own for Two<T> {
-    type Back = (Vec<T>, Vec<T>);
+impl<T: Datatype, M: Hold<T>> sealed::Own for Two<T, M> {
+    type Back = (M::Given, M::Given);
 
-    fn give(self) -> (Vec<T>, Vec<T>) {
-        (self.send.into_vec(), self.recv.into_vec())
+    fn give(self) -> (M::Given, M::Given) {
+        (self.send.give(), self.recv.give())
     }
 
     fn leak(&mut self) {
@@ -366,5 +429,50 @@ impl<T: Datatype> sealed::Own for Two<T> {
 
     fn check(&mut self) -> Result<()> {
         self.recv.check()
+    }
+}
+
+impl<T: Datatype> sealed::Held<T> for Owned<T> {
+    type Given = Vec<T>;
+
+    fn elements(&self) -> &[T] {
+        self.as_slice()
+    }
+
+    fn elements_mut(&mut self) -> &mut [T] {
+        self.as_mut_slice()
+    }
+
+    fn give(self) -> Vec<T> {
+        self.into_vec()
+    }
+
+    fn leak(&mut self) {
+        Owned::leak(self);
+    }
+
+    fn check(&mut self) -> Result<()> {
+        Owned::check(self)
+    }
+}
+
+/// Its scope sees to what becomes of the memory.
+impl<T: Datatype> sealed::Held<T> for Lent<'_, T> {
+    type Given = ();
+
+    fn elements(&self) -> &[T] {
+        self.as_slice()
+    }
+
+    fn elements_mut(&mut self) -> &mut [T] {
+        self.as_mut_slice()
+    }
+
+    fn give(self) {}
+
+    fn leak(&mut self) {}
+
+    fn check(&mut self) -> Result<()> {
+        self.lend().check().map_or(Ok(()), |check| check.run())
     }
 }

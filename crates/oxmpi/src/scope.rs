@@ -12,15 +12,18 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::{Process, RequestKey, SendMode};
 use oxmpi_datatype::Buffer as Memory;
 
-use crate::buffer::{RecvBuffer, SendBuffer};
+use crate::buffer::{RecvBuffer, SendBuffer, SliceBuffer};
 use crate::check::Check;
 use crate::collective::Collective;
 use crate::communicator::Communicator;
 use crate::door::tell;
-use crate::loan::Withheld;
+use crate::loan::{Lent, Withheld};
 use crate::message::{Dest, Source, TagPattern};
+use crate::persistent::{Buffers, One, OneLent, Persistent};
 use crate::request::{Begun, Pending, Request};
 use crate::thread::{Funneled, ThreadLevel};
+
+type Prepared = (RequestKey, Option<Box<Check>>);
 
 /// A place to begin nonblocking operations in, made by [`Communicator::scope`].
 ///
@@ -29,6 +32,9 @@ use crate::thread::{Funneled, ThreadLevel};
 pub struct Scope<'scope, 'env: 'scope, L: ThreadLevel = Funneled> {
     communicator: &'env Communicator<'env, L>,
     pending: RefCell<Pending>,
+    /// The persistent requests that were made here, whether they are still there or not, and what is to be looked at
+    /// when they are over.
+    prepared: RefCell<Vec<Prepared>>,
     /// Neither shorter nor longer: a request may not leave its scope.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
@@ -82,15 +88,21 @@ impl<L: ThreadLevel> Communicator<'_, L> {
         &'call self,
         body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'call, L>) -> Result<T>,
     ) -> Result<T> {
-        let scope =
-            Scope { communicator: self, pending: RefCell::default(), scope: PhantomData, env: PhantomData };
+        let scope = Scope {
+            communicator: self,
+            pending: RefCell::default(),
+            prepared: RefCell::default(),
+            scope: PhantomData,
+            env: PhantomData,
+        };
         match panic::catch_unwind(AssertUnwindSafe(|| body(&scope))) {
             Ok(result) => {
                 let finished = self.finish(&scope.pending);
-                result.and_then(|value| finished.map(|()| value))
+                let ended = scope.end_prepared();
+                result.and_then(|value| finished.and(ended).map(|()| value))
             }
             Err(payload) => {
-                if !scope.pending.borrow().is_empty() {
+                if !scope.pending.borrow().is_empty() || scope.has_active() {
                     tell("a scope panicked while operations were under way: the job ends");
                     self.door.fail(PANIC_CODE);
                 }
@@ -262,6 +274,129 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     ) -> Request<'scope, R, L> {
         let slot = self.pending.borrow_mut().insert(Begun { key, collective }, check);
         Request::new(self.communicator.door, &self.pending, slot, result)
+    }
+}
+
+impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
+    /// A persistent send of what the scope has borrowed: it can be changed while the request is inactive.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let (mut mine, mut theirs) = ([0; 3], [0; 3]);
+    /// world.scope(|scope| {
+    ///     let mut send = scope.send_init(&mut mine, peer, 0)?;
+    ///     let mut recv = scope.recv_init(&mut theirs, peer, 0)?;
+    ///     for step in 1..4 {
+    ///         send.buf_mut().fill(step);
+    ///         (recv, send) = oxmpi::wait_all(oxmpi::start_all((recv, send))?)?;
+    ///         assert_eq!(recv.buf(), [step; 3]);
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!((mine, theirs), ([3; 3], [3; 3]));
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// What is borrowed cannot be used but by the request, as long as the scope lasts:
+    ///
+    /// ```compile_fail,E0503
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # let env = oxmpi::init()?;
+    /// let mut buf = [0];
+    /// env.this().scope(|scope| {
+    ///     let request = scope.send_init(&mut buf, 0, 0)?;
+    ///     buf[0] = 1;
+    ///     request.start()?.wait().map(drop)
+    /// })
+    /// # }
+    /// ```
+    pub fn send_init<B: SliceBuffer + ?Sized>(
+        &'scope self,
+        buf: &'scope mut B,
+        dest: impl Into<Dest>,
+        tag: i32,
+    ) -> Result<Persistent<'scope, OneLent<'scope, B::Item>, L>> {
+        let (lent, loan) = Lent::of(buf.as_slice_mut());
+        // SAFETY: `keep` keeps the operation to the scope, and a send does not write.
+        let memory = unsafe { loan.claim() };
+        let (comm, dest) = (&self.communicator.comm, dest.into());
+        let made = self.communicator.persistent_message(Function::SendInit, One::new(lent), |process| {
+            process.send_init(comm, memory, dest.to_core()?, tag, SendMode::Standard)
+        })?;
+        Ok(self.keep(made, None))
+    }
+
+    /// A persistent receive into what the scope has borrowed.
+    ///
+    /// # Errors
+    /// As [`Communicator::recv_init`].
+    pub fn recv_init<B: SliceBuffer + ?Sized>(
+        &'scope self,
+        buf: &'scope mut B,
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<Persistent<'scope, OneLent<'scope, B::Item>, L>> {
+        let (lent, loan) = Lent::of(buf.as_slice_mut());
+        let check = loan.check();
+        // SAFETY: `keep` keeps the operation to the scope, and the loan is of what may be written.
+        let memory = unsafe { loan.claim() };
+        let (comm, source, tag) = (&self.communicator.comm, source.into(), tag.into().to_core());
+        let made = self.communicator.persistent_message(Function::RecvInit, One::new(lent), |process| {
+            process.recv_init(comm, memory, source.to_core()?, tag)
+        })?;
+        Ok(self.keep(made, check))
+    }
+
+    pub(crate) fn prepare<C: Collective<'scope>, B: Buffers>(
+        &'scope self,
+        collective: C,
+        buffers: B,
+    ) -> Result<Persistent<'scope, B, L>> {
+        let check = collective.check();
+        let made = self.communicator.persistent_collective(collective, buffers)?;
+        Ok(self.keep(made, check))
+    }
+
+    /// Notes a persistent request, so that it is over before `'scope` is.
+    fn keep<B: Buffers>(
+        &'scope self,
+        request: Persistent<'env, B, L>,
+        check: Option<Box<Check>>,
+    ) -> Persistent<'scope, B, L> {
+        self.prepared.borrow_mut().push((request.key(), check));
+        request
+    }
+
+    /// Whether one of the persistent requests is active.
+    fn has_active(&self) -> bool {
+        let is_active =
+            |key| self.communicator.door.run(Function::RequestGetStatus, |process| process.is_active(key));
+        self.prepared.borrow().iter().any(|(key, _)| is_active(*key).unwrap_or(false))
+    }
+
+    /// Ends the persistent requests that are still there, since they were forgotten: the first error counts.
+    fn end_prepared(&self) -> Result<()> {
+        let door = self.communicator.door;
+        let mut result = Ok(());
+        for (key, check) in self.prepared.take() {
+            let found = door.run(Function::RequestGetStatus, |process| process.is_active(key));
+            let Ok(is_active) = found else { continue };
+            if is_active {
+                let outcome = Begun { key, collective: None }.wait(door, check);
+                result = result.and(outcome.map(drop));
+            }
+            let freed = door.call(Function::RequestFree, |process| process.request_free(key));
+            freed.expect("an inactive request can be freed");
+        }
+        result
     }
 }
 

@@ -1,7 +1,8 @@
 //! Values of any type that the crate serde can take apart: as bytes in messages, in the form of the crate postcard.
 //!
-//! What is no [`Datatype`](crate::Datatype), since it owns memory or has variants with fields, travels like this. It costs
-//! a copy at each end, and a message more in collectives, in which ranks do not know how long the bytes of others are.
+//! What is no [`Datatype`](crate::Datatype), since it owns memory or has variants with fields, travels like this. It
+//! costs a copy at each end, and a message more in collectives, in which ranks do not know how long the bytes of others
+//! are. The bytes do not say which type they are of: both sides name the same.
 //!
 //! MPI-5.0: Point-to-Point Communication, Message Data.
 

@@ -9,6 +9,7 @@
 //! | nonblocking, `x` | `Scope` | lent to the scope; what is received into comes back with the request |
 //! | nonblocking, `ix` | `Communicator` | kept by the request |
 //! | persistent, `x_init` | `Communicator` | kept by the request |
+//! | persistent, `x_init` | `Scope` | lent to the scope; the request gives access to them while it is inactive |
 
 /// `name iname name_init "what it is called" (buffers and arguments) => collective`, which is made of loans of the
 /// buffers. With two buffers these are `&send` and `&mut recv`, with one it is `&mut buf`; arguments may stand behind
@@ -82,6 +83,26 @@ macro_rules! lifetimes {
             {
                 let (result, $buf) = crate::loan::Withheld::lent($buf);
                 self.collective($collective, result)
+            }
+
+            #[doc = concat!("A persistent [", $what, "](crate::Communicator::", stringify!($name), "),")]
+            /// in what the scope has borrowed.
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Communicator::", stringify!($persistent), "`](crate::Communicator::",
+                stringify!($persistent), ").")]
+            pub fn $persistent<B>(
+                &'scope self,
+                $buf: &'scope mut B
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<
+                crate::Persistent<'scope, crate::OneLent<'scope, B::Item>, L>,
+            >
+            where
+                B: crate::SliceBuffer + ?Sized,
+            {
+                let (lent, $buf) = crate::Lent::of($buf.as_slice_mut());
+                self.prepare($collective, crate::One::new(lent))
             }
         }
     };
@@ -173,6 +194,30 @@ macro_rules! lifetimes {
                 let (result, $recv) = crate::loan::Withheld::lent($recv);
                 let $send = $send.lend();
                 self.collective($collective, result)
+            }
+
+            #[doc = concat!("A persistent [", $what, "](crate::Communicator::", stringify!($name), "),")]
+            /// in what the scope has borrowed: what is sent can be changed while the request is inactive.
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Communicator::", stringify!($persistent), "`](crate::Communicator::",
+                stringify!($persistent), ").")]
+            pub fn $persistent<S, R>(
+                &'scope self,
+                $send: &'scope mut S
+                $(, $of_send: $type_of_send)*,
+                $recv: &'scope mut R
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<
+                crate::Persistent<'scope, crate::TwoLent<'scope, R::Item>, L>,
+            >
+            where
+                S: crate::SliceBuffer<Item = R::Item> + ?Sized,
+                R: crate::SliceBuffer + ?Sized,
+            {
+                let (send_lent, $send) = crate::Lent::of($send.as_slice_mut());
+                let (recv_lent, $recv) = crate::Lent::of($recv.as_slice_mut());
+                self.prepare($collective, crate::Two::new(send_lent, recv_lent))
             }
         }
     };
