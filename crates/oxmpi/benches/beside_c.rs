@@ -1,0 +1,81 @@
+//! What short calls cost through this crate, beside `tests/bench/beside_rust.c`, which makes the same in C.
+//!
+//! Both are run by `tests/bench/rust.py`, and print lines `name ns`: the median over batches of the time of a call (of
+//! a message, for the ping-pong) on rank 0.
+
+use std::time::Instant;
+
+use oxmpi::{Communicator, Op, Result};
+
+const BATCHES: usize = 31;
+
+fn main() -> Result<()> {
+    let env = oxmpi::init()?;
+    let world = env.world();
+    show(&world, "pingpong", pingpong(&world)?);
+    show(&world, "allreduce_init", persistent_allreduce(&world)?);
+    show(&world, "allreduce", allreduce(&world)?);
+    show(&world, "bcast_1M", bcast(&world)?);
+    Ok(())
+}
+
+fn show(world: &Communicator<'_>, name: &str, ns: f64) {
+    if world.rank() == 0 {
+        println!("{name} {ns:.1}");
+    }
+}
+
+/// The median of the time of one of `times` calls that a batch makes.
+fn measure(world: &Communicator<'_>, times: u32, mut batch: impl FnMut(u32) -> Result<()>) -> Result<f64> {
+    let mut each = Vec::new();
+    batch(times)?;
+    for _ in 0..BATCHES {
+        world.barrier()?;
+        let begin = Instant::now();
+        batch(times)?;
+        each.push(begin.elapsed().as_nanos() as f64 / f64::from(times));
+    }
+    each.sort_by(f64::total_cmp);
+    Ok(each[BATCHES / 2])
+}
+
+fn pingpong(world: &Communicator<'_>) -> Result<f64> {
+    let (mine, mut theirs) = ([1.0], [0.0]);
+    let there_and_back = measure(world, 2_000, |times| {
+        for _ in 0..times {
+            match world.rank() {
+                0 => {
+                    world.send(&mine, 1, 0)?;
+                    world.recv(&mut theirs, 1, 0)?;
+                }
+                1 => {
+                    world.recv(&mut theirs, 0, 0)?;
+                    world.send(&mine, 0, 0)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    })?;
+    Ok(there_and_back / 2.0)
+}
+
+fn persistent_allreduce(world: &Communicator<'_>) -> Result<f64> {
+    let mut sum = Some(world.allreduce_init([1.0], [0.0], &Op::SUM)?);
+    measure(world, 5_000, |times| {
+        for _ in 0..times {
+            sum = sum.take().map(|sum| sum.start()?.wait()).transpose()?;
+        }
+        Ok(())
+    })
+}
+
+fn allreduce(world: &Communicator<'_>) -> Result<f64> {
+    let (mine, mut sum) = ([1.0], [0.0]);
+    measure(world, 5_000, |times| (0..times).try_for_each(|_| world.allreduce(&mine, &mut sum, &Op::SUM)))
+}
+
+fn bcast(world: &Communicator<'_>) -> Result<f64> {
+    let mut buf = vec![0_u8; 1 << 20];
+    measure(world, 20, |times| (0..times).try_for_each(|_| world.bcast(&mut buf, 0)))
+}
