@@ -7,12 +7,11 @@ use std::mem;
 use std::sync::Arc;
 
 use oxmpi_base::{Function, Result};
-use oxmpi_core::{self as core, SendMode};
+use oxmpi_core as core;
 
 use crate::buffer::{RecvBuffer, SendBuffer};
 use crate::collective::Collective;
 use crate::door::Door;
-use crate::loan::Loan;
 use crate::message::{Dest, Source, Status, TagPattern};
 use crate::thread::{Funneled, ThreadLevel};
 
@@ -47,70 +46,6 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// Number of ranks.
     pub fn size(&self) -> usize {
         self.comm.size() as usize
-    }
-
-    /// Sends, and returns when `buf` may be changed.
-    ///
-    /// # Errors
-    /// `Rank` if `dest` is not a rank; `Tag` if `tag` is negative.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// if world.rank() == 0 {
-    ///     (1..world.size()).try_for_each(|dest| world.send(&[2.5], dest, 7))?;
-    /// } else {
-    ///     let mut weight = [0.0];
-    ///     let status = world.recv(&mut weight, 0, 7)?;
-    ///     assert_eq!((weight, status.source()), ([2.5], Some(0)));
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn send<B>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()>
-    where
-        B: SendBuffer + ?Sized,
-    {
-        self.send_by_mode(Function::Send, buf.lend(), dest.into(), tag, SendMode::Standard)
-    }
-
-    /// Sends, and returns when the receive has begun: the synchronous mode.
-    ///
-    /// # Errors
-    /// As [`Communicator::send`].
-    pub fn ssend<B>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()>
-    where
-        B: SendBuffer + ?Sized,
-    {
-        self.send_by_mode(Function::Ssend, buf.lend(), dest.into(), tag, SendMode::Synchronous)
-    }
-
-    /// Sends in the ready mode: it is promised that the receive has been begun.
-    ///
-    /// Nothing is made of the promise. If it is broken, the message is sent as by [`Communicator::send`] all the same;
-    /// but a program that breaks it is erroneous, and may fail with another library.
-    ///
-    /// # Errors
-    /// As [`Communicator::send`].
-    pub fn rsend<B>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()>
-    where
-        B: SendBuffer + ?Sized,
-    {
-        self.send_by_mode(Function::Rsend, buf.lend(), dest.into(), tag, SendMode::Ready)
-    }
-
-    fn send_by_mode(
-        &self,
-        function: Function,
-        loan: Loan<'_>,
-        dest: Dest,
-        tag: i32,
-        mode: SendMode,
-    ) -> Result<()> {
-        // SAFETY: the send is complete when the call returns, and a send does not write.
-        let buffer = unsafe { loan.claim() };
-        self.door.call(function, |process| process.send(&self.comm, &buffer, dest.to_core()?, tag, mode))
     }
 
     /// Receives the first message that matches.

@@ -5,21 +5,21 @@
 
 use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::Wish;
-use oxmpi_core::{Process, RequestKey, SendMode};
+use oxmpi_core::{Process, RequestKey};
 
 use crate::buffer::OwnedBuffer;
 use crate::collective::Collective;
 use crate::communicator::Communicator;
 use crate::loan::Loan;
-use crate::message::{Dest, Source, TagPattern};
+use crate::message::{Source, TagPattern};
 use crate::persistent::{Buffers, One, Persistent, Two};
 use crate::thread::ThreadLevel;
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {
-    /// A persistent send.
+    /// A persistent receive.
     ///
     /// # Errors
-    /// As [`Communicator::send`].
+    /// `Rank` if `source` is not a rank; `Tag` if the tag is negative.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
@@ -37,61 +37,6 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn send_init<B: OwnedBuffer>(
-        &self,
-        buf: B,
-        dest: impl Into<Dest>,
-        tag: i32,
-    ) -> Result<Persistent<'env, One<B::Element>, L>> {
-        self.send_init_by_mode(Function::SendInit, buf, dest.into(), tag, SendMode::Standard)
-    }
-
-    /// A persistent send in the synchronous mode.
-    ///
-    /// # Errors
-    /// As [`Communicator::send`].
-    pub fn ssend_init<B: OwnedBuffer>(
-        &self,
-        buf: B,
-        dest: impl Into<Dest>,
-        tag: i32,
-    ) -> Result<Persistent<'env, One<B::Element>, L>> {
-        self.send_init_by_mode(Function::SsendInit, buf, dest.into(), tag, SendMode::Synchronous)
-    }
-
-    /// A persistent send in the [ready mode](Communicator::rsend).
-    ///
-    /// # Errors
-    /// As [`Communicator::send`].
-    pub fn rsend_init<B: OwnedBuffer>(
-        &self,
-        buf: B,
-        dest: impl Into<Dest>,
-        tag: i32,
-    ) -> Result<Persistent<'env, One<B::Element>, L>> {
-        self.send_init_by_mode(Function::RsendInit, buf, dest.into(), tag, SendMode::Ready)
-    }
-
-    fn send_init_by_mode<B: OwnedBuffer>(
-        &self,
-        function: Function,
-        buf: B,
-        dest: Dest,
-        tag: i32,
-        mode: SendMode,
-    ) -> Result<Persistent<'env, One<B::Element>, L>> {
-        let (buf, loan) = buf.own();
-        // SAFETY: the request keeps the memory for as long as the request may be active.
-        let buffer = unsafe { loan.claim() };
-        self.persistent_message(function, One::new(buf), |process| {
-            process.send_init(&self.comm, buffer, dest.to_core()?, tag, mode)
-        })
-    }
-
-    /// A persistent receive.
-    ///
-    /// # Errors
-    /// `Rank` if `source` is not a rank; `Tag` if the tag is negative.
     pub fn recv_init<B: OwnedBuffer>(
         &self,
         buf: B,
@@ -100,7 +45,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ) -> Result<Persistent<'env, One<B::Element>, L>> {
         let (source, tag) = (source.into(), tag.into().to_core());
         let (buf, loan) = buf.own();
-        // SAFETY: as for sends, and the memory is owned.
+        // SAFETY: the request keeps the memory for as long as the request may be active, and it is owned.
         let buffer = unsafe { loan.claim() };
         self.persistent_message(Function::RecvInit, One::new(buf), |process| {
             process.recv_init(&self.comm, buffer, source.to_core()?, tag)

@@ -111,6 +111,7 @@ mod request;
 mod request_set;
 mod run;
 mod scope;
+mod sends;
 mod shape;
 mod spawn;
 #[doc(hidden)]

@@ -7,14 +7,14 @@ use std::fmt;
 use std::thread;
 
 use oxmpi_base::{Function, Result};
-use oxmpi_core::{Completion, Process, RequestKey, SendMode};
+use oxmpi_core::{Completion, Process, RequestKey};
 
 use crate::buffer::OwnedBuffer;
 use crate::collective::Collective;
 use crate::communicator::Communicator;
 use crate::door::Door;
 use crate::loan::Loan;
-use crate::message::{Dest, Source, Status, TagPattern};
+use crate::message::{Source, Status, TagPattern};
 use crate::persistent::{Buffers, One, Two};
 use crate::thread::{Funneled, ThreadLevel};
 
@@ -64,61 +64,6 @@ pub struct OwnedRequest<'env, B: Buffers, L: ThreadLevel = Funneled> {
 }
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {
-    /// Begins to send what the request keeps until then.
-    ///
-    /// # Errors
-    /// As [`Communicator::send`].
-    pub fn isend<B: OwnedBuffer>(
-        &self,
-        buf: B,
-        dest: impl Into<Dest>,
-        tag: i32,
-    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
-        self.isend_by_mode(Function::Isend, buf, dest.into(), tag, SendMode::Standard)
-    }
-
-    /// Begins to send in the synchronous mode: complete when the receive has begun.
-    ///
-    /// # Errors
-    /// As [`Communicator::send`].
-    pub fn issend<B: OwnedBuffer>(
-        &self,
-        buf: B,
-        dest: impl Into<Dest>,
-        tag: i32,
-    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
-        self.isend_by_mode(Function::Issend, buf, dest.into(), tag, SendMode::Synchronous)
-    }
-
-    /// Begins to send in the [ready mode](Communicator::rsend).
-    ///
-    /// # Errors
-    /// As [`Communicator::send`].
-    pub fn irsend<B: OwnedBuffer>(
-        &self,
-        buf: B,
-        dest: impl Into<Dest>,
-        tag: i32,
-    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
-        self.isend_by_mode(Function::Irsend, buf, dest.into(), tag, SendMode::Ready)
-    }
-
-    fn isend_by_mode<B: OwnedBuffer>(
-        &self,
-        function: Function,
-        buf: B,
-        dest: Dest,
-        tag: i32,
-        mode: SendMode,
-    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
-        let (buf, loan) = buf.own();
-        // SAFETY: the request keeps the memory until it is complete.
-        let memory = unsafe { loan.claim() };
-        self.owned(function, None, One::new(buf), |process| {
-            process.isend(&self.comm, memory, dest.to_core()?, tag, mode)
-        })
-    }
-
     /// Begins to receive the first message that matches, into what the request keeps until then.
     ///
     /// # Errors
@@ -192,7 +137,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         })
     }
 
-    fn owned<B: Buffers>(
+    pub(crate) fn owned<B: Buffers>(
         &self,
         function: Function,
         collective: Option<Function>,

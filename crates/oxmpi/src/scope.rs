@@ -9,16 +9,16 @@ use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe};
 
 use oxmpi_base::{Function, Result};
-use oxmpi_core::{Process, RequestKey, SendMode};
+use oxmpi_core::{Process, RequestKey};
 use oxmpi_datatype::Buffer as Memory;
 
-use crate::buffer::{RecvBuffer, SendBuffer, SliceBuffer};
+use crate::buffer::{RecvBuffer, SliceBuffer};
 use crate::check::Check;
 use crate::collective::Collective;
 use crate::communicator::Communicator;
 use crate::door::tell;
 use crate::loan::{Lent, Withheld};
-use crate::message::{Dest, Source, TagPattern};
+use crate::message::{Source, TagPattern};
 use crate::persistent::{Buffers, One, OneLent, Persistent};
 use crate::request::{Begun, Pending, Request};
 use crate::thread::{Funneled, ThreadLevel};
@@ -134,61 +134,6 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         self.communicator
     }
 
-    /// Begins to send.
-    ///
-    /// # Errors
-    /// As [`Communicator::send`].
-    pub fn send<B: SendBuffer + ?Sized>(
-        &'scope self,
-        buf: &'scope B,
-        dest: impl Into<Dest>,
-        tag: i32,
-    ) -> Result<Request<'scope, &'scope B::View, L>> {
-        self.send_by_mode(Function::Isend, buf, dest.into(), tag, SendMode::Standard)
-    }
-
-    /// Begins to send in the synchronous mode.
-    ///
-    /// # Errors
-    /// As [`Communicator::send`].
-    pub fn ssend<B: SendBuffer + ?Sized>(
-        &'scope self,
-        buf: &'scope B,
-        dest: impl Into<Dest>,
-        tag: i32,
-    ) -> Result<Request<'scope, &'scope B::View, L>> {
-        self.send_by_mode(Function::Issend, buf, dest.into(), tag, SendMode::Synchronous)
-    }
-
-    /// Begins to send in the [ready mode](Communicator::rsend).
-    ///
-    /// # Errors
-    /// As [`Communicator::send`].
-    pub fn rsend<B: SendBuffer + ?Sized>(
-        &'scope self,
-        buf: &'scope B,
-        dest: impl Into<Dest>,
-        tag: i32,
-    ) -> Result<Request<'scope, &'scope B::View, L>> {
-        self.send_by_mode(Function::Irsend, buf, dest.into(), tag, SendMode::Ready)
-    }
-
-    fn send_by_mode<B: SendBuffer + ?Sized>(
-        &'scope self,
-        function: Function,
-        buf: &'scope B,
-        dest: Dest,
-        tag: i32,
-        mode: SendMode,
-    ) -> Result<Request<'scope, &'scope B::View, L>> {
-        // SAFETY: `note` keeps the operation to the scope, and a send does not write.
-        let buffer = unsafe { buf.lend().claim() };
-        let comm = &self.communicator.comm;
-        self.message(function, Withheld::new(buf.view()), None, |process| {
-            process.isend(comm, buffer, dest.to_core()?, tag, mode)
-        })
-    }
-
     /// Begins to receive the first message that matches.
     ///
     /// # Errors
@@ -252,7 +197,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     }
 
     #[inline]
-    fn message<R>(
+    pub(crate) fn message<R>(
         &'scope self,
         function: Function,
         result: Withheld<R>,
@@ -278,10 +223,10 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
 }
 
 impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
-    /// A persistent send of what the scope has borrowed: it can be changed while the request is inactive.
+    /// A persistent receive into what the scope has borrowed.
     ///
     /// # Errors
-    /// As [`Communicator::send`].
+    /// As [`Communicator::recv_init`].
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
@@ -318,26 +263,6 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     /// })
     /// # }
     /// ```
-    pub fn send_init<B: SliceBuffer + ?Sized>(
-        &'scope self,
-        buf: &'scope mut B,
-        dest: impl Into<Dest>,
-        tag: i32,
-    ) -> Result<Persistent<'scope, OneLent<'scope, B::Item>, L>> {
-        let (lent, loan) = Lent::of(buf.as_slice_mut());
-        // SAFETY: `keep` keeps the operation to the scope, and a send does not write.
-        let memory = unsafe { loan.claim() };
-        let (comm, dest) = (&self.communicator.comm, dest.into());
-        let made = self.communicator.persistent_message(Function::SendInit, One::new(lent), |process| {
-            process.send_init(comm, memory, dest.to_core()?, tag, SendMode::Standard)
-        })?;
-        Ok(self.keep(made, None))
-    }
-
-    /// A persistent receive into what the scope has borrowed.
-    ///
-    /// # Errors
-    /// As [`Communicator::recv_init`].
     pub fn recv_init<B: SliceBuffer + ?Sized>(
         &'scope self,
         buf: &'scope mut B,
@@ -366,7 +291,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     }
 
     /// Notes a persistent request, so that it is over before `'scope` is.
-    fn keep<B: Buffers>(
+    pub(crate) fn keep<B: Buffers>(
         &'scope self,
         request: Persistent<'env, B, L>,
         check: Option<Box<Check>>,

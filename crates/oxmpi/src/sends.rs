@@ -1,0 +1,207 @@
+//! Sends, in each mode and lifetime.
+//!
+//! MPI-5.0: Point-to-Point Communication, Communication Modes.
+
+use oxmpi_base::{Function, Result};
+use oxmpi_core::SendMode;
+
+use crate::buffer::{OwnedBuffer, SendBuffer, SliceBuffer};
+use crate::communicator::Communicator;
+use crate::loan::{Lent, Loan, Withheld};
+use crate::message::Dest;
+use crate::owned_request::OwnedRequest;
+use crate::persistent::{Buffers, One, OneLent, Persistent};
+use crate::request::Request;
+use crate::scope::Scope;
+use crate::thread::ThreadLevel;
+
+/// `send isend send_init mode (their functions) "how"`: the methods of a mode.
+macro_rules! sends {
+    (
+        $(#[$doc:meta])*
+        $send:ident $isend:ident $init:ident $mode:ident
+        ($blocking:ident $nonblocking:ident $persistent:ident) $how:literal
+    ) => {
+        impl<'env, L: ThreadLevel> Communicator<'env, L> {
+            $(#[$doc])*
+            pub fn $send<B>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()>
+            where
+                B: SendBuffer + ?Sized,
+            {
+                self.send_in_mode(Function::$blocking, buf.lend(), dest.into(), tag, SendMode::$mode)
+            }
+
+            #[doc = concat!("Begins to send", $how, " what the request keeps until it is complete.")]
+            ///
+            /// # Errors
+            /// As [`Communicator::send`].
+            pub fn $isend<B: OwnedBuffer>(
+                &self,
+                buf: B,
+                dest: impl Into<Dest>,
+                tag: i32,
+            ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+                self.begin_send_in_mode(Function::$nonblocking, buf, dest.into(), tag, SendMode::$mode)
+            }
+
+            #[doc = concat!("A persistent send", $how, " of what the request keeps.")]
+            /// See [`Communicator::recv_init`].
+            ///
+            /// # Errors
+            /// As [`Communicator::send`].
+            pub fn $init<B: OwnedBuffer>(
+                &self,
+                buf: B,
+                dest: impl Into<Dest>,
+                tag: i32,
+            ) -> Result<Persistent<'env, One<B::Element>, L>> {
+                let (buf, loan) = buf.own();
+                let function = Function::$persistent;
+                self.prepare_send_in_mode(function, One::new(buf), loan, dest.into(), tag, SendMode::$mode)
+            }
+        }
+
+        impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
+            #[doc = concat!("Begins to send", $how, ".")]
+            ///
+            /// # Errors
+            /// As [`Communicator::send`].
+            pub fn $send<B: SendBuffer + ?Sized>(
+                &'scope self,
+                buf: &'scope B,
+                dest: impl Into<Dest>,
+                tag: i32,
+            ) -> Result<Request<'scope, &'scope B::View, L>> {
+                self.send_in_mode(Function::$nonblocking, buf, dest.into(), tag, SendMode::$mode)
+            }
+
+            #[doc = concat!("A persistent send", $how, " of what the scope has borrowed.")]
+            /// See [`Scope::recv_init`].
+            ///
+            /// # Errors
+            /// As [`Communicator::send`].
+            pub fn $init<B: SliceBuffer + ?Sized>(
+                &'scope self,
+                buf: &'scope mut B,
+                dest: impl Into<Dest>,
+                tag: i32,
+            ) -> Result<Persistent<'scope, OneLent<'scope, B::Item>, L>> {
+                let (lent, loan) = Lent::of(buf.as_slice_mut());
+                let (comm, function, lent) = (self.communicator(), Function::$persistent, One::new(lent));
+                let made =
+                    comm.prepare_send_in_mode(function, lent, loan, dest.into(), tag, SendMode::$mode)?;
+                Ok(self.keep(made, None))
+            }
+        }
+    };
+}
+
+sends! {
+    /// Sends, and returns when `buf` may be changed.
+    ///
+    /// # Errors
+    /// `Rank` if `dest` is not a rank; `Tag` if `tag` is negative.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(3, |world| {
+    /// if world.rank() == 0 {
+    ///     (1..world.size()).try_for_each(|dest| world.send(&[2.5], dest, 7))?;
+    /// } else {
+    ///     let mut weight = [0.0];
+    ///     let status = world.recv(&mut weight, 0, 7)?;
+    ///     assert_eq!((weight, status.source()), ([2.5], Some(0)));
+    /// }
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    send isend send_init Standard (Send Isend SendInit) ""
+}
+
+sends! {
+    /// Sends, and returns when the receive has begun: the synchronous mode.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    ssend issend ssend_init Synchronous (Ssend Issend SsendInit) ", in the synchronous mode,"
+}
+
+sends! {
+    /// Sends in the ready mode: it is promised that the receive has been begun.
+    ///
+    /// Nothing is made of the promise. If it is broken, the message is sent as by [`Communicator::send`] all the same;
+    /// but a program that breaks it is erroneous, and may fail with another library.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    rsend irsend rsend_init Ready (Rsend Irsend RsendInit) ", in the ready mode,"
+}
+
+impl<'env, L: ThreadLevel> Communicator<'env, L> {
+    fn send_in_mode(
+        &self,
+        function: Function,
+        loan: Loan<'_>,
+        dest: Dest,
+        tag: i32,
+        mode: SendMode,
+    ) -> Result<()> {
+        // SAFETY: the send is complete when the call returns, and a send does not write.
+        let buffer = unsafe { loan.claim() };
+        self.door.call(function, |process| process.send(&self.comm, &buffer, dest.to_core()?, tag, mode))
+    }
+
+    fn begin_send_in_mode<B: OwnedBuffer>(
+        &self,
+        function: Function,
+        buf: B,
+        dest: Dest,
+        tag: i32,
+        mode: SendMode,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+        let (buf, loan) = buf.own();
+        // SAFETY: the request keeps the memory until it is complete.
+        let memory = unsafe { loan.claim() };
+        self.owned(function, None, One::new(buf), |process| {
+            process.isend(&self.comm, memory, dest.to_core()?, tag, mode)
+        })
+    }
+
+    /// Makes a send of what `buffers` has lent, for as long as the request may be active.
+    fn prepare_send_in_mode<B: Buffers>(
+        &self,
+        function: Function,
+        buffers: B,
+        loan: Loan<'_>,
+        dest: Dest,
+        tag: i32,
+        mode: SendMode,
+    ) -> Result<Persistent<'env, B, L>> {
+        // SAFETY: the request keeps the memory for as long as it may be active, or its scope does; a send does not
+        // write.
+        let memory = unsafe { loan.claim() };
+        self.persistent_message(function, buffers, |process| {
+            process.send_init(&self.comm, memory, dest.to_core()?, tag, mode)
+        })
+    }
+}
+
+impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
+    fn send_in_mode<B: SendBuffer + ?Sized>(
+        &'scope self,
+        function: Function,
+        buf: &'scope B,
+        dest: Dest,
+        tag: i32,
+        mode: SendMode,
+    ) -> Result<Request<'scope, &'scope B::View, L>> {
+        // SAFETY: `message` keeps the operation to the scope, and a send does not write.
+        let buffer = unsafe { buf.lend().claim() };
+        let comm = &self.communicator().comm;
+        self.message(function, Withheld::new(buf.view()), None, |process| {
+            process.isend(comm, buffer, dest.to_core()?, tag, mode)
+        })
+    }
+}
