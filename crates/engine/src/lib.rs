@@ -17,6 +17,7 @@ mod board;
 mod call;
 mod channel;
 mod contexts;
+mod course;
 mod engine;
 mod jobs;
 mod left;

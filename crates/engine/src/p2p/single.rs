@@ -12,8 +12,9 @@ use oxmpi_shm::SingleCopy;
 use oxmpi_shm::now_ns;
 use oxmpi_shm::ring::{Header, RingSize};
 
-use super::ways::{Way, Ways};
+use super::ways::Ways;
 use super::{OpKey, P2p, offset_of_name};
+use crate::course::Way;
 use crate::peers::PeerId;
 
 /// What is known about reading a peer's memory.
@@ -88,7 +89,7 @@ impl P2p {
     fn read_memory(&mut self, from: PeerId, address: u64, bytes: u64, into: &Region) -> bool {
         let is_read_anyway = bytes >= self.direct_from_bytes;
         let Some(Direct { copy, ways, .. }) = self.reach(from, address, bytes) else { return false };
-        if ways.choose(bytes) == Way::Ring && !is_read_anyway {
+        if ways.choose(bytes) == Way::Shared && !is_read_anyway {
             return false;
         }
         if !ways.times(Way::Direct, bytes) {
@@ -139,7 +140,7 @@ impl P2p {
         self.pool.give(second);
         match (direct, staged) {
             (Some(direct), Some(staged)) => {
-                let likely = if direct < staged { Way::Direct } else { Way::Ring };
+                let likely = if direct < staged { Way::Direct } else { Way::Shared };
                 Reach::Direct(Box::new(Direct { copy, ways: Ways::default(), likely }))
             }
             _ => Reach::Ring,

@@ -1,0 +1,175 @@
+//! Which way data of a kind goes - read out of a peer's memory, or copied into shared memory and out of it - found out
+//! by trying both, again and again.
+//!
+//! What wins differs from machine to machine by factors of five both ways, with how far the cores are from each other,
+//! what a system call and a look at a page cost, with the length, and with what the program does. To copy something
+//! within this process tells little about it. So the first transfers go directly, the next ones through shared memory,
+//! and the others as the fastest of these did. From then on some of those that go the better way are timed, too, and
+//! the other way is tried
+//! - as soon as the better one has become much slower than it was: the program does something else, or the machine is
+//!   busy;
+//! - else the later, the slower it was: so that trying costs a small part of the time.
+//!
+//! It must be faster by a margin to be taken. The first of all transfers find no page where it belongs, and the first
+//! of each way no line of a cache; so there are several tries, one after the other, of which the fastest counts: in
+//! turns each way would find what the other one leaves.
+
+/// A way that data takes from one process to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Read out of the memory of who has it.
+    Direct,
+    /// Copied into shared memory, and out of it.
+    Shared,
+}
+
+/// How transfers of one kind go, and what is known of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Course {
+    way: Way,
+    /// Nanoseconds for each byte, by ways; infinite where that is not known.
+    paces: [f64; 2],
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// The way is tried.
+    Trying(Tries),
+    /// It is taken.
+    Settled {
+        /// Transfers until the other one is tried.
+        left: u32,
+        /// How fast the way was when it was taken, and the last times.
+        first: f64,
+        last: [f64; 3],
+    },
+}
+
+/// Tries of one way.
+#[derive(Clone, Copy, Debug)]
+struct Tries {
+    number: u32,
+    /// Nanoseconds for each byte in the fastest.
+    best: f64,
+    /// What was lost by trying: so many transfers could have gone the other way meanwhile.
+    lost: f64,
+}
+
+/// How many transfers try a way.
+pub(crate) const TRIES: u32 = 6;
+/// The other way is tried after so many at least, and at most; in between so that one in [`SHARE`] is lost.
+const LEAST_SETTLED: u32 = 64;
+pub(crate) const MOST_SETTLED: u32 = 4096;
+pub(crate) const SHARE: f64 = 50.0;
+/// Each so-many-th that goes the better way is timed. An odd number: windows of messages often are powers of 2.
+const TIMED: u32 = 7;
+/// Who is so many times as slow as when its way was taken may be better off with the other one.
+const MUCH_SLOWER: f64 = 1.5;
+/// The other way is taken if it takes such a part of the time.
+const MARGIN: f64 = 0.9;
+
+impl Course {
+    /// The way for the next transfer.
+    pub(crate) fn choose(&mut self) -> Way {
+        if let Stage::Settled { left, .. } = &mut self.stage {
+            match left.checked_sub(1) {
+                Some(fewer) => *left = fewer,
+                None => self.begin_to_try(),
+            }
+        }
+        self.way
+    }
+
+    /// The faster way, if both were tried.
+    pub(crate) fn faster(&self) -> Option<Way> {
+        let [direct, shared] = self.paces;
+        let are_known = direct.is_finite() && shared.is_finite();
+        are_known.then_some(if direct < shared { Way::Direct } else { Way::Shared })
+    }
+
+    /// Whether it matters how long the next transfer takes this way.
+    pub(crate) fn times(&self, way: Way) -> bool {
+        let matters = match self.stage {
+            Stage::Trying(_) => true,
+            Stage::Settled { left, .. } => left % TIMED == 0,
+        };
+        matters && way == self.way
+    }
+
+    /// Whether nothing is known yet of a way.
+    #[cfg(test)]
+    pub(crate) fn knows(&self, way: Way) -> bool {
+        self.paces[way as usize].is_finite()
+    }
+
+    pub(crate) fn begin_to_try(&mut self) {
+        self.way = self.way.other();
+        self.stage = Stage::Trying(Tries::NONE);
+    }
+
+    /// Takes in how long some transfers took together.
+    pub(crate) fn add(&mut self, way: Way, transfers: u32, bytes: u64, ns: u64) {
+        if way != self.way {
+            return; // they had begun before it was left
+        }
+        let pace = ns as f64 / bytes.max(1) as f64;
+        let other = self.paces[way.other() as usize];
+        match &mut self.stage {
+            Stage::Trying(tries) => {
+                tries.number += transfers;
+                tries.best = tries.best.min(pace);
+                tries.lost += f64::from(transfers) * (pace / other - 1.0).max(0.0);
+                if tries.number >= TRIES {
+                    let Tries { best, lost, .. } = *tries;
+                    self.conclude(best, lost);
+                }
+            }
+            Stage::Settled { left, first, last } => {
+                last.rotate_left(1);
+                last[2] = pace;
+                let mut sorted = *last;
+                sorted.sort_by(f64::total_cmp);
+                // Whose processor was taken away once was not slow.
+                self.paces[way as usize] = sorted[1];
+                if sorted[1] > MUCH_SLOWER * *first {
+                    *left = 0;
+                }
+            }
+        }
+    }
+
+    /// The way was tried, and was so fast.
+    fn conclude(&mut self, best: f64, lost: f64) {
+        self.paces[self.way as usize] = best;
+        let other = self.paces[self.way.other() as usize];
+        if other.is_infinite() {
+            return self.begin_to_try();
+        }
+        if best >= MARGIN * other {
+            self.way = self.way.other();
+        }
+        let left = (SHARE * lost).clamp(LEAST_SETTLED.into(), MOST_SETTLED.into()) as u32;
+        let pace = self.paces[self.way as usize];
+        self.stage = Stage::Settled { left, first: pace, last: [pace; 3] };
+    }
+}
+
+impl Default for Course {
+    fn default() -> Self {
+        Self { way: Way::Direct, paces: [f64::INFINITY; 2], stage: Stage::Trying(Tries::NONE) }
+    }
+}
+
+impl Tries {
+    const NONE: Self = Self { number: 0, best: f64::INFINITY, lost: 0.0 };
+}
+
+impl Way {
+    fn other(self) -> Self {
+        match self {
+            Self::Direct => Self::Shared,
+            Self::Shared => Self::Direct,
+        }
+    }
+}
