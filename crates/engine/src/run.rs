@@ -6,22 +6,22 @@
 
 mod lending;
 mod missing;
+mod posting;
+mod pulling;
 
 use std::num::NonZeroU64;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_mem::copy::Next;
 use oxmpi_mem::{Region, Taken};
-use oxmpi_plan::{Action, Buf, Line as PlanLine, MAX_LINES, Peer, Plan, Span, Step, Take};
-use oxmpi_shm::fault::{Point, reach};
-use oxmpi_shm::{INLINE_BYTES, Line};
+use oxmpi_plan::{Action, Buf, MAX_LINES, Peer, Span, Step, Take};
+use oxmpi_shm::Line;
 
 use crate::binding::{Binding, Transfer};
-use crate::call::{Called, LAG, Lifetime};
+use crate::call::{Called, Lifetime};
 use crate::channel::{Channel, Quarrel, Turn};
 use crate::matching::{Pattern, Source, source};
-use crate::p2p::{OpKey, Outcome, P2p, offset_of_name};
+use crate::p2p::{OpKey, Outcome, P2p};
 use crate::program::Program;
 use crate::signature::Signature;
 
@@ -90,12 +90,6 @@ pub(crate) struct Means<'a> {
 
 /// Sequence numbers of a line: those of run `k` begin at `k` times this.
 const SEGMENTS_PER_RUN: u64 = 1 << 24;
-
-/// The beginning of so long a result is out of the caches before its end is there.
-const BEYOND_CACHES_BYTES: u64 = 32 << 20;
-
-/// The offset of what a rank could not stage for want of shared memory. No segment is as long.
-const NOWHERE: NonZeroU64 = NonZeroU64::new(u64::MAX >> 1).expect("it is not 0");
 
 impl Run {
     /// A run of `plan` that has not begun.
@@ -285,132 +279,6 @@ impl Run {
             }
             Action::Send { to, from } => self.send(to, &from, segment, means),
             Action::Receive { from, into } => self.receive(from, &into, segment, means),
-        }
-        true
-    }
-
-    #[inline]
-    fn post(&mut self, line: u8, from: &Span, segment: u64, means: &mut Means<'_>) -> bool {
-        if !means.channel.has_credit(self.turn.number) {
-            return false;
-        }
-        reach(Point::BeforePost);
-        let own = means.channel.own_line(self.turn, line);
-        let sequence = self.sequence(segment);
-        // Runs are admitted only as long as this fits.
-        let note = self.word | (self.turn.number - means.channel.completed()) & LAG;
-        let (offset, bytes) = from.at(segment);
-        let shape = means.plan.lines[usize::from(line)];
-        if is_inline(&shape, means.plan) {
-            match self.part(means.binding, from.buf, offset, bytes) {
-                Some(region) => own.post(sequence, note, &region),
-                None => {
-                    means.binding.buffer(from.buf).read(offset, &own.payload().part(0, bytes as usize));
-                    own.post(sequence, note, &Region::EMPTY);
-                }
-            }
-        } else {
-            let base = self.stage(line, from, &shape, means);
-            if offset_of_name(base.get()).is_some() {
-                own.tell_stride(from.stride);
-            } else {
-                let slot = base.get().saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes);
-                if let Ok(slot) = means.channel.region(Peer::Local(means.channel.rank()), slot, bytes) {
-                    match self.part(means.binding, from.buf, offset, bytes) {
-                        Some(region) => slot.copy_from(&region),
-                        None => means.binding.buffer(from.buf).read(offset, &slot),
-                    }
-                }
-            }
-            own.post_at(sequence, note, base.get());
-        }
-        reach(Point::BeforeRing);
-        means.channel.wake_members(&means.p2p.peers);
-        true
-    }
-
-    /// Where this rank stages what it posts on a line in this run, or the name of where it lies if it stays there;
-    /// [`NOWHERE`] if there is no memory.
-    fn stage(&mut self, line: u8, from: &Span, shape: &PlanLine, means: &mut Means<'_>) -> NonZeroU64 {
-        if let Some(base) = self.staged[usize::from(line)] {
-            return base;
-        }
-        if let Some(name) = self.name(line, from, means) {
-            self.staged[usize::from(line)] = Some(name);
-            (self.lends, self.readers) = (true, 0);
-            return name;
-        }
-        let bytes = shape.slot_bytes * u64::from(shape.depth);
-        let base = match means.channel.stage(self.turn.number, bytes, &mut means.p2p.arena) {
-            Ok(block) => NonZeroU64::new(block.offset).expect("no arena begins a segment"),
-            Err(error) => {
-                self.fail(error);
-                NOWHERE
-            }
-        };
-        self.staged[usize::from(line)] = Some(base);
-        base
-    }
-
-    #[inline]
-    #[expect(clippy::too_many_arguments, reason = "the fields of `Action::Pull`, and where it happens")]
-    fn pull(
-        &mut self,
-        peer: Peer,
-        line: u8,
-        skip: u64,
-        into: &Span,
-        take: Take,
-        segment: u64,
-        means: &mut Means<'_>,
-    ) -> bool {
-        let theirs = means.channel.line(peer, self.turn, line);
-        let sequence = self.sequence(segment);
-        if !theirs.reached(sequence) {
-            let goes_on = means.channel.is_stranger(self.turn.number, peer);
-            self.awaits = (!goes_on).then_some(Awaits { line: theirs, sequence });
-            return goes_on;
-        }
-        let note = theirs.note();
-        means.channel.note_completed(peer, self.turn.number.saturating_sub(note & LAG));
-        if note | LAG != self.expected | LAG && !self.agrees(peer, note, means.channel) {
-            return true;
-        }
-        let (offset, bytes) = into.at(segment);
-        if bytes == 0 {
-            return true;
-        }
-        let shape = &means.plan.lines[usize::from(line)];
-        let posted = if is_inline(shape, means.plan) {
-            theirs.payload().part(skip as usize, bytes as usize)
-        } else {
-            let base = theirs.offset();
-            let place = match offset_of_name(base) {
-                None => base.saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes),
-                Some(name) => name.saturating_add(theirs.stride().saturating_mul(segment)),
-            };
-            match means.channel.region(peer, place.saturating_add(skip), bytes) {
-                Ok(posted) => posted,
-                Err(error) => {
-                    self.fail(unreadable(peer, base, error));
-                    return true;
-                }
-            }
-        };
-        reach(Point::InCopy);
-        match take {
-            Take::Copy => match self.part(means.binding, into.buf, offset, bytes) {
-                Some(region) => region.copy_hinted(&posted, when_read(means.binding, into.buf)),
-                None => means.binding.buffer(into.buf).write(offset, &posted),
-            },
-            Take::Left { right } => {
-                let [right, into] = [&right, into].map(|span| self.dense(means.binding, span, segment));
-                means.binding.reducer().combine(&posted, &right, &into);
-            }
-            Take::Right { left } => {
-                let [left, into] = [&left, into].map(|span| self.dense(means.binding, span, segment));
-                means.binding.reducer().combine(&left, &posted, &into);
-            }
         }
         true
     }
@@ -640,18 +508,6 @@ impl Run {
     }
 }
 
-/// Whether what is posted on a line travels in the line itself. The same on all ranks.
-#[inline]
-fn is_inline(line: &PlanLine, plan: &Plan) -> bool {
-    line.slot_bytes == 0 || line.slot_bytes <= INLINE_BYTES as u64 && plan.segments == 1
-}
-
-/// When somebody will read what is copied into a buffer.
-#[inline]
-fn when_read(binding: &Binding, buf: Buf) -> Next {
-    if buf == Buf::Recv && binding.recv.bytes() >= BEYOND_CACHES_BYTES { Next::Late } else { Next::Soon }
-}
-
 #[cold]
 fn too_short(peer: Peer, sent: u64, expected: u64) -> Error {
     let peer = Source(source(peer));
@@ -663,18 +519,4 @@ fn too_short(peer: Peer, sent: u64, expected: u64) -> Error {
 fn lost_beyond(peer: Peer) -> Error {
     let text = format!("{} has lost a process that takes part", Source(source(peer)));
     Error::new(ErrorClass::ProcAborted, text)
-}
-
-#[cold]
-fn unreadable(peer: Peer, offset: u64, error: Error) -> Error {
-    let peer = Source(source(peer));
-    if offset == NOWHERE.get() {
-        let text = format!("{peer} had no shared memory left for its part");
-        return Error::new(ErrorClass::NoMem, text);
-    }
-    if error.class() == ErrorClass::NoMem {
-        return error;
-    }
-    let text = format!("{peer} posted something else than is expected: do the lengths agree?");
-    Error::new(ErrorClass::Truncate, text)
 }
