@@ -164,6 +164,11 @@ impl Call {
         Self { bits: ROOT.put(self.bits & KIND.mask(), BESIDE_ROOT), ..self.known_in_part() }
     }
 
+    /// The number of the collective.
+    pub(crate) fn kind(&self) -> u8 {
+        KIND.of(self.bits) as u8
+    }
+
     /// In a run.
     #[inline]
     pub fn begun(&self, lifetime: Lifetime, reducer: Option<&Reducer>) -> Called {

@@ -16,6 +16,8 @@
 //! The channel of an intercommunicator has the members of two groups. Lines and credit are those of all members:
 //! a member has a *place*, that of its rank in this rank's group, or behind that group in the order of the other.
 
+mod readers;
+
 use std::collections::{BTreeSet, VecDeque};
 
 use oxmpi_base::{Error, ErrorClass, Result};
@@ -34,6 +36,7 @@ use crate::p2p::{Address, BondKey, P2p, Part};
 use crate::peers::{PeerId, Peers};
 use crate::shown::Shown;
 use crate::signature::Signature;
+use readers::Readers;
 
 /// Blocks that may await their credit before it is looked up.
 const BLOCKS_UNDER_WAY: usize = 3;
@@ -105,6 +108,8 @@ pub struct Channel {
     beside: Option<u32>,
     /// By what the messages of each step of the plan go, if the channel is bound to one.
     bonds: Vec<Option<BondKey>>,
+    /// What is known of those who read what this rank posts, if that is long.
+    readers: Option<Box<Readers>>,
 }
 
 /// A run of a channel.
@@ -173,6 +178,7 @@ impl Channel {
             lost: BTreeSet::new(),
             beside,
             bonds: Vec::new(),
+            readers: None,
         })
     }
 

@@ -27,6 +27,7 @@ mod matching;
 mod names;
 mod p2p;
 mod peers;
+mod posted;
 mod program;
 mod run;
 mod shown;
@@ -45,7 +46,7 @@ pub use lines::{Form, Lines, Notes};
 pub use matching::{Message, Pattern};
 pub use names::Names;
 pub use p2p::{
-    Address, AtOnce, Event, Mode, Needs, OpKey, Outcome, P2p, Partitioned, PartitionedKey, Received,
+    Address, AtOnce, Event, Mode, Needs, OpKey, Outcome, P2p, Partitioned, PartitionedKey, Reading, Received,
 };
 pub use peers::PeerId;
 pub use program::Program;

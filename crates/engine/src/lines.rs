@@ -194,10 +194,9 @@ impl Form {
         if let Some(signatures) = self.signatures(shown) {
             signatures.clear();
         }
-        let told = shown[0].payload();
-        told.part(0, 8).write(&word.offset.to_ne_bytes());
+        shown[0].write_word(0, word.offset);
         let number = word.departure.begin(word.number);
-        told.part(8, 8).write(&number.to_ne_bytes());
+        shown[0].write_word(1, number);
         Ok(Lines { block, word: Word { number, ..word } })
     }
 }
@@ -212,13 +211,9 @@ impl Lines {
 impl Departing {
     /// That of a member which shows this; none if it will never say that it leaves.
     pub(crate) fn of(shown: &[Line], segment: &'static Segment) -> Option<Self> {
-        let word = |at: usize| {
-            let mut bytes = [0; 8];
-            shown[0].payload().part(at, 8).read(&mut bytes);
-            u64::from_ne_bytes(bytes)
-        };
-        let [departure] = segment.departures(word(0), 1).ok()? else { return None };
-        (word(8) != 0).then(|| Self { departure, number: word(8) })
+        let [offset, number] = [0, 1].map(|place| shown[0].word(place));
+        let [departure] = segment.departures(offset, 1).ok()? else { return None };
+        (number != 0).then_some(Self { departure, number })
     }
 
     /// Whether it has ended; what the member did before has happened.

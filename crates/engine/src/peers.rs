@@ -14,7 +14,7 @@ use oxmpi_shm::ring::{Arrival, Receiver, Room, Sender};
 use oxmpi_shm::{Block, Doorway, Job, Knocks, RingPlace, Segment, SingleCopy, StatePage};
 
 use crate::jobs::{Jobs, Whereabouts};
-use crate::p2p::{Outbox, Reach, Stalled};
+use crate::p2p::{Memory, Outbox, Reach, Stalled};
 
 /// The number of a peer, in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,6 +36,8 @@ pub(crate) struct Peer {
     /// What it was asked, as long as it has messages that were only shown here.
     pub stalled: Option<Box<Stalled>>,
     /// Whether its memory can be read.
+    pub memory: Memory,
+    /// Whether long messages are read there.
     pub reach: Reach,
     /// The memory of the ring to it.
     pub block: Option<Block>,
@@ -205,6 +207,7 @@ impl Peer {
             foreign: None,
             outbox: Outbox::default(),
             stalled: None,
+            memory: Memory::Unknown,
             reach: Reach::Unknown,
             block: None,
             parting: 0,

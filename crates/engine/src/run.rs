@@ -9,8 +9,6 @@ mod missing;
 mod posting;
 mod pulling;
 
-use std::num::NonZeroU64;
-
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::{Region, Taken};
@@ -20,8 +18,10 @@ use oxmpi_shm::Line;
 use crate::binding::{Binding, Transfer};
 use crate::call::{Called, Lifetime};
 use crate::channel::{Channel, Quarrel, Turn};
+use crate::course::Way;
 use crate::matching::{Pattern, Source, source};
 use crate::p2p::{OpKey, Outcome, P2p};
+use crate::posted::Posted;
 use crate::program::Program;
 use crate::signature::Signature;
 
@@ -44,8 +44,14 @@ pub struct Run {
     scratch: Taken,
     /// Sends and receives under way, with the step that began them and the segment.
     under_way: Vec<(Begun, OpKey)>,
-    /// Offset of what this rank stages for each of its lines.
-    staged: [Option<NonZeroU64>; MAX_LINES],
+    /// Where what this rank posts on each of its lines lies.
+    staged: [Option<Posted>; MAX_LINES],
+    /// What others read by its address, with its line.
+    shown: Vec<(u8, Region)>,
+    /// How what is long goes, once that is known.
+    way: Option<Way>,
+    /// How long this rank took for what others have asked to be timed.
+    took_ns: Option<u64>,
     /// Others read what this rank has posted where it lies: the run is not over before they have. All at places below
     /// this one have.
     lends: bool,
@@ -72,6 +78,9 @@ pub struct Awaits {
 }
 
 impl Awaits {
+    /// That what was posted is posted again elsewhere: whoever waits for it looks again at times.
+    const ANOTHER_PLACE: u64 = u64::MAX;
+
     /// Whether it is there. As long as it is not, nothing else can move the run on.
     #[inline]
     pub fn has_come(&self) -> bool {
@@ -109,6 +118,9 @@ impl Run {
             scratch: Taken::EMPTY,
             under_way: Vec::new(),
             staged: [None; MAX_LINES],
+            shown: Vec::new(),
+            way: None,
+            took_ns: None,
             lends: false,
             readers: 0,
             failure: None,
@@ -139,6 +151,7 @@ impl Run {
         self.step = 0;
         self.finished = false;
         self.staged = [None; MAX_LINES];
+        self.way = None;
         self.lends = false;
         self.awaits = None;
         if plan.scratch_bytes != 0 {
@@ -246,6 +259,9 @@ impl Run {
         }
         if let Some(after) = means.binding.images.as_ref().and_then(|images| images.after.as_ref()) {
             after.perform(means.p2p);
+        }
+        if let Some(took_ns) = self.took_ns.take() {
+            means.channel.tell_time(self.turn.number, took_ns);
         }
         means.channel.complete(self.turn.number, means.p2p);
     }
@@ -403,6 +419,7 @@ impl Run {
     /// waited for no longer.
     #[cold]
     pub(crate) fn suspect(&mut self, plan: &Program, channel: &mut Channel, p2p: &mut P2p) {
+        self.copy_after_all(channel, p2p);
         if self.finished {
             if self.lends {
                 self.is_stranger(channel.member(self.readers), channel);
@@ -429,6 +446,7 @@ impl Run {
                 }
             }
         }
+        self.awaits = self.awaits.filter(|awaits| awaits.sequence != Awaits::ANOTHER_PLACE);
         for (begun, key) in self.under_way.clone() {
             match plan.steps[begun.step as usize].action {
                 Action::Receive { from: peer, .. } | Action::Send { to: peer, .. }

@@ -7,10 +7,12 @@
 
 use oxmpi_mem::Region;
 
-use crate::sync::{AtomicU64, Ordering, UnsafeCell};
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, fence};
 
 /// Bytes that travel in the line itself.
 pub const INLINE_BYTES: usize = 112;
+/// Words of the payload that are written one by one.
+const WORDS: usize = 5;
 
 /// One writer's flag and what it announces. Many readers.
 ///
@@ -40,8 +42,9 @@ impl Line {
         Self { sequence, note, payload: UnsafeCell::new([0; INLINE_BYTES]) }
     }
 
-    /// Makes the line one on which nothing was ever posted. No peer may know of it yet.
+    /// Makes the line one on which nothing was ever posted or written. No peer may know of it yet.
     pub fn clear(&self) {
+        (0..WORDS).for_each(|place| self.write_word(place, 0));
         self.sequence.store(0, Ordering::Relaxed);
         self.note.store(0, Ordering::Relaxed);
     }
@@ -63,10 +66,22 @@ impl Line {
         self.publish(sequence, note);
     }
 
-    /// Writes how far apart the bytes of the sequence numbers lie that are shown next, by [`Line::post_at`]: they stay
-    /// where they are.
-    pub fn tell_stride(&self, stride: u64) {
-        self.payload().part(8, 8).write(&stride.to_ne_bytes());
+    /// Writes how far apart the bytes of the sequence numbers lie that are shown next, by [`Line::post_at`], and how
+    /// many there are from the first of all to the last: they stay where they are.
+    pub fn tell_extent(&self, stride: u64, bytes: u64) {
+        self.write_word(1, stride);
+        self.write_word(2, bytes);
+    }
+
+    /// Shows that the bytes of what has been posted by [`Line::post_at`], and stays, lie at `offset` too.
+    pub fn post_again_at(&self, offset: u64) {
+        fence(Ordering::Release); // pairs with the Acquire in `offset_now`
+        self.write_word(0, offset);
+    }
+
+    /// Writes a word of the payload, beside what is posted.
+    pub fn write_word(&self, place: usize, word: u64) {
+        self.payload().part(8 * place, 8).write(&word.to_ne_bytes());
     }
 
     /// Whether `sequence` has been posted; if so, what was written before is visible.
@@ -100,15 +115,28 @@ impl Line {
         self.word(0)
     }
 
-    /// The distance told by [`Line::tell_stride`].
-    pub fn stride(&self) -> u64 {
-        self.word(8)
+    /// The same, or that of [`Line::post_again_at`]: what was written before is visible.
+    pub fn offset_now(&self) -> u64 {
+        let offset = self.offset();
+        fence(Ordering::Acquire); // pairs with the Release in `post_again_at`
+        offset
     }
 
+    /// The distance told by [`Line::tell_extent`].
+    pub fn stride(&self) -> u64 {
+        self.word(1)
+    }
+
+    /// How many bytes stay, as told by [`Line::tell_extent`].
+    pub fn extent(&self) -> u64 {
+        self.word(2)
+    }
+
+    /// A word of the payload, as it is now.
     #[inline]
-    fn word(&self, at: usize) -> u64 {
+    pub fn word(&self, place: usize) -> u64 {
         let mut word = [0; 8];
-        self.payload().part(at, 8).read(&mut word);
+        self.payload().part(8 * place, 8).read(&mut word);
         u64::from_ne_bytes(word)
     }
 

@@ -27,16 +27,8 @@ pub(crate) struct Allocations {
     begin: usize,
     extent: usize,
     bytes: usize,
-    limits: Option<Limits>,
-}
-
-/// What is found out when there is the first one.
-#[derive(Clone, Copy, Debug)]
-struct Limits {
-    /// So many bytes there may be.
-    bytes: usize,
-    /// Whether ranks take turns at the processors.
-    is_crowded: bool,
+    /// So many bytes there may be; found out when there is the first one.
+    most: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -63,6 +55,11 @@ pub(crate) fn offset_of_name(word: u64) -> Option<u64> {
     (word & MARK != 0).then_some(word & !MARK)
 }
 
+/// The word that is the name of memory at an offset.
+pub(crate) fn name_of_offset(offset: u64) -> u64 {
+    MARK | offset
+}
+
 impl Allocations {
     /// Whether the program has none.
     #[inline]
@@ -77,18 +74,14 @@ impl Allocations {
         if is_near { self.look_up(region) } else { None }
     }
 
-    /// Whether ranks take turns at the processors, so that to wait for another takes long.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.limits.is_some_and(|limits| limits.is_crowded)
-    }
-
     #[inline(never)]
     fn look_up(&self, region: &Region) -> Option<u64> {
         let address = region.as_ptr().addr();
         let (begin, allocation) = self.all.range(..=address).next_back()?;
         let place = address - begin;
         let lies_inside = place <= allocation.bytes && region.len() <= allocation.bytes - place;
-        (lies_inside && region.len() >= LEAST_NAMED_BYTES).then(|| MARK | (allocation.offset + place as u64))
+        (lies_inside && region.len() >= LEAST_NAMED_BYTES)
+            .then(|| name_of_offset(allocation.offset + place as u64))
     }
 
     /// Where a receiver finds memory: by its name, or else by its address in this process.
@@ -109,15 +102,12 @@ impl Allocations {
     }
 }
 
-impl Limits {
-    /// Those of a rank whose arena is a range of so many bytes.
-    fn of(job: &Job, range: usize) -> Self {
-        let memory = usize::try_from(node_memory_bytes()).unwrap_or(usize::MAX);
-        let bytes = (memory / PART_OF_MEMORY / job.size()).min(range / PART_OF_RANGE);
-        // All readers map all that they read, and have the same limit.
-        let bytes = if has_narrow_address_space() { 0 } else { bytes };
-        Self { bytes, is_crowded: job.size() > job.cpus() }
-    }
+/// How many bytes a rank has at most whose arena is a range of so many.
+fn most_bytes(job: &Job, range: usize) -> usize {
+    let memory = usize::try_from(node_memory_bytes()).unwrap_or(usize::MAX);
+    let bytes = (memory / PART_OF_MEMORY / job.size()).min(range / PART_OF_RANGE);
+    // All readers map all that they read, and have the same limit.
+    if has_narrow_address_space() { 0 } else { bytes }
 }
 
 impl P2p {
@@ -128,8 +118,8 @@ impl P2p {
         let slack = alignment - ALIGNMENT / 2; // a block begins in the middle of a page
         let all = bytes.checked_add(slack).filter(|_| bytes >= LEAST_NAMED_BYTES)?;
         let (job, range) = (self.peers.job(), self.arena.range_bytes());
-        let limits = *self.allocations.limits.get_or_insert_with(|| Limits::of(job, range));
-        if Arena::block_bytes(all)? > limits.bytes.saturating_sub(self.allocations.bytes) {
+        let most = *self.allocations.most.get_or_insert_with(|| most_bytes(job, range));
+        if Arena::block_bytes(all)? > most.saturating_sub(self.allocations.bytes) {
             return None;
         }
         let block = self.arena.lend(all).ok()?;

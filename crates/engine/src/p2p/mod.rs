@@ -78,7 +78,7 @@ use crate::names::Names;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
 use allocations::Allocations;
-pub(crate) use allocations::offset_of_name;
+pub(crate) use allocations::{name_of_offset, offset_of_name};
 pub(crate) use asking::Stalled;
 use keeping::Keeping;
 pub use leaving::Needs;
@@ -92,7 +92,8 @@ use partitioned::PartitionedOps;
 pub use partitioned::{Partitioned, PartitionedKey};
 pub use receiving::{AtOnce, Received};
 pub(crate) use rings::OwnRings;
-pub(crate) use single::Reach;
+pub use single::Reading;
+pub(crate) use single::{Memory, Reach};
 
 /// The number of an operation that is not over yet, or whose outcome nobody has asked for yet.
 pub type OpKey = Key<Op>;
@@ -168,6 +169,8 @@ pub struct P2p {
     shown: u64,
     /// Messages of so many bytes are read directly though that is slower.
     direct_from_bytes: u64,
+    /// What the user has said of it.
+    pub(crate) reading: Reading,
     /// Several threads may wait.
     has_threads: bool,
     /// What threads of this rank sleep for, away from the doorbell.
@@ -232,6 +235,7 @@ impl P2p {
             questions: 0,
             shown: 0,
             direct_from_bytes: u64::MAX,
+            reading: Reading::Auto,
             has_threads: false,
             sleepers: Vec::new(),
             has_idle: false,
@@ -456,6 +460,11 @@ impl P2p {
     #[inline]
     pub fn read_directly_from(&mut self, bytes: u64) {
         self.direct_from_bytes = bytes;
+    }
+
+    /// When peers' memory is read directly.
+    pub fn read_directly(&mut self, when: Reading) {
+        self.reading = when;
     }
 
     /// One line per operation under way, for reports.

@@ -17,7 +17,28 @@ use super::{OpKey, P2p, offset_of_name};
 use crate::course::Way;
 use crate::peers::PeerId;
 
-/// What is known about reading a peer's memory.
+/// When the memory of peers is read directly, instead of copied into shared memory and out of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// Where that is possible, be it slower.
+    Always,
+    /// Where it wins.
+    #[default]
+    Auto,
+    /// Not at all.
+    Never,
+}
+
+/// Whether a peer's memory can be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Memory {
+    /// It was not tried.
+    Unknown,
+    Closed,
+    Open(SingleCopy),
+}
+
+/// What is known about reading messages out of a peer's memory.
 #[derive(Debug)]
 pub(crate) enum Reach {
     Unknown,
@@ -38,6 +59,11 @@ pub(crate) struct Direct {
 }
 
 const SAMPLE_BYTES: usize = 128 << 10;
+
+/// What is posted is read from so many bytes on; where ranks take turns at the processors, so that to wait until it was
+/// read takes long, from so many.
+const LEAST_POSTED_BYTES: u64 = 16 << 10;
+const LEAST_POSTED_BYTES_OF_TURN: u64 = 64 << 10;
 
 impl P2p {
     /// Reads an announced message out of the sender's memory, if that is possible and wins.
@@ -87,7 +113,7 @@ impl P2p {
     /// Reads all of `into` at an address of a peer's memory, where a message of `bytes` bytes lies, if that is possible
     /// and wins, or is to be tried.
     fn read_memory(&mut self, from: PeerId, address: u64, bytes: u64, into: &Region) -> bool {
-        let is_read_anyway = bytes >= self.direct_from_bytes;
+        let is_read_anyway = self.is_read_anyway(bytes);
         let Some(Direct { copy, ways, .. }) = self.reach(from, address, bytes) else { return false };
         if ways.choose(bytes) == Way::Shared && !is_read_anyway {
             return false;
@@ -108,10 +134,53 @@ impl P2p {
         if let Some(offset) = offset_of_name(address) {
             return self.named(from, offset, bytes).map(|memory| into.copy_from(&memory)).is_some();
         }
-        let is_read_anyway = bytes >= self.direct_from_bytes;
+        let is_read_anyway = self.is_read_anyway(bytes);
         let Some(Direct { copy, ways, likely }) = self.reach(from, address, bytes) else { return false };
         let is_read = is_read_anyway || ways.faster(bytes).unwrap_or(*likely) == Way::Direct;
         is_read && copy.read(address, into)
+    }
+
+    /// Whether so many bytes are read directly, be it slower.
+    pub(crate) fn is_read_anyway(&self, bytes: u64) -> bool {
+        self.reading == Reading::Always || bytes >= self.direct_from_bytes
+    }
+
+    /// What is posted may be read directly if there are so many bytes.
+    #[inline]
+    pub(crate) fn least_read_bytes(&self) -> u64 {
+        match self.reading {
+            Reading::Always => 1,
+            Reading::Auto if self.is_crowded() => LEAST_POSTED_BYTES_OF_TURN,
+            Reading::Auto => LEAST_POSTED_BYTES,
+            Reading::Never => u64::MAX,
+        }
+    }
+
+    /// Whether ranks take turns at the processors.
+    #[inline]
+    pub(crate) fn is_crowded(&self) -> bool {
+        let job = self.peers.job();
+        job.size() > job.cpus()
+    }
+
+    /// A peer's memory, if it can be read: that is tried once.
+    pub fn memory_of(&mut self, from: PeerId) -> Option<SingleCopy> {
+        let is_forbidden = self.reading == Reading::Never;
+        let peer = &mut self.peers[from];
+        if let Memory::Unknown = peer.memory {
+            let found = if is_forbidden { None } else { peer.seat.memory() };
+            peer.memory = found.map_or(Memory::Closed, Memory::Open);
+        }
+        match peer.memory {
+            Memory::Open(copy) => Some(copy),
+            Memory::Closed | Memory::Unknown => None,
+        }
+    }
+
+    /// A peer's memory could not be read after all.
+    #[cold]
+    pub fn close_memory_of(&mut self, from: PeerId) {
+        self.peers[from].memory = Memory::Closed;
     }
 
     /// A peer whose memory can be read; tries whether it can, where `bytes` bytes lie at an address.
@@ -126,7 +195,7 @@ impl P2p {
     }
 
     fn probe_reach(&mut self, from: PeerId, address: u64, bytes: u64) -> Reach {
-        let Some(copy) = self.peers.seat(from).memory() else { return Reach::Ring };
+        let Some(copy) = self.memory_of(from) else { return Reach::Ring };
         let sample_bytes = SAMPLE_BYTES.min(bytes as usize);
         let (first, second) = (self.pool.take(sample_bytes), self.pool.take(sample_bytes));
         let twice = |target: &Region, source: &Region| {

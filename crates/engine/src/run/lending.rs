@@ -1,21 +1,28 @@
 //! What is posted where it lies: neither copied into a slot nor overwritten before all have read it.
 //!
 //! A plan says which of its posts [stay](oxmpi_plan::Plan::staying) until it is over. Where such data lies in memory
-//! that has a name (`p2p/allocations`), the line carries that instead of a slot's offset, in all segments. The run is
+//! that has a name (`p2p/allocations`), the line carries that instead of a slot's offset, in all segments. Other memory
+//! has an address, where all readers can read it by asking the system (`channel/readers`), and that wins. The run is
 //! over when all members have completed it, as they show on their first lines: then nobody reads any more.
+//!
+//! A reader to whom the system suddenly says no waits; who has posted sees that when he waits for long, and copies.
 //!
 //! Cost: a look at a line of each member in the end, in place of a copy.
 
-use std::num::NonZeroU64;
+use std::mem;
 use std::ops::Range;
 
 use oxmpi_base::Result;
-use oxmpi_plan::{Buf, Span};
+use oxmpi_mem::Region;
+use oxmpi_plan::{Buf, Peer, Span};
 
 use super::{Awaits, Means, Run};
 use crate::channel::Channel;
+use crate::course::Way;
+use crate::p2p::P2p;
+use crate::posted::Posted;
 
-/// Whether it is worth while to lend so many bytes.
+/// Whether it is worth while to lend so many bytes that have a name.
 ///
 /// Who waits for its readers could go on as soon as it has copied. Beyond the caches two ranks that copy are faster
 /// than one, so what is long is copied by a rank that does nothing else meanwhile; and where ranks take turns at the
@@ -36,7 +43,7 @@ const BEYOND_CACHES_BYTES: u64 = 4 << 20;
 impl Run {
     /// The name of where what is posted on a line lies, in all segments, if it has one and stays as it is until the
     /// end. Not of what is posted while earlier runs are under way: their ends would be waited for, too.
-    pub(super) fn name(&self, line: u8, from: &Span, means: &Means<'_>) -> Option<NonZeroU64> {
+    pub(super) fn name(&self, line: u8, from: &Span, means: &Means<'_>) -> Option<Posted> {
         let Means { plan, binding, p2p, channel } = means;
         if p2p.allocations.is_empty() || from.buf == Buf::Scratch || self.turn.number != channel.completed() {
             return None;
@@ -45,11 +52,68 @@ impl Run {
         let bytes = end.checked_sub(start)?;
         let memory = self.part(binding, from.buf, start, bytes)?;
         let name = p2p.allocations.name(&memory)?;
-        if !pays(bytes, plan.only_posts(), p2p.allocations.is_crowded()) {
+        if !pays(bytes, plan.only_posts(), p2p.is_crowded()) {
             return None;
         }
         plan.staying(line, binding.within()?)?;
-        NonZeroU64::new(name)
+        Some(Posted::named(name))
+    }
+
+    /// The address of where what is posted on a line lies, if it is to be read there.
+    pub(super) fn address(&mut self, line: u8, from: &Span, means: &mut Means<'_>) -> Option<Posted> {
+        let Range { start, end } = means.plan.reach(from);
+        let bytes = end.checked_sub(start).filter(|&bytes| bytes >= means.p2p.least_read_bytes())?;
+        means.channel.tell_whether_readable(means.p2p);
+        if from.buf == Buf::Scratch || self.turn.number != means.channel.completed() {
+            return None;
+        }
+        let memory = self.part(means.binding, from.buf, start, bytes)?;
+        means.plan.staying(line, means.binding.within()?)?;
+        if !means.channel.has_readers() || self.way(bytes, means) == Way::Shared {
+            return None;
+        }
+        let is_timed = means.channel.times(self.turn.number);
+        let posted = Posted::at_address(memory.as_ptr().addr(), is_timed)?;
+        self.shown.push((line, memory));
+        Some(posted)
+    }
+
+    /// The way of all that this rank posts in the run.
+    fn way(&mut self, bytes: u64, means: &mut Means<'_>) -> Way {
+        let run = self.turn.number;
+        *self.way.get_or_insert_with(|| {
+            if means.p2p.is_read_anyway(bytes) {
+                return Way::Direct;
+            }
+            means.channel.choose_way(run, &means.plan.call(), bytes, means.plan.only_posts())
+        })
+    }
+
+    /// Copies what others were to read where it lies, if one of them cannot.
+    #[cold]
+    pub(super) fn copy_after_all(&mut self, channel: &mut Channel, p2p: &mut P2p) {
+        if self.shown.is_empty() || channel.has_still_readers() {
+            return;
+        }
+        for (line, memory) in mem::take(&mut self.shown) {
+            let posted = match self.copied(&memory, channel, p2p) {
+                Ok(posted) => posted,
+                Err(error) => {
+                    self.fail(error);
+                    Posted::NOWHERE
+                }
+            };
+            self.staged[usize::from(line)] = Some(posted);
+            channel.own_line(self.turn, line).post_again_at(posted.word());
+        }
+        channel.wake_members(&p2p.peers);
+    }
+
+    fn copied(&self, memory: &Region, channel: &mut Channel, p2p: &mut P2p) -> Result<Posted> {
+        let bytes = memory.len() as u64;
+        let block = channel.stage(self.turn.number, bytes, &mut p2p.arena)?;
+        channel.region(Peer::Local(channel.rank()), block.offset, bytes)?.copy_from(memory);
+        Ok(Posted::copied(block.offset))
     }
 
     /// The run is complete here, and not over.
@@ -68,6 +132,7 @@ impl Run {
             return Ok(false);
         }
         self.lends = false;
+        self.shown.clear();
         channel.end_loan();
         self.outcome()
     }

@@ -1,18 +1,15 @@
 //! What a rank posts: in the line itself, copied into a slot, or where it lies.
 
-use std::num::NonZeroU64;
+use std::ops::Range;
 
 use oxmpi_mem::Region;
 use oxmpi_plan::{Line as PlanLine, Peer, Plan, Span};
-use oxmpi_shm::INLINE_BYTES;
 use oxmpi_shm::fault::{Point, reach};
+use oxmpi_shm::{INLINE_BYTES, now_ns};
 
 use super::{Means, Run};
 use crate::call::LAG;
-use crate::p2p::offset_of_name;
-
-/// The offset of what a rank could not stage for want of shared memory. No segment is as long.
-pub(super) const NOWHERE: NonZeroU64 = NonZeroU64::new(u64::MAX >> 1).expect("it is not 0");
+use crate::posted::{Place, Posted};
 
 impl Run {
     #[inline]
@@ -36,46 +33,73 @@ impl Run {
                 }
             }
         } else {
-            let base = self.stage(line, from, &shape, means);
-            if offset_of_name(base.get()).is_some() {
-                own.tell_stride(from.stride);
-            } else {
-                let slot = base.get().saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes);
-                if let Ok(slot) = means.channel.region(Peer::Local(means.channel.rank()), slot, bytes) {
-                    match self.part(means.binding, from.buf, offset, bytes) {
-                        Some(region) => slot.copy_from(&region),
-                        None => means.binding.buffer(from.buf).read(offset, &slot),
-                    }
+            let posted = self.stage(line, from, &shape, means);
+            let target = match posted.place() {
+                Place::Slots(base) => {
+                    Some(base.saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes))
+                }
+                Place::Named(name) if posted.is_copied() => {
+                    Some(name.saturating_add(segment.saturating_mul(from.stride)))
+                }
+                Place::Address(_) | Place::Named(_) => None,
+            };
+            match target {
+                Some(target) if posted.is_timed() => {
+                    let begun_ns = now_ns();
+                    self.copy_out(from, segment, target, means);
+                    means.channel.has_posted_in(self.turn.number, now_ns().saturating_sub(begun_ns));
+                }
+                Some(target) => self.copy_out(from, segment, target, means),
+                None => {
+                    let Range { start, end } = means.plan.reach(from);
+                    own.tell_extent(from.stride, end.saturating_sub(start));
                 }
             }
-            own.post_at(sequence, note, base.get());
+            own.post_at(sequence, note, posted.word());
         }
         reach(Point::BeforeRing);
         means.channel.wake_members(&means.p2p.peers);
         true
     }
 
-    /// Where this rank stages what it posts on a line in this run, or the name of where it lies if it stays there;
-    /// [`NOWHERE`] if there is no memory.
-    fn stage(&mut self, line: u8, from: &Span, shape: &PlanLine, means: &mut Means<'_>) -> NonZeroU64 {
-        if let Some(base) = self.staged[usize::from(line)] {
-            return base;
+    /// Copies what is posted in a segment to an offset of the segment of this rank.
+    #[inline]
+    fn copy_out(&self, from: &Span, segment: u64, target: u64, means: &Means<'_>) {
+        let (offset, bytes) = from.at(segment);
+        if let Ok(target) = means.channel.region(Peer::Local(means.channel.rank()), target, bytes) {
+            match self.part(means.binding, from.buf, offset, bytes) {
+                Some(region) => target.copy_from(&region),
+                None => means.binding.buffer(from.buf).read(offset, &target),
+            }
         }
-        if let Some(name) = self.name(line, from, means) {
-            self.staged[usize::from(line)] = Some(name);
-            (self.lends, self.readers) = (true, 0);
-            return name;
+    }
+
+    /// Where this rank stages what it posts on a line in this run, or where that lies if it stays there;
+    /// [`Posted::NOWHERE`] if there is no memory.
+    fn stage(&mut self, line: u8, from: &Span, shape: &PlanLine, means: &mut Means<'_>) -> Posted {
+        if let Some(posted) = self.staged[usize::from(line)] {
+            return posted;
         }
+        let posted = match self.name(line, from, means).or_else(|| self.address(line, from, means)) {
+            Some(posted) => {
+                (self.lends, self.readers) = (true, 0);
+                posted
+            }
+            None => self.slots(shape, means),
+        };
+        self.staged[usize::from(line)] = Some(posted);
+        posted
+    }
+
+    fn slots(&mut self, shape: &PlanLine, means: &mut Means<'_>) -> Posted {
         let bytes = shape.slot_bytes * u64::from(shape.depth);
-        let base = match means.channel.stage(self.turn.number, bytes, &mut means.p2p.arena) {
-            Ok(block) => NonZeroU64::new(block.offset).expect("no arena begins a segment"),
+        match means.channel.stage(self.turn.number, bytes, &mut means.p2p.arena) {
+            Ok(block) => Posted::in_slots(block.offset, means.channel.times(self.turn.number)),
             Err(error) => {
                 self.fail(error);
-                NOWHERE
+                Posted::NOWHERE
             }
-        };
-        self.staged[usize::from(line)] = Some(base);
-        base
+        }
     }
 }
 

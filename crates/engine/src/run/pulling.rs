@@ -1,19 +1,24 @@
 //! What a rank pulls: out of a peer's line, or from where that says.
 
 use oxmpi_base::{Error, ErrorClass};
+use oxmpi_mem::Region;
 use oxmpi_mem::copy::Next;
+use oxmpi_op::Reducer;
 use oxmpi_plan::{Buf, Peer, Span, Take};
 use oxmpi_shm::fault::{Point, reach};
+use oxmpi_shm::{Line, SingleCopy, now_ns};
 
-use super::posting::{NOWHERE, is_inline};
+use super::posting::is_inline;
 use super::{Awaits, Means, Run};
 use crate::binding::Binding;
 use crate::call::LAG;
 use crate::matching::{Source, source};
-use crate::p2p::offset_of_name;
+use crate::posted::{Place, Posted};
 
 /// The beginning of so long a result is out of the caches before its end is there.
 const BEYOND_CACHES_BYTES: u64 = 32 << 20;
+/// What is combined is read in pieces of so many bytes, which stay in the caches.
+const PIECE_BYTES: u64 = 64 << 10;
 
 impl Run {
     #[inline]
@@ -40,7 +45,7 @@ impl Run {
         if note | LAG != self.expected | LAG && !self.agrees(peer, note, means.channel) {
             return true;
         }
-        let (offset, bytes) = into.at(segment);
+        let (_, bytes) = into.at(segment);
         if bytes == 0 {
             return true;
         }
@@ -48,35 +53,157 @@ impl Run {
         let posted = if is_inline(shape, means.plan) {
             theirs.payload().part(skip as usize, bytes as usize)
         } else {
-            let base = theirs.offset();
-            let place = match offset_of_name(base) {
-                None => base.saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes),
-                Some(name) => name.saturating_add(theirs.stride().saturating_mul(segment)),
+            let word = theirs.offset();
+            let place = match Posted::of_word(word).map_or(Place::Slots(0), Posted::place) {
+                Place::Slots(base) => {
+                    if shape.slot_bytes * means.plan.segments >= means.p2p.least_read_bytes() {
+                        means.channel.tell_whether_readable(means.p2p);
+                    }
+                    base.saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes)
+                }
+                Place::Named(name) => name.saturating_add(theirs.stride().saturating_mul(segment)),
+                Place::Address(_) => return self.read(peer, theirs, skip, into, take, segment, means),
             };
             match means.channel.region(peer, place.saturating_add(skip), bytes) {
+                Ok(posted) if Posted::of_word(word).is_some_and(Posted::is_timed) => {
+                    let begun_ns = now_ns();
+                    self.take(&posted, 0, into, take, segment, means);
+                    self.note_time(begun_ns);
+                    return true;
+                }
                 Ok(posted) => posted,
                 Err(error) => {
-                    self.fail(unreadable(peer, base, error));
+                    self.fail(unreadable(peer, word, error));
                     return true;
                 }
             }
         };
         reach(Point::InCopy);
+        self.take(&posted, 0, into, take, segment, means);
+        true
+    }
+
+    /// Takes a piece of what was pulled: that behind the first `done` bytes.
+    #[inline]
+    fn take(&self, piece: &Region, done: u64, into: &Span, take: Take, segment: u64, means: &Means<'_>) {
+        let place = |span: &Span| (span.at(segment).0 + done, piece.len() as u64);
+        let dense = |span: &Span| {
+            let (offset, bytes) = place(span);
+            self.part(means.binding, span.buf, offset, bytes).expect("the buffers of a reduction are dense")
+        };
         match take {
-            Take::Copy => match self.part(means.binding, into.buf, offset, bytes) {
-                Some(region) => region.copy_hinted(&posted, when_read(means.binding, into.buf)),
-                None => means.binding.buffer(into.buf).write(offset, &posted),
-            },
+            Take::Copy => {
+                let (offset, bytes) = place(into);
+                match self.part(means.binding, into.buf, offset, bytes) {
+                    Some(region) => region.copy_hinted(piece, when_read(means.binding, into.buf)),
+                    None => means.binding.buffer(into.buf).write(offset, piece),
+                }
+            }
             Take::Left { right } => {
-                let [right, into] = [&right, into].map(|span| self.dense(means.binding, span, segment));
-                means.binding.reducer().combine(&posted, &right, &into);
+                let [right, into] = [&right, into].map(dense);
+                means.binding.reducer().combine(piece, &right, &into);
             }
             Take::Right { left } => {
-                let [left, into] = [&left, into].map(|span| self.dense(means.binding, span, segment));
-                means.binding.reducer().combine(&left, &posted, &into);
+                let [left, into] = [&left, into].map(dense);
+                means.binding.reducer().combine(&left, piece, &into);
             }
         }
+    }
+
+    /// What is pulled lies in the memory of a peer, which is asked of the system.
+    #[cold]
+    #[inline(never)]
+    #[expect(clippy::too_many_arguments, reason = "as `pull`")]
+    fn read(
+        &mut self,
+        peer: Peer,
+        theirs: &'static Line,
+        skip: u64,
+        into: &Span,
+        take: Take,
+        segment: u64,
+        means: &mut Means<'_>,
+    ) -> bool {
+        let posted = Posted::of_word(theirs.offset_now());
+        let Some((posted, Place::Address(address))) = posted.map(|posted| (posted, posted.place())) else {
+            return false; // it has just been copied after all
+        };
+        let (offset, bytes) = into.at(segment);
+        let begin = theirs.stride().saturating_mul(segment).saturating_add(skip);
+        if begin.saturating_add(bytes) > theirs.extent() {
+            self.fail(beyond(peer));
+            return true;
+        }
+        let from = means.channel.address(peer).peer;
+        let Some(memory) = means.p2p.memory_of(from) else { return self.cannot_read(peer, theirs, means) };
+        reach(Point::InCopy);
+        let begun_ns = if posted.is_timed() { now_ns() } else { 0 };
+        let address = address.saturating_add(begin);
+        let target =
+            if take == Take::Copy { self.part(means.binding, into.buf, offset, bytes) } else { None };
+        let done = match target {
+            Some(target) if memory.read(address, &target) => bytes,
+            Some(_) => 0,
+            None => self.read_in_pieces(&memory, address, into, take, segment, means),
+        };
+        if done != bytes {
+            means.p2p.close_memory_of(from);
+            if done != 0 && take != Take::Copy {
+                self.fail(cut_short(peer)); // a part is combined already
+                return true;
+            }
+            return self.cannot_read(peer, theirs, means);
+        }
+        if posted.is_timed() {
+            self.note_time(begun_ns);
+        }
         true
+    }
+
+    /// The same where it does not go as it is into memory in one piece; how many bytes were taken.
+    fn read_in_pieces(
+        &self,
+        memory: &SingleCopy,
+        address: u64,
+        into: &Span,
+        take: Take,
+        segment: u64,
+        means: &mut Means<'_>,
+    ) -> u64 {
+        let (_, bytes) = into.at(segment);
+        let unit = means.binding.reducer.as_ref().map_or(1, Reducer::unit_bytes);
+        let most = ((PIECE_BYTES / unit).max(1) * unit).min(bytes);
+        let scratch = means.p2p.pool.take(most as usize);
+        let mut done = 0;
+        while done < bytes {
+            let piece = scratch.part(0, most.min(bytes - done) as usize);
+            if !memory.read(address.saturating_add(done), &piece) {
+                break;
+            }
+            self.take(&piece, done, into, take, segment, means);
+            done += piece.len() as u64;
+        }
+        means.p2p.pool.give(scratch);
+        done
+    }
+
+    /// The system refuses. Who has posted will see that this rank cannot read, and copy what it has; that is looked for
+    /// when the run is [suspected](Self::suspect) to wait for nothing.
+    #[cold]
+    fn cannot_read(&mut self, peer: Peer, theirs: &'static Line, means: &mut Means<'_>) -> bool {
+        if means.channel.is_stranger(self.turn.number, peer) {
+            return true;
+        }
+        means.channel.tell_unreadable(means.p2p);
+        self.awaits = Some(Awaits { line: theirs, sequence: Awaits::ANOTHER_PLACE });
+        false
+    }
+
+    /// Adds the time since then to what the run has taken for what is timed.
+    #[cold]
+    fn note_time(&mut self, begun_ns: u64) {
+        let time_ns = now_ns().saturating_sub(begun_ns);
+        self.took_ns = Some(self.took_ns.unwrap_or(0) + time_ns);
     }
 }
 
@@ -87,15 +214,26 @@ fn when_read(binding: &Binding, buf: Buf) -> Next {
 }
 
 #[cold]
-fn unreadable(peer: Peer, offset: u64, error: Error) -> Error {
-    let peer = Source(source(peer));
-    if offset == NOWHERE.get() {
-        let text = format!("{peer} had no shared memory left for its part");
+fn unreadable(peer: Peer, word: u64, error: Error) -> Error {
+    if word == Posted::NOWHERE.word() {
+        let text = format!("{} had no shared memory left for its part", Source(source(peer)));
         return Error::new(ErrorClass::NoMem, text);
     }
     if error.class() == ErrorClass::NoMem {
         return error;
     }
+    beyond(peer)
+}
+
+#[cold]
+fn beyond(peer: Peer) -> Error {
+    let peer = Source(source(peer));
     let text = format!("{peer} posted something else than is expected: do the lengths agree?");
     Error::new(ErrorClass::Truncate, text)
+}
+
+#[cold]
+fn cut_short(peer: Peer) -> Error {
+    let peer = Source(source(peer));
+    Error::new(ErrorClass::Other, format!("the memory of {peer} could not be read to the end"))
 }

@@ -1,0 +1,195 @@
+//! Who reads what members of a channel post: whether they can read it where it lies, and whether that is faster.
+//!
+//! What lies in ordinary memory can be copied into slots and out of them, or be read by its readers, if the system lets
+//! them. Each member finds out whether it can read the memory of all when it first moves something long by the
+//! channel, and tells that in the payload of its first line. Whoever posts decides for himself, run by run: his
+//! readers are told by the word that he posts.
+//!
+//! Which way wins is found out by a [`Course`] for each collective and length, on the side of the one who posts: so
+//! many nanoseconds as it takes him to copy into slots, and the slowest of his readers to take it. That is independent
+//! of who waits for whom. Of runs that are timed the word says so, and their readers tell how long it took, beside the
+//! number of the run that they show as completed.
+//!
+//! | word of a first line's payload | what |
+//! |---|---|
+//! | 0, 1 | its departure, see [`Lines`](crate::lines) |
+//! | 2 | 1 if the member can read the memory of all; 0 if it cannot, or has not tried |
+//! | 3 | the last run in which it was asked for the time, plus 1 |
+//! | 4 | the time, in nanoseconds |
+
+use std::collections::BTreeMap;
+
+use oxmpi_shm::Line;
+
+use super::Channel;
+use crate::call::Call;
+use crate::course::{Course, Way};
+use crate::p2p::P2p;
+
+/// What a member knows of its readers, once it has posted something long.
+#[derive(Debug, Default)]
+pub(super) struct Readers {
+    /// Whether this rank has told what it can.
+    has_told: bool,
+    /// All have told that they can.
+    all_can: bool,
+    courses: BTreeMap<Kind, Course>,
+    trial: Option<Trial>,
+}
+
+/// What is posted: by which collective, and the logarithm of the length.
+type Kind = (u8, u32);
+
+/// A run that is timed.
+#[derive(Clone, Copy, Debug)]
+struct Trial {
+    run: u64,
+    kind: Kind,
+    way: Way,
+    bytes: u64,
+    /// The time to copy into slots; who does nothing else copies while his readers do.
+    posting_ns: u64,
+    only_posts: bool,
+}
+
+const CAN_READ: usize = 2;
+const TIMED_RUN: usize = 3;
+const TIME_NS: usize = 4;
+
+/// Who is read waits for that: so much longer it takes than the reading.
+const WAIT_NS: u64 = 300;
+/// So many members are asked at most whether they can be read: that takes two system calls each.
+const MOST_MEMBERS: usize = 256;
+
+impl Channel {
+    /// Finds out whether this rank can read the memory of all, and tells it.
+    #[inline]
+    pub(crate) fn tell_whether_readable(&mut self, p2p: &mut P2p) {
+        if !self.readers.as_ref().is_some_and(|readers| readers.has_told) {
+            self.try_to_read(p2p);
+        }
+    }
+
+    #[cold]
+    fn try_to_read(&mut self, p2p: &mut P2p) {
+        let is_few = self.members.len() + self.remote.len() <= MOST_MEMBERS;
+        let can = is_few
+            && self.seen().all(|(place, _)| p2p.memory_of(self.address(self.member(place)).peer).is_some());
+        if let Some(first) = self.mine.first() {
+            first.write_word(CAN_READ, can.into());
+        }
+        self.readers.get_or_insert_default().has_told = true;
+    }
+
+    /// This rank cannot read after all; who has posted is woken, to see that.
+    #[cold]
+    pub(crate) fn tell_unreadable(&mut self, p2p: &P2p) {
+        if let Some(first) = self.mine.first()
+            && first.word(CAN_READ) != 0
+        {
+            first.write_word(CAN_READ, 0);
+            self.wake_members(&p2p.peers);
+        }
+    }
+
+    /// Whether all can read what this rank has, as far as was seen.
+    #[inline]
+    pub(crate) fn has_readers(&mut self) -> bool {
+        self.readers.as_ref().is_some_and(|readers| readers.all_can) || self.has_still_readers()
+    }
+
+    /// The same as is seen now.
+    #[cold]
+    pub(crate) fn has_still_readers(&mut self) -> bool {
+        let all_can = self.seen().all(|(_, first)| first.word(CAN_READ) == 1);
+        self.readers.get_or_insert_default().all_can = all_can;
+        all_can
+    }
+
+    /// How so many bytes are to go in a run, as runs before went.
+    pub(crate) fn choose_way(&mut self, run: u64, call: &Call, bytes: u64, only_posts: bool) -> Way {
+        let result = self.trial().map(|trial| (trial, self.result(&trial)));
+        let readers = self.readers.get_or_insert_default();
+        if let Some((trial, result)) = result {
+            match result {
+                Outcome::Took(ns) => {
+                    let course = readers.courses.entry(trial.kind).or_default();
+                    course.add(trial.way, 1, trial.bytes, ns);
+                    readers.trial = None;
+                }
+                Outcome::Nobody => readers.trial = None,
+                Outcome::NotOver => {}
+            }
+        }
+        let kind = (call.kind(), bytes.max(1).ilog2());
+        let course = readers.courses.entry(kind).or_default();
+        let way = course.choose();
+        if readers.trial.is_none() && course.times(way) {
+            readers.trial = Some(Trial { run, kind, way, bytes, posting_ns: 0, only_posts });
+        }
+        way
+    }
+
+    fn trial(&self) -> Option<Trial> {
+        self.readers.as_ref()?.trial
+    }
+
+    /// Whether a run is timed.
+    pub(crate) fn times(&self, run: u64) -> bool {
+        self.trial().is_some_and(|trial| trial.run == run)
+    }
+
+    /// Takes in how long it took this rank to copy what it posts in a run.
+    #[cold]
+    pub(crate) fn has_posted_in(&mut self, run: u64, ns: u64) {
+        if let Some(trial) = self.readers.as_mut().and_then(|readers| readers.trial.as_mut())
+            && trial.run == run
+        {
+            trial.posting_ns += ns;
+        }
+    }
+
+    /// Tells how long it took to take what others have posted in a run that they time, which is about to be completed.
+    #[cold]
+    pub(crate) fn tell_time(&self, run: u64, ns: u64) {
+        if let Some(first) = self.mine.first() {
+            first.write_word(TIME_NS, ns);
+            first.write_word(TIMED_RUN, run + 1);
+        }
+    }
+
+    /// What has come of a trial.
+    fn result(&self, trial: &Trial) -> Outcome {
+        let is_over = |place: usize, first: &Line| {
+            first.reached(trial.run + 1) || self.completed_by.get(place) == Some(&u64::MAX)
+        };
+        if !self.seen().all(|(place, first)| is_over(place, first)) {
+            return Outcome::NotOver;
+        }
+        let told = self.seen().filter(|(_, first)| first.word(TIMED_RUN) == trial.run + 1);
+        let Some(taking_ns) = told.map(|(_, first)| first.word(TIME_NS)).max() else {
+            return Outcome::Nobody;
+        };
+        Outcome::Took(match (trial.way, trial.only_posts) {
+            (Way::Direct, _) => taking_ns.saturating_add(WAIT_NS),
+            (Way::Shared, false) => taking_ns.saturating_add(trial.posting_ns),
+            (Way::Shared, true) => taking_ns.max(trial.posting_ns),
+        })
+    }
+
+    /// The members on this node, by place, with their first lines.
+    fn seen(&self) -> impl Iterator<Item = (usize, &'static Line)> + '_ {
+        let places = 0..self.members.len() + self.remote.len();
+        places.filter_map(|place| Some((place, self.shown.get(place)?.first()?)))
+    }
+}
+
+/// What has come of a trial.
+enum Outcome {
+    /// It is not over.
+    NotOver,
+    /// Nobody took anything.
+    Nobody,
+    /// It took so many nanoseconds.
+    Took(u64),
+}
