@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Binding, Lifetime, Run, RunKey};
+use oxmpi_engine::{Binding, Lifetime, Reading, Run, RunKey};
 use oxmpi_plan::{Algorithm, Collective, Shape, candidates};
 
 use crate::collective::{Case, Rooted, reduces, shape};
@@ -194,6 +194,80 @@ pub fn every_algorithm_reads_allocated_memory_before_its_owner_goes_on() {
             }
         }
     }
+}
+
+/// The same of ordinary memory, where the system lets it be read.
+#[test]
+pub fn every_algorithm_reads_ordinary_memory_before_its_owner_goes_on() {
+    for ranks in [2, 3, 5] {
+        let mut world = World::alive(ranks, u64::from(ranks));
+        world.engines.iter_mut().for_each(|engine| engine.p2p.read_directly(Reading::Always));
+        for (shape, algorithm) in shapes(&mut world, &[100, 3000, 70_001]) {
+            let is_short = shape.bytes < 1 << 17;
+            let root_is_last = !shape.collective.info().is_rooted() || shape.root.rank() + 1 == ranks;
+            if is_short || root_is_last {
+                let (in_place, is_dense) = (world.random.chance(), world.random.chance());
+                let lie = if is_dense || reduces(&shape) { Lie::Dense } else { Lie::Scattered };
+                let case = Case::new(shape, algorithm, in_place, lie);
+                let held = world.random.below(2 * ranks as usize);
+                world.hold(Some(held).filter(|&rank| rank < ranks as usize));
+                let note = format!("seed {}", world.seed);
+                run_kept(&mut world, &case, if is_short { 17 } else { 2 }, &note);
+            }
+        }
+    }
+}
+
+/// The runs of two ranks of which one posts so many bytes that stay, by a channel on which they have said what they
+/// can.
+fn broadcasts(world: &mut World, bytes: u64) -> (Case, Vec<RunKey>) {
+    let shape = shape((Collective::Bcast, 0), 2, bytes / 4);
+    let algorithm = candidates(&shape).iter().find(|algorithm| algorithm.name() == "node-flat");
+    let case = Case::new(shape, algorithm.expect("it is listed"), false, Lie::Dense);
+    run_kept(world, &case, 1, "by slots");
+    let keys = keep(world, &case);
+    case.fill(0, 1);
+    case.fill(1, 1);
+    (case, keys)
+}
+
+/// Whether the system lets this process read its memory by asking.
+fn is_open(world: &mut World) -> bool {
+    let me = world.engines[0].me();
+    world.engines[0].p2p.memory_of(me).is_some()
+}
+
+#[test]
+fn who_posts_ordinary_memory_waits_until_it_was_read() {
+    for (reading, is_over) in [(Reading::Always, false), (Reading::Never, true)] {
+        let mut world = World::alive(2, 1);
+        world.engines.iter_mut().for_each(|engine| engine.p2p.read_directly(reading));
+        let (case, keys) = broadcasts(&mut world, 20_000);
+        let is_open = is_open(&mut world);
+        assert_eq!(world.engines[0].start(keys[0]), is_over || !is_open);
+        assert!(world.engines[1].start(keys[1]));
+        assert!(world.engines[0].drive(keys[0]));
+        case.check(1, 1, "read");
+    }
+}
+
+/// A reader to whom the system says no all of a sudden gets what it is to read by another way, and after that, too.
+#[test]
+fn what_cannot_be_read_any_more_is_copied_after_all() {
+    let mut world = World::alive(2, 1);
+    world.engines.iter_mut().for_each(|engine| engine.p2p.read_directly(Reading::Always));
+    let (case, keys) = broadcasts(&mut world, 20_000);
+    let is_over = !is_open(&mut world);
+    assert_eq!(world.engines[0].start(keys[0]), is_over);
+    let me = world.engines[0].me();
+    world.engines[1].p2p.close_memory_of(me);
+    assert_eq!(world.engines[1].start(keys[1]), is_over);
+    world.engines[0].suspect();
+    world.engines[1].suspect();
+    assert!(world.engines[1].drive(keys[1]) && world.engines[0].drive(keys[0]));
+    case.check(1, 1, "copied after all");
+    assert!(world.engines[0].start(keys[0]), "it is not read any more");
+    assert!(world.engines[1].start(keys[1]));
 }
 
 /// The root of a broadcast, and whether its run is over before the others have begun theirs.
