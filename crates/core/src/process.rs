@@ -109,6 +109,7 @@ impl Process {
             engine.note_types();
         }
         settings.kept_bytes.into_iter().for_each(|bytes| engine.p2p.keep_at_most(bytes));
+        engine.p2p.read_directly(settings.reading);
         let job = engine.whereabouts().job();
         let world = Arc::new(Communicator::world(&mut engine));
         let myself = Arc::new(Communicator::myself(&mut engine));

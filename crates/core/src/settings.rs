@@ -8,7 +8,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::Engine;
+use oxmpi_engine::{Engine, Reading};
 use oxmpi_plan::{Machine, Overrides};
 
 use crate::progress::{PROGRESS, Progress};
@@ -30,6 +30,8 @@ pub struct Settings {
     pub(crate) connect_timeout: Option<Duration>,
     /// How many bytes of messages are kept that nobody asks for, where it is not as many as usual.
     pub(crate) kept_bytes: Option<usize>,
+    /// When peers' memory is read directly, where a rank may have a mind of its own.
+    pub(crate) reading: Reading,
     /// Who moves operations on, where a rank may have a mind of its own.
     pub(crate) progress: Progress,
     /// What all must agree on, as it was written.
@@ -53,6 +55,8 @@ const SHOW_PLANS: &str = "OXMPI_SHOW_PLANS";
 const CONNECT_TIMEOUT: &str = "OXMPI_CONNECT_TIMEOUT";
 /// The one that says how many bytes of messages to keep that nobody asks for.
 const KEEP_BYTES: &str = "OXMPI_KEEP_BYTES";
+/// The one that says when peers' memory is read directly.
+const SINGLE_COPY: &str = "OXMPI_SINGLE_COPY";
 
 impl Settings {
     /// What the environment says.
@@ -91,6 +95,7 @@ impl Settings {
             shows_plans: flag(&(SHOW_PLANS, text_of(SHOW_PLANS)))?,
             connect_timeout,
             kept_bytes,
+            reading: reading(&text_of(SINGLE_COPY))?,
             progress: Progress::parse(&text_of(PROGRESS))?,
             text: text.join(" "),
         })
@@ -161,6 +166,18 @@ fn parse_bytes(text: &str) -> Result<usize> {
 /// What a variable says. What is not text means nothing that is asked for here.
 fn text_of(name: &str) -> String {
     env::var_os(name).unwrap_or_default().to_string_lossy().trim().to_owned()
+}
+
+fn reading(text: &str) -> Result<Reading> {
+    match text {
+        "" | "auto" => Ok(Reading::Auto),
+        "always" => Ok(Reading::Always),
+        "never" => Ok(Reading::Never),
+        _ => {
+            let text = format!("{SINGLE_COPY} is '{text}', and should be auto, always or never");
+            Err(Error::new(ErrorClass::Arg, text))
+        }
+    }
 }
 
 fn flag((name, value): &(&str, String)) -> Result<bool> {

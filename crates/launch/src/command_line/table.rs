@@ -246,6 +246,10 @@ const SECTIONS: &[Section] = &[
             ),
             ("OXMPI_SHOW_PLANS", "read by rank 0: 1 tells which algorithm a persistent collective gets"),
             (
+                "OXMPI_SINGLE_COPY",
+                "read by the ranks: always or never: long data is read out of peers' memory (auto)",
+            ),
+            (
                 "OXMPI_REPRODUCIBLE",
                 "read by the ranks: 1 lets no preferred algorithm change the bits of reductions",
             ),
