@@ -68,3 +68,12 @@ fn types_are_compared_where_the_user_wants_it() {
         Program::compile(right).on(3).env("OXMPI_CHECK", "1").passes();
     }
 }
+
+/// Who reads the memory of others finds all of a sudden that the system forbids it.
+#[test]
+fn what_may_not_be_read_any_more_comes_by_another_way() {
+    let program = Program::compile("collective_unreadable");
+    for (ranks, how) in [(2, "filter"), (3, "filter"), (5, "filter"), (2, "secret"), (3, "secret")] {
+        program.on(ranks).argument(how).env("OXMPI_SINGLE_COPY", "always").passes();
+    }
+}

@@ -29,7 +29,7 @@ fn share() -> Share {
     Share::asked_by("OXMPI_MATRIX", SHARES)
 }
 
-/// The same of those in memory of `MPI_Alloc_mem`.
+/// The same of those in memory of `MPI_Alloc_mem`, and of those that are read directly.
 const CASES_ALLOCATED: u32 = SHARES * 140;
 
 /// Runs this run's share of `cases` cases on `ranks` ranks, with a seed of its own.
@@ -107,6 +107,16 @@ fn collectives_of_allocated_memory_give_what_a_serial_program_computes() {
     for ranks in [2, 3, 4, 6] {
         let job = program.on(ranks).argument("--allocated").argument("1");
         share_of(job, ranks, 1000 + ranks, CASES_ALLOCATED).passes();
+    }
+}
+
+/// Whatever a plan leaves as it is lies in ordinary memory, and is read there.
+#[test]
+fn collectives_that_read_the_memory_of_peers_give_what_a_serial_program_computes() {
+    let program = Program::compile("matrix");
+    for ranks in [2, 3, 4, 6] {
+        let job = program.on(ranks).env("OXMPI_SINGLE_COPY", "always");
+        share_of(job, ranks, 1100 + ranks, CASES_ALLOCATED).passes();
     }
 }
 
