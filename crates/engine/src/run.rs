@@ -422,7 +422,9 @@ impl Run {
         self.copy_after_all(channel, p2p);
         if self.finished {
             if self.lends {
-                self.is_stranger(channel.member(self.readers), channel);
+                // Who is lost reads no more, as `Channel::reader` knows; all others do, whoever else is.
+                self.calls_something_else(channel.member(self.readers), channel);
+                self.awaits = None;
             }
             return;
         }
@@ -465,14 +467,18 @@ impl Run {
         Called::of_word(self.word)
     }
 
-    /// Whether a peer is seen to do something else in this run.
+    /// Whether a peer will not do its part in this run: because it is seen to do something else, or because somebody is
+    /// lost whom it waits for.
     fn is_stranger(&mut self, peer: Peer, channel: &mut Channel) -> bool {
-        let is_known = channel.is_stranger(self.turn.number, peer);
-        if !is_known && channel.lost().is_some() {
+        if channel.lost().is_some() && !channel.is_stranger(self.turn.number, peer) {
             channel.note_stranger(self.turn.number, peer);
-            return true;
         }
-        is_known
+        self.calls_something_else(peer, channel)
+    }
+
+    /// Whether a peer is seen to do something else in this run.
+    fn calls_something_else(&mut self, peer: Peer, channel: &mut Channel) -> bool {
+        channel.is_stranger(self.turn.number, peer)
             || channel.called_by(peer, self.turn.number).is_some_and(|theirs| {
                 self.called().conflict(theirs).is_some() && !self.agrees(peer, theirs.word(0), channel)
             })

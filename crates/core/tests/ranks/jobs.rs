@@ -2,13 +2,15 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, Establishing Communication.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use oxmpi_base::{BasicType, ErrorClass, ReduceOp, Result};
 use oxmpi_core::coll::{self, Side, Wish};
-use oxmpi_core::{Communicator, Dest, Destination, RemoteLeader, SendMode, Source, TagPattern};
+use oxmpi_core::{Communicator, Dest, Destination, RemoteLeader, RequestKey, SendMode, Source, TagPattern};
 use oxmpi_datatype::Buffer;
+use oxmpi_mem::Region;
 use oxmpi_op::Reducer;
 
 use crate::collectives::{Case, sum};
@@ -342,4 +344,66 @@ fn nobody_waits_for_ever_when_a_rank_of_one_of_two_jobs_dies() {
             assert!(!error.text().is_empty());
         });
     }
+}
+
+/// So much that it is read where it lies.
+const LONG: usize = 1 << 20;
+
+fn long_bcast(rank: &Rank, comm: &Arc<Communicator>, region: &Region) -> RequestKey {
+    let operation = coll::bcast(rank.mpi(), comm, Buffer::dense(*region), coll::Root::Rank(0));
+    rank.mpi().nonblocking(comm, &operation.expect("it is one")).expect("there is room")
+}
+
+#[test]
+fn a_root_whose_data_a_dead_rank_was_to_read_goes_on() {
+    let port = OnceLock::new();
+    let ends = run_until(&[1, 1], 1, Some(Death { job: 1, rank: 0, calls: 1000 }), |rank| {
+        let Comms { merged, .. } = Comms::of(rank, &port);
+        let region = blank(LONG);
+        for _ in 0..2 {
+            let key = long_bcast(rank, &merged, &region);
+            rank.mpi().wait(key).expect("both take part");
+        }
+        if rank.job == 1 {
+            rank.die();
+        }
+        let operation = coll::bcast(rank.mpi(), &merged, Buffer::dense(region), coll::Root::Rank(0));
+        // It may have heard of the death before, or not.
+        let _ = rank.mpi().blocking(&merged, &operation.expect("it is one"));
+    });
+    assert_eq!(ends, [vec![End::Finalized], vec![End::Died]]);
+}
+
+#[test]
+fn a_rank_that_lives_gets_what_was_posted_though_another_is_dead() {
+    let (port, is_over) = (OnceLock::new(), AtomicBool::new(false));
+    let ends = run_until(&[2, 1], 1, Some(Death { job: 1, rank: 0, calls: 1000 }), |rank| {
+        let Comms { merged, .. } = Comms::of(rank, &port);
+        let region = blank(LONG);
+        for _ in 0..2 {
+            let key = long_bcast(rank, &merged, &region);
+            rank.mpi().wait(key).expect("all take part");
+        }
+        if rank.job == 1 {
+            rank.die();
+        }
+        let is_root = rank.rank() == 0;
+        region.write(&vec![if is_root { 7 } else { 1 }; LONG]);
+        // It comes late: who has posted does not go on before.
+        for _ in 0..if is_root { 0 } else { 100_000 } {
+            if is_over.load(Ordering::Acquire) {
+                break;
+            }
+            thread::yield_now();
+        }
+        let key = long_bcast(rank, &merged, &region);
+        let completion = rank.mpi().wait(key).expect("it is there");
+        if is_root {
+            region.write(&vec![9; LONG]);
+            is_over.store(true, Ordering::Release);
+        } else if completion.error.is_none() {
+            assert_eq!(region.to_vec(), vec![7; LONG]);
+        }
+    });
+    assert_eq!(ends, [vec![End::Finalized, End::Finalized], vec![End::Died]]);
 }
