@@ -23,6 +23,7 @@
 mod arena;
 mod aside;
 mod calls;
+mod cgroup;
 mod cpus;
 mod departure;
 mod doorbell;

@@ -2,7 +2,10 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::cgroup;
 
 /// Processors that this process may use at the same time: its affinity mask, cut by a cgroup's quota.
 ///
@@ -28,11 +31,11 @@ pub(crate) fn memory_bytes() -> u64 {
     (system.totalram as u64).saturating_mul(u64::from(system.mem_unit))
 }
 
-/// Memory that processes on the node may use together: as far as a cgroup leaves it to them. Costs a small file.
+/// Memory that processes on the node may use together: as far as cgroups leave it to them. Costs some small files.
 pub fn node_memory_bytes() -> u64 {
-    let limit = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
-    let limit = limit.and_then(|text| text.trim().parse().ok());
-    limit.map_or(memory_bytes(), |limit: u64| limit.min(memory_bytes()))
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    cgroup::memory_limit(Path::new("/sys/fs/cgroup"), &groups)
+        .map_or(memory_bytes(), |limit| limit.min(memory_bytes()))
 }
 
 /// Whether the address space of this process is limited (`ulimit -v`).
