@@ -107,6 +107,8 @@ static void check_errors(void) {
     for (int round = 0; round < 4; round++) {
         GIVES(MPI_ERR_ROOT, MPI_Bcast(mine, 1, MPI_INT, size, comm));
         GIVES(MPI_ERR_COUNT, MPI_Bcast(mine, -1, MPI_INT, 0, comm));
+        GIVES(MPI_ERR_COUNT, MPI_Ibcast(mine, -1, MPI_INT, 0, comm, NULL)); /* the first that is wrong */
+        GIVES(MPI_ERR_ARG, MPI_Ibcast(mine, 1, MPI_INT, 0, comm, NULL));
         GIVES(MPI_ERR_OP, MPI_Allreduce(mine, found, 1, MPI_INT, MPI_OP_NULL, comm));
         call(comm, round, 0);
     }

@@ -8,16 +8,23 @@ use std::ffi::c_int;
 use oxmpi_base::Function;
 use oxmpi_mem::Arguments;
 
-/// What has been noted of a call's arguments.
-pub struct Noted {
+/// A call whose arguments are noted.
+pub struct Noted(Words);
+
+/// What has been noted.
+pub struct Words {
     words: [u64; Arguments::WORDS],
     number: usize,
 }
 
 /// An argument that can be noted.
-pub trait Argument {
+///
+/// # Safety
+/// What is noted names no memory, or memory that the call may access as the words of this argument say: whoever made
+/// the argument has promised that. Equal words of calls on the same communicator say the same.
+pub unsafe trait Argument {
     /// Notes what it says, or that this may change.
-    fn note(&self, noted: &mut Noted);
+    fn note(&self, words: &mut Words);
 }
 
 impl Noted {
@@ -26,16 +33,30 @@ impl Noted {
     pub fn new(function: Function) -> Self {
         let mut words = [0; Arguments::WORDS];
         words[0] = function.index() as u64;
-        Self { words, number: 1 }
+        Self(Words { words, number: 1 })
     }
 
     /// The same with one more argument.
     #[inline]
     pub fn and(mut self, argument: &impl Argument) -> Self {
-        argument.note(&mut self);
+        argument.note(&mut self.0);
         self
     }
 
+    /// The arguments, if they say all.
+    ///
+    /// # Safety
+    /// They are handed on with the communicator of the call alone, and, where something is to be kept, with what was
+    /// made of them.
+    #[inline]
+    pub unsafe fn claim(self) -> Option<Arguments> {
+        // SAFETY: each word is that of an `Argument`, which names no other memory than the call may access; the caller
+        // promises the rest.
+        (self.0.number <= Arguments::WORDS).then(|| unsafe { Arguments::claim(self.0.words) })
+    }
+}
+
+impl Words {
     /// Notes a number, or where something is.
     #[inline]
     pub fn push(&mut self, word: u64) {
@@ -50,28 +71,12 @@ impl Noted {
     pub fn give_up(&mut self) {
         self.number = Arguments::WORDS + 1;
     }
+}
 
-    /// The arguments, if they say all.
+// SAFETY: a number.
+unsafe impl Argument for c_int {
     #[inline]
-    pub fn claim(self) -> Option<Arguments> {
-        // SAFETY: whatever memory is named, a `Message` has named it; whoever made that has promised that the call may
-        // access as much of it as the other words say.
-        (self.number <= Arguments::WORDS).then(|| unsafe { Arguments::claim(self.words) })
+    fn note(&self, words: &mut Words) {
+        words.push(u64::from(self.cast_unsigned()));
     }
 }
-
-impl Argument for c_int {
-    #[inline]
-    fn note(&self, noted: &mut Noted) {
-        noted.push(u64::from(self.cast_unsigned()));
-    }
-}
-
-/// The arguments of a call.
-macro_rules! arguments {
-    ($function:ident $(, $argument:ident)*) => {
-        $crate::again::Noted::new($function)$(.and(&$argument))*.claim()
-    };
-}
-
-pub(crate) use arguments;

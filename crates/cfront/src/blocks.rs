@@ -8,7 +8,7 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_core::Communicator;
 use oxmpi_datatype::Buffer;
 
-use crate::again::{Argument, Noted};
+use crate::again::{Argument, Words};
 use crate::argument::{IntegerArray, Integers, Unmeasured, UnmeasuredIntegers};
 use crate::buffer::{Message, Names, OPERAND_BLOCKS, Operands, RESULT_OF_BLOCKS, TypedOperands};
 use crate::generated::constants::MPI_IN_PLACE;
@@ -64,17 +64,19 @@ pub enum Datatypes {
     Same(MPI_Datatype),
 }
 
-impl Argument for Blocks {
+// SAFETY: nothing is noted.
+unsafe impl Argument for Blocks {
     #[inline]
-    fn note(&self, noted: &mut Noted) {
-        noted.give_up();
+    fn note(&self, words: &mut Words) {
+        words.give_up();
     }
 }
 
-impl Argument for OperandBlocks {
+// SAFETY: nothing is noted.
+unsafe impl Argument for OperandBlocks {
     #[inline]
-    fn note(&self, noted: &mut Noted) {
-        noted.give_up();
+    fn note(&self, words: &mut Words) {
+        words.give_up();
     }
 }
 

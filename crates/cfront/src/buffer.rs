@@ -14,7 +14,7 @@ use oxmpi_core::coll::Side;
 use oxmpi_datatype::{Buffer, Datatype, Elements};
 use oxmpi_mem::Region;
 
-use crate::again::{Argument, Noted};
+use crate::again::{Argument, Words};
 use crate::generated::constants::{MPI_IN_PLACE, MPI_INT};
 use crate::generated::types::{MPI_Count, MPI_Datatype};
 use crate::handle::Handle as _;
@@ -392,15 +392,16 @@ impl Typed {
     }
 }
 
-impl Argument for Message {
+// SAFETY: `Message::new` was promised the memory that these three words name; predefined datatypes stay what they are.
+unsafe impl Argument for Message {
     #[inline]
-    fn note(&self, noted: &mut Noted) {
+    fn note(&self, words: &mut Words) {
         if !datatype::is_predefined(self.datatype) {
-            return noted.give_up();
+            return words.give_up();
         }
-        noted.push(self.address.addr() as u64);
-        noted.push(self.count.cast_unsigned());
-        noted.push(self.datatype.word() as u64);
+        words.push(self.address.addr() as u64);
+        words.push(self.count.cast_unsigned());
+        words.push(self.datatype.word() as u64);
     }
 }
 
@@ -450,11 +451,12 @@ impl Operands {
     }
 }
 
-impl Argument for Operands {
+// SAFETY: as for `Message`; the result has the count and the datatype of the input.
+unsafe impl Argument for Operands {
     #[inline]
-    fn note(&self, noted: &mut Noted) {
-        noted.push(self.result.address.addr() as u64);
-        self.input.note(noted);
+    fn note(&self, words: &mut Words) {
+        words.push(self.result.address.addr() as u64);
+        self.input.note(words);
     }
 }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::{Again, PLAN_KEY, Wish};
 use oxmpi_core::{Communicator, Operation, Process};
-use oxmpi_mem::Arguments;
 
+use crate::again::Noted;
 use crate::argument::Out;
 use crate::generated::types::{MPI_Comm, MPI_Info, MPI_Request};
 use crate::handle::encode;
@@ -42,12 +42,13 @@ pub fn run(
     function: Function,
     comm: MPI_Comm,
     lifetime: Lifetime,
-    arguments: Option<Arguments>,
+    noted: Option<Noted>,
     describe: impl FnOnce(&Process, &Arc<Communicator>) -> Result<Operation>,
 ) -> c_int {
     on_comm(function, comm, |process, comm| {
         let comm = &comm.core;
-        let arguments = arguments.filter(|_| !signature::is_wanted());
+        // SAFETY: here they meet this communicator alone, and what `describe` makes of them.
+        let arguments = noted.filter(|_| !signature::is_wanted()).and_then(|noted| unsafe { noted.claim() });
         match lifetime {
             Lifetime::Blocking => {
                 let again =
@@ -67,15 +68,16 @@ pub fn run(
                 }
             }
             Lifetime::Nonblocking { request } => {
-                let request = request.named("request")?;
+                let request = request.named("request");
+                let arguments = arguments.filter(|_| request.is_ok());
                 let again =
                     arguments.map_or(Again::New, |arguments| process.nonblocking_again(comm, &arguments));
                 if let Again::Done(key) = again {
-                    request.set(encode(key?));
+                    request?.set(encode(key?));
                     return Ok(());
                 }
                 let operation = described(process, comm, describe)?;
-                request.set(encode(process.nonblocking(comm, &operation)?));
+                request?.set(encode(process.nonblocking(comm, &operation)?));
                 if let (Again::Keep, Some(arguments)) = (again, arguments) {
                     process.keep_for_again(comm, &arguments, operation);
                 }
@@ -120,8 +122,8 @@ macro_rules! collectives {
         pub fn $blocking(function: Function, $($argument: $type,)* comm: MPI_Comm) -> c_int {
             let describe = $describe;
             let lifetime = $crate::lifetime::Lifetime::Blocking;
-            let arguments = $crate::again::arguments!(function $(, $argument)*);
-            $crate::lifetime::run(function, comm, lifetime, arguments, describe)
+            let noted = Some($crate::again::Noted::new(function)$(.and(&$argument))*);
+            $crate::lifetime::run(function, comm, lifetime, noted, describe)
         }
 
         #[doc = concat!("The nonblocking form of `MPI_", $c_name, "`.")]
@@ -133,8 +135,8 @@ macro_rules! collectives {
         ) -> c_int {
             let describe = $describe;
             let lifetime = $crate::lifetime::Lifetime::Nonblocking { request };
-            let arguments = $crate::again::arguments!(function $(, $argument)*);
-            $crate::lifetime::run(function, comm, lifetime, arguments, describe)
+            let noted = Some($crate::again::Noted::new(function)$(.and(&$argument))*);
+            $crate::lifetime::run(function, comm, lifetime, noted, describe)
         }
 
         #[doc = concat!("`MPI_", $c_name, "_init`.")]

@@ -10,7 +10,7 @@ use oxmpi_datatype::Datatype;
 use oxmpi_mem::Region;
 use oxmpi_op::Reducer;
 
-use crate::again::{Argument, Noted};
+use crate::again::{Argument, Words};
 use crate::argument::{Callback, InOut, Out};
 use crate::buffer::{Names, Operands};
 use crate::failure::at_any_time;
@@ -54,12 +54,13 @@ pub fn reducer(op: MPI_Op, handle: MPI_Datatype, datatype: &Datatype) -> Result<
     }
 }
 
-impl Argument for MPI_Op {
+// SAFETY: the number of a predefined operation.
+unsafe impl Argument for MPI_Op {
     #[inline]
-    fn note(&self, noted: &mut Noted) {
+    fn note(&self, words: &mut Words) {
         match predefined(*self) {
-            Some(op) => noted.push(op as u64),
-            None => noted.give_up(),
+            Some(op) => words.push(op as u64),
+            None => words.give_up(),
         }
     }
 }

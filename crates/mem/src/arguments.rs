@@ -1,9 +1,9 @@
 //! The arguments of a call, by which it is known when it is made again.
 
-/// Words that say, together, what a call does and with which memory.
+/// Words that say, together, what a call on a communicator does and with which memory.
 ///
-/// Whoever has kept what was made of a call's arguments may use that again for a call with equal ones: they carry the
-/// same promise.
+/// Whoever has kept what was made of a call's arguments may use that again for a call on the same communicator with equal
+/// ones: they carry the same promise.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments([u64; Arguments::WORDS]);
 
@@ -14,8 +14,10 @@ impl Arguments {
     /// The arguments that these words are.
     ///
     /// # Safety
-    /// What the call may do with memory that the words name - the same whenever they are equal - it may do until it is
-    /// over: as [`Region::claim`](crate::Region::claim) demands.
+    /// - What the call may do with memory that the words name - the same whenever they, and the communicator, are equal -
+    ///   it may do until it is over: as [`Region::claim`](crate::Region::claim) demands.
+    /// - This value and its copies are handed on with that communicator alone, and, where something is to be kept, with
+    ///   what was made of these arguments.
     #[inline]
     pub const unsafe fn claim(words: [u64; Self::WORDS]) -> Self {
         Self(words)

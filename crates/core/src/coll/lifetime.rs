@@ -57,6 +57,7 @@ impl Process {
     /// `NoMem` if there is no memory for another request; what goes wrong later is in the completion.
     pub fn nonblocking(&self, comm: &Arc<Communicator>, operation: &Operation) -> Result<RequestKey> {
         let mut state = self.enter();
+        state.check_memory_for_run(&operation.binding)?;
         let plan = state.lend_plan(comm, operation);
         let signature = operation.signature.as_deref();
         let begun = state.begin_nonblocking(comm, &operation.binding, &plan, signature);
@@ -80,7 +81,8 @@ impl Process {
         let mut state = self.enter();
         let calls = state.plans.calls_of(comm.channel);
         let Some(known) = calls.find(arguments) else { return Again::of(calls.note(arguments)) };
-        let begun = state.begin_nonblocking(comm, &known.binding, &known.plan, None);
+        let begun = state.check_memory_for_run(&known.binding);
+        let begun = begun.and_then(|()| state.begin_nonblocking(comm, &known.binding, &known.plan, None));
         state.plans.calls_of(comm.channel).give_back(known);
         self.leave_to_thread(state, begun.as_ref().ok().copied());
         Again::Done(begun)
@@ -252,6 +254,16 @@ impl Awaited for OnTheStack<'_> {
 
 impl State {
     /// Begins a collective by a plan.
+    /// Whether there is memory for one more run, before anything is made for it.
+    #[inline]
+    fn check_memory_for_run(&mut self, binding: &Binding) -> Result<()> {
+        let checked = self.check_memory(self.engine.growth_of_runs());
+        if checked.is_err() {
+            self.engine.release(binding);
+        }
+        checked
+    }
+
     fn begin_nonblocking(
         &mut self,
         comm: &Arc<Communicator>,
@@ -259,10 +271,6 @@ impl State {
         plan: &Arc<Program>,
         signature: Option<&Signature>,
     ) -> Result<RequestKey> {
-        if let Err(error) = self.check_memory(self.engine.growth_of_runs()) {
-            self.engine.release(binding);
-            return Err(error);
-        }
         let mut run = Run::new(plan, Lifetime::Nonblocking);
         if let Some(signature) = signature {
             run.sign(Box::new(signature.clone()));
