@@ -20,7 +20,7 @@
 //! | above | what |
 //! |---|---|
 //! | `wait`, `doze`, `missing` | the one place where anything waits, beside whom, and for whom in vain |
-//! | `progress` | the thread that moves long operations on while the program computes |
+//! | `progress`, `aside` | the thread that moves long operations on while the program computes |
 //! | `p2p`, `bsend`, `request` | messages and requests |
 //! | `memory` | what programs allocate |
 //! | `coll` | one description per collective, and its three lifetimes |

@@ -2,8 +2,8 @@
 
 /// Words that say, together, what a call on a communicator does and with which memory.
 ///
-/// Whoever has kept what was made of a call's arguments may use that again for a call on the same communicator with equal
-/// ones: they carry the same promise.
+/// Whoever has kept what was made of a call's arguments may use that again for a call on the same communicator with
+/// equal ones: they carry the same promise.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments([u64; Arguments::WORDS]);
 
@@ -14,8 +14,8 @@ impl Arguments {
     /// The arguments that these words are.
     ///
     /// # Safety
-    /// - What the call may do with memory that the words name - the same whenever they, and the communicator, are equal -
-    ///   it may do until it is over: as [`Region::claim`](crate::Region::claim) demands.
+    /// - What the call may do with memory that the words name - the same whenever they, and the communicator, are
+    ///   equal - it may do until it is over: as [`Region::claim`](crate::Region::claim) demands.
     /// - This value and its copies are handed on with that communicator alone, and, where something is to be kept, with
     ///   what was made of these arguments.
     #[inline]

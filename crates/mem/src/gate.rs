@@ -220,7 +220,8 @@ impl<T> Deref for Entered<'_, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: a guard is the only way to the value, and there is one guard at a time.
+        // SAFETY: there is one guard at a time. A helper is inside by the lock alone, while it is invited, and then
+        // guards are, too.
         unsafe { &*self.gate.value.get() }
     }
 }
@@ -228,7 +229,7 @@ impl<T> Deref for Entered<'_, T> {
 impl<T> DerefMut for Entered<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: a guard is the only way to the value, and there is one guard at a time.
+        // SAFETY: as in `deref`.
         unsafe { &mut *self.gate.value.get() }
     }
 }

@@ -1,8 +1,8 @@
 //! Requests that a program does not wait for, but is woken for when they are over.
 //!
 //! A waker is kept on the engine's board, and is due when its request is struck out, by whichever call moved it on.
-//! Who takes those that are due from here wakes them outside of the gate: nobody knows what a waker does. There is no
-//! thread of ours, so that is a call of the program, too.
+//! Who takes those that are due from here wakes them outside of the gate: nobody knows what a waker does. The
+//! progress thread runs nothing of the program's, so that is a call of the program, too.
 //!
 //! MPI-5.0: Point-to-Point Communication, Communication Completion.
 

@@ -106,7 +106,7 @@ impl Allocations {
 fn most_bytes(job: &Job, range: usize) -> usize {
     let memory = usize::try_from(node_memory_bytes()).unwrap_or(usize::MAX);
     let bytes = (memory / PART_OF_MEMORY / job.size()).min(range / PART_OF_RANGE);
-    // All readers map all that they read, and have the same limit.
+    // All readers map all that they read; those of the job have the same limit.
     if has_narrow_address_space() { 0 } else { bytes }
 }
 

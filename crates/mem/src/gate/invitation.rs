@@ -2,7 +2,8 @@
 //!
 //! It always comes by the lock, and stays only if the invitation stands then. That is extended and withdrawn by who is
 //! inside by the lock, too; so nobody is inside without the lock while it stands, and who comes without the lock after
-//! it was withdrawn meets no helper.
+//! it was withdrawn meets no helper. It is ended for ever from outside: who unlocks the gate then has read so before it
+//! leaves the lock, and the helper, which takes the lock after, reads it, too.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
