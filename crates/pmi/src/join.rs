@@ -1,0 +1,58 @@
+//! Who has started this process, and its seat.
+
+use std::io;
+
+use oxmpi_shm::{Invitation, Job, Ticket};
+
+use crate::{Bootstrap, NodeMap, Place};
+
+/// How a process finds itself.
+#[derive(Debug)]
+pub enum Joined {
+    /// Nobody has launched it: it is a job of its own.
+    Alone,
+    /// It has a seat in a job.
+    Member(World),
+    /// Another process that lives has the seat: it has started this one, which is not of the job.
+    Outsider {
+        /// The rank that the seat is of.
+        rank: usize,
+        /// The process that has it, or 0 if it cannot be seen from here.
+        pid: u32,
+    },
+}
+
+/// What a process has of its job when it begins.
+#[derive(Debug)]
+pub struct World {
+    /// Its seat in the memory of its node, which has a seat for each rank of the node, in their order.
+    pub ticket: Ticket,
+    /// Who it is, and where the others are.
+    pub place: Place,
+    /// The launcher, if there is one to talk to: always, where the job has several nodes.
+    pub bootstrap: Option<Box<dyn Bootstrap>>,
+    /// Whether the launcher is oxmpi's own, which can be asked for more: a broker.
+    pub has_broker: bool,
+}
+
+/// Finds the job of this process, and takes its seat there.
+///
+/// # Errors
+/// The system's; `InvalidData` if the environment is damaged; `AlreadyExists` if this process has the seat already, by
+/// another copy of oxmpi; `ConnectionReset` if the seat's last owner died in MPI.
+pub fn join() -> io::Result<Joined> {
+    Ok(match Job::inherited()? {
+        Invitation::None => Joined::Alone,
+        Invitation::Occupied { rank, pid } => Joined::Outsider { rank, pid },
+        Invitation::Seat(ticket) => Joined::Member(World::of_one_node(ticket)),
+    })
+}
+
+impl World {
+    /// That of a job which has but one node, whose memory its launcher has made.
+    fn of_one_node(ticket: Ticket) -> Self {
+        let number = |number| u32::try_from(number).expect("ranks are counted in 32 bits");
+        let place = Place { rank: number(ticket.rank()), nodes: NodeMap::one(number(ticket.job().size())) };
+        Self { ticket, place, bootstrap: None, has_broker: true }
+    }
+}
