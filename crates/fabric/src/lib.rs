@@ -18,8 +18,11 @@
 //! | provider | what |
 //! |---|---|
 //! | [`sim`] | all endpoints in one process, delay, order and refusals fixed by a seed |
+//! | the crate `oxmpi-libfabric` | what networks there are |
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod sim;
 
 use std::fmt::Debug;
