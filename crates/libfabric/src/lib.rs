@@ -1,3 +1,30 @@
-//! What is declared of libfabric, whose headers need a compiler of C.
+//! The fabric that is a real network: libfabric's reliable datagrams, whatever its providers make them of.
+//!
+//! `libfabric.so.1` is loaded when an endpoint is opened, and not before: a job on one node never looks for it. Of
+//! the library four functions are called by name; all else are tables of functions in its objects, declared in
+//! [`abi`] and compared with its headers by a test.
+//!
+//! | here | how |
+//! |---|---|
+//! | which network | [`Libfabric::open`]: `OXMPI_FABRIC`, libfabric's own `FI_PROVIDER`, or the fastest kind |
+//! | messages | `FI_MSG`, untagged: whom a message is for is decided by matching that knows shared memory, too |
+//! | remote memory | `FI_RMA`, if data can come with a write; else there is none, and all goes by messages |
+//! | what is told | when it has been done at the peer (`FI_DELIVERY_COMPLETE`) for writes and reads; when it has left, for sends |
+//! | [`Order::After`] | for nothing, where the provider keeps order unasked; else it waits here until all before is told |
+//! | memory here | registered for each operation if the provider wants that; providers that do have a cache of their own, which sees what is unmapped |
+//! | threads | none: progress is made when completions are read |
+//! | errors of sends, reads, writes | the peer is gone, or has refused what is remote: see `endpoint` |
+//!
+//! What is on its way is not authenticated by libfabric: who can send packets to a rank can pretend to be a peer.
+//!
+//! MPI-5.0 says nothing of networks. libfabric: fi_endpoint(3), fi_msg(3), fi_rma(3), fi_cq(3), fi_mr(3).
 
 pub mod abi;
+mod choice;
+mod endpoint;
+mod library;
+mod objects;
+mod operations;
+mod ordering;
+
+pub use endpoint::Libfabric;

@@ -1,0 +1,212 @@
+//! Which of the providers and interfaces that libfabric has found is taken.
+//!
+//! libfabric lists what is there in an order of its own, and leaves out what the user has excluded (`FI_PROVIDER`).
+//! Of that list the first one is taken that the user has named in `OXMPI_FABRIC`; without a name, the first of the
+//! fastest kind of network that is there, not counting loopback where there is anything else. All ranks of a job
+//! choose alike on nodes that are alike; where they did not, addresses say so.
+
+use std::ffi::CStr;
+
+use oxmpi_base::{Error, ErrorClass, Result};
+
+use crate::abi::{
+    API, DomainAttr, EpAttr, FI_CONTEXT, FI_CONTEXT2, FI_EP_RDM, FI_MR_ALLOCATED, FI_MR_ENDPOINT,
+    FI_MR_LOCAL, FI_MR_PROV_KEY, FI_MR_VIRT_ADDR, FI_MSG, FI_PROGRESS_MANUAL, FI_REMOTE_COMM, FI_RM_ENABLED,
+    FI_RMA, FI_SOCKADDR_IN6, FI_THREAD_DOMAIN, Info,
+};
+use crate::library::Library;
+
+/// Networks, the fastest first. Others come behind them, in libfabric's order.
+const KINDS: [&str; 6] = ["cxi", "efa", "opx", "psm2", "verbs", "tcp"];
+/// Providers that are for tests, or lose to those that do the same, unless they are named.
+const LAST: [&str; 3] = ["sockets", "udp", "net"];
+
+/// What a list of libfabric's holds, which is given back in the end.
+pub(crate) struct Infos {
+    library: &'static Library,
+    first: *mut Info,
+}
+
+/// One of them, as far as it matters here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub provider: String,
+    pub domain: String,
+    pub addr_format: u32,
+}
+
+/// What the user has named: a provider, and perhaps one of its domains.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wish {
+    provider: Option<String>,
+    domain: Option<String>,
+}
+
+impl Infos {
+    /// All that reaches other nodes by reliable datagrams, with remote memory if that is asked for.
+    ///
+    /// # Errors
+    /// `Other` if there is nothing.
+    pub(crate) fn find(library: &'static Library, remote: bool) -> Result<Self> {
+        // SAFETY: nothing is to be copied, so it returns what is all zeroes, or null.
+        let hints = Self { library, first: unsafe { (library.dupinfo)(std::ptr::null()) } };
+        let Some(info) = hints.head() else {
+            return Err(Error::new(ErrorClass::NoMem, "libfabric has no memory"));
+        };
+        info.caps = FI_MSG | FI_REMOTE_COMM | if remote { FI_RMA } else { 0 };
+        info.mode = FI_CONTEXT | FI_CONTEXT2;
+        let parts = (part(info.ep_attr), part(info.domain_attr));
+        let (Some(endpoint), Some(domain)): (Option<&mut EpAttr>, Option<&mut DomainAttr>) = parts else {
+            return Err(Error::new(ErrorClass::Intern, "libfabric's hints have no parts"));
+        };
+        endpoint.type_ = FI_EP_RDM;
+        domain.threading = FI_THREAD_DOMAIN;
+        (domain.control_progress, domain.data_progress) = (FI_PROGRESS_MANUAL, FI_PROGRESS_MANUAL);
+        domain.resource_mgmt = FI_RM_ENABLED;
+        domain.mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+        let mut found = Self { library, first: std::ptr::null_mut() };
+        let none = std::ptr::null();
+        // SAFETY: hints are as libfabric made them, with these fields set; the list is given back.
+        let code = unsafe { (library.getinfo)(API, none, none, 0, hints.first, &raw mut found.first) };
+        library.check("find a network", code)?;
+        Ok(found)
+    }
+
+    fn head(&self) -> Option<&mut Info> {
+        part(self.first)
+    }
+
+    /// The infos, in their order.
+    pub(crate) fn list(&self) -> Vec<*mut Info> {
+        let mut all = Vec::new();
+        let mut next = self.first;
+        while let Some(info) = part(next) {
+            all.push(next);
+            next = info.next;
+        }
+        all
+    }
+}
+
+impl Drop for Infos {
+    fn drop(&mut self) {
+        // SAFETY: it came from libfabric, and nobody has it any more.
+        unsafe { (self.library.freeinfo)(self.first) };
+    }
+}
+
+/// What is behind a pointer of libfabric's, or nothing.
+pub(crate) fn part<'a, T>(pointer: *mut T) -> Option<&'a mut T> {
+    // SAFETY: pointers in libfabric's structures are null, or lead to what they are declared as and live as long as
+    // the whole, which is private to this module's callers; they take one reference at a time.
+    unsafe { pointer.as_mut() }
+}
+
+/// The text behind a pointer of libfabric's.
+fn text(pointer: *const std::ffi::c_char) -> String {
+    if pointer.is_null() {
+        return String::new();
+    }
+    // SAFETY: libfabric's names are strings.
+    unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
+}
+
+impl Candidate {
+    pub(crate) fn of(info: &Info) -> Self {
+        let domain = part(info.domain_attr).map_or_else(String::new, |domain| text(domain.name));
+        let provider = part(info.fabric_attr).map_or_else(String::new, |fabric| text(fabric.prov_name));
+        Self { provider, domain, addr_format: info.addr_format }
+    }
+
+    /// How late it comes in the order of preference; libfabric's decides between equals.
+    fn place(&self) -> (bool, usize, bool, bool) {
+        let core = self.provider.split(';').next().unwrap_or_default();
+        let is_last = LAST.contains(&core);
+        let kind = KINDS.iter().position(|kind| *kind == core).unwrap_or(KINDS.len());
+        let is_loopback = self.domain == "lo" || self.domain.starts_with("127.") || self.domain == "::1";
+        let is_other_format = self.addr_format == FI_SOCKADDR_IN6;
+        (is_last, kind, is_loopback, is_other_format)
+    }
+}
+
+impl Wish {
+    /// What `PROVIDER` or `PROVIDER/DOMAIN` names; nothing names nothing.
+    pub(crate) fn parse(text: &str) -> Self {
+        let named = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+        let (provider, domain) = text.split_once('/').unwrap_or((text, ""));
+        Self { provider: named(provider), domain: named(domain) }
+    }
+
+    /// Whether it names this one: as it is called, or as the core that others are layered upon.
+    fn fits(&self, candidate: &Candidate) -> bool {
+        let core = candidate.provider.split(';').next().unwrap_or_default();
+        self.provider.as_ref().is_none_or(|name| *name == candidate.provider || name == core)
+            && self.domain.as_ref().is_none_or(|name| *name == candidate.domain)
+    }
+
+    /// The place of the one that is taken.
+    ///
+    /// # Errors
+    /// `Arg` if none is as wished.
+    pub(crate) fn pick(&self, candidates: &[Candidate]) -> Result<usize> {
+        let fitting = (0..).zip(candidates).filter(|(_, candidate)| self.fits(candidate));
+        let best = fitting.min_by_key(|(_, candidate)| candidate.place());
+        best.map(|(place, _)| place).ok_or_else(|| {
+            let mut names: Vec<String> = candidates
+                .iter()
+                .map(|candidate| format!("{}/{}", candidate.provider, candidate.domain))
+                .collect();
+            names.sort_unstable();
+            names.dedup();
+            let text = format!("OXMPI_FABRIC names no network of this node, which has: {}", names.join(", "));
+            Error::new(ErrorClass::Arg, text)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IP: u32 = crate::abi::FI_SOCKADDR_IN;
+
+    fn candidates() -> Vec<Candidate> {
+        let one = |provider: &str, domain: &str, addr_format| Candidate {
+            provider: provider.to_owned(),
+            domain: domain.to_owned(),
+            addr_format,
+        };
+        vec![
+            one("udp;ofi_rxd", "eth0", IP),
+            one("tcp;ofi_rxm", "lo", IP),
+            one("tcp;ofi_rxm", "eth0", FI_SOCKADDR_IN6),
+            one("tcp;ofi_rxm", "eth0", IP),
+            one("net", "eth0", IP),
+        ]
+    }
+
+    fn picked(wish: &str, from: &[Candidate]) -> Option<usize> {
+        Wish::parse(wish).pick(from).ok()
+    }
+
+    #[test]
+    fn the_fastest_kind_is_taken_and_loopback_only_where_there_is_nothing_else() {
+        let mut all = candidates();
+        assert_eq!(picked("", &all), Some(3));
+        let verbs =
+            Candidate { provider: "verbs;ofi_rxm".to_owned(), domain: "mlx5_0".to_owned(), addr_format: 4 };
+        all.push(verbs);
+        assert_eq!(picked("", &all), Some(5));
+        assert_eq!(picked("", &all[..2]), Some(1));
+    }
+
+    #[test]
+    fn what_the_user_names_is_taken_or_nothing() {
+        let all = candidates();
+        assert_eq!(picked("tcp/lo", &all), Some(1));
+        assert_eq!(picked("tcp;ofi_rxm", &all), Some(3));
+        assert_eq!(picked("udp", &all), Some(0));
+        let error = Wish::parse("cxi").pick(&all).expect_err("there is none");
+        assert!(error.to_string().contains("tcp;ofi_rxm/eth0"), "{error}");
+    }
+}

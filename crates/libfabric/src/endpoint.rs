@@ -1,0 +1,587 @@
+//! An endpoint of a network.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::{c_int, c_void};
+use std::time::{Duration, Instant};
+use std::{env, fmt, mem, ptr};
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_fabric::{Access, Completion, Fabric, Failure, Limits, Of, Order, Place, Posted, Target};
+use oxmpi_mem::Region;
+
+use crate::abi::{
+    CqEntry, CqErrEntry, FI_COMPLETION, FI_DELIVERY_COMPLETE, FI_EAVAIL, FI_EKEYREJECTED, FI_ETRUNC,
+    FI_MR_ENDPOINT, FI_MR_LOCAL, FI_MR_VIRT_ADDR, FI_ORDER_SAS, FI_ORDER_SAW, FI_ORDER_WAS, FI_ORDER_WAW,
+    FI_READ, FI_RECV, FI_REMOTE_CQ_DATA, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_TRANSMIT, FI_WRITE, FidMr, Info,
+    Iovec, Msg, MsgRma, RmaIov,
+};
+use crate::choice::{Candidate, Infos, Wish, part};
+use crate::library::{Library, shown};
+use crate::objects::{Object, Objects, bind, enable};
+use crate::operations::{Operation, Operations};
+use crate::ordering::Ordering;
+
+/// See the module.
+pub struct Libfabric {
+    objects: Objects,
+    library: &'static Library,
+    chosen: Candidate,
+    limits: Limits,
+    mr_mode: c_int,
+    /// By their addresses.
+    targets: BTreeMap<Vec<u8>, Target>,
+    peers: Vec<Peer>,
+    operations: Operations,
+    ordering: Ordering<Post>,
+    receives: usize,
+    under_way: usize,
+    registered: BTreeMap<u64, Object<FidMr>>,
+    next_key: u64,
+    /// What was over at once: whose, and what is to be told.
+    settled: VecDeque<(Target, Completion)>,
+}
+
+/// What there is to know of a peer.
+#[derive(Debug)]
+struct Peer {
+    /// What libfabric calls it.
+    number: u64,
+    under_way: usize,
+    /// Something has come to it.
+    was_reached: bool,
+    /// Something could not: it has died, or what it should have got is lost.
+    is_gone: bool,
+    /// Since when it takes nothing though nothing is under way to it.
+    refused: Option<Instant>,
+}
+
+/// What is posted to a peer.
+#[derive(Clone, Copy, Debug)]
+struct Post {
+    to: Target,
+    memory: Region,
+    of: Of,
+    remote: Option<(Place, Option<u32>)>,
+}
+
+/// The environment variable that names a network.
+const FABRIC: &str = "OXMPI_FABRIC";
+/// Operations of each kind, however many more there can be.
+const MOST: usize = 1024;
+/// Messages are not longer, however long they can be.
+const MESSAGE_BYTES: usize = 1 << 20;
+/// Reads and writes are not.
+const REMOTE_BYTES: usize = 1 << 30;
+/// Completions that are read at a time.
+const AT_ONCE: usize = 32;
+/// What is kept in order where all of this is.
+const IN_ORDER: u64 = FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAS | FI_ORDER_WAW;
+/// A connection that was there and is refused for so long will not come again: some providers do not say so.
+const GIVE_UP: Duration = Duration::from_secs(3);
+/// An address says of which kind of network it is, up to this.
+const END_OF_KIND: u8 = 0;
+
+// SAFETY: objects of libfabric's belong to no thread, and are used by one at a time: by whoever has the endpoint.
+unsafe impl Send for Libfabric {}
+
+impl Libfabric {
+    /// An endpoint of the network that the user has named, or the best there is.
+    ///
+    /// # Errors
+    /// `Other` if libfabric is not installed, or finds no network; `Arg` if there is none of the name that the user
+    /// has given.
+    pub fn open() -> Result<Self> {
+        Self::open_named(&env::var(FABRIC).unwrap_or_default())
+    }
+
+    /// An endpoint of the network `PROVIDER/DOMAIN`, or `PROVIDER`; the best one if nothing is named.
+    ///
+    /// # Errors
+    /// As [`Libfabric::open`].
+    pub fn open_named(name: &str) -> Result<Self> {
+        let library = Library::get()?;
+        let wish = Wish::parse(name);
+        // What has remote memory; else what has messages alone.
+        let with_remote = Infos::find(library, true).and_then(|infos| Self::open_of(library, &infos, &wish));
+        with_remote.or_else(|error| match Infos::find(library, false) {
+            Ok(infos) => Self::open_of(library, &infos, &wish),
+            Err(_) => Err(error),
+        })
+    }
+
+    fn open_of(library: &'static Library, infos: &Infos, wish: &Wish) -> Result<Self> {
+        let list = infos.list();
+        let of = |&info: &*mut Info| part(info).map(|info| Candidate::of(info));
+        let candidates: Vec<Candidate> = list.iter().filter_map(of).collect();
+        let place = wish.pick(&candidates)?;
+        let (pointer, chosen) = (list[place], candidates[place].clone());
+        let no_parts = || Error::new(ErrorClass::Intern, "libfabric's info has no parts");
+        let info = part(pointer).ok_or_else(no_parts)?;
+        let parts = (part(info.tx_attr), part(info.rx_attr), part(info.ep_attr), part(info.domain_attr));
+        let (Some(tx), Some(rx), Some(ep), Some(domain)) = parts else { return Err(no_parts()) };
+        let has_remote =
+            info.caps & crate::abi::FI_RMA != 0 && domain.cq_data_size >= 4 && domain.mr_key_size <= 8;
+        let limits = Limits {
+            message_bytes: ep.max_msg_size.min(MESSAGE_BYTES),
+            remote_bytes: if has_remote { ep.max_msg_size.min(REMOTE_BYTES) } else { 0 },
+            under_way: tx.size.clamp(1, MOST),
+            receives: rx.size.clamp(1, MOST),
+        };
+        let mr_mode = domain.mr_mode;
+        let keeps_order = tx.msg_order & IN_ORDER == IN_ORDER;
+        let most = limits.under_way + limits.receives;
+        // Writes with data come without a receive that would bound them.
+        let objects = Objects::open(library, pointer, 2 * most)?;
+        Ok(Self {
+            objects,
+            library,
+            chosen,
+            limits,
+            mr_mode,
+            targets: BTreeMap::new(),
+            peers: Vec::new(),
+            operations: Operations::new(most),
+            ordering: Ordering::new(keeps_order),
+            receives: 0,
+            under_way: 0,
+            registered: BTreeMap::new(),
+            next_key: 1,
+            settled: VecDeque::new(),
+        })
+    }
+
+    /// What was chosen, for people.
+    pub fn describe(&self) -> String {
+        let Candidate { provider, domain, .. } = &self.chosen;
+        format!("libfabric {}, provider {provider}, domain {domain}", shown(self.library.release()))
+    }
+
+    /// What stands before an address, alike in all processes that reach each other.
+    fn kind(&self) -> Vec<u8> {
+        let mut kind = format!("{}/{}", self.chosen.provider, self.chosen.addr_format).into_bytes();
+        kind.push(END_OF_KIND);
+        kind
+    }
+
+    /// Registers memory.
+    fn register_for(&mut self, memory: &Region, access: u64) -> Result<Object<FidMr>> {
+        let Self { objects, library, next_key, .. } = self;
+        let mut object = ptr::null_mut();
+        // SAFETY: domains have such a table.
+        let ops = unsafe { &*objects.domain.get().mr };
+        *next_key += 1;
+        // SAFETY: the domain is open, and a region is valid for all that is done with it; a key is not used again.
+        let code = unsafe {
+            (ops.reg)(
+                objects.domain.fid(),
+                memory.as_ptr().cast(),
+                memory.len(),
+                access,
+                0,
+                *next_key,
+                0,
+                &raw mut object,
+                ptr::null_mut(),
+            )
+        };
+        library.check("register memory", code)?;
+        let object = Object::new(object)
+            .ok_or_else(|| Error::new(ErrorClass::NoMem, "libfabric has registered nothing"))?;
+        if self.mr_mode & FI_MR_ENDPOINT != 0 {
+            bind(library, object.fid(), objects.endpoint.fid(), 0)?;
+            enable(library, object.fid())?;
+        }
+        Ok(object)
+    }
+
+    /// Registers memory that an operation uses here, if the provider wants that; and what it calls that.
+    fn describe_memory(
+        &mut self,
+        memory: &Region,
+        access: u64,
+    ) -> Result<(Option<Object<FidMr>>, *mut c_void)> {
+        if self.mr_mode & FI_MR_LOCAL == 0 || memory.is_empty() {
+            return Ok((None, ptr::null_mut()));
+        }
+        let local = self.register_for(memory, access)?;
+        let name = local.get().mem_desc;
+        Ok((Some(local), name))
+    }
+
+    /// Gives something to the provider.
+    fn give(&mut self, post: &Post) -> Posted {
+        if self.under_way == self.limits.under_way {
+            return Posted::NotNow;
+        }
+        if self.peer(post.to).is_gone {
+            return self.settle(post, Failure::Gone);
+        }
+        let access = match post.of {
+            Of::Read(_) => FI_READ,
+            Of::Written(_) => FI_WRITE,
+            _ => FI_TRANSMIT,
+        };
+        // Where no memory can be registered now, some may be later.
+        let Ok((local, mut name)) = self.describe_memory(&post.memory, access) else { return Posted::NotNow };
+        let operation = Operation { of: post.of, to: Some(post.to), local };
+        let Some((place, context)) = self.operations.add(operation) else { return Posted::NotNow };
+        let piece = Iovec { iov_base: post.memory.as_ptr().cast(), iov_len: post.memory.len() };
+        let code = match post.remote {
+            None => self.give_message(post.to, &piece, &mut name, context),
+            Some((remote, data)) => self.give_remote(post, &piece, &mut name, remote, data, context),
+        };
+        if code == 0 {
+            self.count(post.to);
+            return Posted::Yes;
+        }
+        drop(self.operations.remove(place));
+        if code != -(libc::EAGAIN as isize) {
+            return self.settle(post, failure(post.of, -(code as i64)));
+        }
+        let peer = self.peer(post.to);
+        if peer.was_reached && peer.under_way == 0 {
+            let since = *peer.refused.get_or_insert_with(Instant::now);
+            peer.is_gone = since.elapsed() > GIVE_UP;
+        }
+        Posted::NotNow
+    }
+
+    fn peer(&mut self, at: Target) -> &mut Peer {
+        &mut self.peers[at.0 as usize]
+    }
+
+    /// Something is under way to a peer.
+    fn count(&mut self, to: Target) {
+        self.under_way += 1;
+        let peer = self.peer(to);
+        (peer.under_way, peer.refused) = (peer.under_way + 1, None);
+    }
+
+    /// It is over already; counted as under way until that is told.
+    fn settle(&mut self, post: &Post, failure: Failure) -> Posted {
+        self.count(post.to);
+        self.settled.push_back((post.to, Completion { of: post.of, failure: Some(failure) }));
+        Posted::Yes
+    }
+
+    fn give_message(&self, to: Target, piece: &Iovec, name: &mut *mut c_void, context: *mut c_void) -> isize {
+        let endpoint = self.objects.endpoint.as_ptr();
+        let addr = self.peers[to.0 as usize].number;
+        let message = Msg { msg_iov: piece, desc: name, iov_count: 1, addr, context, data: 0 };
+        // SAFETY: endpoints have such a table.
+        let ops = unsafe { &*self.objects.endpoint.get().msg };
+        // SAFETY: the endpoint is enabled; the memory is the fabric's until its completion is told, as the context is.
+        unsafe { (ops.sendmsg)(endpoint, &raw const message, FI_COMPLETION) }
+    }
+
+    fn give_remote(
+        &self,
+        post: &Post,
+        piece: &Iovec,
+        name: &mut *mut c_void,
+        place: Place,
+        data: Option<u32>,
+        context: *mut c_void,
+    ) -> isize {
+        let endpoint = self.objects.endpoint.as_ptr();
+        let there = RmaIov { addr: place.address, len: piece.iov_len, key: place.key };
+        let message = MsgRma {
+            msg_iov: piece,
+            desc: name,
+            iov_count: 1,
+            addr: self.peers[post.to.0 as usize].number,
+            rma_iov: &raw const there,
+            rma_iov_count: 1,
+            context,
+            data: u64::from(data.unwrap_or(0)),
+        };
+        // SAFETY: endpoints that were asked for remote memory have such a table.
+        let ops = unsafe { &*self.objects.endpoint.get().rma };
+        if matches!(post.of, Of::Read(_)) {
+            // SAFETY: the endpoint is enabled; the memory is the fabric's until its completion is told, as the
+            // context is.
+            return unsafe { (ops.readmsg)(endpoint, &raw const message, FI_COMPLETION) };
+        }
+        let with_data = if data.is_some() { FI_REMOTE_CQ_DATA } else { 0 };
+        let flags = FI_COMPLETION | FI_DELIVERY_COMPLETE | with_data;
+        // SAFETY: as above.
+        unsafe { (ops.writemsg)(endpoint, &raw const message, flags) }
+    }
+
+    /// Posts something in its order.
+    fn post(&mut self, order: Order, post: Post) -> Posted {
+        let mut ordering = mem::replace(&mut self.ordering, Ordering::new(true));
+        let posted = ordering.post(post.to, order, post, |post| self.give(&post));
+        self.ordering = ordering;
+        posted
+    }
+
+    /// Posts what has waited and is due.
+    fn post_held(&mut self) {
+        if self.ordering.holds_any() {
+            let mut ordering = mem::replace(&mut self.ordering, Ordering::new(true));
+            ordering.post_held(|post| self.give(post));
+            self.ordering = ordering;
+        }
+    }
+
+    /// What the queue of completions holds, in a list; whether there may be more.
+    fn read_queue(&mut self, most: usize, list: &mut Vec<Completion>) -> bool {
+        let Self { objects, .. } = self;
+        // SAFETY: queues have such a table.
+        let ops = unsafe { &*objects.queue.get().ops };
+        let mut entries = [const { EMPTY }; AT_ONCE];
+        let count = most.min(AT_ONCE);
+        // SAFETY: the queue is open, and there is room for so many.
+        let read = unsafe { (ops.read)(objects.queue.as_ptr(), entries.as_mut_ptr(), count) };
+        if read >= 0 {
+            let read = read as usize;
+            entries[..read.min(count)].iter().for_each(|entry| self.note(entry, list));
+            return read == count;
+        }
+        if read as i64 != -FI_EAVAIL {
+            return false;
+        }
+        let mut entry = CqErrEntry {
+            op_context: ptr::null_mut(),
+            flags: 0,
+            len: 0,
+            buf: ptr::null_mut(),
+            data: 0,
+            tag: 0,
+            olen: 0,
+            err: 0,
+            prov_errno: 0,
+            err_data: ptr::null_mut(),
+            err_data_size: 0,
+            spare: [0; 8],
+        };
+        // SAFETY: the queue is open, and the entry is whole.
+        let read = unsafe { (ops.readerr)(objects.queue.as_ptr(), &raw mut entry, 0) };
+        if read == 1 {
+            self.note_failed(&entry, list);
+        }
+        read == 1
+    }
+
+    fn note(&mut self, entry: &CqEntry, list: &mut Vec<Completion>) {
+        if entry.flags & FI_REMOTE_CQ_DATA != 0 {
+            list.push(Completion { of: Of::Told(entry.data as u32), failure: None });
+            return;
+        }
+        if let Some((to, of)) = self.end(entry.op_context, entry.len) {
+            to.into_iter().for_each(|to| self.peer(to).was_reached = true);
+            list.push(Completion { of, failure: None });
+        }
+    }
+
+    fn note_failed(&mut self, entry: &CqErrEntry, list: &mut Vec<Completion>) {
+        if let Some((to, of)) = self.end(entry.op_context, entry.len) {
+            let failure = failure(of, i64::from(entry.err));
+            to.into_iter().for_each(|to| self.peer(to).is_gone |= failure == Failure::Gone);
+            list.push(Completion { of, failure: Some(failure) });
+        }
+    }
+
+    fn note_over(&mut self, to: Target) {
+        self.under_way -= 1;
+        self.peer(to).under_way -= 1;
+        self.ordering.note_over(to);
+    }
+
+    /// Forgets an operation that is over; nothing if it is not one of these, but a peer's.
+    fn end(&mut self, context: *mut c_void, bytes: usize) -> Option<(Option<Target>, Of)> {
+        let operation = self.operations.place(context).and_then(|place| self.operations.remove(place))?;
+        match operation.to {
+            Some(to) => {
+                self.note_over(to);
+                Some((Some(to), operation.of))
+            }
+            None => {
+                self.receives -= 1;
+                let Of::Received(context, _) = operation.of else { return None };
+                Some((None, Of::Received(context, bytes)))
+            }
+        }
+    }
+}
+
+const EMPTY: CqEntry =
+    CqEntry { op_context: ptr::null_mut(), flags: 0, len: 0, buf: ptr::null_mut(), data: 0 };
+
+impl Fabric for Libfabric {
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn address(&self) -> Vec<u8> {
+        let endpoint = self.objects.endpoint.fid();
+        // SAFETY: endpoints have such a table.
+        let ops = unsafe { &*self.objects.endpoint.get().cm };
+        let mut name = vec![0_u8; ADDRESS_BYTES];
+        let mut bytes = name.len();
+        // SAFETY: the endpoint is enabled, and there is room for as many bytes as are named.
+        let code = unsafe { (ops.getname)(endpoint, name.as_mut_ptr().cast(), &raw mut bytes) };
+        assert!(code == 0 && bytes <= name.len(), "an endpoint that is enabled has an address");
+        name.truncate(bytes);
+        let mut address = self.kind();
+        address.append(&mut name);
+        address
+    }
+
+    fn reach(&mut self, address: &[u8]) -> Result<Target> {
+        if let Some(&target) = self.targets.get(address) {
+            return Ok(target);
+        }
+        let kind = self.kind();
+        let Some(name) = address.strip_prefix(&kind[..]).filter(|name| !name.is_empty()) else {
+            let theirs = address.split(|&byte| byte == END_OF_KIND).next().unwrap_or_default();
+            let (theirs, ours) = (String::from_utf8_lossy(theirs), String::from_utf8_lossy(&kind));
+            let text = format!(
+                "another node has the network {theirs:?}, and this one {:?}: {FABRIC} names one for all",
+                ours.trim_end_matches('\0')
+            );
+            return Err(Error::new(ErrorClass::Other, text));
+        };
+        // SAFETY: tables of addresses have such a table.
+        let ops = unsafe { &*self.objects.addresses.get().ops };
+        // Providers read as much as an address of this format has; what is shorter ends in zeroes then.
+        let mut padded = name.to_vec();
+        padded.resize(name.len().max(ADDRESS_BYTES), 0);
+        let (table, mut number) = (self.objects.addresses.as_ptr(), 0);
+        // SAFETY: the table is open; the address is longer than any, and is copied.
+        let inserted =
+            unsafe { (ops.insert)(table, padded.as_ptr().cast(), 1, &raw mut number, 0, ptr::null_mut()) };
+        if inserted != 1 {
+            return Err(self.library.error("take in an address", i64::from(inserted.min(-libc::EINVAL))));
+        }
+        let target = Target(self.peers.len() as u32);
+        let new = Peer { number, under_way: 0, was_reached: false, is_gone: false, refused: None };
+        self.peers.push(new);
+        self.ordering.add();
+        self.targets.insert(address.to_vec(), target);
+        Ok(target)
+    }
+
+    fn send(&mut self, to: Target, message: Region, order: Order, context: u64) -> Posted {
+        assert!(message.len() <= self.limits.message_bytes, "long messages are sent in pieces");
+        self.post(order, Post { to, memory: message, of: Of::Sent(context), remote: None })
+    }
+
+    fn receive(&mut self, into: Region, context: u64) -> Posted {
+        if self.receives == self.limits.receives {
+            return Posted::NotNow;
+        }
+        let Ok((local, name)) = self.describe_memory(&into, FI_RECV) else { return Posted::NotNow };
+        let operation = Operation { of: Of::Received(context, 0), to: None, local };
+        let Some((place, context)) = self.operations.add(operation) else { return Posted::NotNow };
+        let endpoint = self.objects.endpoint.as_ptr();
+        // SAFETY: endpoints have such a table.
+        let ops = unsafe { &*self.objects.endpoint.get().msg };
+        // SAFETY: the endpoint is enabled; the memory is the fabric's until its completion is told, as the context is.
+        let code =
+            unsafe { (ops.recv)(endpoint, into.as_ptr().cast(), into.len(), name, FROM_ANYBODY, context) };
+        if code != 0 {
+            drop(self.operations.remove(place));
+            return Posted::NotNow;
+        }
+        self.receives += 1;
+        Posted::Yes
+    }
+
+    fn register(&mut self, memory: Region, access: Access) -> Result<Place> {
+        let access = match access {
+            Access::Read => FI_REMOTE_READ,
+            Access::Write => FI_REMOTE_WRITE,
+        };
+        let object = self.register_for(&memory, access)?;
+        let key = object.get().key;
+        self.registered.insert(key, object);
+        let has_addresses = self.mr_mode & FI_MR_VIRT_ADDR != 0;
+        Ok(Place { key, address: if has_addresses { memory.as_ptr().addr() as u64 } else { 0 } })
+    }
+
+    fn unregister(&mut self, place: Place) {
+        drop(self.registered.remove(&place.key));
+    }
+
+    fn write(
+        &mut self,
+        to: Target,
+        from: Region,
+        place: Place,
+        data: Option<u32>,
+        order: Order,
+        context: u64,
+    ) -> Posted {
+        assert!(from.len() <= self.limits.remote_bytes, "much is written in pieces");
+        let remote = Some((place, data));
+        self.post(order, Post { to, memory: from, of: Of::Written(context), remote })
+    }
+
+    fn read(&mut self, from: Target, place: Place, into: Region, context: u64) -> Posted {
+        assert!(into.len() <= self.limits.remote_bytes, "much is read in pieces");
+        let remote = Some((place, None));
+        self.post(Order::Any, Post { to: from, memory: into, of: Of::Read(context), remote })
+    }
+
+    fn completions(&mut self, most: usize, list: &mut Vec<Completion>) {
+        let before = list.len();
+        loop {
+            let left = most - (list.len() - before);
+            if left == 0 {
+                break;
+            }
+            match self.settled.pop_front() {
+                Some((to, completion)) => {
+                    self.note_over(to);
+                    list.push(completion);
+                }
+                None if self.read_queue(left, list) => {}
+                None => break,
+            }
+        }
+        self.post_held();
+    }
+}
+
+/// Receives from whomever.
+const FROM_ANYBODY: u64 = u64::MAX;
+/// No address has more bytes.
+const ADDRESS_BYTES: usize = 512;
+
+/// What an error means to who has posted the operation.
+fn failure(of: Of, error: i64) -> Failure {
+    const REFUSALS: [i64; 6] = [
+        libc::EACCES as i64,
+        libc::EFAULT as i64,
+        libc::EINVAL as i64,
+        libc::EPERM as i64,
+        libc::EREMOTEIO as i64,
+        FI_EKEYREJECTED,
+    ];
+    match of {
+        Of::Received(..) if error == FI_ETRUNC => Failure::Truncated,
+        Of::Read(_) | Of::Written(_) if REFUSALS.contains(&error) => Failure::Refused,
+        _ => Failure::Gone,
+    }
+}
+
+impl Drop for Libfabric {
+    fn drop(&mut self) {
+        // Before what they belong to.
+        self.registered.clear();
+        self.operations.forget_local();
+    }
+}
+
+impl fmt::Debug for Libfabric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Libfabric")
+            .field("chosen", &self.chosen)
+            .field("limits", &self.limits)
+            .field("under_way", &self.under_way)
+            .field("receives", &self.receives)
+            .finish_non_exhaustive()
+    }
+}

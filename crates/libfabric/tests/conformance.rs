@@ -1,0 +1,94 @@
+//! That libfabric keeps what a fabric promises, over the networks that are found here.
+//!
+//! Where libfabric is not installed, or finds no network, the tests say so loudly and are skipped.
+
+use std::io::{self, Write as _};
+
+use oxmpi_fabric::conformance::{self, Patience, Piece, What, World};
+use oxmpi_fabric::{Fabric, Target};
+use oxmpi_libfabric::Libfabric;
+
+/// An endpoint that accepts nothing for so many turns never will.
+const PATIENCE: Patience = Patience { most: 20_000_000, rest: 300 };
+/// The networks that are tried, where they are found.
+const NAMES: [&str; 2] = ["tcp/lo", "net/lo"];
+
+/// Runs a test over each network that is there.
+fn over_each(ends: usize, test: impl Fn(&str, World<Libfabric>)) {
+    let mut any = false;
+    for name in NAMES {
+        match (0..ends).map(|_| Libfabric::open_named(name)).collect::<Result<Vec<_>, _>>() {
+            Ok(ends) => test(name, World::new(ends, PATIENCE)),
+            Err(error) => {
+                loudly(&format!("{name}: {error}"));
+                continue;
+            }
+        }
+        any = true;
+    }
+    if !any {
+        loudly("NO NETWORK OF LIBFABRIC'S WAS TRIED");
+    }
+}
+
+/// Not by a macro, whose output the test harness would keep.
+fn loudly(text: &str) {
+    drop(writeln!(io::stderr(), "libfabric: skipped: {text}"));
+}
+
+#[test]
+fn messages_arrive_once_and_whole() {
+    let length = |number: usize| 1 + number * 37 % (conformance::MESSAGE_BYTES - 1);
+    let lengths: Vec<usize> = (0..40).map(length).collect();
+    for is_late in [false, true] {
+        over_each(3, |_, mut world| {
+            let received = conformance::messages_arrive_once_and_whole(&mut world, &lengths, is_late);
+            assert_eq!(received.len(), lengths.len());
+        });
+    }
+}
+
+#[test]
+fn order_is_kept_where_it_is_asked_for() {
+    let fences: Vec<bool> = (0..40).map(|number| number % 5 == 2).collect();
+    over_each(2, |_, mut world| conformance::order_is_kept_where_it_is_asked_for(&mut world, &fences));
+}
+
+/// What is refused is not tried: a provider may give up the connection then.
+#[test]
+fn memory_is_written_and_read() {
+    let all = [What::Read, What::Tell, What::Write];
+    let piece = |number: usize| Piece { offset: number, bytes: 1 + number * 2, what: all[number % 3] };
+    let pieces: Vec<Piece> = (0..39).map(piece).collect();
+    over_each(2, |_, mut world| {
+        conformance::memory_is_written_and_read_where_that_is_allowed(&mut world, &pieces);
+    });
+}
+
+#[test]
+fn who_needs_the_dead_hears_of_it() {
+    over_each(2, |_, mut world| conformance::who_needs_the_dead_hears_of_it(&mut world, |end| *end = None));
+}
+
+#[test]
+fn addresses_of_other_networks_reach_nobody() {
+    over_each(1, |name, mut world| {
+        let own = world.end(0).address();
+        assert_eq!(world.end(0).reach(&own).expect("it is its own"), Target(0), "{name}");
+        for wrong in [&b""[..], b"sim:0", b"verbs/4\0abc"] {
+            let error = world.end(0).reach(wrong).expect_err("it is another one's");
+            assert!(error.text().contains("OXMPI_FABRIC"), "{error:?}");
+        }
+    });
+}
+
+#[test]
+fn a_network_that_is_not_there_is_named_with_those_that_are() {
+    match Libfabric::open_named("nothing/such") {
+        Ok(_) => panic!("there is no such network"),
+        Err(error) => {
+            let text = error.text();
+            assert!(text.contains("OXMPI_FABRIC") || text.contains("libfabric"), "{text}");
+        }
+    }
+}
