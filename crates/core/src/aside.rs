@@ -138,7 +138,7 @@ impl Process {
             let is_alone = polls.is_none_or(|polls| polls == state.engine.polls());
             let moved = is_alone && state.engine.poll_without_callbacks();
             polls = Some(state.engine.polls());
-            let knows_other_jobs = state.engine.knows_other_jobs();
+            let nap = self.nap(&state);
             drop(state);
             if !is_alone {
                 thread::sleep(AWAY);
@@ -149,7 +149,7 @@ impl Process {
                 hint::spin_loop();
             } else {
                 vain = 0;
-                self.bed.sleep(self.policy.nap(knows_other_jobs), Posts::OfAnybody, || {
+                self.bed.sleep(nap, Posts::OfAnybody, || {
                     helper.enter().is_none_or(|mut state| {
                         state.engine.poll_without_callbacks() || state.engine.p2p.board.long() == 0
                     })

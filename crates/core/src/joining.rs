@@ -8,13 +8,15 @@ use std::env;
 use std::io::{self, Write as _};
 
 use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_engine::Engine;
 use oxmpi_engine::machine::{Phase, end_process};
-use oxmpi_engine::{Engine, Joining};
 use oxmpi_mem::Gate;
 use oxmpi_mem::copy::choose_copy;
 use oxmpi_op::{choose_instructions, recover_infinities};
+use oxmpi_pmi::{Bootstrap, Joined, join};
 
 use crate::launcher;
+use crate::nodes::Everybody;
 use crate::process::{Process, Start, State};
 use crate::settings::Settings;
 
@@ -41,10 +43,14 @@ impl Process {
         choose_instructions(&combine.to_string_lossy()).map_err(|error| error.about(COMBINE))?;
         recover_infinities(settings.recovers_infinities);
         let refused = |error| Error::new(ErrorClass::Other, format!("cannot join the job: {error}"));
-        let member = member().map_err(refused)?;
-        let is_launched = member.is_some();
-        let engine = member.map_or_else(alone, Ok).map_err(refused)?;
-        let start = Start { is_launched, settings, phase, end: end_process };
+        let Seat { mut engine, mut launcher, is_launched } = seat().map_err(refused)?;
+        let everybody = match &mut launcher {
+            Some(launcher) if launcher.place().nodes.count() > 1 => {
+                Some(Everybody::meet(&mut engine, launcher.as_mut())?)
+            }
+            _ => None,
+        };
+        let start = Start { is_launched, launcher, everybody, settings, phase, end: end_process };
         let process = Self::new(engine, start, gate)?;
         if let Some(port) = env::var(PARENT_PORT).ok().filter(|_| is_launched) {
             process.meet_parent(port)?;
@@ -53,18 +59,27 @@ impl Process {
     }
 }
 
-/// This process as a rank of the job of its launcher, if it is one.
-fn member() -> io::Result<Option<Engine>> {
-    match Engine::inherited()? {
-        Joining::Member(engine) => return Ok(Some(*engine)),
-        Joining::Outsider { rank, pid } => note_outsider(rank, pid),
-        Joining::NotInvited => launcher::warn_if_foreign(),
-    }
-    Ok(None)
+/// Where this process finds itself.
+struct Seat {
+    engine: Engine,
+    /// The launcher, if there is one to talk to.
+    launcher: Option<Box<dyn Bootstrap>>,
+    /// Whether it can be asked for more.
+    is_launched: bool,
 }
 
-fn alone() -> io::Result<Engine> {
-    Ok(Engine::of_new_job(1)?.remove(0))
+/// This process as a rank of the job of its launcher, or else as the only one of its own.
+fn seat() -> io::Result<Seat> {
+    match join()? {
+        Joined::Member(world) => {
+            let engine = Engine::new(world.ticket);
+            return Ok(Seat { engine, launcher: world.bootstrap, is_launched: world.has_broker });
+        }
+        Joined::Outsider { rank, pid } => note_outsider(rank, pid),
+        Joined::Alone => launcher::warn_if_foreign(),
+    }
+    let engine = Engine::of_new_job(1)?.remove(0);
+    Ok(Seat { engine, launcher: None, is_launched: false })
 }
 
 /// Says that this program does not take part in the job of the rank that has started it: its world is itself.

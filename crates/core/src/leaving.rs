@@ -5,6 +5,8 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, Finalizing MPI.
 
+use std::thread;
+
 use oxmpi_base::Result;
 use oxmpi_engine::machine::Phase;
 
@@ -42,7 +44,31 @@ impl Process {
         // Who waits in vain, and has not left: of a thousand ranks that leave, each would wake the others again.
         self.enter().engine.wake_those_left();
         self.wait_for(|state: &mut State| (state.engine.is_served() || state.is_released()).then_some(()));
-        self.meet()
+        self.meet()?;
+        self.part()
+    }
+
+    /// Tells the launcher that this process is done. On several nodes it waits before until all have what was to be
+    /// told them: who ends takes with it what its network has not delivered.
+    fn part(&self) -> Result<()> {
+        let Some(mut launcher) = self.take_launcher() else { return Ok(()) };
+        if self.world().is_on_one_node() {
+            launcher.leave();
+            return Ok(());
+        }
+        self.wait_for(|state: &mut State| (state.engine.is_served() || state.is_released()).then_some(()));
+        thread::scope(|scope| {
+            // Meanwhile this thread still answers those who are not there yet.
+            let fence = scope.spawn(|| {
+                let fence = launcher.fence();
+                self.ring_own_bell();
+                fence
+            });
+            self.wait_for(|_: &mut State| fence.is_finished().then_some(()));
+            fence.join().expect("a launcher does not panic")
+        })?;
+        launcher.leave();
+        Ok(())
     }
 
     /// Waits until nothing that this process has under way needs it any more. What only ranks could complete that

@@ -27,6 +27,7 @@
 //! | `comm` | how communicators are made together |
 //! | `topology::create` | communicators with neighbours |
 //! | `jobs` | connecting with other jobs, and starting them |
+//! | `nodes` | the processes of a job on several nodes |
 //! | `joining`, `launcher`, `seat`, `leaving` | how the job is found, or made of threads, and left; launchers that are not ours, noticed |
 #![forbid(unsafe_code)]
 
@@ -50,6 +51,7 @@ mod lent;
 mod lines;
 mod memory;
 mod missing;
+mod nodes;
 mod p2p;
 mod policy;
 mod process;
@@ -72,6 +74,7 @@ pub use group::{Comparison, Group};
 pub use hardware::{Confinement, ResourceType};
 pub use jobs::port::Destination;
 pub use kept::MessageKey;
+pub use nodes::Everybody;
 pub use oxmpi_broker::Block as Program;
 pub use oxmpi_engine::SetKey;
 pub use process::{Phase, Process, Start, State, ThreadLevel, end_with};

@@ -5,14 +5,15 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use oxmpi_base::Result;
 use oxmpi_engine::machine::{Bed, ProcessorQueue, StatePage, end_process, usable_cpus};
 use oxmpi_engine::{Engine, PeerId};
 use oxmpi_mem::{Entered, Gate, Helper, Pool};
+use oxmpi_pmi::Bootstrap;
 
 pub use oxmpi_engine::machine::Phase;
 
@@ -25,6 +26,7 @@ use crate::comm::letters::Letters;
 use crate::jobs::abroad::Abroad;
 use crate::kept::KeptMessages;
 use crate::lent::Lent;
+use crate::nodes::Everybody;
 use crate::policy::{Policy, VainLooks};
 use crate::progress::{Absence, ProgressThread};
 use crate::request::Requests;
@@ -49,6 +51,10 @@ pub enum ThreadLevel {
 pub struct Start {
     /// Whether there is a launcher to turn to.
     pub is_launched: bool,
+    /// The launcher, where it is to be told how the process ends.
+    pub launcher: Option<Box<dyn Bootstrap>>,
+    /// The processes of the job, if they are on several nodes: only if there is a launcher.
+    pub everybody: Option<Everybody>,
     /// Those of all ranks of the job.
     pub settings: Settings,
     /// What it shows of itself from then on: in the world model, or in a session.
@@ -64,6 +70,8 @@ pub struct Process {
     myself: Arc<Communicator>,
     farewell: Arc<Communicator>,
     has_sessions: AtomicBool,
+    /// The launcher that is to be told how this process ends, if there is one and it was not told yet.
+    launcher: Mutex<Option<Box<dyn Bootstrap>>>,
     pub(crate) abroad: Abroad,
     pub(crate) lent: Lent,
     compares_types: bool,
@@ -101,9 +109,9 @@ impl Process {
     /// that calls are serialised.
     ///
     /// # Errors
-    /// `Other` if ranks have other settings.
+    /// `Other` if ranks have other settings, or one on another node cannot be reached.
     pub fn new(mut engine: Engine, start: Start, gate: impl FnOnce(State) -> Gate<State>) -> Result<Self> {
-        let Start { is_launched, settings, phase, end } = start;
+        let Start { is_launched, launcher, everybody, settings, phase, end } = start;
         settings.agree(&engine)?;
         if settings.checks {
             engine.note_types();
@@ -111,10 +119,13 @@ impl Process {
         settings.kept_bytes.into_iter().for_each(|bytes| engine.p2p.keep_at_most(bytes));
         engine.p2p.read_directly(settings.reading);
         let job = engine.whereabouts().job();
-        let world = Arc::new(Communicator::world(&mut engine));
+        let world = Arc::new(match &everybody {
+            None => Communicator::world(&mut engine),
+            Some(all) => Communicator::world_of_nodes(&mut engine, all)?,
+        });
         let myself = Arc::new(Communicator::myself(&mut engine));
         let meeting_context = engine.p2p.open_context();
-        let farewell = Arc::new(Communicator::farewell(&mut engine));
+        let farewell = Arc::new(Communicator::farewell(&mut engine, everybody.as_ref())?);
         let (page, bed) = (engine.state(), engine.bed());
         let policy = Policy::new(settings.progress.threads(engine.size()), engine.cpus());
         let absence = settings.progress.absence(engine.size(), engine.cpus(), usable_cpus());
@@ -151,6 +162,7 @@ impl Process {
             myself,
             farewell,
             has_sessions,
+            launcher: Mutex::new(launcher),
             abroad,
             lent: Lent::default(),
             compares_types,
@@ -201,13 +213,27 @@ impl Process {
     /// Ends the job as the program wishes: tells the launcher, and ends this process.
     pub fn abort(&self, code: i32) -> ! {
         self.page.set_phase(Phase::Aborted(code));
+        self.tell_of_abort(code, "MPI_Abort was called");
         (self.end)(status(code))
     }
 
     /// Ends the job because of an error of this code that nobody could handle.
     pub fn fail(&self, code: i32) -> ! {
         self.page.set_phase(Phase::Failed(code));
+        self.tell_of_abort(code, "an error was not handled");
         (self.end)(status(code))
+    }
+
+    /// Lets the launcher end the job, if it does not see that by itself.
+    fn tell_of_abort(&self, code: i32, why: &str) {
+        if let Some(mut launcher) = self.take_launcher() {
+            launcher.abort(status(code), why);
+        }
+    }
+
+    /// The launcher that is to be told how this process ends, if there is one; once.
+    pub(crate) fn take_launcher(&self) -> Option<Box<dyn Bootstrap>> {
+        self.launcher.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Ends the job because this process would wait for ever for `peer`, which has left. Those who wait in

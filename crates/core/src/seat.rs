@@ -49,7 +49,9 @@ impl Seat {
     /// As [`Process::new`].
     pub fn take(self, end: fn(u8) -> !, gate: impl FnOnce(State) -> Gate<State>) -> Result<Process> {
         let Self { engine, settings } = self;
-        Process::new(engine, Start { is_launched: false, settings, phase: Phase::Running, end }, gate)
+        let (launcher, everybody) = (None, None); // all are in this process
+        let start = Start { is_launched: false, launcher, everybody, settings, phase: Phase::Running, end };
+        Process::new(engine, start, gate)
     }
 }
 

@@ -23,6 +23,8 @@ const LOOKS_PER_POLL: u32 = 16;
 const BRISK_LOOKS: u32 = 20;
 /// The clock is read, and everything is polled, once in so many looks.
 const LOOKS_PER_STEP: u32 = 16;
+/// A message over a network takes no less than what it takes to get up again.
+const NAP_BESIDE_FABRIC: Duration = Duration::from_micros(100);
 
 /// Something that a call waits for.
 pub(crate) trait Awaited {
@@ -234,7 +236,7 @@ impl Process {
                     }
                 }
                 Step::Sleep => {
-                    let nap = self.policy.nap(state.engine.knows_other_jobs());
+                    let nap = self.nap(&state);
                     drop(state);
                     if self.policy.asks_for_waiting(*now) {
                         self.policy.waited(*now, self.processor.waited_ns());
@@ -296,6 +298,14 @@ impl Process {
             self.is_to_stay_up(&mut state, awaited, &mut result) || state.posts(awaited) != posts
         });
         result
+    }
+
+    /// How long to sleep at a time. Nothing rings for what comes over a network.
+    pub(crate) fn nap(&self, state: &State) -> Duration {
+        if state.engine.has_fabric() {
+            return NAP_BESIDE_FABRIC;
+        }
+        self.policy.nap(state.engine.knows_other_jobs())
     }
 
     /// Looks once more before a sleep, also for who has left; whether there is something to do after all.

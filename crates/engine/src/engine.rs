@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, Result};
 use oxmpi_mem::reserve::Growth;
-use oxmpi_shm::{Bed, Invitation, Job, Line, Member, Phase, Posts, StatePage, Ticket, shown_settings};
+use oxmpi_shm::{Bed, Job, Line, Member, Phase, Posts, StatePage, Ticket, shown_settings};
 
 use crate::addresses::Addresses;
 use crate::binding::Binding;
@@ -53,23 +53,6 @@ pub struct Engine {
     polls: u32,
 }
 
-/// What joining the job of the launcher comes to.
-#[derive(Debug)]
-pub enum Joining {
-    /// No launcher has started this process.
-    NotInvited,
-    /// Another process that lives has the seat of this rank: it has started this one. Its number is 0 if it cannot be
-    /// seen from here.
-    Outsider {
-        /// The rank.
-        rank: usize,
-        /// The process.
-        pid: u32,
-    },
-    /// This process is a rank of the job.
-    Member(Box<Engine>),
-}
-
 /// What looks long in vain is looked at more closely after so many polls.
 const POLLS_PER_SUSPICION: u32 = 4096;
 
@@ -98,18 +81,6 @@ enum Place {
 }
 
 impl Engine {
-    /// That of the seat which the launcher has given this process.
-    ///
-    /// # Errors
-    /// As [`Job::inherited`].
-    pub fn inherited() -> io::Result<Joining> {
-        Ok(match Job::inherited()? {
-            Invitation::None => Joining::NotInvited,
-            Invitation::Occupied { rank, pid } => Joining::Outsider { rank, pid },
-            Invitation::Seat(ticket) => Joining::Member(Box::new(Self::new(ticket))),
-        })
-    }
-
     /// Those of all ranks of a new job, which are all in this process.
     ///
     /// # Errors
@@ -264,12 +235,45 @@ impl Engine {
         let members: Addresses =
             (0..self.size() as u32).map(|rank| Address { peer: PeerId::of_rank(rank), context }).collect();
         let lines = (0..self.size()).map(|rank| self.job.first_lines(rank)).collect();
-        let (rank, remote, form) = (self.rank as u32, Addresses::NONE, Form::OF_FIRST_LINES);
+        let plan = self.plan_of_first_channel(self.rank as u32, members, lines, beside);
+        self.open_channel(plan, None).expect("the first lines are mapped from the start")
+    }
+
+    /// The same, of a job on several nodes with these ranks, of which this is `rank`: those of other nodes have been
+    /// [attached](Engine::attach_elsewhere).
+    ///
+    /// # Errors
+    /// `Other` if one is not reached; `NoMem` if there is no address space for the lines.
+    pub fn open_first_channel_among(
+        &mut self,
+        world: &[Whereabouts],
+        rank: u32,
+        beside: Option<u32>,
+    ) -> Result<ChannelKey> {
+        let context = self.p2p.open_context();
+        let members = world.iter().map(|&process| Ok(Address { peer: self.peer(process)?, context }));
+        let members = members.collect::<Result<Addresses>>()?;
+        let (job, own) = (self.job, self.job.id());
+        let lines = world.iter().map(|process| match process.job() == own {
+            true => job.first_lines(process.rank() as usize),
+            false => 0,
+        });
+        let plan = self.plan_of_first_channel(rank, members, lines.collect(), beside);
+        self.open_channel(plan, None)
+    }
+
+    fn plan_of_first_channel(
+        &self,
+        rank: u32,
+        members: Addresses,
+        lines: Vec<u64>,
+        beside: Option<u32>,
+    ) -> ChannelPlan {
+        let (remote, form) = (Addresses::NONE, Form::OF_FIRST_LINES);
         // Only pages that were touched come into another process together with their neighbours.
         let mine = form.shown(self.job.segment(), self.job.first_lines(self.rank));
         mine.iter().copied().flatten().for_each(Line::clear);
-        let plan = ChannelPlan { rank, members, remote, beside, lines, form };
-        self.open_channel(plan, None).expect("the first lines are mapped from the start")
+        ChannelPlan { rank, members, remote, beside, lines, form }
     }
 
     /// Lines of this form for a channel that is to be opened.

@@ -70,7 +70,8 @@ impl Whereabouts {
     /// Bytes of its record.
     pub const BYTES: usize = 12;
 
-    pub(crate) fn new(job: u64, rank: u32) -> Self {
+    /// The process with this rank in a job.
+    pub fn new(job: u64, rank: u32) -> Self {
         Self { job, rank }
     }
 

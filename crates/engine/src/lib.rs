@@ -40,7 +40,7 @@ pub use binding::{Binding, Images, Transfer};
 pub use board::{Board, Entry, SetKey, Standing};
 pub use call::{Call, Called, Lifetime};
 pub use channel::{Channel, ChannelPlan};
-pub use engine::{ChannelKey, Engine, Joining, RunKey};
+pub use engine::{ChannelKey, Engine, RunKey};
 pub use jobs::Whereabouts;
 pub use lines::{Form, Lines, Notes};
 pub use matching::{Message, Pattern};

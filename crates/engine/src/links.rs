@@ -52,6 +52,16 @@ impl Engine {
         self.p2p.join_fabric(fabric)
     }
 
+    /// Whether a peer is on another node.
+    pub fn is_elsewhere(&self, peer: PeerId) -> bool {
+        self.p2p.peers.is_elsewhere(peer)
+    }
+
+    /// Whether this process has an endpoint of a fabric, which nothing wakes it for.
+    pub fn has_fabric(&self) -> bool {
+        self.p2p.has_fabric()
+    }
+
     /// Where processes on other nodes reach this one, if it has [joined](Engine::join_fabric) a fabric.
     pub fn fabric_address(&self) -> Option<Vec<u8>> {
         self.p2p.fabric_address()

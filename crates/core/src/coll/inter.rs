@@ -71,7 +71,8 @@ pub(super) fn block(comm: &Communicator, whole: &Buffer) -> u64 {
 
 /// The shape of a collective that moves `bytes` bytes each way.
 pub(super) fn shape(comm: &Communicator, collective: Collective, bytes: u64) -> Shape {
-    Shape { remote_ranks: comm.peers(), received: bytes, ..Shape::of(collective, comm.size(), bytes) }
+    let shape = Shape::of(collective, comm.size(), bytes);
+    Shape { remote_ranks: comm.peers(), received: bytes, nodes: comm.nodes, ..shape }
 }
 
 pub(super) fn moving(shape: Shape, send: Buffer, recv: Buffer) -> Result<Operation> {

@@ -101,7 +101,8 @@ impl Form {
     /// The plan that needs nothing of other ranks: by lines where all know where their blocks lie, else by messages.
     pub fn plan(&self, lengths: &Lengths, comm: &Communicator) -> Plan {
         let pattern = (self.pattern)(lengths, comm);
-        let streams = self.streams.map(|streams| streams(lengths, comm, &pattern));
+        let streams = self.streams.filter(|_| comm.is_on_one_node());
+        let streams = streams.map(|streams| streams(lengths, comm, &pattern));
         match streams.filter(|streams| Pattern::fits_lines(streams.longest)) {
             Some(Streams { places, longest }) => pattern.by_lines(&places, longest),
             None => pattern.by_messages(),
@@ -118,7 +119,8 @@ impl Form {
 
     /// What decides the plan instead if all blocks of all ranks are `bytes` long.
     pub fn regular(&self, lengths: &Lengths, comm: &Communicator, bytes: u64) -> Option<Case> {
-        let shape = Shape::of(self.regular?, comm.size(), bytes).rooted(lengths.root);
+        let shape = Shape { nodes: comm.nodes, ..Shape::of(self.regular?, comm.size(), bytes) };
+        let shape = shape.rooted(lengths.root);
         Some(Case { shape, in_place: lengths.in_place })
     }
 }

@@ -163,7 +163,7 @@ impl Communicator {
 /// The shape of a collective that moves `bytes` bytes.
 #[inline]
 pub(super) fn shape_of_moving(comm: &Communicator, collective: Collective, bytes: u64) -> Shape {
-    Shape::of(collective, comm.size(), bytes)
+    Shape { nodes: comm.nodes, ..Shape::of(collective, comm.size(), bytes) }
 }
 
 /// The shape of a collective that combines `bytes` bytes of elements.
@@ -179,7 +179,7 @@ pub(super) fn shape_of_reducing(
 ) -> Result<Shape> {
     let unit = unit_of(reducer)?;
     let commutative = reducer.is_commutative();
-    Ok(Shape { unit, commutative, ..Shape::of(collective, comm.size(), bytes) })
+    Ok(Shape { unit, commutative, nodes: comm.nodes, ..Shape::of(collective, comm.size(), bytes) })
 }
 
 /// Bytes of an element.

@@ -70,7 +70,7 @@ impl Process {
         let pattern = (form.pattern)(lengths, comm);
         let places = self.places(comm, &pattern)?;
         let call = form.call(*function, lengths);
-        Ok(Arc::new(match Pattern::fits_lines(known.longest) {
+        Ok(Arc::new(match fits_lines(comm, known) {
             true => Program::new(pattern.by_lines(&places, known.longest), call).by(LINES),
             false => Program::new(pattern.by_messages(), call).by(MESSAGES),
         }))
@@ -98,7 +98,7 @@ impl Process {
         let pattern = (form.pattern)(lengths, comm);
         let places = self.places(comm, &pattern)?;
         let call = form.call(*function, lengths);
-        if Pattern::fits_lines(known.longest) {
+        if fits_lines(comm, known) {
             all.push(Arc::new(Program::new(pattern.by_lines(&places, known.longest), call).by(LINES)));
         }
         all.push(Arc::new(Program::new(pattern.by_messages(), call).by(MESSAGES)));
@@ -136,6 +136,11 @@ impl Process {
         let places = heard.chunks_exact(Place::BYTES).map(Place::read);
         places.zip(pattern.received()).map(|(place, (peer, bytes))| agreed(place, peer, bytes)).collect()
     }
+}
+
+/// Whether what all ranks send goes by lines.
+fn fits_lines(comm: &Communicator, known: Known) -> bool {
+    comm.is_on_one_node() && Pattern::fits_lines(known.longest)
 }
 
 /// # Errors

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_op::Reducer;
-use oxmpi_plan::{Collective, Nodes, Shape, Uneven};
+use oxmpi_plan::{Collective, Shape, Uneven};
 
 use super::case::Case;
 use super::image::Which;
@@ -82,7 +82,7 @@ pub fn reduce_scatter(
         remote_ranks: if comm.is_inter() { comm.peers() } else { 0 },
         unit,
         commutative,
-        nodes: Nodes::One,
+        nodes: comm.nodes,
     };
     let plan = process.enter().plans.uneven(comm, in_place, is_same, uneven);
     let made = Irregular::Made(plan);

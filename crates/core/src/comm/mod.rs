@@ -36,10 +36,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Address, Addresses, ChannelKey, ChannelPlan, Engine, Form, Notes, PeerId};
+use oxmpi_plan::Nodes;
 
 use attachments::Attachments;
 
 use crate::group::{Comparison, Group};
+use crate::nodes::Everybody;
 use crate::topology::{Cartesian, DistGraph, Graph, Topology};
 
 /// A communicator within one group, or between two.
@@ -53,6 +55,8 @@ pub struct Communicator {
     size: u32,
     /// Cores that its ranks share, the same to all of them: the most that one of their jobs has.
     pub(crate) cores: u32,
+    /// Which of its ranks share memory; if it has two groups, whether all do.
+    pub(crate) nodes: Nodes,
     /// The context for messages, in this process.
     pub(crate) context: u32,
     /// Where messages to a rank go: to members of the remote group, if there is one. The process and its
@@ -75,7 +79,20 @@ impl Communicator {
         let addresses = (0..size).map(|rank| Address { peer: PeerId::of_rank(rank), context }).collect();
         let channel = engine.open_first_channel(Some(context));
         let cores = engine.cpus() as u32;
-        Self::new(group, None, cores, context, addresses, channel, "MPI_COMM_WORLD")
+        Self::new((group, None), cores, Nodes::One, context, addresses, channel, "MPI_COMM_WORLD")
+    }
+
+    /// The same of a job on several nodes.
+    ///
+    /// # Errors
+    /// `Other` if a rank cannot be reached.
+    pub(crate) fn world_of_nodes(engine: &mut Engine, all: &Everybody) -> Result<Self> {
+        let context = engine.p2p.open_context();
+        let group = all.group(engine)?;
+        let addresses = all.addresses(engine, context)?;
+        let channel = engine.open_first_channel_among(&all.processes, all.rank, Some(context))?;
+        let (cores, nodes) = (all.cores, all.nodes);
+        Ok(Self::new((group, None), cores, nodes, context, addresses, channel, "MPI_COMM_WORLD"))
     }
 
     /// The communicator of this rank alone.
@@ -86,25 +103,38 @@ impl Communicator {
         let at = |context| [Address { peer: PeerId::of_rank(me), context }].into_iter().collect();
         let plan = without_lines(0, at(channel_context), context);
         let channel = engine.open_channel(plan, None).expect("one rank alone has no lines");
-        Self::new(Group::new([me], me), None, 1, context, at(context), channel, "MPI_COMM_SELF")
+        let groups = (Group::new([me], me), None);
+        Self::new(groups, 1, Nodes::One, context, at(context), channel, "MPI_COMM_SELF")
     }
 
     /// The communicator of all ranks in which they meet in the end. As it is used once, it has no lines.
-    pub(crate) fn farewell(engine: &mut Engine) -> Self {
+    ///
+    /// # Errors
+    /// `Other` if a rank of another node cannot be reached.
+    pub(crate) fn farewell(engine: &mut Engine, all: Option<&Everybody>) -> Result<Self> {
         let (size, me) = (engine.size() as u32, engine.rank() as u32);
         let (context, channel_context) = (engine.p2p.open_context(), engine.p2p.open_context());
         let at = |context| (0..size).map(|rank| Address { peer: PeerId::of_rank(rank), context }).collect();
-        let plan = without_lines(me, at(channel_context), context);
+        let (group, rank, addresses, members) = match all {
+            None => (Group::new(0..size, me), me, at(context), at(channel_context)),
+            Some(all) => (
+                all.group(engine)?,
+                all.rank,
+                all.addresses(engine, context)?,
+                all.addresses(engine, channel_context)?,
+            ),
+        };
+        let plan = without_lines(rank, members, context);
         let channel =
             engine.open_channel(plan, None).expect("a channel without lines needs no address space");
-        let (group, cores) = (Group::new(0..size, me), engine.cpus() as u32);
-        Self::new(group, None, cores, context, at(context), channel, "MPI_Finalize")
+        let cores = engine.cpus() as u32;
+        Ok(Self::new((group, None), cores, Nodes::APART, context, addresses, channel, "MPI_Finalize"))
     }
 
     fn new(
-        group: Group,
-        remote_group: Option<Group>,
+        (group, remote_group): (Group, Option<Group>),
         cores: u32,
+        nodes: Nodes,
         context: u32,
         addresses: Addresses,
         channel: ChannelKey,
@@ -119,6 +149,7 @@ impl Communicator {
             rank,
             size,
             cores,
+            nodes,
             context,
             addresses,
             channel,
@@ -154,6 +185,12 @@ impl Communicator {
     #[inline]
     pub fn is_inter(&self) -> bool {
         self.remote_group.is_some()
+    }
+
+    /// Whether all its ranks share memory.
+    #[inline]
+    pub(crate) fn is_on_one_node(&self) -> bool {
+        self.nodes == Nodes::One
     }
 
     /// Number of ranks that messages go to and that blocks of collectives are counted by: those of the remote

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use oxmpi_base::Result;
 use oxmpi_engine::{Address, Addresses, ChannelPlan, Engine, Lines, Whereabouts};
+use oxmpi_plan::Nodes;
 
 use super::Communicator;
 use super::known::Communicators;
@@ -122,7 +123,9 @@ impl Offer {
         let channel = engine.open_channel(plan, self.lines)?;
         let cores = cores_of(local.iter().chain(theirs));
         let context = self.proposal.context;
-        let made = Arc::new(Communicator::new(group, remote_group, cores, context, peers, channel, ""));
+        let nodes = nodes_of(engine, local, theirs)?;
+        let groups = (group, remote_group);
+        let made = Arc::new(Communicator::new(groups, cores, nodes, context, peers, channel, ""));
         comms.note(&made);
         Ok(made)
     }
@@ -132,6 +135,33 @@ impl Offer {
 /// has more than that job does not take as many turns.
 fn cores_of<'a>(members: impl Iterator<Item = &'a Proposal>) -> u32 {
     members.map(|member| member.cores).max().unwrap_or(0)
+}
+
+/// Which members of a group share memory; of two groups, whether all do.
+fn nodes_of(engine: &mut Engine, local: &[Proposal], theirs: &[Proposal]) -> Result<Nodes> {
+    if !engine.has_fabric() {
+        return Ok(Nodes::One);
+    }
+    // Whoever is not reached over the network is here.
+    let mut elsewhere = Vec::new();
+    let mut label = |member: &Proposal| {
+        let peer = engine.peer(member.process)?;
+        if !engine.is_elsewhere(peer) {
+            return Ok(0);
+        }
+        let job = member.process.job();
+        let known = elsewhere.iter().position(|&other| other == job).unwrap_or_else(|| {
+            elsewhere.push(job);
+            elsewhere.len() - 1
+        });
+        Ok(known as u32 + 1)
+    };
+    let labels = local.iter().chain(theirs).map(&mut label).collect::<Result<Vec<u32>>>()?;
+    Ok(match Nodes::of(&labels) {
+        Nodes::One => Nodes::One,
+        nodes if theirs.is_empty() => nodes,
+        _ => Nodes::APART,
+    })
 }
 
 fn group_of(engine: &mut Engine, members: &[Proposal]) -> Result<Group> {

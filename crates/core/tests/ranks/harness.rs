@@ -1,6 +1,7 @@
 //! Jobs whose ranks are threads, what delays or ends these, and a watchdog that names who waits for whom.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process;
@@ -10,11 +11,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use oxmpi_core::{Communicator, Phase, Process, Settings, Start};
+use oxmpi_core::{Communicator, Everybody, Phase, Process, Settings, Start};
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::Engine;
 use oxmpi_engine::machine::{Bed, StatePage, usable_cpus};
+use oxmpi_fabric::Fabric;
 use oxmpi_mem::{Gate, Pool, Region};
+use oxmpi_pmi::{Bootstrap, NodeMap, within};
 
 /// Nothing takes so long, on the busiest machine: somebody waits for ever.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -55,6 +58,13 @@ pub struct Death {
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
+/// A rank before it begins.
+struct Seated {
+    engine: Engine,
+    /// How it finds those on other nodes, if there are any.
+    wiring: Option<(Box<dyn Bootstrap>, Box<dyn Fabric>)>,
+}
+
 struct Died;
 struct Exited(u8);
 
@@ -67,9 +77,28 @@ struct Seen {
     bed: Bed,
 }
 
-/// Runs a job of so many ranks, none of which fails.
+/// Runs a job of so many ranks, none of which fails; on one node, unless [several](on_nodes) are asked for.
 pub fn run(ranks: u32, seed: u64, body: impl Fn(&Rank) + Sync) {
-    run_jobs(&[ranks], seed, body);
+    match NODES.get() {
+        Some((split, network)) => run_on_nodes(&split(ranks), seed, network(seed), body),
+        None => run_jobs(&[ranks], seed, body),
+    }
+}
+
+/// Lets the jobs that a test [runs](run) have several nodes, with such a network between them.
+pub fn on_nodes(split: Split, network: Network, test: impl Fn()) {
+    NODES.set(Some((split, network)));
+    test();
+    NODES.set(None);
+}
+
+/// On which nodes so many ranks are.
+pub type Split = fn(u32) -> Vec<u32>;
+/// A network of a seed, which opens endpoints.
+pub type Network = fn(u64) -> Box<dyn FnMut() -> Box<dyn Fabric>>;
+
+thread_local! {
+    static NODES: Cell<Option<(Split, Network)>> = const { Cell::new(None) };
 }
 
 /// Runs jobs of these sizes that can reach each other, of which no rank fails.
@@ -80,6 +109,26 @@ pub fn run_jobs(sizes: &[u32], seed: u64, body: impl Fn(&Rank) + Sync) {
 /// The same of jobs that are told each how many processors its ranks share.
 pub fn run_jobs_on(jobs: &[(u32, usize)], seed: u64, body: impl Fn(&Rank) + Sync) {
     let ends = run_engines(reaching_each_other(jobs), seed, None, body);
+    assert!(ends.iter().flatten().all(|end| *end == End::Finalized), "seed {seed}: {ends:?}");
+}
+
+/// Runs a job whose ranks are on these nodes, each with an endpoint that is opened now; no rank fails.
+fn run_on_nodes(
+    node_of: &[u32],
+    seed: u64,
+    mut open: impl FnMut() -> Box<dyn Fabric>,
+    body: impl Fn(&Rank) + Sync,
+) {
+    let map = NodeMap::of(node_of.iter().copied());
+    let ranks_of = |node| map.ranks_of(node).count() as u32;
+    let new = |node| Engine::of_new_job_on(ranks_of(node), usable_cpus()).expect("shared memory");
+    let mut nodes: Vec<Vec<Seated>> = (0..map.count()).map(|_| Vec::new()).collect();
+    let mut engines: Vec<_> = (0..map.count()).map(|node| new(node).into_iter()).collect();
+    for (&node, bootstrap) in map.labels().iter().zip(within(&map)) {
+        let engine = engines[node as usize].next().expect("one for each rank");
+        nodes[node as usize].push(Seated { engine, wiring: Some((Box::new(bootstrap), open())) });
+    }
+    let ends = run_engines(nodes, seed, None, body);
     assert!(ends.iter().flatten().all(|end| *end == End::Finalized), "seed {seed}: {ends:?}");
 }
 
@@ -94,13 +143,13 @@ pub fn run_until(
 }
 
 fn run_engines(
-    jobs: Vec<Vec<Engine>>,
+    jobs: Vec<Vec<Seated>>,
     seed: u64,
     death: Option<Death>,
     body: impl Fn(&Rank) + Sync,
 ) -> Vec<Vec<End>> {
     let sizes: Vec<usize> = jobs.iter().map(Vec::len).collect();
-    let seen = |job: usize, (rank, engine): (usize, &Engine)| Seen {
+    let seen = |job: usize, (rank, Seated { engine, .. }): (usize, &Seated)| Seen {
         job,
         rank,
         page: engine.state(),
@@ -108,18 +157,18 @@ fn run_engines(
     };
     let all: Vec<Seen> = (0..)
         .zip(&jobs)
-        .flat_map(|(job, engines)| engines.iter().enumerate().map(move |rank| seen(job, rank)))
+        .flat_map(|(job, ranks)| ranks.iter().enumerate().map(move |rank| seen(job, rank)))
         .collect();
     let (tell, told) = mpsc::channel();
     let (all, body) = (&all, &body);
     thread::scope(|scope| {
-        let start = |(place, engine): (usize, Engine)| {
+        let start = |(place, seated): (usize, Seated)| {
             let (me, tell) = (all[place], tell.clone());
             scope.spawn(move || {
                 let dies = |death: &Death| (death.job, death.rank as usize) == (me.job, me.rank);
                 let life = death.filter(dies).map(|death| AtomicU32::new(death.calls));
                 let seed = Random::of(seed, place as u64);
-                let end = catch_unwind(AssertUnwindSafe(|| live(engine, me.job, seed, life, body)));
+                let end = catch_unwind(AssertUnwindSafe(|| live(seated, me.job, seed, life, body)));
                 show_gone(me, all, end.is_ok());
                 tell.send(place).expect("the watchdog stays");
                 end
@@ -137,7 +186,7 @@ fn of_all_processors(sizes: &[u32]) -> Vec<(u32, usize)> {
     sizes.iter().map(|&ranks| (ranks, usable_cpus())).collect()
 }
 
-fn reaching_each_other(jobs: &[(u32, usize)]) -> Vec<Vec<Engine>> {
+fn reaching_each_other(jobs: &[(u32, usize)]) -> Vec<Vec<Seated>> {
     let new = |&(ranks, cpus): &(u32, usize)| Engine::of_new_job_on(ranks, cpus).expect("shared memory");
     let mut all: Vec<_> = jobs.iter().map(new).collect();
     for (of, other) in (0..jobs.len()).flat_map(|of| (0..jobs.len()).map(move |other| (of, other))) {
@@ -145,13 +194,21 @@ fn reaching_each_other(jobs: &[(u32, usize)]) -> Vec<Vec<Engine>> {
             engines.iter_mut().for_each(|engine| engine.attach_here(&others[0]).expect("numbers enough"));
         }
     }
-    all
+    let seated = |engine| Seated { engine, wiring: None };
+    all.into_iter().map(|engines| engines.into_iter().map(seated).collect()).collect()
 }
 
 /// The life of a rank from beginning to end.
-fn live(engine: Engine, job: usize, random: Random, life: Option<AtomicU32>, body: impl Fn(&Rank)) {
+fn live(seated: Seated, job: usize, random: Random, life: Option<AtomicU32>, body: impl Fn(&Rank)) {
     let end = |status| resume_unwind(Box::new(Exited(status)));
-    let start = Start { is_launched: true, settings: Settings::default(), phase: Phase::Running, end };
+    let Seated { mut engine, wiring } = seated;
+    let meet = |(mut launcher, fabric): (Box<dyn Bootstrap>, _)| {
+        let everybody = Everybody::meet_over(&mut engine, launcher.as_mut(), fabric).expect("all come");
+        (launcher, everybody)
+    };
+    let (launcher, everybody) = wiring.map(meet).unzip();
+    let (settings, phase) = (Settings::default(), Phase::Running);
+    let start = Start { is_launched: true, launcher, everybody, settings, phase, end };
     let process = Process::new(engine, start, Gate::threaded).expect("all ranks have the same settings");
     let rank = Rank { process, job, random: Mutex::new(random), life };
     body(&rank);

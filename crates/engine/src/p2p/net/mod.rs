@@ -309,6 +309,11 @@ impl P2p {
         Ok(())
     }
 
+    /// Whether this process has an endpoint.
+    pub(crate) fn has_fabric(&self) -> bool {
+        self.net.is_some()
+    }
+
     /// Where others reach this process.
     pub(crate) fn fabric_address(&self) -> Option<Vec<u8>> {
         self.net.as_ref().map(|net| net.fabric.address())

@@ -1,0 +1,224 @@
+//! The processes of a job on several nodes, and how they come to reach each other.
+//!
+//! Each node has memory of its own, in which its ranks are a job like any other: what the engine calls another job
+//! may be the same one's ranks elsewhere. The first rank of a node collects where those on it are reached, and tells
+//! that in one record; so what the launcher stores grows with the nodes. Connections are made when something is sent.
+//!
+//! MPI-5.0: Process Initialization, Creation, and Management.
+
+use std::env;
+use std::io::{self, Write as _};
+
+use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_datatype::Buffer;
+use oxmpi_engine::machine::yield_now;
+use oxmpi_engine::{
+    Address, Addresses, Engine, Mode, OpKey, Outcome, Pattern, PeerId, Received, Whereabouts,
+};
+use oxmpi_fabric::Fabric;
+use oxmpi_libfabric::Libfabric;
+use oxmpi_plan::Nodes;
+use oxmpi_pmi::{Bootstrap, Place};
+
+use crate::group::Group;
+
+/// All processes of the job, as this one sees them.
+#[derive(Debug)]
+pub struct Everybody {
+    /// By rank.
+    pub(crate) processes: Vec<Whereabouts>,
+    /// Which of them this is.
+    pub(crate) rank: u32,
+    /// Which of them share memory.
+    pub(crate) nodes: Nodes,
+    /// Cores that the ranks of a node share, on the node that has most.
+    pub(crate) cores: u32,
+}
+
+/// What is told of a node.
+#[derive(Debug, PartialEq, Eq)]
+struct Node {
+    /// The number of its memory.
+    job: u64,
+    cores: u32,
+    /// Where its ranks are reached, in their order.
+    addresses: Vec<Vec<u8>>,
+}
+
+/// The environment variable that asks to be told which network is used.
+const SHOW_FABRIC: &str = "OXMPI_SHOW_FABRIC";
+/// No address of a fabric is longer.
+const ADDRESS_BYTES: usize = 1024;
+
+impl Everybody {
+    /// Lets this process, which has the rank of `engine` on its node, reach all others over the network that there is.
+    ///
+    /// # Errors
+    /// `Other` if there is no network, or none that all have; or if the launcher is gone.
+    pub(crate) fn meet(engine: &mut Engine, launcher: &mut dyn Bootstrap) -> Result<Self> {
+        let fabric = Libfabric::open()?;
+        if engine.rank() == 0 && env::var_os(SHOW_FABRIC).is_some_and(|value| value == "1") {
+            let node = launcher.place().node();
+            // Whoever reads errors may have gone.
+            let _ = writeln!(io::stderr(), "oxmpi: node {node}: {}", fabric.describe());
+        }
+        Self::meet_over(engine, launcher, Box::new(fabric))
+    }
+
+    /// The same, over a fabric.
+    ///
+    /// # Errors
+    /// As [`Everybody::meet`].
+    pub fn meet_over(
+        engine: &mut Engine,
+        launcher: &mut dyn Bootstrap,
+        fabric: Box<dyn Fabric>,
+    ) -> Result<Self> {
+        engine.join_fabric(fabric)?;
+        let addresses = collect_addresses(engine)?;
+        let place = launcher.place().clone();
+        if engine.rank() == 0 {
+            let node = Node { job: engine.whereabouts().job(), cores: engine.cpus() as u32, addresses };
+            launcher.put(&key(place.node()), &node.to_bytes())?;
+        }
+        launcher.fence()?;
+        let nodes = (0..place.nodes.count()).map(|node| {
+            let record = launcher.get(&key(node))?;
+            Node::read(&record, place.nodes.ranks_of(node).count()).ok_or_else(|| {
+                Error::new(ErrorClass::Other, format!("what node {node} has told is not understood"))
+            })
+        });
+        Self::among(engine, nodes.collect::<Result<Vec<_>>>()?, &place)
+    }
+
+    fn among(engine: &mut Engine, nodes: Vec<Node>, place: &Place) -> Result<Self> {
+        let cores = nodes.iter().map(|node| node.cores).max().unwrap_or(0);
+        let mut next = vec![0; nodes.len()];
+        let process = |&node: &u32| {
+            let node = node as usize;
+            next[node] += 1;
+            Whereabouts::new(nodes[node].job, next[node] - 1)
+        };
+        let processes: Vec<_> = place.nodes.labels().iter().map(process).collect();
+        let own = engine.whereabouts();
+        for node in nodes.into_iter().filter(|node| node.job != own.job()) {
+            engine.attach_elsewhere(node.job, node.addresses)?;
+        }
+        if processes.get(place.rank as usize) != Some(&own) {
+            let text = format!("rank {} has another seat than the launcher says", place.rank);
+            return Err(Error::new(ErrorClass::Other, text));
+        }
+        let nodes = Nodes::of(place.nodes.labels());
+        Ok(Self { processes, rank: place.rank, nodes, cores })
+    }
+
+    pub(crate) fn group(&self, engine: &Engine) -> Result<Group> {
+        let numbers = self.processes.iter().map(|&process| engine.number(process));
+        Ok(Group::new(numbers.collect::<Result<Vec<_>>>()?, engine.rank() as u32))
+    }
+
+    pub(crate) fn addresses(&self, engine: &mut Engine, context: u32) -> Result<Addresses> {
+        let address = |&process| Ok(Address { peer: engine.peer(process)?, context });
+        self.processes.iter().map(address).collect()
+    }
+}
+
+/// Under which the record of a node is put.
+fn key(node: u32) -> String {
+    format!("node.{node}")
+}
+
+/// Where the ranks of this node are reached, by rank; on other ranks than the first, nothing.
+fn collect_addresses(engine: &mut Engine) -> Result<Vec<Vec<u8>>> {
+    let own = engine.fabric_address().expect("it has just joined one");
+    if own.len() > ADDRESS_BYTES {
+        return Err(Error::new(ErrorClass::Other, format!("an address of {} bytes is too long", own.len())));
+    }
+    // Nobody numbers other contexts before this one.
+    let context = engine.p2p.open_context();
+    let first = PeerId::of_rank(0);
+    let mut all = vec![own];
+    if engine.rank() == 0 {
+        for rank in 1..engine.size() as u32 {
+            let memory = engine.p2p.pool.take(ADDRESS_BYTES);
+            let pattern = Pattern { source: Some(rank.cast_signed()), tag: Some(0) };
+            let received =
+                engine.p2p.receive(context, pattern, Some(PeerId::of_rank(rank)), Buffer::dense(*memory));
+            let status = match received {
+                Received::Done(outcome) => outcome,
+                Received::Pending(op) => finish(engine, op),
+            }
+            .into_result()?;
+            all.push(memory.part(0, status.bytes as usize).to_vec());
+            engine.p2p.pool.give(memory);
+        }
+    } else {
+        let own = all.remove(0);
+        let memory = engine.p2p.pool.take(own.len());
+        memory.write(&own);
+        let to = Address { peer: first, context };
+        let (source, buffer) = ((engine.rank() as u32).cast_signed(), Buffer::dense(*memory));
+        if let Some(op) = engine.p2p.send(to, source, 0, &buffer, Mode::Standard) {
+            finish(engine, op).into_result()?;
+        }
+        engine.p2p.pool.give(memory);
+    }
+    engine.p2p.close_context(context);
+    Ok(all)
+}
+
+/// Waits for what the ranks of this node do as soon as they have started.
+fn finish(engine: &mut Engine, op: OpKey) -> Outcome {
+    loop {
+        if let Some(outcome) = engine.p2p.take_outcome(op) {
+            return outcome;
+        }
+        if !engine.poll() {
+            yield_now();
+        }
+    }
+}
+
+impl Node {
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        bytes.extend_from_slice(&self.job.to_le_bytes());
+        bytes.extend_from_slice(&self.cores.to_le_bytes());
+        for address in &self.addresses {
+            bytes.extend_from_slice(&(address.len() as u16).to_le_bytes());
+            bytes.extend_from_slice(address);
+        }
+        bytes
+    }
+
+    /// The inverse, of a node with so many ranks; nothing if it is not what any node tells.
+    fn read(bytes: &[u8], ranks: usize) -> Option<Self> {
+        let (job, bytes) = bytes.split_first_chunk()?;
+        let (cores, mut bytes) = bytes.split_first_chunk()?;
+        let mut addresses = Vec::new();
+        while let Some((length, rest)) = bytes.split_first_chunk() {
+            let (address, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
+            addresses.push(address.to_vec());
+            bytes = rest;
+        }
+        let (job, cores) = (u64::from_le_bytes(*job), u32::from_le_bytes(*cores));
+        (addresses.len() == ranks && bytes.is_empty()).then_some(Self { job, cores, addresses })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_survives_its_record_and_nothing_else_is_one() {
+        let addresses = vec![b"tcp/2\0abc".to_vec(), Vec::new(), vec![7; 300]];
+        let node = Node { job: u64::MAX - 1, cores: 5, addresses };
+        let bytes = node.to_bytes();
+        assert_eq!(Node::read(&bytes, 3), Some(node));
+        assert_eq!(Node::read(&bytes, 2), None);
+        for cut in 0..bytes.len() {
+            assert_eq!(Node::read(&bytes[..cut], 3), None, "cut at {cut}");
+        }
+    }
+}
