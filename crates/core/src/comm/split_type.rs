@@ -2,6 +2,7 @@
 //!
 //! MPI-5.0: Communicator Constructors, MPI_COMM_SPLIT_TYPE.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use oxmpi_base::Result;
@@ -10,6 +11,7 @@ use super::Communicator;
 use crate::coll::exchange::exchange;
 use crate::hardware::{Confinement, ResourceType};
 use crate::process::Process;
+use crate::record::Record;
 
 /// How a communicator is split by what its members share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,29 +38,74 @@ impl Process {
         split_type: SplitType,
         key: i32,
     ) -> Result<(Option<Arc<Communicator>>, Option<ResourceType>)> {
-        let mine = match split_type {
+        let confinement = match split_type {
             SplitType::Undefined => Confinement::ABSENT,
             SplitType::Alone | SplitType::By(ResourceType::SharedMemory) => Confinement::to_machine(),
             SplitType::By(_) | SplitType::Down => Confinement::now(),
         };
+        let mine = Located { machine: self.machine(), confinement };
         // Who names none does not know what the others name, and takes part in all that these may need.
         let everybody = exchange(self, comm, &mine)?;
+        let everybody = [everybody.local, everybody.remote].concat();
         let kind = match split_type {
             SplitType::By(kind) => Some(kind),
-            SplitType::Down => what_divides(&[everybody.local, everybody.remote].concat()),
+            SplitType::Down => what_divides(&everybody),
             SplitType::Alone | SplitType::Undefined => None,
         };
         let color = match split_type {
             SplitType::Alone => Some(comm.rank()).filter(|_| !comm.is_inter()), // nobody is opposite
-            _ => kind.and_then(|kind| mine.part(kind)),
+            _ => kind.and_then(|kind| mine.color(&everybody, kind)),
         };
         Ok((self.comm_split(comm, color.map(u32::cast_signed), key)?, kind))
     }
 }
 
+impl Process {
+    /// What tells apart the machines on which peers are: the same for all where they are on one.
+    fn machine(&self) -> u64 {
+        let state = self.enter();
+        if state.engine.has_fabric() { state.engine.whereabouts().job() } else { 0 }
+    }
+}
+
+/// What a process is confined to, of which machine.
+#[derive(Clone, Copy, Debug)]
+struct Located {
+    machine: u64,
+    confinement: Confinement,
+}
+
+impl Located {
+    fn part(&self, kind: ResourceType) -> Option<(u64, u32)> {
+        Some((self.machine, self.confinement.part(kind)?))
+    }
+
+    /// The place of its part among those of all.
+    fn color(&self, all: &[Self], kind: ResourceType) -> Option<u32> {
+        let parts: BTreeSet<_> = all.iter().filter_map(|one| one.part(kind)).collect();
+        let mine = self.part(kind)?;
+        parts.iter().position(|part| *part == mine).map(|place| place as u32)
+    }
+}
+
+impl Record for Located {
+    const BYTES: usize = 8 + Confinement::BYTES;
+
+    fn write(&self, into: &mut Vec<u8>) {
+        into.extend_from_slice(&self.machine.to_ne_bytes());
+        self.confinement.write(into);
+    }
+
+    fn read(from: &[u8]) -> Self {
+        let (machine, confinement) = from.split_at(8);
+        let machine = u64::from_ne_bytes(machine.try_into().expect("8 bytes"));
+        Self { machine, confinement: Confinement::read(confinement) }
+    }
+}
+
 /// The largest kind of parts to one of which everybody is confined that is not absent, but not all to the same.
-fn what_divides(all: &[Confinement]) -> Option<ResourceType> {
-    let present: Vec<_> = all.iter().filter(|one| **one != Confinement::ABSENT).collect();
+fn what_divides(all: &[Located]) -> Option<ResourceType> {
+    let present: Vec<_> = all.iter().filter(|one| one.confinement != Confinement::ABSENT).collect();
     ResourceType::ALL.into_iter().find(|&kind| {
         let parts = || present.iter().map(|one| one.part(kind));
         parts().all(|part| part.is_some()) && parts().any(|part| part != present[0].part(kind))
@@ -75,14 +122,28 @@ mod tests {
         Cpu { package, node, core, id }
     }
 
+    fn here(confinement: Confinement) -> Located {
+        Located { machine: 0, confinement }
+    }
+
     #[test]
     fn the_largest_parts_that_divide_are_found() {
-        let near = [Confinement::to(&[cpu(0, 1, 2, 2)]), Confinement::to(&[cpu(0, 1, 3, 3)])];
+        let near = [here(Confinement::to(&[cpu(0, 1, 2, 2)])), here(Confinement::to(&[cpu(0, 1, 3, 3)]))];
         assert_eq!(what_divides(&near), Some(ResourceType::Core));
-        let far = [near[0], Confinement::ABSENT, Confinement::to(&[cpu(1, 2, 8, 8)])];
+        let far = [near[0], here(Confinement::ABSENT), here(Confinement::to(&[cpu(1, 2, 8, 8)]))];
         assert_eq!(what_divides(&far), Some(ResourceType::Package));
-        let unbound = [Confinement::to(&[cpu(0, 1, 2, 2), cpu(0, 1, 3, 3)]); 2];
+        let unbound = [here(Confinement::to(&[cpu(0, 1, 2, 2), cpu(0, 1, 3, 3)])); 2];
         assert_eq!(what_divides(&unbound), None);
-        assert_eq!(what_divides(&[Confinement::ABSENT]), None);
+        assert_eq!(what_divides(&[here(Confinement::ABSENT)]), None);
+    }
+
+    #[test]
+    fn parts_of_different_machines_are_different() {
+        let on = |machine, core| Located { machine, confinement: Confinement::to(&[cpu(0, 0, core, core)]) };
+        let all = [on(9, 0), on(4, 0), on(4, 1)];
+        assert_eq!(what_divides(&all), Some(ResourceType::SharedMemory));
+        let colors = |kind| all.map(|one| one.color(&all, kind));
+        assert_eq!(colors(ResourceType::SharedMemory), [Some(1), Some(0), Some(0)]);
+        assert_eq!(colors(ResourceType::Core), [Some(2), Some(0), Some(1)]);
     }
 }
