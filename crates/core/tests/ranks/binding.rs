@@ -27,7 +27,7 @@ fn memory(case: &super::collectives::Bound) -> Vec<u8> {
     case.memory().iter().flat_map(oxmpi_mem::Region::to_vec).collect()
 }
 
-fn wishes_of_all_kinds(ranks: u32, seed: u64, cases: usize) {
+pub fn wishes_of_all_kinds(ranks: u32, seed: u64, cases: usize) {
     // By case: what each rank has come to.
     let bound: Mutex<BTreeMap<usize, Vec<Option<&str>>>> = Mutex::default();
     run(ranks, seed, |rank| {

@@ -242,7 +242,7 @@ fn complete(rank: &Rank, mut keys: Vec<Option<RequestKey>>) {
     }
 }
 
-fn every_lifetime(ranks: u32, seed: u64, cases: usize, longest: usize) {
+pub fn every_lifetime(ranks: u32, seed: u64, cases: usize, longest: usize) {
     run(ranks, seed, |rank| {
         let comm = rank.world();
         // The same on all ranks.

@@ -52,7 +52,7 @@ fn duplicates(rank: &Rank, comm: &Arc<Communicator>, count: usize) -> Vec<Arc<Co
 }
 
 #[test]
-fn communicators_are_made_and_freed_in_any_order() {
+pub fn communicators_are_made_and_freed_in_any_order() {
     for (ranks, seed) in [(1, 1), (2, 2), (3, 3), (5, 4), (8, 5), (12, 6)] {
         run(ranks, seed, |rank| {
             // The same on all ranks.
@@ -99,7 +99,7 @@ fn communicators_are_made_and_freed_in_any_order() {
 
 /// MPI_COMM_CREATE_GROUP: calls of several threads are told apart by their tags.
 #[test]
-fn threads_make_communicators_of_groups_at_the_same_time() {
+pub fn threads_make_communicators_of_groups_at_the_same_time() {
     const THREADS: i32 = 4;
     for (ranks, seed) in [(2, 1), (3, 2), (4, 3), (6, 4)] {
         run(ranks, seed, |rank| {
@@ -125,7 +125,7 @@ fn threads_make_communicators_of_groups_at_the_same_time() {
 }
 
 #[test]
-fn intercommunicators_are_made_by_several_threads_used_and_merged() {
+pub fn intercommunicators_are_made_by_several_threads_used_and_merged() {
     for (ranks, seed) in [(2, 1), (3, 2), (5, 3), (8, 4)] {
         run(ranks, seed, |rank| {
             let me = rank.rank().cast_signed();

@@ -10,6 +10,7 @@ mod deaths;
 mod harness;
 mod jobs;
 mod matching;
+mod nodes;
 mod partitioned;
 mod requests;
 mod threads;

@@ -123,7 +123,7 @@ fn receive_posted(rank: &Rank, expected: &mut Expected, into: &[Region; 3], sour
 }
 
 #[test]
-fn messages_of_a_rank_are_received_in_the_order_in_which_they_were_sent() {
+pub fn messages_of_a_rank_are_received_in_the_order_in_which_they_were_sent() {
     for (ranks, seed) in [(1, 1), (2, 2), (2, 3), (3, 4), (5, 5), (5, 6), (9, 7)] {
         run(ranks, seed, |rank| {
             let into = [(); 3].map(|()| blank(LONGEST));
@@ -147,7 +147,7 @@ fn messages_of_a_rank_are_received_in_the_order_in_which_they_were_sent() {
 
 /// Cancel: either the operation is cancelled, or it happens, and never both.
 #[test]
-fn a_send_that_is_cancelled_is_received_or_not_at_both_ends_alike() {
+pub fn a_send_that_is_cancelled_is_received_or_not_at_both_ends_alike() {
     for seed in 0..12 {
         run(2, seed, |rank| {
             let other = 1 - rank.rank().cast_signed();
@@ -193,7 +193,7 @@ fn a_send_that_is_cancelled_is_received_or_not_at_both_ends_alike() {
 
 /// Communication Modes: a synchronous send is complete when a matching receive has been posted, and not before.
 #[test]
-fn a_synchronous_send_is_complete_no_sooner_than_its_receive_has_begun() {
+pub fn a_synchronous_send_is_complete_no_sooner_than_its_receive_has_begun() {
     for (seed, &bytes) in (0..).zip(&LENGTHS) {
         run(2, seed, |rank| {
             if rank.rank() == 0 {

@@ -71,7 +71,7 @@ impl<'a> Pair<'a> {
 }
 
 #[test]
-fn threads_mark_partitions_and_look_for_them_while_one_waits() {
+pub fn threads_mark_partitions_and_look_for_them_while_one_waits() {
     for (ranks, seed, count, partitions) in
         [(1, 1, 24, [4, 6]), (2, 2, 800, [100, 8]), (2, 3, 240_000, [3, 240]), (3, 4, 90, [90, 1])]
     {

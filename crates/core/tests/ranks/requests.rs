@@ -49,7 +49,7 @@ fn complete(rank: &Rank, keys: &[Option<RequestKey>], mut each: impl FnMut(usize
 }
 
 #[test]
-fn persistent_messages_carry_what_is_there_at_each_start() {
+pub fn persistent_messages_carry_what_is_there_at_each_start() {
     const LENGTHS: [usize; 4] = [1, 100, 5000, 60_000];
     for (ranks, seed) in [(1, 1), (2, 2), (3, 3), (4, 4), (6, 5)] {
         run(ranks, seed, |rank| {
@@ -92,7 +92,7 @@ fn persistent_messages_carry_what_is_there_at_each_start() {
 }
 
 #[test]
-fn requests_of_all_kinds_are_each_completed_once() {
+pub fn requests_of_all_kinds_are_each_completed_once() {
     for (ranks, seed) in [(2, 11), (3, 12), (5, 13), (16, 14)] {
         run(ranks, seed, |rank| {
             let comm = rank.world();

@@ -79,7 +79,7 @@ fn exchange(rank: &Rank, comm: &Arc<Communicator>, tag: i32, number: usize) {
 }
 
 #[test]
-fn threads_with_communicators_of_their_own_get_their_messages_in_order() {
+pub fn threads_with_communicators_of_their_own_get_their_messages_in_order() {
     for (ranks, seed) in [(1, 1), (2, 2), (3, 3)] {
         run(ranks, seed, |rank| {
             let comms = [(); THREADS].map(|()| rank.mpi().comm_dup(rank.world()).expect("all take part"));
@@ -90,7 +90,7 @@ fn threads_with_communicators_of_their_own_get_their_messages_in_order() {
 }
 
 #[test]
-fn what_any_thread_may_receive_is_received_once() {
+pub fn what_any_thread_may_receive_is_received_once() {
     for (ranks, seed) in [(1, 1), (2, 2), (3, 3)] {
         run(ranks, seed, |rank| {
             let received = [(); THREADS * ROUNDS].map(|()| AtomicU32::new(0));
