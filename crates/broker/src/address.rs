@@ -20,6 +20,8 @@ const BACKLOG: i32 = 4096;
 pub(crate) enum Address {
     /// The broker of the job with this number.
     Broker(u64),
+    /// Where the processes of a node meet.
+    Meeting(u128),
     /// Who has published a name of this hash.
     Name(u128),
     /// A port with this number.
@@ -69,6 +71,7 @@ impl Address {
     fn to_system(self) -> io::Result<SocketAddrUnix> {
         let name = match self {
             Self::Broker(id) => format!("oxmpi-{VERSION}-job-{id:016x}"),
+            Self::Meeting(number) => format!("oxmpi-{VERSION}-node-{number:032x}"),
             Self::Name(hash) => {
                 format!("oxmpi-{VERSION}-name-{}-{hash:032x}", rustix::process::geteuid().as_raw())
             }

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`Broker`] of a job | its launcher, by a [`Server`] | processes of any job |
 //! | published name | the launcher of the job that has published it | [`lookup`] |
+//! | [`Meeting`] | the process that has made the memory of its node | the others there |
 //! | [`Port`] | a process of MPI | [`Link::connect`] of another one |
 //!
 //! All are *abstract* Unix sockets: names without files, which end with who holds them, however that ends. They are
@@ -11,23 +12,31 @@
 //! with their own user or root (`peer`). What is said travels in frames ([`Link`]); requests and answers are in `wire`,
 //! which trusts no byte.
 //!
+//! Processes that only the job's secret tells from strangers prove to each other that they know it ([`Handshake`]).
+//!
 //! Nothing here waits but the short conversations of [`Broker`] and [`lookup`], which a launcher answers at once.
 //! MPI-5.0: Process Initialization, Creation, and Management.
 #![deny(unsafe_code)]
 
 mod address;
 mod client;
+mod handshake;
 mod link;
+mod meeting;
 #[allow(unsafe_code)] // asks the system who the peer is
 mod peer;
 mod port;
+mod secret;
 mod server;
 mod singleton;
 mod wire;
 
 pub use client::{Broker, Spawning, lookup};
+pub use handshake::Handshake;
 pub use link::{Link, MAX_FRAME_BYTES};
+pub use meeting::{Meeting, Whereabouts};
 pub use port::Port;
+pub use secret::Secret;
 pub use server::{ClientId, Event, Interest, Server, Token};
 pub use singleton::Host;
 pub use wire::{Answer, Block, Malformed, Request, Spawn};

@@ -27,6 +27,8 @@ pub struct Link {
     incoming: Incoming,
     /// Whether descriptors are taken that come with frames.
     takes_files: bool,
+    /// The longest frame that is taken.
+    limit: usize,
 }
 
 #[derive(Debug)]
@@ -54,7 +56,8 @@ const CHUNK_BYTES: usize = 64 << 10;
 impl Link {
     /// Speaks over a stream socket. The descriptor is closed with the link; its duplicates stay as they are.
     pub fn over(socket: OwnedFd) -> Self {
-        Self { socket, outgoing: VecDeque::new(), incoming: Incoming::default(), takes_files: false }
+        let (outgoing, incoming) = (VecDeque::new(), Incoming::default());
+        Self { socket, outgoing, incoming, takes_files: false, limit: MAX_FRAME_BYTES }
     }
 
     /// The same, of what may be something else.
@@ -71,6 +74,16 @@ impl Link {
     /// The same, where the other side may send descriptors: a Unix socket.
     pub(crate) fn with_files(socket: OwnedFd) -> Self {
         Self { takes_files: true, ..Self::over(socket) }
+    }
+
+    /// Takes no longer frames than these, as long as nobody knows who sends them.
+    pub(crate) fn limit(&mut self, bytes: usize) {
+        self.limit = bytes;
+    }
+
+    /// Takes all that can be frames again.
+    pub(crate) fn unlimit(&mut self) {
+        self.limit = MAX_FRAME_BYTES;
     }
 
     /// Queues a frame, for [`Link::flush`].
@@ -94,12 +107,12 @@ impl Link {
         Ok(())
     }
 
-    /// Sends a short frame, the first on this link, with a descriptor that is not even duplicated: some are not to be
-    /// closed, nor any duplicate of them.
+    /// Sends a short frame, where nothing else is under way, with a descriptor that is not even duplicated: some are
+    /// not to be closed, nor any duplicate of them.
     ///
     /// # Errors
     /// The system's.
-    pub(crate) fn send_first(&self, frame: &[u8], file: BorrowedFd) -> io::Result<()> {
+    pub(crate) fn hand_over(&self, frame: &[u8], file: BorrowedFd) -> io::Result<()> {
         let bytes = with_header(frame);
         let written = rustix::io::retry_on_intr(|| write(&self.socket, &bytes, Some(file)))?;
         assert_eq!(written, bytes.len(), "a socket that holds nothing yet has room");
@@ -141,7 +154,7 @@ impl Link {
     /// As for [`Link::receive`].
     pub(crate) fn receive_with(&mut self) -> io::Result<Option<(Vec<u8>, Option<OwnedFd>)>> {
         loop {
-            let wanted = self.incoming.wanted()?;
+            let wanted = self.incoming.wanted(self.limit)?;
             if wanted == 0 {
                 let Incoming { body, file, .. } = std::mem::take(&mut self.incoming);
                 return Ok(Some((body, file)));
@@ -170,7 +183,7 @@ impl Link {
     ///
     /// # Errors
     /// As for [`Link::flush`].
-    pub(crate) fn flush_all(&mut self) -> io::Result<()> {
+    pub fn flush_all(&mut self) -> io::Result<()> {
         while !self.flush()? {
             self.wait(PollFlags::OUT)?;
         }
@@ -219,13 +232,13 @@ impl Outgoing {
 
 impl Incoming {
     /// Bytes that the frame lacks, as far as that is known; 0 if it is there.
-    fn wanted(&self) -> io::Result<usize> {
+    fn wanted(&self, most: usize) -> io::Result<usize> {
         if self.header_bytes < HEADER_BYTES {
             return Ok(HEADER_BYTES - self.header_bytes);
         }
         let length = u32::from_le_bytes(self.header);
         match usize::try_from(length) {
-            Ok(length) if length <= MAX_FRAME_BYTES => Ok(length - self.body.len()),
+            Ok(length) if length <= most => Ok(length - self.body.len()),
             _ => {
                 let text = format!("the other side begins a frame of {length} bytes, which is none of oxmpi");
                 Err(io::Error::new(io::ErrorKind::InvalidData, text))

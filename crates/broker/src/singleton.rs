@@ -39,7 +39,7 @@ pub(crate) fn start(segment: BorrowedFd, job: u64) -> io::Result<OwnedFd> {
         .map_err(|error| failed("cannot be started", error))?;
     let mut link = Link::over(own);
     let mut converse = || {
-        link.send_first(&job.to_le_bytes(), segment)?;
+        link.hand_over(&job.to_le_bytes(), segment)?;
         Ok(Answer::decode(&link.wait_for_frame()?.0)?)
     };
     let outcome = converse();
