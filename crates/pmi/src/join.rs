@@ -4,7 +4,8 @@ use std::io;
 
 use oxmpi_shm::{Invitation, Job, Ticket};
 
-use crate::{Bootstrap, NodeMap, Place};
+use crate::pmi1::Pmi1;
+use crate::{Bootstrap, NodeMap, Place, node};
 
 /// How a process finds itself.
 #[derive(Debug)]
@@ -42,17 +43,27 @@ pub struct World {
 /// another copy of oxmpi; `ConnectionReset` if the seat's last owner died in MPI.
 pub fn join() -> io::Result<Joined> {
     Ok(match Job::inherited()? {
-        Invitation::None => Joined::Alone,
+        Invitation::None => match Pmi1::find()? {
+            None => Joined::Alone,
+            Some(launcher) => Joined::Member(World::among(Box::new(launcher))?),
+        },
         Invitation::Occupied { rank, pid } => Joined::Outsider { rank, pid },
-        Invitation::Seat(ticket) => Joined::Member(World::of_one_node(ticket)),
+        Invitation::Seat(ticket) => Joined::Member(World::of_launcher(ticket)?),
     })
 }
 
 impl World {
-    /// That of a job which has but one node, whose memory its launcher has made.
-    fn of_one_node(ticket: Ticket) -> Self {
+    /// That of a launcher which makes no memory.
+    fn among(mut launcher: Box<dyn Bootstrap>) -> io::Result<Self> {
+        let ticket = node::seat(&mut *launcher)?;
+        let place = launcher.place().clone();
+        Ok(Self { ticket, place, bootstrap: Some(launcher), has_broker: false })
+    }
+
+    /// That of a job of oxmpi's launcher, which has made the node's memory.
+    fn of_launcher(ticket: Ticket) -> io::Result<Self> {
         let number = |number| u32::try_from(number).expect("ranks are counted in 32 bits");
         let place = Place { rank: number(ticket.rank()), nodes: NodeMap::one(number(ticket.job().size())) };
-        Self { ticket, place, bootstrap: None, has_broker: true }
+        Ok(Self { ticket, place, bootstrap: None, has_broker: true })
     }
 }

@@ -7,20 +7,24 @@
 //! | launcher | bootstrap | the node's memory |
 //! |---|---|---|
 //! | oxmpi's `mpiexec`, one node | none: there is nothing to tell | made by the launcher |
+//! | Hydra, Intel's, Flux | PMI-1 | made by the first of its ranks, and given to the others over a socket |
 //! | many ranks in one process, for tests | [`within`] | [`Job::within`](oxmpi_shm::Job::within), a job for each node |
 //!
 //! *Who calls what, and when.* One thread of a process at a time. [`Bootstrap::put`], [`Bootstrap::fence`] and
-//! [`Bootstrap::get`] are for starting up: they wait for the launcher, and a fence for all processes of the job, so they
-//! are called in the same order everywhere and by nobody who could be waited for otherwise. A process that has peers on
-//! other nodes needs one fence: the first rank of each node puts *one record*, which speaks for all of its node (what
-//! the others have to say goes through the node's memory), all meet in the fence, and each gets the record of a node when
-//! it first has to do with that. So what is stored and sent grows with the nodes, not with the ranks.
-//! [`Bootstrap::abort`] can be called whenever the job cannot go on, [`Bootstrap::leave`] once, last.
-//! MPI-5.0: Process Initialization, Creation, and Management.
+//! [`Bootstrap::get`] are for starting up: they wait for the launcher, and a fence for all processes of the job, so
+//! they are called in the same order everywhere and by nobody who could be waited for otherwise. A process that has
+//! peers on other nodes needs one fence: the first rank of each node puts *one record*, which speaks for all of its
+//! node (what the others have to say goes through the node's memory), all meet in the fence, and each gets the record
+//! of a node when it first has to do with that. So what is stored and sent grows with the nodes, not with the ranks.
+//! [`Bootstrap::abort`] can be called whenever the job cannot go on, [`Bootstrap::leave`] once, last. MPI-5.0:
+//! Process Initialization, Creation, and Management.
 #![forbid(unsafe_code)]
 
 mod join;
+mod mapping;
+mod node;
 mod place;
+mod pmi1;
 mod within;
 
 use std::fmt::Debug;
@@ -39,8 +43,8 @@ pub trait Bootstrap: Debug + Send {
     /// Tells the others a record. They can [get](Bootstrap::get) it when all have met in a [fence](Bootstrap::fence)
     /// after this.
     ///
-    /// A key is put once in the life of a job. It has at most [`KEY_BYTES`] bytes, letters, digits, `-` and `.`; a record
-    /// at most [`RECORD_BYTES`], any.
+    /// A key is put once in the life of a job. It has at most [`KEY_BYTES`] bytes, letters, digits, `-` and `.`; a
+    /// record at most [`RECORD_BYTES`], any.
     ///
     /// # Errors
     /// `Other` if the launcher refuses it, or is gone.
@@ -66,7 +70,8 @@ pub trait Bootstrap: Debug + Send {
     /// slow, or gone.
     fn abort(&mut self, status: u8, why: &str);
 
-    /// Tells the launcher that this process is done with MPI: from now on its end is none of the job's. Waits for nobody.
+    /// Tells the launcher that this process is done with MPI: from now on its end is none of the job's. Waits for
+    /// nobody.
     fn leave(&mut self);
 }
 

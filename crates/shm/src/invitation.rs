@@ -37,7 +37,8 @@ impl Job {
         let Some(rank) = number_from_environment("OXMPI_RANK")? else { return Ok(Invitation::None) };
         let job = Self::of_launcher(fd)?;
         let rank = usize::try_from(rank).ok().filter(|&rank| rank < job.size()).ok_or_else(|| {
-            let text = format!("OXMPI_RANK is {rank}, but the job has {} ranks", job.size());
+            let text =
+                format!("OXMPI_RANK is {rank}, but the job has {} ranks", job.size());
             io::Error::new(io::ErrorKind::InvalidData, text)
         })?;
         let lifeline = number_from_environment("OXMPI_LIFELINE_FD")?;
@@ -108,6 +109,17 @@ fn number_from_environment(name: &str) -> io::Result<Option<u64>> {
         Some(number) => Ok(Some(number)),
         None => Err(io::Error::new(io::ErrorKind::InvalidData, format!("{name} is {text:?}, not a number"))),
     }
+}
+
+/// A descriptor of this process's own for one that it was left under a number, which is handed on to nobody any more.
+/// That one stays open.
+///
+/// # Errors
+/// The system's, if it is not open.
+pub fn take_inherited(number: u64) -> io::Result<OwnedFd> {
+    let own = inherited_file(number)?;
+    keep_from_children(number);
+    Ok(own)
 }
 
 /// A descriptor of our own for the one that the launcher let us inherit. That one stays open: to close it would give

@@ -59,7 +59,7 @@ pub use doorbell::Posts;
 pub use doorway::{Announcement, Doorway};
 pub use end::end_process;
 pub use guest::Guest;
-pub use invitation::Invitation;
+pub use invitation::{Invitation, take_inherited};
 pub use job::{Job, Member};
 pub use knocks::Knocks;
 pub use layout::FIRST_LINES;
