@@ -37,6 +37,18 @@ impl Policy {
         }
     }
 
+    /// By which [`Policy::from_name`] knows it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::HardwareThread => "hwthread",
+            Self::None => "none",
+            Self::Numa => "numa",
+            Self::Share => "share",
+            Self::Socket => "socket",
+        }
+    }
+
     /// The CPUs of each of `ranks` ranks, in ascending order; none for a rank that is not bound.
     pub fn bind(self, cpus: &[Cpu], ranks: usize) -> Vec<Vec<usize>> {
         let mut cpus = cpus.to_vec();

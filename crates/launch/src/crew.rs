@@ -41,12 +41,16 @@ pub struct Crew {
     pub streams: Range<usize>,
     /// Where processes that cannot become their program write why; `None` once all have.
     pub spawn_errors: Option<OwnedFd>,
+    /// All ranks of the job are here.
+    pub speaks_for_all: bool,
     progress: Progress,
 }
 
 /// One rank's process.
 #[derive(Debug)]
 pub struct Rank {
+    /// Its number in the job.
+    pub number: u32,
     /// The process, and its process group.
     pub pid: Pid,
     /// Becomes readable when it ends.
@@ -89,7 +93,7 @@ struct Ending {
 #[derive(Debug)]
 struct Doom {
     cause: Cause,
-    /// When their time is over; `None` if it is beyond all time.
+    /// When their time is over; `None` if it is beyond all time, or for others to say.
     until: Option<Instant>,
     /// Somebody has waited in vain: nobody else in the middle of things is waited for.
     is_stranded: bool,
@@ -136,7 +140,9 @@ impl Crew {
         };
         let progress = Progress { foreign_mpi, ..Progress::default() };
         let (ranks, spawn_errors) = (Vec::new(), None);
-        Self { number, speaker, job, origin, ranks, segment, streams: 0..0, spawn_errors, progress }
+        let streams = 0..0;
+        let speaks_for_all = true;
+        Self { number, speaker, job, origin, ranks, segment, streams, spawn_errors, speaks_for_all, progress }
     }
 
     /// The number that no other job has.
@@ -229,8 +235,7 @@ impl Crew {
     pub fn rank_ended(&mut self, index: usize) -> Option<Cause> {
         let exit = self.exit(index)?;
         self.ranks[index].exit = Some(exit);
-        let number = u32::try_from(index).expect("ranks are counted in 32 bits");
-        match judge(number, exit, self.segment.state(index).phase()) {
+        match judge(self.ranks[index].number, exit, self.segment.state(index).phase()) {
             Verdict::Done => self.tell_gone(index),
             Verdict::Spoils(cause) => {
                 self.tell_gone(index);
@@ -272,11 +277,18 @@ impl Crew {
         }
     }
 
+    /// Whether the job is to end soon.
+    pub fn is_doomed(&self) -> bool {
+        self.progress.doomed.is_some()
+    }
+
     /// Ends the job soon. Nobody needs to wait for others in `MPI_Finalize` any more.
-    fn doom(&mut self, cause: Cause) {
+    pub fn doom(&mut self, cause: Cause) {
         (0..self.ranks.len()).for_each(|index| self.segment.state(index).release());
         self.segment.wake_all();
-        let until = Instant::now().checked_add(self.job.doom_grace.unwrap_or(DOOM_GRACE));
+        // Who has missed somebody elsewhere ends the job there, and so here.
+        let grace = self.job.doom_grace.unwrap_or(DOOM_GRACE);
+        let until = Instant::now().checked_add(grace).filter(|_| cause != Cause::Elsewhere);
         let first = || Doom { cause, until, is_stranded: false };
         let doom = self.progress.doomed.get_or_insert_with(first);
         doom.is_stranded |= matches!(cause, Cause::Stranded { .. });
@@ -290,8 +302,10 @@ impl Crew {
             let phase = self.segment.state(index).phase();
             rank.exit.is_none() && (!doom.is_stranded || matches!(phase, Phase::Leaving | Phase::Finalized))
         };
-        let is_over =
-            doom.until.is_some_and(|until| until <= now) || !self.ranks.iter().enumerate().any(is_awaited);
+        let is_time_over = doom.until.is_some_and(|until| until <= now);
+        // Those on other nodes have their time, too.
+        let is_alone = self.speaks_for_all && !self.ranks.iter().enumerate().any(is_awaited);
+        let is_over = is_time_over || is_alone;
         is_over.then(|| self.doom_cause(doom))
     }
 
@@ -311,7 +325,7 @@ impl Crew {
         let round = present.iter().map(|&index| self.segment.round(index)).max()?;
         let world_runs = present.iter().any(|&index| matches!(phase(index), Phase::Running | Phase::Leaving));
         left.into_iter().find_map(|index| {
-            let rank = u32::try_from(index).ok()?;
+            let rank = self.ranks[index].number;
             match phase(index) {
                 Phase::Outside if world_runs => Some(Cause::Absent { rank, round: 0 }),
                 Phase::Finalized if self.segment.round(index) < round => Some(Cause::Absent { rank, round }),
@@ -429,6 +443,7 @@ impl Crew {
         let state = |(index, rank): (usize, &Rank)| {
             let page = self.segment.state(index);
             RankState {
+                rank: rank.number,
                 pid: rank.pid.as_raw_nonzero().get(),
                 program: rank.program.clone(),
                 phase: page.phase(),

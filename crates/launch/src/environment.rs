@@ -32,8 +32,12 @@ pub enum Inherit {
 pub struct RankVariables {
     /// Rank in the world.
     pub rank: u32,
-    /// Size of the world; on one machine also the number of ranks of this node.
+    /// Size of the world.
     pub size: u32,
+    /// Rank on the node: the seat in its memory.
+    pub local_rank: u32,
+    /// Ranks of the node.
+    pub local_size: u32,
     /// Which of the programs of the command line the rank runs, from 0.
     pub app_number: u32,
     /// Ranks that the command line asks for with this program.
@@ -47,20 +51,24 @@ pub struct RankVariables {
 }
 
 /// Variables of an enclosing launcher, which must not reach our ranks.
-const FOREIGN: [&str; 3] = ["PMI_FD", "PMI_PORT", PARENT_PORT];
+const FOREIGN: [&str; 4] = ["PMI_FD", "PMI_PORT", PARENT_PORT, NODES];
 
 /// Where the ranks of a spawned job find who has spawned it.
 pub const PARENT_PORT: &str = "OXMPI_PARENT_PORT";
+
+/// Which ranks share a node, where there are several.
+pub const NODES: &str = "OXMPI_NODES";
 
 impl RankVariables {
     /// The variables by name.
     pub fn list(&self) -> [(&'static str, i64); 13] {
         let (rank, size) = (i64::from(self.rank), i64::from(self.size));
+        let (local_rank, local_size) = (i64::from(self.local_rank), i64::from(self.local_size));
         [
             ("OXMPI_RANK", rank),
             ("OXMPI_SIZE", size),
-            ("OXMPI_LOCAL_RANK", rank),
-            ("OXMPI_LOCAL_SIZE", size),
+            ("OXMPI_LOCAL_RANK", local_rank),
+            ("OXMPI_LOCAL_SIZE", local_size),
             ("OXMPI_APPNUM", i64::from(self.app_number)),
             ("OXMPI_MAXPROCS", i64::from(self.max_procs)),
             ("OXMPI_JOB_FD", i64::from(self.job_fd)),
@@ -68,8 +76,8 @@ impl RankVariables {
             ("OXMPI_LIFELINE_FD", i64::from(self.lifeline_fd)),
             ("PMI_RANK", rank),
             ("PMI_SIZE", size),
-            ("MPI_LOCALRANKID", rank),
-            ("MPI_LOCALNRANKS", size),
+            ("MPI_LOCALRANKID", local_rank),
+            ("MPI_LOCALNRANKS", local_size),
         ]
     }
 }

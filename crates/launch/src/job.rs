@@ -10,6 +10,7 @@ use oxmpi_broker::Spawn;
 use crate::bind::Policy;
 use crate::environment::Rules;
 use crate::failure::{Failure, Result};
+use crate::hosts::{Host, Launcher};
 
 /// A job: one or more blocks of ranks that share a world, and how to run them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,8 +25,14 @@ pub struct Job {
     pub report_bindings: bool,
     /// The port of the process that has spawned the job, if one has.
     pub parent_port: Option<String>,
-    /// Hosts the job was asked to run on; each must be this machine.
-    pub hosts: Vec<String>,
+    /// Hosts the job was asked to run on.
+    pub hosts: Vec<Host>,
+    /// Ranks of each host, if the user says.
+    pub per_node: Option<u32>,
+    /// What starts agents on hosts, if the user says.
+    pub launcher: Option<Launcher>,
+    /// The address at which agents find the launcher, if the user says.
+    pub interface: Option<String>,
     /// Who reads the launcher's standard input.
     pub stdin: StdinTo,
     /// Begin each line of output with its rank.
@@ -110,6 +117,8 @@ impl Job {
         let mut job = Self {
             blocks: Vec::new(),
             hosts: Vec::new(),
+            launcher: None,
+            interface: None,
             parent_port: Some(wanted.parent_port),
             stdin: StdinTo::None,
             time_limit: None, // the first job's concerns all
@@ -127,7 +136,7 @@ impl Job {
             }
             let mut environment = like.environment.clone();
             environment.set.extend(block.environment);
-            job.hosts.extend(block.hosts);
+            job.hosts.extend(block.hosts.iter().map(|host| Host::parse(host)));
             job.blocks.push(Block {
                 count: block.max_procs,
                 program: block.command,

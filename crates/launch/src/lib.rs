@@ -30,10 +30,12 @@ mod failure;
 mod feed;
 #[allow(unsafe_code)] // closes what it was forked with
 mod guardian;
+mod hosts;
 mod job;
 mod library;
 mod orphans;
 mod output;
+mod part;
 mod program;
 mod report;
 mod requests;

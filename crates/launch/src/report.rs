@@ -22,6 +22,8 @@ pub const SCREEN_LINES: usize = 24;
 /// What is known about a rank at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankState {
+    /// The rank.
+    pub rank: u32,
     /// Its process.
     pub pid: i32,
     /// Its program, as the user named it.
@@ -107,7 +109,7 @@ fn inquiry_under(heading: String, launcher: &str, states: &[RankState]) -> Strin
 
 /// What ranks have answered, in at most `most` lines that are shared out evenly.
 fn pending_requests(states: &[RankState], most: usize) -> Vec<String> {
-    let answered = (0..).zip(states).filter_map(|(rank, state)| Some((rank, state.pending.as_deref()?)));
+    let answered = states.iter().filter_map(|state| Some((state.rank, state.pending.as_deref()?)));
     let answers: Vec<(u32, &str)> = answered.collect();
     let each = (most / answers.len().max(1)).max(1);
     let mut lines = Vec::new();
@@ -133,11 +135,12 @@ fn text(launcher: &str, lines: &[String]) -> String {
 
 /// One sentence about what has happened.
 pub fn describe(cause: Cause, states: &[RankState]) -> String {
-    let who = |rank: u32| match states.get(rank as usize) {
+    let state_of = |rank: u32| states.iter().find(|state| state.rank == rank);
+    let who = |rank: u32| match state_of(rank) {
         Some(state) => format!("rank {rank} ({}, pid {})", state.program, state.pid),
         None => format!("rank {rank}"),
     };
-    let in_call = |rank: u32| match states.get(rank as usize).map(RankState::place) {
+    let in_call = |rank: u32| match state_of(rank).map(RankState::place) {
         Some(Place::Call(name)) => format!(" in {name}"),
         _ => String::new(),
     };
@@ -149,13 +152,13 @@ pub fn describe(cause: Cause, states: &[RankState]) -> String {
             format!("{} left after its program; others began a next one, and would wait for it", who(rank))
         }
         Cause::Failed { rank, code } => {
-            let at = Function::from_index(states.get(rank as usize).map_or(0, |state| state.call));
+            let at = Function::from_index(state_of(rank).map_or(0, |state| state.call));
             let at = at.map_or(String::new(), |function| format!(" in {}", function.name()));
             format!("{} could not go on after an error{at} (code {code})", who(rank))
         }
         Cause::Stranded { rank, missed } => {
-            let waited = states.get(rank as usize).map(|state| state.place().name()).unwrap_or_default();
-            let how = match states.get(missed as usize).map(|state| (state.exit, state.phase)) {
+            let waited = state_of(rank).map(|state| state.place().name()).unwrap_or_default();
+            let how = match state_of(missed).map(|state| (state.exit, state.phase)) {
                 Some((_, Phase::Leaving | Phase::Finalized)) => "which had called MPI_Finalize",
                 _ => "which had ended",
             };
@@ -185,6 +188,7 @@ pub fn describe(cause: Cause, states: &[RankState]) -> String {
             let hint = if signal == libc::SIGKILL { "; was the machine out of memory?" } else { "" };
             format!("{} was killed by {}{}{after}{hint}", who(rank), signal_name(signal), in_call(rank))
         }
+        Cause::Elsewhere => "ends because the job has failed on another host".to_owned(),
         Cause::Interrupted(signal) => format!("stopped by {}", signal_name(signal)),
         Cause::NotStarted { rank, step, errno } => {
             let what = match step {
@@ -201,9 +205,9 @@ pub fn describe(cause: Cause, states: &[RankState]) -> String {
 /// At most `most` lines that say where the ranks other than `except` are.
 fn places(states: &[RankState], except: Option<u32>, most: usize) -> Vec<String> {
     let mut groups: BTreeMap<Place, Vec<u32>> = BTreeMap::new();
-    for (rank, state) in (0..).zip(states) {
-        if except != Some(rank) {
-            groups.entry(state.place()).or_default().push(rank);
+    for state in states {
+        if except != Some(state.rank) {
+            groups.entry(state.place()).or_default().push(state.rank);
         }
     }
     let line = |(place, ranks): (&Place, &Vec<u32>)| format!("  {} {}", name_ranks(ranks), place.name());

@@ -15,12 +15,14 @@ use rustix::thread::CpuSet;
 use crate::bind::Policy;
 use crate::birth::Origin;
 use crate::crew::{Crew, Rank};
-use crate::environment::{self, PARENT_PORT, RankVariables, Variable};
+use crate::environment::{self, NODES, PARENT_PORT, RankVariables, Variable};
 use crate::executable::Needs;
 use crate::failure::{Failure, Result};
 use crate::feed::Feed;
 use crate::guardian::Guardian;
+use crate::hosts::Host;
 use crate::job::{Block, Job, StdinTo};
+use crate::part::{App as Numbers, Part};
 use crate::report::ForeignMpi;
 use crate::signals::Signals;
 use crate::spawn::{self, Place, Program, Surroundings};
@@ -48,6 +50,7 @@ pub fn start(launcher: &'static str, job: Job) -> Result<Supervisor> {
 #[derive(Debug)]
 pub struct Plan {
     job: Job,
+    part: Part,
     programs: Vec<Program>,
     /// Of each rank; none for those not bound.
     cpus: Vec<Vec<usize>>,
@@ -60,9 +63,18 @@ impl Plan {
     /// A program that is not there or not executable, a host that is not this machine, or a failure of the system.
     pub fn new(job: Job) -> Result<Self> {
         check_hosts(&job.hosts)?;
-        let programs = programs(&job)?;
+        let part = Part::whole(job.blocks.iter().map(|block| block.count));
+        Self::of_part(job, part, &env::vars_os().collect::<Vec<_>>())
+    }
+
+    /// The same of a node's part of a job, whose blocks are those of `job`; the ranks inherit of `outer`.
+    ///
+    /// # Errors
+    /// As for [`Plan::new`].
+    pub fn of_part(job: Job, part: Part, outer: &[Variable]) -> Result<Self> {
+        let programs = programs(&job, &part, outer)?;
         let cpus = bindings(&job)?;
-        Ok(Self { job, programs, cpus })
+        Ok(Self { job, part, programs, cpus })
     }
 
     /// The job, without processes.
@@ -73,7 +85,12 @@ impl Plan {
         let segment = oxmpi_shm::Job::create(self.job.size())
             .map_err(|error| Failure::system("make shared memory", error))?;
         let foreign = foreign_mpi(&self.job, &self.programs);
-        Ok(Crew::new(launcher, number, self.job.clone(), origin, segment, foreign))
+        let mut crew = Crew::new(launcher, number, self.job.clone(), origin, segment, foreign);
+        if let Some(host) = &self.part.host {
+            crew.speaker = format!("{launcher} on {host}");
+            crew.speaks_for_all = false;
+        }
+        Ok(crew)
     }
 
     /// Starts the ranks of `crew`.
@@ -85,17 +102,17 @@ impl Plan {
         rustix::fs::fcntl_setfl(&error_reader, OFlags::NONBLOCK)
             .map_err(|error| Failure::system("prepare a pipe", error))?;
         check_open_files(&self.job)?;
-        let outlet = shared.streams.add_job(&self.job, crew.number)?;
+        let outlet = shared.streams.add_job(&self.job, crew.number, &self.part)?;
         crew.spawn_errors = Some(error_reader);
         crew.streams = shared.streams.count()..shared.streams.count();
-        let mut starter = Starter { job: &self.job, crew, shared, outlet, errors };
+        let mut starter = Starter { job: &self.job, part: &self.part, crew, shared, outlet, errors };
         starter.announce(&self.cpus);
-        let blocks = (0..).zip(&self.job.blocks).zip(&self.programs);
-        let ranks = blocks.flat_map(|((number, block), program)| {
-            (0..block.count).map(move |_| App { number, block, program })
+        let blocks = self.part.apps.iter().zip(&self.job.blocks).zip(&self.programs);
+        let ranks = blocks.flat_map(|((&numbers, block), program)| {
+            (0..block.count).map(move |_| App { numbers, block, program })
         });
-        for ((rank, app), cpus) in (0..).zip(ranks).zip(&self.cpus) {
-            starter.start_rank(rank, &app, cpus)?;
+        for ((seat, app), cpus) in (0..).zip(ranks).zip(&self.cpus) {
+            starter.start_rank(seat, &app, cpus)?;
         }
         Ok(())
     }
@@ -123,8 +140,8 @@ const FILES_BESIDE: u64 = 24;
 
 /// What a rank runs.
 struct App<'a> {
-    /// Its place in the command line.
-    number: u32,
+    /// How the command line counts it.
+    numbers: Numbers,
     block: &'a Block,
     program: &'a Program,
 }
@@ -132,6 +149,7 @@ struct App<'a> {
 /// A job whose ranks are being started.
 struct Starter<'a> {
     job: &'a Job,
+    part: &'a Part,
     crew: &'a mut Crew,
     shared: &'a mut Shared,
     outlet: Outlet,
@@ -141,7 +159,7 @@ struct Starter<'a> {
 impl Starter<'_> {
     /// Tells the user what he asked to be told.
     fn announce(&mut self, cpus: &[Vec<usize>]) {
-        let Self { job, crew, shared, .. } = self;
+        let Self { job, part, crew, shared, .. } = self;
         let mut say = |line: String| shared.streams.say(&format!("{}: {line}\n", crew.speaker));
         if job.verbose {
             job.ignored.iter().for_each(|option| say(format!("{option} has no effect here")));
@@ -153,7 +171,7 @@ impl Starter<'_> {
             }
         }
         if job.report_bindings || job.verbose {
-            for (rank, cpus) in cpus.iter().enumerate() {
+            for (rank, cpus) in part.ranks.iter().zip(cpus) {
                 say(match cpus.as_slice() {
                     [] => format!("rank {rank} is not bound"),
                     cpus => format!("rank {rank} is bound to CPU {}", name_cpus(cpus)),
@@ -162,20 +180,24 @@ impl Starter<'_> {
         }
     }
 
-    fn start_rank(&mut self, rank: u32, app: &App<'_>, cpus: &[usize]) -> Result<()> {
+    /// Starts the rank with this seat on the node.
+    fn start_rank(&mut self, seat: u32, app: &App<'_>, cpus: &[usize]) -> Result<()> {
+        let rank = self.part.ranks[seat as usize];
         let failed = |error| Failure::system(&format!("start rank {rank}"), error);
         let Self { crew, shared, .. } = self;
         let cpus = cpu_set(cpus);
         let (life_reader, lifeline) = pipe()?;
-        let [output, error] = shared.streams.add_rank(&self.outlet, rank)?;
+        let [output, error] = shared.streams.add_rank(&self.outlet, seat, rank)?;
         crew.streams.end = shared.streams.count();
         let is_first = matches!(crew.origin, Origin::User);
         let input = if is_first { shared.feed.add_rank(rank)? } else { shared.feed.nothing()? };
         let variables = RankVariables {
             rank,
-            size: self.job.size(),
-            app_number: app.number,
-            max_procs: app.block.count,
+            size: self.part.size,
+            local_rank: seat,
+            local_size: self.job.size(),
+            app_number: app.numbers.number,
+            max_procs: app.numbers.count,
             job_fd: spawn::number(&crew.segment.file()),
             job_id: crew.segment.id(),
             lifeline_fd: spawn::number(&life_reader),
@@ -200,40 +222,41 @@ impl Starter<'_> {
         let handle =
             rustix::process::pidfd_open(pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
         let program = app.block.program.to_string_lossy().into_owned();
-        crew.ranks.push(Rank { pid, handle, lifeline: Some(lifeline), program, exit: None });
+        crew.ranks.push(Rank { number: rank, pid, handle, lifeline: Some(lifeline), program, exit: None });
         Ok(())
     }
 }
 
 /// Refuses hosts other than this machine.
-fn check_hosts(hosts: &[String]) -> Result<()> {
-    let names = rustix::system::uname();
-    let own = names.nodename().to_string_lossy();
-    let short = own.split('.').next().unwrap_or_default();
-    let here = ["localhost", "localhost.localdomain", "127.0.0.1", "::1", &*own, short];
-    match hosts.iter().find(|host| !here.iter().any(|name| name.eq_ignore_ascii_case(host))) {
+fn check_hosts(hosts: &[Host]) -> Result<()> {
+    match hosts.iter().find(|host| !host.is_here()) {
         Some(host) => Err(Failure::own(format!(
-            "host {host} is not this machine ({own}); jobs over several machines are not built yet"
+            "host {} is not this machine; what is spawned cannot run elsewhere yet",
+            host.name
         ))),
         None => Ok(()),
     }
 }
 
 /// What the ranks of each block become.
-fn programs(job: &Job) -> Result<Vec<Program>> {
-    let search = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    let outer: Vec<Variable> = env::vars_os().collect();
+fn programs(job: &Job, part: &Part, outer: &[Variable]) -> Result<Vec<Program>> {
+    let path = outer.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
+    let search = path.unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let library = library::folder();
-    job.blocks.iter().map(|block| program(job, block, &search, &outer, library.as_deref())).collect()
+    let inherited = Inherited { search: &search, outer, library: library.as_deref(), nodes: &part.nodes };
+    job.blocks.iter().map(|block| program(job, block, &inherited)).collect()
 }
 
-fn program(
-    job: &Job,
-    block: &Block,
-    search: &OsStr,
-    outer: &[Variable],
-    library: Option<&Path>,
-) -> Result<Program> {
+/// What is the same for all programs.
+struct Inherited<'a> {
+    search: &'a OsStr,
+    outer: &'a [Variable],
+    library: Option<&'a Path>,
+    nodes: &'a str,
+}
+
+fn program(job: &Job, block: &Block, inherited: &Inherited) -> Result<Program> {
+    let &Inherited { search, outer, library, nodes } = inherited;
     if let Some(dir) = block.dir.as_deref().filter(|dir| !dir.is_dir()) {
         return Err(Failure::own(format!("working directory {} does not exist", dir.display())));
     }
@@ -249,6 +272,9 @@ fn program(
     }
     if let Some(port) = &job.parent_port {
         environment.push((PARENT_PORT.into(), port.into()));
+    }
+    if !nodes.is_empty() {
+        environment.push((NODES.into(), nodes.into()));
     }
     let line = |(name, value): &Variable| c_string(&[name.as_bytes(), b"=", value.as_bytes()].concat());
     let arguments = [&block.program].into_iter().chain(&block.arguments);

@@ -10,6 +10,7 @@
 //! | a rank waits for one that has left | that of a rank that then fails by itself, else 1 |
 //! | a rank dies by signal `s` | 128 + `s` |
 //! | the launcher is told to stop by signal `s` | 128 + `s` |
+//! | a host, or its agent, is lost | 1 |
 //! | time limit | 124 |
 //! | the system cannot execute a program | 126; 127 if something it needs does not exist |
 //! | output could not be written | 125; 141 (128 + `SIGPIPE`) if whoever read it has gone |
@@ -83,6 +84,8 @@ pub enum Cause {
         /// The number of that one.
         job: u32,
     },
+    /// The job has failed on another host, where that is told.
+    Elsewhere,
     /// A rank has exited or died.
     Ended {
         /// The rank.
@@ -163,7 +166,11 @@ impl Cause {
     /// The launcher's exit status.
     pub fn status(self) -> u8 {
         match self {
-            Self::Absent { .. } | Self::Connected { .. } | Self::Stranded { .. } | Self::Unwanted { .. } => 1,
+            Self::Elsewhere
+            | Self::Absent { .. }
+            | Self::Connected { .. }
+            | Self::Stranded { .. }
+            | Self::Unwanted { .. } => 1,
             Self::Aborted { code, .. } | Self::AbortedFrom { code, .. } | Self::Failed { code, .. } => {
                 match code.to_le_bytes()[0] {
                     0 if code != 0 => 1,
@@ -191,6 +198,7 @@ impl Cause {
             | Self::NotStarted { rank, .. } => Some(rank),
             Self::AbortedFrom { .. }
             | Self::Connected { .. }
+            | Self::Elsewhere
             | Self::Interrupted(_)
             | Self::TimeLimit(_)
             | Self::Unwanted { .. } => None,

@@ -23,6 +23,7 @@ use rustix::pipe::PipeFlags;
 use crate::failure::{Failure, Result};
 use crate::job::Job;
 use crate::output::{LineAssembler, Prefix};
+use crate::part::Part;
 
 /// All output of all jobs.
 #[derive(Debug)]
@@ -113,28 +114,28 @@ impl Streams {
     ///
     /// # Errors
     /// The launcher's own failure, if a file cannot be made.
-    pub fn add_job(&mut self, job: &Job, number: u32) -> Result<Outlet> {
+    pub fn add_job(&mut self, job: &Job, number: u32, part: &Part) -> Result<Outlet> {
         let further = (number > 1).then_some(number);
         if further.is_some() {
             self.streams.iter_mut().for_each(|stream| stream.lines.cut_lines());
         }
         let files = self.sinks.len();
         if let Some(dir) = &job.output_dir {
-            self.sinks.extend(rank_files(dir, further, job.size())?);
+            self.sinks.extend(rank_files(dir, further, part)?);
         }
         let tag = |number| job.tag.then_some(number);
         let prefix = Prefix { job: further.and_then(tag), rank: tag(0), timestamp: job.timestamp };
-        let is_alone = further.is_none() && job.size() == 1 && prefix == Prefix::default();
+        let is_alone = further.is_none() && part.size == 1 && prefix == Prefix::default();
         Ok(Outlet { files: job.output_dir.is_some().then_some(files), prefix, is_alone })
     }
 
-    /// Makes the pipes of the next rank; returns the ends that the rank writes to.
+    /// Makes the pipes of the rank with this seat on the node; returns the ends that the rank writes to.
     ///
     /// # Errors
     /// The launcher's own failure, if there are no more descriptors.
-    pub fn add_rank(&mut self, outlet: &Outlet, rank: u32) -> Result<[OwnedFd; 2]> {
+    pub fn add_rank(&mut self, outlet: &Outlet, seat: u32, rank: u32) -> Result<[OwnedFd; 2]> {
         let sinks = match outlet.files {
-            Some(first) => [first + rank as usize; 2],
+            Some(first) => [first + seat as usize; 2],
             None => [0, self.error],
         };
         let prefix = Prefix { rank: outlet.prefix.rank.map(|_| rank), ..outlet.prefix };
@@ -332,17 +333,17 @@ impl Sink {
 
 /// A sink for each rank: `DIR/rank.R`, with as many digits as the last rank needs; `DIR/job.J.rank.R` for a further
 /// job.
-fn rank_files(dir: &Path, job: Option<u32>, size: u32) -> Result<Vec<Sink>> {
+fn rank_files(dir: &Path, job: Option<u32>, part: &Part) -> Result<Vec<Sink>> {
     let failed = |path: &Path, error| Failure::own(format!("cannot write {}: {error}", path.display()));
     fs::create_dir_all(dir).map_err(|error| failed(dir, error))?;
-    let digits = (size - 1).to_string().len();
+    let digits = (part.size - 1).to_string().len();
     let job = job.map(|job| format!("job.{job}.")).unwrap_or_default();
-    let open = |rank: u32| {
+    let open = |rank: &u32| {
         let path = dir.join(format!("{job}rank.{rank:0digits$}"));
         let file = fs::File::create(&path).map_err(|error| failed(&path, error))?;
         Ok(Sink::new(path.display().to_string(), file.into()))
     };
-    (0..size).map(open).collect()
+    part.ranks.iter().map(open).collect()
 }
 
 fn is_same_file(left: &OwnedFd, right: &OwnedFd) -> bool {

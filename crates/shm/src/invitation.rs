@@ -34,11 +34,11 @@ impl Job {
     /// copy of oxmpi; `ConnectionReset` if the seat's last owner died in MPI; those of [`Job::attach`].
     pub fn inherited() -> io::Result<Invitation> {
         let Some(fd) = number_from_environment("OXMPI_JOB_FD")? else { return Ok(Invitation::None) };
-        let Some(rank) = number_from_environment("OXMPI_RANK")? else { return Ok(Invitation::None) };
+        let Some(rank) = number_from_environment("OXMPI_LOCAL_RANK")? else { return Ok(Invitation::None) };
         let job = Self::of_launcher(fd)?;
         let rank = usize::try_from(rank).ok().filter(|&rank| rank < job.size()).ok_or_else(|| {
             let text =
-                format!("OXMPI_RANK is {rank}, but the job has {} ranks", job.size());
+                format!("OXMPI_LOCAL_RANK is {rank}, but the node has {} ranks of the job", job.size());
             io::Error::new(io::ErrorKind::InvalidData, text)
         })?;
         let lifeline = number_from_environment("OXMPI_LIFELINE_FD")?;

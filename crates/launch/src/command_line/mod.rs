@@ -20,6 +20,7 @@ use table::{Known, Setting};
 use crate::bind::Policy;
 use crate::environment::{Inherit, Rules, Variable};
 use crate::failure::{Failure, Result};
+use crate::hosts::{Host, Launcher};
 use crate::job::{Block, Job, MAX_RANKS, StdinTo};
 
 /// What the user wants.
@@ -154,7 +155,10 @@ impl Parser<'_> {
             Setting::EnvNone => environment.inherit = Some(Inherit::None),
             Setting::Export => given.export(environment)?,
             Setting::Path => draft.block.path = Some(given.value().clone()),
-            Setting::PerNode => draft.per_node = Some(given.number(1)?),
+            Setting::PerNode => {
+                draft.per_node = Some(given.number(1)?);
+                self.job.per_node = draft.per_node;
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -177,13 +181,14 @@ impl Parser<'_> {
             Setting::Help => self.request = Some(Request::Help),
             Setting::HostFile => {
                 let text = given.read(self.read_file)?;
-                let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
-                job.hosts.extend(lines.filter_map(|line| line.split_whitespace().next()).map(host_name));
+                job.hosts.extend(Host::in_file(&text));
             }
             Setting::Hosts => {
-                job.hosts.extend(given.value().to_string_lossy().split(',').map(host_name));
+                job.hosts.extend(given.value().to_string_lossy().split(',').map(Host::parse));
             }
             Setting::InitialErrhandler => job.tell("OXMPI_INITIAL_ERRHANDLER", given),
+            Setting::Interface => job.interface = Some(given.value().to_string_lossy().into_owned()),
+            Setting::Launcher => job.launcher = Some(Launcher::parse(given.value())),
             Setting::Manual => self.request = Some(Request::Manual(given.manual_format()?)),
             Setting::MemoryAllocKinds => job.tell("OXMPI_MEMORY_ALLOC_KINDS", given),
             Setting::OutputDir => job.output_dir = Some(given.directory()?),
@@ -363,14 +368,6 @@ impl std::fmt::Display for Given<'_> {
 pub fn parse_seconds(text: &str) -> Option<Duration> {
     let seconds: f64 = text.trim().parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero())
-}
-
-/// The name in `name:slots`; an IPv6 address has more than one colon and no slots.
-fn host_name(word: &str) -> String {
-    match word.split_once(':') {
-        Some((name, slots)) if !slots.contains(':') => name.to_owned(),
-        _ => word.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -34,7 +34,9 @@ pub enum Setting {
     HostFile,
     Hosts,
     Ignored,
+    Interface,
     InitialErrhandler,
+    Launcher,
     Manual,
     MemoryAllocKinds,
     OutputDir,
@@ -87,10 +89,23 @@ pub static ENTRIES: &[Known] = &[
         &["host", "hosts", "H"],
         &["NAMES"],
         Setting::Hosts,
-        "run on these hosts (only this machine for now)",
+        "run on these hosts, each with room for as many ranks as it says (a:2,b:4)",
     ),
     entry(&["hostfile", "machinefile", "f"], &["FILE"], Setting::HostFile, "run on the hosts listed in FILE")
         .completes(Values::Files),
+    entry(
+        &["launcher", "bootstrap"],
+        &["HOW"],
+        Setting::Launcher,
+        "start agents on hosts by ssh (default), srun, fork (all here), or a command before the host's name",
+    )
+    .completes(Values::Words(&["ssh", "srun", "fork"])),
+    entry(
+        &["iface"],
+        &["ADDRESS"],
+        Setting::Interface,
+        "address of this machine at which other hosts find it, instead of that by which it finds them",
+    ),
     entry(
         &["ppn", "N", "npernode"],
         &["N"],
@@ -171,7 +186,7 @@ pub static ENTRIES: &[Known] = &[
         Setting::Ignored,
         "",
     ),
-    entry(&["map-by", "rank-by", "soft", "arch", "launcher", "bootstrap"], &["VALUE"], Setting::Ignored, ""),
+    entry(&["map-by", "rank-by", "soft", "arch"], &["VALUE"], Setting::Ignored, ""),
     entry(&["mca", "gmca", "prtemca", "pmixmca"], &["NAME", "VALUE"], Setting::Ignored, ""),
 ];
 
@@ -194,7 +209,7 @@ pub fn manual<T>(launcher: &str, form: impl FnOnce(&Manual) -> T) -> T {
     let other = if launcher == "mpirun" { "mpiexec" } else { "mpirun" };
     form(&Manual {
         names: &[launcher, other],
-        purpose: "Starts the ranks of an MPI job on this machine",
+        purpose: "Starts the ranks of an MPI job",
         usage: &["[options] program [arguments] [: [options] program [arguments]]..."],
         about: "Options may begin with one dash or two, and a single value may be joined by =.",
         dashes: Dashes::Any,
@@ -213,7 +228,7 @@ const SECTIONS: &[Section] = &[
             ("K", "the first rank that failed exited with K, or called MPI_Abort with code K"),
             ("K", "also: the code of an error that nobody handled"),
             ("1", "a rank left with status 0 between MPI_Init and MPI_Finalize, or never joined"),
-            ("1", "also: a rank waited for one that had left"),
+            ("1", "also: a rank waited for one that had left, or a host was lost"),
             ("124", "time limit"),
             ("125", "the launcher's own failure, or output that could not be written"),
             ("126", "a program is not executable"),

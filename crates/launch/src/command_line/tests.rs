@@ -113,7 +113,7 @@ fn settings_of_the_job_are_understood() {
     assert_eq!(job.environment.inherit, Some(Inherit::Only(words("A B"))));
     let told = ("OXMPI_INITIAL_ERRHANDLER".into(), "mpi_errors_return".into());
     assert_eq!(job.environment.set, [("X".into(), "1".into()), told]);
-    assert_eq!(job.hosts, ["localhost", "::1"]);
+    assert_eq!(job.hosts, ["localhost:4", "::1"].map(Host::parse));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn values_need_not_be_text() {
 fn a_host_file_gives_the_hosts() {
     let read = |_: &Path| Ok("# hosts\nlocalhost slots=4\nother:2 # second\n\n".to_owned());
     let Ok(Request::Run(job)) = parse(&words("--hostfile h a"), &read) else { panic!("refused") };
-    assert_eq!(job.hosts, ["localhost", "other"]);
+    assert_eq!(job.hosts, ["localhost:4", "other:2"].map(Host::parse));
 }
 
 proptest! {

@@ -6,7 +6,20 @@ use super::*;
 
 fn state(phase: Phase, call: Option<Function>) -> RankState {
     let call = call.map_or(0, Function::index);
-    RankState { pid: 100, program: "./a.out".to_owned(), phase, call, exit: None, pending: None }
+    RankState { rank: 0, pid: 100, program: "./a.out".to_owned(), phase, call, exit: None, pending: None }
+}
+
+/// The states of ranks that are counted from 0.
+fn numbered(states: &[RankState]) -> Vec<RankState> {
+    (0..).zip(states).map(|(rank, state)| RankState { rank, ..state.clone() }).collect()
+}
+
+fn failure(launcher: &str, cause: Cause, states: &[RankState]) -> String {
+    super::failure(launcher, cause, &numbered(states))
+}
+
+fn inquiry(launcher: &str, states: &[RankState]) -> String {
+    super::inquiry(launcher, &numbered(states))
 }
 
 #[test]
@@ -85,7 +98,7 @@ fn pending_requests_follow_the_places() {
     let mut states = vec![state(Phase::Running, Some(Function::Wait)); 2];
     states[1].pending = Some("receive from rank 0, tag 5\n".to_owned());
     assert_eq!(
-        ending_inquiry("mpiexec", Cause::TimeLimit(Duration::from_secs(3)), &states),
+        ending_inquiry("mpiexec", Cause::TimeLimit(Duration::from_secs(3)), &numbered(&states)),
         "mpiexec: time limit of 3 s reached\n\
          mpiexec:   ranks 0-1 in MPI_Wait\n\
          mpiexec:   rank 1: receive from rank 0, tag 5\n"
