@@ -118,6 +118,35 @@ impl Broker {
         }
     }
 
+    /// Tells all ranks of the job a record, from the next fence on.
+    ///
+    /// # Errors
+    /// `Other` if the key is taken, or the broker cannot be asked.
+    pub fn put(&self, key: &str, record: &[u8]) -> Result<()> {
+        let request = Request::Put { key: key.to_owned(), record: record.to_owned() };
+        self.settle(ErrorClass::Other, &request)
+    }
+
+    /// Waits until all ranks of the job have called this.
+    ///
+    /// # Errors
+    /// `Other` if the broker is gone.
+    pub fn fence(&self) -> Result<()> {
+        self.settle(ErrorClass::Other, &Request::Fence)
+    }
+
+    /// A record that a rank of the job has put before a fence.
+    ///
+    /// # Errors
+    /// `Other` if nobody has, or the broker is gone.
+    pub fn get(&self, key: &str) -> Result<Vec<u8>> {
+        match self.ask(&Request::Get { key: key.to_owned() }) {
+            Ok((Answer::Record { record }, _)) => Ok(record),
+            Ok((answer, _)) => Err(Error::new(ErrorClass::Other, refusal(answer))),
+            Err(error) => Err(failed(ErrorClass::Other, "the launcher cannot be asked", error)),
+        }
+    }
+
     /// A request that is done, or not.
     fn settle(&self, class: ErrorClass, request: &Request) -> Result<()> {
         match self.ask(request) {

@@ -39,4 +39,4 @@ pub use port::Port;
 pub use secret::Secret;
 pub use server::{ClientId, Event, Interest, Server, Token};
 pub use singleton::Host;
-pub use wire::{Answer, Block, Malformed, Request, Spawn};
+pub use wire::{Answer, Block, Malformed, Reader, Request, Spawn, Writer};

@@ -29,6 +29,20 @@ pub enum Request {
     Segment,
     /// Start a new job.
     Spawn(Spawn),
+    /// Wait until all ranks of the job have asked for this.
+    Fence,
+    /// A record that a rank of the job has put before a fence.
+    Get {
+        /// Its key.
+        key: String,
+    },
+    /// Tell all ranks of the job a record, from the next fence on.
+    Put {
+        /// Its key.
+        key: String,
+        /// The record.
+        record: Vec<u8>,
+    },
     /// Withdraw a name that the job has published.
     Unpublish {
         /// The name.
@@ -52,6 +66,11 @@ pub enum Answer {
         service: String,
         /// The port's name.
         port: String,
+    },
+    /// What was asked for.
+    Record {
+        /// All of it.
+        record: Vec<u8>,
     },
     /// All programs have begun.
     Spawned {
@@ -125,8 +144,11 @@ impl Request {
             Self::Spawn(spawn) => spawn.write(writer.kind(3)),
             Self::Unpublish { service } => writer.kind(4).text(service),
             Self::Connected => writer.kind(5),
+            Self::Fence => writer.kind(6),
+            Self::Get { key } => writer.kind(7).text(key),
+            Self::Put { key, record } => writer.kind(8).text(key).bytes(record),
         };
-        writer.0
+        writer.finish()
     }
 
     /// What these bytes say.
@@ -134,7 +156,7 @@ impl Request {
     /// # Errors
     /// They are not a request.
     pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader(bytes);
+        let mut reader = Reader::of(bytes);
         let request = match reader.byte()? {
             0 => Self::Abort { code: reader.number()?.cast_signed() },
             1 => Self::Publish { service: reader.text()?, port: reader.text()? },
@@ -142,6 +164,9 @@ impl Request {
             3 => Self::Spawn(Spawn::read(&mut reader)?),
             4 => Self::Unpublish { service: reader.text()? },
             5 => Self::Connected,
+            6 => Self::Fence,
+            7 => Self::Get { key: reader.text()? },
+            8 => Self::Put { key: reader.text()?, record: reader.bytes()? },
             _ => return Err(Malformed),
         };
         reader.end(request)
@@ -158,8 +183,9 @@ impl Answer {
             Self::Published { service, port } => writer.kind(2).text(service).text(port),
             Self::Spawned { job } => writer.kind(3).long(*job),
             Self::Ended { text } => writer.kind(4).text(text),
+            Self::Record { record } => writer.kind(5).bytes(record),
         };
-        writer.0
+        writer.finish()
     }
 
     /// What these bytes say.
@@ -167,13 +193,14 @@ impl Answer {
     /// # Errors
     /// They are not an answer.
     pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader(bytes);
+        let mut reader = Reader::of(bytes);
         let answer = match reader.byte()? {
             0 => Self::Done,
             1 => Self::Failed { text: reader.text()? },
             2 => Self::Published { service: reader.text()?, port: reader.text()? },
             3 => Self::Spawned { job: reader.long()? },
             4 => Self::Ended { text: reader.text()? },
+            5 => Self::Record { record: reader.bytes()? },
             _ => return Err(Malformed),
         };
         reader.end(answer)
@@ -208,21 +235,30 @@ impl Spawn {
     }
 }
 
-#[derive(Default)]
-struct Writer(Vec<u8>);
+/// A message that is being written: its kind, then its fields.
+#[derive(Debug, Default)]
+pub struct Writer(Vec<u8>);
 
 impl Writer {
-    fn kind(&mut self, kind: u8) -> &mut Self {
+    /// The message.
+    pub fn finish(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.0)
+    }
+
+    /// The number of a kind, or another byte.
+    pub fn kind(&mut self, kind: u8) -> &mut Self {
         self.0.push(kind);
         self
     }
 
-    fn number(&mut self, number: u32) -> &mut Self {
+    /// A number.
+    pub fn number(&mut self, number: u32) -> &mut Self {
         self.0.extend(number.to_le_bytes());
         self
     }
 
-    fn long(&mut self, number: u64) -> &mut Self {
+    /// A long number.
+    pub fn long(&mut self, number: u64) -> &mut Self {
         self.0.extend(number.to_le_bytes());
         self
     }
@@ -232,23 +268,36 @@ impl Writer {
         self.number(u32::try_from(length).unwrap_or(u32::MAX))
     }
 
-    fn words(&mut self, words: &OsStr) -> &mut Self {
+    /// Words of the system, after their length.
+    pub fn words(&mut self, words: &OsStr) -> &mut Self {
         self.length(words.len()).0.extend_from_slice(words.as_bytes());
         self
     }
 
-    fn text(&mut self, text: &str) -> &mut Self {
+    /// Bytes, after their length.
+    pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+        self.words(OsStr::from_bytes(bytes))
+    }
+
+    /// A text, after its length.
+    pub fn text(&mut self, text: &str) -> &mut Self {
         self.words(OsStr::new(text))
     }
 
-    fn option(&mut self, words: Option<&OsStr>) -> &mut Self {
+    /// Words that may be missing.
+    pub fn option(&mut self, words: Option<&OsStr>) -> &mut Self {
         match words {
             None => self.kind(0),
             Some(words) => self.kind(1).words(words),
         }
     }
 
-    fn list<T>(&mut self, list: &[T], write: impl for<'w> Fn(&'w mut Self, &T) -> &'w mut Self) -> &mut Self {
+    /// A list, after its length, each item as `write` does it.
+    pub fn list<T>(
+        &mut self,
+        list: &[T],
+        write: impl for<'w> Fn(&'w mut Self, &T) -> &'w mut Self,
+    ) -> &mut Self {
         self.length(list.len());
         for item in list {
             write(self, item);
@@ -257,10 +306,17 @@ impl Writer {
     }
 }
 
-/// What is left to read.
-struct Reader<'a>(&'a [u8]);
+/// What is left to read of a message. Each part is an error if it is not there.
+#[derive(Debug)]
+pub struct Reader<'a>(&'a [u8]);
 
+#[allow(clippy::missing_errors_doc)] // see the type
 impl<'a> Reader<'a> {
+    /// All of a message.
+    pub fn of(message: &'a [u8]) -> Self {
+        Self(message)
+    }
+
     fn take(&mut self, bytes: usize) -> Result<&'a [u8], Malformed> {
         let (taken, rest) = self.0.split_at_checked(bytes).ok_or(Malformed)?;
         self.0 = rest;
@@ -273,15 +329,18 @@ impl<'a> Reader<'a> {
         Ok(*taken)
     }
 
-    fn byte(&mut self) -> Result<u8, Malformed> {
+    /// A byte, or the number of a kind.
+    pub fn byte(&mut self) -> Result<u8, Malformed> {
         Ok(u8::from_le_bytes(self.array()?))
     }
 
-    fn number(&mut self) -> Result<u32, Malformed> {
+    /// A number.
+    pub fn number(&mut self) -> Result<u32, Malformed> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
-    fn long(&mut self) -> Result<u64, Malformed> {
+    /// A long number.
+    pub fn long(&mut self) -> Result<u64, Malformed> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
@@ -291,16 +350,24 @@ impl<'a> Reader<'a> {
         if length <= self.0.len() { Ok(length) } else { Err(Malformed) }
     }
 
-    fn words(&mut self) -> Result<OsString, Malformed> {
+    /// Words of the system.
+    pub fn words(&mut self) -> Result<OsString, Malformed> {
         let length = self.length()?;
         Ok(OsString::from_vec(self.take(length)?.to_vec()))
     }
 
-    fn text(&mut self) -> Result<String, Malformed> {
+    /// Bytes.
+    pub fn bytes(&mut self) -> Result<Vec<u8>, Malformed> {
+        Ok(self.words()?.into_vec())
+    }
+
+    /// A text.
+    pub fn text(&mut self) -> Result<String, Malformed> {
         self.words()?.into_string().map_err(|_| Malformed)
     }
 
-    fn option(&mut self) -> Result<Option<OsString>, Malformed> {
+    /// Words that may be missing.
+    pub fn option(&mut self) -> Result<Option<OsString>, Malformed> {
         match self.byte()? {
             0 => Ok(None),
             1 => self.words().map(Some),
@@ -308,7 +375,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn list<T>(&mut self, read: impl Fn(&mut Self) -> Result<T, Malformed>) -> Result<Vec<T>, Malformed> {
+    /// A list, each item as `read` does it.
+    pub fn list<T>(&mut self, read: impl Fn(&mut Self) -> Result<T, Malformed>) -> Result<Vec<T>, Malformed> {
         let length = self.length()?;
         let mut list = Vec::new(); // grows with what is there
         for _ in 0..length {
@@ -318,7 +386,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `whole`, if nothing is left.
-    fn end<T>(&self, whole: T) -> Result<T, Malformed> {
+    pub fn end<T>(&self, whole: T) -> Result<T, Malformed> {
         if self.0.is_empty() { Ok(whole) } else { Err(Malformed) }
     }
 }

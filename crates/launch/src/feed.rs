@@ -78,6 +78,31 @@ impl Feed {
         self.null.try_clone().map_err(|error| Failure::system("hand on standard input", error))
     }
 
+    /// Standard input is to be copied: it goes to other hosts.
+    pub fn copy_to_agents(&mut self) {
+        self.is_copied = true;
+        self.source = match self.to {
+            StdinTo::None => Source::Ended,
+            StdinTo::All | StdinTo::Rank(_) => Source::Open,
+        };
+    }
+
+    /// What an agent reads: `first`, which is short, and then a copy of standard input if its ranks want that.
+    ///
+    /// # Errors
+    /// As for [`Feed::add_rank`].
+    pub fn add_agent(&mut self, first: &[u8], wants_input: bool) -> Result<OwnedFd> {
+        let failed = |error: Errno| Failure::system("hand on standard input", error);
+        let reader = self.add_reader().map_err(failed)?;
+        let pipe = &self.readers.last().expect("it was added").pipe;
+        let written = rustix::io::write(pipe, first).map_err(failed)?;
+        assert_eq!(written, first.len(), "an empty pipe has room");
+        if !wants_input {
+            self.readers.pop();
+        }
+        Ok(reader)
+    }
+
     fn add_reader(&mut self) -> std::result::Result<OwnedFd, Errno> {
         let (reader, pipe) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         rustix::fs::fcntl_setfl(&pipe, OFlags::NONBLOCK)?;

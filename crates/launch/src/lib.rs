@@ -1,4 +1,4 @@
-//! `mpiexec` and `mpirun`: start the ranks of a job on one machine, and see it, and jobs that it spawns, to their end.
+//! `mpiexec` and `mpirun`: start the ranks of a job, and see it, and jobs that it spawns, to their end.
 //!
 //! | part | modules |
 //! |---|---|
@@ -7,22 +7,25 @@
 //! | who calls | `cargo` (`cargo oxmpi`), and `main` |
 //! | the machine | `program`, `executable`, `library`, `start`, `spawn`, `signals` |
 //! | the running jobs | `supervise` (the loop), `crew` (one job), `streams`, `feed`, `guardian`, `orphans` |
+//! | several hosts | `hosts` (where to), `conductor` (the launcher), `agent`, `uplink` (on each host), `talk` (between them), `part` |
 //! | who asks for more | `requests` (to a job's broker), `birth`, `serve` (a process that nobody has launched) |
 //!
 //! Nothing is left behind however the job ends. Ranks share one anonymous segment, which has no name. Each rank has a
 //! process group of its own, which is killed at the end of the job; each is killed by the kernel when the launcher
 //! dies; the launcher inherits and kills what has left its rank's group; and a *guardian* process kills what ranks have
-//! started should the launcher be killed. No port of the network is opened, no file is written: brokers listen on
-//! abstract sockets, which end with the launcher.
+//! started should the launcher be killed. No file is written, and on one machine no port of the network is opened:
+//! brokers listen on abstract sockets, which end with the launcher.
 //!
 //! The exit status is specified in `status`. MPI-5.0: Process Initialization, Creation, and Management, Portable MPI
 //! Process Startup.
 #![deny(unsafe_code)]
 
+mod agent;
 mod bind;
 mod birth;
 pub mod cargo;
 mod command_line;
+mod conductor;
 mod crew;
 mod environment;
 mod executable;
@@ -48,7 +51,9 @@ mod start;
 mod status;
 mod streams;
 mod supervise;
+mod talk;
 mod ties;
+mod uplink;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -82,12 +87,22 @@ fn run(name: &'static str, words: Vec<OsString>) -> Result<u8> {
     if Host::is_called_by(&words) {
         return serve::serve(name).map(|()| 0);
     }
+    if matches!(&*words, [word] if word == agent::FLAG) {
+        return agent::run(name);
+    }
     let text = match command_line::parse(&words, &command_line::read_file)? {
         Request::Help => command_line::manual(name, |manual| manual.help()),
         Request::Manual(format) => {
             command_line::manual(name, |manual| manual.print_as(&format)).expect("the format was checked")
         }
-        Request::Run(job) => return Ok(start::start(name, with_variables(*job)?)?.run()),
+        Request::Run(job) => {
+            let job = with_variables(*job)?;
+            return if conductor::is_wanted(&job) {
+                conductor::run(name, job)
+            } else {
+                Ok(start::start(name, job)?.run())
+            };
+        }
         Request::Version => format!("{name} (oxmpi) {}\n", env!("CARGO_PKG_VERSION")),
     };
     oxmpi_manual::print(&text).map_err(|error| Failure::system("write standard output", error))?;

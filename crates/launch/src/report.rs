@@ -100,6 +100,11 @@ pub fn foreign_mpi(launcher: &str, foreign: &ForeignMpi) -> String {
     text(launcher, &lines)
 }
 
+/// What an agent says when the launcher has gone.
+pub fn lost_launcher(agent: &str) -> String {
+    text(agent, &["the launcher has gone; the ranks here are killed".to_owned()])
+}
+
 fn inquiry_under(heading: String, launcher: &str, states: &[RankState]) -> String {
     let mut lines = vec![heading];
     lines.extend(places(states, None, FAILURE_LINES - 1));

@@ -62,6 +62,9 @@ impl Supervisor {
                     birth.client = None;
                 }
             }
+            Request::Fence => self.enter_fence(client),
+            Request::Get { key } => self.get(client, key),
+            Request::Put { key, record } => self.put(client, key, record),
             Request::Publish { service, port } => {
                 let done = self.server.publish(job, service, port);
                 let failed = |error: std::io::Error| Answer::Failed { text: error.to_string() };
@@ -95,6 +98,9 @@ impl Supervisor {
     /// Spawns a job for a process of the one at `parent`; who has asked is told later how it goes.
     fn spawn(&mut self, parent: usize, client: ClientId, spawn: Spawn) -> Result<()> {
         let parent = &self.crews[parent];
+        if !parent.speaks_for_all {
+            return Err(Failure::own("jobs of several nodes cannot spawn others yet"));
+        }
         if parent.is_ending() {
             return Err(Failure::own("the job is being ended"));
         }

@@ -40,7 +40,7 @@ pub struct Place<'a> {
     /// Standard input, output and error.
     pub streams: [BorrowedFd<'a>; 3],
     /// Descriptors that stay open under their numbers; all others above 2 are closed.
-    pub inherited: [BorrowedFd<'a>; 2],
+    pub inherited: &'a [BorrowedFd<'a>],
     /// CPUs the rank is bound to, if any.
     pub cpus: Option<&'a CpuSet>,
 }

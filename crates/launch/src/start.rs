@@ -208,7 +208,7 @@ impl Starter<'_> {
             rank,
             environment: &variables.list().map(line),
             streams: [input.as_fd(), output.as_fd(), error.as_fd()],
-            inherited: [crew.segment.file(), life_reader.as_fd()],
+            inherited: &[crew.segment.file(), life_reader.as_fd()],
             cpus: cpus.as_ref(),
         };
         let surroundings = Surroundings {

@@ -90,6 +90,13 @@ const PROMPT_TIME: Duration = Duration::from_millis(100);
 /// More than a pipe holds: reading this much after a rank's end has read everything the rank wrote.
 const DRAIN_BYTES: usize = 4 << 20;
 
+impl Outlet {
+    /// That of agents, which have put before each line what belongs there.
+    pub fn of_agents() -> Self {
+        Self { files: None, prefix: Prefix::default(), is_alone: false }
+    }
+}
+
 impl Streams {
     /// The launcher's own output; jobs are added by [`Streams::add_job`].
     ///

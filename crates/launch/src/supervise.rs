@@ -17,13 +17,14 @@ use crate::signals::Signals;
 use crate::spawn::SpawnError;
 use crate::status::{Cause, lost_output};
 use crate::streams::Streams;
+use crate::uplink::Uplink;
 use crate::{orphans, report, ties};
 
 /// Time between telling ranks to end and killing them, after a failure.
-const GRACE: Duration = Duration::from_millis(250);
+pub const GRACE: Duration = Duration::from_millis(250);
 
 /// The same when the user has interrupted the job: programs may want to save their work.
-const INTERRUPT_GRACE: Duration = Duration::from_secs(2);
+pub const INTERRUPT_GRACE: Duration = Duration::from_secs(2);
 
 /// Between looks at things that nobody tells the launcher.
 const TICK: Duration = Duration::from_millis(20);
@@ -40,6 +41,8 @@ pub struct Supervisor {
     pub server: Server,
     /// The process that the launcher serves, if it does so and that wants it.
     pub host: Option<Host>,
+    /// Of an agent, its connection with the launcher.
+    pub uplink: Option<Uplink>,
     /// Jobs so far.
     pub jobs: u32,
     /// The time limit, and when it is reached.
@@ -91,6 +94,14 @@ enum Source {
     /// Of a job by index.
     SpawnError(usize),
     Stream(usize),
+    Uplink,
+}
+
+impl Outcome {
+    /// What has ended a job first.
+    pub fn failure(&self) -> Option<Cause> {
+        self.failure
+    }
 }
 
 impl Supervisor {
@@ -101,6 +112,7 @@ impl Supervisor {
             shared,
             server: Server::default(),
             host: None,
+            uplink: None,
             jobs: 0,
             time_limit: None,
             hang_at: None,
@@ -157,6 +169,10 @@ impl Supervisor {
         if let Some(host) = &self.host {
             wait_for(Source::Host, host.as_fd(), PollFlags::IN);
         }
+        if let Some(uplink) = &self.uplink {
+            let out = if uplink.is_writing() { PollFlags::OUT } else { PollFlags::empty() };
+            wait_for(Source::Uplink, uplink.as_fd(), PollFlags::IN | out);
+        }
         poll(&waiting, self.next_time())
     }
 
@@ -168,6 +184,7 @@ impl Supervisor {
             self.crews.iter().filter_map(Crew::kill_time).min(),
             self.time_limit.map(|(_, at)| at).filter(|_| any(|crew| !crew.is_ending())),
             self.hang_at,
+            self.uplink.as_ref().map(Uplink::next_time),
             self.shared.streams.prompt_time(),
             any(Crew::may_wait_for_absent).then(|| now + SLOW_TICK),
             any(Crew::is_restless).then(|| now + TICK),
@@ -176,7 +193,7 @@ impl Supervisor {
     }
 
     fn handle(&mut self, source: Source) {
-        let Shared { launcher, streams, feed, guardian, .. } = &mut self.shared;
+        let Shared { streams, feed, guardian, .. } = &mut self.shared;
         match source {
             Source::Broker(token) => {
                 self.server.handle(token).into_iter().for_each(|event| self.asked(event));
@@ -193,10 +210,7 @@ impl Supervisor {
                 }
             }
             Source::Sink(sink) => {
-                if let Some(loss) = streams.write(sink) {
-                    let text = report::loss(launcher, loss);
-                    streams.say(&text);
-                }
+                self.shared.write(sink);
             }
             Source::SpawnError(crew) => self.read_spawn_error(crew),
             Source::Stream(stream) => {
@@ -208,6 +222,7 @@ impl Supervisor {
                 }
                 streams.read(stream);
             }
+            Source::Uplink => self.hear_uplink(),
         }
     }
 
@@ -255,7 +270,7 @@ impl Supervisor {
     }
 
     /// Passes a signal on to all jobs.
-    fn signal(&self, signal: Signal) {
+    pub fn signal(&self, signal: Signal) {
         self.crews.iter().filter(|crew| !crew.origin.is_host()).for_each(|crew| crew.signal(signal));
     }
 
@@ -294,10 +309,11 @@ impl Supervisor {
             }
             self.crews[index].kill_if_due(now);
         }
+        self.beat(now);
     }
 
     /// Asks all ranks for their pending requests; `ends` says why all jobs end with the answers, if they do.
-    fn inquire(&mut self, ends: Option<Cause>) {
+    pub fn inquire(&mut self, ends: Option<Cause>) {
         self.crews.iter_mut().for_each(|crew| crew.inquire(ends));
     }
 
@@ -395,30 +411,44 @@ impl Supervisor {
         }
         self.shared.guardian.dismiss();
         let Outcome { failure, spoilt } = self.outcome;
-        let status = self.flush().or(failure).or(spoilt).map_or(0, Cause::status);
-        if status == 0 { lost_output(self.shared.streams.losses()) } else { status }
+        let status =
+            self.shared.flush().map(Cause::Interrupted).or(failure).or(spoilt).map_or(0, Cause::status);
+        let status = if status == 0 { lost_output(self.shared.streams.losses()) } else { status };
+        if let Some(uplink) = self.uplink.take() {
+            uplink.close(status);
+        }
+        status
+    }
+}
+
+impl Shared {
+    /// Writes some of what a sink holds.
+    pub fn write(&mut self, sink: usize) {
+        if let Some(loss) = self.streams.write(sink) {
+            let text = report::loss(self.launcher, loss);
+            self.streams.say(&text);
+        }
     }
 
-    /// Writes what sinks still hold. The user can cut it short: whoever reads may never go on.
-    fn flush(&mut self) -> Option<Cause> {
+    /// Writes what sinks still hold; the signal by which the user has cut it short: whoever reads may never go on.
+    pub fn flush(&mut self) -> Option<i32> {
         loop {
-            let Shared { streams, signals, .. } = &self.shared;
-            let mut waiting: Vec<(Source, BorrowedFd, PollFlags)> =
-                streams.writable().map(|(index, fd)| (Source::Sink(index), fd, PollFlags::OUT)).collect();
+            let Self { streams, signals, .. } = &*self;
+            let mut waiting: Vec<(Option<usize>, BorrowedFd, PollFlags)> =
+                streams.writable().map(|(index, fd)| (Some(index), fd, PollFlags::OUT)).collect();
             if waiting.is_empty() {
                 return None;
             }
-            waiting.push((Source::Signal, signals.as_fd(), PollFlags::IN));
-            for source in poll(&waiting, None) {
-                match source {
-                    Source::Signal => {
-                        let ends =
-                            |signal: &i32| [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].contains(signal);
-                        if let Some(signal) = self.shared.signals.next().filter(ends) {
-                            return Some(Cause::Interrupted(signal));
+            waiting.push((None, signals.as_fd(), PollFlags::IN));
+            for sink in poll(&waiting, None) {
+                let ends = |signal: &i32| [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].contains(signal);
+                match sink {
+                    Some(sink) => self.write(sink),
+                    None => {
+                        if let Some(signal) = self.signals.next().filter(ends) {
+                            return Some(signal);
                         }
                     }
-                    source => self.handle(source),
                 }
             }
         }
@@ -426,7 +456,7 @@ impl Supervisor {
 }
 
 /// Waits for descriptors, at most until `until`; returns those where something happened, in their order.
-fn poll(waiting: &[(Source, BorrowedFd, PollFlags)], until: Option<Instant>) -> Vec<Source> {
+pub fn poll<S: Copy>(waiting: &[(S, BorrowedFd, PollFlags)], until: Option<Instant>) -> Vec<S> {
     let mut fds: Vec<PollFd> =
         waiting.iter().map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags)).collect();
     let timeout = until.map(|at| {

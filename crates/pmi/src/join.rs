@@ -4,6 +4,7 @@ use std::io;
 
 use oxmpi_shm::{Invitation, Job, Ticket};
 
+use crate::own::Own;
 use crate::pmi1::Pmi1;
 use crate::{Bootstrap, NodeMap, Place, node};
 
@@ -62,8 +63,34 @@ impl World {
 
     /// That of a job of oxmpi's launcher, which has made the node's memory.
     fn of_launcher(ticket: Ticket) -> io::Result<Self> {
+        let has_broker = true;
+        if let Some(own) = Own::find(ticket.job().id())? {
+            let place = own.place().clone();
+            check_seat(&ticket, &place)?;
+            return Ok(Self { ticket, place, bootstrap: Some(Box::new(own)), has_broker });
+        }
         let number = |number| u32::try_from(number).expect("ranks are counted in 32 bits");
         let place = Place { rank: number(ticket.rank()), nodes: NodeMap::one(number(ticket.job().size())) };
-        Ok(Self { ticket, place, bootstrap: None, has_broker: true })
+        Ok(Self { ticket, place, bootstrap: None, has_broker })
     }
+}
+
+/// Whether a seat is the one that a place has on its node.
+///
+/// # Errors
+/// `InvalidData`.
+fn check_seat(ticket: &Ticket, place: &Place) -> io::Result<()> {
+    let is = |number: u32, what: usize| usize::try_from(number) == Ok(what);
+    if is(place.local_rank(), ticket.rank()) && is(place.local_size(), ticket.job().size()) {
+        return Ok(());
+    }
+    let text = format!(
+        "rank {} should have seat {} of {} on its node, and has {} of {}",
+        place.rank,
+        place.local_rank(),
+        place.local_size(),
+        ticket.rank(),
+        ticket.job().size()
+    );
+    Err(io::Error::new(io::ErrorKind::InvalidData, text))
 }

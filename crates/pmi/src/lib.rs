@@ -7,6 +7,7 @@
 //! | launcher | bootstrap | the node's memory |
 //! |---|---|---|
 //! | oxmpi's `mpiexec`, one node | none: there is nothing to tell | made by the launcher |
+//! | oxmpi's `mpiexec`, several nodes | its agent, by the broker of the node's part of the job | made by the agent |
 //! | Hydra, Intel's, Flux | PMI-1 | made by the first of its ranks, and given to the others over a socket |
 //! | many ranks in one process, for tests | [`within`] | [`Job::within`](oxmpi_shm::Job::within), a job for each node |
 //!
@@ -23,6 +24,7 @@
 mod join;
 mod mapping;
 mod node;
+mod own;
 mod place;
 mod pmi1;
 mod within;

@@ -32,6 +32,9 @@ fn request() -> impl Strategy<Value = Request> {
         Just(Request::Segment),
         spawn.prop_map(|(rank, blocks, parent_port)| Request::Spawn(Spawn { rank, blocks, parent_port })),
         ".{0,40}".prop_map(|service| Request::Unpublish { service }),
+        Just(Request::Fence),
+        ".{0,40}".prop_map(|key| Request::Get { key }),
+        (".{0,40}", vec(any::<u8>(), 0..40)).prop_map(|(key, record)| Request::Put { key, record }),
     ]
 }
 
@@ -42,6 +45,7 @@ fn answer() -> impl Strategy<Value = Answer> {
         (".{0,40}", ".{0,40}").prop_map(|(service, port)| Answer::Published { service, port }),
         any::<u64>().prop_map(|job| Answer::Spawned { job }),
         ".{0,40}".prop_map(|text| Answer::Ended { text }),
+        vec(any::<u8>(), 0..40).prop_map(|record| Answer::Record { record }),
     ]
 }
 

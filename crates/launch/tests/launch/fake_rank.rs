@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use oxmpi_base::generated::functions::Function;
 use oxmpi_broker::Broker;
+use oxmpi_pmi::{Joined, World};
 use oxmpi_shm::{Claim, Invitation, Job, Phase};
 
 use crate::partner::Partner;
@@ -51,7 +52,8 @@ fn rank() {
     let Ok(rank) = env::var("OXMPI_RANK") else { return };
     let script = env::var(format!("FAKE_RANK_{rank}")).expect("a script per rank");
     let job = Job::attach(inherited("OXMPI_JOB_FD")).expect("the job's segment");
-    let rank: usize = rank.parse().expect("a number");
+    let seat = env::var("OXMPI_LOCAL_RANK").expect("set by the launcher");
+    let rank: usize = seat.parse().expect("a number");
     play(&job, rank, &Broker::of_job(job.id()), &script);
 }
 
@@ -59,10 +61,13 @@ fn rank() {
 fn play(job: &Job, rank: usize, broker: &Broker, script: &str) {
     let mut partner = Partner::new(job, rank, broker);
     let mut pending = "nothing".to_owned();
+    let mut world = None;
     for word in script.split_whitespace() {
         let (verb, value) = word.split_once(':').unwrap_or((word, "0"));
         match verb {
             "inherit" => take_seat(),
+            "join" => world = Some(join()),
+            "tell" => tell_all(world.as_mut().expect("it has joined")),
             "init" => job.state(rank).set_phase(Phase::Running),
             "session" => job.state(rank).set_phase(Phase::InSession),
             "leave" => wait_to_be_released(job, rank),
@@ -113,6 +118,26 @@ fn singleton() {
 fn take_seat() {
     let Ok(Invitation::Seat(ticket)) = Job::inherited() else { panic!("no seat") };
     ticket.job().state(ticket.rank()).set_phase(Phase::Running);
+}
+
+/// Takes the seat in a job of several nodes.
+fn join() -> World {
+    let Ok(Joined::Member(world)) = oxmpi_pmi::join() else { panic!("no seat") };
+    world.ticket.job().state(world.ticket.rank()).set_phase(Phase::Running);
+    world
+}
+
+/// Tells a record for this node, and prints those of all nodes.
+fn tell_all(world: &mut World) {
+    let bootstrap = world.bootstrap.as_mut().expect("there are several nodes");
+    let node = world.place.node();
+    if world.place.local_rank() == 0 {
+        bootstrap.put(&format!("node.{node}"), format!("record of node {node}").as_bytes()).expect("told");
+    }
+    bootstrap.fence().expect("all come");
+    let mut get =
+        |node| String::from_utf8(bootstrap.get(&format!("node.{node}")).expect("told")).expect("text");
+    println!("{}", (0..world.place.nodes.count()).map(&mut get).collect::<Vec<_>>().join(", "));
 }
 
 /// Starts another process that is in MPI in this one's stead, and that takes some time to end when asked to.

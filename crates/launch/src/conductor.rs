@@ -1,0 +1,511 @@
+//! The launcher of a job over several hosts: starts an [agent](crate::agent) on each, and is where they meet.
+//!
+//! Agents are started as ranks are on one machine, by a command that reaches the host; what they print is read, and
+//! what they read is fed, in the same way. They connect to a port that is open until all of them have, at the one
+//! address of this machine that reaches the hosts, and prove that they know the job's secret. Then each is told which
+//! ranks to start. What ends the job on one host ends it on all; who has not been heard for [`SILENCE`] is lost, which
+//! ends it, too. Records of the ranks for each other are kept here, one a node: an agent asks for what its ranks want.
+
+mod agents;
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+use oxmpi_broker::{Handshake, Link, Secret};
+use rustix::event::PollFlags;
+use rustix::process::{Pid, Signal};
+
+use crate::failure::{Failure, Result};
+use crate::hosts::{Host, Launcher, Share, shares};
+use crate::job::Job;
+use crate::orphans;
+use crate::report::signal_name;
+use crate::status::{Cause, lost_output};
+use crate::supervise::{GRACE, INTERRUPT_GRACE, Shared, poll};
+use crate::talk::{ToAgent, ToLauncher};
+use crate::uplink::{BEAT, SILENCE};
+use agents::{Agent, orders};
+
+/// In which all agents must have come.
+const START_TIME: Duration = Duration::from_secs(60);
+/// What agents have, beyond the time of their ranks, to say that all has ended.
+const REACH_TIME: Duration = Duration::from_secs(2);
+/// Who has connected and may be anybody: so many at a time.
+const MOST_STRANGERS: usize = 256;
+/// Of a job that has lost a host.
+const LOST: u8 = 1;
+
+/// Whether a job is one for agents.
+pub fn is_wanted(job: &Job) -> bool {
+    let is_told = matches!(job.launcher, Some(Launcher::Command(_) | Launcher::Fork));
+    !job.hosts.is_empty() && (is_told || !job.hosts.iter().all(Host::is_here))
+}
+
+/// Runs a job to its end: the launcher's exit status.
+///
+/// # Errors
+/// The launcher's own failure, before any rank has begun.
+pub fn run(launcher: &'static str, job: Job) -> Result<u8> {
+    let begin = Instant::now();
+    let shares = shares(job.size(), &job.hosts, job.per_node);
+    let listeners = listen(&job, &shares)?;
+    let mut shared = Shared::take(launcher, job.stdin)?;
+    let secret = Secret::new().map_err(|error| Failure::system("make a secret", error))?;
+    let address = |listener: &TcpListener| listener.local_addr();
+    let addresses: Vec<SocketAddr> = listeners
+        .iter()
+        .map(address)
+        .collect::<std::io::Result<_>>()
+        .map_err(|error| Failure::system("listen for agents", error))?;
+    let agents = agents::start(&job, shares, (&secret, &addresses), &mut shared)?;
+    let limit = job.time_limit.and_then(|limit| Some((limit, begin.checked_add(limit)?)));
+    let hang_at = job.hang_after.and_then(|time| begin.checked_add(time));
+    let conductor = Conductor {
+        shared,
+        job,
+        agents,
+        secret,
+        listeners,
+        strangers: Vec::new(),
+        records: BTreeMap::new(),
+        untold: Vec::new(),
+        failure: None,
+        spoilt: 0,
+        kill_at: None,
+        start_by: Some(begin + START_TIME),
+        time_limit: limit,
+        hang_at,
+        said: begin,
+    };
+    Ok(conductor.run())
+}
+
+/// See the module.
+#[derive(Debug)]
+struct Conductor {
+    shared: Shared,
+    job: Job,
+    agents: Vec<Agent>,
+    secret: Secret,
+    /// Until all agents have come.
+    listeners: Vec<TcpListener>,
+    strangers: Vec<(Link, Handshake)>,
+    /// Records by their keys; those that are told with the next fence.
+    records: BTreeMap<String, Vec<u8>>,
+    untold: Vec<(String, Vec<u8>)>,
+    /// The status of what has ended the job, and of what has not.
+    failure: Option<u8>,
+    spoilt: u8,
+    /// When to kill what is left of a job that is being ended.
+    kill_at: Option<Instant>,
+    /// When all agents must have come; nothing once they have.
+    start_by: Option<Instant>,
+    time_limit: Option<(Duration, Instant)>,
+    hang_at: Option<Instant>,
+    /// When agents were told last that the launcher is there.
+    said: Instant,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Agent(usize),
+    Exit(usize),
+    Feed(usize),
+    Guardian,
+    Input,
+    Listener(usize),
+    Signal,
+    Sink(usize),
+    Stranger(usize),
+    Stream(usize),
+}
+
+impl Conductor {
+    fn run(mut self) -> u8 {
+        while !self.agents.iter().all(Agent::is_over) {
+            for source in self.wait() {
+                self.handle(source);
+            }
+            self.tick(Instant::now());
+        }
+        self.close()
+    }
+
+    fn wait(&self) -> Vec<Source> {
+        let mut waiting: Vec<(Source, BorrowedFd, PollFlags)> = Vec::new();
+        let mut wait_for = |source, fd, flags| waiting.push((source, fd, flags));
+        let Shared { streams, feed, signals, guardian, .. } = &self.shared;
+        let flags = |link: &Link| match link.is_writing() {
+            true => PollFlags::IN | PollFlags::OUT,
+            false => PollFlags::IN,
+        };
+        // Before ends: what an agent has said came before.
+        for (index, agent) in self.agents.iter().enumerate() {
+            if let Some(link) = &agent.link {
+                wait_for(Source::Agent(index), link.as_fd(), flags(link));
+            }
+        }
+        for (index, (link, _)) in self.strangers.iter().enumerate() {
+            wait_for(Source::Stranger(index), link.as_fd(), flags(link));
+        }
+        if self.strangers.len() < MOST_STRANGERS {
+            for (index, listener) in self.listeners.iter().enumerate() {
+                wait_for(Source::Listener(index), listener.as_fd(), PollFlags::IN);
+            }
+        }
+        if let Some(pipe) = guardian.writable() {
+            wait_for(Source::Guardian, pipe, PollFlags::OUT);
+        }
+        wait_for(Source::Signal, signals.as_fd(), PollFlags::IN);
+        for (index, agent) in self.agents.iter().enumerate().filter(|(_, agent)| !agent.has_exited) {
+            wait_for(Source::Exit(index), agent.handle.as_fd(), PollFlags::IN);
+        }
+        streams.readable().for_each(|(index, fd)| wait_for(Source::Stream(index), fd, PollFlags::IN));
+        streams.writable().for_each(|(index, fd)| wait_for(Source::Sink(index), fd, PollFlags::OUT));
+        feed.hungry().for_each(|(index, fd)| wait_for(Source::Feed(index), fd, PollFlags::OUT));
+        if feed.wants_input() {
+            wait_for(Source::Input, rustix::stdio::stdin(), PollFlags::IN);
+        }
+        poll(&waiting, self.next_time())
+    }
+
+    fn next_time(&self) -> Option<Instant> {
+        let linked = || self.agents.iter().filter(|agent| agent.link.is_some());
+        let times = [
+            self.kill_at,
+            self.start_by.filter(|_| self.kill_at.is_none()),
+            self.time_limit.map(|(_, at)| at).filter(|_| self.kill_at.is_none()),
+            self.hang_at,
+            self.shared.streams.prompt_time(),
+            linked().map(|agent| agent.heard + SILENCE).min().filter(|_| self.start_by.is_none()),
+            linked().next().map(|_| self.said + BEAT),
+        ];
+        times.into_iter().flatten().min()
+    }
+
+    fn handle(&mut self, source: Source) {
+        let Shared { streams, feed, guardian, .. } = &mut self.shared;
+        match source {
+            Source::Agent(index) => self.hear(index),
+            Source::Exit(index) => self.agent_exited(index),
+            Source::Feed(reader) => feed.write(reader),
+            Source::Guardian => drop(guardian.send()),
+            Source::Input => feed.read(),
+            Source::Listener(index) => self.accept(index),
+            Source::Signal => {
+                while let Some(signal) = self.shared.signals.next() {
+                    self.signalled(signal);
+                }
+            }
+            Source::Sink(sink) => self.shared.write(sink),
+            Source::Stranger(index) => self.greet(index),
+            Source::Stream(stream) => drop(streams.read(stream)),
+        }
+    }
+
+    /// Lets everybody in who wants to; who it is he must prove.
+    fn accept(&mut self, index: usize) {
+        let Some(listener) = self.listeners.get(index) else { return };
+        while let Ok((stream, _)) = listener.accept() {
+            let _ = stream.set_nodelay(true); // it is only slower without
+            let mut link = Link::over(stream.into());
+            if let Ok(handshake) = Handshake::accept(&mut link, self.secret.clone()) {
+                self.strangers.push((link, handshake));
+            }
+        }
+    }
+
+    /// Goes on with who may be an agent.
+    fn greet(&mut self, index: usize) {
+        let Some((link, handshake)) = self.strangers.get_mut(index) else { return };
+        let number = match handshake.advance(link) {
+            Ok(None) => return,
+            Ok(Some(number)) => Some(number),
+            Err(_) => None,
+        };
+        let (link, _) = self.strangers.swap_remove(index);
+        let agent = number.and_then(|number| self.agents.get_mut(usize::try_from(number).ok()?));
+        if let Some(agent) = agent.filter(|agent| !agent.has_come) {
+            agent.has_come = true;
+            agent.link = Some(link);
+            agent.heard = Instant::now();
+        }
+        if self.agents.iter().all(|agent| agent.has_come) && self.start_by.take().is_some() {
+            self.listeners.clear();
+            self.strangers.clear();
+            let orders = orders(&self.job, &self.shares());
+            let first_word = Instant::now() + START_TIME;
+            for (agent, order) in self.agents.iter_mut().zip(orders) {
+                agent.heard = first_word;
+                agent.tell(&ToAgent::Begin(Box::new(order)));
+            }
+        }
+    }
+
+    fn shares(&self) -> Vec<Share> {
+        self.agents.iter().map(|agent| agent.share.clone()).collect()
+    }
+
+    fn hear(&mut self, index: usize) {
+        while let Some(link) = &mut self.agents[index].link {
+            let heard = link.flush().and_then(|_| link.receive());
+            match heard.map(|frame| frame.map(|frame| ToLauncher::decode(&frame))) {
+                Ok(None) => return,
+                Ok(Some(Ok(said))) => {
+                    self.agents[index].heard = Instant::now();
+                    self.told(index, said);
+                }
+                Ok(Some(Err(_))) | Err(_) => self.lose(index, "its agent has gone"),
+            }
+        }
+    }
+
+    fn told(&mut self, index: usize, said: ToLauncher) {
+        match said {
+            ToLauncher::Alive => {}
+            ToLauncher::Doomed => self.tell_others(index, &ToAgent::Doom),
+            ToLauncher::Ended { status } => {
+                self.agents[index].has_ended = true;
+                if self.spoilt == 0 {
+                    self.spoilt = status;
+                }
+                self.look_for_missed();
+            }
+            ToLauncher::Failed { status, text } => {
+                if !text.is_empty() {
+                    let host = self.agents[index].share.host.clone();
+                    self.say(&format!("on {host}: {text}"));
+                }
+                self.failure.get_or_insert(status);
+                self.end(Signal::TERM, GRACE);
+            }
+            ToLauncher::Fence(records) => {
+                self.agents[index].is_fenced = true;
+                self.untold.extend(records);
+                if self.agents.iter().all(|agent| agent.is_fenced) {
+                    self.records.extend(std::mem::take(&mut self.untold));
+                    for agent in &mut self.agents {
+                        agent.is_fenced = false;
+                        agent.tell(&ToAgent::Fenced);
+                    }
+                }
+                self.look_for_missed();
+            }
+            ToLauncher::Get { key } => {
+                let record = self.records.get(&key).cloned();
+                self.agents[index].tell(&ToAgent::Record { key, record });
+            }
+        }
+    }
+
+    /// Ends a job in which ranks wait for those of a host where all have ended.
+    fn look_for_missed(&mut self) {
+        let waits = self.agents.iter().find(|agent| agent.is_fenced);
+        let ended = self.agents.iter().find(|agent| agent.has_ended);
+        if let (Some(waits), Some(ended)) = (waits, ended) {
+            let (waits, ended) = (&waits.share.host, &ended.share.host);
+            let text = format!("the ranks on {ended} have ended; those on {waits} wait for them in MPI_Init");
+            self.fail(LOST, &text);
+        }
+    }
+
+    /// An agent is reached no more.
+    fn lose(&mut self, index: usize, why: &str) {
+        let agent = &mut self.agents[index];
+        agent.link = None;
+        if !agent.has_ended && self.kill_at.is_none() {
+            let text = format!("lost host {}: {why}", agent.share.host);
+            self.fail(LOST, &text);
+        }
+    }
+
+    /// What has started an agent has ended.
+    fn agent_exited(&mut self, index: usize) {
+        let agent = &mut self.agents[index];
+        let Some(how) = agent.exit() else { return };
+        agent.has_exited = true;
+        if !agent.has_come && self.kill_at.is_none() {
+            let text = format!("host {}: the agent {how} before it was there", agent.share.host);
+            self.fail(LOST, &text);
+        }
+    }
+
+    fn signalled(&mut self, signal: i32) {
+        match signal {
+            libc::SIGINT | libc::SIGTERM | libc::SIGHUP if self.kill_at.is_some() => {
+                self.tell_all(&ToAgent::End { signal, grace: Duration::ZERO });
+                self.kill_at = self.kill_at.min(Some(Instant::now() + REACH_TIME));
+            }
+            libc::SIGINT | libc::SIGTERM | libc::SIGHUP => {
+                if self.failure.is_none() {
+                    self.say(&format!("stopped by {}", signal_name(signal)));
+                    self.failure = Some(Cause::Interrupted(signal).status());
+                }
+                self.end(Signal::from_named_raw(signal).unwrap_or(Signal::TERM), INTERRUPT_GRACE);
+            }
+            libc::SIGCHLD => orphans::bury(&self.children()),
+            libc::SIGQUIT => self.tell_all(&ToAgent::Inquire { limit: None }),
+            libc::SIGTSTP => {
+                self.tell_all(&ToAgent::Signal(libc::SIGSTOP));
+                let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
+            }
+            libc::SIGCONT => {
+                let now = Instant::now();
+                self.agents.iter_mut().for_each(|agent| agent.heard = now);
+                self.tell_all(&ToAgent::Signal(libc::SIGCONT));
+                self.shared.feed.resume();
+            }
+            signal => self.tell_all(&ToAgent::Signal(signal)),
+        }
+    }
+
+    fn tick(&mut self, now: Instant) {
+        self.shared.streams.show_prompts(now);
+        if self.said + BEAT <= now {
+            self.said = now;
+            self.tell_all(&ToAgent::Alive);
+        }
+        if self.hang_at.take_if(|at| *at <= now).is_some() {
+            self.tell_all(&ToAgent::Inquire { limit: None });
+        }
+        if let Some((limit, _)) = self.time_limit.take_if(|(_, at)| *at <= now) {
+            self.tell_all(&ToAgent::Inquire { limit: Some(limit) });
+        }
+        if self.start_by.is_some_and(|at| at <= now) && self.kill_at.is_none() {
+            let absent = self.agents.iter().filter(|agent| !agent.has_come);
+            let names: Vec<&str> = absent.map(|agent| &*agent.share.host).collect();
+            let text = format!(
+                "no agent has come from {} in {} s; is this machine found from there at {}?",
+                names.join(", "),
+                START_TIME.as_secs(),
+                self.addresses()
+            );
+            self.fail(LOST, &text);
+        }
+        for index in 0..self.agents.len() {
+            let is_silent = self.start_by.is_none() && self.agents[index].heard + SILENCE <= now;
+            if self.agents[index].link.is_some() && is_silent {
+                self.lose(index, &format!("nothing was heard from it for {} s", SILENCE.as_secs()));
+                self.agents[index].kill();
+            }
+        }
+        if self.kill_at.is_some_and(|at| at <= now) {
+            self.kill_at = Some(now + START_TIME);
+            for agent in &mut self.agents {
+                agent.link = None; // who is still there notices
+                agent.kill();
+            }
+        }
+    }
+
+    fn addresses(&self) -> String {
+        let name = |listener: &TcpListener| listener.local_addr().map(|address| address.to_string());
+        self.listeners.iter().filter_map(|listener| name(listener).ok()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Ends the job because of something that the user has not been told.
+    fn fail(&mut self, status: u8, text: &str) {
+        if self.failure.is_none() {
+            self.say(text);
+            self.failure = Some(status);
+        }
+        self.end(Signal::TERM, GRACE);
+    }
+
+    /// Ends the job on all hosts, if it is not being ended.
+    fn end(&mut self, signal: Signal, grace: Duration) {
+        if self.kill_at.is_none() {
+            self.kill_at = Some(Instant::now() + grace + REACH_TIME);
+            self.tell_all(&ToAgent::End { signal: signal.as_raw(), grace });
+            self.listeners.clear();
+            self.strangers.clear();
+            self.agents.iter().filter(|agent| !agent.has_come).for_each(Agent::kill);
+        }
+    }
+
+    fn tell_all(&mut self, what: &ToAgent) {
+        self.agents.iter_mut().for_each(|agent| agent.tell(what));
+    }
+
+    fn tell_others(&mut self, but: usize, what: &ToAgent) {
+        let others = self.agents.iter_mut().enumerate().filter(|(index, _)| *index != but);
+        others.for_each(|(_, agent)| agent.tell(what));
+    }
+
+    fn say(&mut self, text: &str) {
+        let line = format!("{}: {text}\n", self.shared.launcher);
+        self.shared.streams.say(&line);
+    }
+
+    fn children(&self) -> Vec<Pid> {
+        self.agents.iter().map(|agent| agent.pid).chain([self.shared.guardian.pid()]).collect()
+    }
+
+    /// All agents have ended: prints what they left.
+    fn close(mut self) -> u8 {
+        self.agents.iter().for_each(Agent::bury);
+        orphans::kill(&[self.shared.guardian.pid()]);
+        let all = 0..self.shared.streams.count();
+        self.shared.streams.finish(all);
+        self.shared.guardian.dismiss();
+        let interrupted = self.shared.flush().map(|signal| Cause::Interrupted(signal).status());
+        match interrupted.or(self.failure).unwrap_or(self.spoilt) {
+            0 => lost_output(self.shared.streams.losses()),
+            status => status,
+        }
+    }
+}
+
+/// Opens ports for the agents, at addresses that reach their hosts, and at no others.
+fn listen(job: &Job, shares: &[Share]) -> Result<Vec<TcpListener>> {
+    let failed = |error| Failure::system("listen for agents", error);
+    let open = |address: IpAddr| {
+        let listener = TcpListener::bind((address, 0))?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    };
+    let addresses =
+        match &job.interface {
+            Some(address) => vec![address.parse().map_err(|_| {
+                Failure::own(format!("-iface {address}: it must be an address of this machine"))
+            })?],
+            None => addresses_towards(job.launcher.as_ref(), shares)?,
+        };
+    addresses.into_iter().map(open).collect::<std::io::Result<_>>().map_err(failed)
+}
+
+/// The addresses of this machine by which it reaches the hosts, each once.
+fn addresses_towards(launcher: Option<&Launcher>, shares: &[Share]) -> Result<Vec<IpAddr>> {
+    let mut addresses = Vec::new();
+    for Share { host, .. } in shares {
+        let is_here = Host { name: host.clone(), slots: None }.is_here();
+        if launcher == Some(&Launcher::Fork) || (is_here && !matches!(launcher, Some(Launcher::Command(_)))) {
+            continue;
+        }
+        let name = host.rsplit('@').next().unwrap_or_default();
+        let own = own_address_towards(name).map_err(|error| {
+            Failure::own(format!(
+                "cannot find a way to host {host}: {error}; name its address, or with -iface one of this \
+                 machine"
+            ))
+        })?;
+        if !addresses.contains(&own) {
+            addresses.push(own);
+        }
+    }
+    if addresses.is_empty() {
+        addresses.push(Ipv4Addr::LOCALHOST.into());
+    }
+    Ok(addresses)
+}
+
+/// The address from which this machine would send to a host. Nothing is sent.
+fn own_address_towards(host: &str) -> std::io::Result<IpAddr> {
+    let theirs = (host, 1).to_socket_addrs()?.next().ok_or(std::io::ErrorKind::NotFound)?;
+    let any = if theirs.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+    let socket = UdpSocket::bind(any)?;
+    socket.connect(theirs)?;
+    Ok(socket.local_addr()?.ip())
+}

@@ -1,0 +1,366 @@
+//! What a launcher and its agents on hosts tell each other, as bytes. Pure; no byte is trusted.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use oxmpi_broker::{Malformed, Reader, Writer};
+
+use crate::bind::Policy;
+use crate::environment::{Inherit, Rules, Variable};
+use crate::job::{Block, Job, StdinTo};
+use crate::part::{App, Part};
+
+/// What an agent is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToAgent {
+    /// The launcher is there: said now and then.
+    Alive,
+    /// Start these ranks.
+    Begin(Box<Order>),
+    /// The job is to end soon: a rank of another host is missed.
+    Doom,
+    /// End the job; at once, if it is told again.
+    End {
+        /// With this signal,
+        signal: i32,
+        /// and by force after this time.
+        grace: Duration,
+    },
+    /// All ranks have come to a fence.
+    Fenced,
+    /// Ask the ranks what they are doing; the time limit, if that is why.
+    Inquire {
+        /// That.
+        limit: Option<Duration>,
+    },
+    /// What was asked for.
+    Record {
+        /// Its key.
+        key: String,
+        /// What was put there; none, if nothing was.
+        record: Option<Vec<u8>>,
+    },
+    /// Send the ranks a signal.
+    Signal(i32),
+}
+
+/// What an agent tells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToLauncher {
+    /// It is there: said now and then.
+    Alive,
+    /// A rank is missed: the job is to end soon.
+    Doomed,
+    /// Its ranks have ended.
+    Ended {
+        /// The status that the job would have, if they were all.
+        status: u8,
+    },
+    /// The job must end. The user has been told why, unless there is a text.
+    Failed {
+        /// The job's status.
+        status: u8,
+        /// What the user is to be told.
+        text: String,
+    },
+    /// All its ranks have come to a fence, with these records by their keys.
+    Fence(Vec<(String, Vec<u8>)>),
+    /// A record is wanted that is not here.
+    Get {
+        /// Its key.
+        key: String,
+    },
+}
+
+/// Which ranks to start, and how.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Order {
+    /// Which.
+    pub part: Part,
+    /// How. Its blocks are those of the part.
+    pub job: Job,
+    /// The launcher's own variables, for the ranks to inherit.
+    pub outer: Vec<Variable>,
+}
+
+impl ToAgent {
+    /// As bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        match self {
+            Self::Alive => writer.kind(0),
+            Self::Begin(order) => order.write(writer.kind(1)),
+            Self::Doom => writer.kind(2),
+            Self::End { signal, grace } => writer.kind(3).number(signal.cast_unsigned()).long(millis(*grace)),
+            Self::Fenced => writer.kind(4),
+            Self::Inquire { limit } => writer.kind(5).long(limit.map_or(0, millis)),
+            Self::Record { key, record } => {
+                let writer = writer.kind(6).text(key).kind(u8::from(record.is_some()));
+                writer.bytes(record.as_deref().unwrap_or_default())
+            }
+            Self::Signal(signal) => writer.kind(7).number(signal.cast_unsigned()),
+        };
+        writer.finish()
+    }
+
+    /// What these bytes say.
+    ///
+    /// # Errors
+    /// They are nothing that is said.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::of(bytes);
+        let said = match reader.byte()? {
+            0 => Self::Alive,
+            1 => Self::Begin(Box::new(Order::read(&mut reader)?)),
+            2 => Self::Doom,
+            3 => Self::End {
+                signal: reader.number()?.cast_signed(),
+                grace: Duration::from_millis(reader.long()?),
+            },
+            4 => Self::Fenced,
+            5 => Self::Inquire {
+                limit: Some(reader.long()?).filter(|&limit| limit > 0).map(Duration::from_millis),
+            },
+            6 => {
+                let (key, is_there, record) = (reader.text()?, flag(&mut reader)?, reader.bytes()?);
+                Self::Record { key, record: is_there.then_some(record) }
+            }
+            7 => Self::Signal(reader.number()?.cast_signed()),
+            _ => return Err(Malformed),
+        };
+        reader.end(said)
+    }
+}
+
+impl ToLauncher {
+    /// As bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        match self {
+            Self::Alive => writer.kind(0),
+            Self::Doomed => writer.kind(1),
+            Self::Ended { status } => writer.kind(2).kind(*status),
+            Self::Failed { status, text } => writer.kind(3).kind(*status).text(text),
+            Self::Fence(records) => {
+                writer.kind(4).list(records, |writer, (key, record)| writer.text(key).bytes(record))
+            }
+            Self::Get { key } => writer.kind(5).text(key),
+        };
+        writer.finish()
+    }
+
+    /// What these bytes say.
+    ///
+    /// # Errors
+    /// They are nothing that is said.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::of(bytes);
+        let said = match reader.byte()? {
+            0 => Self::Alive,
+            1 => Self::Doomed,
+            2 => Self::Ended { status: reader.byte()? },
+            3 => Self::Failed { status: reader.byte()?, text: reader.text()? },
+            4 => Self::Fence(reader.list(|reader| Ok((reader.text()?, reader.bytes()?)))?),
+            5 => Self::Get { key: reader.text()? },
+            _ => return Err(Malformed),
+        };
+        reader.end(said)
+    }
+}
+
+impl Order {
+    fn write<'w>(&self, writer: &'w mut Writer) -> &'w mut Writer {
+        let Part { host, ranks, size, nodes, apps } = &self.part;
+        writer.text(host.as_deref().unwrap_or_default()).list(ranks, |writer, rank| writer.number(*rank));
+        writer.number(*size).text(nodes);
+        writer.list(apps, |writer, app| writer.number(app.number).number(app.count));
+        let job = &self.job;
+        writer.list(&job.blocks, |writer, block| {
+            writer.number(block.count).words(&block.program);
+            writer.list(&block.arguments, |writer, word| writer.words(word));
+            writer.option(block.dir.as_ref().map(|dir| dir.as_os_str())).option(block.path.as_deref());
+            write_rules(writer, &block.environment)
+        });
+        write_rules(writer, &job.environment);
+        writer.text(job.bind.name());
+        let (kind, rank) = match job.stdin {
+            StdinTo::None => (0, 0),
+            StdinTo::All => (1, 0),
+            StdinTo::Rank(rank) => (2, rank),
+        };
+        writer.kind(kind).number(rank);
+        for flag in [job.report_bindings, job.tag, job.timestamp, job.verbose] {
+            writer.kind(flag.into());
+        }
+        writer.option(job.output_dir.as_ref().map(|dir| dir.as_os_str()));
+        writer.long(job.doom_grace.map_or(0, millis));
+        writer.list(&self.outer, |writer, (name, value)| writer.words(name).words(value))
+    }
+
+    fn read(reader: &mut Reader) -> Result<Self, Malformed> {
+        let part = Part {
+            host: Some(reader.text()?).filter(|host| !host.is_empty()),
+            ranks: reader.list(Reader::number)?,
+            size: reader.number()?,
+            nodes: reader.text()?,
+            apps: reader.list(|reader| Ok(App { number: reader.number()?, count: reader.number()? }))?,
+        };
+        let mut job = Job {
+            blocks: reader.list(|reader| {
+                Ok(Block {
+                    count: reader.number()?,
+                    program: reader.words()?,
+                    arguments: reader.list(Reader::words)?,
+                    dir: reader.option()?.map(PathBuf::from),
+                    path: reader.option()?,
+                    environment: read_rules(reader)?,
+                })
+            })?,
+            environment: read_rules(reader)?,
+            bind: Policy::from_name(&reader.text()?).ok_or(Malformed)?,
+            ..Job::default()
+        };
+        job.stdin = match (reader.byte()?, reader.number()?) {
+            (0, _) => StdinTo::None,
+            (1, _) => StdinTo::All,
+            (2, rank) => StdinTo::Rank(rank),
+            _ => return Err(Malformed),
+        };
+        for flag_of in [&mut job.report_bindings, &mut job.tag, &mut job.timestamp, &mut job.verbose] {
+            *flag_of = flag(reader)?;
+        }
+        job.output_dir = reader.option()?.map(PathBuf::from);
+        job.doom_grace = Some(reader.long()?).filter(|&grace| grace > 0).map(Duration::from_millis);
+        let outer = reader.list(|reader| Ok((reader.words()?, reader.words()?)))?;
+        let order = Self { part, job, outer };
+        order.is_sound().then_some(order).ok_or(Malformed)
+    }
+
+    /// Whether its numbers fit together.
+    fn is_sound(&self) -> bool {
+        let Part { ranks, size, apps, .. } = &self.part;
+        let started: u64 = self.job.blocks.iter().map(|block| u64::from(block.count)).sum();
+        started == ranks.len() as u64
+            && apps.len() == self.job.blocks.len()
+            && ranks.is_sorted_by(|left, right| left < right)
+            && ranks.last().is_some_and(|last| last < size)
+    }
+}
+
+fn write_rules<'w>(writer: &'w mut Writer, rules: &Rules) -> &'w mut Writer {
+    let none: &[OsString] = &[];
+    let (kind, only) = match &rules.inherit {
+        None => (0, none),
+        Some(Inherit::All) => (1, none),
+        Some(Inherit::None) => (2, none),
+        Some(Inherit::Only(names)) => (3, &names[..]),
+    };
+    writer.kind(kind).list(only, |writer, name| writer.words(name));
+    writer.list(&rules.pass, |writer, name| writer.words(name));
+    writer.list(&rules.set, |writer, (name, value)| writer.words(name).words(value))
+}
+
+fn read_rules(reader: &mut Reader) -> Result<Rules, Malformed> {
+    let (kind, only) = (reader.byte()?, reader.list(Reader::words)?);
+    let inherit = match kind {
+        0 => None,
+        1 => Some(Inherit::All),
+        2 => Some(Inherit::None),
+        3 => Some(Inherit::Only(only)),
+        _ => return Err(Malformed),
+    };
+    let pass = reader.list(Reader::words)?;
+    Ok(Rules { inherit, pass, set: reader.list(|reader| Ok((reader.words()?, reader.words()?)))? })
+}
+
+fn flag(reader: &mut Reader) -> Result<bool, Malformed> {
+    match reader.byte()? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Malformed),
+    }
+}
+
+/// In whole milliseconds, of which there is one at least.
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn order() -> impl Strategy<Value = Order> {
+        let block = (1_u32..4, ".{1,9}", vec(".{0,9}", 0..3), proptest::option::of("/.{0,9}"));
+        (vec(block, 1..4), 0_u32..3, vec((".{1,5}", ".{0,5}"), 0..3), any::<[bool; 4]>()).prop_map(
+            |(blocks, stdin, outer, flags)| {
+                let block =
+                    |(count, program, arguments, dir): (u32, String, Vec<String>, Option<String>)| Block {
+                        count,
+                        program: program.into(),
+                        arguments: arguments.into_iter().map(OsString::from).collect(),
+                        dir: dir.map(PathBuf::from),
+                        ..Block::default()
+                    };
+                let blocks: Vec<Block> = blocks.into_iter().map(block).collect();
+                let mut part = Part::whole(blocks.iter().map(|block| block.count));
+                part.host = Some("a".to_owned());
+                let mut job = Job { blocks, bind: Policy::Numa, ..Job::default() };
+                job.stdin = [StdinTo::All, StdinTo::None, StdinTo::Rank(7)][stdin as usize];
+                [job.report_bindings, job.tag, job.timestamp, job.verbose] = flags;
+                job.environment.inherit = Some(Inherit::Only(vec!["A".into()]));
+                job.doom_grace = flags[0].then_some(Duration::from_millis(1500));
+                let variable = |(name, value): (String, String)| (name.into(), value.into());
+                Order { part, job, outer: outer.into_iter().map(variable).collect() }
+            },
+        )
+    }
+
+    fn to_agent() -> impl Strategy<Value = ToAgent> {
+        let time = || (1_u64..1 << 40).prop_map(Duration::from_millis);
+        prop_oneof![
+            Just(ToAgent::Alive),
+            order().prop_map(|order| ToAgent::Begin(Box::new(order))),
+            Just(ToAgent::Doom),
+            (any::<i32>(), time()).prop_map(|(signal, grace)| ToAgent::End { signal, grace }),
+            Just(ToAgent::Fenced),
+            proptest::option::of(time()).prop_map(|limit| ToAgent::Inquire { limit }),
+            (".{0,9}", proptest::option::of(vec(any::<u8>(), 0..9)))
+                .prop_map(|(key, record)| ToAgent::Record { key, record }),
+            any::<i32>().prop_map(ToAgent::Signal),
+        ]
+    }
+
+    fn to_launcher() -> impl Strategy<Value = ToLauncher> {
+        prop_oneof![
+            Just(ToLauncher::Alive),
+            Just(ToLauncher::Doomed),
+            any::<u8>().prop_map(|status| ToLauncher::Ended { status }),
+            (any::<u8>(), ".{0,40}").prop_map(|(status, text)| ToLauncher::Failed { status, text }),
+            vec((".{0,9}", vec(any::<u8>(), 0..9)), 0..4).prop_map(ToLauncher::Fence),
+            ".{0,9}".prop_map(|key| ToLauncher::Get { key }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_said_round_trips(down in to_agent(), up in to_launcher()) {
+            prop_assert_eq!(ToAgent::decode(&down.encode()), Ok(down));
+            prop_assert_eq!(ToLauncher::decode(&up.encode()), Ok(up));
+        }
+
+        #[test]
+        fn no_bytes_make_the_reader_panic(said in to_agent(), at in any::<prop::sample::Index>(), byte: u8) {
+            let mut bytes = said.encode();
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            let _ = ToAgent::decode(&bytes);
+            let _ = ToLauncher::decode(&bytes);
+            let _ = ToAgent::decode(&bytes[..at]);
+        }
+    }
+}

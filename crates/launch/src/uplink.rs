@@ -1,0 +1,247 @@
+//! An agent's connection with the launcher, as the agent's supervisor uses it: what ends the job here is told there,
+//! and what ends it elsewhere is done here. Records of the job's processes go this way, too.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+use oxmpi_broker::{Answer, ClientId, Link};
+use rustix::process::Signal;
+
+use crate::report;
+use crate::status::Cause;
+use crate::supervise::Supervisor;
+use crate::talk::{ToAgent, ToLauncher};
+
+/// How often each side says that it is there.
+pub const BEAT: Duration = Duration::from_secs(1);
+/// Who has not been heard for so long is lost.
+pub const SILENCE: Duration = Duration::from_secs(4);
+
+/// See the module.
+#[derive(Debug)]
+pub struct Uplink {
+    link: Link,
+    heard: Instant,
+    said: Instant,
+    /// The ranks, and perhaps the launcher, are stopped: nobody can be missed.
+    is_stopped: bool,
+    /// The launcher knows that the job fails, or is to.
+    has_failed: bool,
+    has_doomed: bool,
+    /// The launcher has told to end the job.
+    is_told_to_end: bool,
+    /// Records that are known here, by key, and those that are told in the next fence.
+    records: BTreeMap<String, Vec<u8>>,
+    untold: Vec<(String, Vec<u8>)>,
+    /// Who waits in a fence, and who for a record.
+    fenced: Vec<ClientId>,
+    asking: Vec<(ClientId, String)>,
+}
+
+impl Uplink {
+    /// That of an agent whom the launcher knows, and which has found all it needs: it tells that.
+    pub fn new(link: Link) -> Self {
+        let now = Instant::now();
+        let mut uplink = Self {
+            link,
+            heard: now,
+            said: now,
+            is_stopped: false,
+            has_failed: false,
+            has_doomed: false,
+            is_told_to_end: false,
+            records: BTreeMap::new(),
+            untold: Vec::new(),
+            fenced: Vec::new(),
+            asking: Vec::new(),
+        };
+        uplink.tell(&ToLauncher::Alive);
+        uplink
+    }
+
+    /// Whether it waits to write.
+    pub fn is_writing(&self) -> bool {
+        self.link.is_writing()
+    }
+
+    /// When it must be looked at though nothing has come.
+    pub fn next_time(&self) -> Instant {
+        (self.said + BEAT).min(self.heard + SILENCE)
+    }
+
+    /// Tells the launcher something. That it has gone is found out when it is heard next.
+    fn tell(&mut self, what: &ToLauncher) {
+        self.said = Instant::now();
+        if self.link.send(&what.encode()).is_ok() {
+            let _ = self.link.flush();
+        }
+    }
+
+    /// Tells how all has ended, and waits until that is on its way.
+    pub fn close(mut self, status: u8) {
+        self.tell(&ToLauncher::Ended { status });
+        let _ = self.link.flush_all();
+    }
+}
+
+impl AsFd for Uplink {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.link.as_fd()
+    }
+}
+
+impl Supervisor {
+    /// Does what the launcher says.
+    pub fn hear_uplink(&mut self) {
+        while let Some(uplink) = &mut self.uplink {
+            let heard = uplink.link.flush().and_then(|_| uplink.link.receive());
+            let said = heard.map(|frame| frame.map(|frame| ToAgent::decode(&frame)));
+            match said {
+                Ok(None) => return,
+                Ok(Some(Ok(said))) => {
+                    uplink.heard = Instant::now();
+                    self.told(said);
+                }
+                Ok(Some(Err(_))) | Err(_) => self.lose_uplink(),
+            }
+        }
+    }
+
+    fn told(&mut self, said: ToAgent) {
+        match said {
+            // A second order is none.
+            ToAgent::Alive | ToAgent::Begin(_) => {}
+            ToAgent::Doom => {
+                if let Some(uplink) = &mut self.uplink {
+                    uplink.has_doomed = true;
+                }
+                self.crews.iter_mut().for_each(|crew| crew.doom(Cause::Elsewhere));
+            }
+            ToAgent::End { signal, grace } => {
+                let Some(uplink) = &mut self.uplink else { return };
+                uplink.has_failed = true;
+                let is_again = std::mem::replace(&mut uplink.is_told_to_end, true);
+                let signal = Signal::from_named_raw(signal).unwrap_or(Signal::TERM);
+                for crew in &mut self.crews {
+                    if !crew.is_ending() {
+                        crew.end_with(String::new(), signal, grace);
+                    } else if is_again {
+                        crew.hurry();
+                    }
+                }
+            }
+            ToAgent::Fenced => self.leave_fence(),
+            ToAgent::Inquire { limit } => self.inquire(limit.map(Cause::TimeLimit)),
+            ToAgent::Record { key, record } => self.take_record(&key, record),
+            ToAgent::Signal(signal) => {
+                if let (Some(uplink), libc::SIGSTOP | libc::SIGCONT) = (&mut self.uplink, signal) {
+                    uplink.is_stopped = signal == libc::SIGSTOP;
+                }
+                let signal = match signal {
+                    libc::SIGSTOP => Some(Signal::STOP),
+                    signal => Signal::from_named_raw(signal),
+                };
+                signal.into_iter().for_each(|signal| self.signal(signal));
+            }
+        }
+    }
+
+    /// Tells the launcher what it does not know yet; notices that it has gone.
+    pub fn beat(&mut self, now: Instant) {
+        let Some(uplink) = &mut self.uplink else { return };
+        if let Some(cause) = self.outcome.failure()
+            && !uplink.has_failed
+        {
+            uplink.has_failed = true;
+            uplink.tell(&ToLauncher::Failed { status: cause.status(), text: String::new() });
+        }
+        if !uplink.has_doomed && self.crews.iter().any(|crew| crew.is_doomed()) {
+            uplink.has_doomed = true;
+            uplink.tell(&ToLauncher::Doomed);
+        }
+        if uplink.said + BEAT <= now {
+            uplink.tell(&ToLauncher::Alive);
+        }
+        if uplink.is_stopped {
+            uplink.heard = now;
+        } else if uplink.heard + SILENCE <= now {
+            self.lose_uplink();
+        }
+    }
+
+    /// The launcher has gone, or cannot be reached any more: the job ends here, at once.
+    fn lose_uplink(&mut self) {
+        self.uplink = None;
+        for crew in &mut self.crews {
+            let text = report::lost_launcher(&crew.speaker);
+            crew.end_with(text, Signal::KILL, Duration::ZERO);
+        }
+    }
+
+    /// A rank has come to a fence.
+    pub fn enter_fence(&mut self, client: ClientId) {
+        let ranks = self.crews.first().map_or(0, |crew| crew.ranks.len());
+        let Some(uplink) = &mut self.uplink else { return self.refuse(client) };
+        uplink.fenced.push(client);
+        if uplink.fenced.len() == ranks {
+            let untold = std::mem::take(&mut uplink.untold);
+            uplink.tell(&ToLauncher::Fence(untold));
+        }
+    }
+
+    fn leave_fence(&mut self) {
+        let Some(uplink) = &mut self.uplink else { return };
+        for client in std::mem::take(&mut uplink.fenced) {
+            self.server.answer(client, &Answer::Done, None);
+        }
+    }
+
+    /// A rank tells all others a record.
+    pub fn put(&mut self, client: ClientId, key: String, record: Vec<u8>) {
+        let Some(uplink) = &mut self.uplink else { return self.refuse(client) };
+        let answer = match uplink.records.contains_key(&key) {
+            true => Answer::Failed { text: format!("the key {key} was put before") },
+            false => {
+                uplink.untold.push((key.clone(), record.clone()));
+                uplink.records.insert(key, record);
+                Answer::Done
+            }
+        };
+        self.server.answer(client, &answer, None);
+    }
+
+    /// A rank wants a record.
+    pub fn get(&mut self, client: ClientId, key: String) {
+        let Some(uplink) = &mut self.uplink else { return self.refuse(client) };
+        if let Some(record) = uplink.records.get(&key) {
+            let record = record.clone();
+            return self.server.answer(client, &Answer::Record { record }, None);
+        }
+        let is_asked = uplink.asking.iter().any(|(_, other)| *other == key);
+        uplink.asking.push((client, key.clone()));
+        if !is_asked {
+            uplink.tell(&ToLauncher::Get { key });
+        }
+    }
+
+    fn take_record(&mut self, key: &str, record: Option<Vec<u8>>) {
+        let Some(uplink) = &mut self.uplink else { return };
+        let (wanted, rest) = std::mem::take(&mut uplink.asking).into_iter().partition(|(_, of)| of == key);
+        uplink.asking = rest;
+        if let Some(record) = &record {
+            uplink.records.insert(key.to_owned(), record.clone());
+        }
+        let answer = match record {
+            Some(record) => Answer::Record { record },
+            None => Answer::Failed { text: format!("nobody has put the key {key}") },
+        };
+        let wanted: Vec<(ClientId, String)> = wanted;
+        wanted.into_iter().for_each(|(client, _)| self.server.answer(client, &answer, None));
+    }
+
+    fn refuse(&mut self, client: ClientId) {
+        let text = "the job has one node, and nothing to exchange".to_owned();
+        self.server.answer(client, &Answer::Failed { text }, None);
+    }
+}

@@ -1,0 +1,211 @@
+//! Jobs over several hosts: as agents that `mpiexec` starts on this machine itself, and in namespaces of their own on a
+//! network that is made for the test.
+
+use std::process::Child;
+use std::time::Instant;
+
+use rustix::process::{Pid, Signal};
+
+use crate::fake_rank;
+use crate::namespaces::Network;
+use crate::run::{Ended, command, finish, process, read_lines, shells, wait_until_gone, with_input};
+
+/// Two hosts, both of which are this machine.
+const TWO: [&str; 4] = ["-launcher", "fork", "-host", "left:2,right:2"];
+
+fn on_two(script: &str) -> Ended {
+    shells(4, &TWO, script)
+}
+
+#[test]
+fn ranks_know_their_place_in_the_job_and_on_their_host() {
+    let ended = on_two("echo $OXMPI_RANK $OXMPI_SIZE $OXMPI_LOCAL_RANK $OXMPI_LOCAL_SIZE $OXMPI_NODES");
+    let nodes = "(vector,(0,2,2))";
+    let expected = ["0 4 0 2", "1 4 1 2", "2 4 0 2", "3 4 1 2"].map(|place| format!("{place} {nodes}"));
+    assert_eq!((ended.status, ended.sorted()), (Some(0), expected.iter().map(String::as_str).collect()));
+    assert_eq!(ended.err, "");
+}
+
+#[test]
+fn programs_directories_and_variables_reach_the_hosts() {
+    let show = "echo $OXMPI_RANK $OXMPI_APPNUM $OXMPI_MAXPROCS $A $(pwd)";
+    let first = ["-n", "1", "-wdir", "/", "sh", "-c", show];
+    let second = [":", "-n", "2", "-env", "A", "b", "-wdir", "/tmp", "sh", "-c", show];
+    let arguments = [&["-launcher", "fork", "-hosts", "x,y,z"][..], &first, &second].concat();
+    let ended = crate::run::mpiexec(&arguments);
+    assert_eq!(ended.sorted(), ["0 0 1 /", "1 1 2 b /tmp", "2 1 2 b /tmp"]);
+}
+
+#[test]
+fn what_fails_on_one_host_ends_the_job_on_all_and_names_the_host() {
+    let ended = on_two("test $OXMPI_RANK = 3 && exit 7; sleep 1000");
+    assert_eq!(ended.status, Some(7));
+    assert!(ended.err.contains("mpiexec on right: rank 3 (sh, pid "), "{}", ended.err);
+    assert!(ended.err.contains("exited with status 7"), "{}", ended.err);
+    let ended = fake_rank::run(&TWO, &["init sleep", "init sleep", "init abort:42", "init sleep"]);
+    assert_eq!(ended.status, Some(42), "{}", ended.err);
+}
+
+#[test]
+fn a_rank_that_is_missed_dooms_those_of_other_hosts() {
+    let ended = fake_rank::run(&TWO, &["init exit:0", "init sleep", "init leave exit:3", "init sleep"]);
+    assert_eq!(
+        ended.status,
+        Some(3),
+        "it was released from MPI_Finalize, and failed by itself: {}",
+        ended.err
+    );
+    let ended = fake_rank::run(&TWO, &["init exit:0", "init sleep", "init sleep", "init sleep"]);
+    assert_eq!(ended.status, Some(1), "{}", ended.err);
+}
+
+#[test]
+fn a_failure_after_mpi_leaves_the_others_running_and_gives_the_status() {
+    let scripts = ["init finalize late print:done", "init finalize", "init finalize", "init finalize exit:5"];
+    let ended = fake_rank::run(&TWO, &scripts);
+    assert!(ended.status == Some(5) && ended.out.contains("done"), "{} {}", ended.out, ended.err);
+}
+
+#[test]
+fn a_program_that_is_not_there_is_not_there_on_a_host() {
+    let arguments = [&TWO[..], &["-n", "4", "no-such-program"]].concat();
+    let ended = crate::run::mpiexec(&arguments);
+    assert_eq!(ended.status, Some(127));
+    assert!(ended.err.contains("on left: program no-such-program not found"), "{}", ended.err);
+}
+
+#[test]
+fn output_is_whole_lines_with_the_ranks_of_the_job() {
+    let arguments = [&TWO[..], &["-l"]].concat();
+    let ended = shells(4, &arguments, "echo out; echo err >&2");
+    let mut errors: Vec<&str> = ended.err.lines().collect();
+    errors.sort_unstable();
+    assert_eq!((ended.sorted(), errors).0.len(), 4);
+    for rank in 0..4 {
+        assert!(ended.out.lines().any(|line| line.contains(&rank.to_string())), "{}", ended.out);
+    }
+}
+
+#[test]
+fn input_goes_to_its_reader_on_whichever_host() {
+    for reader in ["0", "2"] {
+        let options =
+            [&TWO[..], &["-n", "4", "-s", reader, "sh", "-c", "echo $OXMPI_RANK $(wc -c)"]].concat();
+        let ended = with_input(&options, &"x".repeat(300_000));
+        let count = |rank: &str| if rank == reader { 300_000 } else { 0 };
+        let expected = ["0", "1", "2", "3"].map(|rank| format!("{rank} {}", count(rank)));
+        assert_eq!(ended.sorted(), expected.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn signals_reach_the_ranks_of_all_hosts() {
+    let script = "trap 'echo $OXMPI_RANK; exit 0' USR1; echo ready; while :; do sleep 0.01; done";
+    let mut child = start(&TWO, script);
+    assert_eq!(read_lines(&mut child, 4), ["ready"; 4]);
+    rustix::process::kill_process(process(&child), Signal::USR1).expect("it runs");
+    let ended = finish(child);
+    assert_eq!((ended.status, ended.sorted()), (Some(0), vec!["0", "1", "2", "3"]));
+}
+
+#[test]
+fn the_user_can_ask_and_end() {
+    let mut child = fake_rank::start(&TWO, &["init print:ready sleep"; 4]);
+    let mut ready = 0;
+    while ready < 4 {
+        ready += read_lines(&mut child, 1).iter().filter(|line| *line == "ready").count();
+    }
+    rustix::process::kill_process(process(&child), Signal::INT).expect("it runs");
+    let ended = finish(child);
+    assert_eq!(ended.status, Some(130));
+    assert!(ended.err.contains("stopped by SIGINT"), "{}", ended.err);
+    let arguments = [&TWO[..], &["--timeout", "0.5"]].concat();
+    let ended = fake_rank::run(&arguments, &["init call:MPI_Barrier sleep"; 4]);
+    assert_eq!(ended.status, Some(124));
+    assert!(ended.err.contains("in MPI_Barrier"), "{}", ended.err);
+}
+
+/// Prints the shell's own process, its agent, and that of a child in the background, then waits.
+const FAMILY: &str = "sleep 1000 & echo $$ $PPID $!; wait";
+
+fn start(options: &[&str], script: &str) -> Child {
+    let arguments = [options, &["-n", "4", "sh", "-c", script]].concat();
+    command(&arguments).spawn().expect("mpiexec is built")
+}
+
+/// The processes that a launcher's ranks have printed, agents among them.
+fn families(child: &mut Child) -> Vec<Vec<String>> {
+    let lines = read_lines(child, 4);
+    lines.iter().map(|line| line.split(' ').map(str::to_owned).collect()).collect()
+}
+
+fn kill(pid: &str) {
+    let pid = Pid::from_raw(pid.parse().expect("a number")).expect("a process");
+    rustix::process::kill_process(pid, Signal::KILL).expect("it runs");
+}
+
+#[test]
+fn nothing_is_left_when_the_launcher_or_an_agent_is_killed() {
+    let mut child = start(&TWO, FAMILY);
+    let all = families(&mut child);
+    kill(&child.id().to_string());
+    assert_eq!(finish(child).status, None);
+    all.iter().flatten().for_each(|pid| wait_until_gone(pid));
+
+    let mut child = start(&TWO, FAMILY);
+    let all = families(&mut child);
+    kill(&all[0][1]);
+    let ended = finish(child);
+    assert_eq!(ended.status, Some(1));
+    assert!(ended.err.contains("mpiexec: lost host "), "{}", ended.err);
+    all.iter().flatten().for_each(|pid| wait_until_gone(pid));
+}
+
+#[test]
+fn an_agent_that_cannot_be_started_is_named() {
+    let ended = shells(2, &["-launcher", "false", "-host", "127.0.0.1,127.0.0.2"], "sleep 1000");
+    assert_eq!(ended.status, Some(1));
+    assert!(ended.err.contains("the agent ended with status 1 before it was there"), "{}", ended.err);
+}
+
+/// What ranks have printed of records, among what their test program prints.
+fn records(ended: &Ended) -> Vec<&str> {
+    ended.out.lines().filter(|line| line.starts_with("record")).collect()
+}
+
+#[test]
+fn records_are_told_to_all_hosts_and_a_fence_waits_for_all() {
+    let ended = fake_rank::run(&TWO, &["join tell finalize"; 4]);
+    assert_eq!((ended.status, records(&ended)), (Some(0), vec!["record of node 0, record of node 1"; 4]));
+    let ended = fake_rank::run(&TWO, &["join tell", "join tell", "exit:0", "exit:0"]);
+    assert_eq!(ended.status, Some(1), "{}", ended.err);
+    assert!(
+        ended.err.contains("the ranks on right have ended; those on left wait for them"),
+        "{}",
+        ended.err
+    );
+}
+
+#[test]
+fn three_hosts_of_a_network_run_a_job() {
+    let Some(network) = Network::of(3) else { return };
+    let child = fake_rank::launcher(&network.options("2"), &["join tell finalize"; 6]);
+    let ended = finish(network.run(child));
+    let told = "record of node 0, record of node 1, record of node 2";
+    assert_eq!((ended.status, records(&ended)), (Some(0), vec![told; 6]), "{}", ended.err);
+}
+
+#[test]
+fn a_host_that_vanishes_ends_the_job_everywhere() {
+    let Some(network) = Network::of(2) else { return };
+    let arguments = [&network.options("2")[..], &["-n", "4", "sh", "-c", FAMILY]].concat();
+    let mut child = network.run(command(&arguments));
+    let all = families(&mut child);
+    let begin = Instant::now();
+    network.cut(1);
+    let ended = finish(child);
+    assert_eq!(ended.status, Some(1));
+    let lost = format!("lost host {}: nothing was heard from it", network.address(1));
+    assert!(ended.err.contains(&lost), "after {:?}: {}", begin.elapsed(), ended.err);
+    all.iter().flatten().for_each(|pid| wait_until_gone(pid));
+}
