@@ -1,4 +1,4 @@
-//! Launchers that speak PMI-1: Hydra, that of Intel MPI, Flux.
+//! Launchers that speak PMI-1: Hydra, that of Intel MPI, Flux, and Slurm as `srun --mpi=pmi2`.
 //!
 //! A process inherits a stream, whose number is in `PMI_FD`, and says lines over it, each of which is answered by one:
 //! `cmd=put kvsname=k key=a value=b`. Values are short, and of few characters: records go as hexadecimal digits, in
@@ -37,8 +37,8 @@ const STREAM: &str = "PMI_FD";
 /// Longer than any line that is said here.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// Of a piece of a record, at least, and at most.
-const PIECE: (usize, usize) = (64, 8192);
+/// Of a piece of a record, at least, and at most: Slurm reads lines of 1024 bytes.
+const PIECE: (usize, usize) = (64, 800);
 
 impl Pmi1 {
     /// The launcher of this process, if it speaks PMI-1.

@@ -104,3 +104,35 @@ proptest! {
         let _ = from_hex(&text);
     }
 }
+
+/// What srun of Slurm 22.05 with its plugin `pmi2` was heard to answer on two nodes: it is called for PMI-2, and speaks
+/// PMI-1 to whoever begins with that.
+const SLURM: [(&str, &str); 7] = [
+    ("init", "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1"),
+    ("get_maxes", "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024"),
+    ("get_my_kvsname", "cmd=my_kvsname rc=0 kvsname=1.0"),
+    ("get", "cmd=get_result rc=0 value=(vector,(0,2,2))"),
+    ("barrier_in", "cmd=barrier_out rc=0"),
+    ("get", "cmd=get_result rc=1"),
+    ("finalize", "cmd=finalize_ack rc=0"),
+];
+
+#[test]
+fn slurm_is_understood_as_it_was_recorded() {
+    let (stream, other) = UnixStream::pair().expect("sockets");
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut lines = BufReader::new(other.try_clone().expect("a descriptor")).lines();
+            for (command, answer) in SLURM {
+                let line = lines.next().expect("more is said").expect("text");
+                assert_eq!(Line::parse(&line).expect("a line").command(), command);
+                (&other).write_all(format!("{answer}\n").as_bytes()).expect("it listens");
+            }
+        });
+        let mut client = Pmi1::greet(stream, 3, 4).expect("it speaks");
+        assert_eq!(client.place().nodes, NodeMap::of([0, 0, 1, 1]));
+        client.fence().expect("all come");
+        client.get("nobodys").expect_err("nobody has put it");
+        client.leave();
+    });
+}
