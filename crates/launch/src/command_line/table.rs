@@ -252,6 +252,10 @@ const SECTIONS: &[Section] = &[
             ("OXMPI_ALGORITHMS", "read by the ranks: algorithms to prefer, collective=algorithm,..."),
             ("OXMPI_CHECK", "read by the ranks: 1 compares types in collectives, names forgotten requests"),
             ("OXMPI_CONNECT_TIMEOUT", "read by the ranks: seconds to wait to be accepted at a port (180)"),
+            (
+                "OXMPI_FABRIC",
+                "read by the ranks: the network between nodes, as tcp or tcp/eth0 (the fastest)",
+            ),
             ("OXMPI_INFINITIES", "read by the ranks: 1 recovers infinities in products of complex numbers"),
             ("OXMPI_KEEP_BYTES", "read by the ranks: bytes kept of messages that nobody asks for (67108864)"),
             ("OXMPI_MACHINE", "read by the ranks: a file with what hops and copies cost (see oxmpi tune)"),
@@ -259,6 +263,7 @@ const SECTIONS: &[Section] = &[
                 "OXMPI_PROGRESS",
                 "read by the ranks: thread or auto: long operations go on between calls (poll)",
             ),
+            ("OXMPI_SHOW_FABRIC", "read by the ranks: 1 tells which network they use between nodes"),
             ("OXMPI_SHOW_PLANS", "read by rank 0: 1 tells which algorithm a persistent collective gets"),
             (
                 "OXMPI_SINGLE_COPY",
