@@ -15,7 +15,7 @@ use oxmpi_engine::machine::yield_now;
 use oxmpi_engine::{
     Address, Addresses, Engine, Mode, OpKey, Outcome, Pattern, PeerId, Received, Whereabouts,
 };
-use oxmpi_fabric::Fabric;
+use oxmpi_fabric::{Fabric, Prices};
 use oxmpi_libfabric::Libfabric;
 use oxmpi_plan::Nodes;
 use oxmpi_pmi::{Bootstrap, Place};
@@ -33,6 +33,8 @@ pub struct Everybody {
     pub(crate) nodes: Nodes,
     /// Cores that the ranks of a node share, on the node that has most.
     pub(crate) cores: u32,
+    /// What messages between nodes cost, if that is known; the same for all.
+    pub(crate) prices: Option<Prices>,
 }
 
 /// What is told of a node.
@@ -74,6 +76,7 @@ impl Everybody {
         launcher: &mut dyn Bootstrap,
         fabric: Box<dyn Fabric>,
     ) -> Result<Self> {
+        let prices = fabric.prices();
         engine.join_fabric(fabric)?;
         let addresses = collect_addresses(engine)?;
         let place = launcher.place().clone();
@@ -88,10 +91,10 @@ impl Everybody {
                 Error::new(ErrorClass::Other, format!("what node {node} has told is not understood"))
             })
         });
-        Self::among(engine, nodes.collect::<Result<Vec<_>>>()?, &place)
+        Self::among(engine, nodes.collect::<Result<Vec<_>>>()?, &place, prices)
     }
 
-    fn among(engine: &mut Engine, nodes: Vec<Node>, place: &Place) -> Result<Self> {
+    fn among(engine: &mut Engine, nodes: Vec<Node>, place: &Place, prices: Option<Prices>) -> Result<Self> {
         let cores = nodes.iter().map(|node| node.cores).max().unwrap_or(0);
         let mut next = vec![0; nodes.len()];
         let process = |&node: &u32| {
@@ -109,7 +112,7 @@ impl Everybody {
             return Err(Error::new(ErrorClass::Other, text));
         }
         let nodes = Nodes::of(place.nodes.labels());
-        Ok(Self { processes, rank: place.rank, nodes, cores })
+        Ok(Self { processes, rank: place.rank, nodes, cores, prices })
     }
 
     pub(crate) fn group(&self, engine: &Engine) -> Result<Group> {

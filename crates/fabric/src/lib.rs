@@ -35,6 +35,11 @@ pub trait Fabric: Debug + Send {
     /// What it can do, which never changes.
     fn limits(&self) -> Limits;
 
+    /// What messages cost, the same for all endpoints of a fabric; nothing where nobody has measured it.
+    fn prices(&self) -> Option<Prices> {
+        None
+    }
+
     /// Where others [reach](Fabric::reach) this endpoint. What the bytes mean is the provider's.
     fn address(&self) -> Vec<u8>;
 
@@ -102,6 +107,19 @@ pub struct Limits {
     pub under_way: usize,
     /// Receives that can be posted.
     pub receives: usize,
+}
+
+/// What a message costs, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prices {
+    /// From node to node, of the shortest one.
+    pub latency_ns: f64,
+    /// Of a core's time, at either end.
+    pub overhead_ns: f64,
+    /// How long it occupies the port of its node.
+    pub gap_ns: f64,
+    /// How long each of its bytes does.
+    pub byte_ns: f64,
 }
 
 /// In which order things to the same peer happen there.

@@ -11,16 +11,16 @@ use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use oxmpi_fabric::{Completion, Fabric, Of, Order, Target};
+use oxmpi_fabric::{Access, Completion, Fabric, Of, Order, Place, Target};
 use oxmpi_libfabric::Libfabric;
 use oxmpi_mem::{Pool, Region};
 
 /// Messages there and back, or one after the other.
 const ROUNDS: usize = 20_000;
-/// Of long ones.
-const LONG_ROUNDS: usize = 500;
 const SHORT_BYTES: usize = 64;
-const LONG_BYTES: usize = 64 << 10;
+/// What is written into the other one's memory, as long messages are, and how often.
+const LONG_BYTES: usize = 1 << 20;
+const LONG_ROUNDS: usize = 500;
 /// Messages that are under way in a stream.
 const WINDOW: usize = 16;
 
@@ -30,6 +30,8 @@ struct End {
     peer: Target,
     memory: Region,
     receives: Region,
+    /// What came last.
+    last: Region,
     list: Vec<Completion>,
     sent: usize,
     came: usize,
@@ -71,9 +73,8 @@ fn measure(mut end: End) {
     let begin = Instant::now();
     end.bounce(true, ROUNDS);
     let way_ns = begin.elapsed().as_nanos() as f64 / (2 * ROUNDS) as f64;
-    let short_ns = end.stream(SHORT_BYTES, ROUNDS);
-    let long_ns = end.stream(LONG_BYTES, LONG_ROUNDS);
-    let byte_ns = (long_ns - short_ns) / (LONG_BYTES - SHORT_BYTES) as f64;
+    let short_ns = end.stream(ROUNDS);
+    let byte_ns = end.write(LONG_ROUNDS) / LONG_BYTES as f64;
     // A message of a stream costs its sender that long; both ends of one that is waited for, twice.
     println!("net_latency_ns = {:.0}", (way_ns - 2.0 * short_ns).max(0.0));
     println!(
@@ -85,25 +86,28 @@ fn measure(mut end: End) {
 fn answer(mut end: End) {
     end.bounce(false, 100);
     end.bounce(false, ROUNDS);
-    for rounds in [ROUNDS, LONG_ROUNDS] {
-        end.take(rounds);
-        end.send(1);
-        end.until(|end| end.sent == 0);
-    }
+    end.take(ROUNDS);
+    let open = end.fabric.register(end.memory, Access::Write).expect("a little memory");
+    let words = [open.key.to_le_bytes(), open.address.to_le_bytes()].concat();
+    end.memory.write(&words);
+    end.send(words.len());
+    end.until(|end| end.sent == 0);
+    end.take(1);
 }
 
 impl End {
     fn new(mut fabric: Libfabric, peer: &str) -> Self {
         let peer = fabric.reach(&read(peer)).expect("an address of this network");
         let mut pool = Pool::default();
-        let (memory, receives) = (*pool.take(LONG_BYTES), *pool.take(LONG_BYTES * WINDOW));
-        let mut end = Self { fabric, peer, memory, receives, list: Vec::new(), sent: 0, came: 0 };
+        let (memory, receives) = (*pool.take(LONG_BYTES), *pool.take(SHORT_BYTES * WINDOW));
+        let last = Region::EMPTY;
+        let mut end = Self { fabric, peer, memory, receives, last, list: Vec::new(), sent: 0, came: 0 };
         (0..WINDOW).for_each(|place| end.post(place));
         end
     }
 
     fn post(&mut self, place: usize) {
-        let into = self.receives.part(place * LONG_BYTES, LONG_BYTES);
+        let into = self.receives.part(place * SHORT_BYTES, SHORT_BYTES);
         while !self.fabric.receive(into, place as u64).is_accepted() {}
     }
 
@@ -113,9 +117,10 @@ impl End {
         for one in list.drain(..) {
             assert!(one.failure.is_none(), "{one:?}");
             match one.of {
-                Of::Sent(_) => self.sent -= 1,
+                Of::Sent(_) | Of::Written(_) => self.sent -= 1,
                 Of::Received(place, _) => {
                     self.came += 1;
+                    self.last = self.receives.part(place as usize * SHORT_BYTES, SHORT_BYTES);
                     self.post(place as usize);
                 }
                 other => panic!("{other:?}"),
@@ -156,15 +161,37 @@ impl End {
         self.until(|end| end.sent == 0);
     }
 
-    /// How long a message takes, of many.
-    fn stream(&mut self, bytes: usize, rounds: usize) -> f64 {
+    /// How long a short message takes, of many; then the other one has told where its memory is.
+    fn stream(&mut self, rounds: usize) -> f64 {
         let begin = Instant::now();
         for _ in 0..rounds {
             self.until(|end| end.sent < WINDOW);
-            self.send(bytes);
+            self.send(SHORT_BYTES);
         }
         self.take(1);
         begin.elapsed().as_nanos() as f64 / rounds as f64
+    }
+
+    /// How long it takes to write a long piece into that memory, of many.
+    fn write(&mut self, rounds: usize) -> f64 {
+        let word = |at: usize| {
+            let bytes = self.last.part(8 * at, 8).to_vec();
+            u64::from_le_bytes(bytes.try_into().expect("8 bytes"))
+        };
+        let place = Place { key: word(0), address: word(1) };
+        let begin = Instant::now();
+        for _ in 0..rounds {
+            self.until(|end| end.sent < 4);
+            while !self.fabric.write(self.peer, self.memory, place, None, Order::Any, 0).is_accepted() {
+                self.poll();
+            }
+            self.sent += 1;
+        }
+        self.until(|end| end.sent == 0);
+        let ns = begin.elapsed().as_nanos() as f64 / rounds as f64;
+        self.send(1);
+        self.until(|end| end.sent == 0);
+        ns
     }
 }
 

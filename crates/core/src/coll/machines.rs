@@ -4,6 +4,7 @@
 //! to a part of them, so all ranks know the same. Communicators of several jobs take the most that one has, which their
 //! members tell each other when they make one: see [`Communicator`](crate::Communicator).
 
+use oxmpi_fabric::Prices;
 use oxmpi_plan::{Machine, Overrides};
 
 /// See the module.
@@ -21,6 +22,25 @@ impl Machines {
     pub(crate) fn new(told: Overrides, counts_cores: bool) -> Self {
         let counts_cores = counts_cores && told.machine().cores == 0;
         Self { told, counts_cores, known: Vec::new() }
+    }
+
+    /// The same between nodes with such a network, unless ranks were told what that costs.
+    pub(crate) fn beside(self, network: Prices) -> Self {
+        let costs = |machine: &Machine| {
+            [machine.net_latency_ns, machine.net_overhead_ns, machine.net_gap_ns, machine.net_byte_ns]
+        };
+        let told = self.told.machine().clone();
+        if costs(&told) != costs(&Machine::default()) {
+            return self;
+        }
+        let machine = Machine {
+            net_latency_ns: network.latency_ns,
+            net_overhead_ns: network.overhead_ns,
+            net_gap_ns: network.gap_ns,
+            net_byte_ns: network.byte_ns,
+            ..told
+        };
+        Self { told: self.told.on(machine), ..self }
     }
 
     /// What decides among ranks that share so many cores.
@@ -54,6 +74,17 @@ mod tests {
         let mut machines = Machines::new(Overrides::default(), true);
         let [few, many, again] = [2, 16, 2].map(|cores| choice(&mut machines, cores));
         assert!(few != many && few == again, "{few}, {many}, {again}");
+    }
+
+    #[test]
+    fn a_network_has_its_prices_unless_a_file_says_others() {
+        let network = Prices { latency_ns: 1e6, overhead_ns: 1e5, gap_ns: 1e5, byte_ns: 10.0 };
+        let machine = |told: Machine| {
+            let mut machines = Machines::new(Overrides::default().on(told), true).beside(network);
+            machines.of_cores(4).machine().clone()
+        };
+        assert_eq!(machine(Machine::default()).net_byte_ns, 10.0);
+        assert_eq!(machine(Machine { net_gap_ns: 7.0, ..Machine::default() }).net_latency_ns, 1500.0);
     }
 
     #[test]
