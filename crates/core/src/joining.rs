@@ -15,7 +15,6 @@ use oxmpi_mem::copy::choose_copy;
 use oxmpi_op::{choose_instructions, recover_infinities};
 use oxmpi_pmi::{Bootstrap, Joined, join};
 
-use crate::launcher;
 use crate::nodes::Everybody;
 use crate::process::{Process, Start, State};
 use crate::settings::Settings;
@@ -76,7 +75,7 @@ fn seat() -> io::Result<Seat> {
             return Ok(Seat { engine, launcher: world.bootstrap, is_launched: world.has_broker });
         }
         Joined::Outsider { rank, pid } => note_outsider(rank, pid),
-        Joined::Alone => launcher::warn_if_foreign(),
+        Joined::Alone => {}
     }
     let engine = Engine::of_new_job(1)?.remove(0);
     Ok(Seat { engine, launcher: None, is_launched: false })

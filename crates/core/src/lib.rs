@@ -28,7 +28,7 @@
 //! | `topology::create` | communicators with neighbours |
 //! | `jobs` | connecting with other jobs, and starting them |
 //! | `nodes` | the processes of a job on several nodes |
-//! | `joining`, `launcher`, `seat`, `leaving` | how the job is found, or made of threads, and left; launchers that are not ours, noticed |
+//! | `joining`, `seat`, `leaving` | how the job is found, or made of threads, and left |
 #![forbid(unsafe_code)]
 
 mod arrival;
@@ -45,7 +45,6 @@ mod hardware;
 mod jobs;
 mod joining;
 mod kept;
-mod launcher;
 mod leaving;
 mod lent;
 mod lines;

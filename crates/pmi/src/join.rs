@@ -6,7 +6,7 @@ use oxmpi_shm::{Invitation, Job, Ticket};
 
 use crate::own::Own;
 use crate::pmi1::Pmi1;
-use crate::{Bootstrap, NodeMap, Place, node};
+use crate::{Bootstrap, NodeMap, Place, foreign, node};
 
 /// How a process finds itself.
 #[derive(Debug)]
@@ -41,11 +41,15 @@ pub struct World {
 ///
 /// # Errors
 /// The system's; `InvalidData` if the environment is damaged; `AlreadyExists` if this process has the seat already, by
-/// another copy of oxmpi; `ConnectionReset` if the seat's last owner died in MPI.
+/// another copy of oxmpi; `ConnectionReset` if the seat's last owner died in MPI; `Unsupported` if it is one of several
+/// processes of a launcher that cannot be talked to.
 pub fn join() -> io::Result<Joined> {
     Ok(match Job::inherited()? {
         Invitation::None => match Pmi1::find()? {
-            None => Joined::Alone,
+            None => {
+                foreign::refuse()?;
+                Joined::Alone
+            }
             Some(launcher) => Joined::Member(World::among(Box::new(launcher))?),
         },
         Invitation::Occupied { rank, pid } => Joined::Outsider { rank, pid },

@@ -9,6 +9,7 @@
 //! | oxmpi's `mpiexec`, one node | none: there is nothing to tell | made by the launcher |
 //! | oxmpi's `mpiexec`, several nodes | its agent, by the broker of the node's part of the job | made by the agent |
 //! | Hydra, Intel's, Flux, Slurm (`srun --mpi=pmi2`) | PMI-1 | made by the first of its ranks, and given to the others over a socket |
+//! | one that speaks something else | none: a process that is one of several is refused (`foreign`) | |
 //! | many ranks in one process, for tests | [`within`] | [`Job::within`](oxmpi_shm::Job::within), a job for each node |
 //!
 //! *Who calls what, and when.* One thread of a process at a time. [`Bootstrap::put`], [`Bootstrap::fence`] and
@@ -21,6 +22,7 @@
 //! Process Initialization, Creation, and Management.
 #![forbid(unsafe_code)]
 
+mod foreign;
 mod join;
 mod mapping;
 mod node;
