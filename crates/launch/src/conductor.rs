@@ -91,7 +91,7 @@ struct Conductor {
     secret: Secret,
     /// Until all agents have come.
     listeners: Vec<TcpListener>,
-    strangers: Vec<(Link, Handshake)>,
+    strangers: Vec<Stranger>,
     /// Records by their keys; those that are told with the next fence.
     records: BTreeMap<String, Vec<u8>>,
     untold: Vec<(String, Vec<u8>)>,
@@ -106,6 +106,15 @@ struct Conductor {
     hang_at: Option<Instant>,
     /// When agents were told last that the launcher is there.
     said: Instant,
+}
+
+/// Who has connected, and has not proved yet who he is.
+#[derive(Debug)]
+struct Stranger {
+    link: Link,
+    handshake: Handshake,
+    /// When he is not listened to any longer.
+    until: Instant,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -147,7 +156,7 @@ impl Conductor {
                 wait_for(Source::Agent(index), link.as_fd(), flags(link));
             }
         }
-        for (index, (link, _)) in self.strangers.iter().enumerate() {
+        for (index, Stranger { link, .. }) in self.strangers.iter().enumerate() {
             wait_for(Source::Stranger(index), link.as_fd(), flags(link));
         }
         if self.strangers.len() < MOST_STRANGERS {
@@ -179,6 +188,7 @@ impl Conductor {
             self.time_limit.map(|(_, at)| at).filter(|_| self.kill_at.is_none()),
             self.hang_at,
             self.shared.streams.prompt_time(),
+            self.strangers.iter().map(|stranger| stranger.until).min(),
             linked().map(|agent| agent.heard + SILENCE).min().filter(|_| self.start_by.is_none()),
             linked().next().map(|_| self.said + BEAT),
         ];
@@ -212,20 +222,20 @@ impl Conductor {
             let _ = stream.set_nodelay(true); // it is only slower without
             let mut link = Link::over(stream.into());
             if let Ok(handshake) = Handshake::accept(&mut link, self.secret.clone()) {
-                self.strangers.push((link, handshake));
+                self.strangers.push(Stranger { link, handshake, until: Instant::now() + SILENCE });
             }
         }
     }
 
     /// Goes on with who may be an agent.
     fn greet(&mut self, index: usize) {
-        let Some((link, handshake)) = self.strangers.get_mut(index) else { return };
+        let Some(Stranger { link, handshake, .. }) = self.strangers.get_mut(index) else { return };
         let number = match handshake.advance(link) {
             Ok(None) => return,
             Ok(Some(number)) => Some(number),
             Err(_) => None,
         };
-        let (link, _) = self.strangers.swap_remove(index);
+        let link = self.strangers.swap_remove(index).link;
         let agent = number.and_then(|number| self.agents.get_mut(usize::try_from(number).ok()?));
         if let Some(agent) = agent.filter(|agent| !agent.has_come) {
             agent.has_come = true;
@@ -363,6 +373,7 @@ impl Conductor {
 
     fn tick(&mut self, now: Instant) {
         self.shared.streams.show_prompts(now);
+        self.strangers.retain(|stranger| stranger.until > now);
         if self.said + BEAT <= now {
             self.said = now;
             self.tell_all(&ToAgent::Alive);
