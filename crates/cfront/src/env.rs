@@ -5,7 +5,7 @@
 use std::ffi::{c_char, c_double, c_int, c_void};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::{Process, ThreadLevel, end_with, processor_name, wall_tick, wall_time};
+use oxmpi_core::{Freed, Process, ThreadLevel, end_with, processor_name, wall_tick, wall_time};
 
 use crate::argument::{Out, TextOut};
 use crate::failure::{Hears, NoObject, at_any_time, in_process};
@@ -244,10 +244,19 @@ pub unsafe fn free_mem(function: Function, base: *mut c_void) -> c_int {
         if base.is_null() {
             return Err(Error::new(ErrorClass::Base, "base is a null pointer"));
         }
-        if !process.free(base.addr()) {
-            // SAFETY: it is not null: `MPI_Alloc_mem` gave it, by way of `aligned_alloc` if not of `allocate`.
-            unsafe { libc::free(base) };
+        match process.free(base.addr()) {
+            Freed::Done => Ok(()),
+            Freed::Nothing => {
+                let text = format!(
+                    "base {base:p} is no memory that MPI_Alloc_mem has given and that is still there"
+                );
+                Err(Error::new(ErrorClass::Base, text))
+            }
+            Freed::Strange => {
+                // SAFETY: it is not null: `MPI_Alloc_mem` gave it, by way of `aligned_alloc` if not of `allocate`.
+                unsafe { libc::free(base) };
+                Ok(())
+            }
         }
-        Ok(())
     })
 }

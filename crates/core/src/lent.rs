@@ -9,26 +9,43 @@ pub(crate) struct Lent {
     state: Mutex<State>,
 }
 
+/// What becomes of memory that the program frees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freed {
+    /// It was the engine's, and is again.
+    Done,
+    /// It lies where the engine's does, but nothing that the program still has begins there.
+    Nothing,
+    /// It is not the engine's.
+    Strange,
+}
+
 #[derive(Debug, Default)]
 struct State {
     all: BTreeSet<usize>,
+    /// Where the program has had the first and the last. All lie in one range, in which nothing else is.
+    extent: Option<(usize, usize)>,
     /// What was freed, and the engine does not know yet.
     freed: Vec<usize>,
 }
 
 impl Lent {
     pub(crate) fn note(&self, address: usize) {
-        self.state().all.insert(address);
+        let mut state = self.state();
+        state.all.insert(address);
+        let (first, last) = state.extent.unwrap_or((address, address));
+        state.extent = Some((first.min(address), last.max(address)));
     }
 
-    /// The program has freed what begins at an address; whether it had that from here.
-    pub(crate) fn note_freed(&self, address: usize) -> bool {
+    /// The program has freed what begins at an address.
+    pub(crate) fn note_freed(&self, address: usize) -> Freed {
         let mut state = self.state();
-        let is_known = state.all.remove(&address);
-        if is_known {
+        if state.all.remove(&address) {
             state.freed.push(address);
+            return Freed::Done;
         }
-        is_known
+        let is_ours = state.extent.is_some_and(|(first, last)| (first..=last).contains(&address));
+        if is_ours { Freed::Nothing } else { Freed::Strange }
     }
 
     /// What was freed since this was asked.
@@ -39,5 +56,21 @@ impl Lent {
     // No code here panics, and what is poisoned is still right.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_freed_once() {
+        let lent = Lent::default();
+        assert_eq!(lent.note_freed(5), Freed::Strange);
+        [10, 30, 20].into_iter().for_each(|address| lent.note(address));
+        let freed = [20, 20, 25, 31, 9, 10, 10].map(|address| lent.note_freed(address));
+        use Freed::{Done, Nothing, Strange};
+        assert_eq!(freed, [Done, Nothing, Nothing, Strange, Strange, Done, Nothing]);
+        assert_eq!(lent.take_freed(), [20, 10]);
     }
 }

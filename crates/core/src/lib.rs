@@ -73,6 +73,7 @@ pub use group::{Comparison, Group};
 pub use hardware::{Confinement, ResourceType};
 pub use jobs::port::Destination;
 pub use kept::MessageKey;
+pub use lent::Freed;
 pub use nodes::Everybody;
 pub use oxmpi_broker::Block as Program;
 pub use oxmpi_engine::SetKey;

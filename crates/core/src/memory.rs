@@ -5,6 +5,7 @@
 //!
 //! MPI-5.0: MPI Environmental Management, Memory Allocation.
 
+use crate::lent::Freed;
 use crate::process::{Process, State};
 
 impl Process {
@@ -18,13 +19,15 @@ impl Process {
         Some(memory)
     }
 
-    /// Takes memory back that was [allocated](Process::allocate); false if it was not.
-    pub fn free(&self, address: usize) -> bool {
-        let is_known = self.lent.note_freed(address);
-        if is_known && let Some(mut state) = self.try_enter() {
+    /// Takes memory back that was [allocated](Process::allocate), if it was.
+    pub fn free(&self, address: usize) -> Freed {
+        let freed = self.lent.note_freed(address);
+        if freed == Freed::Done
+            && let Some(mut state) = self.try_enter()
+        {
             self.take_home(&mut state);
         }
-        is_known
+        freed
     }
 
     fn take_home(&self, state: &mut State) {
