@@ -17,7 +17,10 @@ use rustix::net::{
 };
 
 /// The longest frame.
-pub const MAX_FRAME_BYTES: usize = 64 << 20;
+pub const MAX_FRAME_BYTES: usize = MOST as usize;
+
+/// The same, as it is counted in a frame.
+const MOST: u32 = 64 << 20;
 
 /// A stream of frames to and from another process.
 #[derive(Debug)]
@@ -28,7 +31,7 @@ pub struct Link {
     /// Whether descriptors are taken that come with frames.
     takes_files: bool,
     /// The longest frame that is taken.
-    limit: usize,
+    limit: u32,
 }
 
 #[derive(Debug)]
@@ -57,7 +60,7 @@ impl Link {
     /// Speaks over a stream socket. The descriptor is closed with the link; its duplicates stay as they are.
     pub fn over(socket: OwnedFd) -> Self {
         let (outgoing, incoming) = (VecDeque::new(), Incoming::default());
-        Self { socket, outgoing, incoming, takes_files: false, limit: MAX_FRAME_BYTES }
+        Self { socket, outgoing, incoming, takes_files: false, limit: MOST }
     }
 
     /// The same, of what may be something else.
@@ -78,12 +81,12 @@ impl Link {
 
     /// Takes no longer frames than these, as long as nobody knows who sends them.
     pub(crate) fn limit(&mut self, bytes: usize) {
-        self.limit = bytes;
+        self.limit = u32::try_from(bytes).map_or(MOST, |bytes| bytes.min(MOST));
     }
 
     /// Takes all that can be frames again.
     pub(crate) fn unlimit(&mut self) {
-        self.limit = MAX_FRAME_BYTES;
+        self.limit = MOST;
     }
 
     /// Queues a frame, for [`Link::flush`].
@@ -232,13 +235,13 @@ impl Outgoing {
 
 impl Incoming {
     /// Bytes that the frame lacks, as far as that is known; 0 if it is there.
-    fn wanted(&self, most: usize) -> io::Result<usize> {
+    fn wanted(&self, most: u32) -> io::Result<usize> {
         if self.header_bytes < HEADER_BYTES {
             return Ok(HEADER_BYTES - self.header_bytes);
         }
         let length = u32::from_le_bytes(self.header);
         match usize::try_from(length) {
-            Ok(length) if length <= most => Ok(length - self.body.len()),
+            Ok(bytes) if length <= most => Ok(bytes - self.body.len()),
             _ => {
                 let text = format!("the other side begins a frame of {length} bytes, which is none of oxmpi");
                 Err(io::Error::new(io::ErrorKind::InvalidData, text))
