@@ -12,6 +12,7 @@
 use std::io;
 
 use crate::Link;
+use crate::link::STRANGERS_FRAME_BYTES;
 use crate::secret::{self, BYTES, Secret};
 
 /// See the module: one side of it.
@@ -32,8 +33,9 @@ enum State {
     Challenged(u32, [u8; BYTES]),
 }
 
-/// The longest that is said.
+/// The longest that is said: two numbers, or one and a proof.
 const LONGEST_BYTES: usize = 2 * BYTES;
+const _: () = assert!(LONGEST_BYTES <= STRANGERS_FRAME_BYTES);
 
 const NUMBER_BYTES: usize = 4;
 
@@ -44,7 +46,7 @@ impl Handshake {
     /// The system's; `InvalidInput` is none.
     pub fn connect(link: &mut Link, secret: Secret, number: u32) -> io::Result<Self> {
         let own = secret::random()?;
-        link.limit(LONGEST_BYTES);
+        link.limit();
         link.send(&[&number.to_le_bytes()[..], &own].concat())?;
         link.flush()?;
         Ok(Self { secret, own, state: State::Connected(number) })
@@ -55,7 +57,7 @@ impl Handshake {
     /// # Errors
     /// The system's.
     pub fn accept(link: &mut Link, secret: Secret) -> io::Result<Self> {
-        link.limit(LONGEST_BYTES);
+        link.limit();
         Ok(Self { secret, own: secret::random()?, state: State::Accepted })
     }
 

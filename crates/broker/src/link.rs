@@ -17,10 +17,10 @@ use rustix::net::{
 };
 
 /// The longest frame.
-pub const MAX_FRAME_BYTES: usize = MOST as usize;
+pub const MAX_FRAME_BYTES: usize = 64 << 20;
 
-/// The same, as it is counted in a frame.
-const MOST: u32 = 64 << 20;
+/// That of somebody who has not proved yet who he is.
+pub(crate) const STRANGERS_FRAME_BYTES: usize = 64;
 
 /// A stream of frames to and from another process.
 #[derive(Debug)]
@@ -30,8 +30,8 @@ pub struct Link {
     incoming: Incoming,
     /// Whether descriptors are taken that come with frames.
     takes_files: bool,
-    /// The longest frame that is taken.
-    limit: u32,
+    /// No frame is taken that is longer than what strangers may say.
+    is_limited: bool,
 }
 
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Link {
     /// Speaks over a stream socket. The descriptor is closed with the link; its duplicates stay as they are.
     pub fn over(socket: OwnedFd) -> Self {
         let (outgoing, incoming) = (VecDeque::new(), Incoming::default());
-        Self { socket, outgoing, incoming, takes_files: false, limit: MOST }
+        Self { socket, outgoing, incoming, takes_files: false, is_limited: false }
     }
 
     /// The same, of what may be something else.
@@ -79,14 +79,14 @@ impl Link {
         Self { takes_files: true, ..Self::over(socket) }
     }
 
-    /// Takes no longer frames than these, as long as nobody knows who sends them.
-    pub(crate) fn limit(&mut self, bytes: usize) {
-        self.limit = u32::try_from(bytes).map_or(MOST, |bytes| bytes.min(MOST));
+    /// Takes none but short frames, as long as nobody knows who sends them.
+    pub(crate) fn limit(&mut self) {
+        self.is_limited = true;
     }
 
     /// Takes all that can be frames again.
     pub(crate) fn unlimit(&mut self) {
-        self.limit = MOST;
+        self.is_limited = false;
     }
 
     /// Queues a frame, for [`Link::flush`].
@@ -157,7 +157,7 @@ impl Link {
     /// As for [`Link::receive`].
     pub(crate) fn receive_with(&mut self) -> io::Result<Option<(Vec<u8>, Option<OwnedFd>)>> {
         loop {
-            let wanted = self.incoming.wanted(self.limit)?;
+            let wanted = self.incoming.wanted(self.is_limited)?;
             if wanted == 0 {
                 let Incoming { body, file, .. } = std::mem::take(&mut self.incoming);
                 return Ok(Some((body, file)));
@@ -235,13 +235,14 @@ impl Outgoing {
 
 impl Incoming {
     /// Bytes that the frame lacks, as far as that is known; 0 if it is there.
-    fn wanted(&self, most: u32) -> io::Result<usize> {
+    fn wanted(&self, is_limited: bool) -> io::Result<usize> {
         if self.header_bytes < HEADER_BYTES {
             return Ok(HEADER_BYTES - self.header_bytes);
         }
+        let most = if is_limited { STRANGERS_FRAME_BYTES } else { MAX_FRAME_BYTES };
         let length = u32::from_le_bytes(self.header);
         match usize::try_from(length) {
-            Ok(bytes) if length <= most => Ok(bytes - self.body.len()),
+            Ok(bytes) if bytes <= most => Ok(bytes - self.body.len()),
             _ => {
                 let text = format!("the other side begins a frame of {length} bytes, which is none of oxmpi");
                 Err(io::Error::new(io::ErrorKind::InvalidData, text))
