@@ -61,7 +61,8 @@ impl P2p {
         loop {
             let (filled, head) = self.fill_receives(from, AT_ONCE - taken, awaited);
             taken += filled;
-            if head == Head::Nothing || taken > 0 && awaited.is_some_and(|awaited| self.is_done(awaited)) {
+            let is_enough = || taken > 0 && awaited.is_some_and(|awaited| self.is_done(awaited));
+            if head == Head::Nothing || head == Head::Unexpected && is_enough() {
                 break;
             }
             self.take_in_head(from, head);

@@ -284,3 +284,17 @@ fn what_nobody_asks_for_stays_in_the_ring_while_another_message_is_awaited() {
     world.settle();
     assert_ne!(world.engines[1].p2p.kept(), kept, "who waits for nothing takes in everything");
 }
+
+#[test]
+fn a_long_message_is_asked_for_though_a_short_one_was_awaited() {
+    let mut world = World::alive(2, 1);
+    let (short, long) = (Store::new(8, Lie::Dense), Store::new(200_000, Lie::Dense));
+    let into_long = world.receive(1, Some(0), Some(1), &long);
+    let Received::Pending(awaited) = world.receive(1, Some(0), Some(0), &short) else { panic!("not yet") };
+    let from = [Store::new(8, Lie::Dense), Store::new(200_000, Lie::Dense)];
+    assert!(world.send(0, 1, 0, &from[0], Mode::Standard).is_none());
+    world.send(0, 1, 1, &from[1], Mode::Standard).expect("it is long");
+    assert!(world.engines[1].p2p.look_for(awaited));
+    assert!(world.engines[0].p2p.poll(), "who sends hears of the receive, while its owner computes");
+    world.finish(1, into_long);
+}
