@@ -46,12 +46,8 @@ pub struct Run {
     under_way: Vec<(Begun, OpKey)>,
     /// Where what this rank posts on each of its lines lies.
     staged: [Option<Posted>; MAX_LINES],
-    /// What others read by its address, with its line.
-    shown: Vec<(u8, Region)>,
-    /// How what is long goes, once that is known.
-    way: Option<Way>,
-    /// How long this rank took for what others have asked to be timed.
-    took_ns: Option<u64>,
+    /// How what is long goes, once that matters.
+    direct: Option<Box<Direct>>,
     /// Others read what this rank has posted where it lies: the run is not over before they have. All at places below
     /// this one have.
     lends: bool,
@@ -61,6 +57,26 @@ pub struct Run {
     /// What the run waits for, if it is a peer's post.
     awaits: Option<Awaits>,
     finished: bool,
+}
+
+/// How what is long goes in a run.
+#[derive(Debug, Default)]
+struct Direct {
+    /// The way of all that is posted.
+    way: Option<Way>,
+    /// What others read by its address, with its line.
+    shown: Vec<(u8, Region)>,
+    /// How long this rank took for what others have asked to be timed.
+    took_ns: u64,
+}
+
+impl Direct {
+    /// Nothing is known of the next run.
+    #[cold]
+    fn forget(&mut self) {
+        self.shown.clear();
+        (self.way, self.took_ns) = (None, 0);
+    }
 }
 
 /// Which message of a run: the step that began it, and the segment.
@@ -118,9 +134,7 @@ impl Run {
             scratch: Taken::EMPTY,
             under_way: Vec::new(),
             staged: [None; MAX_LINES],
-            shown: Vec::new(),
-            way: None,
-            took_ns: None,
+            direct: None,
             lends: false,
             readers: 0,
             failure: None,
@@ -151,7 +165,9 @@ impl Run {
         self.step = 0;
         self.finished = false;
         self.staged = [None; MAX_LINES];
-        self.way = None;
+        if let Some(direct) = &mut self.direct {
+            direct.forget();
+        }
         self.lends = false;
         self.awaits = None;
         if plan.scratch_bytes != 0 {
@@ -260,8 +276,10 @@ impl Run {
         if let Some(after) = means.binding.images.as_ref().and_then(|images| images.after.as_ref()) {
             after.perform(means.p2p);
         }
-        if let Some(took_ns) = self.took_ns.take() {
-            means.channel.tell_time(self.turn.number, took_ns);
+        if let Some(direct) = &self.direct
+            && direct.took_ns != 0
+        {
+            means.channel.tell_time(self.turn.number, direct.took_ns);
         }
         means.channel.complete(self.turn.number, means.p2p);
     }

@@ -74,14 +74,14 @@ impl Run {
         }
         let is_timed = means.channel.times(self.turn.number);
         let posted = Posted::at_address(memory.as_ptr().addr(), is_timed)?;
-        self.shown.push((line, memory));
+        self.direct.get_or_insert_default().shown.push((line, memory));
         Some(posted)
     }
 
     /// The way of all that this rank posts in the run.
     fn way(&mut self, bytes: u64, means: &mut Means<'_>) -> Way {
         let run = self.turn.number;
-        *self.way.get_or_insert_with(|| {
+        *self.direct.get_or_insert_default().way.get_or_insert_with(|| {
             if means.p2p.is_read_anyway(bytes) {
                 return Way::Direct;
             }
@@ -92,10 +92,11 @@ impl Run {
     /// Copies what others were to read where it lies, if one of them cannot.
     #[cold]
     pub(super) fn copy_after_all(&mut self, channel: &mut Channel, p2p: &mut P2p) {
-        if self.shown.is_empty() || channel.has_still_readers() {
+        let Some(direct) = &mut self.direct else { return };
+        if direct.shown.is_empty() || channel.has_still_readers() {
             return;
         }
-        for (line, memory) in mem::take(&mut self.shown) {
+        for (line, memory) in mem::take(&mut direct.shown) {
             let posted = match self.copied(&memory, channel, p2p) {
                 Ok(posted) => posted,
                 Err(error) => {
@@ -132,7 +133,7 @@ impl Run {
             return Ok(false);
         }
         self.lends = false;
-        self.shown.clear();
+        self.direct.iter_mut().for_each(|direct| direct.shown.clear());
         channel.end_loan();
         self.outcome()
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use oxmpi_mem::Region;
 use oxmpi_plan::{Line as PlanLine, Peer, Plan, Span};
 use oxmpi_shm::fault::{Point, reach};
-use oxmpi_shm::{INLINE_BYTES, now_ns};
+use oxmpi_shm::{INLINE_BYTES, Line, now_ns};
 
 use super::{Means, Run};
 use crate::call::LAG;
@@ -33,33 +33,41 @@ impl Run {
                 }
             }
         } else {
-            let posted = self.stage(line, from, &shape, means);
-            let target = match posted.place() {
-                Place::Slots(base) => {
-                    Some(base.saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes))
-                }
-                Place::Named(name) if posted.is_copied() => {
-                    Some(name.saturating_add(segment.saturating_mul(from.stride)))
-                }
-                Place::Address(_) | Place::Named(_) => None,
-            };
-            match target {
-                Some(target) if posted.is_timed() => {
-                    let begun_ns = now_ns();
-                    self.copy_out(from, segment, target, means);
-                    means.channel.has_posted_in(self.turn.number, now_ns().saturating_sub(begun_ns));
-                }
-                Some(target) => self.copy_out(from, segment, target, means),
-                None => {
-                    let Range { start, end } = means.plan.reach(from);
-                    own.tell_extent(from.stride, end.saturating_sub(start));
-                }
-            }
+            let posted = self.put(own, line, from, segment, means);
             own.post_at(sequence, note, posted.word());
         }
         reach(Point::BeforeRing);
         means.channel.wake_members(&means.p2p.peers);
         true
+    }
+
+    /// Puts what does not fit into the line where it is to be found.
+    #[inline(never)]
+    fn put(&mut self, own: &Line, line: u8, from: &Span, segment: u64, means: &mut Means<'_>) -> Posted {
+        let shape = means.plan.lines[usize::from(line)];
+        let posted = self.stage(line, from, &shape, means);
+        let target = match posted.place() {
+            Place::Slots(base) => {
+                Some(base.saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes))
+            }
+            Place::Named(name) if posted.is_copied() => {
+                Some(name.saturating_add(segment.saturating_mul(from.stride)))
+            }
+            Place::Address(_) | Place::Named(_) => None,
+        };
+        match target {
+            Some(target) if posted.is_timed() => {
+                let begun_ns = now_ns();
+                self.copy_out(from, segment, target, means);
+                means.channel.has_posted_in(self.turn.number, now_ns().saturating_sub(begun_ns));
+            }
+            Some(target) => self.copy_out(from, segment, target, means),
+            None => {
+                let Range { start, end } = means.plan.reach(from);
+                own.tell_extent(from.stride, end.saturating_sub(start));
+            }
+        }
+        posted
     }
 
     /// Copies what is posted in a segment to an offset of the segment of this rank.

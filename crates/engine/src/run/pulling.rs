@@ -17,6 +17,7 @@ use crate::posted::{Place, Posted};
 
 /// The beginning of so long a result is out of the caches before its end is there.
 const BEYOND_CACHES_BYTES: u64 = 32 << 20;
+const DENSE: &str = "the buffers of a reduction are dense";
 /// What is combined is read in pieces of so many bytes, which stay in the caches.
 const PIECE_BYTES: u64 = 64 << 10;
 
@@ -66,10 +67,7 @@ impl Run {
             };
             match means.channel.region(peer, place.saturating_add(skip), bytes) {
                 Ok(posted) if Posted::of_word(word).is_some_and(Posted::is_timed) => {
-                    let begun_ns = now_ns();
-                    self.take(&posted, 0, into, take, segment, means);
-                    self.note_time(begun_ns);
-                    return true;
+                    return self.take_in_time(&posted, into, take, segment, means);
                 }
                 Ok(posted) => posted,
                 Err(error) => {
@@ -83,31 +81,39 @@ impl Run {
         true
     }
 
+    /// Takes what was pulled, and notes the time.
+    #[cold]
+    #[inline(never)]
+    fn take_in_time(
+        &mut self,
+        posted: &Region,
+        into: &Span,
+        take: Take,
+        segment: u64,
+        means: &Means<'_>,
+    ) -> bool {
+        let begun_ns = now_ns();
+        self.take(posted, 0, into, take, segment, means);
+        self.note_time(begun_ns);
+        true
+    }
+
     /// Takes a piece of what was pulled: that behind the first `done` bytes.
-    #[inline]
+    #[inline(always)] // of what is short it is most of the work
     fn take(&self, piece: &Region, done: u64, into: &Span, take: Take, segment: u64, means: &Means<'_>) {
-        let place = |span: &Span| (span.at(segment).0 + done, piece.len() as u64);
-        let dense = |span: &Span| {
-            let (offset, bytes) = place(span);
-            self.part(means.binding, span.buf, offset, bytes).expect("the buffers of a reduction are dense")
-        };
-        match take {
+        let bytes = piece.len() as u64;
+        let part = |span: &Span| self.part(means.binding, span.buf, span.at(segment).0 + done, bytes);
+        let (left, right) = match take {
             Take::Copy => {
-                let (offset, bytes) = place(into);
-                match self.part(means.binding, into.buf, offset, bytes) {
+                return match part(into) {
                     Some(region) => region.copy_hinted(piece, when_read(means.binding, into.buf)),
-                    None => means.binding.buffer(into.buf).write(offset, piece),
-                }
+                    None => means.binding.buffer(into.buf).write(into.at(segment).0 + done, piece),
+                };
             }
-            Take::Left { right } => {
-                let [right, into] = [&right, into].map(dense);
-                means.binding.reducer().combine(piece, &right, &into);
-            }
-            Take::Right { left } => {
-                let [left, into] = [&left, into].map(dense);
-                means.binding.reducer().combine(&left, piece, &into);
-            }
-        }
+            Take::Left { right } => (*piece, part(&right).expect(DENSE)),
+            Take::Right { left } => (part(&left).expect(DENSE), *piece),
+        };
+        means.binding.reducer().combine(&left, &right, &part(into).expect(DENSE));
     }
 
     /// What is pulled lies in the memory of a peer, which is asked of the system.
@@ -203,7 +209,7 @@ impl Run {
     #[cold]
     fn note_time(&mut self, begun_ns: u64) {
         let time_ns = now_ns().saturating_sub(begun_ns);
-        self.took_ns = Some(self.took_ns.unwrap_or(0) + time_ns);
+        self.direct.get_or_insert_default().took_ns += time_ns;
     }
 }
 
