@@ -67,10 +67,10 @@ impl Everybody {
         Self::meet_over(engine, launcher, Box::new(fabric))
     }
 
-    /// The same, over a fabric.
+    /// Lets this process, which has the rank of `engine` on its node, reach all others over a fabric.
     ///
     /// # Errors
-    /// As [`Everybody::meet`].
+    /// `Other` if not all have this fabric, or if the launcher is gone.
     pub fn meet_over(
         engine: &mut Engine,
         launcher: &mut dyn Bootstrap,
