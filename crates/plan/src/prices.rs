@@ -68,9 +68,7 @@ impl<'a> Prices<'a> {
     /// The same of so many ranks of which each is `stride` ranks further on than the one before: as neighbours are on
     /// different cores, these share some of them.
     pub(crate) fn of_workers_apart(&self, workers: u32, stride: u32) -> Self {
-        let cores = self.machine.cores;
-        let common = (1..=cores).rev().find(|&all| cores.is_multiple_of(all) && stride.is_multiple_of(all));
-        self.of_workers(workers.saturating_mul(common.unwrap_or(1)))
+        self.of_workers(workers.saturating_mul(greatest_common_divisor(self.machine.cores, stride)))
     }
 
     /// Prices of what ranks do for each other in turn, so that no core waits for long.
@@ -643,6 +641,10 @@ impl<'a> Prices<'a> {
     }
 }
 
+fn greatest_common_divisor(one: u32, other: u32) -> u32 {
+    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
+}
+
 /// What a rank touches of its own, at most.
 fn touched_bytes(shape: &Shape) -> u64 {
     let all = u64::from(shape.ranks.max(shape.remote_ranks));
@@ -657,3 +659,22 @@ const SENDERS_SHARE: f64 = 0.4;
 
 /// The most readers of a line of which measurements say nothing.
 const FEW_READERS: u32 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Collective;
+
+    #[test]
+    fn ranks_that_are_apart_have_a_part_of_the_cores() {
+        let shape = Shape::of(Collective::Barrier, 1000, 0);
+        let share = |cores, workers, stride| {
+            let machine = Machine { cores, ..Machine::default() };
+            Prices::of(&shape, &machine).of_workers_apart(workers, stride).share
+        };
+        assert_eq!([share(6, 4, 1), share(6, 4, 4), share(6, 4, 9), share(6, 4, 6)], [1.0, 2.0, 2.0, 4.0]);
+        assert_eq!([share(0, 4, 6), share(1, 4, 6), share(2, 4, 6)], [1.0, 4.0, 4.0]);
+        // There is no machine like this, but a file of constants may say so.
+        assert_eq!([share(u32::MAX, 4, 7), share(u32::MAX - 4, 4, 1 << 20)], [1.0, 1.0]);
+    }
+}
