@@ -189,9 +189,10 @@ impl<'a> Prices<'a> {
     }
 
     /// All turns but one of the ranks of a core: after the first round in which all wait for each other, each of them
-    /// must get its core once more.
+    /// must get its core once more. Where all share one core, the last one to post finds all that it waits for at once.
     pub(crate) fn turns_again(&self) -> Cost {
-        (self.share - 1.0) * self.handover()
+        let enough = if self.machine.cores == 1 { 2.0 } else { 1.0 };
+        (self.share - enough).max(0.0) * self.handover()
     }
 
     /// Posting.

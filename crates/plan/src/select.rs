@@ -252,17 +252,39 @@ mod tests {
         });
     }
 
+    /// As measured among 2 and 3 ranks that share one core: messages take as many turns, and more work in each.
+    #[test]
+    fn few_ranks_of_one_core_read_lines() {
+        let overrides = of_cores(1);
+        for collective in [Collective::Allgather, Collective::Allreduce, Collective::Barrier] {
+            for ranks in [2, 3] {
+                for bytes in [8, 16, 1 << 10, 8000, 16 << 10] {
+                    let shape = of_one_node(collective, ranks, bytes);
+                    assert_eq!(select(&shape, &overrides).name(), "node-flat", "{shape:?}");
+                }
+            }
+        }
+    }
+
+    fn of_cores(cores: u32) -> Overrides {
+        Overrides::default().on(Machine { cores, ..Machine::default() })
+    }
+
+    fn of_one_node(collective: Collective, ranks: u32, bytes: u64) -> Shape {
+        let bytes = if collective.info().moves_data() { bytes } else { 0 };
+        let unit = if collective.info().is_reduction() { 8 } else { 1 };
+        Shape { unit, ..Shape::of(collective, ranks, bytes) }
+    }
+
     fn check_choices(collective: Collective, expected: impl Fn(u32) -> &'static str) {
-        let overrides = Overrides::default().on(Machine { cores: 2, ..Machine::default() });
+        let overrides = of_cores(2);
         for ranks in 2..=8 {
             let mut found: Vec<String> = Vec::new();
             for bytes in (3..26).flat_map(|power| [1 << power, 3 << power >> 1 & !7]) {
-                let bytes = if collective.info().moves_data() { bytes } else { 0 };
-                let unit = if collective.info().is_reduction() { 8 } else { 1 };
-                let shape = Shape { unit, ..Shape::of(collective, ranks, bytes) };
+                let shape = of_one_node(collective, ranks, bytes);
                 let name = select(&shape, &overrides).name();
                 if found.last().is_none_or(|last| !last.ends_with(&format!(" {name}"))) {
-                    found.push(format!("{} {name}", bytes.max(8)));
+                    found.push(format!("{} {name}", shape.bytes.max(8)));
                 }
             }
             assert_eq!(found.join(", "), expected(ranks), "{collective:?} among {ranks} ranks");

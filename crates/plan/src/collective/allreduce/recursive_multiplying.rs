@@ -17,8 +17,10 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let radices = radices(shape.ranks);
     let places: u32 = radices.iter().product();
     let fold = if places == shape.ranks { Cost::NONE } else { 2.0 * prices.exchange(1, bytes) };
+    // Those who are the first to wait in the only round come back in it; else they do in the next one.
+    let again = if radices.len() == 1 { prices.turns_again() } else { Cost::NONE };
     let mut weight = 1;
-    let mut sum = fold;
+    let mut sum = fold + again;
     for radix in radices {
         let (range, farthest) = (weight * radix, weight * (radix - 1));
         let each = prices.exchange_among(range, farthest, bytes) + prices.reduce(bytes);
