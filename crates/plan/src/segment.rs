@@ -1,8 +1,10 @@
 //! How long messages are cut into segments, and how a stream of segments through slots is paced.
 //!
-//! The slots that a plan fills on one rank stay within [`SLOT_BUDGET_BYTES`], so that they stay in caches; an
-//! algorithm that cannot keep within it is not admissible. Long segments cost fewer hand-overs: within the
-//! budget, measured at 2 to 8 ranks on two cores, 64 to 256 KiB are better than anything shorter.
+//! The slots that a plan fills on one rank stay within [`SLOT_BUDGET_BYTES`], so that they stay in caches, or within
+//! twice that where a vector is first combined and then passed on; an algorithm that cannot keep within it is not
+//! admissible, and the verifier counts. Memory is taken for whole lines, of which a rank may fill a part. Long
+//! segments cost fewer hand-overs: within the budget, measured at 2 to 8 ranks on two cores, 64 to 256 KiB are better
+//! than anything shorter.
 
 use std::ops::Range;
 
@@ -45,8 +47,9 @@ impl Segments {
         if block <= line_budget.min(SEGMENT_MAX_BYTES) {
             return Some(Self::cut(block, unit, block));
         }
-        let target = (line_budget / u64::from(Stream::DEPTH)).min(SEGMENT_MAX_BYTES / 2) / 64 * 64;
-        (target >= SEGMENT_MIN_BYTES.max(grain_bytes(unit))).then(|| Self::cut(block, unit, target))
+        let grain = grain_bytes(unit);
+        let target = (line_budget / u64::from(Stream::DEPTH)).min(SEGMENT_MAX_BYTES / 2) / grain * grain;
+        (target >= SEGMENT_MIN_BYTES.max(grain)).then(|| Self::cut(block, unit, target))
     }
 
     /// A vector that is not cut.
@@ -152,7 +155,7 @@ impl Stream {
         if self.credits { Self::LAG } else { 0 }
     }
 
-    /// Whether its slots keep within the budget of a rank.
+    /// Whether the slots of one line keep within the budget of a rank.
     pub(crate) fn fits(&self) -> bool {
         self.segments.bytes * u64::from(Self::DEPTH) <= SLOT_BUDGET_BYTES
     }
@@ -228,7 +231,7 @@ pub(crate) fn stream_target_bytes(total: u64) -> u64 {
     (total / u64::from(Stream::DEPTH)).clamp(SEGMENT_MAX_BYTES / 4, SEGMENT_MAX_BYTES)
 }
 
-/// The most bytes of slots that a plan may fill on one rank.
+/// The most bytes of slots that a plan may fill on one rank, to combine or to pass on a vector.
 pub(crate) const SLOT_BUDGET_BYTES: u64 = 1 << 20;
 
 /// The most bytes a single, unsegmented post may have.

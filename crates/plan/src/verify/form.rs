@@ -2,6 +2,7 @@
 
 use super::contract::Contract;
 use super::{Flaw, FlawKind};
+use crate::segment::SLOT_BUDGET_BYTES;
 use crate::{Action, Buf, Line, MAX_LINES, Plan, Span, Step, Take};
 
 /// Checks the plans of all ranks.
@@ -21,6 +22,7 @@ pub(super) fn check(contract: &Contract, plans: &[Plan]) -> Result<(), Flaw> {
         for (index, step) in plan.steps.iter().enumerate() {
             check_step(plan, index, step).map_err(|flaw| flaw.at(place(index)))?;
         }
+        check_slots(contract, plan).map_err(|flaw| flaw.at(format_args!("rank {rank}")))?;
     }
     Ok(())
 }
@@ -81,6 +83,21 @@ fn check_post(plan: &Plan, index: usize, line: u8) -> Result<(), Flaw> {
     let same = |step: &Step| matches!(step.action, Action::Post { line: other, .. } if other == line);
     if plan.steps[..index].iter().any(same) {
         return Err(malformed("the line carries another step's posts already"));
+    }
+    Ok(())
+}
+
+/// Slots keep within their budget: where all get what is combined, on the way to it and on the way from it.
+fn check_slots(contract: &Contract, plan: &Plan) -> Result<(), Flaw> {
+    let filled = plan.steps.iter().map(|step| match step.action {
+        Action::Post { line, from } => {
+            from.bytes * u64::from(plan.lines[usize::from(line)].depth).min(plan.segments)
+        }
+        _ => 0,
+    });
+    let (filled, ways) = (filled.sum::<u64>(), if contract.has_equal_results { 2 } else { 1 });
+    if filled > ways * SLOT_BUDGET_BYTES {
+        return Err(malformed(format!("fills {filled} bytes of slots")));
     }
     Ok(())
 }

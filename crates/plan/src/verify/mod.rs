@@ -5,7 +5,8 @@
 //! as the executor lets them, under [`Conditions`] that fix who steps next and whether sends are buffered.
 //! What is found:
 //!
-//! - [`FlawKind::Malformed`]: spans beyond their buffers, unequal lengths, cut elements, lines that differ;
+//! - [`FlawKind::Malformed`]: spans beyond their buffers, unequal lengths, cut elements, lines that differ, more slots
+//!   filled than a rank has a budget for;
 //! - [`FlawKind::Deadlock`]: nobody can go on; the text says who waits for whom;
 //! - [`FlawKind::Race`]: a slot is overwritten, or a buffer with a pending send or receive is touched, and
 //!   nothing orders that after the other access;

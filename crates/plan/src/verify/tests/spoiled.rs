@@ -71,6 +71,18 @@ fn every_pipeline_needs_all_its_slots() {
 }
 
 #[test]
+fn more_slots_than_the_budget_allows_are_malformed() {
+    for (collective, name) in [(Collective::Bcast, "node-flat"), (Collective::Allreduce, "node-sliced")] {
+        let flaw = flaw_after(&shape((collective, 0), 4, 1 << 24), name, |plans| {
+            for line in plans.iter_mut().flat_map(|plan| &mut plan.lines) {
+                line.depth *= 3;
+            }
+        });
+        assert_eq!(flaw, FlawKind::Malformed, "{collective:?}");
+    }
+}
+
+#[test]
 fn results_of_slices_need_all_their_slots() {
     for collective in [(Collective::Allreduce, 0), (Collective::Reduce, 1)] {
         let flaw = flaw_after(&shape(collective, 3, 1 << 22), "node-sliced", |plans| {
