@@ -112,6 +112,19 @@ fn all_algorithms_are_right_for_many_segments() {
     }
 }
 
+#[test]
+fn all_algorithms_are_right_where_slots_are_used_again() {
+    for ranks in 2..=33 {
+        for collective in collectives(ranks / 2) {
+            for_each_kind(collective, ranks, 200_003, 8, check_once);
+            if ranks <= 12 {
+                // Elements that do not fill segments.
+                for_each_kind(collective, ranks, 501, 3008, check_once);
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 

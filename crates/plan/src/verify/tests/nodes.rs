@@ -30,12 +30,8 @@ fn of_nodes(shape: &Shape) -> impl Iterator<Item = &'static Algorithm> {
 /// Calls `check` for each collective on a map, with lengths, roots and kinds of operations: all of them, or those that
 /// `chosen` picks.
 fn for_each_case(ranks: u32, nodes: Nodes, chosen: Option<u64>, check: impl Fn(&Shape)) {
-    let long = match ranks {
-        ..=12 => 200_003,
-        13..=24 => 40_009,
-        _ => 1021,
-    };
-    let lengths = [1, u64::from(ranks) + 1, 97, long];
+    // Of the longest, slots are used again.
+    let lengths = [1, u64::from(ranks) + 1, 97, 1021, 40_009, 200_003];
     let roots = [0, ranks / 2, ranks - 1];
     for (number, &collective) in (0..).zip(Collective::ALL) {
         let info = collective.info();
@@ -43,7 +39,7 @@ fn for_each_case(ranks: u32, nodes: Nodes, chosen: Option<u64>, check: impl Fn(&
             chosen.is_none_or(|chosen| mix(chosen, salt + number) % of == index)
         };
         let (all_lengths, all_roots) =
-            (if info.moves_data() { 4 } else { 1 }, if info.is_rooted() { 3 } else { 1 });
+            (if info.moves_data() { lengths.len() as u64 } else { 1 }, if info.is_rooted() { 3 } else { 1 });
         for (length, elements) in (0..all_lengths).zip(lengths) {
             for (place, root) in (0..all_roots).zip(roots) {
                 if is_chosen(length, all_lengths, 100) && is_chosen(place, all_roots, 200) {
