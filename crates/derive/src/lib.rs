@@ -26,19 +26,6 @@ pub fn derive_datatype(input: proc_macro::TokenStream) -> proc_macro::TokenStrea
 /// Plain `cargo test` runs it; nothing else is needed. The function takes the communicator of all ranks, at whatever
 /// thread level; it returns nothing, or a `Result` whose error can be shown. The test fails if a rank does, or waits
 /// for one that has left. See `oxmpi::run`.
-///
-/// ```
-/// use oxmpi::{Communicator, Op};
-///
-/// #[oxmpi::test(ranks = [1, 4])]
-/// fn ranks_add_up(world: Communicator<'_>) -> oxmpi::Result<()> {
-///     let mut sum = world.rank();
-///     world.allreduce_in_place(&mut sum, &Op::SUM)?;
-///     assert_eq!(sum, world.size() * (world.size() - 1) / 2);
-///     Ok(())
-/// }
-/// # fn main() {}
-/// ```
 #[proc_macro_attribute]
 pub fn test(arguments: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let function = syn::parse_macro_input!(item as Function);

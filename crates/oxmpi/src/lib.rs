@@ -144,7 +144,20 @@ pub use op::Op;
 pub use owned_request::OwnedRequest;
 pub use oxmpi_base::{BasicType, Error, ErrorClass, Result};
 pub use oxmpi_core::{processor_name, wall_tick, wall_time};
-pub use oxmpi_derive::{Datatype, test};
+pub use oxmpi_derive::Datatype;
+/// ```
+/// use oxmpi::{Communicator, Op};
+///
+/// #[oxmpi::test(ranks = [1, 4])]
+/// fn ranks_add_up(world: Communicator<'_>) -> oxmpi::Result<()> {
+///     let mut sum = world.rank();
+///     world.allreduce_in_place(&mut sum, &Op::SUM)?;
+///     assert_eq!(sum, world.size() * (world.size() - 1) / 2);
+///     Ok(())
+/// }
+/// # fn main() {}
+/// ```
+pub use oxmpi_derive::test;
 pub use part::{Beside, FromRoot, Here, There, ToRoot};
 pub use partitioned::{Partition, RecvPartitions, SendPartitions};
 pub use persistent::{Active, Buffers, Hold, One, OneLent, Persistent, Two, TwoLent};
