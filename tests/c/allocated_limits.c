@@ -25,10 +25,6 @@ int main(int argc, char **argv) {
         for (int i = 0; i < BLOCKS; i++)
             OK(MPI_Free_mem(blocks[(i * 7 + cycle) % BLOCKS]));
     }
-    OK(MPI_Alloc_mem(2 * MEGABYTE, MPI_INFO_NULL, &blocks[0]));
-    GIVES(MPI_ERR_BASE, MPI_Free_mem(blocks[0] + 64));
-    OK(MPI_Free_mem(blocks[0]));
-    GIVES(MPI_ERR_BASE, MPI_Free_mem(blocks[0]));
     long before = resident();
     OK(MPI_Alloc_mem(100 * MEGABYTE, MPI_INFO_NULL, &blocks[0]));
     memset(blocks[0], 1, 100 * MEGABYTE);

@@ -4,6 +4,7 @@ use oxmpi_tests::{Program, programs};
 
 programs! {
     allocated_collectives on 1 2 3 5;
+    allocated_freed on 2 3;
     allocated_limits on 1 2 4;
     allocated_pt2pt on 1 2 3 4;
 }

@@ -1,6 +1,7 @@
 //! Which memory the program has of the engine.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Addresses, known without asking the engine.
@@ -23,18 +24,20 @@ pub enum Freed {
 #[derive(Debug, Default)]
 struct State {
     all: BTreeSet<usize>,
-    /// Where the program has had the first and the last. All lie in one range, in which nothing else is.
-    extent: Option<(usize, usize)>,
+    /// Where the first that the program has had begins, and the last one ends. All lie in one range, in which nothing
+    /// else is.
+    extent: Range<usize>,
     /// What was freed, and the engine does not know yet.
     freed: Vec<usize>,
 }
 
 impl Lent {
-    pub(crate) fn note(&self, address: usize) {
+    pub(crate) fn note(&self, address: usize, bytes: usize) {
         let mut state = self.state();
         state.all.insert(address);
-        let (first, last) = state.extent.unwrap_or((address, address));
-        state.extent = Some((first.min(address), last.max(address)));
+        let Range { start, end } = state.extent;
+        let first = if state.extent.is_empty() { address } else { start.min(address) };
+        state.extent = first..end.max(address + bytes);
     }
 
     /// The program has freed what begins at an address.
@@ -44,8 +47,7 @@ impl Lent {
             state.freed.push(address);
             return Freed::Done;
         }
-        let is_ours = state.extent.is_some_and(|(first, last)| (first..=last).contains(&address));
-        if is_ours { Freed::Nothing } else { Freed::Strange }
+        if state.extent.contains(&address) { Freed::Nothing } else { Freed::Strange }
     }
 
     /// What was freed since this was asked.
@@ -67,8 +69,8 @@ mod tests {
     fn memory_is_freed_once() {
         let lent = Lent::default();
         assert_eq!(lent.note_freed(5), Freed::Strange);
-        [10, 30, 20].into_iter().for_each(|address| lent.note(address));
-        let freed = [20, 20, 25, 31, 9, 10, 10].map(|address| lent.note_freed(address));
+        [10, 30, 20].into_iter().for_each(|address| lent.note(address, 5));
+        let freed = [20, 20, 25, 35, 9, 10, 10].map(|address| lent.note_freed(address));
         use Freed::{Done, Nothing, Strange};
         assert_eq!(freed, [Done, Nothing, Nothing, Strange, Strange, Done, Nothing]);
         assert_eq!(lent.take_freed(), [20, 10]);

@@ -14,9 +14,9 @@ impl Process {
     pub fn allocate(&self, bytes: usize, alignment: usize) -> Option<*mut u8> {
         let mut state = self.try_enter()?;
         self.take_home(&mut state);
-        let memory = state.engine.p2p.allocate(bytes, alignment)?.as_ptr();
-        self.lent.note(memory.addr());
-        Some(memory)
+        let memory = state.engine.p2p.allocate(bytes, alignment)?;
+        self.lent.note(memory.as_ptr().addr(), memory.len());
+        Some(memory.as_ptr())
     }
 
     /// Takes memory back that was [allocated](Process::allocate), if it was.
