@@ -34,6 +34,8 @@ int main(int argc, char **argv) {
     OK(MPI_Send_init(data, 100, MPI_INT, right, 8, MPI_COMM_WORLD, &request));
     OK(MPI_Grequest_start(nothing, no_free, no_cancel, NULL, &request));
     OK(MPI_Ibarrier(MPI_COMM_WORLD, &request));
+    for (int flag = 0; !flag;)
+        OK(MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE));
     /* These are not forgotten. */
     OK(MPI_Irecv(data, 10, MPI_INT, left, 10, MPI_COMM_WORLD, &kept));
     OK(MPI_Send(data, 10, MPI_INT, right, 10, MPI_COMM_WORLD));

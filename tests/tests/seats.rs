@@ -98,7 +98,7 @@ fn jobs_inside_a_rank_have_seats_of_their_own() {
     let ended = shells(&program, 2, &format!("{} -n 3 $0", mpiexec.display()));
     assert_eq!(ended.status, Some(0), "{}", ended.err);
     assert_eq!(ended.out.matches("passed on 3\n").count(), 2, "{}", ended.out);
-    let alone = Command::new(program.path()).env("OXMPI_JOB_FD", "77").env("OXMPI_RANK", "0").output();
+    let alone = Command::new(program.path()).env("OXMPI_JOB_FD", "77").env("OXMPI_LOCAL_RANK", "0").output();
     let alone = alone.expect("the program was compiled");
     let text = String::from_utf8_lossy(&alone.stderr);
     assert!(!alone.status.success() && text.contains("descriptor 77"), "{text}");
