@@ -60,10 +60,8 @@ pub(crate) struct Direct {
 
 const SAMPLE_BYTES: usize = 128 << 10;
 
-/// What is posted is read from so many bytes on; where ranks take turns at the processors, so that to wait until it was
-/// read takes long, from so many.
+/// What is posted is read from so many bytes on.
 const LEAST_POSTED_BYTES: u64 = 16 << 10;
-const LEAST_POSTED_BYTES_OF_TURN: u64 = 64 << 10;
 
 impl P2p {
     /// Reads an announced message out of the sender's memory, if that is possible and wins.
@@ -150,7 +148,8 @@ impl P2p {
     pub(crate) fn least_read_bytes(&self) -> u64 {
         match self.reading {
             Reading::Always => 1,
-            Reading::Auto if self.is_crowded() => LEAST_POSTED_BYTES_OF_TURN,
+            // To wait for readers is to wait for turns, which is worth it beside strangers alone.
+            Reading::Auto if self.is_crowded() => self.direct_from_bytes,
             Reading::Auto => LEAST_POSTED_BYTES,
             Reading::Never => u64::MAX,
         }
