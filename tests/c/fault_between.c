@@ -1,5 +1,6 @@
 /* The same between two jobs, of which one may die: `--serve NAME` goes on then, `--visit NAME`. One that has died before
-   it has connected is replaced by `--replace NAME`, which is not needed else. */
+   it has connected is replaced by `--replace NAME`, which is not needed else. `--look NAME` waits until there is a
+   server: before that a name that is not found says nothing. */
 #include <unistd.h>
 
 #include "spawned.h"
@@ -14,6 +15,11 @@ static int fine(int code) {
     CHECK(class == MPI_SUCCESS || class == MPI_ERR_PROC_ABORTED || class == MPI_ERR_OTHER || class == MPI_ERR_PORT,
           "'%s'", text_of(code));
     return code == MPI_SUCCESS;
+}
+
+static void look_up(const char *name, char *port) {
+    while (class_of(MPI_Lookup_name(name, MPI_INFO_NULL, port)) != MPI_SUCCESS)
+        usleep(1000);
 }
 
 static int use(MPI_Comm inter, MPI_Comm merged) {
@@ -43,8 +49,12 @@ int main(int argc, char **argv) {
     MPI_Comm inter = MPI_COMM_NULL, merged = MPI_COMM_NULL;
     int code, is_fine;
     begin(&argc, &argv);
-    OK(MPI_Alloc_mem(sizeof plain, MPI_INFO_NULL, &lent));
     CHECK(argc > 2, "there are two arguments");
+    if (strcmp(argv[1], "--look") == 0) {
+        look_up(argv[2], port);
+        return end();
+    }
+    OK(MPI_Alloc_mem(sizeof plain, MPI_INFO_NULL, &lent));
     if (strcmp(argv[1], "--serve") == 0) {
         if (rank == 0) {
             OK(MPI_Open_port(MPI_INFO_NULL, port));
@@ -55,9 +65,8 @@ int main(int argc, char **argv) {
         if (strcmp(argv[1], "--replace") == 0) {
             if (rank == 0 && class_of(MPI_Lookup_name(argv[2], MPI_INFO_NULL, port)) != MPI_SUCCESS)
                 strcpy(port, "nobody's");
-        } else
-            while (rank == 0 && class_of(MPI_Lookup_name(argv[2], MPI_INFO_NULL, port)) != MPI_SUCCESS)
-                usleep(1000);
+        } else if (rank == 0)
+            look_up(argv[2], port);
         code = MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
     }
     is_fine = fine(code);

@@ -68,6 +68,7 @@ fn beside(point: (&str, u32), what: &str) -> (Option<i32>, String) {
     let (program, mark) = (Program::compile("fault_between"), Mark::new());
     let give = |job: Job, side: &str| mark.on(job).argument(side).argument(mark.name());
     let server = give(program.on(2), "--serve").start();
+    give(program.on(1), "--look").passes();
     let client = with_fault(give(program.on(2), "--visit"), point, what).run();
     // It may have died before it has connected.
     if client.status != Some(0) {
