@@ -12,7 +12,8 @@
 //!
 //! It must be faster by a margin to be taken. The first of all transfers find no page where it belongs, and the first
 //! of each way no line of a cache; so there are several tries, one after the other, of which the fastest counts: in
-//! turns each way would find what the other one leaves.
+//! turns each way would find what the other one leaves. Of what is long there are fewer, and a way that is found to be
+//! slower by far is not tried to the end.
 
 /// A way that data takes from one process to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,14 +51,19 @@ enum Stage {
 #[derive(Clone, Copy, Debug)]
 struct Tries {
     number: u32,
+    bytes: u64,
     /// Nanoseconds for each byte in the fastest.
     best: f64,
     /// What was lost by trying: so many transfers could have gone the other way meanwhile.
     lost: f64,
 }
 
-/// How many transfers try a way.
+/// How many transfers try a way; fewer if so many bytes went it, or so many transfers could have gone the other way in
+/// the time that was lost.
 pub(crate) const TRIES: u32 = 6;
+const LEAST_TRIES: u32 = 3;
+const MOST_TRIED_BYTES: u64 = 1 << 20;
+const MOST_LOST: f64 = 6.0;
 /// The other way is tried after so many at least, and at most; in between so that one in [`SHARE`] is lost.
 const LEAST_SETTLED: u32 = 64;
 pub(crate) const MOST_SETTLED: u32 = 4096;
@@ -118,9 +124,10 @@ impl Course {
         match &mut self.stage {
             Stage::Trying(tries) => {
                 tries.number += transfers;
+                tries.bytes += bytes;
                 tries.best = tries.best.min(pace);
                 tries.lost += f64::from(transfers) * (pace / other - 1.0).max(0.0);
-                if tries.number >= TRIES {
+                if tries.are_enough() {
                     let Tries { best, lost, .. } = *tries;
                     self.conclude(best, lost);
                 }
@@ -162,7 +169,12 @@ impl Default for Course {
 }
 
 impl Tries {
-    const NONE: Self = Self { number: 0, best: f64::INFINITY, lost: 0.0 };
+    const NONE: Self = Self { number: 0, bytes: 0, best: f64::INFINITY, lost: 0.0 };
+
+    fn are_enough(&self) -> bool {
+        let is_long = self.bytes >= MOST_TRIED_BYTES;
+        self.number >= TRIES || self.number >= LEAST_TRIES && (is_long || self.lost >= MOST_LOST)
+    }
 }
 
 impl Way {

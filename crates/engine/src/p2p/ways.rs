@@ -134,6 +134,19 @@ mod tests {
         }
     }
 
+    /// What is long is not tried as often, and a way that is slower by far not to the end.
+    #[test]
+    fn what_costs_much_is_tried_less() {
+        let until_settled = |bytes, paces, best| {
+            let went = went(&mut Ways::default(), bytes, paces, 40);
+            40 - went.iter().rev().take_while(|way| **way == best).count()
+        };
+        assert_eq!(until_settled(65536, (0.04, 0.06), Way::Shared), 6); // 6 more are not told from the others
+        assert_eq!(until_settled(65536, (0.06, 0.04), Way::Direct), 12);
+        assert_eq!(until_settled(65536, (0.2, 0.04), Way::Direct), 9);
+        assert_eq!(until_settled(1 << 20, (0.06, 0.04), Way::Direct), 6);
+    }
+
     #[test]
     fn what_wins_may_differ_with_the_length() {
         let mut ways = Ways::default();
