@@ -62,8 +62,10 @@ pub struct Run {
 /// How what is long goes in a run.
 #[derive(Debug, Default)]
 struct Direct {
-    /// The way of all that is posted.
-    way: Option<Way>,
+    /// The way of all that is posted, and how long the first of it is.
+    way: Option<(Way, u64)>,
+    /// The lowest rank below this one of those that it has pulled from, and the way that rank's data took.
+    leader: Option<(u32, Way)>,
     /// What others read by its address, with its line.
     shown: Vec<(u8, Region)>,
     /// How long this rank took for what others have asked to be timed.
@@ -75,7 +77,7 @@ impl Direct {
     #[cold]
     fn forget(&mut self) {
         self.shown.clear();
-        (self.way, self.took_ns) = (None, 0);
+        (self.way, self.leader, self.took_ns) = (None, None, 0);
     }
 }
 
@@ -276,10 +278,13 @@ impl Run {
         if let Some(after) = means.binding.images.as_ref().and_then(|images| images.after.as_ref()) {
             after.perform(means.p2p);
         }
-        if let Some(direct) = &self.direct
-            && direct.took_ns != 0
-        {
-            means.channel.tell_time(self.turn.number, direct.took_ns);
+        if let Some(direct) = &self.direct {
+            if let (Some((_, bytes)), Some((_, way))) = (direct.way, direct.leader) {
+                means.channel.is_led(&means.plan.call(), bytes, way);
+            }
+            if direct.took_ns != 0 {
+                means.channel.tell_time(self.turn.number, direct.took_ns);
+            }
         }
         means.channel.complete(self.turn.number, means.p2p);
     }

@@ -10,6 +10,10 @@
 //! of who waits for whom. Of runs that are timed the word says so, and their readers tell how long it took, beside the
 //! number of the run that they show as completed.
 //!
+//! Where ranks read each other's data they go the same way: if one copies what others read directly and the other way
+//! round, the first waits while the second does the work of both. So a rank goes the way that the lowest rank below it
+//! went of which it has read something, in this run or in the last one of the kind.
+//!
 //! | word of a first line's payload | what |
 //! |---|---|
 //! | 0, 1 | its departure, see [`Lines`](crate::lines) |
@@ -33,8 +37,16 @@ pub(super) struct Readers {
     has_told: bool,
     /// All have told that they can.
     all_can: bool,
-    courses: BTreeMap<Kind, Course>,
+    kinds: BTreeMap<Kind, Known>,
     trial: Option<Trial>,
+}
+
+/// What is known of runs of a kind.
+#[derive(Debug, Default)]
+struct Known {
+    course: Course,
+    /// The way of a rank below this one, in the last run.
+    led: Option<Way>,
 }
 
 /// What is posted: by which collective, and the logarithm of the length.
@@ -113,21 +125,31 @@ impl Channel {
         if let Some((trial, result)) = result {
             match result {
                 Outcome::Took(ns) => {
-                    let course = readers.courses.entry(trial.kind).or_default();
-                    course.add(trial.way, 1, trial.bytes, ns);
+                    let known = readers.kinds.entry(trial.kind).or_default();
+                    known.course.add(trial.way, 1, trial.bytes, ns);
                     readers.trial = None;
                 }
                 Outcome::Nobody => readers.trial = None,
                 Outcome::NotOver => {}
             }
         }
-        let kind = (call.kind(), bytes.max(1).ilog2());
-        let course = readers.courses.entry(kind).or_default();
+        let kind = kind(call, bytes);
+        let Known { course, led } = readers.kinds.entry(kind).or_default();
+        if let Some(way) = led.take() {
+            return way;
+        }
         let way = course.choose();
         if readers.trial.is_none() && course.times(way) {
             readers.trial = Some(Trial { run, kind, way, bytes, posting_ns: 0, only_posts });
         }
         way
+    }
+
+    /// The data of a rank below this one went some way in a run in which this rank has posted so many bytes.
+    #[cold]
+    pub(crate) fn is_led(&mut self, call: &Call, bytes: u64, way: Way) {
+        let readers = self.readers.get_or_insert_default();
+        readers.kinds.entry(kind(call, bytes)).or_default().led = Some(way);
     }
 
     fn trial(&self) -> Option<Trial> {
@@ -182,6 +204,10 @@ impl Channel {
         let places = 0..self.members.len() + self.remote.len();
         places.filter_map(|place| Some((place, self.shown.get(place)?.first()?)))
     }
+}
+
+fn kind(call: &Call, bytes: u64) -> Kind {
+    (call.kind(), bytes.max(1).ilog2())
 }
 
 /// What has come of a trial.

@@ -81,12 +81,16 @@ impl Run {
     /// The way of all that this rank posts in the run.
     fn way(&mut self, bytes: u64, means: &mut Means<'_>) -> Way {
         let run = self.turn.number;
-        *self.direct.get_or_insert_default().way.get_or_insert_with(|| {
-            if means.p2p.is_read_anyway(bytes) {
-                return Way::Direct;
-            }
-            means.channel.choose_way(run, &means.plan.call(), bytes, means.plan.only_posts())
-        })
+        let direct = self.direct.get_or_insert_default();
+        let (way, _) = *direct.way.get_or_insert_with(|| {
+            let way = match direct.leader {
+                _ if means.p2p.is_read_anyway(bytes) => Way::Direct,
+                Some((_, way)) => way,
+                None => means.channel.choose_way(run, &means.plan.call(), bytes, means.plan.only_posts()),
+            };
+            (way, bytes)
+        });
+        way
     }
 
     /// Copies what others were to read where it lies, if one of them cannot.

@@ -12,6 +12,8 @@ use super::posting::is_inline;
 use super::{Awaits, Means, Run};
 use crate::binding::Binding;
 use crate::call::LAG;
+use crate::channel::Channel;
+use crate::course::Way;
 use crate::matching::{Source, source};
 use crate::posted::{Place, Posted};
 
@@ -59,6 +61,7 @@ impl Run {
                 Place::Slots(base) => {
                     if shape.slot_bytes * means.plan.segments >= means.p2p.least_read_bytes() {
                         means.channel.tell_whether_readable(means.p2p);
+                        self.sees(Way::Shared, peer, means.channel);
                     }
                     base.saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes)
                 }
@@ -142,6 +145,7 @@ impl Run {
         }
         let from = means.channel.address(peer).peer;
         let Some(memory) = means.p2p.memory_of(from) else { return self.cannot_read(peer, theirs, means) };
+        self.sees(Way::Direct, peer, means.channel);
         reach(Point::InCopy);
         let begun_ns = if posted.is_timed() { now_ns() } else { 0 };
         let address = address.saturating_add(begin);
@@ -164,6 +168,18 @@ impl Run {
             self.note_time(begun_ns);
         }
         true
+    }
+
+    /// What a peer has posted goes some way.
+    fn sees(&mut self, way: Way, peer: Peer, channel: &Channel) {
+        if let Peer::Local(rank) = peer
+            && rank < channel.rank()
+        {
+            let leader = &mut self.direct.get_or_insert_default().leader;
+            if leader.is_none_or(|(lowest, _)| rank <= lowest) {
+                *leader = Some((rank, way));
+            }
+        }
     }
 
     /// The same where it does not go as it is into memory in one piece; how many bytes were taken.

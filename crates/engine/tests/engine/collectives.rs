@@ -251,6 +251,28 @@ fn who_posts_ordinary_memory_waits_until_it_was_read() {
     }
 }
 
+/// Who would try both ways by itself goes that of a lower rank whose data it reads: no rank does the work of both.
+#[test]
+fn ranks_that_read_each_other_go_the_same_way() {
+    let mut world = World::alive(2, 1);
+    world.engines[0].p2p.read_directly(Reading::Always);
+    let shape = shape((Collective::Alltoall, 0), 2, 10_000);
+    let case = Case::new(shape, candidates(&shape)[0], false, Lie::Dense);
+    run_kept(&mut world, &case, 1, "by slots");
+    let keys = keep(&mut world, &case);
+    let is_open = is_open(&mut world);
+    for run in 0..30 {
+        case.fill(0, run);
+        case.fill(1, run);
+        assert!(!world.engines[0].start(keys[0]));
+        let lends = !world.engines[1].start(keys[1]);
+        assert_eq!(lends, is_open, "run {run}");
+        assert!(world.engines[0].drive(keys[0]) && world.engines[1].drive(keys[1]));
+        case.check(0, run, "read");
+        case.check(1, run, "read");
+    }
+}
+
 /// A reader to whom the system says no all of a sudden gets what it is to read by another way, and after that, too.
 #[test]
 fn what_cannot_be_read_any_more_is_copied_after_all() {
