@@ -86,7 +86,8 @@ impl Everybody {
         }
         launcher.fence()?;
         let nodes = (0..place.nodes.count()).map(|node| {
-            let record = launcher.get(&key(node))?;
+            let first = place.nodes.ranks_of(node).next().unwrap_or_default();
+            let record = launcher.get(&key(node), first)?;
             Node::read(&record, place.nodes.ranks_of(node).count()).ok_or_else(|| {
                 Error::new(ErrorClass::Other, format!("what node {node} has told is not understood"))
             })

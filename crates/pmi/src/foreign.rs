@@ -57,7 +57,8 @@ fn refusal(variable: impl Fn(&str) -> Option<OsString>) -> Option<String> {
             None => None,
         }
     })?;
-    let rest = "does not tell oxmpi how to join them; use oxmpi's mpiexec, mpiexec.hydra, or srun --mpi=pmi2";
+    let rest = "does not tell oxmpi how to join them; use oxmpi's mpiexec, mpiexec.hydra, prterun, or srun \
+                --mpi=pmi2 or --mpi=pmix";
     Some(format!("{who}, and {rest}"))
 }
 

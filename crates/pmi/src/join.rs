@@ -6,6 +6,7 @@ use oxmpi_shm::{Invitation, Job, Ticket};
 
 use crate::own::Own;
 use crate::pmi1::Pmi1;
+use crate::pmix::Pmix;
 use crate::{Bootstrap, NodeMap, Place, foreign, node};
 
 /// How a process finds itself.
@@ -45,16 +46,24 @@ pub struct World {
 /// processes of a launcher that cannot be talked to.
 pub fn join() -> io::Result<Joined> {
     Ok(match Job::inherited()? {
-        Invitation::None => match Pmi1::find()? {
+        Invitation::None => match find_launcher()? {
             None => {
                 foreign::refuse()?;
                 Joined::Alone
             }
-            Some(launcher) => Joined::Member(World::among(Box::new(launcher))?),
+            Some(launcher) => Joined::Member(World::among(launcher)?),
         },
         Invitation::Occupied { rank, pid } => Joined::Outsider { rank, pid },
         Invitation::Seat(ticket) => Joined::Member(World::of_launcher(ticket)?),
     })
+}
+
+/// The launcher that makes no memory, if that is who has started this process.
+fn find_launcher() -> io::Result<Option<Box<dyn Bootstrap>>> {
+    if let Some(launcher) = Pmi1::find()? {
+        return Ok(Some(Box::new(launcher)));
+    }
+    Ok(Pmix::find()?.map(|launcher| Box::new(launcher) as _))
 }
 
 impl World {

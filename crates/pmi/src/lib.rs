@@ -9,6 +9,7 @@
 //! | oxmpi's `mpiexec`, one node | none: there is nothing to tell | made by the launcher |
 //! | oxmpi's `mpiexec`, several nodes | its agent, by the broker of the node's part of the job | made by the agent |
 //! | Hydra, Intel's, Flux, Slurm (`srun --mpi=pmi2`) | PMI-1 | made by the first of its ranks, and given to the others over a socket |
+//! | PRRTE, Open MPI's `mpirun`, Slurm (`srun --mpi=pmix`) | PMIx, by its own library, which is loaded | the same |
 //! | one that speaks something else | none: a process that is one of several is refused (`foreign`) | |
 //! | many ranks in one process, for tests | [`within`] | [`Job::within`](oxmpi_shm::Job::within), a job for each node |
 //!
@@ -20,7 +21,7 @@
 //! of a node when it first has to do with that. So what is stored and sent grows with the nodes, not with the ranks.
 //! [`Bootstrap::abort`] can be called whenever the job cannot go on, [`Bootstrap::leave`] once, last. MPI-5.0:
 //! Process Initialization, Creation, and Management.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod foreign;
 mod join;
@@ -29,6 +30,7 @@ mod node;
 mod own;
 mod place;
 mod pmi1;
+mod pmix;
 mod within;
 
 use std::fmt::Debug;
@@ -63,12 +65,13 @@ pub trait Bootstrap: Debug + Send {
     /// `Other` if the launcher is gone. One that knows that a process will not come ends the job.
     fn fence(&mut self) -> Result<()>;
 
-    /// A record that somebody has put before a fence that this process has left. It may take a message to another node
-    /// and back: it is for the moment in which it is needed first, and for a record that many get, the only one.
+    /// The record that the rank `of` has put before a fence that this process has left. It may take a message to
+    /// another node and back: it is for the moment in which it is needed first, and for a record that many get, the
+    /// only one.
     ///
     /// # Errors
-    /// `Other` if nobody has put it, or the launcher is gone.
-    fn get(&mut self, key: &str) -> Result<Vec<u8>>;
+    /// `Other` if the launcher says that nobody has put it, or is gone. PMIx may wait for who has not.
+    fn get(&mut self, key: &str, of: u32) -> Result<Vec<u8>>;
 
     /// Tells the launcher to end the job with this status, and why. The caller ends itself then: a launcher may be
     /// slow, or gone.

@@ -33,12 +33,12 @@ pub fn seat(bootstrap: &mut dyn Bootstrap) -> io::Result<Ticket> {
         job
     } else {
         bootstrap.fence().map_err(other)?;
-        let record = bootstrap.get(&key).map_err(other)?;
+        let first = place.nodes.ranks_of(place.node()).next().unwrap_or_default();
+        let record = bootstrap.get(&key, first).map_err(other)?;
         let found = std::str::from_utf8(&record).ok().and_then(Whereabouts::parse);
         let found =
             found.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the record is damaged"))?;
         let memory = found.take(seat, PATIENCE).map_err(|error| {
-            let first = place.nodes.ranks_of(place.node()).next().unwrap_or_default();
             let text = format!(
                 "rank {} cannot share memory with rank {first}, which the launcher says is on the same node \
                  (in different namespaces of the network, or of different users, they do not meet): {error}",

@@ -55,7 +55,7 @@ impl Bootstrap for Own {
         self.broker.fence()
     }
 
-    fn get(&mut self, key: &str) -> Result<Vec<u8>> {
+    fn get(&mut self, key: &str, _of: u32) -> Result<Vec<u8>> {
         self.broker.get(key)
     }
 

@@ -140,7 +140,7 @@ impl Bootstrap for Pmi1 {
         come.map(drop).map_err(|error| failed("wait for the others", &error))
     }
 
-    fn get(&mut self, key: &str) -> Result<Vec<u8>> {
+    fn get(&mut self, key: &str, _of: u32) -> Result<Vec<u8>> {
         self.get_record(key).map_err(|error| failed("get a record", &error))
     }
 

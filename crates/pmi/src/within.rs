@@ -84,7 +84,7 @@ impl Bootstrap for Within {
         }
     }
 
-    fn get(&mut self, key: &str) -> Result<Vec<u8>> {
+    fn get(&mut self, key: &str, _of: u32) -> Result<Vec<u8>> {
         let found = self.state().told.get(key).cloned();
         found.ok_or_else(|| Error::new(ErrorClass::Other, format!("nobody has put the key {key}")))
     }
@@ -112,15 +112,15 @@ mod tests {
                     let node = one.place().node();
                     if one.place().local_rank() == 0 {
                         one.put(&format!("node.{node}"), &[1, node as u8]).expect("a new key");
-                        assert!(one.get(&format!("node.{node}")).is_err(), "it is not told yet");
+                        assert!(one.get(&format!("node.{node}"), 0).is_err(), "it is not told yet");
                     }
                     one.fence().expect("all come");
                     for node in 0..one.place().nodes.count() {
-                        let found = one.get(&format!("node.{node}")).expect("it was put");
+                        let found = one.get(&format!("node.{node}"), 0).expect("it was put");
                         assert_eq!(found, [1, node as u8]);
                     }
                     one.fence().expect("all come again");
-                    assert!(one.get("nobodys").is_err());
+                    assert!(one.get("nobodys", 0).is_err());
                     assert!(node != 0 || one.put("node.0", &[]).is_err());
                 });
             }

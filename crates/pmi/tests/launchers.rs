@@ -1,20 +1,25 @@
 //! Launchers that are installed here start this test program as ranks, which find each other.
 //!
-//! Where one is, its variable says: `MPICH_ROOT`, `IMPI_ROOT`; `SLURM_CONF`, where a Slurm runs that has two nodes.
-//! Those that are not there are named, and not tested.
+//! Where one is, its variable says: `MPICH_ROOT`, `IMPI_ROOT`, `OPENMPI_ROOT`; `SLURM_CONF`, where a Slurm runs that
+//! has two nodes. Those that are not there are named, and not tested.
 
-use std::env;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
+use std::{env, fs};
 
 use oxmpi_pmi::{Joined, join};
 
 /// A launcher, by the variable that says where it is installed.
 fn launcher(root: &str) -> Option<Command> {
-    let found =
-        env::var_os(root).map(|root| PathBuf::from(root).join("bin/mpiexec")).filter(|path| path.exists());
+    installed(root, "bin/mpiexec")
+}
+
+/// A program, by the variable that says where what it belongs to is installed.
+fn installed(root: &str, name: &str) -> Option<Command> {
+    let found = env::var_os(root).map(|root| PathBuf::from(root).join(name)).filter(|path| path.exists());
     if found.is_none() {
-        eprintln!("NOT TESTED: {root} names no folder with bin/mpiexec");
+        eprintln!("NOT TESTED: {root} names no folder with {name}");
     }
     found.map(Command::new)
 }
@@ -48,7 +53,8 @@ fn rank() {
     }
     launcher.fence().expect("all come");
     assert!((0..job.size()).all(|seat| job.state(seat).has_arrived(1)), "the memory is the same");
-    let record = launcher.get(&format!("node.{}", place.node())).expect("told");
+    let first = place.nodes.ranks_of(place.node()).next().expect("this one at least");
+    let record = launcher.get(&format!("node.{}", place.node()), first).expect("told");
     assert_eq!(record, job.id().to_string().as_bytes());
     println!("rank {} of {}, seat {} of {}", place.rank, place.size(), place.local_rank(), job.size());
     launcher.leave();
@@ -78,6 +84,47 @@ fn hydra_tells_which_ranks_share_a_node() {
     let expected: Vec<String> =
         (0..4).map(|rank| format!("rank {rank} of 4, seat {} of 2", rank % 2)).collect();
     assert_eq!(run(launcher, &options), expected);
+}
+
+/// PRRTE's launcher, of Open MPI, which root may use.
+fn prterun() -> Option<Command> {
+    let mut found = installed("OPENMPI_ROOT", "bin/prterun")?;
+    found.envs([("PRTE_ALLOW_RUN_AS_ROOT", "1"), ("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+    Some(found)
+}
+
+#[test]
+fn ranks_that_prterun_starts_share_memory() {
+    let Some(launcher) = prterun() else { return };
+    let expected: Vec<String> = (0..4).map(|rank| format!("rank {rank} of 4, seat {rank} of 4")).collect();
+    assert_eq!(run(launcher, &["--map-by", ":oversubscribe", "-n", "4"]), expected);
+}
+
+#[test]
+fn prterun_tells_which_ranks_share_a_node() {
+    let Some(launcher) = prterun() else { return };
+    // What is called instead of ssh, with a host and a command, has both here.
+    let agent = env::temp_dir().join(format!("oxmpi-agent-{}", std::process::id()));
+    fs::write(&agent, "#!/bin/sh\nshift\nexec sh -c \"$*\"\n").expect("a temporary file");
+    fs::set_permissions(&agent, fs::Permissions::from_mode(0o700)).expect("it is mine");
+    let (prefix, agent_name) = (env::var("OPENMPI_ROOT").expect("it is set"), agent.to_string_lossy());
+    let options = ["--prefix", &prefix, "--prtemca", "plm_ssh_agent", &agent_name];
+    let options = [&options[..], &["--host", "left.invalid:2,right.invalid:2", "-n", "4"]].concat();
+    let lines = run(launcher, &options);
+    drop(fs::remove_file(&agent));
+    let expected: Vec<String> =
+        (0..4).map(|rank| format!("rank {rank} of 4, seat {} of 2", rank % 2)).collect();
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn a_library_of_another_release_than_the_launcher_is_refused() {
+    let Some(mut launcher) = prterun() else { return };
+    launcher.args(["-n", "1", "env", "PMIX_VERSION=3.2.1"]);
+    let program = env::current_exe().expect("a test program");
+    let output = launcher.arg(program).args(["--exact", "rank", "--ignored", "--nocapture"]).output();
+    let err = output.map(|output| String::from_utf8_lossy(&output.stderr).into_owned()).expect("it is there");
+    assert!(err.contains("the launcher speaks PMIx 3.2.1") && err.contains("libpmix.so.2"), "{err}");
 }
 
 #[test]

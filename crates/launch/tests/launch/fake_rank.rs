@@ -136,7 +136,7 @@ fn tell_all(world: &mut World) {
     }
     bootstrap.fence().expect("all come");
     let mut get =
-        |node| String::from_utf8(bootstrap.get(&format!("node.{node}")).expect("told")).expect("text");
+        |node| String::from_utf8(bootstrap.get(&format!("node.{node}"), 0).expect("told")).expect("text");
     println!("{}", (0..world.place.nodes.count()).map(&mut get).collect::<Vec<_>>().join(", "));
 }
 

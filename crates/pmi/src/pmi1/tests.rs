@@ -68,9 +68,9 @@ fn records_of_any_length_are_told_in_pieces() {
             one.leave();
         });
         other.fence().expect("both come");
-        assert_eq!(other.get("none").expect("it was put"), []);
-        assert_eq!(other.get("long").expect("it was put"), [0xa5; 5000]);
-        let error = other.get("other").expect_err("nobody has put it");
+        assert_eq!(other.get("none", 0).expect("it was put"), []);
+        assert_eq!(other.get("long", 0).expect("it was put"), [0xa5; 5000]);
+        let error = other.get("other", 0).expect_err("nobody has put it");
         assert!(error.text().contains("not_found"), "{error:?}");
         other.leave();
     });
@@ -132,7 +132,7 @@ fn slurm_is_understood_as_it_was_recorded() {
         let mut client = Pmi1::greet(stream, 3, 4).expect("it speaks");
         assert_eq!(client.place().nodes, NodeMap::of([0, 0, 1, 1]));
         client.fence().expect("all come");
-        client.get("nobodys").expect_err("nobody has put it");
+        client.get("nobodys", 0).expect_err("nobody has put it");
         client.leave();
     });
 }
