@@ -71,6 +71,7 @@ pub fn run(launcher: &'static str, job: Job) -> Result<u8> {
         strangers: Vec::new(),
         records: BTreeMap::new(),
         untold: Vec::new(),
+        is_doomed: false,
         failure: None,
         spoilt: 0,
         kill_at: None,
@@ -95,6 +96,8 @@ struct Conductor {
     /// Records by their keys; those that are told with the next fence.
     records: BTreeMap<String, Vec<u8>>,
     untold: Vec<(String, Vec<u8>)>,
+    /// A rank is missed: the host of who misses it is to say why the job ends.
+    is_doomed: bool,
     /// The status of what has ended the job, and of what has not.
     failure: Option<u8>,
     spoilt: u8,
@@ -275,13 +278,20 @@ impl Conductor {
     fn told(&mut self, index: usize, said: ToLauncher) {
         match said {
             ToLauncher::Alive => {}
-            ToLauncher::Doomed => self.tell_others(index, &ToAgent::Doom),
+            ToLauncher::Doomed => {
+                self.is_doomed = true;
+                self.tell_others(index, &ToAgent::Doom);
+            }
             ToLauncher::Ended { status } => {
                 self.agents[index].has_ended = true;
                 if self.spoilt == 0 {
                     self.spoilt = status;
                 }
                 self.look_for_missed();
+                let mut left = self.agents.iter_mut().filter(|agent| !agent.has_ended);
+                if let (Some(last), None) = (left.next(), left.next()) {
+                    last.tell(&ToAgent::Alone);
+                }
             }
             ToLauncher::Failed { status, text } => {
                 if !text.is_empty() {
@@ -310,8 +320,11 @@ impl Conductor {
         }
     }
 
-    /// Ends a job in which ranks wait for those of a host where all have ended.
+    /// Ends a job in which ranks wait for those of a host where all have ended, if nothing else does.
     fn look_for_missed(&mut self) {
+        if self.is_doomed {
+            return;
+        }
         let waits = self.agents.iter().find(|agent| agent.is_fenced);
         let ended = self.agents.iter().find(|agent| agent.has_ended);
         if let (Some(waits), Some(ended)) = (waits, ended) {

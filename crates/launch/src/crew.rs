@@ -43,6 +43,8 @@ pub struct Crew {
     pub spawn_errors: Option<OwnedFd>,
     /// All ranks of the job are here.
     pub speaks_for_all: bool,
+    /// Those that are not have ended.
+    pub others_have_ended: bool,
     progress: Progress,
 }
 
@@ -141,8 +143,19 @@ impl Crew {
         let progress = Progress { foreign_mpi, ..Progress::default() };
         let (ranks, spawn_errors) = (Vec::new(), None);
         let streams = 0..0;
-        let speaks_for_all = true;
-        Self { number, speaker, job, origin, ranks, segment, streams, spawn_errors, speaks_for_all, progress }
+        Self {
+            number,
+            speaker,
+            job,
+            origin,
+            ranks,
+            segment,
+            streams,
+            spawn_errors,
+            speaks_for_all: true,
+            others_have_ended: false,
+            progress,
+        }
     }
 
     /// The number that no other job has.
@@ -152,7 +165,13 @@ impl Crew {
 
     /// Whether all of it has ended.
     pub fn is_over(&self) -> bool {
-        self.ranks.iter().all(|rank| rank.exit.is_some()) && !self.is_in_grace()
+        self.ranks.iter().all(|rank| rank.exit.is_some()) && !self.is_in_grace() && !self.awaits_others()
+    }
+
+    /// Whether it is to say why the job ends when those on other hosts have had their time.
+    fn awaits_others(&self) -> bool {
+        let is_doomed = self.progress.doomed.as_ref().is_some_and(|doom| doom.until.is_some());
+        is_doomed && !self.speaks_for_all && !self.is_ending()
     }
 
     /// Whether it is being ended.
@@ -304,7 +323,8 @@ impl Crew {
         };
         let is_time_over = doom.until.is_some_and(|until| until <= now);
         // Those on other nodes have their time, too.
-        let is_alone = self.speaks_for_all && !self.ranks.iter().enumerate().any(is_awaited);
+        let is_alone =
+            (self.speaks_for_all || self.others_have_ended) && !self.ranks.iter().enumerate().any(is_awaited);
         let is_over = is_time_over || is_alone;
         is_over.then(|| self.doom_cause(doom))
     }

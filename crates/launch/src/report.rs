@@ -165,7 +165,8 @@ pub fn describe(cause: Cause, states: &[RankState]) -> String {
             let waited = state_of(rank).map(|state| state.place().name()).unwrap_or_default();
             let how = match state_of(missed).map(|state| (state.exit, state.phase)) {
                 Some((_, Phase::Leaving | Phase::Finalized)) => "which had called MPI_Finalize",
-                _ => "which had ended",
+                None => "which had ended or called MPI_Finalize on another host",
+                Some(_) => "which had ended",
             };
             format!("{} {waited}, {how}", who(rank))
         }

@@ -16,6 +16,8 @@ use crate::part::{App, Part};
 pub enum ToAgent {
     /// The launcher is there: said now and then.
     Alive,
+    /// The ranks of all other hosts have ended.
+    Alone,
     /// Start these ranks.
     Begin(Box<Order>),
     /// The job is to end soon: a rank of another host is missed.
@@ -100,6 +102,7 @@ impl ToAgent {
                 writer.bytes(record.as_deref().unwrap_or_default())
             }
             Self::Signal(signal) => writer.kind(7).number(signal.cast_unsigned()),
+            Self::Alone => writer.kind(8),
         };
         writer.finish()
     }
@@ -127,6 +130,7 @@ impl ToAgent {
                 Self::Record { key, record: is_there.then_some(record) }
             }
             7 => Self::Signal(reader.number()?.cast_signed()),
+            8 => Self::Alone,
             _ => return Err(Malformed),
         };
         reader.end(said)
@@ -324,6 +328,7 @@ mod tests {
         let time = || (1_u64..1 << 40).prop_map(Duration::from_millis);
         prop_oneof![
             Just(ToAgent::Alive),
+            Just(ToAgent::Alone),
             order().prop_map(|order| ToAgent::Begin(Box::new(order))),
             Just(ToAgent::Doom),
             (any::<i32>(), time()).prop_map(|(signal, grace)| ToAgent::End { signal, grace }),

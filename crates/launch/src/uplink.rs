@@ -112,6 +112,7 @@ impl Supervisor {
         match said {
             // A second order is none.
             ToAgent::Alive | ToAgent::Begin(_) => {}
+            ToAgent::Alone => self.crews.iter_mut().for_each(|crew| crew.others_have_ended = true),
             ToAgent::Doom => {
                 if let Some(uplink) = &mut self.uplink {
                     uplink.has_doomed = true;
