@@ -1,5 +1,6 @@
 //! How jobs begin and end. MPI-5.0: Process Initialization, Creation, and Management.
 
+use std::io::{self, Write as _};
 use std::process::Command;
 
 use oxmpi_tests::{Program, RANKS, programs};
@@ -173,6 +174,29 @@ fn who_waits_for_a_rank_that_has_left_ends_the_job() {
             );
         }
     }
+}
+
+/// The same, where the ranks are on two hosts: who leaves says it to whom it has told anything, and to who asks.
+#[test]
+fn who_waits_for_a_rank_of_another_host_that_has_left_ends_the_job() {
+    if !has_libfabric() {
+        // Not by a macro, whose output the test harness would keep.
+        return drop(writeln!(io::stderr(), "SKIPPED, FOR WANT OF LIBFABRIC"));
+    }
+    let program = Program::compile("leave_missed");
+    let over_two = |hosts| program.on(2).option("-launcher").option("fork").option("-host").option(hosts);
+    for way in ["MPI_Recv", "MPI_Ssend", "MPI_Start", "collective:MPI_Allreduce", "any"] {
+        let job = over_two("left,right").env("OXMPI_GRACE", GRACE_S).argument("finalize").argument(way);
+        let ended = job.run();
+        assert_eq!(ended.status, Some(1), "{way}: {}", ended.err);
+        assert!(ended.err.contains("for rank 1, which had ended or called MPI_Finalize"), "{}", ended.err);
+        assert!(ended.out.contains("rank 1 saves"), "{way}: {}", ended.out);
+    }
+}
+
+/// Whether ranks of several hosts can talk here.
+fn has_libfabric() -> bool {
+    Command::new("fi_info").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
 /// Buffer Allocation and Usage: a message that is refused does not need its buffer any more.

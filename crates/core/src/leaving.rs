@@ -42,7 +42,10 @@ impl Process {
         });
         self.note_phase(Phase::Leaving);
         // Who waits in vain, and has not left: of a thousand ranks that leave, each would wake the others again.
-        self.enter().engine.wake_those_left();
+        let mut state = self.enter();
+        state.engine.tell_of_leaving();
+        state.engine.wake_those_left();
+        drop(state);
         self.wait_for(|state: &mut State| (state.engine.is_served() || state.is_released()).then_some(()));
         self.meet()?;
         self.part()
@@ -57,17 +60,13 @@ impl Process {
             return Ok(());
         }
         self.wait_for(|state: &mut State| (state.engine.is_served() || state.is_released()).then_some(()));
-        thread::scope(|scope| {
-            // Meanwhile this thread still answers those who are not there yet.
-            let fence = scope.spawn(|| {
-                let fence = launcher.fence();
-                self.ring_own_bell();
-                fence
-            });
-            self.wait_for(|_: &mut State| fence.is_finished().then_some(()));
-            fence.join().expect("a launcher does not panic")
-        })?;
-        launcher.leave();
+        // Meanwhile this thread still answers those who are not there yet; it looks often, beside a network.
+        let fence = thread::spawn(move || launcher.fence().map(|()| launcher));
+        self.wait_for(|state: &mut State| (fence.is_finished() || state.is_released()).then_some(()));
+        if fence.is_finished() {
+            fence.join().expect("a launcher does not panic")?.leave();
+        }
+        // Else not all will come; it waits until this process ends.
         Ok(())
     }
 

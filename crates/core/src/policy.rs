@@ -73,6 +73,10 @@ pub(crate) struct Wait {
 #[derive(Debug, Default)]
 pub(crate) struct VainLooks(usize);
 
+/// Sleeps in a row before which nothing had come.
+#[derive(Debug, Default)]
+pub(crate) struct Silence(u32);
+
 /// What strangers have taken, and until when they are expected.
 #[derive(Debug, Default)]
 struct Strangers {
@@ -123,6 +127,19 @@ const OURS_OF: u64 = 10;
 /// How long strangers are remembered at first, and at most.
 const SHORT_MEMORY: u64 = 20 * MILLISECOND;
 const LONG_MEMORY: u64 = 500 * MILLISECOND;
+
+/// Sleeps beside a network, of a tenth of a millisecond or more, after which those who are waited for are asked whether
+/// they are there; each time it takes twice as long, up to the second number.
+const SILENCE: (u32, u32) = (64, 1 << 13);
+
+impl Silence {
+    /// Nothing has come once more; whether those on other nodes are to be asked.
+    pub fn is_to_be_broken(&mut self) -> bool {
+        let (short, long) = SILENCE;
+        self.0 = if self.0 == 2 * long { long + 1 } else { self.0 + 1 };
+        self.0 >= short && self.0.is_power_of_two()
+    }
+}
 
 impl Policy {
     /// For a node with `ranks` ranks, which together may use `cpus` processors.
@@ -308,6 +325,14 @@ mod tests {
         let mut wait = Wait::default();
         let times = (begin..=end).step_by(each as usize);
         times.map(|now| policy.step(&mut wait, false, policy.crowded, || now)).last().expect("it begins")
+    }
+
+    #[test]
+    fn who_hears_nothing_asks_more_and_more_seldom_but_again_and_again() {
+        let mut silence = Silence::default();
+        let asked: Vec<u32> = (1..100_000).filter(|_| silence.is_to_be_broken()).collect();
+        assert_eq!(asked[..4], [64, 128, 256, 512]);
+        assert!(asked[8..].windows(2).all(|pair| pair[1] - pair[0] == 1 << 13), "{asked:?}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ use crate::jobs::abroad::Abroad;
 use crate::kept::KeptMessages;
 use crate::lent::Lent;
 use crate::nodes::Everybody;
-use crate::policy::{Policy, VainLooks};
+use crate::policy::{Policy, Silence, VainLooks};
 use crate::progress::{Absence, ProgressThread};
 use crate::request::Requests;
 use crate::send_buffer::SendBuffers;
@@ -96,6 +96,7 @@ pub struct State {
     pub(crate) requests: Requests,
     /// Of tests and probes.
     pub(crate) vain: VainLooks,
+    pub(crate) silence: Silence,
     /// How many waits have begun, but for those that had nothing to wait for.
     pub(crate) waits: u64,
     /// Where a thread may move operations on while the program computes.
@@ -145,6 +146,7 @@ impl Process {
             plans: PlanCache::new(machines),
             requests: Requests::default(),
             vain: VainLooks::default(),
+            silence: Silence::default(),
             waits: 0,
             absence,
         };
@@ -243,7 +245,8 @@ impl Process {
     /// `MPI_Finalize` need not wait for this one.
     #[cold]
     pub(crate) fn strand(&self, state: &State, peer: PeerId) -> ! {
-        self.page.set_phase(Phase::Stranded(state.engine.whereabouts_of(peer).rank()));
+        let rank = self.world.addresses.iter().position(|address| address.peer == peer);
+        self.page.set_phase(Phase::Stranded(rank.map_or(u32::MAX, |rank| rank as u32)));
         (0..state.engine.size()).for_each(|rank| state.engine.state_of(rank).release());
         state.engine.wake_all();
         (self.end)(1)

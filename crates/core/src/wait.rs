@@ -13,7 +13,7 @@ use oxmpi_engine::{Absent, Event, OpKey, PeerId};
 use oxmpi_mem::Entered;
 
 use crate::doze::Unrest;
-use crate::policy::{Step, VainLooks, Wait};
+use crate::policy::{Silence, Step, VainLooks, Wait};
 use crate::process::{Process, State};
 
 /// Between two looks at what is waited for, everything else is polled: once in so many looks.
@@ -316,6 +316,9 @@ impl Process {
         result: &mut Option<A::Outcome>,
     ) -> bool {
         let moved = state.engine.poll();
+        if moved {
+            state.silence = Silence::default();
+        }
         *result = awaited.look(state);
         if !moved && result.is_none() {
             state.engine.suspect();
@@ -332,13 +335,18 @@ impl Process {
     /// is a process of another job, what needs it fails.
     fn look_for_the_last_time<A: Awaited>(&self, state: &mut State, awaited: &mut A) -> Option<A::Outcome> {
         let mut absent = state.engine.absent(self.is_world_only());
-        awaited.misses(state, &mut absent)?;
+        if awaited.misses(state, &mut absent).is_none() {
+            if state.silence.is_to_be_broken() {
+                state.engine.ask_after(&absent);
+            }
+            return None;
+        }
         // What it told before it left is here, and dealt with now.
         absent.settle();
         while state.engine.poll() {}
         awaited.look(state).or_else(|| {
             let peer = awaited.misses(state, &mut absent)?;
-            if state.engine.is_of_job(peer) {
+            if state.engine.is_of_job(peer) || state.engine.is_elsewhere(peer) {
                 self.strand(state, peer);
             }
             state.engine.give_up(peer);

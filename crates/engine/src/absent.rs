@@ -17,6 +17,10 @@ pub struct Absent {
     seats: Arc<[Option<Seat>]>,
     /// Whether ranks in `MPI_Finalize` count: all that is waited for belongs to the world model.
     world_only: bool,
+    /// Those of other nodes that have told that they leave.
+    leaving: Box<[PeerId]>,
+    /// Those of which it is not known here whether they are still there, and was asked.
+    doubtful: Vec<PeerId>,
     /// What was seen, and is to be seen again: peers, and whether their processes are gone.
     seen: Vec<(PeerId, bool)>,
     is_settled: bool,
@@ -24,7 +28,15 @@ pub struct Absent {
 
 impl Absent {
     pub(crate) fn new(peers: &Peers, world_only: bool) -> Self {
-        Self { job: *peers.job(), seats: peers.seats(), world_only, seen: Vec::new(), is_settled: false }
+        Self {
+            job: *peers.job(),
+            seats: peers.seats(),
+            world_only,
+            leaving: peers.leaving().into(),
+            doubtful: Vec::new(),
+            seen: Vec::new(),
+            is_settled: false,
+        }
     }
 
     /// From now on nobody is absent who was not found to be.
@@ -38,9 +50,15 @@ impl Absent {
             return self.seen.iter().any(|&(seen, _)| seen == peer);
         }
         let Some(seat) = self.seat(peer) else { return true };
+        let tells = match seat.page() {
+            Some(page) => page.phase() == Phase::Leaving,
+            None => self.leaving.contains(&peer),
+        };
         let is_gone = seat.is_gone();
-        let is_leaving =
-            is_gone || self.world_only && seat.page().is_some_and(|page| page.phase() == Phase::Leaving);
+        let is_leaving = is_gone || self.world_only && tells;
+        if seat.is_elsewhere() && !is_leaving {
+            self.doubtful.push(peer);
+        }
         if is_leaving {
             self.seen.push((peer, is_gone));
         }
@@ -50,6 +68,11 @@ impl Absent {
     /// Whether the process of a peer has ended.
     pub fn is_gone(&mut self, peer: PeerId) -> bool {
         self.is_leaving(peer) && self.seen.contains(&(peer, true))
+    }
+
+    /// Those who may have left, or died, and have not said so.
+    pub(crate) fn doubtful(&self) -> &[PeerId] {
+        &self.doubtful
     }
 
     fn seat(&self, peer: PeerId) -> Option<Seat> {

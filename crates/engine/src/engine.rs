@@ -141,6 +141,11 @@ impl Engine {
         self.p2p.peers.jobs.is_attached(job)
     }
 
+    /// Whether a job is what of this one is on another node, and not another one.
+    pub fn is_part_elsewhere(&self, job: u64) -> bool {
+        self.p2p.peers.jobs.is_elsewhere(job)
+    }
+
     /// The number that a process has here, for groups; a rank of the own job has its rank.
     ///
     /// # Errors

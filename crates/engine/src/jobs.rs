@@ -118,6 +118,11 @@ impl Jobs {
         process.job == self.known[0].id
     }
 
+    /// Whether the ranks of a job are on another node: it is a part of the own job then.
+    pub(crate) fn is_elsewhere(&self, id: u64) -> bool {
+        self.known.iter().any(|known| known.id == id && known.is_elsewhere)
+    }
+
     /// Whether the processes of a job can be reached.
     pub(crate) fn is_attached(&self, id: u64) -> bool {
         self.find(id).is_some_and(Known::is_reached)

@@ -13,6 +13,7 @@ use oxmpi_fabric::Fabric;
 use oxmpi_shm::Guest;
 use oxmpi_shm::fault::{Point, reach};
 
+use crate::absent::Absent;
 use crate::channel::Channel;
 use crate::engine::Engine;
 use crate::jobs::Memory;
@@ -176,11 +177,20 @@ impl Engine {
                 self.lose(id);
             } else if self.p2p.peers[id].is_lost() {
                 self.fail_without(id); // what was begun since
-            } else if self.p2p.peers[id].foreign.as_ref().is_some_and(|foreign| foreign.uses != 0) {
-                self.p2p.ask_whether_there(id);
             }
         }
         self.p2p.has_idle = true;
+    }
+
+    /// Asks those on other nodes that are [waited for](Absent) whether they are there: who is not is found out so, and
+    /// who leaves says it. It costs a frame for each.
+    pub fn ask_after(&mut self, absent: &Absent) {
+        absent.doubtful().iter().for_each(|&peer| self.p2p.ask_whether_there(peer));
+    }
+
+    /// Tells those on other nodes that this process leaves: it has told all that it will ever tell, and only answers.
+    pub fn tell_of_leaving(&mut self) {
+        self.p2p.tell_of_leaving();
     }
 
     /// What there is to say of a process of another job that has ended, or left MPI. What it told before may be under

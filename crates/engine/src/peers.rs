@@ -108,8 +108,9 @@ pub(crate) struct Peers {
     pub(crate) jobs: Jobs,
     /// Those of other jobs.
     pub(crate) foreign: BTreeMap<Whereabouts, PeerId>,
-    /// How many of them are on other nodes.
+    /// How many of them are on other nodes, and which of these have told that they leave.
     elsewhere: usize,
+    leaving: Vec<PeerId>,
 }
 
 impl PeerId {
@@ -185,6 +186,11 @@ impl Seat {
     /// Which process it is.
     pub(crate) fn whereabouts(&self) -> Whereabouts {
         self.elsewhere.unwrap_or(Whereabouts::new(self.job.id(), self.rank as u32))
+    }
+
+    /// Whether it is on another node.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.elsewhere.is_some()
     }
 
     /// Whether it is in another job.
@@ -326,6 +332,7 @@ impl Peers {
             jobs: Jobs::new(job),
             foreign: BTreeMap::new(),
             elsewhere: 0,
+            leaving: Vec::new(),
         }
     }
 
@@ -460,6 +467,16 @@ impl Peers {
     /// Whether a peer is on another node.
     pub(crate) fn is_elsewhere(&self, id: PeerId) -> bool {
         self.known(id).is_some_and(|peer| peer.carrier().is_some())
+    }
+
+    /// A peer on another node has told that it leaves, and all that it had to tell before is here.
+    pub(crate) fn note_leaving(&mut self, id: PeerId) {
+        self.leaving.push(id);
+    }
+
+    /// Those that have.
+    pub(crate) fn leaving(&self) -> &[PeerId] {
+        &self.leaving
     }
 
     /// Whether there are peers of other jobs whose memory is mapped here.

@@ -75,11 +75,13 @@ impl Process {
         let groups = [Some(comm.group()), comm.remote_group()];
         let members = groups.iter().flatten().flat_map(|group| group.members());
         let mut jobs: Vec<u64> = members.map(|number| state.engine.at_number(number).job()).collect();
+        // Parts of this job are ended by its launcher.
+        jobs.retain(|&job| job != own && !state.engine.is_part_elsewhere(job));
         drop(state);
         jobs.sort_unstable();
         jobs.dedup();
         // Who is gone has ended already.
-        jobs.into_iter().filter(|&job| job != own).for_each(|job| drop(Broker::of_job(job).abort(code)));
+        jobs.into_iter().for_each(|job| drop(Broker::of_job(job).abort(code)));
     }
 }
 

@@ -41,6 +41,10 @@ pub(super) struct Carrier {
     is_ended: bool,
     /// Somebody is to look whether it is there.
     pub is_asked: bool,
+    /// Something has come from it.
+    is_heard: bool,
+    /// It knows that this process leaves.
+    pub knows_of_leaving: bool,
 }
 
 /// Numbered frames of a pair that can be under way.
@@ -63,6 +67,8 @@ impl Carrier {
             is_gone: false,
             is_ended: false,
             is_asked: false,
+            is_heard: false,
+            knows_of_leaving: false,
         }
     }
 
@@ -98,6 +104,11 @@ impl Carrier {
         !self.is_gone && (is_to_be_asked || self.taken_here - self.told >= WINDOW / 2)
     }
 
+    /// Whether the peer, with which something was exchanged, is to hear that this process leaves: after all else.
+    pub(super) fn owes_a_farewell(&self) -> bool {
+        !self.knows_of_leaving && !self.is_gone && (self.is_heard || !self.is_new()) && !self.has_more()
+    }
+
     /// The peer was found not to be there any more.
     pub(super) fn note_gone(&mut self, gone: &mut Vec<PeerId>) {
         if !std::mem::replace(&mut self.is_gone, true) {
@@ -106,9 +117,10 @@ impl Carrier {
     }
 
     /// Whether there may be anything to send or to take.
-    pub(super) fn has_work(&mut self) -> bool {
+    pub(super) fn has_work(&mut self, is_leaving: bool) -> bool {
         let has_another_wish = self.into.as_mut().is_some_and(|(sender, _)| sender.wish() != self.wish);
-        !self.waiting.is_empty() || self.has_more() || has_another_wish || self.owes_a_word()
+        let is_to_tell = has_another_wish || self.owes_a_word() || is_leaving && self.owes_a_farewell();
+        !self.waiting.is_empty() || self.has_more() || is_to_tell
     }
 
     fn has_more(&self) -> bool {
@@ -122,6 +134,7 @@ impl Carrier {
 
     /// Takes in a frame; it waits until it is its turn. One that has come before, or cannot have come, is dropped.
     pub(super) fn arrived(&mut self, frame: &Frame, payload: &Region, pool: &mut Pool) {
+        self.is_heard = true;
         self.taken_there = self.taken_there.max(frame.taken.min(self.next));
         let is_due = (self.taken_here..self.taken_here + WINDOW).contains(&frame.number);
         if is_due && !self.is_ended && !self.waiting.contains_key(&frame.number) {

@@ -33,7 +33,7 @@ pub(super) const LONGEST_BYTES: usize = PREFIX_BYTES + RingSize::LARGEST_PAYLOAD
 /// The number of a frame that has none.
 pub(super) const UNNUMBERED: u64 = u64::MAX;
 /// Of all this, and of the protocols above it.
-pub(super) const VERSION: u64 = 2;
+pub(super) const VERSION: u64 = 3;
 
 // Kinds that no ring carries.
 pub(super) const HELLO: u32 = 1 << 16;
@@ -41,6 +41,8 @@ pub(super) const HELLO: u32 = 1 << 16;
 pub(super) const CREDIT: u32 = HELLO + 1;
 /// What the receiver of messages wants to have of them: the token.
 pub(super) const WISH: u32 = HELLO + 2;
+/// Its sender [leaves](oxmpi_shm::Phase::Leaving): it has told all that it will ever tell, and only answers.
+pub(super) const LEAVING: u32 = HELLO + 3;
 
 impl Frame {
     /// Writes it, to be followed by the payload.

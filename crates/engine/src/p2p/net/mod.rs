@@ -13,7 +13,7 @@
 //! | long messages | announced; the receiver reads the sender's memory in pieces ([`remote`]), else data goes in frames |
 //! | persistent operations | their messages are written into memory that was bound to them before ([`bound`]) |
 //! | what a receiver wants to have of messages ([`Wish`]) | is told the other end of the ring |
-//! | deaths | what is sent to the dead fails; who is waited for is asked now and then: it is lost, as one of another job |
+//! | ends | who leaves tells those with whom anything was exchanged, after all else, and who asks. What is sent to the dead fails; who is waited for long is asked, and so found dead: lost, as one of another job |
 //!
 //! The door of a process that has an endpoint is always open: behind it the fabric is looked at, with every poll.
 //! It costs others not even a look whether there is one.
@@ -40,7 +40,7 @@ use crate::slab::{Key, Slab};
 use bound::Bonds;
 pub(crate) use bound::{BondKey, Part};
 use carrier::Carrier;
-use frame::{CREDIT, Frame, HELLO, LONGEST_BYTES, PREFIX_BYTES, UNNUMBERED, VERSION, WISH};
+use frame::{CREDIT, Frame, HELLO, LEAVING, LONGEST_BYTES, PREFIX_BYTES, UNNUMBERED, VERSION, WISH};
 pub(super) use remote::LENT_BYTES;
 use remote::Remote;
 
@@ -62,6 +62,8 @@ pub(crate) struct Net {
     remote: Remote,
     bonds: Bonds,
     completions: Vec<Completion>,
+    /// Whether this process leaves.
+    is_leaving: bool,
     /// Peers that were found to be gone, and are not lost yet.
     gone: Vec<PeerId>,
 }
@@ -103,6 +105,7 @@ impl Net {
             remote: Remote::new(limits.remote_bytes),
             bonds: Bonds::default(),
             completions: Vec::new(),
+            is_leaving: false,
             gone: Vec::new(),
             fabric,
         })
@@ -140,7 +143,9 @@ impl Net {
         frame.part(PREFIX_BYTES, payload.len()).copy_from(payload);
         let (target, message) = (one.target, *frame);
         let key = sends.insert(Sending { carrier, frame });
-        match fabric.send(target, message, Order::Any, key.to_word()) {
+        // What is written elsewhere than into frames was told before, too.
+        let order = if header.kind == LEAVING { Order::After } else { Order::Any };
+        match fabric.send(target, message, order, key.to_word()) {
             Posted::Yes => one.note_posted(number),
             Posted::NotNow => {
                 sends.remove(key).into_iter().for_each(|sending| pool.give(sending.frame));
@@ -157,8 +162,9 @@ impl Net {
             let one = &mut self.carriers[carrier];
             let wish = one.into.as_mut().map_or(Wish::Whole, |(sender, _)| sender.wish());
             let arrival = one.out.as_ref().and_then(Receiver::arrival);
+            let is_farewell = self.is_leaving && one.owes_a_farewell();
             let posted = match arrival {
-                _ if one.is_new() && (arrival.is_some() || wish != Wish::Whole) => {
+                _ if one.is_new() && (arrival.is_some() || wish != Wish::Whole || is_farewell) => {
                     let hello = Header { kind: HELLO, token: VERSION, ..Header::default() };
                     self.post(carrier, number, hello, &Region::EMPTY)
                 }
@@ -176,6 +182,12 @@ impl Net {
                         out.release(&arrival);
                     }
                     is_sent
+                }
+                None if is_farewell => {
+                    let told = Header { kind: LEAVING, ..Header::default() };
+                    let is_told = self.post(carrier, number, told, &Region::EMPTY);
+                    self.carriers[carrier].knows_of_leaving = is_told;
+                    is_told
                 }
                 None => break,
             };
@@ -226,6 +238,10 @@ impl Net {
             HELLO => true,
             WISH => {
                 one.out.iter().for_each(|out| out.ask_for(wish_of(header.token)));
+                true
+            }
+            LEAVING => {
+                peers.note_leaving(one.peer);
                 true
             }
             _ => one.deliver(header, payload, segment, peers, arena),
@@ -373,7 +389,7 @@ impl P2p {
             }
         }
         for carrier in 0..net.carriers.len() {
-            if net.carriers[carrier].has_work() {
+            if net.carriers[carrier].has_work(net.is_leaving) {
                 any |= net.bring_in(carrier, peers, arena);
                 any |= net.send_out(carrier);
             }
@@ -392,7 +408,12 @@ impl P2p {
         self.net.as_mut().map_or_else(Vec::new, |net| std::mem::take(&mut net.gone))
     }
 
-    /// Finds out whether a peer on another node is there: it may never be sent anything else.
+    /// Tells the peers on other nodes with whom anything was exchanged, or is, that this process leaves.
+    pub(crate) fn tell_of_leaving(&mut self) {
+        self.net.iter_mut().for_each(|net| net.is_leaving = true);
+    }
+
+    /// Finds out whether a peer on another node is there, and whether it leaves: it may never be sent anything else.
     pub(crate) fn ask_whether_there(&mut self, peer: PeerId) {
         if let (Some(carrier), Some(net)) = (self.peers[peer].carrier(), &mut self.net) {
             net.carriers[carrier].is_asked = true;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::ErrorClass;
-use oxmpi_engine::{Lifetime, Mode, Outcome, Received};
+use oxmpi_engine::{Engine, Lifetime, Mode, Outcome, Received};
 use oxmpi_fabric::sim::Conduct;
 use oxmpi_plan::{Collective, Shape};
 
@@ -16,6 +16,16 @@ pub(super) fn kill(world: &mut World, rank: usize) {
     world.sim.as_ref().expect("there are nodes").kill(&address);
 }
 
+/// A rank waits for the dead.
+fn ask_after(world: &mut World, rank: usize, dead: usize) {
+    let dead = world.engines[dead].whereabouts();
+    let engine = &mut world.engines[rank];
+    let (peer, mut absent) = (engine.peer(dead).expect("it is known"), engine.absent(true));
+    absent.is_leaving(peer);
+    engine.ask_after(&absent);
+    engine.suspect();
+}
+
 /// Turns of those that live, some of which look for the dead.
 pub(super) fn turns(world: &mut World, dead: usize, count: usize) {
     for turn in 0..count {
@@ -23,7 +33,7 @@ pub(super) fn turns(world: &mut World, dead: usize, count: usize) {
         if rank != dead {
             world.engines[rank].poll();
             if turn % 50 == 0 {
-                world.engines[rank].suspect();
+                ask_after(world, rank, dead);
             }
         }
     }
@@ -95,7 +105,7 @@ fn nothing_is_written_when_a_receive_has_failed() {
             if let Some(outcome) = world.engines[0].p2p.take_outcome(receive) {
                 break outcome;
             }
-            world.engines[0].suspect();
+            ask_after(&mut world, 0, 1);
             looks += 1;
             assert!(looks < 10_000, "seed {seed}: nothing happens");
         };
@@ -158,4 +168,36 @@ fn who_has_left_in_order_is_not_missed() {
     let received = world.receive(0, Some(1), None, &into);
     assert!(world.finish(0, received).error.is_none());
     assert!(into.get() == from.get());
+}
+
+/// Finalizing MPI: who sees that a rank leaves has all that it has told.
+#[test]
+fn who_leaves_tells_those_it_has_talked_to_and_those_who_ask() {
+    for seed in 0..40 {
+        let mut world = World::of_nodes(&[1, 1, 1], seed, Conduct::ROUGH);
+        let (from, into) = (Store::of(&contents(0, 0, 900), Lie::Dense), Store::new(900, Lie::Dense));
+        let count = world.random.below(30);
+        for tag in 0..count {
+            let key = world.send(1, 0, tag as i32, &from, Mode::Standard);
+            assert!(key.is_none(), "there is room");
+        }
+        world.engines[1].tell_of_leaving();
+        let leaver = world.engines[1].whereabouts();
+        let peers = [0, 2].map(|rank| world.engines[rank].peer(leaver).expect("it is known"));
+        let leaves = |engine: &Engine, peer| engine.absent(true).is_leaving(peer);
+        if count > 0 {
+            world.until("a farewell", |engines| leaves(&engines[0], peers[0]));
+            for tag in 0..count {
+                let received = world.receive(0, Some(1), Some(tag as i32), &into);
+                assert!(matches!(received, Received::Done(_)), "seed {seed}: it was told before");
+            }
+        }
+        world.settle();
+        let engine = &mut world.engines[2];
+        let mut absent = engine.absent(true);
+        assert!(!absent.is_leaving(peers[1]), "nothing was exchanged");
+        engine.ask_after(&absent);
+        world.until("an answer", |engines| leaves(&engines[2], peers[1]));
+        assert!(!world.engines[2].absent(false).is_leaving(peers[1]), "it may come back for a session");
+    }
 }
