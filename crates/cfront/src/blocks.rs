@@ -7,8 +7,9 @@ use std::ffi::c_void;
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_core::Communicator;
 use oxmpi_datatype::Buffer;
+use oxmpi_mem::Words;
 
-use crate::again::{Argument, Words};
+use crate::again::Argument;
 use crate::argument::{IntegerArray, Integers, Unmeasured, UnmeasuredIntegers};
 use crate::buffer::{Message, Names, OPERAND_BLOCKS, Operands, RESULT_OF_BLOCKS, TypedOperands};
 use crate::generated::constants::MPI_IN_PLACE;

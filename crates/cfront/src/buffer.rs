@@ -12,9 +12,9 @@ use oxmpi_base::{BasicType, Error, ErrorClass, Result};
 use oxmpi_core::Communicator;
 use oxmpi_core::coll::Side;
 use oxmpi_datatype::{Buffer, Datatype, Elements};
-use oxmpi_mem::Region;
+use oxmpi_mem::{Region, Words};
 
-use crate::again::{Argument, Words};
+use crate::again::Argument;
 use crate::generated::constants::{MPI_IN_PLACE, MPI_INT};
 use crate::generated::types::{MPI_Count, MPI_Datatype};
 use crate::handle::Handle as _;
@@ -399,7 +399,7 @@ unsafe impl Argument for Message {
         if !datatype::is_predefined(self.datatype) {
             return words.give_up();
         }
-        words.push(self.address.addr() as u64);
+        words.push(self.address.expose_provenance() as u64);
         words.push(self.count.cast_unsigned());
         words.push(self.datatype.word() as u64);
     }
@@ -455,7 +455,7 @@ impl Operands {
 unsafe impl Argument for Operands {
     #[inline]
     fn note(&self, words: &mut Words) {
-        words.push(self.result.address.addr() as u64);
+        words.push(self.result.address.expose_provenance() as u64);
         self.input.note(words);
     }
 }

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use oxmpi_base::{Function, Result};
-use oxmpi_core::coll::{Again, PLAN_KEY, Wish};
+use oxmpi_core::coll::{PLAN_KEY, Wish};
 use oxmpi_core::{Communicator, Operation, Process};
 
 use crate::again::Noted;
@@ -51,36 +51,18 @@ pub fn run(
         let arguments = noted.filter(|_| !signature::is_wanted()).and_then(|noted| unsafe { noted.claim() });
         match lifetime {
             Lifetime::Blocking => {
-                let again =
-                    arguments.map_or(Again::New, |arguments| process.blocking_again(comm, &arguments));
-                if let Again::Done(result) = again {
-                    return result;
-                }
-                // Where it lies: to move it would cost as much as to make it.
-                let described = described(process, comm, describe);
-                let operation = match &described {
-                    Ok(operation) => operation,
-                    Err(_) => return described.map(drop),
-                };
-                process.blocking(comm, operation)?;
-                if let (Again::Keep, Some(arguments)) = (again, arguments) {
-                    process.keep_for_again(comm, &arguments, described?);
-                }
+                process.call_blocking(comm, arguments, || described(process, comm, describe))
             }
             Lifetime::Nonblocking { request } => {
                 let request = request.named("request");
                 let arguments = arguments.filter(|_| request.is_ok());
-                let again =
-                    arguments.map_or(Again::New, |arguments| process.nonblocking_again(comm, &arguments));
-                if let Again::Done(key) = again {
-                    request?.set(encode(key?));
-                    return Ok(());
-                }
-                let operation = described(process, comm, describe)?;
-                request?.set(encode(process.nonblocking(comm, &operation)?));
-                if let (Again::Keep, Some(arguments)) = (again, arguments) {
-                    process.keep_for_again(comm, &arguments, operation);
-                }
+                let slot = request.as_ref().ok().copied();
+                let key = process.call_nonblocking(comm, arguments, || {
+                    let operation = described(process, comm, describe)?;
+                    request.map(|_| operation)
+                })?;
+                slot.expect("there is no key without a request").set(encode(key));
+                Ok(())
             }
             Lifetime::Persistent { hints, request } => {
                 let operation = described(process, comm, describe)?;
@@ -89,9 +71,9 @@ pub fn run(
                 let wish = text.map_or(Wish::default(), |text| process.wish(comm, &operation, text));
                 let request = request.named("request")?;
                 request.set(encode(process.persistent(comm, operation, wish)?));
+                Ok(())
             }
         }
-        Ok(())
     })
 }
 

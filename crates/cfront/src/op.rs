@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Function, ReduceOp, Result};
 use oxmpi_datatype::Datatype;
-use oxmpi_mem::Region;
+use oxmpi_mem::{Region, Words};
 use oxmpi_op::Reducer;
 
-use crate::again::{Argument, Words};
+use crate::again::Argument;
 use crate::argument::{Callback, InOut, Out};
 use crate::buffer::{Names, Operands};
 use crate::failure::at_any_time;

@@ -132,6 +132,14 @@ impl Buffer {
         }
     }
 
+    /// The same memory, if it is one piece, as it has been promised [anew](Region::renewed).
+    #[inline]
+    pub fn renew(&mut self) {
+        if let Kind::Dense(region) = &mut self.0 {
+            *region = region.renewed();
+        }
+    }
+
     /// The memory of `bytes` packed bytes from packed byte `offset`, if it is one piece.
     ///
     /// # Panics

@@ -52,6 +52,13 @@ impl Binding {
         Self { send: self.send.clone(), recv: self.recv.clone(), reducer: self.reducer.clone(), images }
     }
 
+    /// The same memory, as who uses the binding again has promised it anew: by addresses that he has exposed.
+    #[inline]
+    pub fn renew(&mut self) {
+        self.send.renew();
+        self.recv.renew();
+    }
+
     /// Where the send buffer begins in the receive buffer, if the two overlap; nothing if that cannot be said.
     pub(crate) fn within(&self) -> Option<Option<u64>> {
         let (Some(send), Some(recv)) = (self.send.as_dense(), self.recv.as_dense()) else { return None };

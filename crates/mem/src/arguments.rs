@@ -1,4 +1,7 @@
 //! The arguments of a call, by which it is known when it is made again.
+//!
+//! Only what means the same for ever counts: addresses, numbers, and names of what is predefined. Arrays may hold other
+//! values the next time, and what the program makes may be something else.
 
 /// Words that say, together, what a call on a communicator does and with which memory.
 ///
@@ -16,6 +19,7 @@ impl Arguments {
     /// # Safety
     /// - What the call may do with memory that the words name - the same whenever they, and the communicator, are
     ///   equal - it may do until it is over: as [`Region::claim`](crate::Region::claim) demands.
+    /// - Addresses among the words are exposed ([`pointer::expose_provenance`]).
     /// - This value and its copies are handed on with that communicator alone, and, where something is to be kept, with
     ///   what was made of these arguments.
     #[inline]
@@ -36,5 +40,47 @@ impl Arguments {
         let [function, first, second, third, fourth, ..] = self.0;
         let word = first ^ second << 20 ^ third << 7 ^ fourth.rotate_left(13) ^ function << 40;
         word.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+/// Arguments that are being noted, one after the other.
+#[derive(Debug)]
+pub struct Words {
+    words: [u64; Arguments::WORDS],
+    number: usize,
+}
+
+impl Words {
+    /// Those of a call of this function.
+    #[inline]
+    pub const fn new(function: u64) -> Self {
+        let mut words = [0; Arguments::WORDS];
+        words[0] = function;
+        Self { words, number: 1 }
+    }
+
+    /// Notes a number, or where something is.
+    #[inline]
+    pub fn push(&mut self, word: u64) {
+        if let Some(place) = self.words.get_mut(self.number) {
+            *place = word;
+        }
+        self.number += 1;
+    }
+
+    /// Notes that the call may mean something else the next time.
+    #[inline]
+    pub fn give_up(&mut self) {
+        self.number = Arguments::WORDS + 1;
+    }
+
+    /// The arguments, if they say all.
+    ///
+    /// # Safety
+    /// As [`Arguments::claim`].
+    #[inline]
+    pub unsafe fn claim(self) -> Option<Arguments> {
+        // SAFETY: the caller's promise.
+        (self.number <= Arguments::WORDS).then(|| unsafe { Arguments::claim(self.words) })
     }
 }

@@ -14,7 +14,7 @@ pub mod reserve;
 mod sync;
 
 pub use alarm::Alarm;
-pub use arguments::Arguments;
+pub use arguments::{Arguments, Words};
 pub use gate::{Entered, Gate, Helper, Visit};
 pub use pool::{Pool, Taken};
 pub use region::Region;

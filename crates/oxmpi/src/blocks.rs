@@ -97,7 +97,7 @@ impl Blocks {
         &self,
         ranks: usize,
         argument: &str,
-        loan: Loan<'_>,
+        loan: &Loan<'_>,
         received: bool,
     ) -> Result<Vec<Memory>> {
         self.check(ranks, argument, loan.elements())?;

@@ -10,7 +10,7 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core as core;
 
 use crate::buffer::{RecvBuffer, SendBuffer};
-use crate::collective::Collective;
+use crate::collective::{self, Collective};
 use crate::door::Door;
 use crate::message::{Dest, Source, Status, TagPattern};
 use crate::thread::{Funneled, ThreadLevel};
@@ -207,10 +207,12 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     pub(crate) fn blocking<'b, C: Collective<'b>>(&self, collective: C) -> Result<()> {
         let function = C::FUNCTIONS.blocking;
         let check = collective.check();
+        // SAFETY: the collective is complete when the call returns; its arguments go no further than it does.
+        let arguments = unsafe { collective::arguments(function, &collective) };
         let result = self.door.call(function, |process| {
-            // SAFETY: the collective is complete when the call returns.
-            let operation = unsafe { collective.bind(process, &self.comm) }?;
-            process.blocking(&self.comm, &operation)
+            // SAFETY: as above.
+            let describe = || unsafe { collective.bind(process, &self.comm) };
+            process.call_blocking(&self.comm, arguments, describe)
         });
         self.door.checked(function, check, result)
     }

@@ -15,7 +15,7 @@ use std::slice;
 
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
-use oxmpi_mem::Region;
+use oxmpi_mem::{Region, Words};
 
 use crate::buffer::RecvBuffer;
 use crate::check::Check;
@@ -33,6 +33,9 @@ pub struct Loan<'b> {
     checked_by: Option<&'static Layout>,
     lifetime: PhantomData<&'b ()>,
 }
+
+/// Bits of a word in which elements are counted; the others have the bytes of one.
+const COUNT_BITS: u32 = 48;
 
 impl<'b> Loan<'b> {
     /// Elements to be read.
@@ -94,6 +97,18 @@ impl<'b> Loan<'b> {
         self.element_bytes
     }
 
+    /// Notes which memory it is, and of how many elements of how many bytes, if it is one piece.
+    #[inline]
+    pub(crate) fn note(&self, words: &mut Words) {
+        let Some(memory) = self.memory.as_dense() else { return words.give_up() };
+        let (elements, element_bytes) = (self.elements as u64, self.element_bytes as u64);
+        if elements >> COUNT_BITS != 0 || element_bytes >> (u64::BITS - COUNT_BITS) != 0 {
+            return words.give_up();
+        }
+        words.push(memory.as_ptr().expose_provenance() as u64);
+        words.push(elements | element_bytes << COUNT_BITS);
+    }
+
     /// What is to be looked at when an operation that writes here is over.
     #[inline]
     pub(crate) fn check(&self) -> Option<Box<Check>> {
@@ -106,8 +121,8 @@ impl<'b> Loan<'b> {
     /// - The operation is complete, or never started again, before `'b` ends.
     /// - It writes only if the loan is of what may be written, or of [`Owned`] memory, and reads only what may be read.
     #[inline]
-    pub(crate) unsafe fn claim(self) -> Buffer {
-        self.memory
+    pub(crate) unsafe fn claim(&self) -> Buffer {
+        self.memory.clone()
     }
 }
 

@@ -2,11 +2,13 @@
 //!
 //! MPI-5.0: Collective Communication, Predefined Reduction Operations; User-Defined Reduction Operations.
 
+use std::any::type_name;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, ReduceOp, Result};
+use oxmpi_base::{BasicType, Error, ErrorClass, ReduceOp, Result};
+use oxmpi_mem::Words;
 use oxmpi_op::Reducer;
 
 use crate::datatype::{Datatype, Integer, Logical, Number, Ordered};
@@ -72,15 +74,50 @@ impl<T: Datatype> Op<T> {
         Self { kind: Kind::Predefined(op), element: PhantomData }
     }
 
-    pub(crate) fn reducer(&self) -> Result<Reducer> {
+    /// What it is on elements of type `T`.
+    #[inline]
+    pub(crate) fn combination(&self) -> Combination {
+        let (basic, pair) = const { (T::LAYOUT.basic_type(), T::LAYOUT.pair()) };
+        Combination { kind: self.kind.clone(), basic, pair, element: type_name::<T>() }
+    }
+}
+
+/// An operation on one type of elements, before it is known whether it is defined.
+pub(crate) struct Combination {
+    kind: Kind,
+    /// What the elements are, if they are basic.
+    basic: Option<BasicType>,
+    /// What the elements consist of, if they may be a value and an index.
+    pair: Option<[BasicType; 2]>,
+    element: &'static str,
+}
+
+impl Combination {
+    /// Notes which operation it is on what elements, unless the program has made it.
+    #[inline]
+    pub fn note(&self, words: &mut Words) {
+        match (&self.kind, self.basic, self.pair) {
+            (Kind::Predefined(op), Some(basic), _) => words.push(*op as u64 | (basic as u64) << 16),
+            (Kind::Located(op), _, Some([value, index])) => {
+                words.push(*op as u64 | (value as u64) << 16 | (index as u64) << 32 | 1 << 48);
+            }
+            _ => words.give_up(),
+        }
+    }
+
+    /// The operation, ready to run.
+    ///
+    /// # Errors
+    /// `Op` if it is not defined.
+    pub fn reducer(&self) -> Result<Reducer> {
         match &self.kind {
-            Kind::Located(op) => match T::LAYOUT.pair() {
+            Kind::Located(op) => match self.pair {
                 Some(pair) => Reducer::on_pairs(*op, pair),
-                None => Err(undefined::<T>(*op)),
+                None => Err(undefined(*op, self.element)),
             },
-            Kind::Predefined(op) => match const { T::LAYOUT.basic_type() } {
+            Kind::Predefined(op) => match self.basic {
                 Some(basic) => Reducer::predefined(*op, basic),
-                None => Err(undefined::<T>(*op)),
+                None => Err(undefined(*op, self.element)),
             },
             Kind::User(reducer) => Ok(reducer.clone()),
         }
@@ -149,9 +186,8 @@ impl<T> fmt::Debug for Op<T> {
 }
 
 #[cold]
-fn undefined<T>(op: ReduceOp) -> Error {
-    let (op, datatype) = (op.name(), std::any::type_name::<T>());
-    Error::new(ErrorClass::Op, format!("op {op} is not defined on {datatype}"))
+fn undefined(op: ReduceOp, element: &str) -> Error {
+    Error::new(ErrorClass::Op, format!("op {} is not defined on {element}", op.name()))
 }
 
 /// `right[i] = combine(left[i], right[i])` for all elements of the two, which are packed.

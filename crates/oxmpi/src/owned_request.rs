@@ -10,7 +10,7 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::{Completion, Process, RequestKey};
 
 use crate::buffer::OwnedBuffer;
-use crate::collective::Collective;
+use crate::collective::{self, Collective};
 use crate::communicator::Communicator;
 use crate::door::Door;
 use crate::loan::Loan;
@@ -130,10 +130,13 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         buffers: B,
     ) -> Result<OwnedRequest<'env, B, L>> {
         let function = C::FUNCTIONS.nonblocking;
+        // SAFETY: the memory is owned by `buffers`, which the request keeps until it is complete; the arguments go no
+        // further than the operation does.
+        let arguments = unsafe { collective::arguments(function, &collective) };
         self.owned(function, Some(function), buffers, |process| {
-            // SAFETY: the memory is owned by `buffers`, which the request keeps until it is complete.
-            let operation = unsafe { collective.bind(process, &self.comm) }?;
-            process.nonblocking(&self.comm, &operation)
+            // SAFETY: as above.
+            let describe = || unsafe { collective.bind(process, &self.comm) };
+            process.call_nonblocking(&self.comm, arguments, describe)
         })
     }
 

@@ -133,7 +133,7 @@ impl Part<'_> {
     ///
     /// # Safety
     /// As [`Loan::claim`].
-    pub(crate) unsafe fn claim(self) -> Memory {
+    pub(crate) unsafe fn claim(&self) -> Memory {
         match self {
             // SAFETY: the caller's promise.
             Self::Here(loan) | Self::There(_, loan) => unsafe { loan.claim() },
@@ -145,7 +145,7 @@ impl Part<'_> {
     ///
     /// # Safety
     /// As [`Loan::claim`].
-    pub(crate) unsafe fn claim_sides(self) -> (Memory, Memory) {
+    pub(crate) unsafe fn claim_sides(&self) -> (Memory, Memory) {
         let is_here = matches!(self, Self::Here(_));
         // SAFETY: the caller's promise.
         let memory = unsafe { self.claim() };

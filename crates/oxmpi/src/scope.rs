@@ -14,7 +14,7 @@ use oxmpi_datatype::Buffer as Memory;
 
 use crate::buffer::{RecvBuffer, SliceBuffer};
 use crate::check::Check;
-use crate::collective::Collective;
+use crate::collective::{self, Collective};
 use crate::communicator::Communicator;
 use crate::door::tell;
 use crate::loan::{Lent, Withheld};
@@ -188,10 +188,11 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         let Communicator { door, comm, .. } = self.communicator;
         let function = C::FUNCTIONS.nonblocking;
         let check = collective.check();
+        // SAFETY: `note` keeps the operation to the scope; the arguments go no further than it does.
+        let arguments = unsafe { collective::arguments(function, &collective) };
         let key = door.call(function, |process| {
-            // SAFETY: `note` keeps the operation to the scope.
-            let operation = unsafe { collective.bind(process, comm) }?;
-            process.nonblocking(comm, &operation)
+            // SAFETY: as above.
+            process.call_nonblocking(comm, arguments, || unsafe { collective.bind(process, comm) })
         })?;
         Ok(self.note(key, Some(function), check, result))
     }

@@ -16,10 +16,10 @@ use oxmpi_mem::Arguments;
 
 /// What becomes of a call with arguments that may have come before.
 #[derive(Debug)]
-pub enum Again<T> {
+pub(super) enum Again<T> {
     /// They have: it was done.
     Done(Result<T>),
-    /// They have, and what is made of them now should be [kept](crate::Process::keep_for_again).
+    /// They have, and what is made of them now should be kept.
     Keep,
     /// They are new, or there are too many others.
     New,
@@ -66,7 +66,9 @@ impl Calls {
     #[inline]
     pub(super) fn find(&mut self, arguments: &Arguments) -> Option<Box<Known>> {
         let call = self.places[place(arguments)].as_mut();
-        call.filter(|call| call.arguments.are(arguments))?.known.take()
+        let mut known = call.filter(|call| call.arguments.are(arguments))?.known.take()?;
+        known.binding.renew();
+        Some(known)
     }
 
     /// Notes a call of which nothing is known; whether it was noted before.

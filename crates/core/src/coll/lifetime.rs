@@ -66,8 +66,60 @@ impl Process {
         begun
     }
 
+    /// Runs a collective to its end: what was made of its `arguments` if they have come twice, else what `describe`
+    /// makes of them. Without arguments it is not known again.
+    ///
+    /// # Errors
+    /// Those of `describe`, and of [`Process::blocking`].
+    #[inline]
+    pub fn call_blocking(
+        &self,
+        comm: &Arc<Communicator>,
+        arguments: Option<Arguments>,
+        describe: impl FnOnce() -> Result<Operation>,
+    ) -> Result<()> {
+        let again = arguments.map_or(Again::New, |arguments| self.blocking_again(comm, &arguments));
+        if let Again::Done(result) = again {
+            return result;
+        }
+        // Where it lies: to move it would cost as much as to make it.
+        let described = describe();
+        let operation = match &described {
+            Ok(operation) => operation,
+            Err(_) => return described.map(drop),
+        };
+        self.blocking(comm, operation)?;
+        if let (Again::Keep, Some(arguments)) = (again, arguments) {
+            self.keep_for_again(comm, &arguments, described?);
+        }
+        Ok(())
+    }
+
+    /// Begins a collective, as [`Process::call_blocking`] finds it.
+    ///
+    /// # Errors
+    /// Those of `describe`, and of [`Process::nonblocking`].
+    #[inline]
+    pub fn call_nonblocking(
+        &self,
+        comm: &Arc<Communicator>,
+        arguments: Option<Arguments>,
+        describe: impl FnOnce() -> Result<Operation>,
+    ) -> Result<RequestKey> {
+        let again = arguments.map_or(Again::New, |arguments| self.nonblocking_again(comm, &arguments));
+        if let Again::Done(key) = again {
+            return key;
+        }
+        let operation = describe()?;
+        let key = self.nonblocking(comm, &operation)?;
+        if let (Again::Keep, Some(arguments)) = (again, arguments) {
+            self.keep_for_again(comm, &arguments, operation);
+        }
+        Ok(key)
+    }
+
     /// Runs a collective to its end, if these arguments have come twice.
-    pub fn blocking_again(&self, comm: &Arc<Communicator>, arguments: &Arguments) -> Again<()> {
+    fn blocking_again(&self, comm: &Arc<Communicator>, arguments: &Arguments) -> Again<()> {
         let mut state = self.enter();
         let calls = state.plans.calls_of(comm.channel);
         match calls.find(arguments) {
@@ -77,7 +129,7 @@ impl Process {
     }
 
     /// Begins a collective, if these arguments have come twice.
-    pub fn nonblocking_again(&self, comm: &Arc<Communicator>, arguments: &Arguments) -> Again<RequestKey> {
+    fn nonblocking_again(&self, comm: &Arc<Communicator>, arguments: &Arguments) -> Again<RequestKey> {
         let mut state = self.enter();
         let calls = state.plans.calls_of(comm.channel);
         let Some(known) = calls.find(arguments) else { return Again::of(calls.note(arguments)) };
@@ -89,7 +141,7 @@ impl Process {
     }
 
     /// Keeps what was made of arguments that have come twice.
-    pub fn keep_for_again(&self, comm: &Arc<Communicator>, arguments: &Arguments, operation: Operation) {
+    fn keep_for_again(&self, comm: &Arc<Communicator>, arguments: &Arguments, operation: Operation) {
         if operation.irregular.is_some() || operation.binding.images.is_some() {
             return; // these are made for one call
         }

@@ -37,7 +37,6 @@ mod shown_plans;
 mod stand_in;
 mod wish;
 
-pub use again::Again;
 pub use allgather::{allgather, allgatherv};
 pub use allreduce::allreduce;
 pub use alltoall::{alltoall, alltoallv};

@@ -31,11 +31,11 @@ impl<'b> Collective<'b> for Allgatherv<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         // SAFETY: the caller's promise.
-        let send = unsafe { side(self.send) };
+        let send = unsafe { side(self.send.as_ref()) };
         // SAFETY: the caller's promise.
-        let recv = unsafe { self.blocks.claim(comm.size() as usize, "recv", self.recv, true) }?;
+        let recv = unsafe { self.blocks.claim(comm.size() as usize, "recv", &self.recv, true) }?;
         coll::allgatherv(process, comm, send, recv)
     }
 }

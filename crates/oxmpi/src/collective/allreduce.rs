@@ -7,21 +7,21 @@ use std::sync::Arc;
 use oxmpi_base::Result;
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
-use oxmpi_op::Reducer;
+use oxmpi_mem::Words;
 
-use super::{Collective, check_equal, lifetimes, side};
+use super::{Collective, check_equal, lifetimes, note_side, side};
 use crate::buffer::{RecvBuffer, SendBuffer};
 use crate::check::Check;
 use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
-use crate::op::Op;
+use crate::op::{Combination, Op};
 use crate::thread::ThreadLevel;
 
 struct Allreduce<'b> {
     /// `None` if it lies in `recv`.
     send: Option<Loan<'b>>,
     recv: Loan<'b>,
-    reducer: Result<Reducer>,
+    combination: Combination,
 }
 
 impl<'b> Collective<'b> for Allreduce<'b> {
@@ -31,13 +31,20 @@ impl<'b> Collective<'b> for Allreduce<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    #[inline]
+    fn note(&self, words: &mut Words) {
+        note_side(self.send.as_ref(), words);
+        self.recv.note(words);
+        self.combination.note(words);
+    }
+
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         check_equal(self.send.as_ref().unwrap_or(&self.recv), &self.recv)?;
         // SAFETY: the caller's promise.
-        let send = unsafe { side(self.send) };
+        let send = unsafe { side(self.send.as_ref()) };
         // SAFETY: the caller's promise.
         let recv = unsafe { self.recv.claim() };
-        coll::allreduce(process, comm, send, recv, self.reducer?)
+        coll::allreduce(process, comm, send, recv, self.combination.reducer()?)
     }
 }
 
@@ -58,7 +65,8 @@ lifetimes! {
     /// # }
     /// ```
     allreduce iallreduce allreduce_init "allreduce"
-    (&send, &mut recv, op: &Op<R::Element>) => Allreduce { send: Some(send), recv, reducer: op.reducer() }
+    (&send, &mut recv, op: &Op<R::Element>) =>
+        Allreduce { send: Some(send), recv, combination: op.combination() }
 }
 
 lifetimes! {
@@ -67,7 +75,7 @@ lifetimes! {
     /// # Errors
     /// As [`Communicator::allreduce`](crate::Communicator::allreduce).
     allreduce_in_place iallreduce_in_place allreduce_in_place_init "allreduce in place"
-    (&mut buf, op: &Op<B::Element>) => Allreduce { send: None, recv: buf, reducer: op.reducer() }
+    (&mut buf, op: &Op<B::Element>) => Allreduce { send: None, recv: buf, combination: op.combination() }
 }
 
 impl<L: ThreadLevel> Intercommunicator<'_, L> {
@@ -80,6 +88,10 @@ impl<L: ThreadLevel> Intercommunicator<'_, L> {
         S: SendBuffer<Element = R::Element> + ?Sized,
         R: RecvBuffer + ?Sized,
     {
-        self.blocking(Allreduce { send: Some(send.lend()), recv: recv.lend_mut(), reducer: op.reducer() })
+        self.blocking(Allreduce {
+            send: Some(send.lend()),
+            recv: recv.lend_mut(),
+            combination: op.combination(),
+        })
     }
 }

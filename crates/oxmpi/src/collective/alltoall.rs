@@ -7,8 +7,9 @@ use std::sync::Arc;
 use oxmpi_base::Result;
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
+use oxmpi_mem::Words;
 
-use super::{Collective, check_blocks, check_equal, lifetimes, side};
+use super::{Collective, check_blocks, check_equal, lifetimes, note_side, side};
 use crate::buffer::{RecvBuffer, SendBuffer};
 use crate::check::Check;
 use crate::intercommunicator::Intercommunicator;
@@ -28,12 +29,18 @@ impl<'b> Collective<'b> for Alltoall<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    #[inline]
+    fn note(&self, words: &mut Words) {
+        note_side(self.send.as_ref(), words);
+        self.recv.note(words);
+    }
+
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let send = self.send.as_ref().unwrap_or(&self.recv);
         check_equal(send, &self.recv)?;
         check_blocks(comm.peers() as usize, "send", send)?;
         // SAFETY: the caller's promise.
-        let send = unsafe { side(self.send) };
+        let send = unsafe { side(self.send.as_ref()) };
         // SAFETY: the caller's promise.
         let recv = unsafe { self.recv.claim() };
         coll::alltoall(process, comm, send, recv)

@@ -31,14 +31,14 @@ impl<'b> Collective<'b> for Alltoallv<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let ranks = comm.size() as usize;
-        let send = self.send.map(|(send, blocks)| {
+        let send = self.send.as_ref().map(|(send, blocks)| {
             // SAFETY: the caller's promise.
             unsafe { blocks.claim(ranks, "send", send, false) }
         });
         // SAFETY: the caller's promise.
-        let recv = unsafe { self.blocks.claim(ranks, "recv", self.recv, true) }?;
+        let recv = unsafe { self.blocks.claim(ranks, "recv", &self.recv, true) }?;
         coll::alltoallv(process, comm, Self::FUNCTIONS.persistent, send.transpose()?, recv)
     }
 }

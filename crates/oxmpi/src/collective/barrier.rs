@@ -7,6 +7,7 @@ use std::sync::Arc;
 use oxmpi_base::Result;
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
+use oxmpi_mem::Words;
 
 use super::Collective;
 use crate::check::Check;
@@ -28,7 +29,10 @@ impl Collective<'_> for Barrier {
         None
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    #[inline]
+    fn note(&self, _: &mut Words) {}
+
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         coll::barrier(process, comm)
     }
 }

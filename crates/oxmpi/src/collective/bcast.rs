@@ -7,6 +7,7 @@ use std::sync::Arc;
 use oxmpi_base::Result;
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
+use oxmpi_mem::Words;
 
 use super::{Collective, checked_root, lifetimes};
 use crate::check::Check;
@@ -28,7 +29,13 @@ impl<'b> Collective<'b> for Bcast<'b> {
         self.buf.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    #[inline]
+    fn note(&self, words: &mut Words) {
+        self.buf.note(words);
+        words.push(self.root as u64);
+    }
+
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         // SAFETY: the caller's promise.
         let buf = unsafe { self.buf.claim() };
         coll::bcast(process, comm, buf, checked_root(self.root)?)
@@ -65,7 +72,7 @@ impl<'b> Collective<'b> for BetweenGroups<'b> {
         self.0.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let root = self.0.root()?;
         // SAFETY: the caller's promise.
         coll::bcast(process, comm, unsafe { self.0.claim() }, root)

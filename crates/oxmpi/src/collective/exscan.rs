@@ -8,18 +8,18 @@ use oxmpi_base::Result;
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
-use oxmpi_op::Reducer;
+use oxmpi_mem::Words;
 
-use super::{Collective, check_equal, lifetimes, side};
+use super::{Collective, check_equal, lifetimes, note_side, side};
 use crate::check::Check;
 use crate::loan::Loan;
-use crate::op::Op;
+use crate::op::{Combination, Op};
 
 struct Exscan<'b> {
     /// `None` if it lies in `recv`.
     send: Option<Loan<'b>>,
     recv: Loan<'b>,
-    reducer: Result<Reducer>,
+    combination: Combination,
 }
 
 impl<'b> Collective<'b> for Exscan<'b> {
@@ -29,7 +29,14 @@ impl<'b> Collective<'b> for Exscan<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    #[inline]
+    fn note(&self, words: &mut Words) {
+        note_side(self.send.as_ref(), words);
+        self.recv.note(words);
+        self.combination.note(words);
+    }
+
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let result = if comm.rank() == 0 && self.send.is_some() {
             Buffer::EMPTY
         } else {
@@ -38,8 +45,8 @@ impl<'b> Collective<'b> for Exscan<'b> {
             unsafe { self.recv.claim() }
         };
         // SAFETY: the caller's promise.
-        let send = unsafe { side(self.send) };
-        coll::exscan(process, comm, send, result, self.reducer?)
+        let send = unsafe { side(self.send.as_ref()) };
+        coll::exscan(process, comm, send, result, self.combination.reducer()?)
     }
 }
 
@@ -61,7 +68,8 @@ lifetimes! {
     /// # }
     /// ```
     exscan iexscan exscan_init "exscan"
-    (&send, &mut recv, op: &Op<R::Element>) => Exscan { send: Some(send), recv, reducer: op.reducer() }
+    (&send, &mut recv, op: &Op<R::Element>) =>
+        Exscan { send: Some(send), recv, combination: op.combination() }
 }
 
 lifetimes! {
@@ -71,5 +79,5 @@ lifetimes! {
     /// # Errors
     /// `Op` if `op` is not defined on `T`.
     exscan_in_place iexscan_in_place exscan_in_place_init "exscan in place"
-    (&mut buf, op: &Op<B::Element>) => Exscan { send: None, recv: buf, reducer: op.reducer() }
+    (&mut buf, op: &Op<B::Element>) => Exscan { send: None, recv: buf, combination: op.combination() }
 }

@@ -8,8 +8,9 @@ use oxmpi_base::Result;
 use oxmpi_core::coll::{self, Functions, Side};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
+use oxmpi_mem::Words;
 
-use super::{Collective, check_blocks, check_whole, checked_root, lifetimes, side};
+use super::{Collective, check_blocks, check_whole, checked_root, lifetimes, note_side, side};
 use crate::check::Check;
 use crate::datatype::Datatype;
 use crate::intercommunicator::Intercommunicator;
@@ -31,10 +32,17 @@ impl<'b> Collective<'b> for Gather<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    #[inline]
+    fn note(&self, words: &mut Words) {
+        note_side(self.send.as_ref(), words);
+        self.recv.note(words);
+        words.push(self.root as u64);
+    }
+
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let root = checked_root(self.root)?;
         if self.root != comm.rank() as usize {
-            let send = self.send.unwrap_or(self.recv);
+            let send = self.send.as_ref().unwrap_or(&self.recv);
             // SAFETY: the caller's promise.
             let send = Side::Buffer(unsafe { send.claim() });
             return coll::gather(process, comm, send, Buffer::EMPTY, root);
@@ -45,7 +53,7 @@ impl<'b> Collective<'b> for Gather<'b> {
             None => check_blocks(ranks, "buf", &self.recv)?,
         }
         // SAFETY: the caller's promise.
-        let send = unsafe { side(self.send) };
+        let send = unsafe { side(self.send.as_ref()) };
         // SAFETY: the caller's promise.
         let recv = unsafe { self.recv.claim() };
         coll::gather(process, comm, send, recv, root)
@@ -93,7 +101,7 @@ impl<'b> Collective<'b> for BetweenGroups<'b> {
         self.0.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let root = self.0.root()?;
         self.0.check_blocks(comm.peers() as usize, "recv")?;
         // SAFETY: the caller's promise.

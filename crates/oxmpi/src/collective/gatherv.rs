@@ -32,16 +32,16 @@ impl<'b> Collective<'b> for Gatherv<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let root = checked_root(self.root)?;
         if self.root == comm.rank() as usize {
             // SAFETY: the caller's promise.
-            let send = unsafe { side(self.send) };
+            let send = unsafe { side(self.send.as_ref()) };
             // SAFETY: the caller's promise.
-            let recv = unsafe { self.blocks.claim(comm.size() as usize, "recv", self.recv, true) }?;
+            let recv = unsafe { self.blocks.claim(comm.size() as usize, "recv", &self.recv, true) }?;
             return coll::gatherv(process, comm, send, recv, root);
         }
-        let send = self.send.unwrap_or(self.recv);
+        let send = self.send.as_ref().unwrap_or(&self.recv);
         // SAFETY: the caller's promise.
         let send = Side::Buffer(unsafe { send.claim() });
         coll::gatherv(process, comm, send, Vec::new(), root)

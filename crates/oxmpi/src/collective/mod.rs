@@ -24,9 +24,10 @@ mod scatterv;
 
 use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::coll::{Functions, Root, Side};
 use oxmpi_core::{self as core, Operation, Process};
+use oxmpi_mem::{Arguments, Words};
 
 use lifetimes::lifetimes;
 
@@ -42,6 +43,12 @@ pub(crate) trait Collective<'b> {
     /// What is to be looked at when it is over.
     fn check(&self) -> Option<Box<Check>>;
 
+    /// Notes all that it says, so that it is known when it is called again. What may mean something else the next time
+    /// is not noted: then it is made anew each time.
+    fn note(&self, words: &mut Words) {
+        words.give_up();
+    }
+
     /// The operation on `comm`.
     ///
     /// # Errors
@@ -52,14 +59,41 @@ pub(crate) trait Collective<'b> {
     /// - The operation is complete, or never started again, before `'b` ends.
     /// - What is received into is a loan of what may be written, or of memory that the request owns (of a shared one at
     ///   most where nothing is received); what is sent from it may be read.
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation>;
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation>;
+}
+
+/// What a collective says, if that means the same for ever. Words that say the same name the same elements, of as many
+/// bytes, and what is sent and what is received into lie in the same places among them.
+///
+/// # Safety
+/// - The memory of the loans may be used as [`Collective::bind`] says until the call is over.
+/// - They are handed on with the communicator of the call alone, and with what `bind` makes of the collective for it.
+#[inline]
+pub(crate) unsafe fn arguments<'b, C: Collective<'b>>(
+    function: Function,
+    collective: &C,
+) -> Option<Arguments> {
+    // C code that calls on the same communicator notes its functions by their number.
+    let mut words = Words::new(!(function.index() as u64));
+    collective.note(&mut words);
+    // SAFETY: `Loan::note` exposes the addresses, and notes those of loans alone; the caller promises the rest.
+    unsafe { words.claim() }
+}
+
+/// Notes what this rank contributes: no loan begins at address 0.
+#[inline]
+fn note_side(loan: Option<&Loan<'_>>, words: &mut Words) {
+    match loan {
+        Some(loan) => loan.note(words),
+        None => words.push(0),
+    }
 }
 
 /// What this rank contributes; in place if it is nothing of its own.
 ///
 /// # Safety
 /// As [`Loan::claim`].
-unsafe fn side(loan: Option<Loan<'_>>) -> Side {
+unsafe fn side(loan: Option<&Loan<'_>>) -> Side {
     // SAFETY: the caller's promise.
     loan.map_or(Side::InPlace, |loan| Side::Buffer(unsafe { loan.claim() }))
 }

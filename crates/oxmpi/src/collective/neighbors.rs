@@ -50,10 +50,10 @@ impl<'b> Collective<'b> for NeighborAllgather<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let (sources, _) = comm.degrees()?;
         // SAFETY: the caller's promise.
-        let recv = unsafe { equal("recv", sources, self.recv) }?;
+        let recv = unsafe { equal("recv", sources, &self.recv) }?;
         // SAFETY: the caller's promise.
         coll::neighbor_allgather(process, comm, unsafe { self.send.claim() }, recv)
     }
@@ -70,10 +70,10 @@ impl<'b> Collective<'b> for NeighborAllgatherv<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let (sources, _) = comm.degrees()?;
         // SAFETY: the caller's promise.
-        let recv = unsafe { self.blocks.claim(sources, "recv", self.recv, true) }?;
+        let recv = unsafe { self.blocks.claim(sources, "recv", &self.recv, true) }?;
         // SAFETY: the caller's promise.
         let send = unsafe { self.send.claim() };
         coll::neighbor_allgatherv(process, comm, send, EdgeBlocks::listed(recv))
@@ -91,12 +91,12 @@ impl<'b> Collective<'b> for NeighborAlltoall<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let (sources, destinations) = comm.degrees()?;
         // SAFETY: the caller's promise.
-        let send = unsafe { equal("send", destinations, self.send) }?;
+        let send = unsafe { equal("send", destinations, &self.send) }?;
         // SAFETY: the caller's promise.
-        let recv = unsafe { equal("recv", sources, self.recv) }?;
+        let recv = unsafe { equal("recv", sources, &self.recv) }?;
         coll::neighbor_alltoall(process, comm, send, recv)
     }
 }
@@ -112,12 +112,12 @@ impl<'b> Collective<'b> for NeighborAlltoallv<'b> {
         self.recv.0.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let ((sources, destinations), Self { send, recv }) = (comm.degrees()?, self);
         // SAFETY: the caller's promise.
-        let from = unsafe { send.1.claim(destinations, "send", send.0, false) }?;
+        let from = unsafe { send.1.claim(destinations, "send", &send.0, false) }?;
         // SAFETY: the caller's promise.
-        let to = unsafe { recv.1.claim(sources, "recv", recv.0, true) }?;
+        let to = unsafe { recv.1.claim(sources, "recv", &recv.0, true) }?;
         let (from, to) = (EdgeBlocks::listed(from), EdgeBlocks::listed(to));
         coll::neighbor_alltoallv(process, comm, Self::FUNCTIONS.persistent, from, to)
     }
@@ -204,7 +204,7 @@ lifetimes! {
 ///
 /// # Safety
 /// As [`Loan::claim`].
-unsafe fn equal(argument: &str, edges: usize, loan: Loan<'_>) -> Result<EdgeBlocks> {
+unsafe fn equal(argument: &str, edges: usize, loan: &Loan<'_>) -> Result<EdgeBlocks> {
     let elements = loan.elements();
     if edges == 0 && elements != 0 || edges != 0 && !elements.is_multiple_of(edges) {
         let text =

@@ -8,14 +8,14 @@ use oxmpi_base::Result;
 use oxmpi_core::coll::{self, Functions, Side};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
-use oxmpi_op::Reducer;
+use oxmpi_mem::Words;
 
-use super::{Collective, check_equal, checked_root, lifetimes, side};
+use super::{Collective, check_equal, checked_root, lifetimes, note_side, side};
 use crate::check::Check;
 use crate::datatype::Datatype;
 use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
-use crate::op::Op;
+use crate::op::{Combination, Op};
 use crate::part::{Part, ToRoot};
 use crate::thread::ThreadLevel;
 
@@ -23,7 +23,7 @@ struct Reduce<'b> {
     /// `None` if it lies in `recv`.
     send: Option<Loan<'b>>,
     recv: Loan<'b>,
-    reducer: Result<Reducer>,
+    combination: Combination,
     root: usize,
 }
 
@@ -34,19 +34,27 @@ impl<'b> Collective<'b> for Reduce<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    #[inline]
+    fn note(&self, words: &mut Words) {
+        note_side(self.send.as_ref(), words);
+        self.recv.note(words);
+        self.combination.note(words);
+        words.push(self.root as u64);
+    }
+
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let (send, result) = if self.root == comm.rank() as usize {
             check_equal(self.send.as_ref().unwrap_or(&self.recv), &self.recv)?;
             // SAFETY: the caller's promise.
-            let send = unsafe { side(self.send) };
+            let send = unsafe { side(self.send.as_ref()) };
             // SAFETY: the caller's promise.
             (send, unsafe { self.recv.claim() })
         } else {
-            let contribution = self.send.unwrap_or(self.recv);
+            let contribution = self.send.as_ref().unwrap_or(&self.recv);
             // SAFETY: the caller's promise.
             (Side::Buffer(unsafe { contribution.claim() }), Buffer::EMPTY)
         };
-        coll::reduce(process, comm, send, result, self.reducer?, checked_root(self.root)?)
+        coll::reduce(process, comm, send, result, self.combination.reducer()?, checked_root(self.root)?)
     }
 }
 
@@ -59,7 +67,7 @@ lifetimes! {
     /// another length than `send`.
     reduce ireduce reduce_init "reduce"
     (&send, &mut recv, op: &Op<R::Element>, root: usize) =>
-        Reduce { send: Some(send), recv, reducer: op.reducer(), root }
+        Reduce { send: Some(send), recv, combination: op.combination(), root }
 }
 
 lifetimes! {
@@ -69,13 +77,13 @@ lifetimes! {
     /// As [`Communicator::reduce`](crate::Communicator::reduce).
     reduce_in_place ireduce_in_place reduce_in_place_init "reduce in place"
     (&mut buf, op: &Op<B::Element>, root: usize) =>
-        Reduce { send: None, recv: buf, reducer: op.reducer(), root }
+        Reduce { send: None, recv: buf, combination: op.combination(), root }
 }
 
 /// One between two groups.
 struct BetweenGroups<'b> {
     part: Part<'b>,
-    reducer: Result<Reducer>,
+    combination: Combination,
 }
 
 impl<'b> Collective<'b> for BetweenGroups<'b> {
@@ -85,11 +93,11 @@ impl<'b> Collective<'b> for BetweenGroups<'b> {
         self.part.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let root = self.part.root()?;
         // SAFETY: the caller's promise.
         let (here, there) = unsafe { self.part.claim_sides() };
-        coll::reduce(process, comm, Side::Buffer(there), here, self.reducer?, root)
+        coll::reduce(process, comm, Side::Buffer(there), here, self.combination.reducer()?, root)
     }
 }
 
@@ -101,6 +109,6 @@ impl<L: ThreadLevel> Intercommunicator<'_, L> {
     /// # Errors
     /// `Root` if the root is no rank of the other group.
     pub fn reduce<'b, T: Datatype>(&self, part: impl ToRoot<'b, T>, op: &Op<T>) -> Result<()> {
-        self.blocking(BetweenGroups { part: part.part(), reducer: op.reducer() })
+        self.blocking(BetweenGroups { part: part.part(), combination: op.combination() })
     }
 }

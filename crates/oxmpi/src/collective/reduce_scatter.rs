@@ -7,19 +7,18 @@ use std::sync::Arc;
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
-use oxmpi_op::Reducer;
 
 use super::{Collective, lifetimes, side};
 use crate::check::Check;
 use crate::loan::Loan;
-use crate::op::Op;
+use crate::op::{Combination, Op};
 
 struct ReduceScatter<'a, 'b> {
     /// `None` if it lies in `recv`.
     send: Option<Loan<'b>>,
     recv: Loan<'b>,
     counts: &'a [usize],
-    reducer: Result<Reducer>,
+    combination: Combination,
 }
 
 impl<'b> Collective<'b> for ReduceScatter<'_, 'b> {
@@ -33,15 +32,15 @@ impl<'b> Collective<'b> for ReduceScatter<'_, 'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         self.check_counts(comm)?;
         let element_bytes = self.recv.element_bytes();
         // SAFETY: the caller's promise.
-        let send = unsafe { side(self.send) };
+        let send = unsafe { side(self.send.as_ref()) };
         // SAFETY: the caller's promise.
         let recv = unsafe { self.recv.claim() };
         let lengths = self.counts.iter().map(|&count| (count * element_bytes) as u64);
-        coll::reduce_scatter(process, comm, send, recv, self.reducer?, lengths)
+        coll::reduce_scatter(process, comm, send, recv, self.combination.reducer()?, lengths)
     }
 }
 
@@ -67,7 +66,7 @@ lifetimes! {
     /// ```
     reduce_scatter ireduce_scatter reduce_scatter_init "reduce-scatter"
     (&send, &mut recv, counts: &[usize], op: &Op<R::Element>) =>
-        ReduceScatter { send: Some(send), recv, counts, reducer: op.reducer() }
+        ReduceScatter { send: Some(send), recv, counts, combination: op.combination() }
 }
 
 lifetimes! {
@@ -78,7 +77,7 @@ lifetimes! {
     /// As [`Communicator::reduce_scatter`](crate::Communicator::reduce_scatter).
     reduce_scatter_in_place ireduce_scatter_in_place reduce_scatter_in_place_init "reduce-scatter in place"
     (&mut buf, counts: &[usize], op: &Op<B::Element>) =>
-        ReduceScatter { send: None, recv: buf, counts, reducer: op.reducer() }
+        ReduceScatter { send: None, recv: buf, counts, combination: op.combination() }
 }
 
 impl ReduceScatter<'_, '_> {

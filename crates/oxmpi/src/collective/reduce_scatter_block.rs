@@ -7,18 +7,18 @@ use std::sync::Arc;
 use oxmpi_base::Result;
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
-use oxmpi_op::Reducer;
+use oxmpi_mem::Words;
 
-use super::{Collective, check_blocks, check_whole, lifetimes, side};
+use super::{Collective, check_blocks, check_whole, lifetimes, note_side, side};
 use crate::check::Check;
 use crate::loan::Loan;
-use crate::op::Op;
+use crate::op::{Combination, Op};
 
 struct ReduceScatterBlock<'b> {
     /// `None` if it lies in `recv`.
     send: Option<Loan<'b>>,
     recv: Loan<'b>,
-    reducer: Result<Reducer>,
+    combination: Combination,
 }
 
 impl<'b> Collective<'b> for ReduceScatterBlock<'b> {
@@ -28,17 +28,24 @@ impl<'b> Collective<'b> for ReduceScatterBlock<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    #[inline]
+    fn note(&self, words: &mut Words) {
+        note_side(self.send.as_ref(), words);
+        self.recv.note(words);
+        self.combination.note(words);
+    }
+
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let ranks = comm.size() as usize;
         match &self.send {
             Some(send) => check_whole(ranks, ("send", send), ("recv", &self.recv))?,
             None => check_blocks(ranks, "buf", &self.recv)?,
         }
         // SAFETY: the caller's promise.
-        let send = unsafe { side(self.send) };
+        let send = unsafe { side(self.send.as_ref()) };
         // SAFETY: the caller's promise.
         let recv = unsafe { self.recv.claim() };
-        coll::reduce_scatter_block(process, comm, send, recv, self.reducer?)
+        coll::reduce_scatter_block(process, comm, send, recv, self.combination.reducer()?)
     }
 }
 
@@ -63,7 +70,7 @@ lifetimes! {
     reduce_scatter_block ireduce_scatter_block reduce_scatter_block_init
     "combination of blocks"
     (&send, &mut recv, op: &Op<R::Element>) =>
-        ReduceScatterBlock { send: Some(send), recv, reducer: op.reducer() }
+        ReduceScatterBlock { send: Some(send), recv, combination: op.combination() }
 }
 
 lifetimes! {
@@ -74,5 +81,6 @@ lifetimes! {
     /// `Op` if `op` is not defined on `T`; `Count` if `buf` cannot be divided into as many blocks as there are ranks.
     reduce_scatter_block_in_place ireduce_scatter_block_in_place reduce_scatter_block_in_place_init
     "combination of blocks in place"
-    (&mut buf, op: &Op<B::Element>) => ReduceScatterBlock { send: None, recv: buf, reducer: op.reducer() }
+    (&mut buf, op: &Op<B::Element>) =>
+        ReduceScatterBlock { send: None, recv: buf, combination: op.combination() }
 }

@@ -7,18 +7,18 @@ use std::sync::Arc;
 use oxmpi_base::Result;
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
-use oxmpi_op::Reducer;
+use oxmpi_mem::Words;
 
-use super::{Collective, check_equal, lifetimes, side};
+use super::{Collective, check_equal, lifetimes, note_side, side};
 use crate::check::Check;
 use crate::loan::Loan;
-use crate::op::Op;
+use crate::op::{Combination, Op};
 
 struct Scan<'b> {
     /// `None` if it lies in `recv`.
     send: Option<Loan<'b>>,
     recv: Loan<'b>,
-    reducer: Result<Reducer>,
+    combination: Combination,
 }
 
 impl<'b> Collective<'b> for Scan<'b> {
@@ -28,13 +28,20 @@ impl<'b> Collective<'b> for Scan<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    #[inline]
+    fn note(&self, words: &mut Words) {
+        note_side(self.send.as_ref(), words);
+        self.recv.note(words);
+        self.combination.note(words);
+    }
+
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         check_equal(self.send.as_ref().unwrap_or(&self.recv), &self.recv)?;
         // SAFETY: the caller's promise.
-        let send = unsafe { side(self.send) };
+        let send = unsafe { side(self.send.as_ref()) };
         // SAFETY: the caller's promise.
         let recv = unsafe { self.recv.claim() };
-        coll::scan(process, comm, send, recv, self.reducer?)
+        coll::scan(process, comm, send, recv, self.combination.reducer()?)
     }
 }
 
@@ -56,7 +63,7 @@ lifetimes! {
     /// # }
     /// ```
     scan iscan scan_init "scan"
-    (&send, &mut recv, op: &Op<R::Element>) => Scan { send: Some(send), recv, reducer: op.reducer() }
+    (&send, &mut recv, op: &Op<R::Element>) => Scan { send: Some(send), recv, combination: op.combination() }
 }
 
 lifetimes! {
@@ -65,5 +72,5 @@ lifetimes! {
     /// # Errors
     /// `Op` if `op` is not defined on `T`.
     scan_in_place iscan_in_place scan_in_place_init "scan in place"
-    (&mut buf, op: &Op<B::Element>) => Scan { send: None, recv: buf, reducer: op.reducer() }
+    (&mut buf, op: &Op<B::Element>) => Scan { send: None, recv: buf, combination: op.combination() }
 }

@@ -8,8 +8,9 @@ use oxmpi_base::Result;
 use oxmpi_core::coll::{self, Functions, Side};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
+use oxmpi_mem::Words;
 
-use super::{Collective, check_blocks, check_whole, checked_root, lifetimes};
+use super::{Collective, check_blocks, check_whole, checked_root, lifetimes, note_side};
 use crate::check::Check;
 use crate::datatype::Datatype;
 use crate::intercommunicator::Intercommunicator;
@@ -31,20 +32,27 @@ impl<'b> Collective<'b> for Scatter<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    #[inline]
+    fn note(&self, words: &mut Words) {
+        note_side(self.send.as_ref(), words);
+        self.recv.note(words);
+        words.push(self.root as u64);
+    }
+
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let root = checked_root(self.root)?;
         if self.root != comm.rank() as usize {
             // SAFETY: the caller's promise.
             let recv = Side::Buffer(unsafe { self.recv.claim() });
             return coll::scatter(process, comm, Buffer::EMPTY, recv, root);
         }
-        let Some(send) = self.send else {
+        let Some(send) = &self.send else {
             check_blocks(comm.size() as usize, "buf", &self.recv)?;
             // SAFETY: the caller's promise.
             let send = unsafe { self.recv.claim() };
             return coll::scatter(process, comm, send, Side::InPlace, root);
         };
-        check_whole(comm.size() as usize, ("send", &send), ("recv", &self.recv))?;
+        check_whole(comm.size() as usize, ("send", send), ("recv", &self.recv))?;
         // SAFETY: the caller's promise.
         let send = unsafe { send.claim() };
         // SAFETY: the caller's promise.
@@ -83,7 +91,7 @@ impl<'b> Collective<'b> for BetweenGroups<'b> {
         self.0.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let root = self.0.root()?;
         self.0.check_blocks(comm.peers() as usize, "send")?;
         // SAFETY: the caller's promise.

@@ -32,16 +32,16 @@ impl<'b> Collective<'b> for Scatterv<'b> {
         self.recv.check()
     }
 
-    unsafe fn bind(self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let (root, ranks) = (checked_root(self.root)?, comm.size() as usize);
         if self.root != comm.rank() as usize {
             // SAFETY: the caller's promise.
             let recv = Side::Buffer(unsafe { self.recv.claim() });
             return coll::scatterv(process, comm, Vec::new(), recv, root);
         }
-        let Some(send) = self.send else {
+        let Some(send) = &self.send else {
             // SAFETY: the caller's promise.
-            let send = unsafe { self.blocks.claim(ranks, "buf", self.recv, false) }?;
+            let send = unsafe { self.blocks.claim(ranks, "buf", &self.recv, false) }?;
             return coll::scatterv(process, comm, send, Side::InPlace, root);
         };
         // SAFETY: the caller's promise.

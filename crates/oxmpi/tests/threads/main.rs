@@ -1,5 +1,6 @@
 //! The API on ranks that are threads of the test, as users' tests have them: no launcher is needed.
 
+mod again;
 mod borrowed;
 mod channels;
 mod errors;
