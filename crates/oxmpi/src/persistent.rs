@@ -78,14 +78,14 @@ use crate::thread::{Funneled, ThreadLevel};
 /// ```
 #[derive(Debug)]
 #[must_use = "a request does nothing until it is started"]
-pub struct Persistent<'env, B: Buffers, L: ThreadLevel = Funneled>(Handle<'env, B, L>);
+pub struct Persistent<'env, B: Buffers, L: ThreadLevel = Funneled>(Box<Handle<'env, B, L>>);
 
 /// An active persistent request.
 ///
 /// Dropping it waits for the operation; while a panic unwinds, it leaves the buffers to the operation instead.
 #[derive(Debug)]
 #[must_use = "dropping an active request waits for it"]
-pub struct Active<'env, B: Buffers, L: ThreadLevel = Funneled>(Handle<'env, B, L>);
+pub struct Active<'env, B: Buffers, L: ThreadLevel = Funneled>(Box<Handle<'env, B, L>>);
 
 /// One buffer: that of a message or a broadcast, or of a reduction in place; owned, or borrowed in a scope
 /// ([`Lent`]).
@@ -146,7 +146,7 @@ impl<T: Datatype, M: Hold<T>> Two<T, M> {
     }
 }
 
-/// A request with what it uses, in either state.
+/// A request with what it uses, in either state. Its place is on the heap: starting and completing move an address.
 struct Handle<'env, B: Buffers, L> {
     door: Door<'env, L>,
     key: RequestKey,
@@ -165,7 +165,7 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
         collective: Option<Function>,
         buffers: B,
     ) -> Self {
-        Self(Handle { door, key, collective, status: Status::EMPTY, buffers })
+        Self(Box::new(Handle { door, key, collective, status: Status::EMPTY, buffers }))
     }
 
     /// Starts the operation.
