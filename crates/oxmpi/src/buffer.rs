@@ -6,6 +6,7 @@
 //! MPI-5.0: Point-to-Point Communication, Message Data.
 
 use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 
 use crate::datatype::{Datatype, Single};
 use crate::loan::{Loan, Owned};
@@ -56,20 +57,61 @@ pub trait SendBuffer: Buffer + sealed::Readable {}
 /// A buffer that can be received into.
 pub trait RecvBuffer: Buffer + sealed::Writable {}
 
-/// A buffer that is a slice, and can be sent and received into: what persistent requests of a scope borrow.
-pub trait SliceBuffer: SendBuffer + RecvBuffer + Buffer<View = [Self::Item]> {
-    /// The type of an element.
-    type Item: Datatype;
+/// What a persistent request of a scope gives access to while it is inactive, of the buffer that it has borrowed: the
+/// slice of what is one, a single value, or a [`ViewMut`](crate::ViewMut).
+pub trait Access: SendBuffer + RecvBuffer + Buffer<View = Self> {
+    /// It, to be read.
+    type Ref<'a>
+    where
+        Self: 'a;
 
-    /// It, as a slice.
+    /// It, to be changed. The request's own is never given away: it could be exchanged for another.
+    type Mut<'a>
+    where
+        Self: 'a;
+
+    /// What is there, to be read.
+    ///
+    /// # Safety
+    /// For `'a` it is there, and nobody changes it.
     #[doc(hidden)]
-    fn as_slice_mut(&mut self) -> &mut [Self::Item] {
-        self.view_mut()
-    }
+    unsafe fn see<'a>(at: NonNull<Self>) -> Self::Ref<'a>
+    where
+        Self: 'a;
+
+    /// What is there, to be changed.
+    ///
+    /// # Safety
+    /// For `'a` it is there, and nobody else uses it.
+    #[doc(hidden)]
+    unsafe fn see_mut<'a>(at: NonNull<Self>) -> Self::Mut<'a>
+    where
+        Self: 'a;
 }
 
-impl<T: Datatype, B: SendBuffer + RecvBuffer + Buffer<Element = T, View = [T]> + ?Sized> SliceBuffer for B {
-    type Item = T;
+/// Of slices and single values requests give references.
+macro_rules! references {
+    ($([$($generics:tt)*] $view:ty;)*) => {$(
+        impl<$($generics)*> Access for $view {
+            type Ref<'a> = &'a Self;
+            type Mut<'a> = &'a mut Self;
+
+            unsafe fn see<'a>(at: NonNull<Self>) -> &'a Self {
+                // SAFETY: the caller's promise.
+                unsafe { at.as_ref() }
+            }
+
+            unsafe fn see_mut<'a>(mut at: NonNull<Self>) -> &'a mut Self {
+                // SAFETY: the caller's promise.
+                unsafe { at.as_mut() }
+            }
+        }
+    )*};
+}
+
+references! {
+    [T: Datatype] [T];
+    [T: Single] T;
 }
 
 /// A buffer that an operation keeps: `Vec<T>`, `Box<[T]>`, `[T; N]`, a single value, or a
@@ -80,6 +122,8 @@ pub trait OwnedBuffer: sealed::Own<Elements = Self::Element> {
 }
 
 pub(crate) mod sealed {
+    use std::ptr::NonNull;
+
     use super::{Buffer, Loan, Owned};
     use crate::datatype::Datatype;
 
@@ -100,13 +144,17 @@ pub(crate) mod sealed {
         /// What is given back.
         fn view_mut(&mut self) -> &mut Self::View;
 
-        /// Lends that to be written, and read if it can be sent.
-        fn lend_view(view: &mut Self::View) -> Loan<'_>;
+        /// Lends what is there, to be written, and read if it can be sent.
+        ///
+        /// # Safety
+        /// It is there, and nobody changes it meanwhile. Its elements are not used before the loan is claimed.
+        unsafe fn lend_at<'b>(at: NonNull<Self::View>) -> Loan<'b>;
 
         /// Lends it.
         #[inline]
         fn lend_mut(&mut self) -> Loan<'_> {
-            Self::lend_view(self.view_mut())
+            // SAFETY: it is borrowed.
+            unsafe { Self::lend_at(self.view_mut().into()) }
         }
     }
 
@@ -151,8 +199,8 @@ macro_rules! slices {
             }
 
             #[inline]
-            fn lend_view(view: &mut [T]) -> Loan<'_> {
-                Loan::of_mut(view)
+            unsafe fn lend_at<'b>(at: NonNull<[T]>) -> Loan<'b> {
+                Loan::at(at)
             }
         }
     )*};
@@ -194,8 +242,8 @@ impl<T: Single> sealed::Writable for T {
     }
 
     #[inline]
-    fn lend_view(view: &mut T) -> Loan<'_> {
-        Loan::of_mut(std::slice::from_mut(view))
+    unsafe fn lend_at<'b>(at: NonNull<T>) -> Loan<'b> {
+        Loan::at(NonNull::slice_from_raw_parts(at, 1))
     }
 }
 
@@ -215,8 +263,8 @@ impl<T: Datatype> sealed::Writable for [MaybeUninit<T>] {
     }
 
     #[inline]
-    fn lend_view(view: &mut Self) -> Loan<'_> {
-        Loan::of_uninit(view)
+    unsafe fn lend_at<'b>(at: NonNull<Self>) -> Loan<'b> {
+        Loan::at_uninit(at)
     }
 }
 

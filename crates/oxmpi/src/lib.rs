@@ -125,7 +125,7 @@ mod view;
 
 pub use batch::{Startable, Waitable, start_all, wait_all};
 pub use blocks::Blocks;
-pub use buffer::{Buffer, OwnedBuffer, RecvBuffer, SendBuffer, SliceBuffer};
+pub use buffer::{Access, Buffer, OwnedBuffer, RecvBuffer, SendBuffer};
 pub use buffered::Buffered;
 pub use channel::{Receiver, Sender};
 pub use communicator::Communicator;

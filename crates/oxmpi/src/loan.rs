@@ -17,7 +17,7 @@ use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::{Region, Words};
 
-use crate::buffer::RecvBuffer;
+use crate::buffer::{Access, RecvBuffer};
 use crate::check::Check;
 use crate::datatype::Datatype;
 use crate::layout::{self, Layout};
@@ -46,14 +46,14 @@ impl<'b> Loan<'b> {
 
     /// Elements to be written, and read.
     #[inline]
-    pub(crate) fn of_mut<T: Datatype>(slice: &'b mut [T]) -> Self {
-        Self::new::<T>(slice.as_mut_ptr(), slice.len()).checked::<T>()
+    pub(crate) fn at<T: Datatype>(slice: NonNull<[T]>) -> Self {
+        Self::new::<T>(slice.cast().as_ptr(), slice.len()).checked::<T>()
     }
 
     /// Elements to be written. They need no check: what is done with what is in them is not known here.
     #[inline]
-    pub(crate) fn of_uninit<T: Datatype>(slice: &'b mut [MaybeUninit<T>]) -> Self {
-        Self::new::<T>(slice.as_mut_ptr().cast(), slice.len())
+    pub(crate) fn at_uninit<T: Datatype>(slice: NonNull<[MaybeUninit<T>]>) -> Self {
+        Self::new::<T>(slice.cast().as_ptr(), slice.len())
     }
 
     /// So many elements of type `T` in `memory`, to be read.
@@ -169,7 +169,8 @@ impl<'b, V: ?Sized> Withheld<&'b mut V> {
         let mut withheld = Self::new(buffer.view_mut());
         // SAFETY: `new` has initialised it.
         let view = unsafe { withheld.0.assume_init_mut() };
-        let loan = Loan { lifetime: PhantomData, ..B::lend_view(view) };
+        // SAFETY: it is borrowed for as long.
+        let loan = unsafe { B::lend_at(NonNull::from(&mut **view)) };
         (withheld, loan)
     }
 }
@@ -295,43 +296,42 @@ impl<T: Datatype> Owned<T> {
     }
 }
 
-/// Elements that are borrowed for as long as a scope lasts, and that an operation may use while this value moves.
-pub struct Lent<'b, T> {
-    base: NonNull<T>,
-    elements: usize,
-    borrowed: PhantomData<&'b mut [T]>,
+/// What is borrowed for as long as a scope lasts, and what an operation may use while this value moves.
+pub struct Lent<'b, V: ?Sized> {
+    at: NonNull<V>,
+    borrowed: PhantomData<&'b mut V>,
 }
 
-impl<'b, T: Datatype> Lent<'b, T> {
-    /// The elements of a slice, and a loan of all of them.
-    pub(crate) fn of(slice: &'b mut [T]) -> (Self, Loan<'b>) {
-        let base = NonNull::new(slice.as_mut_ptr()).expect("a slice's address is not null");
-        let lent = Self { base, elements: slice.len(), borrowed: PhantomData };
+impl<'b, V: Access + ?Sized> Lent<'b, V> {
+    /// What a buffer gives access to, and a loan of all its elements.
+    pub(crate) fn of<B: RecvBuffer<View = V> + ?Sized>(buffer: &'b mut B) -> (Self, Loan<'b>) {
+        let lent = Self { at: buffer.view_mut().into(), borrowed: PhantomData };
         let loan = lent.lend();
         (lent, loan)
     }
 
     /// Lends it again.
     pub(crate) fn lend(&self) -> Loan<'b> {
-        Loan::new(self.base.as_ptr(), self.elements).checked::<T>()
+        // SAFETY: it is borrowed for longer than this value, and is itself never changed.
+        unsafe { V::lend_at(self.at) }
     }
 
     /// The elements; not while an operation writes them.
-    pub(crate) fn as_slice(&self) -> &[T] {
-        // SAFETY: the slice that is borrowed, which nobody writes now.
-        unsafe { slice::from_raw_parts(self.base.as_ptr(), self.elements) }
+    pub(crate) fn see(&self) -> V::Ref<'_> {
+        // SAFETY: it is borrowed for longer than this value, and nobody writes it now.
+        unsafe { V::see(self.at) }
     }
 
     /// The elements; not while an operation uses them.
-    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
-        // SAFETY: the slice that is borrowed, which nobody else uses now.
-        unsafe { slice::from_raw_parts_mut(self.base.as_ptr(), self.elements) }
+    pub(crate) fn see_mut(&mut self) -> V::Mut<'_> {
+        // SAFETY: it is borrowed for longer than this value, and nobody else uses it now.
+        unsafe { V::see_mut(self.at) }
     }
 }
 
-impl<T> fmt::Debug for Lent<'_, T> {
+impl<V: ?Sized> fmt::Debug for Lent<'_, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} elements at {:?}", self.elements, self.base)
+        write!(f, "what is borrowed at {:?}", self.at)
     }
 }
 

@@ -14,6 +14,7 @@ use std::thread;
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{Completion, RequestKey};
 
+use crate::buffer::{Access, Buffer};
 use crate::datatype::Datatype;
 use crate::door::Door;
 use crate::loan::{Lent, Owned};
@@ -97,17 +98,17 @@ pub struct One<T: Datatype, M: Hold<T> = Owned<T>> {
 
 /// A buffer to send from and one to receive into.
 #[derive(Debug)]
-pub struct Two<T: Datatype, M: Hold<T> = Owned<T>> {
-    send: M,
-    recv: M,
+pub struct Two<T: Datatype, S: Hold<T> = Owned<T>, R: Hold<T> = Owned<T>> {
+    send: S,
+    recv: R,
     element: PhantomData<fn() -> T>,
 }
 
-/// One buffer that a scope has borrowed.
-pub type OneLent<'b, T> = One<T, Lent<'b, T>>;
+/// One buffer that a scope has borrowed, which gives access to `V`: `[T]`, `T` or `ViewMut<T>`.
+pub type OneLent<'b, V> = One<<V as Buffer>::Element, Lent<'b, V>>;
 
 /// Two buffers that a scope has borrowed.
-pub type TwoLent<'b, T> = Two<T, Lent<'b, T>>;
+pub type TwoLent<'b, V, W = V> = Two<<V as Buffer>::Element, Lent<'b, V>, Lent<'b, W>>;
 
 /// The buffers of a persistent request, or of an [`OwnedRequest`](crate::OwnedRequest).
 pub trait Buffers: sealed::Own<Back = Self::Given> {
@@ -119,7 +120,7 @@ pub trait Buffers: sealed::Own<Back = Self::Given> {
 pub trait Hold<T: Datatype>: sealed::Held<T> {}
 
 impl<T: Datatype> Hold<T> for Owned<T> {}
-impl<T: Datatype> Hold<T> for Lent<'_, T> {}
+impl<T: Datatype, V: Access<Element = T> + ?Sized> Hold<T> for Lent<'_, V> {}
 
 impl Buffers for () {
     type Given = ();
@@ -130,8 +131,8 @@ impl<T: Datatype, M: Hold<T>> Buffers for One<T, M> {
 }
 
 /// What was sent, and what has been received.
-impl<T: Datatype, M: Hold<T>> Buffers for Two<T, M> {
-    type Given = (M::Given, M::Given);
+impl<T: Datatype, S: Hold<T>, R: Hold<T>> Buffers for Two<T, S, R> {
+    type Given = (S::Given, R::Given);
 }
 
 impl<T: Datatype, M: Hold<T>> One<T, M> {
@@ -140,8 +141,8 @@ impl<T: Datatype, M: Hold<T>> One<T, M> {
     }
 }
 
-impl<T: Datatype, M: Hold<T>> Two<T, M> {
-    pub(crate) fn new(send: M, recv: M) -> Self {
+impl<T: Datatype, S: Hold<T>, R: Hold<T>> Two<T, S, R> {
+    pub(crate) fn new(send: S, recv: R) -> Self {
         Self { send, recv, element: PhantomData }
     }
 }
@@ -251,34 +252,34 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
 
 impl<T: Datatype, M: Hold<T>, L: ThreadLevel> Persistent<'_, One<T, M>, L> {
     /// The buffer.
-    pub fn buf(&self) -> &[T] {
+    pub fn buf(&self) -> M::Ref<'_> {
         self.0.buffers.memory.elements()
     }
 
     /// The buffer, to fill it.
-    pub fn buf_mut(&mut self) -> &mut [T] {
+    pub fn buf_mut(&mut self) -> M::Mut<'_> {
         self.0.buffers.memory.elements_mut()
     }
 }
 
-impl<T: Datatype, M: Hold<T>, L: ThreadLevel> Persistent<'_, Two<T, M>, L> {
+impl<T: Datatype, S: Hold<T>, R: Hold<T>, L: ThreadLevel> Persistent<'_, Two<T, S, R>, L> {
     /// What is sent.
-    pub fn send(&self) -> &[T] {
+    pub fn send(&self) -> S::Ref<'_> {
         self.0.buffers.send.elements()
     }
 
     /// What is sent, to fill it.
-    pub fn send_mut(&mut self) -> &mut [T] {
+    pub fn send_mut(&mut self) -> S::Mut<'_> {
         self.0.buffers.send.elements_mut()
     }
 
     /// What has been received.
-    pub fn recv(&self) -> &[T] {
+    pub fn recv(&self) -> R::Ref<'_> {
         self.0.buffers.recv.elements()
     }
 
     /// What has been received, to change it.
-    pub fn recv_mut(&mut self) -> &mut [T] {
+    pub fn recv_mut(&mut self) -> R::Mut<'_> {
         self.0.buffers.recv.elements_mut()
     }
 }
@@ -367,12 +368,22 @@ pub(crate) mod sealed {
         type Given;
 
         /// The elements.
+        type Ref<'a>
+        where
+            Self: 'a;
+
+        /// The elements, to be changed.
+        type Mut<'a>
+        where
+            Self: 'a;
+
+        /// The elements.
         #[doc(hidden)]
-        fn elements(&self) -> &[T];
+        fn elements(&self) -> Self::Ref<'_>;
 
         /// The elements, to be changed.
         #[doc(hidden)]
-        fn elements_mut(&mut self) -> &mut [T];
+        fn elements_mut(&mut self) -> Self::Mut<'_>;
 
         /// The memory, when no operation uses it any more.
         #[doc(hidden)]
@@ -415,10 +426,10 @@ impl<T: Datatype, M: Hold<T>> sealed::Own for One<T, M> {
     }
 }
 
-impl<T: Datatype, M: Hold<T>> sealed::Own for Two<T, M> {
-    type Back = (M::Given, M::Given);
+impl<T: Datatype, S: Hold<T>, R: Hold<T>> sealed::Own for Two<T, S, R> {
+    type Back = (S::Given, R::Given);
 
-    fn give(self) -> (M::Given, M::Given) {
+    fn give(self) -> (S::Given, R::Given) {
         (self.send.give(), self.recv.give())
     }
 
@@ -434,6 +445,8 @@ impl<T: Datatype, M: Hold<T>> sealed::Own for Two<T, M> {
 
 impl<T: Datatype> sealed::Held<T> for Owned<T> {
     type Given = Vec<T>;
+    type Ref<'a> = &'a [T];
+    type Mut<'a> = &'a mut [T];
 
     fn elements(&self) -> &[T] {
         self.as_slice()
@@ -457,15 +470,23 @@ impl<T: Datatype> sealed::Held<T> for Owned<T> {
 }
 
 /// Its scope sees to what becomes of the memory.
-impl<T: Datatype> sealed::Held<T> for Lent<'_, T> {
+impl<T: Datatype, V: Access<Element = T> + ?Sized> sealed::Held<T> for Lent<'_, V> {
     type Given = ();
+    type Ref<'a>
+        = V::Ref<'a>
+    where
+        Self: 'a;
+    type Mut<'a>
+        = V::Mut<'a>
+    where
+        Self: 'a;
 
-    fn elements(&self) -> &[T] {
-        self.as_slice()
+    fn elements(&self) -> V::Ref<'_> {
+        self.see()
     }
 
-    fn elements_mut(&mut self) -> &mut [T] {
-        self.as_mut_slice()
+    fn elements_mut(&mut self) -> V::Mut<'_> {
+        self.see_mut()
     }
 
     fn give(self) {}

@@ -12,7 +12,7 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::{Process, RequestKey};
 use oxmpi_datatype::Buffer as Memory;
 
-use crate::buffer::{RecvBuffer, SliceBuffer};
+use crate::buffer::{Access, RecvBuffer, SendBuffer};
 use crate::check::Check;
 use crate::collective::{self, Collective};
 use crate::communicator::Communicator;
@@ -264,13 +264,41 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     /// })
     /// # }
     /// ```
-    pub fn recv_init<B: SliceBuffer + ?Sized>(
+    ///
+    /// What a view has borrowed lies where it lies:
+    ///
+    /// ```
+    /// use oxmpi::{Shape, ViewMut};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # let env = oxmpi::init()?;
+    /// # let world = env.world();
+    /// let mut matrix = vec![0; 12]; // 3 rows of 4
+    /// let mut column = ViewMut::new(&mut matrix, &Shape::strided(3, 1, 4))?;
+    /// world.scope(|scope| {
+    ///     let mut sum = scope.allreduce_in_place_init(&mut column, &oxmpi::Op::SUM)?;
+    ///     for step in 1..4 {
+    ///         sum.buf_mut().copy_from_slice(&[step; 3]);
+    ///         sum = sum.start()?.wait()?;
+    ///         assert_eq!(sum.buf().to_vec(), [step * world.size(); 3]);
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(matrix[4..6], [3 * world.size(), 0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn recv_init<B>(
         &'scope self,
         buf: &'scope mut B,
         source: impl Into<Source>,
         tag: impl Into<TagPattern>,
-    ) -> Result<Persistent<'scope, OneLent<'scope, B::Item>, L>> {
-        let (lent, loan) = Lent::of(buf.as_slice_mut());
+    ) -> Result<Persistent<'scope, OneLent<'scope, B::View>, L>>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+        B::View: Access,
+    {
+        let (lent, loan) = Lent::of(buf);
         let check = loan.check();
         // SAFETY: `keep` keeps the operation to the scope, and the loan is of what may be written.
         let memory = unsafe { loan.claim() };

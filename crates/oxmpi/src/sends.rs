@@ -5,7 +5,7 @@
 use oxmpi_base::{Function, Result};
 use oxmpi_core::SendMode;
 
-use crate::buffer::{OwnedBuffer, SendBuffer, SliceBuffer};
+use crate::buffer::{Access, OwnedBuffer, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
 use crate::loan::{Lent, Loan, Withheld};
 use crate::message::Dest;
@@ -80,13 +80,17 @@ macro_rules! sends {
             ///
             /// # Errors
             /// As [`Communicator::send`].
-            pub fn $init<B: SliceBuffer + ?Sized>(
+            pub fn $init<B>(
                 &'scope self,
                 buf: &'scope mut B,
                 dest: impl Into<Dest>,
                 tag: i32,
-            ) -> Result<Persistent<'scope, OneLent<'scope, B::Item>, L>> {
-                let (lent, loan) = Lent::of(buf.as_slice_mut());
+            ) -> Result<Persistent<'scope, OneLent<'scope, B::View>, L>>
+            where
+                B: SendBuffer + RecvBuffer + ?Sized,
+                B::View: Access,
+            {
+                let (lent, loan) = Lent::of(buf);
                 let (comm, function, lent) = (self.communicator(), Function::$persistent, One::new(lent));
                 let made =
                     comm.prepare_send_in_mode(function, lent, loan, dest.into(), tag, SendMode::$mode)?;

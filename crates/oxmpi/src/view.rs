@@ -6,12 +6,13 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 
 use oxmpi_base::Result;
 use oxmpi_datatype::Buffer as Memory;
 use oxmpi_mem::Region;
 
-use crate::buffer::{Buffer, OwnedBuffer, RecvBuffer, SendBuffer, sealed};
+use crate::buffer::{Access, Buffer, OwnedBuffer, RecvBuffer, SendBuffer, sealed};
 use crate::datatype::Datatype;
 use crate::layout::{self, unpacked};
 use crate::loan::{Loan, Owned};
@@ -137,6 +138,33 @@ impl<'a, T: Datatype> ViewMut<'a, T> {
     }
 }
 
+impl<T: Datatype> ViewMut<'_, T> {
+    /// Changes the elements.
+    ///
+    /// # Panics
+    /// If there are more or fewer of `elements`.
+    ///
+    /// ```
+    /// use oxmpi::{Shape, ViewMut};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let mut matrix = [0; 6]; // 3 rows of 2
+    /// ViewMut::new(&mut matrix, &Shape::strided(3, 1, 2))?.copy_from_slice(&[1, 2, 3]);
+    /// assert_eq!(matrix, [1, 0, 2, 0, 3, 0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn copy_from_slice(&mut self, elements: &[T]) {
+        assert!(elements.len() == self.elements(), "there are as many elements in the slice as in the view");
+        let mut packed = vec![0_u8; self.0.memory.bytes() as usize];
+        // SAFETY: `packed` is not used but through the region while that is.
+        let region = unsafe { Region::claim(packed.as_mut_ptr(), packed.len()) };
+        // SAFETY: the slice is borrowed, and not written.
+        unsafe { Loan::of(elements).claim() }.read(0, &region);
+        self.0.memory.write(0, &region);
+    }
+}
+
 impl<T: Datatype> ViewVec<T> {
     /// The elements of `vec` that `shape` says. The request gives access to all of it.
     ///
@@ -162,6 +190,11 @@ impl<R> Elements<R> {
             None => Memory::EMPTY,
         };
         Ok(Self { memory, elements: fitted.elements, borrowed: PhantomData })
+    }
+
+    /// The same elements, borrowed otherwise.
+    fn again<Q>(&self) -> Elements<Q> {
+        Elements { memory: self.memory.clone(), elements: self.elements, borrowed: PhantomData }
     }
 
     fn lend<'b, T: Datatype>(&self) -> Loan<'b> {
@@ -225,8 +258,37 @@ impl<T: Datatype> sealed::Writable for ViewMut<'_, T> {
         self
     }
 
-    fn lend_view(view: &mut Self) -> Loan<'_> {
+    unsafe fn lend_at<'b>(at: NonNull<Self>) -> Loan<'b> {
+        // SAFETY: the caller's promise.
+        let view = unsafe { at.as_ref() };
         view.0.lend::<T>().checked::<T>()
+    }
+}
+
+impl<T: Datatype> Access for ViewMut<'_, T> {
+    type Ref<'a>
+        = View<'a, T>
+    where
+        Self: 'a;
+    type Mut<'a>
+        = ViewMut<'a, T>
+    where
+        Self: 'a;
+
+    unsafe fn see<'a>(at: NonNull<Self>) -> View<'a, T>
+    where
+        Self: 'a,
+    {
+        // SAFETY: the caller's promise.
+        View(unsafe { at.as_ref() }.0.again())
+    }
+
+    unsafe fn see_mut<'a>(at: NonNull<Self>) -> ViewMut<'a, T>
+    where
+        Self: 'a,
+    {
+        // SAFETY: the caller's promise.
+        ViewMut(unsafe { at.as_ref() }.0.again())
     }
 }
 

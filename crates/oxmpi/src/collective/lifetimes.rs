@@ -96,12 +96,13 @@ macro_rules! lifetimes {
                 $buf: &'scope mut B
                 $(, $argument: $type)*
             ) -> oxmpi_base::Result<
-                crate::Persistent<'scope, crate::OneLent<'scope, B::Item>, L>,
+                crate::Persistent<'scope, crate::OneLent<'scope, B::View>, L>,
             >
             where
-                B: crate::SliceBuffer + ?Sized,
+                B: crate::SendBuffer + crate::RecvBuffer + ?Sized,
+                B::View: crate::Access<Element = B::Element>,
             {
-                let (lent, $buf) = crate::Lent::of($buf.as_slice_mut());
+                let (lent, $buf) = crate::Lent::of($buf);
                 self.prepare($collective, crate::One::new(lent))
             }
         }
@@ -209,14 +210,16 @@ macro_rules! lifetimes {
                 $recv: &'scope mut R
                 $(, $argument: $type)*
             ) -> oxmpi_base::Result<
-                crate::Persistent<'scope, crate::TwoLent<'scope, R::Item>, L>,
+                crate::Persistent<'scope, crate::TwoLent<'scope, S::View, R::View>, L>,
             >
             where
-                S: crate::SliceBuffer<Item = R::Item> + ?Sized,
-                R: crate::SliceBuffer + ?Sized,
+                S: crate::SendBuffer<Element = R::Element> + crate::RecvBuffer + ?Sized,
+                S::View: crate::Access<Element = R::Element>,
+                R: crate::SendBuffer + crate::RecvBuffer + ?Sized,
+                R::View: crate::Access<Element = R::Element>,
             {
-                let (send_lent, $send) = crate::Lent::of($send.as_slice_mut());
-                let (recv_lent, $recv) = crate::Lent::of($recv.as_slice_mut());
+                let (send_lent, $send) = crate::Lent::of($send);
+                let (recv_lent, $recv) = crate::Lent::of($recv);
                 self.prepare($collective, crate::Two::new(send_lent, recv_lent))
             }
         }

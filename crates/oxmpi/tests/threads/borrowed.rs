@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use oxmpi::{Communicator, ErrorClass, Op, Result, start_all, wait_all};
+use oxmpi::{Communicator, ErrorClass, Op, Result, Shape, ViewMut, start_all, wait_all};
 
 #[oxmpi::test(ranks = [1, 2, 3])]
 fn buffers_are_the_programs_while_requests_are_inactive(world: Communicator<'_>) -> Result<()> {
@@ -23,6 +23,67 @@ fn buffers_are_the_programs_while_requests_are_inactive(world: Communicator<'_>)
         Ok(())
     })?;
     assert_eq!((send, table), ([rank + 4; 4], [4; 2]));
+    Ok(())
+}
+
+#[oxmpi::test(ranks = [1, 2, 3])]
+fn views_are_started_again_with_other_data(world: Communicator<'_>) -> Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    let (right, left) = ((rank + 1) % size, (rank + size - 1) % size);
+    let (mut mine, mut theirs, mut one) = (vec![(0_u8, 0); 12], [(9, 9); 12], (0_u8, 0));
+    let column = Shape::strided(3, 1, 4);
+    let mut corner = ViewMut::new(&mut mine, &Shape::subarray([3, 4], [0..2, 1..3]))?;
+    let mut received = ViewMut::new(&mut theirs, &Shape::indexed([8..10, 0..2]))?;
+    world.scope(|scope| {
+        let mut send = scope.send_init(&mut corner, right, 0)?;
+        let mut recv = scope.recv_init(&mut received, left, 0)?;
+        for step in 0..4 {
+            let told = |rank: usize| [(rank as u8, 10 * step), (1, 2), (step, 4), (5, rank as u8)];
+            send.buf_mut().copy_from_slice(&told(rank));
+            (send, recv) = wait_all(start_all((send, recv))?)?;
+            assert_eq!((send.buf().to_vec(), recv.buf().to_vec()), (told(rank).into(), told(left).into()));
+        }
+        Ok(())
+    })?;
+    let (here, there) = (rank as u8, left as u8);
+    assert_eq!(mine[4..8], [(0, 0), (3, 4), (5, here), (0, 0)]);
+    assert_eq!(theirs[..3], [(3, 4), (5, there), (9, 9)]);
+    assert_eq!(theirs[7..], [(9, 9), (there, 30), (1, 2), (9, 9), (9, 9)]);
+    // A view there, and what follows each other here; single values.
+    let mut table = vec![0_usize; 12];
+    let (mut sums, mut view) = ([0; 3], ViewMut::new(&mut table, &column)?);
+    world.scope(|scope| {
+        let mut reduction = scope.allreduce_init(&mut view, &mut sums, &Op::SUM)?;
+        let mut broadcast = scope.bcast_init(&mut one, size - 1)?;
+        for step in 0..4 {
+            reduction.send_mut().copy_from_slice(&[rank, step, 7]);
+            if rank == size - 1 {
+                *broadcast.buf_mut() = (step as u8, 3);
+            }
+            (broadcast, reduction) = wait_all(start_all((broadcast, reduction))?)?;
+            assert_eq!(reduction.recv(), [size * (size - 1) / 2, size * step, size * 7]);
+            assert_eq!(broadcast.buf(), &(step as u8, 3));
+        }
+        Ok(())
+    })?;
+    assert_eq!((&table[3..6], one), (&[0, 3, 0][..], (3, 3)));
+    Ok(())
+}
+
+#[oxmpi::test(ranks = 1)]
+fn what_a_view_has_received_is_looked_at(world: Communicator<'_>) -> Result<()> {
+    let mut flags = [false; 4];
+    let mut odd = ViewMut::new(&mut flags[1..], &Shape::strided(2, 1, 2))?;
+    let result = world.scope(|scope| {
+        let request = scope.recv_init(&mut odd, 0, 0)?;
+        world.send(&[1_u8, 1], 0, 0)?;
+        let request = request.start()?.wait()?;
+        assert_eq!(request.buf().to_vec(), [true; 2]);
+        world.send(&[3_u8, 0], 0, 0)?;
+        request.start()?.wait().map(drop)
+    });
+    assert_eq!(result.expect_err("3 is no bool").class(), ErrorClass::Type);
+    assert_eq!(flags, [false, true, false, false]);
     Ok(())
 }
 
