@@ -179,7 +179,7 @@ pub enum Of {
     Sent(u64),
     /// A peer's write that came with data: all its bytes are there.
     Told(u32),
-    /// A write: the bytes are there.
+    /// A write: the bytes are there. Of one with data, as of a send: its memory is the caller's again.
     Written(u64),
 }
 

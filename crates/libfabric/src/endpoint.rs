@@ -28,6 +28,8 @@ pub struct Libfabric {
     chosen: Candidate,
     limits: Limits,
     mr_mode: c_int,
+    /// Whether things to a peer happen there in the order in which they were given to the provider.
+    keeps_order: bool,
     /// By their addresses.
     targets: BTreeMap<Vec<u8>, Target>,
     peers: Vec<Peer>,
@@ -138,6 +140,7 @@ impl Libfabric {
             chosen,
             limits,
             mr_mode,
+            keeps_order,
             targets: BTreeMap::new(),
             peers: Vec::new(),
             operations: Operations::new(most),
@@ -303,7 +306,10 @@ impl Libfabric {
             return unsafe { (ops.readmsg)(endpoint, &raw const message, FI_COMPLETION) };
         }
         let with_data = if data.is_some() { FI_REMOTE_CQ_DATA } else { 0 };
-        let flags = FI_COMPLETION | FI_DELIVERY_COMPLETE | with_data;
+        // Who gets data knows; but what is to come after it in a network without order waits until it is there.
+        let is_told = data.is_some() && self.keeps_order;
+        let delivery = if is_told { 0 } else { FI_DELIVERY_COMPLETE };
+        let flags = FI_COMPLETION | delivery | with_data;
         // SAFETY: as above.
         unsafe { (ops.writemsg)(endpoint, &raw const message, flags) }
     }
