@@ -17,8 +17,6 @@ const TURNS: usize = 3_000_000;
 /// More than twice as many as there are slots in a direction.
 const ROUNDS: u64 = 20;
 const SLOTS: u64 = 8;
-/// Each of two ranks asks once in 4096 turns whether the other one is there.
-const QUESTIONS: u64 = 6;
 
 /// A persistent operation of all ranks, on a channel of its own.
 struct Bound {
@@ -170,7 +168,7 @@ fn each_start_brings_its_data_however_often_the_slots_are_used_again() {
 #[test]
 fn each_start_brings_what_is_too_long_for_slots() {
     for map in MAPS {
-        run_all_on(map, Conduct::ROUGH, &[1025, 9000], Lie::Dense);
+        run_all_on(map, Conduct::ROUGH, &[4097, 9000], Lie::Dense);
         run_all_on(map, Conduct::SMOOTH, &[5000], Lie::Scattered);
     }
 }
@@ -193,7 +191,7 @@ fn a_start_takes_one_write_for_each_message_and_nothing_else() {
         let mut bound = Bound::new(&mut world, case);
         let traffic = bound.traffic_of_runs(&mut world, 100);
         assert_eq!((traffic.reads, traffic.writes), (0, 200));
-        assert!(traffic.sends <= QUESTIONS, "{traffic:?}");
+        assert_eq!(traffic.sends, 0);
         bound.free(&mut world);
 
         // In one: a word for half as many messages as there are slots, and one for eight of those words.
@@ -202,7 +200,7 @@ fn a_start_takes_one_write_for_each_message_and_nothing_else() {
         let traffic = bound.traffic_of_runs(&mut world, 100);
         assert_eq!((traffic.reads, traffic.writes), (0, 100));
         let words = 100 / (SLOTS / 2);
-        assert!((words - 1..=words + words / 8 + QUESTIONS).contains(&traffic.sends), "{traffic:?}");
+        assert!((words - 1..=words + words / 8).contains(&traffic.sends), "{traffic:?}");
         bound.free(&mut world);
     }
 }
@@ -217,7 +215,7 @@ fn a_start_takes_three_writes_for_a_long_message() {
     let mut bound = Bound::new(&mut world, case);
     let traffic = bound.traffic_of_runs(&mut world, 100);
     assert_eq!((traffic.reads, traffic.writes), (0, 300 * messages));
-    assert!(traffic.sends <= QUESTIONS, "{traffic:?}");
+    assert_eq!(traffic.sends, 0);
     bound.free(&mut world);
 }
 
