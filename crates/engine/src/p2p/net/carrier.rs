@@ -11,7 +11,7 @@ use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::Block;
 use oxmpi_shm::ring::{Header, Receiver, Sender, Wish};
 
-use super::frame::{Frame, UNNUMBERED};
+use super::frame::{Frame, REST, UNNUMBERED};
 use crate::peers::PeerId;
 
 /// See the module.
@@ -29,8 +29,10 @@ pub(super) struct Carrier {
     /// How many of its frames were taken here, and how many it knows of.
     taken_here: u64,
     told: u64,
-    /// Frames that wait here, with their headers.
-    waiting: BTreeMap<u64, (Header, Taken)>,
+    /// Of the message in `out` that is next, the bytes that have gone out.
+    pub gone_out: usize,
+    /// Frames that wait here.
+    waiting: BTreeMap<u64, Arrived>,
     /// What the peer knows to be wanted of its messages.
     pub wish: Wish,
     /// Frames that the fabric has.
@@ -47,6 +49,15 @@ pub(super) struct Carrier {
     pub knows_of_leaving: bool,
 }
 
+/// A frame that has come.
+#[derive(Debug)]
+struct Arrived {
+    header: Header,
+    payload: Taken,
+    /// Bytes of the payload that the next frame has.
+    rest: usize,
+}
+
 /// Numbered frames of a pair that can be under way.
 pub(super) const WINDOW: u64 = 16;
 
@@ -61,6 +72,7 @@ impl Carrier {
             taken_there: 0,
             taken_here: 0,
             told: 0,
+            gone_out: 0,
             waiting: BTreeMap::new(),
             wish: Wish::Whole,
             posted: 0,
@@ -116,6 +128,12 @@ impl Carrier {
         }
     }
 
+    /// What comes from the peer is no message: it is as if it were gone.
+    pub(super) fn is_not_understood(&mut self, gone: &mut Vec<PeerId>) -> bool {
+        self.note_gone(gone);
+        false
+    }
+
     /// Whether there may be anything to send or to take.
     pub(super) fn has_work(&mut self, is_leaving: bool) -> bool {
         let has_another_wish = self.into.as_mut().is_some_and(|(sender, _)| sender.wish() != self.wish);
@@ -140,27 +158,44 @@ impl Carrier {
         if is_due && !self.is_ended && !self.waiting.contains_key(&frame.number) {
             let kept = pool.take(payload.len());
             kept.copy_from(payload);
-            self.waiting.insert(frame.number, (frame.header, kept));
+            let rest = frame.payload_bytes as usize - payload.len();
+            self.waiting.insert(frame.number, Arrived { header: frame.header, payload: kept, rest });
         }
     }
 
-    /// Takes the next frame, if it is here and there is room for it.
+    /// Takes what is next, whose payload is in one frame or two, if it is here and there is room; whether it was.
     pub(super) fn take(
         &mut self,
-        has_room: impl FnOnce(&mut Self, &Header, &Region) -> bool,
-    ) -> Option<Taken> {
-        let (header, payload) = self.waiting.remove(&self.taken_here)?;
-        if !has_room(self, &header, &payload) {
-            self.waiting.insert(self.taken_here, (header, payload));
-            return None;
-        }
-        self.taken_here += 1;
-        Some(payload)
+        pool: &mut Pool,
+        has_room: impl FnOnce(&mut Self, &Header, [&Region; 2]) -> bool,
+    ) -> bool {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let frames = match next(&waiting, self.taken_here) {
+            Some((header, payload)) if has_room(self, header, payload) => {
+                1 + u64::from(!payload[1].is_empty())
+            }
+            _ => 0,
+        };
+        let taken = (self.taken_here..self.taken_here + frames).filter_map(|number| waiting.remove(&number));
+        taken.for_each(|frame| pool.give(frame.payload));
+        (self.waiting, self.taken_here) = (waiting, self.taken_here + frames);
+        frames != 0
     }
 
     /// Forgets what waits here, and takes nothing any more.
     pub(super) fn end(&mut self, pool: &mut Pool) {
         (self.is_gone, self.is_ended) = (true, true);
-        std::mem::take(&mut self.waiting).into_values().for_each(|(_, payload)| pool.give(payload));
+        std::mem::take(&mut self.waiting).into_values().for_each(|frame| pool.give(frame.payload));
     }
+}
+
+/// The frame with this number, and the parts of its payload, if they are here.
+fn next(waiting: &BTreeMap<u64, Arrived>, number: u64) -> Option<(&Header, [&Region; 2])> {
+    let Arrived { header, payload, rest } = waiting.get(&number)?;
+    if *rest == 0 {
+        return Some((header, [payload, &Region::EMPTY]));
+    }
+    let is_rest = |next: &&Arrived| next.header.kind == REST && next.payload.len() == *rest;
+    let next = waiting.get(&(number + 1)).filter(is_rest)?;
+    Some((header, [payload, &next.payload]))
 }

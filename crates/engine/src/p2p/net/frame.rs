@@ -3,11 +3,13 @@
 //! | bytes, in little-endian order | what |
 //! |---|---|
 //! | 0..12 | who has sent it: job and rank |
-//! | 12..16 | length of the payload |
+//! | 12..16 | length of the payload; if that is more than is here, the rest is the next frame's ([`REST`]) |
 //! | 16..24 | its number among those of this pair, from 0; all ones for one that has none |
 //! | 24..32 | how many numbered frames of the receiver the sender has taken |
 //! | 32..64 | the message's [`Header`]: kind, context, source, tag, bytes, token |
 //! | 64.. | the payload |
+//!
+//! A frame is no longer than [`LONGEST_BYTES`]: what is longer than 16 KiB many providers announce, and read.
 //!
 //! The first frame of a pair, number 0, is a [`HELLO`], and carries the [`VERSION`] as its token.
 
@@ -20,6 +22,7 @@ use crate::jobs::Whereabouts;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Frame {
     pub from: Whereabouts,
+    /// Of the payload, with what the next frame has of it.
     pub payload_bytes: u32,
     pub number: u64,
     pub taken: u64,
@@ -28,10 +31,13 @@ pub(super) struct Frame {
 
 /// Bytes before the payload.
 pub(super) const PREFIX_BYTES: usize = 64;
-/// The longest frame.
-pub(super) const LONGEST_BYTES: usize = PREFIX_BYTES + RingSize::LARGEST_PAYLOAD;
+/// The longest frame, and what it has of a payload.
+pub(super) const LONGEST_BYTES: usize = 16 << 10;
+pub(super) const PART_BYTES: usize = LONGEST_BYTES - PREFIX_BYTES;
 /// The number of a frame that has none.
 pub(super) const UNNUMBERED: u64 = u64::MAX;
+/// What comes before has no more than one rest.
+const _: () = assert!(RingSize::LARGEST_PAYLOAD <= 2 * PART_BYTES);
 /// Of all this, and of the protocols above it.
 pub(super) const VERSION: u64 = 3;
 
@@ -43,6 +49,8 @@ pub(super) const CREDIT: u32 = HELLO + 1;
 pub(super) const WISH: u32 = HELLO + 2;
 /// Its sender [leaves](oxmpi_shm::Phase::Leaving): it has told all that it will ever tell, and only answers.
 pub(super) const LEAVING: u32 = HELLO + 3;
+/// The rest of the payload of the frame before.
+pub(super) const REST: u32 = HELLO + 4;
 
 impl Frame {
     /// Writes it, to be followed by the payload.
@@ -80,8 +88,9 @@ impl Frame {
             bytes: u64::from_le_bytes(rest.take()),
             token: u64::from_le_bytes(rest.take()),
         };
-        let is_whole = payload_bytes as usize == bytes && bytes <= RingSize::LARGEST_PAYLOAD;
-        is_whole
+        let all_bytes = payload_bytes as usize;
+        let is_sound = bytes == all_bytes.min(PART_BYTES) && all_bytes <= RingSize::LARGEST_PAYLOAD;
+        is_sound
             .then(|| (Self { from, payload_bytes, number, taken, header }, message.part(PREFIX_BYTES, bytes)))
     }
 }

@@ -3,7 +3,8 @@
 //! A peer on another node has a ring in each direction like any other; but the far ends of both are here, with its
 //! *carrier*. What is put into the one is sent as frames, and what comes as frames is put into the other. So all
 //! protocols of [`P2p`](super::P2p) are the same, and messages through shared memory pay nothing for those that go
-//! further: nobody asks which kind a peer is before the ring. Cost: two copies more, of 16 KiB at most, in the caches.
+//! further: nobody asks which kind a peer is before the ring. Cost: two copies more, of 16 KiB at most, in the caches. A
+//! payload of more than a frame holds goes in two.
 //!
 //! | what | how |
 //! |---|---|
@@ -30,7 +31,7 @@ use std::collections::BTreeMap;
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_fabric::{Completion, Fabric, Failure, Of, Order, Posted};
 use oxmpi_mem::{Pool, Region, Taken};
-use oxmpi_shm::ring::{Header, Receiver, RingSize, Sender, Wish};
+use oxmpi_shm::ring::{Arrival, Header, Receiver, RingSize, Sender, Wish};
 use oxmpi_shm::{Arena, Segment};
 
 use super::P2p;
@@ -40,7 +41,9 @@ use crate::slab::{Key, Slab};
 use bound::Bonds;
 pub(crate) use bound::{BondKey, Part};
 use carrier::Carrier;
-use frame::{CREDIT, Frame, HELLO, LEAVING, LONGEST_BYTES, PREFIX_BYTES, UNNUMBERED, VERSION, WISH};
+use frame::{
+    CREDIT, Frame, HELLO, LEAVING, LONGEST_BYTES, PART_BYTES, PREFIX_BYTES, REST, UNNUMBERED, VERSION, WISH,
+};
 pub(super) use remote::LENT_BYTES;
 use remote::Remote;
 
@@ -132,11 +135,11 @@ impl Net {
         }))
     }
 
-    /// Sends a frame, if there is room.
-    fn post(&mut self, carrier: usize, number: u64, header: Header, payload: &Region) -> bool {
+    /// Sends a frame, if there is room; so many bytes of its payload are left to the next one.
+    fn post(&mut self, carrier: usize, number: u64, header: Header, payload: &Region, rest: usize) -> bool {
         let Self { me, fabric, carriers, pool, sends, .. } = self;
         let one = &mut carriers[carrier];
-        let (from, taken, payload_bytes) = (*me, one.taken(), payload.len() as u32);
+        let (from, taken, payload_bytes) = (*me, one.taken(), (payload.len() + rest) as u32);
         let frame = pool.take(PREFIX_BYTES + payload.len());
         let prefix = Frame { from, payload_bytes, number, taken, header }.write();
         frame.part(0, PREFIX_BYTES).write(&prefix);
@@ -166,26 +169,20 @@ impl Net {
             let posted = match arrival {
                 _ if one.is_new() && (arrival.is_some() || wish != Wish::Whole || is_farewell) => {
                     let hello = Header { kind: HELLO, token: VERSION, ..Header::default() };
-                    self.post(carrier, number, hello, &Region::EMPTY)
+                    self.post(carrier, number, hello, &Region::EMPTY, 0)
                 }
                 _ if wish != one.wish => {
                     let told = Header { kind: WISH, token: wish as u64, ..Header::default() };
-                    let is_told = self.post(carrier, number, told, &Region::EMPTY);
+                    let is_told = self.post(carrier, number, told, &Region::EMPTY, 0);
                     if is_told {
                         self.carriers[carrier].wish = wish;
                     }
                     is_told
                 }
-                Some(arrival) => {
-                    let is_sent = self.post(carrier, number, arrival.header, &arrival.payload);
-                    if let Some(out) = self.carriers[carrier].out.as_mut().filter(|_| is_sent) {
-                        out.release(&arrival);
-                    }
-                    is_sent
-                }
+                Some(arrival) => self.post_arrival(carrier, number, &arrival),
                 None if is_farewell => {
                     let told = Header { kind: LEAVING, ..Header::default() };
-                    let is_told = self.post(carrier, number, told, &Region::EMPTY);
+                    let is_told = self.post(carrier, number, told, &Region::EMPTY, 0);
                     self.carriers[carrier].knows_of_leaving = is_told;
                     is_told
                 }
@@ -198,9 +195,26 @@ impl Net {
         }
         if self.carriers[carrier].owes_a_word() {
             let credit = Header { kind: CREDIT, ..Header::default() };
-            any |= self.post(carrier, UNNUMBERED, credit, &Region::EMPTY);
+            any |= self.post(carrier, UNNUMBERED, credit, &Region::EMPTY, 0);
         }
         any
+    }
+
+    /// Sends what is next in the ring to a peer, or what is left of it, as much as a frame holds.
+    fn post_arrival(&mut self, carrier: usize, number: u64, arrival: &Arrival) -> bool {
+        let begin = self.carriers[carrier].gone_out;
+        let bytes = (arrival.payload.len() - begin).min(PART_BYTES);
+        let rest = arrival.payload.len() - begin - bytes;
+        let header = if begin == 0 { arrival.header } else { Header { kind: REST, ..Header::default() } };
+        if !self.post(carrier, number, header, &arrival.payload.part(begin, bytes), rest) {
+            return false;
+        }
+        let one = &mut self.carriers[carrier];
+        one.gone_out = if rest == 0 { 0 } else { begin + bytes };
+        if let Some(out) = one.out.as_mut().filter(|_| rest == 0) {
+            out.release(arrival);
+        }
+        true
     }
 
     /// Posts the receives that are not posted.
@@ -229,12 +243,10 @@ impl Net {
         let Self { carriers, pool, gone, .. } = self;
         let one = &mut carriers[carrier];
         let mut any = false;
-        while let Some(payload) = one.take(|one, header, payload| match header.kind {
+        while one.take(pool, |one, header, payload| match header.kind {
             // What follows would not be understood.
-            HELLO if header.token != VERSION => {
-                one.note_gone(gone);
-                false
-            }
+            REST => one.is_not_understood(gone),
+            HELLO if header.token != VERSION => one.is_not_understood(gone),
             HELLO => true,
             WISH => {
                 one.out.iter().for_each(|out| out.ask_for(wish_of(header.token)));
@@ -246,7 +258,6 @@ impl Net {
             }
             _ => one.deliver(header, payload, segment, peers, arena),
         }) {
-            pool.give(payload);
             any = true;
         }
         any
@@ -287,7 +298,7 @@ impl Carrier {
     fn deliver(
         &mut self,
         header: &Header,
-        payload: &Region,
+        [payload, rest]: [&Region; 2],
         segment: &'static Segment,
         peers: &mut Peers,
         arena: &mut Arena,
@@ -302,10 +313,10 @@ impl Carrier {
             peers[self.peer].receiver = Some(receiver);
             peers.list(self.peer);
         }
-        let Some(room) = self.into.as_mut().and_then(|(sender, _)| sender.room(payload.len())) else {
-            return false;
-        };
-        room.payload.copy_from(payload);
+        let bytes = payload.len() + rest.len();
+        let Some(room) = self.into.as_mut().and_then(|(sender, _)| sender.room(bytes)) else { return false };
+        room.payload.part(0, payload.len()).copy_from(payload);
+        room.payload.part(payload.len(), rest.len()).copy_from(rest);
         room.send(*header);
         true
     }

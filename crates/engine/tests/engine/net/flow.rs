@@ -42,6 +42,25 @@ fn who_does_not_look_is_not_flooded() {
     }
 }
 
+/// What is longer than a frame goes in two, of which the second may come first.
+#[test]
+fn payloads_of_about_a_frame_arrive_whole() {
+    for seed in 0..20 {
+        let mut world = World::of_nodes(&[1, 1], seed, Conduct::ROUGH);
+        let sizes = [16_319, 16_320, 16_321, 16_384, 16_384, 16_321];
+        let stores = sizes
+            .map(|bytes| (Store::of(&contents(0, bytes, bytes), Lie::Dense), Store::new(bytes, Lie::Dense)));
+        let sends: Vec<_> =
+            stores.iter().map(|(from, _)| world.send(0, 1, 0, from, Mode::Standard)).collect();
+        for (from, into) in &stores {
+            let received = world.receive(1, Some(0), Some(0), into);
+            assert!(world.finish(1, received).error.is_none(), "seed {seed}");
+            assert!(into.get() == from.get(), "seed {seed}");
+        }
+        sends.into_iter().for_each(|key| world.finish_send(0, key));
+    }
+}
+
 /// A receiver of much has others wait for it alone.
 #[test]
 fn who_sends_to_one_that_does_not_look_reaches_others() {
