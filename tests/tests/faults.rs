@@ -65,8 +65,16 @@ fn a_rank_that_is_stopped_or_late_at_any_point_keeps_its_job_waiting_and_no_more
 
 /// Another job than that with the fault, which passes; how that with the fault ended, and what the other said.
 fn beside(point: (&str, u32), what: &str) -> (Option<i32>, String) {
+    beside_with(point, what, "auto")
+}
+
+/// The same where the memory of others is read directly, or not.
+fn beside_with(point: (&str, u32), what: &str, single_copy: &str) -> (Option<i32>, String) {
     let (program, mark) = (Program::compile("fault_between"), Mark::new());
-    let give = |job: Job, side: &str| mark.on(job).argument(side).argument(mark.name());
+    let give = |job: Job, side: &str| {
+        let job = job.env("OXMPI_SINGLE_COPY", single_copy);
+        mark.on(job).argument(side).argument(mark.name())
+    };
     let server = give(program.on(2), "--serve").start();
     give(program.on(1), "--look").passes();
     let client = with_fault(give(program.on(2), "--visit"), point, what).run();
@@ -88,6 +96,23 @@ fn a_rank_that_is_killed_at_any_point_is_an_error_for_other_jobs_which_go_on() {
     }
     for point in POINTS.into_iter().chain([("attaching", 1)]) {
         let (status, said) = beside(point, "kill");
+        assert_eq!(status, Some(137), "{point:?}: {said}");
+    }
+}
+
+#[test]
+fn a_rank_that_is_killed_while_it_reads_the_memory_of_others_is_no_different() {
+    if !are_there() {
+        return;
+    }
+    let program = Program::compile("fault_within");
+    for point in [("in-copy", 1), ("in-copy", 41)] {
+        let mark = Mark::new();
+        let job = mark.on(program.on(3)).env("OXMPI_SINGLE_COPY", "always");
+        let ended = with_fault(job, point, "kill").run();
+        assert_eq!(ended.status, Some(137), "{point:?}: {}{}", ended.out, ended.err);
+        mark.is_gone();
+        let (status, said) = beside_with(point, "kill", "always");
         assert_eq!(status, Some(137), "{point:?}: {said}");
     }
 }
