@@ -3,8 +3,8 @@
 //! A peer on another node has a ring in each direction like any other; but the far ends of both are here, with its
 //! *carrier*. What is put into the one is sent as frames, and what comes as frames is put into the other. So all
 //! protocols of [`P2p`](super::P2p) are the same, and messages through shared memory pay nothing for those that go
-//! further: nobody asks which kind a peer is before the ring. Cost: two copies more, of 16 KiB at most, in the caches. A
-//! payload of more than a frame holds goes in two.
+//! further: nobody asks which kind a peer is before the ring. Cost: two copies more, of 16 KiB at most, in the caches.
+//! A payload of more than a frame holds goes in two.
 //!
 //! | what | how |
 //! |---|---|
