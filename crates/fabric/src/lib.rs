@@ -21,7 +21,6 @@
 //! | the crate `oxmpi-libfabric` | what networks there are |
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod sim;
 
