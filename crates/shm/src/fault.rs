@@ -2,8 +2,8 @@
 //!
 //! `OXMPI_FAULT=rank=1,point=before-post,count=17,do=kill` kills rank 1 when it is about to post for the 17th time; of
 //! several jobs all that see the variable do so. `do=stop:300` stops it, and lets it go on after 300 milliseconds;
-//! `do=delay:300` keeps this one thread there for as long. Without the feature `faults`, of which installations for
-//! use have nothing, a point costs nothing and does nothing.
+//! `do=delay:300` keeps this one thread there for as long. Only what is built with debug assertions has faults:
+//! elsewhere, and so in installations for use, a point costs nothing and does nothing.
 
 /// A place where things can go wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,14 +21,14 @@ pub enum Point {
 }
 
 /// Comes to a point.
-#[cfg(not(feature = "faults"))]
+#[cfg(not(debug_assertions))]
 #[inline(always)]
 pub fn reach(_: Point) {}
 
-#[cfg(feature = "faults")]
+#[cfg(debug_assertions)]
 pub use asked::reach;
 
-#[cfg(feature = "faults")]
+#[cfg(debug_assertions)]
 mod asked {
     use std::process::{Command, Stdio};
     use std::sync::OnceLock;
