@@ -12,21 +12,17 @@ use crate::manuals;
 const PROGRAMS: [(&str, &[&str]); 4] =
     [("mpicc", &["mpicxx", "mpic++", "mpiCC"]), ("mpiexec", &[]), ("mpirun", &[]), ("oxmpi", &[])];
 
+/// Where they and the library are.
+const CRATES: [&str; 3] = ["oxmpi-library", "oxmpi-launch", "oxmpi-tools"];
+
 /// Names under which build systems ask pkg-config for an MPI library, besides our own.
 pub const PACKAGES: [&str; 3] = ["mpi", "mpi-c", "mpi-cxx"];
 
 /// Builds everything and installs it under `prefix`; for tests with `debug`: then it has faults, too.
 pub fn run(prefix: &Path, debug: bool) -> Outcome {
     let mut build = cargo();
-    build.args([
-        "build",
-        "--package",
-        "oxmpi-library",
-        "--package",
-        "oxmpi-launch",
-        "--package",
-        "oxmpi-tools",
-    ]);
+    build.arg("build").args(CRATES.into_iter().flat_map(|name| ["--package", name]));
+    build.arg("--lib").args(PROGRAMS.into_iter().flat_map(|(name, _)| ["--bin", name]));
     build.args((!debug).then_some("--release"));
     succeed(&mut build)?;
     let built = target_directory()?.join(if debug { "debug" } else { "release" });
