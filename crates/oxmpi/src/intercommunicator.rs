@@ -7,12 +7,13 @@ use oxmpi_base::{ErrorClass, Function, Result};
 use oxmpi_core::RemoteLeader;
 
 use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
-use crate::collective::Collective;
 use crate::communicator::Communicator;
 use crate::group::Group;
 use crate::message::{Dest, Source, Status, TagPattern, rank_to_core};
 use crate::owned_request::OwnedRequest;
 use crate::persistent::One;
+use crate::request::Request;
+use crate::scope::Scope;
 use crate::thread::{Funneled, ThreadLevel};
 
 /// Two groups, of one of which this process is a member. Messages go to ranks of the other one, and come from there; so
@@ -194,7 +195,90 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
         self.0.irecv(buf, source, tag)
     }
 
-    pub(crate) fn blocking<'b, C: Collective<'b>>(&self, collective: C) -> Result<()> {
-        self.0.blocking(collective)
+    /// As [`Communicator::scope`]: calls `body`, which may begin nonblocking operations between the groups, and waits
+    /// for all that it has not waited for.
+    ///
+    /// # Errors
+    /// That of `body`; else the first one of the operations waited for at the end.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(3, |world| {
+    /// # let side = world.rank() % 2;
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// # let between = group.intercommunicator(0, &world, 1 - side, 0)?;
+    /// let (mine, mut theirs, mut sum) = (world.rank(), vec![0; between.remote_size()], 0);
+    /// between.scope(|scope| {
+    ///     let theirs = scope.allgather(&mine, &mut theirs)?;
+    ///     let sum = scope.allreduce(&mine, &mut sum, &oxmpi::Op::SUM)?;
+    ///     // ... compute meanwhile ...
+    ///     assert_eq!(theirs.wait()?.iter().sum::<usize>(), *sum.wait()?);
+    ///     Ok(())
+    /// })?;
+    /// assert!(theirs.iter().all(|rank| rank % 2 == 1 - side));
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn scope<'call, T>(
+        &'call self,
+        body: impl for<'scope> FnOnce(IntercommunicatorScope<'scope, 'call, L>) -> Result<T>,
+    ) -> Result<T> {
+        self.0.scope(|scope| body(IntercommunicatorScope(scope)))
+    }
+}
+
+/// A place to begin nonblocking operations between two groups in, made by [`Intercommunicator::scope`].
+#[derive(Debug)]
+pub struct IntercommunicatorScope<'scope, 'env: 'scope, L: ThreadLevel = Funneled>(
+    &'scope Scope<'scope, 'env, L>,
+);
+
+impl<L: ThreadLevel> Clone for IntercommunicatorScope<'_, '_, L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<L: ThreadLevel> Copy for IntercommunicatorScope<'_, '_, L> {}
+
+impl<'scope, 'env, L: ThreadLevel> IntercommunicatorScope<'scope, 'env, L> {
+    pub(crate) fn inner(self) -> &'scope Scope<'scope, 'env, L> {
+        self.0
+    }
+
+    /// As [`Scope::send`], to a rank of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn send<B: SendBuffer + ?Sized>(
+        self,
+        buf: &'scope B,
+        dest: impl Into<Dest>,
+        tag: i32,
+    ) -> Result<Request<'scope, &'scope B::View, L>> {
+        self.0.send(buf, dest, tag)
+    }
+
+    /// As [`Scope::recv`], from a rank of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn recv<B: RecvBuffer + ?Sized>(
+        self,
+        buf: &'scope mut B,
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<Request<'scope, &'scope mut B::View, L>> {
+        self.0.recv(buf, source, tag)
+    }
+
+    /// Begins a barrier.
+    ///
+    /// # Errors
+    /// As [`Intercommunicator::barrier`].
+    pub fn barrier(self) -> Result<Request<'scope, (), L>> {
+        self.0.barrier()
     }
 }

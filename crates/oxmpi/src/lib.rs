@@ -135,7 +135,7 @@ pub use driver::Driver;
 pub use environment::{Environment, init, init_with};
 pub use future::{ActiveFuture, OwnedFuture, RequestFuture};
 pub use group::{Comparison, Group};
-pub use intercommunicator::Intercommunicator;
+pub use intercommunicator::{Intercommunicator, IntercommunicatorScope};
 pub use layout::{Field, Layout};
 pub use loan::{Lent, Owned};
 pub use matched::Message;
@@ -158,7 +158,7 @@ pub use oxmpi_derive::Datatype;
 /// # fn main() {}
 /// ```
 pub use oxmpi_derive::test;
-pub use part::{Beside, FromRoot, Here, There, ToRoot};
+pub use part::{Beside, FromRoot, Here, OwnedPart, There, ToRoot};
 pub use partitioned::{Partition, RecvPartitions, SendPartitions};
 pub use persistent::{Active, Buffers, Hold, One, OneLent, Persistent, Two, TwoLent};
 pub use planned::{Plan, Planned};

@@ -8,11 +8,13 @@ use oxmpi_base::Result;
 use oxmpi_core::coll::Root;
 use oxmpi_datatype::Buffer as Memory;
 
-use crate::buffer::{RecvBuffer, SendBuffer};
+use crate::blocks::Blocks;
+use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
 use crate::check::Check;
 use crate::collective;
 use crate::datatype::Datatype;
 use crate::loan::Loan;
+use crate::persistent::One;
 
 /// This rank is the root (`MPI_ROOT`); its buffer is what is sent to the other group, or received from there.
 #[derive(Debug)]
@@ -57,8 +59,62 @@ pub enum Part<'b> {
     There(usize, Loan<'b>),
 }
 
+/// A part whose buffer an operation keeps: `Here(buf)`, [`Beside`], or `There(root, buf)`. What the request has of it
+/// is [`One`] buffer, or `()`.
+///
+/// ```
+/// use oxmpi::{Beside, Here, There};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(4, |world| {
+/// # let side = world.rank() % 2;
+/// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+/// # let between = group.intercommunicator(0, &world, 1 - side, 0)?;
+/// match (side, group.rank()) {
+///     (0, 0) => {
+///         let mut broadcast = between.bcast_init(Here(vec![0; 3]))?;
+///         for step in 1..4 {
+///             broadcast.buf_mut().fill(step);
+///             broadcast = broadcast.start()?.wait()?;
+///         }
+///     }
+///     (0, _) => {
+///         let mut broadcast = between.bcast_init::<i32, _>(Beside)?;
+///         for _ in 1..4 {
+///             broadcast = broadcast.start()?.wait()?;
+///         }
+///     }
+///     _ => {
+///         let mut broadcast = between.bcast_init(There(0, vec![0; 3]))?;
+///         for step in 1..4 {
+///             broadcast = broadcast.start()?.wait()?;
+///             assert_eq!(broadcast.buf(), [step; 3]);
+///         }
+///     }
+/// }
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
+pub trait OwnedPart<T: Datatype>: sealed::Keep<T> {}
+
+impl<T: Datatype, B: OwnedBuffer<Element = T>> OwnedPart<T> for Here<B> {}
+impl<T: Datatype, B: OwnedBuffer<Element = T>> OwnedPart<T> for There<B> {}
+impl<T: Datatype> OwnedPart<T> for Beside {}
+
 mod sealed {
     use super::Part;
+    use crate::persistent::Buffers;
+
+    /// What is a part with a buffer of its own.
+    pub trait Keep<T> {
+        /// What the request has of it.
+        type Buffers: Buffers;
+
+        /// That, and what is lent for as long as the request keeps it.
+        fn keep(self) -> (Self::Buffers, Part<'static>);
+    }
 
     /// What is a part.
     pub trait Partial<'b, T, const FROM_ROOT: bool> {
@@ -94,6 +150,32 @@ impl<'b, T: Datatype, B: SendBuffer<Element = T> + ?Sized> sealed::Partial<'b, T
 impl<'b, T: Datatype, const FROM_ROOT: bool> sealed::Partial<'b, T, FROM_ROOT> for Beside {
     fn part(self) -> Part<'b> {
         Part::Beside
+    }
+}
+
+impl<T: Datatype, B: OwnedBuffer<Element = T>> sealed::Keep<T> for Here<B> {
+    type Buffers = One<T>;
+
+    fn keep(self) -> (One<T>, Part<'static>) {
+        let (buf, loan) = self.0.own();
+        (One::new(buf), Part::Here(loan))
+    }
+}
+
+impl<T: Datatype, B: OwnedBuffer<Element = T>> sealed::Keep<T> for There<B> {
+    type Buffers = One<T>;
+
+    fn keep(self) -> (One<T>, Part<'static>) {
+        let (buf, loan) = self.1.own();
+        (One::new(buf), Part::There(self.0, loan))
+    }
+}
+
+impl<T: Datatype> sealed::Keep<T> for Beside {
+    type Buffers = ();
+
+    fn keep(self) -> ((), Part<'static>) {
+        ((), Part::Beside)
     }
 }
 
@@ -138,6 +220,30 @@ impl Part<'_> {
             // SAFETY: the caller's promise.
             Self::Here(loan) | Self::There(_, loan) => unsafe { loan.claim() },
             Self::Beside => Memory::EMPTY,
+        }
+    }
+
+    /// The root's blocks, one for each of so many ranks, and the memory of the others; there is one of them at most.
+    ///
+    /// # Errors
+    /// As [`Blocks::claim`].
+    ///
+    /// # Safety
+    /// As [`Loan::claim`].
+    pub(crate) unsafe fn claim_blocks(
+        &self,
+        blocks: &Blocks,
+        ranks: usize,
+        argument: &str,
+        received: bool,
+    ) -> Result<(Vec<Memory>, Memory)> {
+        match self {
+            // SAFETY: the caller's promise.
+            Self::Here(loan) => {
+                Ok((unsafe { blocks.claim(ranks, argument, loan, received) }?, Memory::EMPTY))
+            }
+            // SAFETY: the caller's promise.
+            Self::Beside | Self::There(..) => Ok((Vec::new(), unsafe { self.claim() })),
         }
     }
 

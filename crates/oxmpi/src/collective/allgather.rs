@@ -9,12 +9,9 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_mem::Words;
 
-use super::{Collective, check_blocks, check_whole, lifetimes, note_side, side};
-use crate::buffer::{RecvBuffer, SendBuffer};
+use super::{Collective, between, check_blocks, check_whole, lifetimes, note_side, side};
 use crate::check::Check;
-use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
-use crate::thread::ThreadLevel;
 
 struct Allgather<'b> {
     /// `None` if it lies in `recv`.
@@ -67,16 +64,11 @@ lifetimes! {
     (&mut buf) => Allgather { send: None, recv: buf }
 }
 
-impl<L: ThreadLevel> Intercommunicator<'_, L> {
+between! {
     /// What everybody of the other group has in `send`, everybody gets in `recv`, in the order of their ranks.
     ///
     /// # Errors
     /// `Count` if `recv` has not a block as long as `send` for each rank of the other group.
-    pub fn allgather<S, R>(&self, send: &S, recv: &mut R) -> Result<()>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        self.blocking(Allgather { send: Some(send.lend()), recv: recv.lend_mut() })
-    }
+    allgather iallgather allgather_init "allgather"
+    (&send, &mut recv)
 }

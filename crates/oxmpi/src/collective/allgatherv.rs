@@ -8,7 +8,7 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
-use super::{Collective, lifetimes, side};
+use super::{Collective, between, lifetimes, side};
 use crate::blocks::Blocks;
 use crate::check::Check;
 use crate::loan::Loan;
@@ -35,7 +35,7 @@ impl<'b> Collective<'b> for Allgatherv<'b> {
         // SAFETY: the caller's promise.
         let send = unsafe { side(self.send.as_ref()) };
         // SAFETY: the caller's promise.
-        let recv = unsafe { self.blocks.claim(comm.size() as usize, "recv", &self.recv, true) }?;
+        let recv = unsafe { self.blocks.claim(comm.peers() as usize, "recv", &self.recv, true) }?;
         coll::allgatherv(process, comm, send, recv)
     }
 }
@@ -60,4 +60,14 @@ lifetimes! {
     /// As [`Communicator::allgatherv`](crate::Communicator::allgatherv).
     allgatherv_in_place iallgatherv_in_place allgatherv_in_place_init "allgatherv in place"
     (&mut buf, blocks: impl Into<Blocks>) => Allgatherv { send: None, recv: buf, blocks: blocks.into() }
+}
+
+between! {
+    /// What everybody of the other group has in `send`, everybody gets: that of rank `i` there in block `i` of `recv`.
+    ///
+    /// # Errors
+    /// `Count` if there is not one block for each rank of the other group, or one does not lie in `recv`; `Buffer` if
+    /// two overlap.
+    allgatherv iallgatherv allgatherv_init "allgatherv"
+    (&send, &mut recv, blocks: impl Into<Blocks>)
 }

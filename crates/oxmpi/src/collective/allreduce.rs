@@ -9,13 +9,10 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_mem::Words;
 
-use super::{Collective, check_equal, lifetimes, note_side, side};
-use crate::buffer::{RecvBuffer, SendBuffer};
+use super::{Collective, between, check_equal, lifetimes, note_side, side};
 use crate::check::Check;
-use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
 use crate::op::{Combination, Op};
-use crate::thread::ThreadLevel;
 
 struct Allreduce<'b> {
     /// `None` if it lies in `recv`.
@@ -78,20 +75,11 @@ lifetimes! {
     (&mut buf, op: &Op<B::Element>) => Allreduce { send: None, recv: buf, combination: op.combination() }
 }
 
-impl<L: ThreadLevel> Intercommunicator<'_, L> {
+between! {
     /// What those of the other group have in `send`, combined element by element, everybody gets in `recv`.
     ///
     /// # Errors
     /// As [`Communicator::allreduce`](crate::Communicator::allreduce).
-    pub fn allreduce<S, R>(&self, send: &S, recv: &mut R, op: &Op<R::Element>) -> Result<()>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        self.blocking(Allreduce {
-            send: Some(send.lend()),
-            recv: recv.lend_mut(),
-            combination: op.combination(),
-        })
-    }
+    allreduce iallreduce allreduce_init "allreduce"
+    (&send, &mut recv, op: &Op<R::Element>)
 }

@@ -9,12 +9,9 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_mem::Words;
 
-use super::{Collective, check_blocks, check_equal, lifetimes, note_side, side};
-use crate::buffer::{RecvBuffer, SendBuffer};
+use super::{Collective, between, check_blocks, check_equal, lifetimes, note_side, side};
 use crate::check::Check;
-use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
-use crate::thread::ThreadLevel;
 
 struct Alltoall<'b> {
     /// `None` if it lies in `recv`.
@@ -65,16 +62,11 @@ lifetimes! {
     (&mut buf) => Alltoall { send: None, recv: buf }
 }
 
-impl<L: ThreadLevel> Intercommunicator<'_, L> {
+between! {
     /// Block `i` of `send` goes to rank `i` of the other group, which gets it as the block of this rank.
     ///
     /// # Errors
     /// `Count` if `send` and `recv` differ in length, or have not a block for each rank of the other group.
-    pub fn alltoall<S, R>(&self, send: &S, recv: &mut R) -> Result<()>
-    where
-        S: SendBuffer<Element = R::Element> + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        self.blocking(Alltoall { send: Some(send.lend()), recv: recv.lend_mut() })
-    }
+    alltoall ialltoall alltoall_init "alltoall"
+    (&send, &mut recv)
 }

@@ -8,7 +8,7 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
-use super::{Collective, lifetimes};
+use super::{Collective, between, lifetimes};
 use crate::blocks::Blocks;
 use crate::check::Check;
 use crate::loan::Loan;
@@ -32,7 +32,7 @@ impl<'b> Collective<'b> for Alltoallv<'b> {
     }
 
     unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
-        let ranks = comm.size() as usize;
+        let ranks = comm.peers() as usize;
         let send = self.send.as_ref().map(|(send, blocks)| {
             // SAFETY: the caller's promise.
             unsafe { blocks.claim(ranks, "send", send, false) }
@@ -78,4 +78,14 @@ lifetimes! {
     /// As [`Communicator::alltoallv`](crate::Communicator::alltoallv).
     alltoallv_in_place ialltoallv_in_place alltoallv_in_place_init "alltoallv in place"
     (&mut buf, blocks: impl Into<Blocks>) => Alltoallv { send: None, recv: buf, blocks: blocks.into() }
+}
+
+between! {
+    /// Block `i` of `send` goes to rank `i` of the other group, which gets it in the block of this rank in its `recv`.
+    ///
+    /// # Errors
+    /// `Count` if there is not one block for each rank of the other group, or one does not lie in its buffer; `Buffer`
+    /// if two of `recv` overlap.
+    alltoallv ialltoallv alltoallv_init "alltoallv"
+    (&send, send_blocks: impl Into<Blocks>, &mut recv, recv_blocks: impl Into<Blocks>)
 }

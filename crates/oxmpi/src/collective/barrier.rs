@@ -75,13 +75,29 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     }
 }
 
-impl<L: ThreadLevel> Intercommunicator<'_, L> {
+impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     /// Returns when all ranks of the other group have called it.
     ///
     /// # Errors
     /// None yet.
     pub fn barrier(&self) -> Result<()> {
-        self.blocking(Barrier)
+        self.inner().barrier()
+    }
+
+    /// A persistent barrier.
+    ///
+    /// # Errors
+    /// As [`Communicator::barrier_init`].
+    pub fn barrier_init(&self) -> Result<Persistent<'env, (), L>> {
+        self.inner().barrier_init()
+    }
+
+    /// Begins a barrier.
+    ///
+    /// # Errors
+    /// As [`Intercommunicator::barrier`].
+    pub fn ibarrier(&self) -> Result<OwnedRequest<'env, (), L>> {
+        self.inner().ibarrier()
     }
 }
 

@@ -9,13 +9,10 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_mem::Words;
 
-use super::{Collective, checked_root, lifetimes};
+use super::{Collective, between, checked_root, lifetimes};
 use crate::check::Check;
-use crate::datatype::Datatype;
-use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
-use crate::part::{FromRoot, Part};
-use crate::thread::ThreadLevel;
+use crate::part::Part;
 
 struct Bcast<'b> {
     buf: Loan<'b>,
@@ -79,13 +76,12 @@ impl<'b> Collective<'b> for BetweenGroups<'b> {
     }
 }
 
-impl<L: ThreadLevel> Intercommunicator<'_, L> {
+between! {
     /// What the root has, everybody of the other group gets. The root says [`Here`](crate::Here), those of its own
     /// group say [`Beside`](crate::Beside), and the others [`There`](crate::There).
     ///
     /// # Errors
     /// `Root` if the root is no rank of the other group.
-    pub fn bcast<'b, T: Datatype>(&self, part: impl FromRoot<'b, T>) -> Result<()> {
-        self.blocking(BetweenGroups(part.part()))
-    }
+    bcast ibcast bcast_init "broadcast"
+    (part: FromRoot<T>) => BetweenGroups(part)
 }

@@ -10,13 +10,10 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Words;
 
-use super::{Collective, check_blocks, check_whole, checked_root, lifetimes, note_side, side};
+use super::{Collective, between, check_blocks, check_whole, checked_root, lifetimes, note_side, side};
 use crate::check::Check;
-use crate::datatype::Datatype;
-use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
-use crate::part::{Part, ToRoot};
-use crate::thread::ThreadLevel;
+use crate::part::Part;
 
 struct Gather<'b> {
     /// `None` if it lies in `recv`: at the root the block there, elsewhere all of it.
@@ -110,13 +107,12 @@ impl<'b> Collective<'b> for BetweenGroups<'b> {
     }
 }
 
-impl<L: ThreadLevel> Intercommunicator<'_, L> {
+between! {
     /// What everybody of the other group has, the root gets, in the order of their ranks. See
     /// [`Intercommunicator::reduce`](crate::Intercommunicator::reduce).
     ///
     /// # Errors
     /// `Root` if the root is no rank of the other group; `Count` if the root has not a block for each rank there.
-    pub fn gather<'b, T: Datatype>(&self, part: impl ToRoot<'b, T>) -> Result<()> {
-        self.blocking(BetweenGroups(part.part()))
-    }
+    gather igather gather_init "gather"
+    (part: ToRoot<T>) => BetweenGroups(part)
 }

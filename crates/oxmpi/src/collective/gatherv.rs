@@ -8,10 +8,11 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::{self, Functions, Side};
 use oxmpi_core::{self as core, Operation, Process};
 
-use super::{Collective, checked_root, lifetimes, side};
+use super::{Collective, between, checked_root, lifetimes, side};
 use crate::blocks::Blocks;
 use crate::check::Check;
 use crate::loan::Loan;
+use crate::part::Part;
 
 struct Gatherv<'b> {
     /// `None` if it lies in `recv`: at the root the block there, elsewhere all of it.
@@ -86,4 +87,38 @@ lifetimes! {
     gatherv_in_place igatherv_in_place gatherv_in_place_init "gatherv in place"
     (&mut buf, blocks: impl Into<Blocks>, root: usize) =>
         Gatherv { send: None, recv: buf, blocks: blocks.into(), root }
+}
+
+/// One between two groups.
+struct BetweenGroups<'b> {
+    part: Part<'b>,
+    /// Those of the root.
+    blocks: Blocks,
+}
+
+impl<'b> Collective<'b> for BetweenGroups<'b> {
+    const FUNCTIONS: Functions = Gatherv::FUNCTIONS;
+
+    fn check(&self) -> Option<Box<Check>> {
+        self.part.check()
+    }
+
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+        let root = self.part.root()?;
+        // SAFETY: the caller's promise.
+        let sides = unsafe { self.part.claim_blocks(&self.blocks, comm.peers() as usize, "recv", true) };
+        let (here, there) = sides?;
+        coll::gatherv(process, comm, Side::Buffer(there), here, root)
+    }
+}
+
+between! {
+    /// What everybody of the other group has, the root gets: that of rank `i` there in block `i`. Only the root's
+    /// `blocks` count. See [`Intercommunicator::reduce`](crate::Intercommunicator::reduce).
+    ///
+    /// # Errors
+    /// `Root` if the root is no rank of the other group; at the root as
+    /// [`Intercommunicator::allgatherv`](crate::Intercommunicator::allgatherv).
+    gatherv igatherv gatherv_init "gatherv"
+    (part: ToRoot<T>, blocks: impl Into<Blocks>) => BetweenGroups { part, blocks: blocks.into() }
 }

@@ -10,6 +10,7 @@ mod alltoall;
 mod alltoallv;
 mod barrier;
 mod bcast;
+mod between;
 mod exscan;
 mod gather;
 mod gatherv;
@@ -29,6 +30,7 @@ use oxmpi_core::coll::{Functions, Root, Side};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_mem::{Arguments, Words};
 
+use between::between;
 use lifetimes::lifetimes;
 
 use crate::check::Check;

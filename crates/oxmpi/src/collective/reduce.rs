@@ -10,14 +10,11 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Words;
 
-use super::{Collective, check_equal, checked_root, lifetimes, note_side, side};
+use super::{Collective, between, check_equal, checked_root, lifetimes, note_side, side};
 use crate::check::Check;
-use crate::datatype::Datatype;
-use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
 use crate::op::{Combination, Op};
-use crate::part::{Part, ToRoot};
-use crate::thread::ThreadLevel;
+use crate::part::Part;
 
 struct Reduce<'b> {
     /// `None` if it lies in `recv`.
@@ -101,14 +98,13 @@ impl<'b> Collective<'b> for BetweenGroups<'b> {
     }
 }
 
-impl<L: ThreadLevel> Intercommunicator<'_, L> {
+between! {
     /// What those of the other group have, combined element by element, the root gets. The root says
     /// [`Here`](crate::Here), those of its own group say [`Beside`](crate::Beside), and the others
     /// [`There`](crate::There).
     ///
     /// # Errors
     /// `Root` if the root is no rank of the other group.
-    pub fn reduce<'b, T: Datatype>(&self, part: impl ToRoot<'b, T>, op: &Op<T>) -> Result<()> {
-        self.blocking(BetweenGroups { part: part.part(), combination: op.combination() })
-    }
+    reduce ireduce reduce_init "reduce"
+    (part: ToRoot<T>, op: &Op<T>) => BetweenGroups { part, combination: op.combination() }
 }

@@ -8,7 +8,7 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
-use super::{Collective, lifetimes, side};
+use super::{Collective, between, lifetimes, side};
 use crate::check::Check;
 use crate::loan::Loan;
 use crate::op::{Combination, Op};
@@ -105,4 +105,15 @@ fn check_length(argument: &str, loan: &Loan<'_>, told: Option<usize>) -> Result<
     }
     let told = told.map_or_else(|| "more than there can be".to_owned(), |told| told.to_string());
     Err(Error::new(ErrorClass::Count, format!("{argument} has {found} elements, the counts say {told}")))
+}
+
+between! {
+    /// What those of the other group have in `send`, combined element by element, is cut into blocks of `counts[i]`
+    /// elements for rank `i` of this group, which gets its own in `recv`.
+    ///
+    /// # Errors
+    /// `Op` if `op` is not defined on `T`; `Count` if there is not one count for each rank of this group, or `send` or
+    /// `recv` has another length than they say. Their sum is the same in both groups.
+    reduce_scatter ireduce_scatter reduce_scatter_init "reduce-scatter"
+    (&send, &mut recv, counts: &[usize], op: &Op<R::Element>)
 }

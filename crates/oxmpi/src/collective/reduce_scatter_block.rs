@@ -9,7 +9,7 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_mem::Words;
 
-use super::{Collective, check_blocks, check_whole, lifetimes, note_side, side};
+use super::{Collective, between, check_blocks, check_whole, lifetimes, note_side, side};
 use crate::check::Check;
 use crate::loan::Loan;
 use crate::op::{Combination, Op};
@@ -83,4 +83,16 @@ lifetimes! {
     "combination of blocks in place"
     (&mut buf, op: &Op<B::Element>) =>
         ReduceScatterBlock { send: None, recv: buf, combination: op.combination() }
+}
+
+between! {
+    /// What those of the other group have in `send`, combined element by element, is cut into blocks as long as `recv`,
+    /// in which each rank of this group gets its own.
+    ///
+    /// # Errors
+    /// `Op` if `op` is not defined on `T`; `Count` if `send` has not a block as long as `recv` for each rank of this
+    /// group. That is as long for all: the two groups combine as many elements.
+    reduce_scatter_block ireduce_scatter_block reduce_scatter_block_init
+    "combination of blocks"
+    (&send, &mut recv, op: &Op<R::Element>)
 }

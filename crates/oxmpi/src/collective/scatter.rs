@@ -10,13 +10,10 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Words;
 
-use super::{Collective, check_blocks, check_whole, checked_root, lifetimes, note_side};
+use super::{Collective, between, check_blocks, check_whole, checked_root, lifetimes, note_side};
 use crate::check::Check;
-use crate::datatype::Datatype;
-use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
-use crate::part::{FromRoot, Part};
-use crate::thread::ThreadLevel;
+use crate::part::Part;
 
 struct Scatter<'b> {
     /// `None` if it lies in `recv`: at the root all of it, elsewhere nothing.
@@ -100,13 +97,12 @@ impl<'b> Collective<'b> for BetweenGroups<'b> {
     }
 }
 
-impl<L: ThreadLevel> Intercommunicator<'_, L> {
+between! {
     /// Of what the root has, everybody of the other group gets the block of its rank. See
     /// [`Intercommunicator::bcast`](crate::Intercommunicator::bcast).
     ///
     /// # Errors
     /// `Root` if the root is no rank of the other group; `Count` if the root has not a block for each rank there.
-    pub fn scatter<'b, T: Datatype>(&self, part: impl FromRoot<'b, T>) -> Result<()> {
-        self.blocking(BetweenGroups(part.part()))
-    }
+    scatter iscatter scatter_init "scatter"
+    (part: FromRoot<T>) => BetweenGroups(part)
 }

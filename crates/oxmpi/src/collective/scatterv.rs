@@ -8,10 +8,11 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::{self, Functions, Side};
 use oxmpi_core::{self as core, Operation, Process};
 
-use super::{Collective, checked_root, lifetimes};
+use super::{Collective, between, checked_root, lifetimes};
 use crate::blocks::Blocks;
 use crate::check::Check;
 use crate::loan::Loan;
+use crate::part::Part;
 
 struct Scatterv<'b> {
     /// `None` if it lies in `recv`: at the root all of it, elsewhere nothing.
@@ -88,4 +89,38 @@ lifetimes! {
     scatterv_in_place iscatterv_in_place scatterv_in_place_init "scatterv in place"
     (&mut buf, blocks: impl Into<Blocks>, root: usize) =>
         Scatterv { send: None, recv: buf, blocks: blocks.into(), root }
+}
+
+/// One between two groups.
+struct BetweenGroups<'b> {
+    part: Part<'b>,
+    /// Those of the root.
+    blocks: Blocks,
+}
+
+impl<'b> Collective<'b> for BetweenGroups<'b> {
+    const FUNCTIONS: Functions = Scatterv::FUNCTIONS;
+
+    fn check(&self) -> Option<Box<Check>> {
+        self.part.check()
+    }
+
+    unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
+        let root = self.part.root()?;
+        // SAFETY: the caller's promise.
+        let sides = unsafe { self.part.claim_blocks(&self.blocks, comm.peers() as usize, "send", false) };
+        let (here, there) = sides?;
+        coll::scatterv(process, comm, here, Side::Buffer(there), root)
+    }
+}
+
+between! {
+    /// Of what the root has, rank `i` of the other group gets block `i`. Only the root's `blocks` count. See
+    /// [`Intercommunicator::bcast`](crate::Intercommunicator::bcast).
+    ///
+    /// # Errors
+    /// `Root` if the root is no rank of the other group; at the root `Count` if there is not one block for each rank
+    /// there, or one does not lie in its buffer.
+    scatterv iscatterv scatterv_init "scatterv"
+    (part: FromRoot<T>, blocks: impl Into<Blocks>) => BetweenGroups { part, blocks: blocks.into() }
 }

@@ -1,6 +1,8 @@
 //! Two groups that talk to each other.
 
-use oxmpi::{Beside, Communicator, ErrorClass, Here, Intercommunicator, Op, Result, Source, There};
+use oxmpi::{
+    Beside, Communicator, ErrorClass, Here, Intercommunicator, Op, Result, Source, There, start_all, wait_all,
+};
 
 /// The even ranks on one side, the odd ones on the other: which side this is, and what is between them.
 fn sides<'env>(world: &Communicator<'env>) -> Result<(usize, Intercommunicator<'env>)> {
@@ -76,5 +78,153 @@ fn messages_go_to_the_other_group(world: Communicator<'_>) -> Result<()> {
     let mut sides = vec![0; both.size()];
     both.allgather(&side, &mut sides)?;
     assert!(sides.is_sorted(), "{sides:?}");
+    Ok(())
+}
+
+/// The ranks of the other side.
+fn others(side: usize, size: usize) -> Vec<usize> {
+    (1 - side..size).step_by(2).collect()
+}
+
+/// What a rank of the world tells of itself in a turn: as many numbers as its rank in its group says, and one more.
+fn told(world: usize, turn: usize) -> Vec<usize> {
+    vec![100 * turn + world; world / 2 + 1]
+}
+
+#[oxmpi::test(ranks = [2, 3, 5, 8])]
+fn blocks_of_any_length_cross_in_every_lifetime(world: Communicator<'_>) -> Result<()> {
+    let (side, between) = sides(&world)?;
+    let (rank, others) = (world.rank(), others(side, world.size()));
+    let theirs = |turn| others.iter().flat_map(|&other| told(other, turn)).collect::<Vec<_>>();
+    let counts: Vec<usize> = others.iter().map(|other| other / 2 + 1).collect();
+    let total = counts.iter().sum();
+    let (mut mine, mut all) = (told(rank, 0), vec![0; total]);
+    between.allgatherv(&mine, &mut all, &counts)?;
+    assert_eq!(all, theirs(0));
+    mine = told(rank, 1);
+    (mine, all) = between.iallgatherv(mine, all, &counts)?.wait()?.0;
+    assert_eq!(all, theirs(1));
+    let mut request = between.allgatherv_init(mine, all, &counts)?;
+    for turn in 2..5 {
+        request.send_mut().copy_from_slice(&told(rank, turn));
+        request = request.start()?.wait()?;
+        assert_eq!(request.recv(), theirs(turn));
+    }
+    // Everybody tells each of the others as many numbers as that one's rank says.
+    let own = vec![rank / 2 + 1; others.len()];
+    let (mut send, mut recv) = (vec![0; total], vec![0; own.iter().sum()]);
+    between.scope(|scope| {
+        let mut request = scope.alltoallv_init(&mut send, &counts, &mut recv, &own)?;
+        for turn in 0..3 {
+            request.send_mut().fill(100 * turn + rank);
+            request = request.start()?.wait()?;
+            let blocks = others.iter().flat_map(|other| vec![100 * turn + other; rank / 2 + 1]);
+            assert!(request.recv().iter().copied().eq(blocks));
+        }
+        Ok(())
+    })?;
+    send.fill(rank);
+    between.scope(|scope| scope.alltoallv(&send, &counts, &mut recv, &own)?.wait().map(drop))?;
+    assert!(recv.iter().copied().eq(others.iter().flat_map(|&other| vec![other; rank / 2 + 1])));
+    let few = between.allgatherv(&[0], &mut [0; 20], [1; 9]).expect_err("there are not so many");
+    assert_eq!(few.class(), ErrorClass::Count);
+    Ok(())
+}
+
+#[oxmpi::test(ranks = [2, 3, 5, 8])]
+fn what_is_combined_crosses_in_every_lifetime(world: Communicator<'_>) -> Result<()> {
+    let (side, between) = sides(&world)?;
+    let (rank, others) = (world.rank(), others(side, world.size()));
+    let (here, there) = (between.size(), between.remote_size());
+    let sum = |turn: usize| others.iter().map(|other| turn * other).sum::<usize>();
+    // As many elements in both groups, of which each rank of this one gets its part.
+    let counts: Vec<usize> =
+        (0..here).map(|rank| if rank == 0 { 1 + 5 * here * there - here } else { 1 }).collect();
+    let (mine, part) = (counts[between.rank()], 5 * there);
+    let mut sums = vec![0; mine];
+    between.reduce_scatter(&vec![rank; 5 * here * there], &mut sums, &counts, &Op::SUM)?;
+    assert_eq!(sums, vec![sum(1); mine]);
+    let mut uneven = between.reduce_scatter_init(vec![0; 5 * here * there], sums, &counts, &Op::SUM)?;
+    let mut even = between.reduce_scatter_block_init(vec![0; 5 * here * there], vec![0; part], &Op::MAX)?;
+    let (mut least, mut barrier) = (between.allreduce_init([0], [0], &Op::MIN)?, between.barrier_init()?);
+    for turn in 1..4 {
+        uneven.send_mut().fill(turn * rank);
+        even.send_mut().fill(turn + rank);
+        least.send_mut()[0] = turn + rank;
+        (uneven, even, least, barrier) = wait_all(start_all((uneven, even, least, barrier))?)?;
+        assert_eq!(uneven.recv(), vec![sum(turn); mine]);
+        assert_eq!(even.recv(), vec![turn + others[there - 1]; part]);
+        assert_eq!(least.recv(), [turn + others[0]]);
+    }
+    Ok(())
+}
+
+#[oxmpi::test(ranks = [2, 3, 5, 8])]
+fn a_root_is_on_one_side_in_every_lifetime(world: Communicator<'_>) -> Result<()> {
+    let (side, between) = sides(&world)?;
+    let (rank, others) = (world.rank(), others(side, world.size()));
+    for root_side in 0..2 {
+        let counts: Vec<usize> = others.iter().map(|other| other / 2 + 1).collect();
+        let room = || vec![0; counts.iter().sum()];
+        let theirs = |turn| others.iter().flat_map(|&other| told(other, turn)).collect::<Vec<_>>();
+        let there = between.remote_size() - 1;
+        if side == root_side && between.rank() == between.size() - 1 {
+            let mut gather = between.gatherv_init(Here(room()), &counts)?;
+            let mut scatter = between.scatterv_init(Here(room()), &counts)?;
+            let mut sum = between.reduce_init(Here([0]), &Op::SUM)?;
+            let mut bcast = between.bcast_init(Here([0, 0]))?;
+            for turn in 0..3 {
+                scatter.buf_mut().copy_from_slice(&theirs(turn));
+                bcast.buf_mut().fill(turn);
+                (gather, scatter, sum, bcast) = wait_all(start_all((gather, scatter, sum, bcast))?)?;
+                assert_eq!((gather.buf(), sum.buf()), (&theirs(turn)[..], &[turn * counts.len()][..]));
+            }
+            let (mut all, mut sums) = (room(), [0]);
+            between.gatherv(Here(&mut all), &counts)?;
+            between.scatterv(Here(&all), &counts)?;
+            between.scope(|scope| {
+                let _ = scope.reduce(Here(&mut sums), &Op::MAX)?;
+                scope.bcast(Here(&all[..1]))?.wait()
+            })?;
+            assert_eq!((&all, sums), (&theirs(7), *others.last_chunk().expect("there is one")));
+            let (all, _) = between.igather(Here(vec![0; others.len()]))?.wait()?;
+            assert_eq!(all, others);
+        } else if side == root_side {
+            let mut gather = between.gatherv_init::<usize, _>(Beside, [])?;
+            let mut scatter = between.scatterv_init::<usize, _>(Beside, [])?;
+            let mut sum = between.reduce_init(Beside, &Op::<usize>::SUM)?;
+            let mut bcast = between.bcast_init::<usize, _>(Beside)?;
+            for _ in 0..3 {
+                (gather, scatter, sum, bcast) = wait_all(start_all((gather, scatter, sum, bcast))?)?;
+            }
+            between.gatherv::<usize>(Beside, [])?;
+            between.scatterv::<usize>(Beside, [])?;
+            between.scope(|scope| {
+                let _ = scope.reduce(Beside, &Op::<usize>::MAX)?;
+                scope.bcast::<usize>(Beside)?.wait()
+            })?;
+            between.igather::<usize, _>(Beside)?.wait()?;
+        } else {
+            let mut gather = between.gatherv_init(There(there, told(rank, 9)), [])?;
+            let mut scatter = between.scatterv_init(There(there, told(rank, 9)), [])?;
+            let mut sum = between.reduce_init(There(there, [0]), &Op::SUM)?;
+            let mut bcast = between.bcast_init(There(there, [9, 9]))?;
+            for turn in 0..3 {
+                gather.buf_mut().copy_from_slice(&told(rank, turn));
+                sum.buf_mut()[0] = turn;
+                (gather, scatter, sum, bcast) = wait_all(start_all((gather, scatter, sum, bcast))?)?;
+                assert_eq!((scatter.buf(), bcast.buf()), (&told(rank, turn)[..], &[turn; 2][..]));
+            }
+            let (mut mine, mut first) = (vec![0; rank / 2 + 1], [0]);
+            between.gatherv(There(there, &told(rank, 7)), [])?;
+            between.scatterv(There(there, &mut mine), [])?;
+            between.scope(|scope| {
+                let _ = scope.reduce(There(there, &rank), &Op::MAX)?;
+                scope.bcast(There(there, &mut first))?.wait()
+            })?;
+            assert_eq!((mine, first), (told(rank, 7), [700 + (1 - root_side)]));
+            between.igather(There(there, rank))?.wait()?;
+        }
+    }
     Ok(())
 }

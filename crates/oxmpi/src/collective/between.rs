@@ -1,0 +1,198 @@
+//! The methods of collectives between two groups, for all lifetimes of their operations.
+//!
+//! | form | method of | its buffers |
+//! |---|---|---|
+//! | blocking, `x` | `Intercommunicator` | lent to the call |
+//! | nonblocking, `x` | `IntercommunicatorScope` | lent to the scope; without a root, what is received into comes back |
+//! | nonblocking, `ix` | `Intercommunicator` | kept by the request |
+//! | persistent, `x_init` | `Intercommunicator` | kept by the request |
+//! | persistent, `x_init` | `IntercommunicatorScope` | lent to the scope; without a root |
+
+/// `name iname name_init "what it is called"`, and either `(&send, &mut recv)` with arguments behind each - then it is
+/// the same call as within a group - or `(part: Trait<T>)` with arguments behind it, `=> collective`, of which `part`
+/// is what this rank lends.
+macro_rules! between {
+    (
+        $(#[$doc:meta])*
+        $name:ident $nonblocking:ident $persistent:ident $what:literal
+        (
+            &$send:ident $(, $of_send:ident: $type_of_send:ty)*,
+            &mut $recv:ident $(, $argument:ident: $type:ty)*
+        )
+    ) => {
+        impl<'env, L: crate::ThreadLevel> crate::Intercommunicator<'env, L> {
+            $(#[$doc])*
+            pub fn $name<S, R>(
+                &self,
+                $send: &S
+                $(, $of_send: $type_of_send)*,
+                $recv: &mut R
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<()>
+            where
+                S: crate::SendBuffer<Element = R::Element> + ?Sized,
+                R: crate::RecvBuffer + ?Sized,
+            {
+                self.inner().$name($send $(, $of_send)*, $recv $(, $argument)*)
+            }
+
+            #[doc = concat!("Begins a nonblocking [", $what, "](crate::Intercommunicator::",
+                stringify!($name), "),")]
+            /// on buffers that the request keeps until its end.
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Intercommunicator::", stringify!($name),
+                "`](crate::Intercommunicator::", stringify!($name), ").")]
+            pub fn $nonblocking<S, R>(
+                &self,
+                $send: S
+                $(, $of_send: $type_of_send)*,
+                $recv: R
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<crate::OwnedRequest<'env, crate::Two<R::Element>, L>>
+            where
+                S: crate::OwnedBuffer<Element = R::Element>,
+                R: crate::OwnedBuffer,
+            {
+                self.inner().$nonblocking($send $(, $of_send)*, $recv $(, $argument)*)
+            }
+
+            #[doc = concat!("A persistent [", $what, "](crate::Intercommunicator::", stringify!($name),
+                ").")]
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Intercommunicator::", stringify!($name),
+                "`](crate::Intercommunicator::", stringify!($name),
+                ") and [`Communicator::barrier_init`](crate::Communicator::barrier_init).")]
+            pub fn $persistent<S, R>(
+                &self,
+                $send: S
+                $(, $of_send: $type_of_send)*,
+                $recv: R
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<crate::Persistent<'env, crate::Two<R::Element>, L>>
+            where
+                S: crate::OwnedBuffer<Element = R::Element>,
+                R: crate::OwnedBuffer,
+            {
+                self.inner().$persistent($send $(, $of_send)*, $recv $(, $argument)*)
+            }
+        }
+
+        impl<'scope, 'env: 'scope, L: crate::ThreadLevel> crate::IntercommunicatorScope<'scope, 'env, L> {
+            #[doc = concat!("Begins a nonblocking [", $what, "](crate::Intercommunicator::",
+                stringify!($name), ").")]
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Intercommunicator::", stringify!($name),
+                "`](crate::Intercommunicator::", stringify!($name), ").")]
+            pub fn $name<S, R>(
+                self,
+                $send: &'scope S
+                $(, $of_send: $type_of_send)*,
+                $recv: &'scope mut R
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<crate::Request<'scope, &'scope mut R::View, L>>
+            where
+                S: crate::SendBuffer<Element = R::Element> + ?Sized,
+                R: crate::RecvBuffer + ?Sized,
+            {
+                self.inner().$name($send $(, $of_send)*, $recv $(, $argument)*)
+            }
+
+            #[doc = concat!("A persistent [", $what, "](crate::Intercommunicator::", stringify!($name),
+                "),")]
+            /// in what the scope has borrowed.
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Intercommunicator::", stringify!($persistent),
+                "`](crate::Intercommunicator::", stringify!($persistent), ").")]
+            pub fn $persistent<S, R>(
+                self,
+                $send: &'scope mut S
+                $(, $of_send: $type_of_send)*,
+                $recv: &'scope mut R
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<
+                crate::Persistent<'scope, crate::TwoLent<'scope, S::View, R::View>, L>,
+            >
+            where
+                S: crate::SendBuffer<Element = R::Element> + crate::RecvBuffer + ?Sized,
+                S::View: crate::Access<Element = R::Element>,
+                R: crate::SendBuffer + crate::RecvBuffer + ?Sized,
+                R::View: crate::Access<Element = R::Element>,
+            {
+                self.inner().$persistent($send $(, $of_send)*, $recv $(, $argument)*)
+            }
+        }
+    };
+    (
+        $(#[$doc:meta])*
+        $name:ident $nonblocking:ident $persistent:ident $what:literal
+        ($part:ident: $direction:ident<T> $(, $argument:ident: $type:ty)*) => $collective:expr
+    ) => {
+        impl<'env, L: crate::ThreadLevel> crate::Intercommunicator<'env, L> {
+            $(#[$doc])*
+            pub fn $name<'b, T: crate::Datatype>(
+                &self,
+                $part: impl crate::$direction<'b, T>
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<()> {
+                let $part = $part.part();
+                self.inner().blocking($collective)
+            }
+
+            #[doc = concat!("Begins a nonblocking [", $what, "](crate::Intercommunicator::",
+                stringify!($name), "),")]
+            /// on what the request keeps until its end.
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Intercommunicator::", stringify!($name),
+                "`](crate::Intercommunicator::", stringify!($name), ").")]
+            pub fn $nonblocking<T: crate::Datatype, P: crate::OwnedPart<T>>(
+                &self,
+                $part: P
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<crate::OwnedRequest<'env, P::Buffers, L>> {
+                let (buffers, $part) = $part.keep();
+                self.inner().owned_collective($collective, buffers)
+            }
+
+            #[doc = concat!("A persistent [", $what, "](crate::Intercommunicator::", stringify!($name),
+                ").")]
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Intercommunicator::", stringify!($name),
+                "`](crate::Intercommunicator::", stringify!($name),
+                ") and [`Communicator::barrier_init`](crate::Communicator::barrier_init).")]
+            pub fn $persistent<T: crate::Datatype, P: crate::OwnedPart<T>>(
+                &self,
+                $part: P
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<crate::Persistent<'env, P::Buffers, L>> {
+                let (buffers, $part) = $part.keep();
+                self.inner().persistent_collective($collective, buffers)
+            }
+        }
+
+        impl<'scope, 'env: 'scope, L: crate::ThreadLevel> crate::IntercommunicatorScope<'scope, 'env, L> {
+            #[doc = concat!("Begins a nonblocking [", $what, "](crate::Intercommunicator::",
+                stringify!($name), "),")]
+            /// whose buffer is there again when the scope ends.
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Intercommunicator::", stringify!($name),
+                "`](crate::Intercommunicator::", stringify!($name), ").")]
+            pub fn $name<T: crate::Datatype>(
+                self,
+                $part: impl crate::$direction<'scope, T>
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<crate::Request<'scope, (), L>> {
+                let $part = $part.part();
+                self.inner().collective($collective, crate::loan::Withheld::new(()))
+            }
+        }
+    };
+}
+
+pub(super) use between;
