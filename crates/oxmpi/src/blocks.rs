@@ -45,6 +45,15 @@ impl Blocks {
     ///
     /// # Errors
     /// `Arg` if there are more counts than displacements, or fewer.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let blocks = oxmpi::Blocks::new([2, 1], [3, 0])?;
+    /// assert_eq!((blocks.counts(), blocks.displacements()), (&[2, 1][..], &[3, 0][..]));
+    /// assert!(oxmpi::Blocks::new([2, 1], [0]).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(
         counts: impl IntoIterator<Item = usize>,
         displacements: impl IntoIterator<Item = usize>,
@@ -58,6 +67,11 @@ impl Blocks {
     }
 
     /// Blocks of so many elements, one after the other.
+    ///
+    /// ```
+    /// let blocks = oxmpi::Blocks::consecutive([2, 0, 1]);
+    /// assert_eq!(blocks.displacements(), [0, 2, 2]);
+    /// ```
     pub fn consecutive(counts: impl IntoIterator<Item = usize>) -> Self {
         let counts = Vec::from_iter(counts);
         let place = |next: &mut usize, &count: &usize| {

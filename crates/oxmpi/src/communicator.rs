@@ -39,11 +39,28 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     }
 
     /// This process's rank, from 0.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// assert!(world.rank() < world.size());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn rank(&self) -> usize {
         self.comm.rank() as usize
     }
 
     /// Number of ranks.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// assert_eq!(env.this().size(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn size(&self) -> usize {
         self.comm.size() as usize
     }
@@ -197,6 +214,24 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::probe`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// assert!(this.iprobe(oxmpi::Source::Any, 0)?.is_none());
+    /// this.send(&[7; 3], 0, 0)?;
+    /// let status = loop {
+    ///     if let Some(status) = this.iprobe(0, 0)? {
+    ///         break status;
+    ///     }
+    /// };
+    /// let mut buf = vec![0; status.count::<i32>().expect("whole elements")];
+    /// this.recv(&mut buf, 0, 0)?;
+    /// assert_eq!(buf, [7; 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn iprobe(&self, source: impl Into<Source>, tag: impl Into<TagPattern>) -> Result<Option<Status>> {
         let (source, tag) = (source.into(), tag.into().to_core());
         let status =

@@ -80,6 +80,16 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
     ///
     /// # Errors
     /// `Rank` if one is no rank, or is there twice.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world().group();
+    /// let backwards = world.include((0..world.size()).rev())?;
+    /// assert_eq!(backwards.rank(), world.rank().map(|rank| world.size() - 1 - rank));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn include(&self, ranks: impl IntoIterator<Item = usize>) -> Result<Self> {
         self.made(Function::GroupIncl, |group| group.include(&to_core(ranks)?))
     }
@@ -88,11 +98,32 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
     ///
     /// # Errors
     /// As [`Group::include`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this().group();
+    /// assert_eq!(this.exclude([0])?.size(), 0);
+    /// assert!(this.exclude([1]).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn exclude(&self, ranks: impl IntoIterator<Item = usize>) -> Result<Self> {
         self.made(Function::GroupExcl, |group| group.exclude(&to_core(ranks)?))
     }
 
     /// The processes of this group, then those of the other one that are not.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let (this, world) = (env.this().group(), env.world().group());
+    /// assert_eq!(this.union(&world).size(), world.size());
+    /// assert_eq!(this.intersection(&world).size(), 1);
+    /// assert_eq!(world.difference(&this).size(), world.size() - 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self { group: self.group.union(&other.group), ..*self }
@@ -114,6 +145,16 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
     ///
     /// # Errors
     /// `Rank` if it is no rank of this one.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let (this, world) = (env.this().group(), env.world().group());
+    /// assert_eq!(this.translate(0, &world)?, world.rank());
+    /// assert_eq!(this.translate(0, &world.difference(&this))?, None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn translate(&self, rank: usize, other: &Self) -> Result<Option<usize>> {
         let found = rank_to_core(ErrorClass::Rank, "rank", rank)
             .and_then(|rank| self.group.translate(rank, &other.group));

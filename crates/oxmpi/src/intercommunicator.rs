@@ -116,6 +116,19 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// `Arg` if the ranks of a group differ in `high`; `NoMem` if shared memory is used up.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mine = world.split(Some(world.rank() as i32), 0)?.expect("every rank has a color");
+    /// let between = mine.intercommunicator(0, &world, 1 - world.rank(), 0)?;
+    /// let merged = between.merge(world.rank() == 0)?;
+    /// assert_eq!(merged.rank(), 1 - world.rank());
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn merge(&self, high: bool) -> Result<Communicator<'env, L>> {
         let made = self
             .0

@@ -124,11 +124,25 @@ impl Layout {
 
     /// Whether the bytes of an element in memory are, in order, those in a message: there is no padding, and the fields
     /// lie in the order in which they are declared. Such elements are sent as fast as numbers.
+    ///
+    /// ```
+    /// use oxmpi::Datatype;
+    ///
+    /// assert!(<[f32; 3]>::LAYOUT.is_dense());
+    /// let padded = <(f64, u8)>::LAYOUT;
+    /// assert_eq!((padded.is_dense(), padded.size(), padded.packed_size()), (false, 16, 9));
+    /// ```
     pub const fn is_dense(&self) -> bool {
         self.is_dense
     }
 
     /// Whether an element is a value whatever its bits. If not, elements that have been received are looked at.
+    ///
+    /// ```
+    /// use oxmpi::Datatype;
+    ///
+    /// assert!(<(u32, f32)>::LAYOUT.needs_no_check() && !<(u32, bool)>::LAYOUT.needs_no_check());
+    /// ```
     pub const fn needs_no_check(&self) -> bool {
         self.needs_no_check
     }

@@ -59,6 +59,18 @@ impl Status {
     }
 
     /// Length of the message in elements; `None` if it does not end at the end of an element.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// this.send(&[1_u8; 6], 0, 4)?;
+    /// let status = this.recv(&mut [0_u8; 9], oxmpi::Source::Any, oxmpi::TagPattern::Any)?;
+    /// assert_eq!((status.source(), status.tag(), status.bytes()), (Some(0), Some(4), 6));
+    /// assert_eq!((status.count::<u16>(), status.count::<u32>()), (Some(3), None));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn count<T: Datatype>(&self) -> Option<usize> {
         let element_bytes = T::LAYOUT.packed_size() as u64;
         let whole = self.0.bytes.is_multiple_of(element_bytes);

@@ -166,6 +166,19 @@ impl<'env, B: Buffers, L: ThreadLevel> OwnedRequest<'env, B, L> {
     ///
     /// # Errors
     /// None yet.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// let receive = this.irecv(0, 0, 0)?;
+    /// assert!(!receive.test()?);
+    /// this.send(&5, 0, 0)?;
+    /// while !receive.test()? {}
+    /// assert_eq!(receive.wait()?.0, [5]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn test(&self) -> Result<bool> {
         let status = self.door.call(Function::RequestGetStatus, |process| process.request_status(self.key));
         Ok(status?.is_some())

@@ -173,6 +173,18 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
     ///
     /// # Errors
     /// None yet; what goes wrong is told by [`Active::wait`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let barrier = env.world().barrier_init()?;
+    /// let active = barrier.start()?;
+    /// // ... compute meanwhile ...
+    /// let barrier = active.wait()?;
+    /// barrier.start()?.wait().map(drop)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn start(mut self) -> Result<Active<'env, B, L>> {
         let (door, key) = (self.0.door, self.0.key);
         self.0.buffers.begin();
@@ -181,6 +193,17 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
     }
 
     /// What the last message received says about itself.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// let receive = this.recv_init([0; 4], 0, 0)?.start()?;
+    /// this.send(&[1, 2], 0, 0)?;
+    /// assert_eq!(receive.wait()?.status().count::<i32>(), Some(2));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn status(&self) -> Status {
         self.0.status
     }
@@ -220,6 +243,19 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
     ///
     /// # Errors
     /// None yet.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// let receive = this.recv_init([0], 0, 0)?.start()?;
+    /// assert!(!receive.test()?);
+    /// this.send(&[1], 0, 0)?;
+    /// while !receive.test()? {}
+    /// assert_eq!(receive.wait()?.buf(), [1]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn test(&self) -> Result<bool> {
         let (door, key) = (self.0.door, self.0.key);
         Ok(door.call(Function::RequestGetStatus, |process| process.request_status(key))?.is_some())

@@ -56,6 +56,21 @@ impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
     ///
     /// # Errors
     /// That of the operation; the buffer then comes back at the end of the scope.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// let mut buf = [0; 2];
+    /// this.scope(|scope| {
+    ///     let receive = scope.recv(&mut buf, 0, 0)?;
+    ///     this.send(&[1, 2], 0, 0)?;
+    ///     assert_eq!(receive.wait()?, &[1, 2]);
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn wait(self) -> Result<R> {
         self.wait_status().map(|(result, _)| result)
     }
@@ -75,6 +90,22 @@ impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
     ///
     /// # Errors
     /// None yet.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// let mut buf = [0];
+    /// this.scope(|scope| {
+    ///     let receive = scope.recv(&mut buf, 0, 0)?;
+    ///     assert!(!receive.test()?);
+    ///     this.send(&[1], 0, 0)?;
+    ///     while !receive.test()? {}
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn test(&self) -> Result<bool> {
         let key = self.pending.borrow().key(self.slot);
         Ok(self.door.call(Function::RequestGetStatus, |process| process.request_status(key))?.is_some())

@@ -111,6 +111,15 @@ impl<'a, T: Datatype> View<'a, T> {
     }
 
     /// The elements, copied.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let column = oxmpi::Shape::strided(2, 1, 3);
+    /// let view = oxmpi::View::new(&[1, 2, 3, 4, 5, 6], &column)?;
+    /// assert_eq!((view.elements(), view.to_vec()), (2, vec![1, 4]));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn to_vec(&self) -> Vec<T> {
         // SAFETY: the elements are borrowed.
         unsafe { self.0.to_vec() }

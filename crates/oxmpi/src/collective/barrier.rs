@@ -42,6 +42,14 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// None yet.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// env.world().barrier()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn barrier(&self) -> Result<()> {
         self.blocking(Barrier)
     }
