@@ -85,28 +85,30 @@ impl Everybody {
             launcher.put(&key(place.node()), &node.to_bytes())?;
         }
         launcher.fence()?;
-        let nodes = (0..place.nodes.count()).map(|node| {
-            let first = place.nodes.ranks_of(node).next().unwrap_or_default();
+        let nodes = (0..).zip(place.nodes.firsts()).map(|(node, first)| {
             let record = launcher.get(&key(node), first)?;
-            Node::read(&record, place.nodes.ranks_of(node).count()).ok_or_else(|| {
-                Error::new(ErrorClass::Other, format!("what node {node} has told is not understood"))
-            })
+            Node::read(&record).ok_or_else(|| not_understood(node))
         });
         Self::among(engine, nodes.collect::<Result<Vec<_>>>()?, &place, prices)
     }
 
     fn among(engine: &mut Engine, nodes: Vec<Node>, place: &Place, prices: Option<Prices>) -> Result<Self> {
         let cores = nodes.iter().map(|node| node.cores).max().unwrap_or(0);
-        let mut next = vec![0; nodes.len()];
-        let process = |&node: &u32| {
-            let node = node as usize;
-            next[node] += 1;
-            Whereabouts::new(nodes[node].job, next[node] - 1)
+        let mut ranks = vec![Vec::new(); nodes.len()];
+        let process = |(rank, &node): (u32, &u32)| {
+            let (node, beside) = (&nodes[node as usize], &mut ranks[node as usize]);
+            beside.push(rank);
+            Whereabouts::new(node.job, beside.len() as u32 - 1)
         };
-        let processes: Vec<_> = place.nodes.labels().iter().map(process).collect();
+        let processes: Vec<_> = (0..).zip(place.nodes.labels()).map(process).collect();
         let own = engine.whereabouts();
-        for node in nodes.into_iter().filter(|node| node.job != own.job()) {
-            engine.attach_elsewhere(node.job, node.addresses)?;
+        for (number, (node, ranks)) in nodes.into_iter().zip(ranks).enumerate() {
+            if node.addresses.len() != ranks.len() {
+                return Err(not_understood(number as u32));
+            }
+            if node.job != own.job() {
+                engine.attach_elsewhere(node.job, ranks.into_iter().zip(node.addresses).collect())?;
+            }
         }
         if processes.get(place.rank as usize) != Some(&own) {
             let text = format!("rank {} has another seat than the launcher says", place.rank);
@@ -125,6 +127,11 @@ impl Everybody {
         let address = |&process| Ok(Address { peer: engine.peer(process)?, context });
         self.processes.iter().map(address).collect()
     }
+}
+
+#[cold]
+fn not_understood(node: u32) -> Error {
+    Error::new(ErrorClass::Other, format!("what node {node} has told is not understood"))
 }
 
 /// Under which the record of a node is put.
@@ -195,8 +202,8 @@ impl Node {
         bytes
     }
 
-    /// The inverse, of a node with so many ranks; nothing if it is not what any node tells.
-    fn read(bytes: &[u8], ranks: usize) -> Option<Self> {
+    /// The inverse; nothing if it is not what any node tells.
+    fn read(bytes: &[u8]) -> Option<Self> {
         let (job, bytes) = bytes.split_first_chunk()?;
         let (cores, mut bytes) = bytes.split_first_chunk()?;
         let mut addresses = Vec::new();
@@ -206,7 +213,7 @@ impl Node {
             bytes = rest;
         }
         let (job, cores) = (u64::from_le_bytes(*job), u32::from_le_bytes(*cores));
-        (addresses.len() == ranks && bytes.is_empty()).then_some(Self { job, cores, addresses })
+        bytes.is_empty().then_some(Self { job, cores, addresses })
     }
 }
 
@@ -219,10 +226,10 @@ mod tests {
         let addresses = vec![b"tcp/2\0abc".to_vec(), Vec::new(), vec![7; 300]];
         let node = Node { job: u64::MAX - 1, cores: 5, addresses };
         let bytes = node.to_bytes();
-        assert_eq!(Node::read(&bytes, 3), Some(node));
-        assert_eq!(Node::read(&bytes, 2), None);
+        assert_eq!(Node::read(&bytes).as_ref(), Some(&node));
         for cut in 0..bytes.len() {
-            assert_eq!(Node::read(&bytes[..cut], 3), None, "cut at {cut}");
+            let less = Node::read(&bytes[..cut]);
+            assert!(less.is_none_or(|less| less.addresses.len() < 3), "cut at {cut}");
         }
     }
 }

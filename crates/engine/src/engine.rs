@@ -136,16 +136,6 @@ impl Engine {
         Whereabouts::new(self.job.id(), self.rank as u32)
     }
 
-    /// Whether the processes of a job can be reached.
-    pub fn is_attached(&self, job: u64) -> bool {
-        self.p2p.peers.jobs.is_attached(job)
-    }
-
-    /// Whether a job is what of this one is on another node, and not another one.
-    pub fn is_part_elsewhere(&self, job: u64) -> bool {
-        self.p2p.peers.jobs.is_elsewhere(job)
-    }
-
     /// The number that a process has here, for groups; a rank of the own job has its rank.
     ///
     /// # Errors

@@ -37,7 +37,17 @@ impl Engine {
         self.take_in(Memory::Attached(guest))
     }
 
-    /// The same, of a job all of whose ranks are in this process.
+    /// Whether the processes of a job can be reached.
+    pub fn is_attached(&self, job: u64) -> bool {
+        self.p2p.peers.jobs.is_attached(job)
+    }
+
+    /// Whether a job is what of this one is on another node, and not another one.
+    pub fn is_part_elsewhere(&self, job: u64) -> bool {
+        self.p2p.peers.jobs.is_elsewhere(job)
+    }
+
+    /// The same as [`Engine::attach`], of a job all of whose ranks are in this process.
     ///
     /// # Errors
     /// `Other` if there are no numbers left for its ranks.
@@ -68,11 +78,12 @@ impl Engine {
         self.p2p.fabric_address()
     }
 
-    /// Lets the ranks of a job on another node be reached, whose addresses these are. They stay so.
+    /// Lets the ranks of a job on another node be reached, whose addresses these are, with what ranks they are in the
+    /// whole of which that job and this one are parts. They stay so.
     ///
     /// # Errors
     /// `Other` if this process has joined no fabric, or there are no numbers left for the ranks.
-    pub fn attach_elsewhere(&mut self, job: u64, addresses: Vec<Vec<u8>>) -> Result<()> {
+    pub fn attach_elsewhere(&mut self, job: u64, addresses: Vec<(u32, Vec<u8>)>) -> Result<()> {
         self.p2p.attach_elsewhere(job, addresses)
     }
 

@@ -72,8 +72,13 @@ pub(crate) struct Foreign {
 /// How a process of another job is reached.
 #[derive(Debug)]
 pub(crate) enum Link {
-    /// Over a fabric, by this one of the [carriers](crate::p2p::Net).
-    Net(usize),
+    /// Over a fabric.
+    Net {
+        /// By this one of the [carriers](crate::p2p::Net).
+        carrier: usize,
+        /// The rank that it has in the whole of the own job, for texts.
+        rank: u32,
+    },
     /// Through memory.
     Shared {
         /// It has been told where the ring to it is.
@@ -238,13 +243,14 @@ impl Peer {
     /// What there is to say of it, which will not do its part.
     #[cold]
     pub(crate) fn lost(&self) -> Error {
-        let process = self.seat.whereabouts();
-        let (rank, job) = (process.rank(), process.job());
-        let text = match self.carrier() {
-            Some(_) => format!("rank {rank} of another node ({job:016x}) is not reached any more"),
-            None => {
-                format!("rank {rank} of another job ({job:016x}) has ended, or left MPI, without its part")
-            }
+        let (process, link) = (self.seat.whereabouts(), self.foreign.as_ref().map(|foreign| &foreign.link));
+        let text = match link {
+            Some(Link::Net { rank, .. }) => format!("rank {rank}, on another node, is not reached any more"),
+            _ => format!(
+                "rank {} of another job ({:016x}) has ended, or left MPI, without its part",
+                process.rank(),
+                process.job()
+            ),
         };
         Error::new(ErrorClass::ProcAborted, text)
     }
@@ -253,7 +259,7 @@ impl Peer {
     #[inline]
     pub(crate) fn carrier(&self) -> Option<usize> {
         match self.foreign.as_ref()?.link {
-            Link::Net(carrier) => Some(carrier),
+            Link::Net { carrier, .. } => Some(carrier),
             Link::Shared { .. } => None,
         }
     }
@@ -352,10 +358,10 @@ impl Peers {
     }
 
     /// A process of another node becomes a peer, which it is not yet.
-    pub(crate) fn add_elsewhere(&mut self, process: Whereabouts, carrier: usize) -> PeerId {
+    pub(crate) fn add_elsewhere(&mut self, process: Whereabouts, rank: u32, carrier: usize) -> PeerId {
         let seat = Seat { job: self.job, rank: self.me.place(), elsewhere: Some(process) };
         self.elsewhere += 1; // they are never forgotten
-        self.add(process, seat, Link::Net(carrier))
+        self.add(process, seat, Link::Net { carrier, rank })
     }
 
     fn add(&mut self, process: Whereabouts, seat: Seat, link: Link) -> PeerId {

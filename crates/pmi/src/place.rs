@@ -83,6 +83,13 @@ impl NodeMap {
         self.node_of[rank as usize]
     }
 
+    /// The first rank of each node; looks at all ranks.
+    pub fn firsts(&self) -> impl Iterator<Item = u32> {
+        let ranks = (0..).zip(&self.node_of);
+        // That is how they are numbered.
+        ranks.scan(0, |next, (rank, &node)| Some((node == *next).then(|| (*next += 1, rank).1))).flatten()
+    }
+
     /// The ranks of a node, in their order; looks at all ranks.
     pub fn ranks_of(&self, node: u32) -> impl Iterator<Item = u32> {
         (0..).zip(&self.node_of).filter(move |(_, its)| **its == node).map(|(rank, _)| rank)
@@ -109,6 +116,7 @@ mod tests {
         assert_eq!(nodes.labels(), [0, 1, 0, 2, 1]);
         assert_eq!((nodes.count(), nodes.ranks()), (3, 5));
         assert_eq!(nodes.ranks_of(1).collect::<Vec<_>>(), [1, 4]);
+        assert_eq!(nodes.firsts().collect::<Vec<_>>(), [0, 1, 3]);
         let place = Place { rank: 4, nodes };
         assert_eq!((place.node(), place.local_rank(), place.local_size(), place.size()), (1, 1, 2, 5));
     }

@@ -135,7 +135,7 @@ impl P2p {
             }
             (Some(_), Some(foreign)) => match &mut foreign.link {
                 Link::Shared { next, .. } => next.push_back(receiver),
-                Link::Net(_) => {} // nobody on another node announces anything here
+                Link::Net { .. } => {} // nobody on another node announces anything here
             },
             (Some(_), None) => {} // a rank of the own job knocks
         }
@@ -164,7 +164,7 @@ impl P2p {
                 (Some(foreign), _) => {
                     peer.receiver = match &mut foreign.link {
                         Link::Shared { next, .. } => next.pop_front(),
-                        Link::Net(_) => None,
+                        Link::Net { .. } => None,
                     };
                     self.has_idle = true;
                     self.peers[from].receiver.is_some()

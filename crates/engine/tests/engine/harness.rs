@@ -135,11 +135,11 @@ impl World {
     /// Lets all reach all.
     fn meet(&mut self) {
         let sim = self.sim.as_ref().expect("there are nodes");
-        let mut addresses: BTreeMap<u64, Vec<Vec<u8>>> = BTreeMap::new();
-        for engine in &mut self.engines {
+        let mut addresses: BTreeMap<u64, Vec<(u32, Vec<u8>)>> = BTreeMap::new();
+        for (rank, engine) in (0..).zip(&mut self.engines) {
             engine.join_fabric(Box::new(sim.open())).expect("it carries frames");
             let address = engine.fabric_address().expect("just joined");
-            addresses.entry(engine.whereabouts().job()).or_default().push(address);
+            addresses.entry(engine.whereabouts().job()).or_default().push((rank, address));
         }
         for engine in &mut self.engines {
             let here = engine.whereabouts().job();

@@ -52,8 +52,8 @@ use remote::Remote;
 pub(crate) struct Net {
     me: Whereabouts,
     fabric: Box<dyn Fabric>,
-    /// Where processes of other nodes are, by job and rank.
-    addresses: BTreeMap<u64, Vec<Vec<u8>>>,
+    /// Where processes of other nodes are, by job and rank, with their ranks in the whole of this job.
+    addresses: BTreeMap<u64, Vec<(u32, Vec<u8>)>>,
     carriers: Vec<Carrier>,
     /// Memory for frames.
     pool: Pool,
@@ -123,13 +123,13 @@ impl Net {
         if let Some(&known) = peers.foreign.get(&process) {
             return Some(Ok(known));
         }
-        let Some(address) = addresses.get(process.rank() as usize) else {
+        let Some((rank, address)) = addresses.get(process.rank() as usize) else {
             let text = format!("job {:016x} has no rank {}", process.job(), process.rank());
             return Some(Err(Error::new(ErrorClass::Other, text)));
         };
         let target = self.fabric.reach(address);
         Some(target.map(|target| {
-            let id = peers.add_elsewhere(process, self.carriers.len());
+            let id = peers.add_elsewhere(process, *rank, self.carriers.len());
             self.carriers.push(Carrier::new(id, target));
             id
         }))
@@ -346,11 +346,11 @@ impl P2p {
         self.net.as_ref().map(|net| net.fabric.address())
     }
 
-    /// Lets the ranks of a job on another node be reached, by their addresses.
+    /// Lets the ranks of a job on another node be reached, by their addresses; with these, their ranks in the whole.
     ///
     /// # Errors
     /// `Other` if this process has no endpoint, or there are no numbers left for the ranks.
-    pub(crate) fn attach_elsewhere(&mut self, job: u64, addresses: Vec<Vec<u8>>) -> Result<()> {
+    pub(crate) fn attach_elsewhere(&mut self, job: u64, addresses: Vec<(u32, Vec<u8>)>) -> Result<()> {
         let no_endpoint = || Error::new(ErrorClass::Other, "this process has no endpoint of a fabric");
         let net = self.net.as_mut().ok_or_else(no_endpoint)?;
         if !self.peers.jobs.is_attached(job) {
