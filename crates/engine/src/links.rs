@@ -204,6 +204,12 @@ impl Engine {
         self.p2p.tell_of_leaving();
     }
 
+    /// A rank of this job on another node that is not reached any more.
+    pub fn lost_part(&self) -> Option<PeerId> {
+        let peers = &self.p2p.peers;
+        peers.foreign.values().copied().find(|&id| peers.is_lost(id) && peers.is_elsewhere(id))
+    }
+
     /// What there is to say of a process of another job that has ended, or left MPI. What it told before may be under
     /// way still.
     pub fn lost(&self, peer: PeerId) -> Option<Error> {
