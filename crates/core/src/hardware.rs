@@ -4,6 +4,8 @@
 //!
 //! MPI-5.0: Environmental Inquiries, MPI_GET_HW_RESOURCE_INFO.
 
+use std::fs;
+
 use oxmpi_engine::machine::{Cpu, allowed_cpus};
 
 use crate::record::Record;
@@ -88,6 +90,17 @@ impl Confinement {
     pub fn part(&self, kind: ResourceType) -> Option<u32> {
         self.0[kind as usize]
     }
+}
+
+/// A number that processes have in common which may use the same processors of the same machine, as they do now;
+/// nothing where the system does not tell which machine it is.
+pub(crate) fn processors() -> Option<u64> {
+    let boot = fs::read("/proc/sys/kernel/random/boot_id").ok()?;
+    let cpus = allowed_cpus().unwrap_or_default();
+    let cpus = cpus.iter().flat_map(|cpu| cpu.id.to_le_bytes());
+    // FNV-1a: the same in all builds.
+    let mix = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    Some(boot.into_iter().chain(cpus).fold(0xcbf2_9ce4_8422_2325, mix))
 }
 
 impl Record for Confinement {

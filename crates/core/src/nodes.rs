@@ -6,6 +6,7 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::io::{self, Write as _};
 
@@ -21,6 +22,7 @@ use oxmpi_plan::Nodes;
 use oxmpi_pmi::{Bootstrap, Place};
 
 use crate::group::Group;
+use crate::hardware::processors;
 
 /// All processes of the job, as this one sees them.
 #[derive(Debug)]
@@ -42,6 +44,9 @@ pub struct Everybody {
 struct Node {
     /// The number of its memory.
     job: u64,
+    /// Its processors, which other nodes may have too if they are namespaces or containers of one machine.
+    processors: u64,
+    /// How many these are.
     cores: u32,
     /// Where its ranks are reached, in their order.
     addresses: Vec<Vec<u8>>,
@@ -81,7 +86,8 @@ impl Everybody {
         let addresses = collect_addresses(engine)?;
         let place = launcher.place().clone();
         if engine.rank() == 0 {
-            let node = Node { job: engine.whereabouts().job(), cores: engine.cpus() as u32, addresses };
+            let (job, cores) = (engine.whereabouts().job(), engine.cpus() as u32);
+            let node = Node { job, processors: processors().unwrap_or(job), cores, addresses };
             launcher.put(&key(place.node()), &node.to_bytes())?;
         }
         launcher.fence()?;
@@ -93,7 +99,9 @@ impl Everybody {
     }
 
     fn among(engine: &mut Engine, nodes: Vec<Node>, place: &Place, prices: Option<Prices>) -> Result<Self> {
-        let cores = nodes.iter().map(|node| node.cores).max().unwrap_or(0);
+        let shares = shares(&nodes);
+        engine.use_at_most(shares[place.node() as usize] as usize);
+        let cores = shares.into_iter().max().unwrap_or(0);
         let mut ranks = vec![Vec::new(); nodes.len()];
         let process = |(rank, &node): (u32, &u32)| {
             let (node, beside) = (&nodes[node as usize], &mut ranks[node as usize]);
@@ -127,6 +135,17 @@ impl Everybody {
         let address = |&process| Ok(Address { peer: engine.peer(process)?, context });
         self.processes.iter().map(address).collect()
     }
+}
+
+/// The cores of each node that are left to it by others with the same ones, if each rank has as much of them.
+fn shares(nodes: &[Node]) -> Vec<u32> {
+    let mut ranks: BTreeMap<u64, u64> = BTreeMap::new();
+    for node in nodes {
+        *ranks.entry(node.processors).or_default() += node.addresses.len() as u64;
+    }
+    let share =
+        |node: &Node| u64::from(node.cores) * node.addresses.len() as u64 / ranks[&node.processors].max(1);
+    nodes.iter().map(|node| share(node).max(1) as u32).collect()
 }
 
 #[cold]
@@ -194,6 +213,7 @@ impl Node {
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend_from_slice(&self.job.to_le_bytes());
+        bytes.extend_from_slice(&self.processors.to_le_bytes());
         bytes.extend_from_slice(&self.cores.to_le_bytes());
         for address in &self.addresses {
             bytes.extend_from_slice(&(address.len() as u16).to_le_bytes());
@@ -205,6 +225,7 @@ impl Node {
     /// The inverse; nothing if it is not what any node tells.
     fn read(bytes: &[u8]) -> Option<Self> {
         let (job, bytes) = bytes.split_first_chunk()?;
+        let (processors, bytes) = bytes.split_first_chunk()?;
         let (cores, mut bytes) = bytes.split_first_chunk()?;
         let mut addresses = Vec::new();
         while let Some((length, rest)) = bytes.split_first_chunk() {
@@ -212,8 +233,9 @@ impl Node {
             addresses.push(address.to_vec());
             bytes = rest;
         }
-        let (job, cores) = (u64::from_le_bytes(*job), u32::from_le_bytes(*cores));
-        bytes.is_empty().then_some(Self { job, cores, addresses })
+        let (job, processors) = (u64::from_le_bytes(*job), u64::from_le_bytes(*processors));
+        let cores = u32::from_le_bytes(*cores);
+        bytes.is_empty().then_some(Self { job, processors, cores, addresses })
     }
 }
 
@@ -222,9 +244,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn nodes_of_one_machine_share_its_cores() {
+        let node =
+            |processors, cores, ranks| Node { job: 0, processors, cores, addresses: vec![Vec::new(); ranks] };
+        assert_eq!(shares(&[node(1, 8, 4), node(2, 8, 4)]), [8, 8]);
+        assert_eq!(shares(&[node(1, 2, 2), node(1, 2, 2), node(3, 2, 9)]), [1, 1, 2]);
+        assert_eq!(shares(&[node(1, 8, 1), node(1, 8, 3)]), [2, 6]);
+        assert_eq!(shares(&[node(1, 2, 1), node(1, 2, 7)]), [1, 1]);
+    }
+
+    #[test]
     fn a_node_survives_its_record_and_nothing_else_is_one() {
         let addresses = vec![b"tcp/2\0abc".to_vec(), Vec::new(), vec![7; 300]];
-        let node = Node { job: u64::MAX - 1, cores: 5, addresses };
+        let node = Node { job: u64::MAX - 1, processors: 7, cores: 5, addresses };
         let bytes = node.to_bytes();
         assert_eq!(Node::read(&bytes).as_ref(), Some(&node));
         for cut in 0..bytes.len() {
