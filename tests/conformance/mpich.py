@@ -184,8 +184,8 @@ def judged(run, status, output):
     return "passed" if any(re.fullmatch("No [Ee]rrors", line) for line in lines) else "failed"
 
 
-def execute(prefix, program, run, timeout_s):
-    command = [prefix / "bin/mpiexec", "--timeout", timeout_s, "-n", run.ranks, program, *run.arguments]
+def execute(prefix, launch, program, run, timeout_s):
+    command = [prefix / "bin/mpiexec", *launch, "--timeout", timeout_s, "-n", run.ranks, program, *run.arguments]
     done = subprocess.run(
         [str(word) for word in command],
         cwd=program.parent,
@@ -206,7 +206,7 @@ def outcome(builder, prefix, run, options):
     program, complaint = builder.program(run)
     if program is None:
         return "not compiled", complaint
-    status, output = execute(prefix, program, run, min(run.timeout_s, options.timeout_s))
+    status, output = execute(prefix, options.launch, program, run, min(run.timeout_s, options.timeout_s))
     result = judged(run, status, output)
     missing = re.search(r"(MPI_\w+): not built in this version", output)
     if result == "failed" and missing:
@@ -269,6 +269,7 @@ def main():
     parser.add_argument("--only", type=lambda names: names.split(","), help="programs, separated by commas")
     parser.add_argument("--memory-gib", type=float, default=4, help="skip runs that need more")
     parser.add_argument("--timeout-s", type=int, default=60, help="end runs that take longer")
+    parser.add_argument("--launch", type=str.split, default=[], help="options of mpiexec, such as its hosts")
     options = parser.parse_intermixed_args()
     prefix, tests, folder = options.prefix.resolve(), options.mpich.resolve() / "test/mpi", options.folder.resolve()
 
