@@ -238,8 +238,8 @@ impl Part<'_> {
         received: bool,
     ) -> Result<(Vec<Memory>, Memory)> {
         match self {
-            // SAFETY: the caller's promise.
             Self::Here(loan) => {
+                // SAFETY: the caller's promise.
                 Ok((unsafe { blocks.claim(ranks, argument, loan, received) }?, Memory::EMPTY))
             }
             // SAFETY: the caller's promise.
