@@ -53,6 +53,11 @@ pub(crate) enum Round {
         /// The rank of the first place.
         root: u32,
     },
+    /// From the first of so many pairs of neighbours to the second.
+    Fold {
+        /// How many.
+        pairs: u32,
+    },
     /// All levels of a binomial tree together.
     Tree {
         /// The rank of the first place.
@@ -181,6 +186,7 @@ fn for_each_message(round: Round, ranks: usize, mut send: impl FnMut(usize, usiz
             }
         }
         Round::Descent { .. } | Round::Path { .. } => {}
+        Round::Fold { pairs } => (0..pairs as usize).for_each(|pair| send(2 * pair, 2 * pair + 1)),
         // A parent's number lacks the last bit of its child's.
         Round::Tree { root } => {
             let at = |place| (place + root as usize) % ranks;
@@ -203,6 +209,8 @@ mod tests {
         assert_eq!(crossing(Round::Level { arity: 2, distance: 2, root: 0 }), Crossing { all: 4, most: 4 });
         assert_eq!(crossing(Round::Level { arity: 4, distance: 4, root: 1 }), Crossing::default());
         assert_eq!(crossing(Round::Level { arity: 4, distance: 1, root: 2 }), Crossing { all: 12, most: 12 });
+        // From 0, 2 and 4, of which the first and the last one are on one node.
+        assert_eq!(crossing(Round::Fold { pairs: 3 }), Crossing { all: 3, most: 2 });
     }
 
     #[test]

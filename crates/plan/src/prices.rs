@@ -78,11 +78,6 @@ impl<'a> Prices<'a> {
         Self { share, ..*self }
     }
 
-    /// Whether all nodes have as many ranks.
-    pub(crate) fn are_nodes_alike(&self) -> bool {
-        self.smallest == self.on_node
-    }
-
     /// The nodes that ranks are on.
     pub(crate) fn nodes(&self) -> u32 {
         self.nodes
@@ -280,11 +275,6 @@ impl<'a> Prices<'a> {
         self.machine.net_gap_ns + bytes * self.machine.net_byte_ns
     }
 
-    /// How much longer these bytes make a message between nodes.
-    pub(crate) fn more_bytes(&self, bytes: f64) -> Cost {
-        Cost::port(self.passage_ns(bytes) - self.passage_ns(0.0))
-    }
-
     /// A message between nodes that leaves its port after `crossing - 1` others.
     fn message_between_nodes(&self, crossing: f64, bytes: f64) -> Cost {
         let ends = 2.0 * self.net_overhead() + self.net_latency();
@@ -368,6 +358,12 @@ impl<'a> Prices<'a> {
         self.exchange_among(distance.saturating_mul(2), distance, bytes)
     }
 
+    /// Messages from the first of so many pairs of neighbours to the second.
+    pub(crate) fn fold(&self, pairs: u32, bytes: f64) -> Cost {
+        let most = if self.nodes > 1 { self.counted(Round::Fold { pairs }).most } else { 0 };
+        if most == 0 { self.message_on_node(bytes) } else { self.message_between_nodes(most.into(), bytes) }
+    }
+
     /// Messages over this distance within ranges of so many ranks.
     pub(crate) fn exchange_among(&self, range: u32, distance: u32, bytes: f64) -> Cost {
         // Where some ranks are left over the others are not as far from each other as their bits say.
@@ -390,12 +386,16 @@ impl<'a> Prices<'a> {
         self.round(Way::Around, distance, bytes)
     }
 
-    /// The same where the rounds before were not over the half of this distance, the half of that, and so on.
-    pub(crate) fn shift_by_digit(&self, distance: u32, bytes: f64) -> Cost {
-        if self.nodes > 1 && !self.is_even(distance) {
-            return self.uneven_shifts(&[distance], |_| bytes);
+    /// The first of the messages of all ranks over these distances, the farthest one last, where the rounds before were
+    /// not over the half of them, the half of that, and so on.
+    pub(crate) fn shift_by_digit(&self, distances: &[u32], bytes: f64) -> Cost {
+        let Some((&farthest, nearer)) = distances.split_last() else { return Cost::NONE };
+        if self.nodes == 1 || self.is_even(farthest) {
+            return self.shift(farthest, bytes);
         }
-        self.shift(distance, bytes)
+        let crosses = |&distance: &u32| self.crossing(Way::Around, distance).most > 0;
+        let first = nearer.iter().copied().find(crosses).unwrap_or(farthest);
+        self.uneven_shifts(&[first], |_| bytes)
     }
 
     /// The same without those for which there are no ranks further on.
@@ -504,7 +504,7 @@ impl<'a> Prices<'a> {
             if most == 0 {
                 return self.sending(bytes) + self.receiving(bytes);
             }
-            self.net_overhead() + Cost::port(f64::from(most) * self.passage_ns(bytes))
+            self.net_overhead().beside(Cost::port(f64::from(most) * self.passage_ns(bytes)))
         };
         let crosses = distances.iter().any(|&distance| self.crossing(Way::Around, distance).most > 0);
         let first = if crosses { self.net_overhead() + self.net_latency() } else { self.hop() };
@@ -596,13 +596,15 @@ impl<'a> Prices<'a> {
     fn all_others_of(&self, on_node: u32, ranks: u32, window: f64, bytes: f64, more: Cost) -> Cost {
         let inside = f64::from(on_node - 1);
         let across = f64::from(ranks - on_node);
+        // Of those that are under way together at the end one is sent after the others.
         let rounds = |messages: f64| (messages / window).ceil();
+        let last = (across.min(window) - 1.0).max(0.0) * self.net_overhead();
         let work = inside * (self.sending(bytes) + self.receiving(bytes) + more);
         let work = if inside > 0.0 { work + self.hop_among_all() } else { Cost::NONE };
         let cores = across * (2.0 * self.net_overhead() + more);
         let ends = 2.0 * self.net_overhead() + self.net_latency();
         let port = Cost::port(f64::from(on_node) * across * self.passage_ns(bytes));
-        work + cores.beside(rounds(across) * ends).beside(port)
+        work + cores.beside(rounds(across) * ends + last).beside(port)
     }
 
     /// Messages from all others to a rank.
@@ -642,7 +644,8 @@ impl<'a> Prices<'a> {
     }
 }
 
-fn greatest_common_divisor(one: u32, other: u32) -> u32 {
+/// The greatest number that divides both.
+pub(crate) fn greatest_common_divisor(one: u32, other: u32) -> u32 {
     if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 

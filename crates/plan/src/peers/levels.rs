@@ -43,15 +43,28 @@ impl Levels {
 
     /// The most ranks that another node than that of the root, or the first, has.
     pub(crate) fn largest_other(&self) -> u32 {
+        self.largest_others()[0]
+    }
+
+    /// The same but for that node; 0 if there is no other.
+    pub(crate) fn second_largest_other(&self) -> u32 {
+        self.largest_others()[1]
+    }
+
+    /// The numbers of ranks of the two largest nodes beside that of the root, or the first.
+    fn largest_others(&self) -> [u32; 2] {
         let ranks_of = |node| self.members(node).len() as u32;
         match self.nodes {
             Nodes::Irregular(_) => {
                 let others = (0..self.count()).filter(|&node| node != self.first());
-                others.map(ranks_of).max().unwrap_or(0)
+                others.map(ranks_of).fold([0, 0], |[most, second], ranks| {
+                    if ranks > most { [ranks, most] } else { [most, second.max(ranks)] }
+                })
             }
             // All are alike, but for the last one.
-            _ if self.count() == 2 => ranks_of(1 - self.first()),
-            _ => self.largest(),
+            _ if self.count() == 2 => [ranks_of(1 - self.first()), 0],
+            _ if self.count() == 3 && self.first() < 2 => [self.largest(), ranks_of(2)],
+            _ => [self.largest(); 2],
         }
     }
 

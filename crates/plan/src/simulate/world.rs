@@ -38,6 +38,7 @@ pub(super) struct World<'a> {
     runs: Vec<Run>,
     /// What each rank posts in a run on each line, where there are several runs.
     posts_of_run: Vec<[u32; MAX_LINES]>,
+    /// Who is next, and when: ranks, and after these in number the ports at which messages leave.
     ready: BinaryHeap<Reverse<(u64, u32)>>,
     trail: Vec<Link>,
 }
@@ -100,10 +101,23 @@ struct Tidings {
 }
 
 /// What connects a node with the others, either way; when it is free.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Port {
     out_ns: f64,
     in_ns: f64,
+    /// Messages that wait for others to leave, in order.
+    held: VecDeque<Message>,
+}
+
+/// A message from node to node.
+#[derive(Clone, Copy)]
+struct Message {
+    pair: (u32, u32),
+    /// Who receives it, of those that are walked.
+    to: u32,
+    leaves_ns: f64,
+    passage_ns: f64,
+    tidings: Tidings,
 }
 
 /// A stop on a path, and the link before.
@@ -165,6 +179,11 @@ impl<'a> World<'a> {
             turns += 1;
             if turns.is_multiple_of(TURNS) && !may_go_on() {
                 return Err(given_up());
+            }
+            if let Some(port) = rank.checked_sub(self.fold.walked) {
+                let held = self.ports[port as usize].held.pop_front();
+                self.arrive(held.expect("a message for each time that it was to leave"));
+                continue;
             }
             if !self.has_turn(rank) {
                 continue;
@@ -439,33 +458,58 @@ impl<'a> World<'a> {
 
     fn send(&mut self, rank: u32, op: Op) -> bool {
         let bytes = f64::from(op.bytes);
-        let is_net = !self.shape.nodes.shares(rank, op.peer);
         let to = self.fold.walked_for(op.peer);
-        let mut tidings;
-        if is_net {
-            self.spend(rank, self.prices.net_overhead());
-            tidings = self.tidings(rank, op.bytes, true);
-            let passage_ns = self.prices.passage_ns(bytes);
-            let [out, into] = [rank, to].map(|rank| self.port_of(rank));
-            let leaves_ns = tidings.from.at_ns.max(self.ports[out].out_ns);
-            self.ports[out].out_ns = leaves_ns + passage_ns;
-            let state = &mut self.ranks[rank as usize];
-            if state.leaving.len() == state.leaving.capacity() {
-                state.leaving.retain(|(_, left_ns)| *left_ns > tidings.from.at_ns);
-            }
-            state.leaving.push((op.number, leaves_ns + passage_ns));
-            let latency = self.prices.net_latency();
-            let reaches_ns = leaves_ns + latency.total_ns();
-            let enters_ns = reaches_ns.max(self.ports[into].in_ns);
-            self.ports[into].in_ns = enters_ns + passage_ns;
-            let queued_ns = leaves_ns - tidings.from.at_ns + enters_ns - reaches_ns;
-            tidings.spent += latency + Cost::port(queued_ns + passage_ns);
-        } else {
-            self.spend(rank, self.prices.sending(bytes));
-            tidings = self.tidings(rank, op.bytes, false);
-            tidings.spent += self.hop_between(rank, op.peer);
-        }
         let pair = self.fold.pair(rank, op.peer);
+        if !self.shape.nodes.shares(rank, op.peer) {
+            self.send_across(rank, to, pair, op);
+            return true;
+        }
+        self.spend(rank, self.prices.sending(bytes));
+        let mut tidings = self.tidings(rank, op.bytes, false);
+        tidings.spent += self.hop_between(rank, op.peer);
+        self.deliver(to, pair, tidings);
+        true
+    }
+
+    /// Sends from node to node: when the port is free.
+    fn send_across(&mut self, rank: u32, to: u32, pair: (u32, u32), op: Op) {
+        self.spend(rank, self.prices.net_overhead());
+        let mut tidings = self.tidings(rank, op.bytes, true);
+        let passage_ns = self.prices.passage_ns(f64::from(op.bytes));
+        let out = self.port_of(rank);
+        let queued_ns = (self.ports[out].out_ns - tidings.from.at_ns).max(0.0);
+        let leaves_ns = tidings.from.at_ns + queued_ns;
+        self.ports[out].out_ns = leaves_ns + passage_ns;
+        let state = &mut self.ranks[rank as usize];
+        if state.leaving.len() == state.leaving.capacity() {
+            state.leaving.retain(|(_, left_ns)| *left_ns > tidings.from.at_ns);
+        }
+        state.leaving.push((op.number, leaves_ns + passage_ns));
+        tidings.spent += Cost::port(queued_ns);
+        let message = Message { pair, to, leaves_ns, passage_ns, tidings };
+        if queued_ns == 0.0 {
+            self.arrive(message);
+        } else {
+            // What others send meanwhile may be there before.
+            self.ports[out].held.push_back(message);
+            self.ready.push(Reverse((order(leaves_ns), self.fold.walked + out as u32)));
+        }
+    }
+
+    /// Brings a message that leaves its node into another one.
+    fn arrive(&mut self, message: Message) {
+        let Message { pair, to, leaves_ns, passage_ns, mut tidings } = message;
+        let into = self.port_of(to);
+        let latency = self.prices.net_latency();
+        let reaches_ns = leaves_ns + latency.total_ns();
+        let enters_ns = reaches_ns.max(self.ports[into].in_ns);
+        self.ports[into].in_ns = enters_ns + passage_ns;
+        tidings.spent += latency + Cost::port(enters_ns - reaches_ns + passage_ns);
+        self.deliver(to, pair, tidings);
+    }
+
+    /// Gives a message to its receiver, which may wait for it.
+    fn deliver(&mut self, to: u32, pair: (u32, u32), tidings: Tidings) {
         self.messages.entry(pair).or_default().push_back(tidings);
         if self.ranks[to as usize].awaited == Some(pair) {
             self.ranks[to as usize].awaited = None;
@@ -474,7 +518,6 @@ impl<'a> World<'a> {
             }
             self.wake(to, tidings.spent.total_ns());
         }
-        true
     }
 
     fn hop_between(&self, one: u32, other: u32) -> Cost {

@@ -11,17 +11,28 @@ use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
 pub(super) const ALGORITHM: Algorithm = Algorithm { name: "bruck", admits: |_| true, cost: Some(cost), plan };
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
-    part_cost(2, (shape.ranks, 1), shape.bytes, prices) + prices.copy(shape.total_bytes() as f64)
+    part_cost(2, (shape.ranks, 1), |places| blocks_of(shape, places), prices)
+        + prices.copy(shape.total_bytes() as f64)
 }
 
-/// What [`append`] costs with blocks of `block` bytes, among places of which neighbours are `apart` ranks apart.
-pub(super) fn part_cost(radix: u32, (places, apart): (u32, u32), block: u64, prices: &Prices<'_>) -> Cost {
+/// What [`append`] costs among places of which neighbours are `apart` ranks apart, where so many that follow each other
+/// have `bytes` bytes at most.
+pub(super) fn part_cost(
+    radix: u32,
+    (places, apart): (u32, u32),
+    bytes: impl Fn(u32) -> u64,
+    prices: &Prices<'_>,
+) -> Cost {
     let round = |round: Vec<u32>| {
         let distances: Vec<u32> = round.iter().map(|distance| distance * apart).collect();
-        let blocks = |distance: u32| u64::from(round[0].min(places - distance / apart));
-        prices.shifts(&distances, |distance| (blocks(distance) * block) as f64)
+        prices.shifts(&distances, |distance| bytes(round[0].min(places - distance / apart)) as f64)
     };
     dissemination::distances(radix, places).map(round).sum()
+}
+
+/// Bytes of the blocks of so many places.
+pub(super) fn blocks_of(shape: &Shape, places: u32) -> u64 {
+    u64::from(places) * shape.bytes
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

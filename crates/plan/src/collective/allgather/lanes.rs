@@ -25,7 +25,8 @@ fn lane_bytes(shape: &Shape, ranks: u32) -> u64 {
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let ranks = shape.lanes().expect("admitted");
     let (nodes, node) = (shape.ranks / ranks, prices.of_node(ranks));
-    let lane = bruck::part_cost(dissemination::radix(nodes, ranks), (nodes, ranks), shape.bytes, prices);
+    let (radix, block) = (dissemination::radix(nodes, ranks), |places| bruck::blocks_of(shape, places));
+    let lane = bruck::part_cost(radix, (nodes, ranks), block, prices);
     let pulls = f64::from(nodes * (ranks - 1)) * node.pull(shape.bytes as f64);
     let collected = lane_bytes(shape, ranks) as f64;
     lane + node.post(collected) + node.hop() + pulls + node.copy(collected)

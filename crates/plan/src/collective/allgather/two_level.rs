@@ -31,13 +31,22 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
         _ => f64::from(FEW_PIECES - 1) * on_node.pull(0.0),
     };
     let down = on_node.post(total) + on_node.hop() + read + order;
-    let block = shape.total_bytes() / u64::from(nodes);
-    // The blocks of the largest node are part of every other message, on the average.
-    let more = shape.bytes * u64::from(ranks) - block;
-    let rounds = 0.5 * f64::from(nodes.next_power_of_two().ilog2());
-    let between = bruck::part_cost(dissemination::radix(nodes, 1), (nodes, 1), block, &leaders)
-        + rounds * leaders.more_bytes(more as f64);
+    // In each round somebody waits for who has the most to send.
+    let most = |places| most_ranks(&levels, places) * shape.bytes;
+    let between = bruck::part_cost(dissemination::radix(nodes, 1), (nodes, 1), most, &leaders);
     gather::node_flat::cost(&node, &on_node) + between + down
+}
+
+/// The most ranks of so many nodes that follow each other, the first one after the last one.
+fn most_ranks(levels: &Levels, places: u32) -> u64 {
+    let nodes = levels.count();
+    let ranks = |node| levels.members(node % nodes).len() as u64;
+    let first: u64 = (0..places).map(ranks).sum();
+    let sums = (0..nodes).scan(first, |sum, node| {
+        *sum = *sum + ranks(node + places) - ranks(node);
+        Some(*sum)
+    });
+    sums.max().unwrap_or(first)
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {

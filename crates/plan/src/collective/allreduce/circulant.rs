@@ -39,8 +39,7 @@ pub(crate) fn part_cost(bytes: u64, ranks: u32, (stride, sharing): (u32, u32), p
         let apart: Vec<u32> = round.iter().map(|distance| distance * stride).collect();
         let combined: f64 = apart.iter().map(|&distance| bytes(distance)).sum();
         let shifts = prices.shifts(&apart, bytes);
-        let crowd = if prices.are_nodes_alike() { CROWD } else { 0.0 };
-        2.0 * (shifts + Cost::port(crowd * shifts.port_ns)) + prices.reduce(combined)
+        2.0 * shifts + prices.reduce(combined)
     };
     dissemination::distances(dissemination::radix(ranks, sharing), ranks).map(round).sum()
 }
@@ -123,9 +122,6 @@ impl Part {
         spans.into_iter().filter(|span| span.bytes > 0)
     }
 }
-
-/// How much longer a port is occupied, because ranks are not in step: found by walks.
-const CROWD: f64 = 0.2;
 
 #[cfg(test)]
 mod tests {

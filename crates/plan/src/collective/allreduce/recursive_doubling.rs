@@ -23,9 +23,16 @@ pub(crate) fn part_cost(segments: Segments, ranks: u32, prices: &Prices<'_>) -> 
     // Where some are folded, actors are up to two ranks from each other.
     let stride = if actors == ranks { 1 } else { 2 };
     let round = |distance| prices.exchange(distance * stride, bytes) + prices.reduce(bytes);
-    let fold = || 2.0 * prices.exchange(1, bytes) + prices.reduce(bytes);
+    let ways = fold_ways(ranks - actors, actors / 2);
+    let fold = || ways * prices.fold(ranks - actors, bytes) + prices.reduce(bytes);
     let surplus = if actors == ranks { Cost::NONE } else { fold() };
     segments.rounds() * (prices.doubling(actors, round) + surplus)
+}
+
+/// How often the longest path goes from a folded rank to its actor or back, where actors that know of so many places
+/// exchange that in the last round. What comes in that has not waited for those that are folded, if others have.
+pub(super) fn fold_ways(folded: u32, known: u32) -> f64 {
+    if folded <= known { 1.0 } else { 2.0 }
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

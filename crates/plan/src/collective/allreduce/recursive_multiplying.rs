@@ -4,6 +4,7 @@
 //! where messages overlap. All of a group combine from the left, so that all compute the same expression, and blocks of
 //! ranks stay in order, so any operation will do.
 
+use super::recursive_doubling::fold_ways;
 use crate::build::Builder;
 use crate::peers::multiplying::{Role, radices, role};
 use crate::prices::Prices;
@@ -16,7 +17,9 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
     let radices = radices(shape.ranks);
     let places: u32 = radices.iter().product();
-    let fold = if places == shape.ranks { Cost::NONE } else { 2.0 * prices.exchange(1, bytes) };
+    let folded = shape.ranks - places;
+    let ways = fold_ways(folded, places / radices.last().copied().unwrap_or(1));
+    let fold = if folded == 0 { Cost::NONE } else { ways * prices.fold(folded, bytes) };
     // Those who are the first to wait in the only round come back in it; else they do in the next one.
     let again = if radices.len() == 1 { prices.turns_again() } else { Cost::NONE };
     let mut weight = 1;

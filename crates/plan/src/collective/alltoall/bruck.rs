@@ -28,9 +28,10 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
         let another = another.beside(prices.shift_port(weight, share));
         // While some are on their way, what others bring or take is copied.
         let others = ((digits - 1.0) * another).beside(2.0 * digits * prices.copy(share));
-        let farthest = weight * farthest;
-        let first = if radix == 2 { Prices::shift } else { Prices::shift_by_digit };
-        first(prices, farthest, share) + others
+        let distances: Vec<u32> = (1..=farthest).map(|digit| digit * weight).collect();
+        let first =
+            if radix == 2 { prices.shift(weight, share) } else { prices.shift_by_digit(&distances, share) };
+        first + others
     });
     rounds + prices.turns_again() + 2.0 * prices.copy(total)
 }

@@ -27,11 +27,8 @@ pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>, mo
     let (rounds, vector) = (skips.len() as f64 - 1.0, segments.total() as f64);
     let bytes = vector / (segments.rounds() * rounds);
     let turn: Cost = skips[..skips.len() - 1].iter().map(|&skip| prices.shift(skip, bytes)).sum();
-    // Ranks are not in step, and what is early stands in the way of others at ports, unless one of these does most.
-    let crowd = if prices.are_nodes_alike() { CROWD } else { 0.0 };
-    let in_the_way = Cost::port(crowd * (rounds - 1.0) * turn.port_ns);
     let core = rounds * (2.0 * prices.net_overhead() + more);
-    let pace = (turn + in_the_way).beside(core);
+    let pace = turn.beside(core);
     turn + rounds * more + (segments.rounds() - 1.0 / rounds) * pace
 }
 
@@ -85,9 +82,6 @@ pub(crate) const DELAY: u32 = 1;
 
 /// As many bytes between nodes take as long as a message that has none.
 const ROUND_BYTES: u64 = 24 << 10;
-
-/// How much longer a port is occupied for each skip, found by walks.
-const CROWD: f64 = 0.2;
 
 #[cfg(test)]
 mod tests {

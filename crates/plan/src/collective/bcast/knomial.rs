@@ -60,4 +60,4 @@ fn arity(segments: Segments) -> u32 {
 }
 
 /// The longest vector of which a rank sends several more quickly than another passes one on.
-const SHORT_BYTES: u64 = 2 << 10;
+const SHORT_BYTES: u64 = 8 << 10;

@@ -1,8 +1,9 @@
 //! Gather over two levels: one rank of each node collects the blocks of its ranks, and passes them on up a tree of
 //! messages.
 //!
-//! The tree of nodes is binomial while what a node has is short, so that the root is not flooded; and flat where it
-//! is long, so that nothing is sent twice. The root puts what came into the order of ranks.
+//! The tree of nodes is binomial where they are many and what each has is short, so that the root is not flooded; and
+//! flat where they are few, or what they have is long, so that nothing is sent twice. The root puts what came into the
+//! order of ranks.
 
 use crate::build::{Builder, Origin, Seat};
 use crate::collective::gather::node_flat;
@@ -47,7 +48,7 @@ pub(crate) fn tree_cost(shape: &Shape, levels: &Levels, leaders: &Prices<'_>) ->
 /// Of the tree of nodes.
 pub(crate) fn arity(shape: &Shape, levels: &Levels) -> u32 {
     let of_node = shape.bytes * u64::from(levels.largest());
-    if of_node <= SHORT_BYTES { 2 } else { levels.count() }
+    if of_node <= SHORT_BYTES && levels.count() > FEW_NODES { 2 } else { levels.count() }
 }
 
 fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
@@ -141,6 +142,9 @@ impl<'a> Row<'a> {
         ranks as u64 * self.block
     }
 }
+
+/// So many send their messages to the root sooner than they pass them on.
+const FEW_NODES: u32 = 32;
 
 /// What a node has is passed on along a tree up to this length.
 const SHORT_BYTES: u64 = 8 << 10;

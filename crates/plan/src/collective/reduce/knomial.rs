@@ -29,6 +29,25 @@ pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>) ->
     fill + (segments.rounds() - 1.0) * prices.tree_pace(places, bytes, inside, reduce)
 }
 
+/// What a message of [`part`] between neighbours costs where no other one is in its way.
+pub(crate) fn message_cost(segments: Segments, prices: &Prices<'_>) -> Cost {
+    let bytes = segments.bytes as f64;
+    prices.tree_message(arity(segments), 1, bytes) + prices.reduce(bytes)
+}
+
+/// How many messages it is from a place to the top.
+pub(crate) fn depth(segments: Segments, place: u32) -> u32 {
+    std::iter::successors(Some(place), |&place| tree::parent(place, arity(segments))).count() as u32 - 1
+}
+
+/// One of the places from which it is the farthest, of at least 2.
+pub(crate) fn deepest(segments: Segments, places: u32) -> u32 {
+    let arity = arity(segments);
+    // 1, 11, 111 and so on, as far as there are such places.
+    let ones = std::iter::successors(Some(1u32), |&ones| ones.checked_mul(arity)?.checked_add(1));
+    ones.take_while(|&ones| ones < places).last().unwrap_or(1)
+}
+
 /// The rank at the top of the tree.
 fn top(shape: &Shape) -> u32 {
     if shape.commutative { shape.root.rank() } else { 0 }
@@ -119,4 +138,4 @@ fn arity(segments: Segments) -> u32 {
 }
 
 /// The longest vector of which a rank takes several more quickly than another passes one on.
-const SHORT_BYTES: u64 = 2 << 10;
+const SHORT_BYTES: u64 = 8 << 10;

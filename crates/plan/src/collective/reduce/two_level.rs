@@ -9,7 +9,7 @@ use crate::collective::reduce::{knomial, node_flat, node_tree};
 use crate::peers::levels::Levels;
 use crate::peers::ring;
 use crate::prices::Prices;
-use crate::segment::Stream;
+use crate::segment::{Segments, Stream};
 use crate::{Algorithm, Cost, Nodes, Plan, Root, Shape};
 
 pub(super) const ALGORITHM: Algorithm = Algorithm { name: "two-level", admits, cost: Some(cost), plan };
@@ -22,11 +22,44 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let levels = Levels::of(shape);
     let count = levels.count();
     let segments = Stream::of(shape).segments;
-    let between = knomial::part_cost(segments, count, &prices.of_leaders(count));
-    over_levels(&levels, between, segments, |ranks| {
+    let leaders = prices.of_leaders(count);
+    let between = knomial::part_cost(segments, count, &leaders);
+    let on_node = |ranks| {
         let node = Shape { ranks, nodes: Nodes::One, ..*shape };
         if ranks > 1 { cost_on_node(&node, &prices.of_node(ranks)) } else { Cost::NONE }
-    })
+    };
+    if segments.count > 1 {
+        return over_levels(&levels, between, segments, on_node);
+    }
+    // Only those that are ready at the same time wait for each other at ports, and who is below has a longer way.
+    let here = levels.members(levels.first()).len() as u32;
+    let together = (between + on_node(levels.second_largest_other())).beside(on_node(here));
+    let message = knomial::message_cost(segments, &leaders);
+    let alone = |(depth, ranks)| f64::from(depth) * message + on_node(ranks);
+    (1u32..).zip(most_by_depth(shape, &levels, segments)).map(alone).fold(together, Cost::beside)
+}
+
+/// The most ranks of a node at each depth of the tree of nodes, without the first node.
+fn most_by_depth(shape: &Shape, levels: &Levels, segments: Segments) -> Vec<u32> {
+    let count = levels.count();
+    let mut most = Vec::new();
+    let places = match shape.nodes {
+        Nodes::Irregular(_) => 1..count,
+        // All are alike, so the deepest one counts: whose number has the most digits that are not zero.
+        _ => knomial::deepest(segments, count)..knomial::deepest(segments, count) + 1,
+    };
+    for place in places {
+        let depth = knomial::depth(segments, place) as usize;
+        most.resize(most.len().max(depth), 0);
+        let ranks = levels.members(ring::after(top(shape, levels), place, count)).len() as u32;
+        most[depth - 1] = most[depth - 1].max(ranks);
+    }
+    most
+}
+
+/// The node at the top of the tree.
+fn top(shape: &Shape, levels: &Levels) -> u32 {
+    if shape.commutative { levels.first() } else { 0 }
 }
 
 /// What [`on_node`] costs.
@@ -55,7 +88,7 @@ fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
     on_node(&mut builder, &levels, shape, rank, sum.unwrap_or(Origin::RECV));
     if levels.leads(rank) {
         builder.delay(stream.lag());
-        let (first, nodes) = (if shape.commutative { levels.first() } else { 0 }, levels.count());
+        let (first, nodes) = (top(shape, &levels), levels.count());
         let tree = knomial::Tree {
             place: ring::before(levels.node(rank), first, nodes),
             places: nodes,

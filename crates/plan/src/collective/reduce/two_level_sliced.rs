@@ -6,6 +6,7 @@
 //! map will do.
 
 use crate::build::{Builder, Origin, Seat};
+use crate::collective::bcast::two_level::over_levels;
 use crate::collective::reduce::{circulant, node_sliced};
 use crate::peers::levels::Levels;
 use crate::peers::ring;
@@ -26,7 +27,11 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let (ranks, nodes) = (levels.largest(), levels.count());
     let segments = Stream::of(shape).segments;
     let between = circulant::part_cost(segments, nodes, &prices.of_leaders(nodes));
-    let inside = cost_on_node(shape, segments, &prices.of_node(ranks), ranks);
+    let inside_of = |ranks| cost_on_node(shape, segments, &prices.of_node(ranks), ranks);
+    if segments.count == 1 && levels.largest_other() > 1 {
+        return over_levels(&levels, between, segments, inside_of);
+    }
+    let inside = inside_of(ranks);
     // A rank that is alone on its node has nothing to wait for before it sends, nor has the other leader then.
     let is_one_alone = nodes == 2 && ranks + 1 == shape.ranks;
     if is_one_alone { between.beside(inside) } else { between.overlapping(inside, segments.rounds()) }

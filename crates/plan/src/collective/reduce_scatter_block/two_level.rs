@@ -28,7 +28,7 @@ fn admits(shape: &Shape) -> bool {
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let levels = Levels::of(&vector(shape));
     let (ranks, nodes) = (levels.largest(), levels.count());
-    let (node, leaders) = (prices.of_node(ranks), prices.of_leaders(nodes));
+    let (node, leaders) = (prices.of_node(ranks), prices.of_ranges(shape.nodes, nodes));
     let task = task(shape, &levels);
     let between = way(&task).cost.map_or(Cost::NONE, |cost| cost(&task, &leaders));
     let total = shape.total_bytes() as f64;
