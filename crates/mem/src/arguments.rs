@@ -19,7 +19,7 @@ impl Arguments {
     /// # Safety
     /// - What the call may do with memory that the words name - the same whenever they, and the communicator, are
     ///   equal - it may do until it is over: as [`Region::claim`](crate::Region::claim) demands.
-    /// - Addresses among the words are exposed ([`pointer::expose_provenance`]).
+    /// - Addresses among the words are exposed (`expose_provenance`).
     /// - This value and its copies are handed on with that communicator alone, and, where something is to be kept, with
     ///   what was made of these arguments.
     #[inline]

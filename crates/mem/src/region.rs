@@ -35,7 +35,7 @@ impl Region {
 
     /// The same bytes, of whatever is there now: for who has kept a region beyond the promise of [`Region::claim`], and
     /// uses it again when somebody has made that promise once more, of memory at the same address that he has
-    /// [exposed](pointer::expose_provenance).
+    /// exposed (`expose_provenance`).
     #[inline]
     pub fn renewed(&self) -> Self {
         Self { base: ptr::with_exposed_provenance_mut(self.base.addr()), bytes: self.bytes }
