@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::inter::Groups;
+use crate::prices::greatest_common_divisor;
 use crate::{Algorithm, Collective, Holds, Nodes, Plan, Root, Shape};
 
 /// A collective of two groups, whose ranks are counted through: those of the second group follow those of the
@@ -36,9 +37,8 @@ impl Overview {
             return Self { bytes: [bytes; 2], ..self };
         }
         let (first, second) = (u64::from(self.first), u64::from(self.second));
-        let shared =
-            (1..=first).rev().find(|&ranks| first.is_multiple_of(ranks) && second.is_multiple_of(ranks));
-        let both = first * second / shared.unwrap_or(1) * u64::from(self.unit.max(1));
+        let shared = greatest_common_divisor(self.first, self.second).max(1);
+        let both = first * second / u64::from(shared) * u64::from(self.unit.max(1));
         let total = bytes.next_multiple_of(both);
         Self { bytes: [total / second, total / first], ..self }
     }

@@ -30,8 +30,10 @@ impl Segments {
         if total <= target.max(grain) {
             return Self { count: 1, bytes: total, total };
         }
-        let count = total.div_ceil(target.max(grain));
-        let bytes = total.div_ceil(count).next_multiple_of(grain);
+        let target = target.max(grain);
+        let even = total.div_ceil(total.div_ceil(target)).next_multiple_of(grain);
+        // Of long units one more would make a segment much longer.
+        let bytes = if even > target + target / 8 { target / grain * grain } else { even };
         Self { count: total.div_ceil(bytes), bytes, total }
     }
 
@@ -249,15 +251,21 @@ mod tests {
 
     #[test]
     fn segments_cover_the_vector_without_cutting_units() {
-        for (total, unit, target) in
-            [(0, 1, 64), (1, 1, 64), (1000, 8, 64), (1 << 20, 12, 4096), (144, 48, 10)]
-        {
+        for (total, unit, target) in [
+            (0, 1, 64),
+            (1, 1, 64),
+            (1000, 8, 64),
+            (1 << 20, 12, 4096),
+            (144, 48, 10),
+            (1_600_000, 100_000, 262_144),
+        ] {
             let segments = Segments::cut(total, unit, target);
             let span = segments.span(Buf::Recv, 7);
             let covered: u64 = (0..segments.count).map(|segment| span.at(segment).1).sum();
             assert_eq!(covered, total, "{segments:?}");
             assert_eq!(segments.bytes % u64::from(unit), 0, "{segments:?}");
-            assert!(segments.bytes <= target.max(grain_bytes(unit)) + grain_bytes(unit), "{segments:?}");
+            let target = target.max(grain_bytes(unit));
+            assert!(segments.bytes <= target + grain_bytes(unit).min(target / 8), "{segments:?}");
         }
     }
 
