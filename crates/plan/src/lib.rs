@@ -63,4 +63,4 @@ pub use plan::{Action, Buf, Line, MAX_LINES, Peer, Plan, Span, Step, Take};
 pub use select::{Overrides, candidates, compile, select};
 pub use shape::{Root, Shape};
 pub use svg::{svg, svg_between};
-pub use why::{Why, why};
+pub use why::{Refusal, Why, refusal, why};

@@ -15,9 +15,9 @@ pub struct Why {
     refused: Vec<(&'static Algorithm, Refusal)>,
 }
 
-/// What keeps an algorithm from serving a shape.
+/// What keeps an algorithm from serving a shape; prints what it says of the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refusal {
+pub enum Refusal {
     /// It serves the same up to so many bytes.
     Long(u64),
     /// It serves the same up to so many ranks.
@@ -50,8 +50,8 @@ pub fn why(shape: &Shape, overrides: &Overrides) -> Why {
     Why { shape: *shape, chosen, is_named, admissible, refused }
 }
 
-/// What a shape would have to be like: found by asking for shapes that differ in one thing.
-fn refusal(algorithm: &Algorithm, shape: &Shape) -> Refusal {
+/// Why `algorithm` does not admit `shape`: found by asking for shapes that differ in one thing.
+pub fn refusal(algorithm: &Algorithm, shape: &Shape) -> Refusal {
     let admits = |shape: Shape| algorithm.admits(&shape);
     if admits(Shape { commutative: true, ..*shape }) {
         return Refusal::Ordered;

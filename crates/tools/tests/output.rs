@@ -90,6 +90,27 @@ fn of_many_ranks_the_first_plans_begin_and_all_are_there_for_who_asks() {
     assert!(said(&["barrier", "-n", "40", "--rank", "some"]).contains("not 'some'"));
 }
 
+/// What is wrong is said in a line, however long a map is.
+#[test]
+fn what_does_not_serve_is_said_in_the_words_of_the_command_line() {
+    let said = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
+        let output = command.args(["plan", "allreduce"]).args(arguments).output().expect("it is built");
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let map = "0x3,1x5,0x2,".repeat(1000);
+    let error = said(&["-n", "10000", "--map", &map[..map.len() - 1], "--algorithm", "node-flat"]);
+    assert!(
+        error.contains("--algorithm node-flat is not for this: it needs ranks that share memory"),
+        "{error}"
+    );
+    let error = said(&["-n", "8", "--ordered", "--algorithm", "ring"]);
+    assert!(error.contains("--algorithm ring is not for this: it needs a commutative operation"), "{error}");
+    let error = said(&["-n", "10000", "--map", &map]);
+    assert!(error.contains("--map: '' should be the number of a node") && error.len() < 200, "{error}");
+}
+
 #[test]
 fn algorithms_and_nodes_are_as_they_are_given() {
     let said = |arguments: &[&str]| {
@@ -115,6 +136,6 @@ fn algorithms_and_nodes_are_as_they_are_given() {
     assert!(code == Some(0) && text.contains("needs ranks that share memory"), "{text}");
     for wrong in ["", "0,", "0x0", "x3", "-1", "0x99999999"] {
         let (code, text) = said(&["--map", wrong]);
-        assert!(code == Some(1) && text.contains("should be numbers of nodes"), "{wrong}: {text}");
+        assert!(code == Some(1) && text.contains("should be the number of a node"), "{wrong}: {text}");
     }
 }

@@ -12,7 +12,8 @@ use std::str::FromStr;
 
 use lexopt::Parser;
 use oxmpi_plan::{
-    Algorithm, Collective, Machine, Nodes, Overrides, Plan, Root, Shape, candidates, select, svg, verify, why,
+    Algorithm, Collective, Machine, Nodes, Overrides, Plan, Root, Shape, candidates, refusal, select, svg,
+    verify, why,
 };
 use oxmpi_shm::usable_cpus;
 
@@ -295,15 +296,18 @@ fn nodes_of(request: &Request) -> Nodes {
 
 /// The node of each rank, with commas between: `0,1` or, as often as it says, `0x4,1x8`.
 fn map(text: &str) -> Outcome<Vec<u32>> {
-    let part = |part: &str| {
+    let mut labels = Vec::new();
+    for part in text.split(',') {
         let (node, times) = part.split_once('x').unwrap_or((part, "1"));
-        let times = times.parse().ok().filter(|times| (1..=MAX_RANKS).contains(times))?;
-        Some(std::iter::repeat_n(node.parse().ok()?, times as usize))
-    };
-    let parts: Option<Vec<_>> = text.split(',').map(part).collect();
-    let wrong =
-        || format!("--map {text}: should be numbers of nodes with commas between, like 0,1 or 0x4,1x8");
-    Ok(parts.ok_or_else(wrong)?.into_iter().flatten().collect())
+        let times = times.parse().ok().filter(|times| (1..=MAX_RANKS).contains(times));
+        let (Ok(node), Some(times)) = (node.parse::<u32>(), times) else {
+            return Err(
+                format!("--map: '{part}' should be the number of a node, or with times, like 0x4").into()
+            );
+        };
+        labels.extend(std::iter::repeat_n(node, times as usize));
+    }
+    Ok(labels)
 }
 
 /// The machine that predictions are for: with the cores of this one, if the ranks are here and nobody says how many.
@@ -363,7 +367,9 @@ fn algorithm(request: &Request, shape: &Shape) -> Outcome<&'static Algorithm> {
     let all = candidates(shape);
     match all.iter().find(|algorithm| algorithm.name() == name) {
         Some(algorithm) if algorithm.admits(shape) => Ok(algorithm),
-        Some(_) => Err(format!("{name} does not serve this case ({shape:?})").into()),
+        Some(algorithm) => {
+            Err(format!("--algorithm {name} is not for this: it {}", refusal(algorithm, shape)).into())
+        }
         None => {
             let names: Vec<_> = all.iter().map(|algorithm| algorithm.name()).collect();
             Err(options::unknown("algorithm", name, &names))
