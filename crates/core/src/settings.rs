@@ -3,9 +3,12 @@
 //! Every rank shows on its state page what it was told of that, and compares it with what the first one was told that
 //! has come: so a difference is always noticed, and nobody waits for anybody.
 
+use std::env;
+use std::fmt::Display;
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Read;
 use std::time::Duration;
-use std::{env, fs};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Engine, Reading};
@@ -47,6 +50,8 @@ const CHECK: &str = "OXMPI_CHECK";
 const REPRODUCIBLE: &str = "OXMPI_REPRODUCIBLE";
 /// The one that asks for the infinities of complex products that annex G of C wants.
 const INFINITIES: &str = "OXMPI_INFINITIES";
+/// What a file that a variable names may have; far more than any needs.
+const MOST_BYTES: u64 = 1 << 20;
 /// The one that names a file with the constants of the machine.
 const MACHINE: &str = "OXMPI_MACHINE";
 /// The one that asks to be told which plans persistent collectives get.
@@ -136,8 +141,19 @@ fn preferred(text: String) -> Result<(Overrides, String)> {
 }
 
 /// What is in the file that a variable names.
+///
+/// # Errors
+/// `Arg` if it cannot be read, or is longer than [`MOST_BYTES`].
 fn content(name: &str, file: &str) -> Result<String> {
-    fs::read_to_string(file).map_err(|error| Error::new(ErrorClass::Arg, format!("{name}: {file}: {error}")))
+    let failed = |what: &dyn Display| Error::new(ErrorClass::Arg, format!("{name}: {file}: {what}"));
+    let mut text = String::new();
+    File::open(file)
+        .and_then(|opened| opened.take(MOST_BYTES + 1).read_to_string(&mut text))
+        .map_err(|error| failed(&error))?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(failed(&format!("it is longer than {MOST_BYTES} bytes")));
+    }
+    Ok(text)
 }
 
 /// What a file says of the machine, if one is named.
@@ -200,6 +216,8 @@ fn different(rank: usize, mine: &str, other: usize, theirs: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -234,6 +252,7 @@ mod tests {
         );
         fs::write(&file, "hop_fra_ns = 123").expect("there is room");
         assert!(machine(path).is_err_and(|error| error.text().contains("hop_fra_ns")));
+        assert!(machine("/dev/zero").is_err_and(|error| error.text().contains("longer than 1048576 bytes")));
         fs::remove_file(&file).expect("it is there");
         assert!(machine(path).is_err_and(|error| error.text().contains(MACHINE)));
     }
