@@ -171,7 +171,8 @@ impl Net {
                     let hello = Header { kind: HELLO, token: VERSION, ..Header::default() };
                     self.post(carrier, number, hello, &Region::EMPTY, 0)
                 }
-                _ if wish != one.wish => {
+                // Between the parts of a payload nothing comes.
+                _ if one.gone_out == 0 && wish != one.wish => {
                     let told = Header { kind: WISH, token: wish as u64, ..Header::default() };
                     let is_told = self.post(carrier, number, told, &Region::EMPTY, 0);
                     if is_told {

@@ -61,6 +61,36 @@ fn payloads_of_about_a_frame_arrive_whole() {
     }
 }
 
+/// What a rank wants of the others may change between the two frames of a payload.
+#[test]
+fn who_asks_for_less_between_the_parts_of_a_payload_is_understood() {
+    for seed in 0..10 {
+        let mut world = World::of_nodes(&[1, 1], seed, Conduct::ROUGH);
+        world.engines.iter_mut().for_each(|engine| engine.p2p.keep_at_most(100_000));
+        let stores: Vec<_> = (0..80)
+            .map(|number| (number % 2, Store::of(&contents(number % 2, number as usize, 16_384), Lie::Dense)))
+            .collect();
+        let mut sends = Vec::new();
+        for (rank, from) in &stores {
+            let rank = *rank;
+            sends.push((rank, world.send(rank, 1 - rank, 0, from, Mode::Standard)));
+            for turn in 0..seed as usize {
+                world.engines[turn % 2].poll();
+            }
+        }
+        for turn in 0..2000 {
+            world.engines[turn % 2].poll();
+        }
+        for (rank, from) in &stores {
+            let into = Store::new(16_384, Lie::Dense);
+            let received = world.receive(1 - rank, Some(*rank), Some(0), &into);
+            assert!(world.finish(1 - rank, received).error.is_none(), "seed {seed}");
+            assert!(into.get() == from.get(), "seed {seed}");
+        }
+        sends.into_iter().for_each(|(rank, key)| world.finish_send(rank, key));
+    }
+}
+
 /// A receiver of much has others wait for it alone.
 #[test]
 fn who_sends_to_one_that_does_not_look_reaches_others() {
