@@ -85,8 +85,8 @@ impl Run {
         let (way, _) = *direct.way.get_or_insert_with(|| {
             let way = match direct.leader {
                 _ if means.p2p.is_read_anyway(bytes) => Way::Direct,
-                Some((_, way)) => way,
-                None => means.channel.choose_way(run, &means.plan.call(), bytes, means.plan.only_posts()),
+                Some((_, Way::Direct)) => Way::Direct,
+                _ => means.channel.choose_way(run, &means.plan.call(), bytes, means.plan.only_posts()),
             };
             (way, bytes)
         });

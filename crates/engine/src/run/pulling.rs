@@ -176,7 +176,8 @@ impl Run {
             && rank < channel.rank()
         {
             let leader = &mut self.direct.get_or_insert_default().leader;
-            if leader.is_none_or(|(lowest, _)| rank <= lowest) {
+            // Slots may be no choice: what is overwritten is copied in any case.
+            if leader.is_none_or(|(lowest, seen)| rank < lowest || rank == lowest && seen == Way::Shared) {
                 *leader = Some((rank, way));
             }
         }
