@@ -51,8 +51,6 @@ pub struct Engine {
     /// By channel: runs that may do nothing before earlier ones are complete, in order. Nobody looks at them till then.
     held: HashMap<ChannelKey, VecDeque<RunKey>>,
     polls: u32,
-    /// Processors that are left to the ranks of the job by others.
-    most_cpus: usize,
 }
 
 /// What looks long in vain is looked at more closely after so many polls.
@@ -115,7 +113,6 @@ impl Engine {
             active: Vec::new(),
             held: HashMap::new(),
             polls: 0,
-            most_cpus: usize::MAX,
         }
     }
 
@@ -196,12 +193,12 @@ impl Engine {
 
     /// Processors that all ranks of the job together may use.
     pub fn cpus(&self) -> usize {
-        self.job.cpus().min(self.most_cpus)
+        self.job.cpus().min(self.p2p.most_cpus)
     }
 
     /// Leaves some of these to others.
     pub fn use_at_most(&mut self, cpus: usize) {
-        self.most_cpus = cpus;
+        self.p2p.most_cpus = cpus;
     }
 
     /// Shows the other ranks what this one was told to do, and finds one that was told something else: which, and what

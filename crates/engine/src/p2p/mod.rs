@@ -169,6 +169,8 @@ pub struct P2p {
     shown: u64,
     /// Messages of so many bytes are read directly though that is slower.
     direct_from_bytes: u64,
+    /// Processors that are left to the ranks of the job by others.
+    pub(crate) most_cpus: usize,
     /// What the user has said of it.
     pub(crate) reading: Reading,
     /// Several threads may wait.
@@ -235,6 +237,7 @@ impl P2p {
             questions: 0,
             shown: 0,
             direct_from_bytes: u64::MAX,
+            most_cpus: usize::MAX,
             reading: Reading::Auto,
             has_threads: false,
             sleepers: Vec::new(),

@@ -159,7 +159,7 @@ impl P2p {
     #[inline]
     pub(crate) fn is_crowded(&self) -> bool {
         let job = self.peers.job();
-        job.size() > job.cpus()
+        job.size() > job.cpus().min(self.most_cpus)
     }
 
     /// A peer's memory, if it can be read: that is tried once.
