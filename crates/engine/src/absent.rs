@@ -17,7 +17,7 @@ pub struct Absent {
     seats: Arc<[Option<Seat>]>,
     /// Whether ranks in `MPI_Finalize` count: all that is waited for belongs to the world model.
     world_only: bool,
-    /// Those of other nodes that have told that they leave.
+    /// Those of other nodes that have told that they leave, in order.
     leaving: Box<[PeerId]>,
     /// Those of which it is not known here whether they are still there, and was asked.
     doubtful: Vec<PeerId>,
@@ -32,7 +32,7 @@ impl Absent {
             job: *peers.job(),
             seats: peers.seats(),
             world_only,
-            leaving: peers.leaving().into(),
+            leaving: peers.leaving(),
             doubtful: Vec::new(),
             seen: Vec::new(),
             is_settled: false,
@@ -52,7 +52,7 @@ impl Absent {
         let Some(seat) = self.seat(peer) else { return true };
         let tells = match seat.page() {
             Some(page) => page.phase() == Phase::Leaving,
-            None => self.leaving.contains(&peer),
+            None => self.leaving.binary_search(&peer).is_ok(),
         };
         let is_gone = seat.is_gone();
         let is_leaving = is_gone || self.world_only && tells;

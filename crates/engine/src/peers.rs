@@ -4,7 +4,7 @@
 //! ranks of the own job have the first places, by rank, and are here from the first message on; those of other jobs
 //! come when the first communicator with them is made, and go with the last.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
@@ -115,7 +115,7 @@ pub(crate) struct Peers {
     pub(crate) foreign: BTreeMap<Whereabouts, PeerId>,
     /// How many of them are on other nodes, and which of these have told that they leave.
     elsewhere: usize,
-    leaving: Vec<PeerId>,
+    leaving: BTreeSet<PeerId>,
 }
 
 impl PeerId {
@@ -338,7 +338,7 @@ impl Peers {
             jobs: Jobs::new(job),
             foreign: BTreeMap::new(),
             elsewhere: 0,
-            leaving: Vec::new(),
+            leaving: BTreeSet::new(),
         }
     }
 
@@ -477,12 +477,12 @@ impl Peers {
 
     /// A peer on another node has told that it leaves, and all that it had to tell before is here.
     pub(crate) fn note_leaving(&mut self, id: PeerId) {
-        self.leaving.push(id);
+        self.leaving.insert(id);
     }
 
-    /// Those that have.
-    pub(crate) fn leaving(&self) -> &[PeerId] {
-        &self.leaving
+    /// Those that have, in order.
+    pub(crate) fn leaving(&self) -> Box<[PeerId]> {
+        self.leaving.iter().copied().collect()
     }
 
     /// Whether there are peers of other jobs whose memory is mapped here.
