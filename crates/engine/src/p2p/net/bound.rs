@@ -197,7 +197,7 @@ impl Net {
     /// Memory into which the other end of a bond writes.
     pub(super) fn register_slots(&mut self, key: BondKey, longest: u64) -> Option<(OwnSlots, Landing)> {
         let slot_bytes = slot_bytes(longest);
-        let memory = self.pool.take((SLOTS * slot_bytes) as usize);
+        let memory = self.pool.try_take((SLOTS * slot_bytes) as usize)?;
         let Ok(place) = self.fabric.register(*memory, Access::Write) else {
             self.pool.give(memory);
             return None;
