@@ -53,8 +53,8 @@ fn place(client: &Client) -> std::result::Result<Place, String> {
     if let Some(nodes) = map {
         return Ok(Place { rank, nodes });
     }
-    let node = |rank| client.get(rank, c"pmix.nodeid").or_else(|_| client.get(rank, c"pmix.hname"));
-    let nodes = (0..size).map(node).collect::<std::result::Result<Vec<_>, _>>()?;
+    let all = |key| (0..size).map(|rank| client.get(rank, key)).collect::<std::result::Result<Vec<_>, _>>();
+    let nodes = all(c"pmix.nodeid").or_else(|_| all(c"pmix.hname"))?;
     Ok(Place { rank, nodes: NodeMap::of(nodes) })
 }
 
