@@ -234,8 +234,8 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
     /// # Errors
     /// That of the operation, such as `Truncate`; the request is freed then.
     pub fn wait(mut self) -> Result<Persistent<'env, B, L>> {
-        self.0.status = self.0.wait()?.into();
-        self.0.check()?;
+        let outcome = self.0.wait();
+        self.0.status = self.0.looked_at(outcome)?.into();
         Ok(Persistent(self.0))
     }
 
@@ -263,8 +263,8 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
 
     /// The inactive request, of whose operation this is the completion.
     pub(crate) fn finish(mut self, completion: Completion) -> Result<Persistent<'env, B, L>> {
-        self.0.status = self.0.door.outcome(completion, self.0.collective)?.into();
-        self.0.check()?;
+        let outcome = self.0.door.outcome(completion, self.0.collective);
+        self.0.status = self.0.looked_at(outcome)?.into();
         Ok(Persistent(self.0))
     }
 
@@ -334,10 +334,12 @@ impl<B: Buffers, L> Handle<'_, B, L> {
         self.door.outcome(completion, self.collective)
     }
 
-    /// Looks at what an operation has written that is over. If it has failed, or this fails, nobody gets the buffers.
+    /// How an operation has ended, once what it has written has been looked at: that is done however it has ended,
+    /// since a scope gives back what it has lent.
     #[inline(always)] // there is nothing to do for numbers
-    fn check(&mut self) -> Result<()> {
-        self.door.placed(Function::Wait, self.buffers.check())
+    fn looked_at<R>(&mut self, outcome: Result<R>) -> Result<R> {
+        let looked = self.door.placed(Function::Wait, self.buffers.check());
+        outcome.and_then(|value| looked.map(|()| value))
     }
 }
 
@@ -351,7 +353,8 @@ impl<B: Buffers, L> Drop for Handle<'_, B, L> {
         }
         if is_active {
             // Who drops the request does not want to know how it ends.
-            drop(self.wait());
+            let outcome = self.wait();
+            drop(self.looked_at(outcome));
         }
         let freed = self.door.call(Function::RequestFree, |process| process.request_free(key));
         freed.expect("an inactive request can be freed");

@@ -106,6 +106,8 @@ impl<L: ThreadLevel> Communicator<'_, L> {
                     tell("a scope panicked while operations were under way: the job ends");
                     self.door.fail(PANIC_CODE);
                 }
+                // None is active, so that is no wait; whoever panics does not want to know how it ends.
+                drop(scope.end_prepared());
                 panic::resume_unwind(payload)
             }
         }

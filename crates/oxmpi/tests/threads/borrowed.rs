@@ -87,6 +87,35 @@ fn what_a_view_has_received_is_looked_at(world: Communicator<'_>) -> Result<()> 
     Ok(())
 }
 
+/// Nobody waits for it, or it has failed, or another one that is waited for before has.
+#[oxmpi::test(ranks = 1)]
+fn what_was_received_is_looked_at_however_the_operation_ends(world: Communicator<'_>) -> Result<()> {
+    let words = |flags: &[bool]| flags.iter().map(|&flag| flag as u8).collect::<Vec<_>>();
+    let (mut dropped, mut short, mut other) = ([false; 2], [false; 4], [false; 1]);
+    world.send(&[1_u8, 2], 0, 0)?;
+    world.scope(|scope| {
+        drop(scope.recv_init(&mut dropped, 0, 0)?.start()?);
+        Ok(())
+    })?;
+    assert_eq!(words(&dropped), [1, 1]);
+    for alone in [true, false] {
+        world.send(&[9_u8; 8], 0, 0)?;
+        world.send(&[2_u8], 0, 1)?;
+        let result = world.scope(|scope| {
+            let both = (scope.recv_init(&mut short, 0, 0)?, scope.recv_init(&mut other, 0, 1)?);
+            let (long, one) = start_all(both)?;
+            if alone {
+                return long.wait().map(drop);
+            }
+            wait_all((long, one)).map(drop)
+        });
+        assert_eq!(result.expect_err("there were 8").class(), ErrorClass::Truncate);
+        assert_eq!((words(&short), words(&other)), (vec![1; 4], vec![1]));
+        (short, other) = ([false; 4], [false; 1]);
+    }
+    Ok(())
+}
+
 #[oxmpi::test(ranks = [1, 2, 3])]
 fn what_is_forgotten_is_over_at_the_end_of_the_scope(world: Communicator<'_>) -> Result<()> {
     let (rank, size) = (world.rank(), world.size());
