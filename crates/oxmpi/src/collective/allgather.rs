@@ -35,6 +35,8 @@ impl<'b> Collective<'b> for Allgather<'b> {
     unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let ranks = comm.peers() as usize;
         match &self.send {
+            // The groups may tell each other blocks of different lengths.
+            Some(_) if comm.is_inter() => check_blocks(ranks, "recv", &self.recv)?,
             Some(send) => check_whole(ranks, ("recv", &self.recv), ("send", send))?,
             None => check_blocks(ranks, "buf", &self.recv)?,
         }
@@ -66,9 +68,11 @@ lifetimes! {
 
 between! {
     /// What everybody of the other group has in `send`, everybody gets in `recv`, in the order of their ranks.
+    /// The groups may tell each other blocks of different lengths, or one of them nothing.
     ///
     /// # Errors
-    /// `Count` if `recv` has not a block as long as `send` for each rank of the other group.
+    /// `Count` if `recv` is not as many blocks of equal length as the other group has ranks; `Truncate` if they are
+    /// not as long as what is sent.
     allgather iallgather allgather_init "allgather"
     (&send, &mut recv)
 }

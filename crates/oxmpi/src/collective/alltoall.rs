@@ -34,8 +34,14 @@ impl<'b> Collective<'b> for Alltoall<'b> {
 
     unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let send = self.send.as_ref().unwrap_or(&self.recv);
-        check_equal(send, &self.recv)?;
-        check_blocks(comm.peers() as usize, "send", send)?;
+        let peers = comm.peers() as usize;
+        if comm.is_inter() {
+            // The groups may tell each other blocks of different lengths.
+            check_blocks(peers, "recv", &self.recv)?;
+        } else {
+            check_equal(send, &self.recv)?;
+        }
+        check_blocks(peers, "send", send)?;
         // SAFETY: the caller's promise.
         let send = unsafe { side(self.send.as_ref()) };
         // SAFETY: the caller's promise.
@@ -63,10 +69,12 @@ lifetimes! {
 }
 
 between! {
-    /// Block `i` of `send` goes to rank `i` of the other group, which gets it as the block of this rank.
+    /// Block `i` of `send` goes to rank `i` of the other group, which gets it as the block of this rank. The
+    /// groups may tell each other blocks of different lengths, or one of them nothing.
     ///
     /// # Errors
-    /// `Count` if `send` and `recv` differ in length, or have not a block for each rank of the other group.
+    /// `Count` if `send` or `recv` is not as many blocks of equal length as the other group has ranks; `Truncate` if
+    /// those of `recv` are not as long as what is sent.
     alltoall ialltoall alltoall_init "alltoall"
     (&send, &mut recv)
 }

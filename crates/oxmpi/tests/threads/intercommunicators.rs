@@ -31,6 +31,27 @@ fn everybody_hears_the_other_group(world: Communicator<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Blocks may be longer one way than the other, or there only.
+#[oxmpi::test(ranks = [2, 3, 5])]
+fn one_group_may_tell_more_than_the_other(world: Communicator<'_>) -> Result<()> {
+    let (side, between) = sides(&world)?;
+    let others: Vec<usize> = (1 - side..world.size()).step_by(2).collect();
+    if side == 0 {
+        between.allgather(&[world.rank(); 2], &mut [0_usize; 0])?;
+        let mut recv = vec![0; others.len()];
+        between.alltoall(&vec![world.rank(); 3 * others.len()], &mut recv)?;
+        assert_eq!(recv, others);
+    } else {
+        let mut recv = vec![0; 2 * others.len()];
+        between.allgather(&[0_usize; 0], &mut recv)?;
+        assert!(recv.into_iter().eq(others.iter().flat_map(|other| [*other; 2])));
+        let mut recv = vec![0; 3 * others.len()];
+        between.alltoall(&vec![world.rank(); others.len()], &mut recv)?;
+        assert!(recv.into_iter().eq(others.iter().flat_map(|other| [*other; 3])));
+    }
+    Ok(())
+}
+
 #[oxmpi::test(ranks = [2, 3, 5, 8])]
 fn a_root_is_on_one_side(world: Communicator<'_>) -> Result<()> {
     let (side, between) = sides(&world)?;
