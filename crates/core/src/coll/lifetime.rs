@@ -305,7 +305,6 @@ impl Awaited for OnTheStack<'_> {
 }
 
 impl State {
-    /// Begins a collective by a plan.
     /// Whether there is memory for one more run, before anything is made for it.
     #[inline]
     fn check_memory_for_run(&mut self, binding: &Binding) -> Result<()> {
@@ -316,6 +315,7 @@ impl State {
         checked
     }
 
+    /// Begins a collective by a plan.
     fn begin_nonblocking(
         &mut self,
         comm: &Arc<Communicator>,
