@@ -6,7 +6,10 @@
 enum { MESSAGES = 250 };
 
 /* A rank that keeps its processor looks tens of thousands of times before another one has it. */
-enum { LOOKS_PER_MESSAGE = 1000 };
+enum { MOST_LOOKS = 1000 * MESSAGES };
+
+/* Others look in vain for as long as the system holds a rank up: while it starts it, or reads a page of it. */
+enum { TRIALS = 5 };
 
 enum { TEST, TESTALL, TESTANY, TESTSOME, IPROBE, IMPROBE, STATUS, STATUS_ANY, WAYS };
 
@@ -63,10 +66,12 @@ int main(int argc, char **argv) {
     long all = 0;
     begin(&argc, &argv);
     for (int way = 0; way < WAYS; way++) {
-        in_vain = 0;
-        around(way);
-        OK(MPI_Allreduce(&in_vain, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD));
-        CHECK(all < (long)LOOKS_PER_MESSAGE * MESSAGES, "by way %d: %ld for %d messages", way, all, MESSAGES);
+        for (int trial = 0; trial == 0 || (all >= MOST_LOOKS && trial < TRIALS); trial++) {
+            in_vain = 0;
+            around(way);
+            OK(MPI_Allreduce(&in_vain, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD));
+        }
+        CHECK(all < MOST_LOOKS, "by way %d: %ld for %d messages", way, all, MESSAGES);
     }
     return end();
 }
