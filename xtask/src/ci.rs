@@ -1,7 +1,9 @@
-//! `cargo xtask ci`: everything that must pass before a commit, cheapest first.
+//! `cargo xtask ci`: everything that must pass before a commit.
 
 use std::ffi::OsString;
+use std::fs::{self, File};
 use std::path::PathBuf;
+use std::process::{Child, Command};
 use std::time::Instant;
 
 use crate::cargo::{cargo, succeed, target_directory};
@@ -13,7 +15,8 @@ use crate::{
 /// A step's name and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 23] = [
+/// What is built as usual, for tests.
+const FIRST: [Step; 8] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
@@ -22,11 +25,20 @@ const STEPS: [Step; 23] = [
     ("doc", || cargo_step(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
     ("test", || cargo_step(&["test", "--workspace", "--exclude", "oxmpi-tests"], &[])),
     ("features", features),
-    ("alone", alone::check),
-    ("loom", loom),
-    ("neon", jobs::check_neon),
-    ("portable", portable),
+];
+
+/// What is built apart from that. It runs beside it: neither keeps two processors busy all the time, where the last
+/// crate is compiled or linked.
+const BESIDE: [Step; 5] = [
     ("install", || install::run(&installed()?, false)),
+    ("loom", loom),
+    ("portable", portable),
+    ("neon", jobs::check_neon),
+    ("alone", alone::check),
+];
+
+/// What is done with what is installed.
+const THEN: [Step; 10] = [
     ("wrappers", || wrappers::check_moved(&installed()?, &moved()?, &target_directory()?.join("ci-scratch"))),
     ("manuals", || manuals::check(&moved()?)),
     ("symbols", || symbols::run(&moved()?.join("lib/libmpi_abi.so.1"), &moved()?.join("include/mpi.h"))),
@@ -39,32 +51,68 @@ const STEPS: [Step; 23] = [
     ("python", || jobs::check_python(&moved()?)),
 ];
 
-/// Runs the steps (those in `only`, if any are named) up to the first that fails, then says what each took.
+/// Runs the steps (those in `only`, if any are named) up to the first that fails, and says what each takes.
 pub fn run(only: &[OsString]) -> Outcome {
-    let names = STEPS.map(|(name, _)| name);
+    let names: Vec<_> = [&FIRST[..], &BESIDE, &THEN].concat().iter().map(|(name, _)| *name).collect();
     if let Some(unknown) = only.iter().find(|name| !names.iter().any(|known| name == known)) {
         return Err(
             format!("no step named {}; there are {}", unknown.to_string_lossy(), names.join(" ")).into()
         );
     }
-    let mut summary = String::new();
-    let mut passed = 0;
-    for (name, step) in STEPS {
-        if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {
-            continue;
-        }
+    let wanted = |steps: &[Step]| -> Vec<Step> {
+        steps
+            .iter()
+            .copied()
+            .filter(|(name, _)| only.is_empty() || only.iter().any(|it| it == name))
+            .collect()
+    };
+    let begin = Instant::now();
+    let (first, beside) = (wanted(&FIRST), wanted(&BESIDE));
+    if first.is_empty() {
+        in_order(&beside)?;
+    } else {
+        let beside = Beside::start(&beside)?;
+        let outcome = in_order(&first);
+        beside.end()?;
+        outcome?;
+    }
+    in_order(&wanted(&THEN))?;
+    println!("passed in {:.1} s", begin.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn in_order(steps: &[Step]) -> Outcome {
+    for (name, step) in steps {
         println!("== {name}");
         let begin = Instant::now();
-        let outcome = step();
-        summary.push_str(&format!("{:>8.1} s  {name}\n", begin.elapsed().as_secs_f64()));
-        if let Err(error) = outcome {
-            println!("{summary}{passed} passed, 1 failed");
-            return Err(format!("step {name}: {error}").into());
-        }
-        passed += 1;
+        step().map_err(|error| format!("step {name}: {error}"))?;
+        println!("== {name} passed in {:.1} s", begin.elapsed().as_secs_f64());
     }
-    println!("{summary}{passed} passed, 0 failed");
     Ok(())
+}
+
+/// Steps in a process of their own, whose output comes when it has ended.
+struct Beside(Option<(Child, PathBuf)>);
+
+impl Beside {
+    fn start(steps: &[Step]) -> Outcome<Self> {
+        if steps.is_empty() {
+            return Ok(Self(None));
+        }
+        let path = target_directory()?.join("ci-beside.txt");
+        fs::create_dir_all(target_directory()?)?;
+        let output = File::create(&path)?;
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("ci").args(steps.iter().map(|(name, _)| name));
+        Ok(Self(Some((command.stdout(output.try_clone()?).stderr(output).spawn()?, path))))
+    }
+
+    fn end(self) -> Outcome {
+        let Some((mut process, path)) = self.0 else { return Ok(()) };
+        let status = process.wait()?;
+        print!("{}", fs::read_to_string(path)?);
+        if status.success() { Ok(()) } else { Err("a step beside the first ones".into()) }
+    }
 }
 
 /// Elements, arrays and values of other crates, in the documentation's examples.
