@@ -97,7 +97,7 @@ fn complete(process: &'static Process) -> Result<()> {
         return Err(process::no_world());
     }
     let deleted = attributes::end();
-    let completed = process::complete_world(process);
+    let completed = process.complete_world();
     deleted.and(completed)
 }
 

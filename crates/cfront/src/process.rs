@@ -1,8 +1,7 @@
 //! The one MPI process that the C functions speak for, and who uses it: the world model, and sessions.
 //!
-//! Whoever comes first joins the job, and fixes whether threads may be inside at the same time. The process is in
-//! use while the world model runs or a session is open; when the last of them ends it rests, and a later session
-//! takes it up again as it is. See `docs/decisions/12-sessions.md`.
+//! Whoever comes first joins the job, and fixes whether threads may be inside at the same time. What it means that one
+//! begins or ends is written in `core::leaving`. See `docs/decisions/12-sessions.md`.
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, The World Model; The Sessions Model.
 
@@ -22,9 +21,8 @@ static PROCESS: OnceLock<Process> = OnceLock::new();
 static FIRST: OnceLock<(bool, Init)> = OnceLock::new();
 /// From the start of `MPI_Init` or `MPI_Init_thread`.
 static WORLD: OnceLock<Init> = OnceLock::new();
-static USERS: Mutex<Users> = Mutex::new(Users { world: false, sessions: 0, has_left: false });
-/// Whether there are users.
-static IN_USE: AtomicBool = AtomicBool::new(false);
+/// Held while somebody begins to use the process, which may be the first.
+static JOINING: Mutex<()> = Mutex::new(());
 static WORLD_RUNS: AtomicBool = AtomicBool::new(false);
 static FINALIZED: AtomicBool = AtomicBool::new(false);
 
@@ -46,33 +44,8 @@ pub enum Origin {
     World,
 }
 
-/// Who uses the process.
-struct Users {
-    world: bool,
-    sessions: usize,
-    /// The process leaves, or has left, with all that it has: no session was opened since.
-    has_left: bool,
-}
-
-impl Users {
-    fn phase(&self) -> Phase {
-        match (self.world, self.sessions) {
-            (true, _) => Phase::Running,
-            (false, 0) => Phase::Finalized,
-            (false, _) => Phase::InSession,
-        }
-    }
-
-    /// Shows to the launcher, and to calls, how the process is used from now on.
-    fn show(&self, process: &Process) {
-        let phase = self.phase();
-        process.note_phase(phase);
-        IN_USE.store(phase != Phase::Finalized, Ordering::Relaxed);
-    }
-}
-
-fn users() -> MutexGuard<'static, Users> {
-    USERS.lock().unwrap_or_else(PoisonError::into_inner)
+fn joining() -> MutexGuard<'static, ()> {
+    JOINING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The process, while it is in use.
@@ -82,7 +55,7 @@ fn users() -> MutexGuard<'static, Users> {
 #[inline]
 pub fn current() -> Result<&'static Process> {
     match PROCESS.get() {
-        Some(process) if IN_USE.load(Ordering::Relaxed) => Ok(process),
+        Some(process) if process.is_in_use() => Ok(process),
         _ => Err(not_in_use()),
     }
 }
@@ -90,7 +63,7 @@ pub fn current() -> Result<&'static Process> {
 /// The process, if it is in use.
 #[inline]
 pub fn running() -> Option<&'static Process> {
-    PROCESS.get().filter(|_| IN_USE.load(Ordering::Relaxed))
+    PROCESS.get().filter(|process| process.is_in_use())
 }
 
 #[cold]
@@ -123,15 +96,14 @@ pub fn no_world() -> Error {
 /// # Errors
 /// `Other` if it was begun before, and those of [`Process::init`].
 pub fn begin_world(required: ThreadLevel) -> Result<(&'static Process, ThreadLevel)> {
-    let mut users = users();
+    let _joining = joining();
     if WORLD.get().is_some() {
         return Err(Error::new(ErrorClass::Other, "MPI was initialised before, and cannot be twice"));
     }
     let process = take_up(required, required == ThreadLevel::Multiple, Phase::Running)?;
     let level = provided(required);
     WORLD.get_or_init(|| Init { level, thread: Thread::current() });
-    users.world = true;
-    users.show(process);
+    process.begin_world();
     Ok((process, level))
 }
 
@@ -140,25 +112,11 @@ pub fn world_has_begun() {
     WORLD_RUNS.store(true, Ordering::Release); // pairs with the Acquire in `world_runs`
 }
 
-/// Completes the communication of the world model, with all ranks. It runs until [`end_world`].
-///
-/// # Errors
-/// Those of a barrier.
-pub fn complete_world(process: &Process) -> Result<()> {
-    let leaves = {
-        let mut users = users();
-        // What sessions have under way may need calls that are yet to come.
-        users.has_left = users.sessions == 0;
-        users.has_left
-    };
-    if leaves { process.leave() } else { process.meet() }
-}
-
 /// Ends the world model.
 pub fn end_world(process: &Process) {
     WORLD_RUNS.store(false, Ordering::Relaxed);
     FINALIZED.store(true, Ordering::Release); // pairs with the Acquire in `is_finalized`
-    give_up(process, |users| users.world = false);
+    process.end_world();
 }
 
 /// Opens a session; the level that is provided may be lower than `required` if somebody else came first.
@@ -166,19 +124,30 @@ pub fn end_world(process: &Process) {
 /// # Errors
 /// Those of [`Process::init`].
 pub fn open_session(required: ThreadLevel) -> Result<(&'static Process, ThreadLevel)> {
-    let mut users = users();
-    // Only who promises that there is one thread speaks for the others too: sessions know nothing of each other.
-    let process = take_up(required, required != ThreadLevel::Single, Phase::InSession)?;
-    process.note_session();
-    users.sessions += 1;
-    users.has_left = false;
-    users.show(process);
-    Ok((process, provided(required)))
+    let _joining = joining();
+    open(required)
 }
 
-/// Closes a session.
-pub fn close_session(process: &Process) {
-    give_up(process, |users| users.sessions -= 1);
+/// Opens a session for who calls from this thread alone if he `is_confined`.
+///
+/// # Errors
+/// `Other` if threads may not be inside at the same time, and this is not the one that is; those of [`Process::init`].
+pub fn open_apart(required: ThreadLevel, is_confined: bool) -> Result<&'static Process> {
+    let _joining = joining();
+    let only = FIRST.get().and_then(|&(threaded, init)| (!threaded).then_some(init.thread));
+    if only.is_some_and(|only| !is_confined || only != Thread::current()) {
+        let text =
+            "this process has been initialised for one thread: only that one opens sessions, for itself";
+        return Err(Error::new(ErrorClass::Other, text));
+    }
+    open(required).map(|(process, _)| process)
+}
+
+fn open(required: ThreadLevel) -> Result<(&'static Process, ThreadLevel)> {
+    // Only who promises that there is one thread speaks for the others too: sessions know nothing of each other.
+    let process = take_up(required, required != ThreadLevel::Single, Phase::InSession)?;
+    process.open_session();
+    Ok((process, provided(required)))
 }
 
 /// Joins the job for what `phase` tells, unless that was done before.
@@ -205,21 +174,6 @@ fn provided(required: ThreadLevel) -> ThreadLevel {
         Some((false, _)) => required.min(ThreadLevel::Serialized),
         _ => required,
     }
-}
-
-/// One user less; the last one completes what the process has under way, unless it has left: then its peers answer
-/// no more, and may be gone.
-fn give_up(process: &Process, leave: impl FnOnce(&mut Users)) {
-    let completes = {
-        let mut users = users();
-        leave(&mut users);
-        users.phase() == Phase::Finalized && !users.has_left
-    };
-    // Not inside `USERS`: another thread may open a session meanwhile, which then stays.
-    if completes {
-        process.complete();
-    }
-    users().show(process);
 }
 
 /// What the initialisation of the world model fixed, or that of the first session if there was no other.

@@ -1,15 +1,14 @@
 //! Sessions: handles on MPI that need no other process to be opened, and know the sets that processes are in.
 //!
 //! A session uses the same process as the world model and other sessions (`process`). What is derived from it, groups
-//! and their communicators, is the program's to free. There are two process sets; their names are URIs, of which case
-//! does not matter.
+//! and their communicators, is the program's to free.
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, The Sessions Model.
 
 use std::ffi::c_int;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::{Group, Process, ThreadLevel};
+use oxmpi_core::{PROCESS_SETS, ThreadLevel};
 
 use crate::argument::{InOut, Out, SizedText, TextIn};
 use crate::failure::{at_any_time, call_handler};
@@ -33,12 +32,6 @@ const LEVELS: [(&str, ThreadLevel); 4] = [
     ("MPI_THREAD_SERIALIZED", ThreadLevel::Serialized),
     ("MPI_THREAD_MULTIPLE", ThreadLevel::Multiple),
 ];
-
-/// A set of processes that this one is in.
-type ProcessSet = (&'static str, fn(&Process) -> Group);
-
-const PROCESS_SETS: [ProcessSet; 2] =
-    [("mpi://WORLD", |process| process.world().group()), ("mpi://SELF", |process| process.myself().group())];
 
 /// `MPI_Session_init`. Its errors go to the error handler that it is given.
 pub fn session_init(
@@ -91,7 +84,7 @@ pub fn session_finalize(function: Function, session: InOut<MPI_Session>) -> c_in
         process.drop_buffer(owner_of(handle));
         // Whoever takes it out closes it, should two threads finalise it.
         if session::remove(handle) {
-            process::close_session(process);
+            process.close_session();
         }
         session.set(MPI_SESSION_NULL);
         Ok(())
@@ -136,7 +129,7 @@ pub fn session_get_nth_pset(
 ) -> c_int {
     on_session(function, session, |_, _| {
         info::hints("info", hints)?;
-        let Some((name, _)) = usize::try_from(n).ok().and_then(|n| PROCESS_SETS.get(n)) else {
+        let Some(name) = usize::try_from(n).ok().and_then(|n| PROCESS_SETS.get(n)) else {
             let text = format!("n is {n}, and there are {} process sets", PROCESS_SETS.len());
             return Err(Error::new(ErrorClass::Arg, text));
         };
@@ -155,7 +148,7 @@ pub fn session_get_pset_info(
     hints: Out<MPI_Info>,
 ) -> c_int {
     on_session(function, session, |process, _| {
-        let group = group_of(process, &pset_name.string("pset_name")?)?;
+        let group = process.process_set(&pset_name.string("pset_name")?)?;
         let out = hints.named("info")?;
         let mut info = Info::default();
         info.set("mpi_size", group.size().to_string());
@@ -174,7 +167,7 @@ pub fn group_from_session_pset(
     on_session(function, session, |process, _| {
         let name = pset_name.string("pset_name")?;
         let out = newgroup.named("newgroup")?;
-        let found = group_of(process, &name);
+        let found = process.process_set(&name);
         out.set(
             found
                 .as_ref()
@@ -182,15 +175,6 @@ pub fn group_from_session_pset(
         );
         found.map(drop)
     })
-}
-
-/// The members of a process set.
-fn group_of(process: &Process, name: &str) -> Result<Group> {
-    let set = PROCESS_SETS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-    let (_, members) = set.ok_or_else(|| {
-        Error::new(ErrorClass::Arg, format!("pset_name is \"{name}\", which names no process set"))
-    })?;
-    Ok(members(process))
 }
 
 #[cfg(test)]

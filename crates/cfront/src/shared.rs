@@ -1,6 +1,8 @@
-//! The world model of a program that uses MPI in Rust too: begun and ended by its Rust part, in use by both.
+//! A program that uses MPI in Rust too: its Rust part begins and ends the world model, in use by both, and opens
+//! sessions of its own.
 //!
-//! MPI-5.0: Process Initialization, Creation, and Management, The World Model.
+//! MPI-5.0: Process Initialization, Creation, and Management, The World Model; The Sessions
+//! Model.
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_core::{Process, ThreadLevel};
@@ -26,4 +28,14 @@ pub fn begin(required: ThreadLevel) -> Result<&'static Process> {
 /// `Other` if C code has ended it, or a callback of an attribute has failed; those of a barrier.
 pub fn end(process: &'static Process) -> Result<()> {
     env::end(process)
+}
+
+/// Opens a session, which ends by [`Process::close_session`]; whoever has it calls from this thread alone if it
+/// `is_confined`.
+///
+/// # Errors
+/// `Other` if threads must not call at the same time, and this one is not the one that does; those of
+/// [`Process::init`].
+pub fn open(required: ThreadLevel, is_confined: bool) -> Result<&'static Process> {
+    process::open_apart(required, is_confined)
 }

@@ -1,9 +1,12 @@
-//! How a process leaves the job.
+//! Who begins to use a process, who ends, and how it leaves the job.
+//!
+//! It is in use while the world model runs or a session is open. When the last of them ends, the process completes
+//! what it has under way and rests; a later session takes it up as it is. See `docs/decisions/12-sessions.md`.
 //!
 //! Who finalises says that he is leaving as soon as he has told all that he will ever tell. A rank that waits and
 //! sees that someone has left without whom the wait can never end, ends the job: see `wait`.
 //!
-//! MPI-5.0: Process Initialization, Creation, and Management, Finalizing MPI.
+//! MPI-5.0: Process Initialization, Creation, and Management, The World Model; The Sessions Model; Finalizing MPI.
 
 use std::thread;
 
@@ -12,16 +15,85 @@ use oxmpi_engine::machine::Phase;
 
 use crate::coll::barrier::barrier_by_messages;
 use crate::process::{Process, State};
+use crate::users::Counts;
 
 impl Process {
-    /// Completes what is under way and waits for the other ranks. Nothing may be called afterwards.
+    /// Whether the world model runs or a session is open.
+    #[inline]
+    pub fn is_in_use(&self) -> bool {
+        self.users.are_there()
+    }
+
+    /// The world model begins.
+    pub fn begin_world(&self) {
+        let mut counts = self.users.counts();
+        counts.world = true;
+        self.show_users(&counts);
+    }
+
+    /// Completes the communication of the world model, with all ranks. It runs until [`Process::end_world`].
     ///
     /// # Errors
     /// Those of a barrier.
+    pub fn complete_world(&self) -> Result<()> {
+        let leaves = {
+            let mut counts = self.users.counts();
+            // What sessions have under way may need calls that are yet to come.
+            counts.has_left = counts.sessions == 0;
+            counts.has_left
+        };
+        if leaves { self.leave() } else { self.meet() }
+    }
+
+    /// The world model ends.
+    pub fn end_world(&self) {
+        self.give_up(|counts| counts.world = false);
+    }
+
+    /// Completes and ends the world model.
+    ///
+    /// # Errors
+    /// Those of a barrier; then it runs on.
     pub fn finalize(&self) -> Result<()> {
-        self.leave()?;
-        self.note_phase(Phase::Finalized);
+        self.complete_world()?;
+        self.end_world();
         Ok(())
+    }
+
+    /// A session is opened.
+    pub fn open_session(&self) {
+        let mut counts = self.users.counts();
+        self.note_session();
+        counts.sessions += 1;
+        counts.has_left = false;
+        self.show_users(&counts);
+    }
+
+    /// A session is closed. Other processes are not waited for; but what they still receive from this one is sent if
+    /// nobody else uses it.
+    pub fn close_session(&self) {
+        self.give_up(|counts| counts.sessions -= 1);
+    }
+
+    /// One user less; the last one completes what the process has under way, unless it has left: then its peers answer
+    /// no more, and may be gone.
+    fn give_up(&self, leave: impl FnOnce(&mut Counts)) {
+        let completes = {
+            let mut counts = self.users.counts();
+            leave(&mut counts);
+            counts.phase() == Phase::Finalized && !counts.has_left
+        };
+        // Not while the counts are held: another thread may open a session meanwhile, which then stays.
+        if completes {
+            self.complete();
+        }
+        self.show_users(&self.users.counts());
+    }
+
+    /// Shows to the launcher, and to calls, how the process is used from now on.
+    fn show_users(&self, counts: &Counts) {
+        self.note_phase(counts.phase());
+        self.users.tell(counts);
     }
 
     /// Completes what is under way and waits for the other ranks. No more is to be begun on what belongs to the
@@ -29,7 +101,7 @@ impl Process {
     ///
     /// # Errors
     /// Those of a barrier.
-    pub fn leave(&self) -> Result<()> {
+    pub(crate) fn leave(&self) -> Result<()> {
         self.tell_of_leaks();
         let is_world_only = self.is_world_only();
         if is_world_only {
@@ -72,7 +144,7 @@ impl Process {
 
     /// Waits until nothing that this process has under way needs it any more. What only ranks could complete that
     /// have left, or this one, is not waited for.
-    pub fn complete(&self) {
+    pub(crate) fn complete(&self) {
         self.wait_for(|state: &mut State| (state.engine.is_quiet() || state.is_released()).then_some(()));
     }
 
@@ -80,7 +152,7 @@ impl Process {
     ///
     /// # Errors
     /// Those of a barrier.
-    pub fn meet(&self) -> Result<()> {
+    pub(crate) fn meet(&self) -> Result<()> {
         let run = {
             let barrier = barrier_by_messages(self.farewell())?;
             self.enter().begin(self.farewell(), barrier)

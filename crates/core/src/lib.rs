@@ -9,6 +9,7 @@
 //! | below | what |
 //! |---|---|
 //! | `comm`, `group`, `topology` | communicators: `comm::{known, offer, letters, duplication}` are below, too |
+//! | `users` | who uses the process |
 //! | `envelope`, `kept`, `send_buffer` | where messages go; those that are kept, and buffers for them |
 //! | `request::{activity, array, completion, generalized, message, origin, send_receive}` | operations that are under way |
 //! | `coll::{case, irregular, cache}` | what decides a plan, and the plans that there are |
@@ -22,13 +23,13 @@
 //! | `wait`, `doze`, `missing` | the one place where anything waits, beside whom, and for whom in vain |
 //! | `progress`, `aside` | the thread that moves long operations on while the program computes |
 //! | `p2p`, `bsend`, `request` | messages and requests |
-//! | `memory` | what programs allocate |
+//! | `memory`, `process_sets` | what programs allocate, and find by name |
 //! | `coll` | one description per collective, and its three lifetimes |
 //! | `comm` | how communicators are made together |
 //! | `topology::create` | communicators with neighbours |
 //! | `jobs` | connecting with other jobs, and starting them |
 //! | `nodes` | the processes of a job on several nodes |
-//! | `joining`, `seat`, `leaving` | how the job is found, or made of threads, and left |
+//! | `joining`, `seat`, `leaving` | how the job is found, or made of threads; by whom it is used, and how it is left |
 #![forbid(unsafe_code)]
 
 mod arrival;
@@ -54,6 +55,7 @@ mod nodes;
 mod p2p;
 mod policy;
 mod process;
+mod process_sets;
 mod progress;
 mod record;
 mod request;
@@ -61,6 +63,7 @@ mod seat;
 mod send_buffer;
 mod settings;
 mod topology;
+mod users;
 mod wait;
 
 pub use clock::{WALL_TIME_IS_GLOBAL, processor_name, wall_tick, wall_time};
@@ -78,6 +81,7 @@ pub use nodes::Everybody;
 pub use oxmpi_broker::Block as Program;
 pub use oxmpi_engine::SetKey;
 pub use process::{Phase, Process, Start, State, ThreadLevel, end_with};
+pub use process_sets::PROCESS_SETS;
 pub use request::array::RequestArray;
 pub use request::completion::{AnyTest, Completion};
 pub use request::generalized::GeneralizedCallbacks;

@@ -32,6 +32,7 @@ use crate::progress::{Absence, ProgressThread};
 use crate::request::Requests;
 use crate::send_buffer::SendBuffers;
 use crate::settings::Settings;
+use crate::users::Users;
 
 /// How the threads of a program use MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,6 +71,7 @@ pub struct Process {
     myself: Arc<Communicator>,
     farewell: Arc<Communicator>,
     has_sessions: AtomicBool,
+    pub(crate) users: Users,
     /// The launcher that is to be told how this process ends, if there is one and it was not told yet.
     launcher: Mutex<Option<Box<dyn Bootstrap>>>,
     pub(crate) abroad: Abroad,
@@ -158,7 +160,6 @@ impl Process {
             gate.enter().engine.p2p.note_threads();
         }
         let processor = ProcessorQueue::of_this_thread();
-        let has_sessions = AtomicBool::new(false);
         let abroad = Abroad::new(is_launched.then_some(job), settings.connect_timeout);
         let Settings { checks: compares_types, is_reproducible, shows_plans, .. } = settings;
         Ok(Self {
@@ -166,7 +167,8 @@ impl Process {
             world,
             myself,
             farewell,
-            has_sessions,
+            has_sessions: AtomicBool::new(false),
+            users: Users::default(),
             launcher: Mutex::new(launcher),
             abroad,
             lent: Lent::default(),
@@ -198,7 +200,7 @@ impl Process {
     }
 
     /// Notes that there are sessions, or were: ranks in `MPI_Finalize` may come back for what belongs to them.
-    pub fn note_session(&self) {
+    pub(crate) fn note_session(&self) {
         self.has_sessions.store(true, Ordering::Relaxed);
     }
 
@@ -208,7 +210,7 @@ impl Process {
     }
 
     /// Notes how far this process has come, for the launcher and for ranks that wait for its part.
-    pub fn note_phase(&self, phase: Phase) {
+    pub(crate) fn note_phase(&self, phase: Phase) {
         if phase == Phase::Finalized {
             self.end_progress_thread();
         }
