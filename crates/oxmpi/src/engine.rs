@@ -1,5 +1,5 @@
-//! The process that the environment speaks for: the crate's own, or (feature `c`) the one that C code in the program
-//! has too.
+//! The process that environment and sessions speak for: the crate's own, or (feature `c`) the one that C code in the
+//! program has too.
 
 #[cfg(not(feature = "c"))]
 mod own;

@@ -9,7 +9,6 @@ use oxmpi_core as core;
 
 use crate::communicator::Communicator;
 use crate::door::Door;
-use crate::environment::Environment;
 use crate::message::rank_to_core;
 use crate::thread::{Funneled, ThreadLevel};
 
@@ -33,33 +32,6 @@ pub struct Group<'env, L: ThreadLevel = Funneled> {
     door: Door<'env, L>,
     group: core::Group,
 }
-
-impl<L: ThreadLevel> Environment<L> {
-    /// The processes of the set with this name, if there is one: `mpi://WORLD`, `mpi://SELF`, in small letters or not.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let all = env.process_set("mpi://world").expect("there always is one");
-    /// let library = oxmpi::Communicator::from_group(&all, "org.example.library")?;
-    /// assert_eq!(library.size(), env.world().size());
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn process_set(&self, name: &str) -> Option<Group<'_, L>> {
-        let found = PROCESS_SETS.iter().position(|known| known.eq_ignore_ascii_case(name))?;
-        let comm = if found == 0 { self.world() } else { self.this() };
-        Some(Group::new(self.door(), comm.comm.group()))
-    }
-
-    /// The names of the sets that this process is in.
-    pub fn process_sets(&self) -> &'static [&'static str] {
-        &PROCESS_SETS
-    }
-}
-
-/// The sets of processes that everybody is in, by the standard.
-const PROCESS_SETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
 
 impl<'env, L: ThreadLevel> Group<'env, L> {
     pub(crate) fn new(door: Door<'env, L>, group: core::Group) -> Self {

@@ -35,7 +35,8 @@
 //! become by `#[derive(Datatype)]`.
 //!
 //! Other communicators are made of [groups](Group), and some have neighbours: [`Cartesian`] grids, and [graphs](Graph).
-//! An [`Intercommunicator`] is between two groups.
+//! An [`Intercommunicator`] is between two groups. A library need not share the program's world: it opens a
+//! [`Session`].
 //!
 //! All lifetimes run the same plans; a [`Persistent`] request has found everything out before it is started, and is
 //! the fastest.
@@ -65,10 +66,11 @@
 //!   visible again, however the operation ended and whatever became of its request; what is none is replaced.
 //! - **Threads.** Everything borrows from the [`Environment`] and carries its [`ThreadLevel`]. At [`Funneled`]
 //!   nothing is `Send` or `Sync`, so all calls come from one thread, which is what the state without a lock needs;
-//!   at [`Multiple`] the state is behind a lock. A process can be initialised once. (C code that shares the engine
-//!   keeps the level that [`init`] has asked for.)
-//! - **The end.** The environment can be dropped only when nothing borrows from it any more, so nothing is called
-//!   after `MPI_Finalize`.
+//!   at [`Multiple`] the state is behind a lock. A process can be initialised once; a [`Session`] beside it is had
+//!   by the same thread alone where there is no lock. (C code that shares the engine keeps the level that [`init`]
+//!   has asked for.)
+//! - **The end.** The environment, or a session, can be dropped only when nothing borrows from it any more, so nothing
+//!   is called after `MPI_Finalize`.
 
 // What is derived names things of this crate by its name, here too.
 extern crate self as oxmpi;
@@ -107,11 +109,13 @@ mod part;
 mod partitioned;
 mod persistent;
 mod planned;
+mod process_set;
 mod request;
 mod request_set;
 mod run;
 mod scope;
 mod sends;
+mod session;
 mod shape;
 mod spawn;
 #[doc(hidden)]
@@ -166,6 +170,7 @@ pub use request::Request;
 pub use request_set::RequestSet;
 pub use run::{run, run_with};
 pub use scope::Scope;
+pub use session::Session;
 pub use shape::Shape;
 pub use thread::{Funneled, Multiple, ThreadLevel};
 pub use topology::{Cartesian, Graph, balanced_dims};

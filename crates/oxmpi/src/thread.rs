@@ -9,8 +9,8 @@ use oxmpi_mem::Gate;
 
 /// How the threads of a program may use MPI: [`Funneled`] or [`Multiple`].
 ///
-/// Everything that belongs to an [`Environment`](crate::Environment) carries its level, so that the compiler
-/// knows which values may cross to another thread.
+/// Everything that belongs to an [`Environment`](crate::Environment), or a [`Session`](crate::Session), carries its
+/// level, so that the compiler knows which values may cross to another thread.
 pub trait ThreadLevel: Level + 'static {}
 
 /// Only the thread that initialised MPI calls it: `MPI_THREAD_FUNNELED`.
@@ -53,6 +53,12 @@ pub trait Level {
     #[doc(hidden)]
     const LEVEL: oxmpi_core::ThreadLevel;
 
+    /// Whether values of the level stay in the thread that has made the first of them.
+    #[doc(hidden)]
+    fn is_confined() -> bool {
+        Self::LEVEL < oxmpi_core::ThreadLevel::Serialized
+    }
+
     /// The door.
     #[doc(hidden)]
     fn gate(state: State) -> Gate<State>;
@@ -64,7 +70,8 @@ impl Level for Funneled {
     fn gate(state: State) -> Gate<State> {
         // SAFETY: whoever enters the gate holds a value that borrows `Environment<Funneled>` or is it. The
         // marker in `Funneled` makes all of them neither `Send` nor `Sync`, so they stay in the thread that
-        // made the environment, and its calls follow one another.
+        // made the environment, and its calls follow one another. A session that is opened later is refused unless
+        // it is `Session<Funneled>` and opened by the same thread (`Engine::open`).
         unsafe { Gate::unthreaded(state) }
     }
 }

@@ -1,34 +1,85 @@
 //! A process that nobody else uses.
 
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_core::{Phase, Process};
+use oxmpi_mem::Gate;
 
 use crate::thread::Level;
 
-/// The process, from its initialisation to the end of the environment.
+/// The process, on behalf of the world model or of a session.
 pub(crate) struct Engine(&'static Process);
 
+/// What has become of the process of this program.
+#[derive(Clone, Copy)]
+struct Joined {
+    process: &'static Process,
+    /// The one thread that calls, where the first to join has said that there is one.
+    confined_to: Option<ThreadId>,
+    has_begun_world: bool,
+}
+
+static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
+
 impl Engine {
-    /// Joins the job.
+    /// Begins the world model.
     ///
     /// # Errors
     /// Those of [`Process::init`]; `Other` if it was done before.
     pub fn join<L: Level>() -> Result<Self> {
-        static INITIALISED: AtomicBool = AtomicBool::new(false);
-        if INITIALISED.swap(true, Ordering::Relaxed) {
+        let mut joined = joined();
+        let before = *joined;
+        if before.is_some_and(|joined| joined.has_begun_world) {
             return Err(Error::new(ErrorClass::Other, "this process has been initialised before"));
         }
-        let joined = Process::init(Phase::Running, L::gate);
-        INITIALISED.store(joined.is_ok(), Ordering::Relaxed);
-        joined.map(Self::started)
+        // Only the world speaks for the whole program: sessions know nothing of each other.
+        let now = match before {
+            Some(before) => before,
+            None => Joined {
+                process: started(Process::init(Phase::Running, L::gate)?),
+                confined_to: L::is_confined().then(|| thread::current().id()),
+                has_begun_world: true,
+            },
+        };
+        *joined = Some(Joined { has_begun_world: true, ..now });
+        now.process.begin_world();
+        Ok(Self(now.process))
+    }
+
+    /// Opens a session.
+    ///
+    /// # Errors
+    /// Those of [`Process::init`]; `Other` if the world model is confined to a thread, and the session would not be
+    /// to the same.
+    pub fn open<L: Level>() -> Result<Self> {
+        let mut joined = joined();
+        let now = match *joined {
+            Some(before) => before,
+            None => Joined {
+                process: started(Process::init(Phase::InSession, Gate::threaded)?),
+                confined_to: None,
+                has_begun_world: false,
+            },
+        };
+        *joined = Some(now);
+        let is_apart = |only| !L::is_confined() || thread::current().id() != only;
+        if now.confined_to.is_some_and(is_apart) {
+            let text =
+                "this process has been initialised for one thread: only that one opens sessions, for itself";
+            return Err(Error::new(ErrorClass::Other, text));
+        }
+        now.process.open_session();
+        Ok(Self(now.process))
     }
 
     /// A rank that is a thread of this process.
     pub fn of_thread(process: Process) -> Self {
-        Self::started(process)
+        let process = started(process);
+        process.begin_world();
+        Self(process)
     }
 
     /// `MPI_Finalize`.
@@ -39,12 +90,21 @@ impl Engine {
         self.0.finalize()
     }
 
-    fn started(process: Process) -> Self {
-        // Its progress thread may outlive a value that was forgotten.
-        let process: &'static Process = Box::leak(Box::new(process));
-        process.may_have_progress_thread();
-        Self(process)
+    /// `MPI_Session_finalize`.
+    pub fn close(&self) {
+        self.0.close_session();
     }
+}
+
+fn joined() -> MutexGuard<'static, Option<Joined>> {
+    JOINED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn started(process: Process) -> &'static Process {
+    // Its progress thread may outlive a value that was forgotten.
+    let process: &'static Process = Box::leak(Box::new(process));
+    process.may_have_progress_thread();
+    process
 }
 
 impl Deref for Engine {

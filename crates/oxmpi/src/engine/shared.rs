@@ -10,7 +10,7 @@ use oxmpi_core::Process;
 
 use crate::thread::Level;
 
-/// The process, from the beginning of the world model to its end.
+/// The process, on behalf of the world model or of a session.
 pub(crate) struct Engine {
     process: &'static Process,
     /// Whether it is the one of C, not a thread.
@@ -26,8 +26,17 @@ impl Engine {
         shared::begin(L::LEVEL).map(|process| Self { process, is_shared: true })
     }
 
+    /// Opens a session, one of those that C code may have, too.
+    ///
+    /// # Errors
+    /// Those of [`shared::open`].
+    pub fn open<L: Level>() -> Result<Self> {
+        shared::open(L::LEVEL, L::is_confined()).map(|process| Self { process, is_shared: true })
+    }
+
     /// A rank that is a thread of this process, of which C knows nothing.
     pub fn of_thread(process: Process) -> Self {
+        process.begin_world();
         Self { process: Box::leak(Box::new(process)), is_shared: false }
     }
 
@@ -37,6 +46,11 @@ impl Engine {
     /// Those of [`shared::end`].
     pub fn leave(&self) -> Result<()> {
         if self.is_shared { shared::end(self.process) } else { self.process.finalize() }
+    }
+
+    /// Closes the session.
+    pub fn close(&self) {
+        self.process.close_session();
     }
 }
 

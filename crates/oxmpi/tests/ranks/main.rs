@@ -15,6 +15,7 @@ mod ownership;
 mod partitioned;
 mod planned;
 mod request_sets;
+mod sessions;
 mod spawning;
 mod threads;
 mod under_way;

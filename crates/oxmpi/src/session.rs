@@ -1,0 +1,109 @@
+//! Sessions: MPI for who does not know who else uses it.
+//!
+//! All sessions and the world model share one process (decision 12). What is derived from a session borrows from it.
+//!
+//! MPI-5.0: Process Initialization, Creation, and Management, The Sessions Model.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::thread;
+
+use oxmpi_base::{Function, Result};
+
+use crate::door::Door;
+use crate::engine::Engine;
+use crate::thread::{Funneled, ThreadLevel};
+
+/// A use of MPI that is independent of all others in the program: of the [`Environment`](crate::Environment), and of
+/// other sessions.
+///
+/// A library opens one of its own, whether or not the program has begun the world model, as often as it likes, and
+/// makes communicators of [sets of processes](Session::process_set). To open and to close one is local: ranks that have
+/// none are not missed.
+///
+/// Dropping it closes it. What ranks still receive from this one is sent before if nobody else uses MPI. While a panic
+/// unwinds nothing is waited for: the launcher then ends the job as soon as this process has exited.
+///
+/// ```
+/// use oxmpi::{Communicator, Op, Session};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// let session = Session::new()?;
+/// let all = session.process_set("mpi://WORLD").expect("it always is there");
+/// let comm = Communicator::from_group(&all, "org.example.library")?;
+/// let mut ranks = 1;
+/// comm.allreduce_in_place(&mut ranks, &Op::SUM)?;
+/// assert_eq!(ranks, comm.size());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What is made from it ends before it does:
+///
+/// ```compile_fail,E0505
+/// # fn main() -> oxmpi::Result<()> {
+/// let session = oxmpi::Session::new()?;
+/// let this = session.process_set("mpi://SELF").expect("it always is there");
+/// drop(session);
+/// println!("{}", this.size()); // the group borrows the session
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "dropping the session closes it"]
+pub struct Session<L: ThreadLevel = Funneled> {
+    engine: Engine,
+    level: PhantomData<L>,
+}
+
+impl Session {
+    /// Opens a session, for this thread.
+    ///
+    /// # Errors
+    /// `Other` if the job cannot be joined, or if the world model is [`Funneled`] to another thread.
+    pub fn new() -> Result<Self> {
+        Self::with_level()
+    }
+}
+
+impl<L: ThreadLevel> Session<L> {
+    /// Opens a session with the thread level that the type says.
+    ///
+    /// # Errors
+    /// As [`Session::new`]; `Other` if the world model is [`Funneled`] and the session is to be
+    /// [`Multiple`](crate::Multiple).
+    ///
+    /// ```
+    /// use oxmpi::{Multiple, Session};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let session = Session::<Multiple>::with_level()?;
+    /// let size = std::thread::scope(|threads| {
+    ///     threads.spawn(|| session.process_set("mpi://SELF").map(|this| this.size())).join()
+    /// });
+    /// assert_eq!(size.ok(), Some(Some(1)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_level() -> Result<Self> {
+        let engine = Engine::open::<L>().map_err(|error| error.in_call(Function::SessionInit, None))?;
+        Ok(Self { engine, level: PhantomData })
+    }
+
+    pub(crate) fn door(&self) -> Door<'_, L> {
+        Door::new(&self.engine)
+    }
+}
+
+impl<L: ThreadLevel> Drop for Session<L> {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            self.door().run(Function::SessionFinalize, |_| self.engine.close());
+        }
+    }
+}
+
+impl<L: ThreadLevel> fmt::Debug for Session<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").finish_non_exhaustive()
+    }
+}
