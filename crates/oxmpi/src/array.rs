@@ -32,8 +32,8 @@ impl<'a, T: Datatype> View<'a, T> {
     /// ```
     pub fn array<D: Dimension>(array: ArrayView<'a, T, D>) -> Result<Self> {
         let fitted = fit::<T>(array.shape(), array.strides())?;
-        // Nothing is written through the memory of a view.
-        Elements::of(array.as_ptr().cast_mut(), fitted).map(Self)
+        // SAFETY: the array, which `fit` describes, is borrowed; nothing is written through the memory of a view.
+        unsafe { Elements::of(array.as_ptr().cast_mut(), fitted) }.map(Self)
     }
 }
 
@@ -44,7 +44,8 @@ impl<'a, T: Datatype> ViewMut<'a, T> {
     /// None that is known: no array that can be changed is too long.
     pub fn array<D: Dimension>(mut array: ArrayViewMut<'a, T, D>) -> Result<Self> {
         let fitted = fit::<T>(array.shape(), array.strides())?;
-        Elements::of(array.as_mut_ptr(), fitted).map(Self)
+        // SAFETY: the array, which `fit` describes, is borrowed, and has no element twice.
+        unsafe { Elements::of(array.as_mut_ptr(), fitted) }.map(Self)
     }
 }
 

@@ -147,13 +147,14 @@ pub(crate) mod sealed {
         /// Lends what is there, to be written, and read if it can be sent.
         ///
         /// # Safety
-        /// It is there, and nobody changes it meanwhile. Its elements are not used before the loan is claimed.
+        /// For `'b` what `at` points to is there and is not exchanged for anything else; from the first to the last use
+        /// by who claims the loan nobody else uses its elements.
         unsafe fn lend_at<'b>(at: NonNull<Self::View>) -> Loan<'b>;
 
         /// Lends it.
         #[inline]
         fn lend_mut(&mut self) -> Loan<'_> {
-            // SAFETY: it is borrowed.
+            // SAFETY: it is borrowed for as long as the loan lasts.
             unsafe { Self::lend_at(self.view_mut().into()) }
         }
     }
@@ -200,7 +201,8 @@ macro_rules! slices {
 
             #[inline]
             unsafe fn lend_at<'b>(at: NonNull<[T]>) -> Loan<'b> {
-                Loan::at(at)
+                // SAFETY: the caller's promise.
+                unsafe { Loan::at(at) }
             }
         }
     )*};
@@ -243,7 +245,8 @@ impl<T: Single> sealed::Writable for T {
 
     #[inline]
     unsafe fn lend_at<'b>(at: NonNull<T>) -> Loan<'b> {
-        Loan::at(NonNull::slice_from_raw_parts(at, 1))
+        // SAFETY: the caller's promise, of a slice of one element.
+        unsafe { Loan::at(NonNull::slice_from_raw_parts(at, 1)) }
     }
 }
 
@@ -264,7 +267,8 @@ impl<T: Datatype> sealed::Writable for [MaybeUninit<T>] {
 
     #[inline]
     unsafe fn lend_at<'b>(at: NonNull<Self>) -> Loan<'b> {
-        Loan::at_uninit(at)
+        // SAFETY: the caller's promise.
+        unsafe { Loan::at_uninit(at) }
     }
 }
 

@@ -22,7 +22,8 @@ use crate::check::Check;
 use crate::datatype::Datatype;
 use crate::layout::{self, Layout};
 
-/// Elements that are lent for `'b`. Programs can get one, by a trait that they cannot name, and nothing out of it.
+/// Elements that are lent for `'b`: they are there, and whoever claims them may use them, as the loan says, until then.
+/// Programs can get one, by a trait that they cannot name, and nothing out of it.
 #[derive(Debug)]
 pub struct Loan<'b> {
     /// Not used before it is claimed.
@@ -41,23 +42,35 @@ impl<'b> Loan<'b> {
     /// Elements to be read.
     #[inline]
     pub(crate) fn of<T: Datatype>(slice: &'b [T]) -> Self {
-        Self::new::<T>(slice.as_ptr().cast_mut(), slice.len())
+        // SAFETY: they are borrowed for `'b`.
+        unsafe { Self::new::<T>(slice.as_ptr().cast_mut(), slice.len()) }
     }
 
     /// Elements to be written, and read.
+    ///
+    /// # Safety
+    /// For `'b` they are there, and from the first to the last use by who claims them nobody else uses them.
     #[inline]
-    pub(crate) fn at<T: Datatype>(slice: NonNull<[T]>) -> Self {
-        Self::new::<T>(slice.cast().as_ptr(), slice.len()).checked::<T>()
+    pub(crate) unsafe fn at<T: Datatype>(slice: NonNull<[T]>) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Self::new::<T>(slice.cast().as_ptr(), slice.len()) }.checked::<T>()
     }
 
     /// Elements to be written. They need no check: what is done with what is in them is not known here.
+    ///
+    /// # Safety
+    /// As [`Loan::at`].
     #[inline]
-    pub(crate) fn at_uninit<T: Datatype>(slice: NonNull<[MaybeUninit<T>]>) -> Self {
-        Self::new::<T>(slice.cast().as_ptr(), slice.len())
+    pub(crate) unsafe fn at_uninit<T: Datatype>(slice: NonNull<[MaybeUninit<T>]>) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Self::new::<T>(slice.cast().as_ptr(), slice.len()) }
     }
 
     /// So many elements of type `T` in `memory`, to be read.
-    pub(crate) fn of_view<T: Datatype>(memory: &Buffer, elements: usize) -> Self {
+    ///
+    /// # Safety
+    /// For `'b` they are there, and nobody changes them; nobody else uses them if they are to be written.
+    pub(crate) unsafe fn of_view<T: Datatype>(memory: &Buffer, elements: usize) -> Self {
         Self {
             memory: memory.clone(),
             elements,
@@ -67,17 +80,20 @@ impl<'b> Loan<'b> {
         }
     }
 
-    /// The same, to be written too.
+    /// The same, to be looked at when it has been written.
     #[inline]
     pub(crate) fn checked<T: Datatype>(self) -> Self {
         let checked_by = if T::LAYOUT.needs_no_check() { None } else { Some(const { &T::LAYOUT }) };
         Self { checked_by, ..self }
     }
 
+    /// # Safety
+    /// For `'b` the elements are there, and may be read by who claims them; written, too, if the loan is to be of that.
     #[inline]
-    fn new<T: Datatype>(base: *mut T, elements: usize) -> Self {
+    unsafe fn new<T: Datatype>(base: *mut T, elements: usize) -> Self {
         Self {
-            memory: memory_at(base, elements),
+            // SAFETY: the caller's promise; nobody uses the memory before it is claimed.
+            memory: unsafe { memory_at(base, elements) },
             elements,
             element_bytes: T::LAYOUT.packed_size(),
             checked_by: None,
@@ -118,7 +134,8 @@ impl<'b> Loan<'b> {
     /// The memory as an operation takes it.
     ///
     /// # Safety
-    /// - The operation is complete, or never started again, before `'b` ends.
+    /// - The operation is complete, or never started again, before `'b` ends; before the memory is freed or used
+    ///   otherwise, if it is [`Owned`].
     /// - It writes only if the loan is of what may be written, or of [`Owned`] memory, and reads only what may be read.
     #[inline]
     pub(crate) unsafe fn claim(&self) -> Buffer {
@@ -126,20 +143,26 @@ impl<'b> Loan<'b> {
     }
 }
 
-/// Elements at an address, which nobody uses before they are claimed of a [`Loan`].
+/// Elements at an address.
+///
+/// # Safety
+/// As [`Region::claim`] demands for as long as the memory is used; to make it is no use.
 #[inline]
-pub(crate) fn memory_at<T: Datatype>(base: *mut T, elements: usize) -> Buffer {
+pub(crate) unsafe fn memory_at<T: Datatype>(base: *mut T, elements: usize) -> Buffer {
     const { assert!(size_of::<T>() == T::LAYOUT.size(), "`LAYOUT` has another size than the type") };
     if T::LAYOUT.is_dense() {
-        // SAFETY: whoever claims the loan promises the memory; until then nobody uses it.
+        // SAFETY: the caller's promise.
         Buffer::dense(unsafe { Region::claim(base.cast(), elements * size_of::<T>()) })
     } else {
-        scattered_at(base, elements)
+        // SAFETY: the caller's promise.
+        unsafe { scattered_at(base, elements) }
     }
 }
 
-fn scattered_at<T: Datatype>(base: *mut T, elements: usize) -> Buffer {
-    // SAFETY: as above.
+/// # Safety
+/// As [`memory_at`].
+unsafe fn scattered_at<T: Datatype>(base: *mut T, elements: usize) -> Buffer {
+    // SAFETY: the caller's promise.
     let memory = unsafe { Buffer::new(base.cast(), elements as u64, &layout::committed::<T>()) };
     memory.expect("elements that lie in memory fit the address space")
 }
@@ -169,7 +192,7 @@ impl<'b, V: ?Sized> Withheld<&'b mut V> {
         let mut withheld = Self::new(buffer.view_mut());
         // SAFETY: `new` has initialised it.
         let view = unsafe { withheld.0.assume_init_mut() };
-        // SAFETY: it is borrowed for as long.
+        // SAFETY: it is borrowed for as long, and `withheld` lets nobody use it meanwhile.
         let loan = unsafe { B::lend_at(NonNull::from(&mut **view)) };
         (withheld, loan)
     }
@@ -194,16 +217,21 @@ impl<T: Datatype> Owned<T> {
         Self { base, elements: elements.len(), capacity: elements.capacity() }
     }
 
-    /// The elements of a vector, and a loan of all of them.
+    /// The elements of a vector, and a loan of all of them: for as long as they are not freed, says who claims it.
     pub(crate) fn lent(elements: Vec<T>) -> (Self, Loan<'static>) {
         let mut owned = Self::new(elements);
-        let loan = owned.lend();
+        // SAFETY: of `Owned` memory loans are claimed by who keeps it meanwhile: see `Loan::claim`.
+        let loan = unsafe { owned.lend() };
         (owned, loan)
     }
 
-    /// Lends the memory for as long as it is not freed, which its owner must see to.
-    pub(crate) fn lend<'b>(&mut self) -> Loan<'b> {
-        Loan::new(self.base.as_ptr(), self.elements).checked::<T>()
+    /// Lends the memory.
+    ///
+    /// # Safety
+    /// It is not freed, nor used otherwise, before the last use by who claims it.
+    pub(crate) unsafe fn lend<'b>(&mut self) -> Loan<'b> {
+        // SAFETY: the caller's promise.
+        unsafe { Loan::new(self.base.as_ptr(), self.elements) }.checked::<T>()
     }
 
     /// Where the elements are.
@@ -220,7 +248,8 @@ impl<T: Datatype> Owned<T> {
         if T::LAYOUT.needs_no_check() {
             return Ok(());
         }
-        self.lend().check().map_or(Ok(()), |check| check.run())
+        // SAFETY: the check is over before this borrow ends.
+        unsafe { self.lend() }.check().map_or(Ok(()), |check| check.run())
     }
 
     /// Looks at some elements, and changes none.
@@ -234,7 +263,9 @@ impl<T: Datatype> Owned<T> {
         if T::LAYOUT.needs_no_check() {
             return Ok(());
         }
-        Check::new(memory_at(self.at(first, elements), elements), const { &T::LAYOUT }).only_look()
+        // SAFETY: they are the vector's, and nobody writes them now.
+        let memory = unsafe { memory_at(self.at(first, elements), elements) };
+        Check::new(memory, const { &T::LAYOUT }).only_look()
     }
 
     /// Gives the memory up: it is never freed.

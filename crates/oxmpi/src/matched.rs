@@ -137,7 +137,8 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         let status = self.recv(&mut *buf, source, tag)?;
         let whole = status.bytes().checked_div(T::LAYOUT.packed_size() as u64).unwrap_or(0);
         let received = &mut buf[..whole as usize];
-        let check = Loan::at_uninit(received.into()).checked::<T>().check();
+        // SAFETY: they are borrowed until the check is over.
+        let check = unsafe { Loan::at_uninit(received.into()) }.checked::<T>().check();
         self.door.checked(Function::Recv, check, Ok(()))?;
         // SAFETY: so many elements have been written, without their padding, and are values.
         Ok((unsafe { slice::from_raw_parts_mut(received.as_mut_ptr().cast(), received.len()) }, status))
@@ -172,7 +173,8 @@ impl<L: ThreadLevel> Message<'_, L> {
         let mut elements: Vec<T> = door.placed(Function::Mrecv, self.room())?;
         let room = elements.spare_capacity_mut();
         let count = self.status.count::<T>().unwrap_or(0).min(room.len());
-        let loan = Loan::at_uninit((&mut room[..count]).into()).checked::<T>();
+        // SAFETY: the vector is not used before the message, and the check, are over.
+        let loan = unsafe { Loan::at_uninit((&mut room[..count]).into()) }.checked::<T>();
         let check = loan.check();
         // SAFETY: as in `recv`.
         let status = self.receive(unsafe { loan.claim() })?;

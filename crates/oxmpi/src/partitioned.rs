@@ -108,9 +108,9 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         dest: impl Into<Dest>,
         tag: i32,
     ) -> Result<Persistent<'env, SendPartitions<T>, L>> {
-        let (mut buf, dest) = (Owned::new(buf), dest.into());
+        let ((buf, loan), dest) = (Owned::lent(buf), dest.into());
         // SAFETY: the request keeps the memory for as long as the request may be active.
-        let buffer = unsafe { buf.lend().claim() };
+        let buffer = unsafe { loan.claim() };
         let key = self.door.call(Function::PsendInit, |process| {
             let count = checked_partitions(buf.elements(), partitions)?;
             process.psend_init(&self.comm, buffer, count, dest.to_core()?, tag)
@@ -132,9 +132,9 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         source: impl Into<Source>,
         tag: i32,
     ) -> Result<Persistent<'env, RecvPartitions<T>, L>> {
-        let (mut buf, source) = (Owned::new(buf), source.into());
+        let ((buf, loan), source) = (Owned::lent(buf), source.into());
         // SAFETY: as for the send, and the memory is owned.
-        let buffer = unsafe { buf.lend().claim() };
+        let buffer = unsafe { loan.claim() };
         let key = self.door.call(Function::PrecvInit, |process| {
             let count = checked_partitions(buf.elements(), partitions)?;
             process.precv_init(&self.comm, buffer, count, source.to_core()?, oxmpi_core::TagPattern::Tag(tag))

@@ -88,7 +88,7 @@ pub struct ViewVec<T: Datatype> {
     part: Elements<&'static mut [T]>,
 }
 
-/// Where the elements of a view lie, in memory that is borrowed by a reference `R`.
+/// Where the elements of a view lie, in memory that is borrowed by a reference `R`, or owned beside this value.
 pub(crate) struct Elements<R> {
     memory: Memory,
     elements: usize,
@@ -101,8 +101,8 @@ impl<'a, T: Datatype> View<'a, T> {
     /// # Errors
     /// `Arg` if it does not lie in the slice.
     pub fn new(slice: &'a [T], shape: &Shape) -> Result<Self> {
-        // Nothing is written through the memory of a view.
-        Elements::new(slice.as_ptr().cast_mut(), slice.len(), shape, false).map(Self)
+        // SAFETY: the slice is borrowed; nothing is written through the memory of a view.
+        unsafe { Elements::new(slice.as_ptr().cast_mut(), slice.len(), shape, false) }.map(Self)
     }
 
     /// Number of elements.
@@ -132,7 +132,8 @@ impl<'a, T: Datatype> ViewMut<'a, T> {
     /// # Errors
     /// `Arg` if it does not lie in the slice, or has an element twice.
     pub fn new(slice: &'a mut [T], shape: &Shape) -> Result<Self> {
-        Elements::new(slice.as_mut_ptr(), slice.len(), shape, true).map(Self)
+        // SAFETY: the slice is borrowed.
+        unsafe { Elements::new(slice.as_mut_ptr(), slice.len(), shape, true) }.map(Self)
     }
 
     /// Number of elements.
@@ -181,20 +182,27 @@ impl<T: Datatype> ViewVec<T> {
     /// `Arg` if it does not lie in the vector, or has an element twice.
     pub fn new(vec: Vec<T>, shape: &Shape) -> Result<Self> {
         let owned = Owned::new(vec);
-        let part = Elements::new(owned.base(), owned.elements(), shape, true)?;
+        // SAFETY: the elements are there until `owned` is freed.
+        let part = unsafe { Elements::new(owned.base(), owned.elements(), shape, true) }?;
         Ok(Self { owned, part })
     }
 }
 
 impl<R> Elements<R> {
-    fn new<T: Datatype>(base: *mut T, len: usize, shape: &Shape, disjoint: bool) -> Result<Self> {
-        Self::of(base, shape.fit(len, disjoint, &layout::committed::<T>())?)
+    /// # Safety
+    /// At `base` lie `len` elements, which are borrowed, or owned, as this value says.
+    unsafe fn new<T: Datatype>(base: *mut T, len: usize, shape: &Shape, disjoint: bool) -> Result<Self> {
+        // SAFETY: `fit` has found the elements to lie among them; the rest is the caller's promise.
+        unsafe { Self::of(base, shape.fit(len, disjoint, &layout::committed::<T>())?) }
     }
 
-    /// What has been found to lie in memory that is borrowed at `base`.
-    pub(crate) fn of<T: Datatype>(base: *mut T, fitted: Fitted) -> Result<Self> {
+    /// What has been found to lie in memory at `base`.
+    ///
+    /// # Safety
+    /// It does, and that is borrowed, or owned, as this value says.
+    pub(crate) unsafe fn of<T: Datatype>(base: *mut T, fitted: Fitted) -> Result<Self> {
         let memory = match fitted.datatype {
-            // SAFETY: the elements lie in what is borrowed; until a loan is claimed nobody uses them.
+            // SAFETY: the caller's promise; until a loan is claimed nobody uses them.
             Some(datatype) => unsafe { Memory::new(base.cast(), 1, &datatype) }?,
             None => Memory::EMPTY,
         };
@@ -206,8 +214,11 @@ impl<R> Elements<R> {
         Elements { memory: self.memory.clone(), elements: self.elements, borrowed: PhantomData }
     }
 
-    fn lend<'b, T: Datatype>(&self) -> Loan<'b> {
-        Loan::of_view::<T>(&self.memory, self.elements)
+    /// # Safety
+    /// The elements are of type `T`, and for `'b` borrowed as this value says, or owned by who claims them.
+    unsafe fn lend<'b, T: Datatype>(&self) -> Loan<'b> {
+        // SAFETY: the caller's promise.
+        unsafe { Loan::of_view::<T>(&self.memory, self.elements) }
     }
 
     /// # Safety
@@ -239,7 +250,8 @@ macro_rules! views {
 
         impl<T: Datatype> sealed::Readable for $view<'_, T> {
             fn lend(&self) -> Loan<'_> {
-                self.0.lend::<T>()
+                // SAFETY: they are borrowed for longer than this value, and so is it.
+                unsafe { self.0.lend::<T>() }
             }
 
             fn view(&self) -> &Self {
@@ -270,7 +282,8 @@ impl<T: Datatype> sealed::Writable for ViewMut<'_, T> {
     unsafe fn lend_at<'b>(at: NonNull<Self>) -> Loan<'b> {
         // SAFETY: the caller's promise.
         let view = unsafe { at.as_ref() };
-        view.0.lend::<T>().checked::<T>()
+        // SAFETY: the view has borrowed its elements for longer than `'b`, for it is there.
+        unsafe { view.0.lend::<T>() }.checked::<T>()
     }
 }
 
@@ -309,7 +322,9 @@ impl<T: Datatype> sealed::Own for ViewVec<T> {
     type Elements = T;
 
     fn own(self) -> (Owned<T>, Loan<'static>) {
-        (self.owned, self.part.lend::<T>().checked::<T>())
+        // SAFETY: of `Owned` memory loans are claimed by who keeps it meanwhile: see `Loan::claim`.
+        let loan = unsafe { self.part.lend::<T>() }.checked::<T>();
+        (self.owned, loan)
     }
 }
 

@@ -19,7 +19,8 @@ struct Allgather<'b> {
     recv: Loan<'b>,
 }
 
-impl<'b> Collective<'b> for Allgather<'b> {
+// SAFETY: all of its fields are noted.
+unsafe impl<'b> Collective<'b> for Allgather<'b> {
     const FUNCTIONS: Functions = coll::Collective::Allgather.info().functions;
 
     fn check(&self) -> Option<Box<Check>> {

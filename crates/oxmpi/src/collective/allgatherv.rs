@@ -20,7 +20,8 @@ struct Allgatherv<'b> {
     blocks: Blocks,
 }
 
-impl<'b> Collective<'b> for Allgatherv<'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for Allgatherv<'b> {
     const FUNCTIONS: Functions = Functions {
         blocking: Function::Allgatherv,
         nonblocking: Function::Iallgatherv,

@@ -21,7 +21,8 @@ struct Allreduce<'b> {
     combination: Combination,
 }
 
-impl<'b> Collective<'b> for Allreduce<'b> {
+// SAFETY: all of its fields are noted.
+unsafe impl<'b> Collective<'b> for Allreduce<'b> {
     const FUNCTIONS: Functions = coll::Collective::Allreduce.info().functions;
 
     fn check(&self) -> Option<Box<Check>> {

@@ -19,7 +19,8 @@ struct Alltoall<'b> {
     recv: Loan<'b>,
 }
 
-impl<'b> Collective<'b> for Alltoall<'b> {
+// SAFETY: all of its fields are noted.
+unsafe impl<'b> Collective<'b> for Alltoall<'b> {
     const FUNCTIONS: Functions = coll::Collective::Alltoall.info().functions;
 
     fn check(&self) -> Option<Box<Check>> {

@@ -20,7 +20,8 @@ struct Alltoallv<'b> {
     blocks: Blocks,
 }
 
-impl<'b> Collective<'b> for Alltoallv<'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for Alltoallv<'b> {
     const FUNCTIONS: Functions = Functions {
         blocking: Function::Alltoallv,
         nonblocking: Function::Ialltoallv,

@@ -22,7 +22,8 @@ use crate::thread::ThreadLevel;
 
 struct Barrier;
 
-impl Collective<'_> for Barrier {
+// SAFETY: it says nothing but what it is.
+unsafe impl Collective<'_> for Barrier {
     const FUNCTIONS: Functions = coll::Collective::Barrier.info().functions;
 
     fn check(&self) -> Option<Box<Check>> {

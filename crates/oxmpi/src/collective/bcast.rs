@@ -19,7 +19,8 @@ struct Bcast<'b> {
     root: usize,
 }
 
-impl<'b> Collective<'b> for Bcast<'b> {
+// SAFETY: all of its fields are noted.
+unsafe impl<'b> Collective<'b> for Bcast<'b> {
     const FUNCTIONS: Functions = coll::Collective::Bcast.info().functions;
 
     fn check(&self) -> Option<Box<Check>> {
@@ -62,7 +63,8 @@ lifetimes! {
 /// One between two groups.
 struct BetweenGroups<'b>(Part<'b>);
 
-impl<'b> Collective<'b> for BetweenGroups<'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for BetweenGroups<'b> {
     const FUNCTIONS: Functions = Bcast::FUNCTIONS;
 
     fn check(&self) -> Option<Box<Check>> {

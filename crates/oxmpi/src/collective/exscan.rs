@@ -22,7 +22,8 @@ struct Exscan<'b> {
     combination: Combination,
 }
 
-impl<'b> Collective<'b> for Exscan<'b> {
+// SAFETY: all of its fields are noted.
+unsafe impl<'b> Collective<'b> for Exscan<'b> {
     const FUNCTIONS: Functions = coll::Collective::Exscan.info().functions;
 
     fn check(&self) -> Option<Box<Check>> {

@@ -22,7 +22,8 @@ struct Gather<'b> {
     root: usize,
 }
 
-impl<'b> Collective<'b> for Gather<'b> {
+// SAFETY: all of its fields are noted.
+unsafe impl<'b> Collective<'b> for Gather<'b> {
     const FUNCTIONS: Functions = coll::Collective::Gather.info().functions;
 
     fn check(&self) -> Option<Box<Check>> {
@@ -91,7 +92,8 @@ lifetimes! {
 /// One between two groups.
 struct BetweenGroups<'b>(Part<'b>);
 
-impl<'b> Collective<'b> for BetweenGroups<'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for BetweenGroups<'b> {
     const FUNCTIONS: Functions = Gather::FUNCTIONS;
 
     fn check(&self) -> Option<Box<Check>> {

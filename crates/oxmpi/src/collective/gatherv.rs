@@ -22,7 +22,8 @@ struct Gatherv<'b> {
     root: usize,
 }
 
-impl<'b> Collective<'b> for Gatherv<'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for Gatherv<'b> {
     const FUNCTIONS: Functions = Functions {
         blocking: Function::Gatherv,
         nonblocking: Function::Igatherv,
@@ -96,7 +97,8 @@ struct BetweenGroups<'b> {
     blocks: Blocks,
 }
 
-impl<'b> Collective<'b> for BetweenGroups<'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for BetweenGroups<'b> {
     const FUNCTIONS: Functions = Gatherv::FUNCTIONS;
 
     fn check(&self) -> Option<Box<Check>> {

@@ -38,7 +38,13 @@ use crate::loan::Loan;
 use crate::message::rank_to_core;
 
 /// A collective on memory that is lent for `'b`.
-pub(crate) trait Collective<'b> {
+///
+/// # Safety
+/// Where [`note`](Collective::note) does not give up, equal words stand for equal calls: what
+/// [`bind`](Collective::bind) makes of one collective may be run in place of what it would make of another of the same
+/// type that notes the same, on the same communicator, when that may be run. So all is noted that `bind` looks at but
+/// `comm`: each loan, by [`Loan::note`], each number, and operations that mean the same for ever.
+pub(crate) unsafe trait Collective<'b> {
     /// What its lifetimes are called, for reports.
     const FUNCTIONS: Functions;
 
@@ -64,8 +70,7 @@ pub(crate) trait Collective<'b> {
     unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation>;
 }
 
-/// What a collective says, if that means the same for ever. Words that say the same name the same elements, of as many
-/// bytes, and what is sent and what is received into lie in the same places among them.
+/// What a collective says, if that means the same for ever.
 ///
 /// # Safety
 /// - The memory of the loans may be used as [`Collective::bind`] says until the call is over.
@@ -78,7 +83,8 @@ pub(crate) unsafe fn arguments<'b, C: Collective<'b>>(
     // C code that calls on the same communicator notes its functions by their number.
     let mut words = Words::new(!(function.index() as u64));
     collective.note(&mut words);
-    // SAFETY: `Loan::note` exposes the addresses, and notes those of loans alone; the caller promises the rest.
+    // SAFETY: `Collective` promises that equal words are equal calls, and notes memory by `Loan::note`, which exposes
+    // its address; that it may be used so, and where the arguments go, is the caller's promise.
     unsafe { words.claim() }
 }
 

@@ -39,7 +39,8 @@ struct NeighborAlltoallv<'b> {
     recv: (Loan<'b>, Blocks),
 }
 
-impl<'b> Collective<'b> for NeighborAllgather<'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for NeighborAllgather<'b> {
     const FUNCTIONS: Functions = Functions {
         blocking: Function::NeighborAllgather,
         nonblocking: Function::IneighborAllgather,
@@ -59,7 +60,8 @@ impl<'b> Collective<'b> for NeighborAllgather<'b> {
     }
 }
 
-impl<'b> Collective<'b> for NeighborAllgatherv<'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for NeighborAllgatherv<'b> {
     const FUNCTIONS: Functions = Functions {
         blocking: Function::NeighborAllgatherv,
         nonblocking: Function::IneighborAllgatherv,
@@ -80,7 +82,8 @@ impl<'b> Collective<'b> for NeighborAllgatherv<'b> {
     }
 }
 
-impl<'b> Collective<'b> for NeighborAlltoall<'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for NeighborAlltoall<'b> {
     const FUNCTIONS: Functions = Functions {
         blocking: Function::NeighborAlltoall,
         nonblocking: Function::IneighborAlltoall,
@@ -101,7 +104,8 @@ impl<'b> Collective<'b> for NeighborAlltoall<'b> {
     }
 }
 
-impl<'b> Collective<'b> for NeighborAlltoallv<'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for NeighborAlltoallv<'b> {
     const FUNCTIONS: Functions = Functions {
         blocking: Function::NeighborAlltoallv,
         nonblocking: Function::IneighborAlltoallv,

@@ -24,7 +24,8 @@ struct Reduce<'b> {
     root: usize,
 }
 
-impl<'b> Collective<'b> for Reduce<'b> {
+// SAFETY: all of its fields are noted.
+unsafe impl<'b> Collective<'b> for Reduce<'b> {
     const FUNCTIONS: Functions = coll::Collective::Reduce.info().functions;
 
     fn check(&self) -> Option<Box<Check>> {
@@ -83,7 +84,8 @@ struct BetweenGroups<'b> {
     combination: Combination,
 }
 
-impl<'b> Collective<'b> for BetweenGroups<'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for BetweenGroups<'b> {
     const FUNCTIONS: Functions = Reduce::FUNCTIONS;
 
     fn check(&self) -> Option<Box<Check>> {

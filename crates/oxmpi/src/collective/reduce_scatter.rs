@@ -21,7 +21,8 @@ struct ReduceScatter<'a, 'b> {
     combination: Combination,
 }
 
-impl<'b> Collective<'b> for ReduceScatter<'_, 'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for ReduceScatter<'_, 'b> {
     const FUNCTIONS: Functions = Functions {
         blocking: Function::ReduceScatter,
         nonblocking: Function::IreduceScatter,

@@ -21,7 +21,8 @@ struct ReduceScatterBlock<'b> {
     combination: Combination,
 }
 
-impl<'b> Collective<'b> for ReduceScatterBlock<'b> {
+// SAFETY: all of its fields are noted.
+unsafe impl<'b> Collective<'b> for ReduceScatterBlock<'b> {
     const FUNCTIONS: Functions = coll::Collective::ReduceScatterBlock.info().functions;
 
     fn check(&self) -> Option<Box<Check>> {

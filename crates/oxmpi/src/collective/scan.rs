@@ -21,7 +21,8 @@ struct Scan<'b> {
     combination: Combination,
 }
 
-impl<'b> Collective<'b> for Scan<'b> {
+// SAFETY: all of its fields are noted.
+unsafe impl<'b> Collective<'b> for Scan<'b> {
     const FUNCTIONS: Functions = coll::Collective::Scan.info().functions;
 
     fn check(&self) -> Option<Box<Check>> {

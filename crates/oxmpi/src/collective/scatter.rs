@@ -22,7 +22,8 @@ struct Scatter<'b> {
     root: usize,
 }
 
-impl<'b> Collective<'b> for Scatter<'b> {
+// SAFETY: all of its fields are noted.
+unsafe impl<'b> Collective<'b> for Scatter<'b> {
     const FUNCTIONS: Functions = coll::Collective::Scatter.info().functions;
 
     fn check(&self) -> Option<Box<Check>> {
@@ -81,7 +82,8 @@ lifetimes! {
 /// One between two groups.
 struct BetweenGroups<'b>(Part<'b>);
 
-impl<'b> Collective<'b> for BetweenGroups<'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for BetweenGroups<'b> {
     const FUNCTIONS: Functions = Scatter::FUNCTIONS;
 
     fn check(&self) -> Option<Box<Check>> {

@@ -22,7 +22,8 @@ struct Scatterv<'b> {
     root: usize,
 }
 
-impl<'b> Collective<'b> for Scatterv<'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for Scatterv<'b> {
     const FUNCTIONS: Functions = Functions {
         blocking: Function::Scatterv,
         nonblocking: Function::Iscatterv,
@@ -98,7 +99,8 @@ struct BetweenGroups<'b> {
     blocks: Blocks,
 }
 
-impl<'b> Collective<'b> for BetweenGroups<'b> {
+// SAFETY: nothing is noted.
+unsafe impl<'b> Collective<'b> for BetweenGroups<'b> {
     const FUNCTIONS: Functions = Scatterv::FUNCTIONS;
 
     fn check(&self) -> Option<Box<Check>> {
