@@ -77,6 +77,31 @@ impl Shape {
         Self(Kind::Subarray { sizes: sizes.into(), part: part.into() })
     }
 
+    /// Its blocks of elements that follow each other, of a shape that has been found to lie in a slice.
+    pub(crate) fn ranges(&self) -> Vec<Range<usize>> {
+        match &self.0 {
+            Kind::Indexed(ranges) => ranges.clone(),
+            &Kind::Strided { blocks, block, stride } => {
+                (0..blocks).map(|index| index * stride..index * stride + block).collect()
+            }
+            Kind::Subarray { sizes, part } => {
+                // From the last dimension on, of which the rows are ranges, to the first.
+                let (mut rows, mut row) = (Vec::from_iter(Some(0..1)), 1);
+                for (range, size) in part.iter().zip(sizes).rev() {
+                    let inside = |place: usize| rows.iter().map(move |it| it.start + place..it.end + place);
+                    rows = match rows.as_slice() {
+                        [whole] if whole.len() == row => {
+                            Vec::from_iter(Some(range.start * row..range.end * row))
+                        }
+                        _ => range.clone().flat_map(|index| inside(index * row)).collect(),
+                    };
+                    row *= size;
+                }
+                rows
+            }
+        }
+    }
+
     /// What it means on a slice of `len` elements of the datatype `old`.
     ///
     /// # Errors
@@ -89,6 +114,17 @@ impl Shape {
             }
             Kind::Subarray { sizes, part } => fit_part(sizes, part, len, old),
         }
+    }
+}
+
+/// # Errors
+/// `Arg` if two ranges overlap.
+pub(crate) fn check_apart(ranges: impl Iterator<Item = Range<usize>>) -> Result<()> {
+    let mut sorted: Vec<_> = ranges.filter(|range| !range.is_empty()).collect();
+    sorted.sort_unstable_by_key(|range| range.start);
+    match sorted.windows(2).find(|pair| pair[0].end > pair[1].start) {
+        Some(pair) => Err(wrong(format!("the ranges {:?} and {:?} overlap", pair[0], pair[1]))),
+        None => Ok(()),
     }
 }
 
@@ -130,11 +166,7 @@ fn fit_ranges(ranges: &[Range<usize>], len: usize, disjoint: bool, old: &Datatyp
         return Err(wrong(format!("the range {start}..{end} does not lie in {len} elements")));
     }
     if disjoint {
-        let mut sorted: Vec<_> = ranges.iter().filter(|range| !range.is_empty()).collect();
-        sorted.sort_unstable_by_key(|range| range.start);
-        if let Some(pair) = sorted.windows(2).find(|pair| pair[0].end > pair[1].start) {
-            return Err(wrong(format!("the ranges {:?} and {:?} overlap", pair[0], pair[1])));
-        }
+        check_apart(ranges.iter().cloned())?;
     }
     let total = ranges.iter().try_fold(0_usize, |sum, range| sum.checked_add(range.len()));
     let elements = total.ok_or_else(|| wrong("there are more elements than memory can have".to_owned()))?;
@@ -167,4 +199,34 @@ fn fit_part(sizes: &[usize], part: &[Range<usize>], len: usize, old: &Datatype) 
 
 fn wrong(text: String) -> Error {
     Error::new(ErrorClass::Arg, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The elements one by one.
+    fn elements(shape: &Shape) -> Vec<usize> {
+        shape.ranges().into_iter().flatten().collect()
+    }
+
+    #[test]
+    fn ranges_are_the_elements_of_a_shape() {
+        assert_eq!(elements(&Shape::strided(3, 2, 4)), [0, 1, 4, 5, 8, 9]);
+        assert_eq!(elements(&Shape::indexed([5..6, 1..3, 4..4])), [5, 1, 2]);
+        let sizes = [3, 4, 5];
+        for (first, second, third) in
+            [(0..3, 0..4, 0..5), (1..3, 2..4, 0..5), (0..1, 1..1, 2..3), (2..3, 0..4, 4..5)]
+        {
+            let mut expected = Vec::new();
+            for i in first.clone() {
+                for j in second.clone() {
+                    expected.extend(third.clone().map(|k| (i * 4 + j) * 5 + k));
+                }
+            }
+            let shape = Shape::subarray(sizes, [first, second, third]);
+            assert_eq!(elements(&shape), expected, "{shape:?}");
+        }
+        assert_eq!(Shape::subarray(sizes, [1..2, 0..4, 0..5]).ranges().len(), 1);
+    }
 }

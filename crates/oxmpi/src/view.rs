@@ -16,7 +16,7 @@ use crate::buffer::{Access, Buffer, OwnedBuffer, RecvBuffer, SendBuffer, sealed}
 use crate::datatype::Datatype;
 use crate::layout::{self, unpacked};
 use crate::loan::{Loan, Owned};
-use crate::shape::{Fitted, Shape};
+use crate::shape::{Fitted, Shape, check_apart};
 
 /// Elements of a borrowed slice, as a buffer to be sent.
 ///
@@ -58,7 +58,7 @@ pub struct View<'a, T: Datatype>(pub(crate) Elements<&'a [T]>);
 /// # }
 /// ```
 ///
-/// nor one that has an element twice:
+/// but by [`ViewMut::disjoint`], which looks at their elements; nor one that has an element twice:
 ///
 /// ```
 /// use oxmpi::{ErrorClass, Shape, ViewMut};
@@ -134,6 +134,57 @@ impl<'a, T: Datatype> ViewMut<'a, T> {
     pub fn new(slice: &'a mut [T], shape: &Shape) -> Result<Self> {
         // SAFETY: the slice is borrowed.
         unsafe { Elements::new(slice.as_mut_ptr(), slice.len(), shape, true) }.map(Self)
+    }
+
+    /// Views of one slice that have no element in common, as of the borders that several neighbours send to.
+    ///
+    /// # Errors
+    /// `Arg` if one does not lie in the slice, or an element is there twice.
+    ///
+    /// ```
+    /// use oxmpi::{Shape, ViewMut};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let (rank, size) = (world.rank(), world.size());
+    /// let (west, east) = ((rank + size - 1) % size, (rank + 1) % size);
+    /// let (rows, columns) = (2, 4);
+    /// let mut matrix = vec![rank; rows * columns];
+    /// let first = Shape::subarray([rows, columns], [0..rows, 0..1]);
+    /// let last = Shape::subarray([rows, columns], [0..rows, columns - 1..columns]);
+    /// let [mut first, mut last] = ViewMut::disjoint(&mut matrix, [&first, &last])?;
+    /// world.scope(|scope| {
+    ///     scope.recv(&mut first, west, 0)?;
+    ///     scope.recv(&mut last, east, 1)?;
+    ///     world.send(&[rank; 2], east, 0)?;
+    ///     world.send(&[rank; 2], west, 1)
+    /// })?;
+    /// assert_eq!(matrix, [west, rank, rank, east].repeat(rows));
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// ```
+    /// use oxmpi::{ErrorClass, Shape, ViewMut};
+    ///
+    /// let corner_is_there_twice = [&Shape::indexed([0..4]), &Shape::strided(3, 1, 4)];
+    /// let mut matrix = [0; 12];
+    /// let views = ViewMut::disjoint(&mut matrix, corner_is_there_twice);
+    /// assert_eq!(views.map_err(|error| error.class()).map(drop), Err(ErrorClass::Arg));
+    /// ```
+    pub fn disjoint<const N: usize>(slice: &'a mut [T], shapes: [&Shape; N]) -> Result<[Self; N]> {
+        let element = layout::committed::<T>();
+        let fitted = shapes.iter().map(|shape| shape.fit(slice.len(), true, &element));
+        let fitted: Vec<_> = fitted.collect::<Result<_>>()?;
+        check_apart(shapes.iter().flat_map(|shape| shape.ranges()))?;
+        let base = slice.as_mut_ptr();
+        // SAFETY: `fit` has found the elements to lie in the slice, which is borrowed, and no two views have one of
+        // them in common.
+        let views = fitted.into_iter().map(|fitted| unsafe { Elements::of(base, fitted) }.map(Self));
+        let views: Vec<Self> = views.collect::<Result<_>>()?;
+        Ok(views.try_into().expect("there is one for each shape"))
     }
 
     /// Number of elements.
