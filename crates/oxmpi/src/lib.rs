@@ -162,7 +162,7 @@ pub use oxmpi_derive::Datatype;
 /// # fn main() {}
 /// ```
 pub use oxmpi_derive::test;
-pub use part::{Beside, FromRoot, Here, OwnedPart, There, ToRoot};
+pub use part::{Beside, FromRoot, Here, LentPart, OwnedPart, There, ToRoot};
 pub use partitioned::{Partition, RecvPartitions, SendPartitions};
 pub use persistent::{Active, Buffers, Hold, One, OneLent, Persistent, Two, TwoLent};
 pub use planned::{Plan, Planned};

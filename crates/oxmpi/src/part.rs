@@ -9,14 +9,15 @@ use oxmpi_core::coll::Root;
 use oxmpi_datatype::Buffer as Memory;
 
 use crate::blocks::Blocks;
-use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::buffer::{Access, OwnedBuffer, RecvBuffer, SendBuffer};
 use crate::check::Check;
 use crate::collective;
 use crate::datatype::Datatype;
-use crate::loan::Loan;
-use crate::persistent::One;
+use crate::loan::{Lent, Loan};
+use crate::persistent::{One, OneLent};
 
 /// This rank is the root (`MPI_ROOT`); its buffer is what is sent to the other group, or received from there.
+///
 #[derive(Debug)]
 pub struct Here<B>(pub B);
 
@@ -25,10 +26,12 @@ pub struct Here<B>(pub B);
 pub struct Beside;
 
 /// The root is this rank of the other group; the buffer is what is sent to it, or received from it.
+///
 #[derive(Debug)]
 pub struct There<B>(pub usize, pub B);
 
 /// A part in what comes from a root: `Here(&buf)`, [`Beside`], or `There(root, &mut buf)`.
+/// See [`Intercommunicator::bcast`](crate::Intercommunicator::bcast).
 ///
 /// ```compile_fail,E0277
 /// # fn main() -> oxmpi::Result<()> {
@@ -42,6 +45,7 @@ pub struct There<B>(pub usize, pub B);
 pub trait FromRoot<'b, T: Datatype>: sealed::Partial<'b, T, true> {}
 
 /// A part in what goes to a root: `Here(&mut buf)`, [`Beside`], or `There(root, &buf)`.
+/// See [`Intercommunicator::reduce`](crate::Intercommunicator::reduce).
 pub trait ToRoot<'b, T: Datatype>: sealed::Partial<'b, T, false> {}
 
 impl<'b, T: Datatype, B: SendBuffer<Element = T> + ?Sized> FromRoot<'b, T> for Here<&'b B> {}
@@ -103,6 +107,62 @@ impl<T: Datatype, B: OwnedBuffer<Element = T>> OwnedPart<T> for Here<B> {}
 impl<T: Datatype, B: OwnedBuffer<Element = T>> OwnedPart<T> for There<B> {}
 impl<T: Datatype> OwnedPart<T> for Beside {}
 
+/// A part whose buffer a scope borrows for a persistent operation: `Here(&mut buf)`, [`Beside`], or
+/// `There(root, &mut buf)`. What the request has of it is [`OneLent`] buffer, or `()`.
+///
+/// ```
+/// use oxmpi::{Beside, Here, There};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(3, |world| {
+/// # let side = world.rank() % 2;
+/// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+/// # let between = group.intercommunicator(0, &world, 1 - side, 0)?;
+/// let mut weights = [0; 2];
+/// between.scope(|scope| {
+///     if side == 0 && group.rank() == 0 {
+///         let mut broadcast = scope.bcast_init(Here(&mut weights))?;
+///         for step in 1..4 {
+///             broadcast.buf_mut().fill(step);
+///             broadcast = broadcast.start()?.wait()?;
+///         }
+///     } else if side == 0 {
+///         let mut broadcast = scope.bcast_init::<i32, _>(Beside)?;
+///         for _ in 1..4 {
+///             broadcast = broadcast.start()?.wait()?;
+///         }
+///     } else {
+///         let mut broadcast = scope.bcast_init(There(0, &mut weights))?;
+///         for step in 1..4 {
+///             broadcast = broadcast.start()?.wait()?;
+///             assert_eq!(broadcast.buf(), [step; 2]);
+///         }
+///     }
+///     Ok(())
+/// })?;
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
+pub trait LentPart<'b, T: Datatype>: sealed::Borrow<'b, T> {}
+
+impl<'b, T: Datatype, B: ?Sized> LentPart<'b, T> for Here<&'b mut B>
+where
+    B: SendBuffer<Element = T> + RecvBuffer,
+    B::View: Access<Element = T>,
+{
+}
+
+impl<'b, T: Datatype, B: ?Sized> LentPart<'b, T> for There<&'b mut B>
+where
+    B: SendBuffer<Element = T> + RecvBuffer,
+    B::View: Access<Element = T>,
+{
+}
+
+impl<'b, T: Datatype> LentPart<'b, T> for Beside {}
+
 mod sealed {
     use super::Part;
     use crate::persistent::Buffers;
@@ -114,6 +174,15 @@ mod sealed {
 
         /// That, and what is lent for as long as the request keeps it.
         fn keep(self) -> (Self::Buffers, Part<'static>);
+    }
+
+    /// What is a part with a buffer that is borrowed.
+    pub trait Borrow<'b, T> {
+        /// What the request has of it.
+        type Buffers: Buffers;
+
+        /// That, and what is lent.
+        fn borrow(self) -> (Self::Buffers, Part<'b>);
     }
 
     /// What is a part.
@@ -175,6 +244,40 @@ impl<T: Datatype> sealed::Keep<T> for Beside {
     type Buffers = ();
 
     fn keep(self) -> ((), Part<'static>) {
+        ((), Part::Beside)
+    }
+}
+
+impl<'b, T: Datatype, B: SendBuffer<Element = T> + RecvBuffer + ?Sized> sealed::Borrow<'b, T>
+    for Here<&'b mut B>
+where
+    B::View: Access<Element = T>,
+{
+    type Buffers = OneLent<'b, B::View>;
+
+    fn borrow(self) -> (Self::Buffers, Part<'b>) {
+        let (lent, loan) = Lent::of(self.0);
+        (One::new(lent), Part::Here(loan))
+    }
+}
+
+impl<'b, T: Datatype, B: SendBuffer<Element = T> + RecvBuffer + ?Sized> sealed::Borrow<'b, T>
+    for There<&'b mut B>
+where
+    B::View: Access<Element = T>,
+{
+    type Buffers = OneLent<'b, B::View>;
+
+    fn borrow(self) -> (Self::Buffers, Part<'b>) {
+        let (lent, loan) = Lent::of(self.1);
+        (One::new(lent), Part::There(self.0, loan))
+    }
+}
+
+impl<'b, T: Datatype> sealed::Borrow<'b, T> for Beside {
+    type Buffers = ();
+
+    fn borrow(self) -> ((), Part<'b>) {
         ((), Part::Beside)
     }
 }

@@ -6,7 +6,7 @@
 //! | nonblocking, `x` | `IntercommunicatorScope` | lent to the scope; without a root, what is received into comes back |
 //! | nonblocking, `ix` | `Intercommunicator` | kept by the request |
 //! | persistent, `x_init` | `Intercommunicator` | kept by the request |
-//! | persistent, `x_init` | `IntercommunicatorScope` | lent to the scope; without a root |
+//! | persistent, `x_init` | `IntercommunicatorScope` | lent to the scope |
 
 /// `name iname name_init "what it is called"`, and either `(&send, &mut recv)` with arguments behind each - then it is
 /// the same call as within a group - or `(part: Trait<T>)` with arguments behind it, `=> collective`, of which `part`
@@ -190,6 +190,22 @@ macro_rules! between {
             ) -> oxmpi_base::Result<crate::Request<'scope, (), L>> {
                 let $part = $part.part();
                 self.inner().collective($collective, crate::loan::Withheld::new(()))
+            }
+
+            #[doc = concat!("A persistent [", $what, "](crate::Intercommunicator::", stringify!($name),
+                "),")]
+            /// in what the scope has borrowed: see [`LentPart`](crate::LentPart).
+            ///
+            /// # Errors
+            #[doc = concat!("As [`Intercommunicator::", stringify!($persistent),
+                "`](crate::Intercommunicator::", stringify!($persistent), ").")]
+            pub fn $persistent<T: crate::Datatype, P: crate::LentPart<'scope, T>>(
+                self,
+                $part: P
+                $(, $argument: $type)*
+            ) -> oxmpi_base::Result<crate::Persistent<'scope, P::Buffers, L>> {
+                let (buffers, $part) = $part.borrow();
+                self.inner().prepare($collective, buffers)
             }
         }
     };
