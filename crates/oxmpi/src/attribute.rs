@@ -29,12 +29,12 @@ impl<L: ThreadLevel> Communicator<'_, L> {
         self.comm.attach(TypeId::of::<T>(), Arc::new(value)).map(known)
     }
 
-    /// What is kept of a type.
+    /// What is kept of a type. See [`Communicator::set_attribute`].
     pub fn attribute<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         self.comm.attached(TypeId::of::<T>()).map(known)
     }
 
-    /// Keeps it no longer.
+    /// Keeps it no longer. See [`Communicator::set_attribute`].
     pub fn remove_attribute<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         self.comm.detach(TypeId::of::<T>()).map(known)
     }

@@ -83,12 +83,12 @@ impl Blocks {
         Self { counts, displacements }
     }
 
-    /// Number of elements of each block.
+    /// Number of elements of each block. See [`Blocks::new`].
     pub fn counts(&self) -> &[usize] {
         &self.counts
     }
 
-    /// Where each block begins.
+    /// Where each block begins. See [`Blocks::new`].
     pub fn displacements(&self) -> &[usize] {
         &self.displacements
     }

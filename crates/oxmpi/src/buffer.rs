@@ -52,9 +52,47 @@ pub trait Buffer: sealed::Memory {
 }
 
 /// A buffer that can be sent.
+///
+/// ```
+/// use oxmpi::{Communicator, SendBuffer};
+///
+/// /// Whatever is a buffer can be handed on.
+/// fn to_next<B: SendBuffer + ?Sized>(comm: &Communicator<'_>, buf: &B) -> oxmpi::Result<()> {
+///     comm.send(buf, (comm.rank() + 1) % comm.size(), 0)
+/// }
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// to_next(&world, &[1.5; 3])?;
+/// let mut received = [0.0; 3];
+/// world.recv(&mut received, oxmpi::Source::Any, 0)?;
+/// assert_eq!(received, [1.5; 3]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait SendBuffer: Buffer + sealed::Readable {}
 
 /// A buffer that can be received into.
+///
+/// ```
+/// use oxmpi::{Communicator, RecvBuffer, Source, TagPattern};
+///
+/// fn from_anybody<B: RecvBuffer + ?Sized>(comm: &Communicator<'_>, buf: &mut B) -> oxmpi::Result<Option<usize>> {
+///     Ok(comm.recv(buf, Source::Any, TagPattern::Any)?.source())
+/// }
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// world.send(&world.rank(), 1 - world.rank(), 0)?;
+/// let mut received = usize::MAX;
+/// assert_eq!(from_anybody(&world, &mut received)?, Some(received));
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait RecvBuffer: Buffer + sealed::Writable {}
 
 /// What a persistent request of a scope gives access to while it is inactive, of the buffer that it has borrowed: the

@@ -50,7 +50,7 @@ pub struct Buffered<'c, 'env, L: ThreadLevel = Funneled> {
 }
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {
-    /// Makes room for messages of so many bytes together, to be sent in the buffered mode.
+    /// Makes room for messages of so many bytes together, to be sent in the buffered mode. See [`Buffered`].
     ///
     /// # Errors
     /// `Buffer` if the communicator has such room already.
@@ -65,7 +65,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 }
 
 impl<L: ThreadLevel> Buffered<'_, '_, L> {
-    /// What a message takes up beside its own bytes.
+    /// What a message takes up beside its own bytes. See [`Buffered`].
     pub const OVERHEAD_BYTES: usize = oxmpi_core::BUFFERED_OVERHEAD_BYTES as usize;
 
     /// Sends, and returns at once: the message has been copied.
@@ -83,7 +83,7 @@ impl<L: ThreadLevel> Buffered<'_, '_, L> {
         door.call(Function::Bsend, |process| process.bsend(comm, None, &memory, dest.to_core()?, tag))
     }
 
-    /// Waits until all messages have been sent.
+    /// Waits until all messages have been sent. See [`Buffered`].
     pub fn flush(&self) {
         let Communicator { door, comm, .. } = self.comm;
         door.run(Function::CommFlushBuffer, |process| process.flush_buffer(comm.buffer_owner()));

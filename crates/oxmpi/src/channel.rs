@@ -104,7 +104,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 
 impl<T: Datatype, L: ThreadLevel> Sender<'_, T, L> {
     /// Begins to send a message, of as many elements as the channel's have. It is copied; if two are under way, the
-    /// first of them is waited for.
+    /// first of them is waited for. See [`Communicator::sender`].
     ///
     /// # Errors
     /// `Count` if there are more elements, or fewer; that of the message before the last, after which the channel
@@ -131,7 +131,7 @@ impl<T: Datatype, L: ThreadLevel> Sender<'_, T, L> {
 }
 
 impl<T: Datatype, L: ThreadLevel> Receiver<'_, T, L> {
-    /// Waits for the next message.
+    /// Waits for the next message. See [`Communicator::sender`].
     ///
     /// # Errors
     /// `Truncate` if it is longer than the channel's are, `Type` if it is none of its type; after either the channel

@@ -74,7 +74,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     }
 
     /// A communicator of the processes of `group`, in its order; none for other ranks. Collective: all ranks call it,
-    /// and those of one group name the same.
+    /// and those of one group name the same. See [`Group`].
     ///
     /// # Errors
     /// `Group` if a process of `group` is none of the communicator's; `NoMem` if shared memory is used up.
@@ -112,7 +112,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 
     /// A communicator of the processes of `group`, in its order, that comes from no other communicator. Collective over
     /// them; those who make several at the same time tell them apart by `tag`, which by convention begins with the
-    /// reversed name of the library's domain.
+    /// reversed name of the library's domain. See [`Session`](crate::Session).
     ///
     /// # Errors
     /// `Group` if this process is none of them; `NoMem` if shared memory is used up.
@@ -124,16 +124,39 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     }
 
     /// How two communicators are alike: the same one, or others of the same processes.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// use oxmpi::Comparison;
+    ///
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// assert_eq!(world.compare(&env.world()), Comparison::Ident);
+    /// assert_eq!(world.compare(&world.duplicate()?), Comparison::Congruent);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn compare(&self, other: &Self) -> Comparison {
         self.comm.compare(&other.comm)
     }
 
-    /// What it is called, in reports too.
+    /// What it is called, in reports too. See [`Communicator::set_name`].
     pub fn name(&self) -> OsString {
         self.comm.name()
     }
 
     /// Changes what it is called, by this rank.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let library = env.world().duplicate()?;
+    /// library.set_name("library");
+    /// assert_eq!(library.name(), "library");
+    /// assert_eq!(env.world().name(), "MPI_COMM_WORLD");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set_name(&self, name: &str) {
         self.comm.set_name(name);
     }

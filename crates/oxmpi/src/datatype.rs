@@ -91,18 +91,56 @@ pub unsafe trait Datatype: Copy + Send + Sync + 'static {
 
 /// A datatype one value of which is a buffer by itself, as in `world.send(&value, 1, 0)`: any but arrays, which are
 /// buffers of their elements.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// use oxmpi::{Datatype, Single};
+///
+/// #[derive(Clone, Copy, Datatype, Debug, PartialEq)]
+/// struct Point {
+///     at: (f64, f64),
+///     label: char,
+/// }
+///
+/// fn echo<T: Single>(comm: &oxmpi::Communicator<'_>, mut value: T) -> oxmpi::Result<T> {
+///     comm.send(&value, comm.rank(), 0)?;
+///     comm.recv(&mut value, comm.rank(), 0)?;
+///     Ok(value)
+/// }
+///
+/// let env = oxmpi::init()?;
+/// let point = Point { at: (0.5, 2.0), label: 'p' };
+/// assert_eq!(echo(&env.this(), point)?, point);
+/// # Ok(())
+/// # }
+/// ```
 pub trait Single: Datatype {}
 
 /// Numbers: what can be added and multiplied.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// use oxmpi::{Communicator, Number, Op, Single};
+///
+/// fn total<T: Number + Single>(comm: &Communicator<'_>, mut value: T) -> oxmpi::Result<T> {
+///     comm.allreduce_in_place(&mut value, &Op::SUM)?;
+///     Ok(value)
+/// }
+///
+/// let env = oxmpi::init()?;
+/// assert_eq!(total(&env.this(), 1.5)?, 1.5);
+/// # Ok(())
+/// # }
+/// ```
 pub trait Number: Datatype {}
 
-/// Numbers of which one is the greatest.
+/// Numbers of which one is the greatest. See [`Op::MAX`](crate::Op::MAX).
 pub trait Ordered: Number {}
 
-/// Integers, on which the bitwise operations are defined.
+/// Integers, on which the bitwise operations are defined. See [`Op::BAND`](crate::Op::BAND).
 pub trait Integer: Ordered {}
 
-/// What is true or false: `bool`, and integers other than 0.
+/// What is true or false: `bool`, and integers other than 0. See [`Op::LAND`](crate::Op::LAND).
 pub trait Logical: Datatype {}
 
 macro_rules! basic {

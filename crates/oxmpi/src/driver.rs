@@ -51,7 +51,7 @@ use crate::thread::{Funneled, ThreadLevel};
 pub struct Driver<'env, L: ThreadLevel = Funneled>(Door<'env, L>);
 
 impl<L: ThreadLevel> Environment<L> {
-    /// What wakes those who await requests.
+    /// What wakes those who await requests. See [`Driver`].
     pub fn driver(&self) -> Driver<'_, L> {
         Driver(self.door())
     }
@@ -75,7 +75,7 @@ impl<L: ThreadLevel> Copy for Driver<'_, L> {}
 impl<L: ThreadLevel> Driver<'_, L> {
     /// Runs a future to its end. Whenever it is not ready this moves everything on that can be, and wakes all tasks of
     /// the process whose operations are over. In between it looks and sleeps as a call that waits: whatever else wakes
-    /// the future, another thread or a timer, wakes this thread too.
+    /// the future, another thread or a timer, wakes this thread too. See [`Driver`].
     pub fn block_on<F: Future>(self, future: F) -> F::Output {
         let mut future = pin!(future);
         let signal = self.0.run(Function::Wait, |process| process.signal());
@@ -94,7 +94,7 @@ impl<L: ThreadLevel> Driver<'_, L> {
     }
 
     /// Moves everything on that can be, and wakes the tasks whose operations are over: how many. Does not wait, but a
-    /// thread that finds nothing again and again offers its processor to ranks that need it.
+    /// thread that finds nothing again and again offers its processor to ranks that need it. See [`Driver`].
     pub fn progress(self) -> usize {
         wake(self.0.run(Function::Testany, |process| process.due_wakers()))
     }

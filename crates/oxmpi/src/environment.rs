@@ -13,7 +13,7 @@ use crate::door::Door;
 use crate::engine::Engine;
 use crate::thread::{Funneled, ThreadLevel};
 
-/// The MPI environment of this process; everything else borrows from it.
+/// The MPI environment of this process; everything else borrows from it. See [`init`].
 ///
 /// Dropping it is `MPI_Finalize`: it completes what is under way and waits for the other ranks. While a panic
 /// unwinds it does not wait for anybody: the launcher then ends the job as soon as this process has exited.
@@ -63,17 +63,37 @@ impl<L: ThreadLevel> Environment<L> {
         Self { engine, level: PhantomData }
     }
 
-    /// The communicator of all ranks: `MPI_COMM_WORLD`.
+    /// The communicator of all ranks: `MPI_COMM_WORLD`. See [`init`].
     pub fn world(&self) -> Communicator<'_, L> {
         Communicator::new(self.door(), self.engine.world())
     }
 
     /// The communicator of this rank alone: `MPI_COMM_SELF`.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let mut sum = 3;
+    /// env.this().allreduce_in_place(&mut sum, &oxmpi::Op::SUM)?;
+    /// assert_eq!(sum, 3, "of one rank");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn this(&self) -> Communicator<'_, L> {
         Communicator::new(self.door(), self.engine.myself())
     }
 
     /// Ends all ranks of the job; the launcher exits with `code`. Nothing is dropped.
+    ///
+    /// ```no_run
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// if env.world().size() < 2 {
+    ///     env.abort(3);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn abort(&self, code: i32) -> ! {
         self.door().abort(code)
     }

@@ -38,12 +38,12 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
         Self { door, group }
     }
 
-    /// Number of processes.
+    /// Number of processes. See [`Group::include`].
     pub fn size(&self) -> usize {
         self.group.size() as usize
     }
 
-    /// This process's rank, if it is one of them.
+    /// This process's rank, if it is one of them. See [`Group::include`].
     pub fn rank(&self) -> Option<usize> {
         self.group.rank().map(|rank| rank as usize)
     }
@@ -101,13 +101,13 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
         Self { group: self.group.union(&other.group), ..*self }
     }
 
-    /// The processes of this group that are of the other one, too.
+    /// The processes of this group that are of the other one, too. See [`Group::union`].
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         Self { group: self.group.intersection(&other.group), ..*self }
     }
 
-    /// The processes of this group that are not of the other one.
+    /// The processes of this group that are not of the other one. See [`Group::union`].
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         Self { group: self.group.difference(&other.group), ..*self }
@@ -135,6 +135,20 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
     }
 
     /// How two groups are alike.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// use oxmpi::Comparison;
+    ///
+    /// let env = oxmpi::init()?;
+    /// let world = env.world().group();
+    /// let backwards = world.include((0..world.size()).rev())?;
+    /// let expected = if world.size() == 1 { Comparison::Ident } else { Comparison::Similar };
+    /// assert_eq!(world.compare(&backwards), expected);
+    /// assert_eq!(world == backwards, world.size() == 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn compare(&self, other: &Self) -> Comparison {
         self.group.compare(&other.group)
     }
@@ -157,7 +171,7 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
 }
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {
-    /// The processes of the communicator, in the order of their ranks.
+    /// The processes of the communicator, in the order of their ranks. See [`Group::include`].
     pub fn group(&self) -> Group<'env, L> {
         Group::new(self.door, self.comm.group())
     }

@@ -53,6 +53,7 @@ pub struct Intercommunicator<'env, L: ThreadLevel = Funneled>(Communicator<'env,
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// A communicator between the ranks of this one, and those of another. Collective over both.
+    /// See [`Intercommunicator`].
     ///
     /// One rank of each, its `leader`, is also in `bridge`, where the other leader is `remote_leader`; both calls name
     /// the same `tag`. At other ranks `bridge`, `remote_leader` and `tag` say nothing.
@@ -87,27 +88,41 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
         &self.0
     }
 
-    /// This process's rank in its own group.
+    /// This process's rank in its own group. See [`Intercommunicator`].
     pub fn rank(&self) -> usize {
         self.0.rank()
     }
 
-    /// Number of ranks of this process's group.
+    /// Number of ranks of this process's group. See [`Intercommunicator`].
     pub fn size(&self) -> usize {
         self.0.size()
     }
 
-    /// Number of ranks of the other group.
+    /// Number of ranks of the other group. See [`Intercommunicator`].
     pub fn remote_size(&self) -> usize {
         self.0.comm.peers() as usize
     }
 
-    /// This process's group.
+    /// This process's group. See [`Intercommunicator::remote_group`].
     pub fn group(&self) -> Group<'env, L> {
         self.0.group()
     }
 
     /// The other group.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(3, |world| {
+    /// # let side = world.rank() % 2;
+    /// # let mine = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = mine.intercommunicator(0, &world, 1 - side, 0)?;
+    /// assert_eq!(between.group().size(), mine.size());
+    /// assert_eq!(between.group().union(&between.remote_group()).size(), world.size());
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn remote_group(&self) -> Group<'env, L> {
         Group::new(self.0.door, self.0.comm.remote_group().expect("there are two groups"))
     }
@@ -137,7 +152,7 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
         Ok(self.0.beside(made))
     }
 
-    /// A communicator between the same groups with contexts of its own. Collective.
+    /// A communicator between the same groups with contexts of its own. Collective. See [`Intercommunicator`].
     ///
     /// # Errors
     /// `NoMem` if shared memory is used up.

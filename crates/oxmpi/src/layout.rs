@@ -20,6 +20,14 @@ use crate::datatype::{Datatype, Integer};
 ///
 /// What [`Datatype`] derives; made by hand only where that is implemented by hand. *Packed* an element is its parts one
 /// after the other as a message carries them, without padding.
+///
+/// ```
+/// use oxmpi::{Datatype, Layout};
+///
+/// const POINT: Layout = <(u8, f64) as Datatype>::LAYOUT;
+/// assert_eq!((POINT.size(), POINT.packed_size()), (16, 9));
+/// assert!(!POINT.is_dense() && POINT.needs_no_check());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     parts: Parts,
@@ -30,6 +38,27 @@ pub struct Layout {
 }
 
 /// A part of a structure: where it lies, and what it is.
+///
+/// ```
+/// use std::mem::offset_of;
+///
+/// use oxmpi::{Datatype, Field, Layout};
+///
+/// #[derive(Clone, Copy)]
+/// struct Reading {
+///     sensor: u16,
+///     value: f32,
+/// }
+///
+/// // SAFETY: these are all of its fields, and any bits of theirs are a value.
+/// unsafe impl Datatype for Reading {
+///     const LAYOUT: Layout = Layout::structure(
+///         size_of::<Self>(),
+///         &[Field::new::<u16>(offset_of!(Self, sensor)), Field::new::<f32>(offset_of!(Self, value))],
+///     );
+/// }
+/// assert_eq!(Reading::LAYOUT.packed_size(), 6);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     offset: usize,
@@ -59,12 +88,12 @@ impl Layout {
     /// That of `char`: 32 bits, not all of which are one.
     pub(crate) const CHAR: Self = Self::of_basic(BasicType::Uint32T, Values::Char);
 
-    /// One element of a basic datatype of the standard, of which all bits are a value.
+    /// One element of a basic datatype of the standard, of which all bits are a value. See [`Field`].
     pub const fn basic(basic: BasicType) -> Self {
         Self::of_basic(basic, Values::Any)
     }
 
-    /// `count` elements one after the other.
+    /// `count` elements one after the other. See [`Field`].
     pub const fn array(element: &'static Self, count: usize) -> Self {
         let needs_no_check = element.needs_no_check || count == 0;
         let (size, packed_size) = (element.size * count, element.packed_size * count);
@@ -73,6 +102,7 @@ impl Layout {
     }
 
     /// A structure of `size` bytes. Packed its fields follow each other in the order in which they are given.
+    /// See [`Field`].
     ///
     /// # Panics
     /// When it is compiled, if a field does not lie in the structure.
@@ -93,7 +123,7 @@ impl Layout {
     }
 
     /// An integer of which only these values occur, such as an enumeration without fields. Each is given as the
-    /// integer's bits; what is longer than the integer does not count.
+    /// integer's bits; what is longer than the integer does not count. See [`Field`].
     ///
     /// # Panics
     /// When it is compiled, if there are no values.
@@ -112,12 +142,12 @@ impl Layout {
         Self { parts: Parts::Basic { basic, values }, size, packed_size, is_dense, needs_no_check }
     }
 
-    /// Bytes of an element in memory.
+    /// Bytes of an element in memory. See [`Layout`].
     pub const fn size(&self) -> usize {
         self.size
     }
 
-    /// Bytes of an element in a message.
+    /// Bytes of an element in a message. See [`Layout`].
     pub const fn packed_size(&self) -> usize {
         self.packed_size
     }
@@ -147,7 +177,7 @@ impl Layout {
         self.needs_no_check
     }
 
-    /// The basic datatype that the element is, if it is one.
+    /// The basic datatype that the element is, if it is one. See [`Layout`].
     pub const fn basic_type(&self) -> Option<BasicType> {
         match self.parts {
             Parts::Basic { basic, .. } => Some(basic),
@@ -233,7 +263,7 @@ impl Layout {
 }
 
 impl Field {
-    /// A part of type `T`, so many bytes from the beginning.
+    /// A part of type `T`, so many bytes from the beginning. See [`Field`].
     pub const fn new<T: Datatype>(offset: usize) -> Self {
         Self { offset, layout: const { &T::LAYOUT } }
     }

@@ -198,7 +198,8 @@ impl<'b, V: ?Sized> Withheld<&'b mut V> {
     }
 }
 
-/// Elements on the heap that an operation may use while this value moves: a `Vec` that is held by its address.
+/// Elements on the heap that an operation may use while this value moves: a `Vec` that is held by its address. See
+/// [`Persistent`](crate::Persistent).
 pub struct Owned<T> {
     base: NonNull<T>,
     elements: usize,
@@ -327,7 +328,8 @@ impl<T: Datatype> Owned<T> {
     }
 }
 
-/// What is borrowed for as long as a scope lasts, and what an operation may use while this value moves.
+/// What is borrowed for as long as a scope lasts, and what an operation may use while this value moves. See
+/// [`Scope::recv_init`](crate::Scope::recv_init).
 pub struct Lent<'b, V: ?Sized> {
     at: NonNull<V>,
     borrowed: PhantomData<&'b mut V>,

@@ -151,7 +151,7 @@ impl<L: ThreadLevel> Message<'_, L> {
         self.status
     }
 
-    /// Receives it.
+    /// Receives it. See [`Message`].
     ///
     /// # Errors
     /// `Truncate` if the message is longer than `buf`, which then holds its beginning.
@@ -163,7 +163,7 @@ impl<L: ThreadLevel> Message<'_, L> {
         door.checked(Function::Mrecv, check, status)
     }
 
-    /// Receives it into a vector of its length.
+    /// Receives it into a vector of its length. See [`Message`].
     ///
     /// # Errors
     /// `Type` if the message does not end at the end of an element, `NoMem` if there is no memory for it; it is thrown
@@ -206,7 +206,7 @@ impl<L: ThreadLevel> Message<'_, L> {
 }
 
 impl<'scope, L: ThreadLevel> Scope<'scope, '_, L> {
-    /// Begins to receive a message that has been matched.
+    /// Begins to receive a message that has been matched. See [`Message`].
     ///
     /// # Errors
     /// `NoMem` if there is no memory for another request.

@@ -8,6 +8,24 @@ use oxmpi_core as core;
 use crate::datatype::Datatype;
 
 /// Whom a message goes to. A rank converts into it.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// use oxmpi::{Dest, Source};
+///
+/// // A line: who has nobody on one side says so.
+/// let (rank, last) = (world.rank(), world.size() - 1);
+/// let next = if rank < last { Dest::Rank(rank + 1) } else { Dest::Null };
+/// let before = if rank > 0 { Source::Rank(rank - 1) } else { Source::Null };
+/// let mut left = usize::MAX;
+/// let status = world.sendrecv(&rank, next, 0, &mut left, before, 0)?;
+/// assert_eq!(status.source(), rank.checked_sub(1));
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dest {
     /// Nobody: sending does nothing (`MPI_PROC_NULL`).
@@ -16,7 +34,7 @@ pub enum Dest {
     Rank(usize),
 }
 
-/// Whom a message may come from. A rank converts into it.
+/// Whom a message may come from. A rank converts into it. See [`Dest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Anybody: `MPI_ANY_SOURCE`.
@@ -27,7 +45,7 @@ pub enum Source {
     Rank(usize),
 }
 
-/// Which tag a message may have. A tag converts into it.
+/// Which tag a message may have. A tag converts into it. See [`Communicator::recv`](crate::Communicator::recv).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagPattern {
     /// Any: `MPI_ANY_TAG`.
@@ -36,24 +54,24 @@ pub enum TagPattern {
     Tag(i32),
 }
 
-/// What a received message says about itself.
+/// What a received message says about itself. See [`Communicator::recv`](crate::Communicator::recv).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status(oxmpi_base::Status);
 
 impl Status {
     pub(crate) const EMPTY: Self = Self(oxmpi_base::Status::EMPTY);
 
-    /// The rank that sent the message; `None` if nobody did.
+    /// The rank that sent the message; `None` if nobody did. See [`Communicator::recv`](crate::Communicator::recv).
     pub fn source(&self) -> Option<usize> {
         usize::try_from(self.0.source).ok()
     }
 
-    /// The tag of the message; `None` if there was no message.
+    /// The tag of the message; `None` if there was no message. See [`Communicator::recv`](crate::Communicator::recv).
     pub fn tag(&self) -> Option<i32> {
         (self.0.tag >= 0).then_some(self.0.tag)
     }
 
-    /// Length of the message in bytes.
+    /// Length of the message in bytes. See [`Status::count`].
     pub fn bytes(&self) -> u64 {
         self.0.bytes
     }

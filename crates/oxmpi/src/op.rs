@@ -24,6 +24,31 @@ use crate::layout::unpacked;
 ///
 /// Operands are combined in the order of the ranks; only commutative operations are reordered, and those the
 /// same way each time.
+///
+/// ```
+/// use oxmpi::Op;
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let mine = [2, 3][world.rank()];
+/// let of = |op| {
+///     let mut result = mine;
+///     world.allreduce_in_place(&mut result, &op).map(|()| result)
+/// };
+/// assert_eq!([of(Op::SUM)?, of(Op::PROD)?, of(Op::MAX)?, of(Op::MIN)?], [5, 6, 3, 2]);
+/// assert_eq!([of(Op::BAND)?, of(Op::BOR)?, of(Op::BXOR)?], [0b10, 0b11, 0b01]);
+///
+/// let is_first = world.rank() == 0;
+/// let of = |op| {
+///     let mut result = is_first;
+///     world.allreduce_in_place(&mut result, &op).map(|()| result)
+/// };
+/// assert_eq!([of(Op::LAND)?, of(Op::LOR)?, of(Op::LXOR)?], [false, true, true]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Op<T> {
     kind: Kind,
@@ -125,16 +150,16 @@ impl Combination {
 }
 
 impl<T: Number> Op<T> {
-    /// `MPI_PROD`.
+    /// `MPI_PROD`. See [`Op`].
     pub const PROD: Self = Self::predefined(ReduceOp::Prod);
-    /// `MPI_SUM`.
+    /// `MPI_SUM`. See [`Op`].
     pub const SUM: Self = Self::predefined(ReduceOp::Sum);
 }
 
 impl<T: Ordered> Op<T> {
-    /// `MPI_MAX`.
+    /// `MPI_MAX`. See [`Op`].
     pub const MAX: Self = Self::predefined(ReduceOp::Max);
-    /// `MPI_MIN`.
+    /// `MPI_MIN`. See [`Op`].
     pub const MIN: Self = Self::predefined(ReduceOp::Min);
 }
 
@@ -153,26 +178,50 @@ impl<T: Ordered> Op<T> {
 /// ```
 impl<V: Ordered, I: Integer> Op<(V, I)> {
     /// `MPI_MAXLOC`.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut found = ([4.5, 7.0][world.rank()], world.rank());
+    /// world.allreduce_in_place(&mut found, &oxmpi::Op::MAXLOC)?;
+    /// assert_eq!(found, (7.0, 1));
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const MAXLOC: Self = Self { kind: Kind::Located(ReduceOp::Maxloc), element: PhantomData };
     /// `MPI_MINLOC`.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut found = ([4.5, 7.0][world.rank()], world.rank());
+    /// world.allreduce_in_place(&mut found, &oxmpi::Op::MINLOC)?;
+    /// assert_eq!(found, (4.5, 0));
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const MINLOC: Self = Self { kind: Kind::Located(ReduceOp::Minloc), element: PhantomData };
 }
 
 impl<T: Integer> Op<T> {
-    /// `MPI_BAND`.
+    /// `MPI_BAND`. See [`Op`].
     pub const BAND: Self = Self::predefined(ReduceOp::Band);
-    /// `MPI_BOR`.
+    /// `MPI_BOR`. See [`Op`].
     pub const BOR: Self = Self::predefined(ReduceOp::Bor);
-    /// `MPI_BXOR`.
+    /// `MPI_BXOR`. See [`Op`].
     pub const BXOR: Self = Self::predefined(ReduceOp::Bxor);
 }
 
 impl<T: Logical> Op<T> {
-    /// `MPI_LAND`.
+    /// `MPI_LAND`. See [`Op`].
     pub const LAND: Self = Self::predefined(ReduceOp::Land);
-    /// `MPI_LOR`.
+    /// `MPI_LOR`. See [`Op`].
     pub const LOR: Self = Self::predefined(ReduceOp::Lor);
-    /// `MPI_LXOR`.
+    /// `MPI_LXOR`. See [`Op`].
     pub const LXOR: Self = Self::predefined(ReduceOp::Lxor);
 }
 

@@ -154,6 +154,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 
 impl<'env, B: Buffers, L: ThreadLevel> OwnedRequest<'env, B, L> {
     /// Waits until the operation is complete: gives its buffers back, and what a received message says about itself.
+    /// See [`OwnedRequest`].
     ///
     /// # Errors
     /// That of the operation, such as `Truncate`; the buffers are dropped then.

@@ -17,16 +17,16 @@ use crate::loan::{Lent, Loan};
 use crate::persistent::{One, OneLent};
 
 /// This rank is the root (`MPI_ROOT`); its buffer is what is sent to the other group, or received from there.
-///
+/// See [`Intercommunicator`](crate::Intercommunicator).
 #[derive(Debug)]
 pub struct Here<B>(pub B);
 
-/// The root is another rank of this group (`MPI_PROC_NULL`).
+/// The root is another rank of this group (`MPI_PROC_NULL`). See [`Intercommunicator`](crate::Intercommunicator).
 #[derive(Clone, Copy, Debug)]
 pub struct Beside;
 
 /// The root is this rank of the other group; the buffer is what is sent to it, or received from it.
-///
+/// See [`Intercommunicator`](crate::Intercommunicator).
 #[derive(Debug)]
 pub struct There<B>(pub usize, pub B);
 

@@ -21,20 +21,20 @@ use crate::message::{Dest, Source};
 use crate::persistent::{Active, Buffers, Persistent, sealed};
 use crate::thread::{Funneled, ThreadLevel};
 
-/// The buffer of a partitioned send.
+/// The buffer of a partitioned send. See [`Communicator::psend_init`].
 pub struct SendPartitions<T: Datatype> {
     buf: Owned<T>,
     /// Whether each partition is ready.
     ready: Box<[AtomicBool]>,
 }
 
-/// The buffer of a partitioned receive.
+/// The buffer of a partitioned receive. See [`Communicator::psend_init`].
 pub struct RecvPartitions<T: Datatype> {
     buf: Owned<T>,
     partitions: usize,
 }
 
-/// A partition of an active send that is not ready: its elements, to be filled.
+/// A partition of an active send that is not ready: its elements, to be filled. See [`Communicator::psend_init`].
 #[must_use = "a partition is sent when it is ready"]
 pub struct Partition<'a, T: Datatype, L: ThreadLevel = Funneled> {
     elements: &'a mut [T],
@@ -144,24 +144,24 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 }
 
 impl<T: Datatype, L: ThreadLevel> Persistent<'_, SendPartitions<T>, L> {
-    /// The elements of all partitions.
+    /// The elements of all partitions. See [`Communicator::psend_init`].
     pub fn buf(&self) -> &[T] {
         self.buffers().buf.as_slice()
     }
 
-    /// The elements of all partitions, to fill them.
+    /// The elements of all partitions, to fill them. See [`Communicator::psend_init`].
     pub fn buf_mut(&mut self) -> &mut [T] {
         self.buffers_mut().buf.as_mut_slice()
     }
 }
 
 impl<T: Datatype, L: ThreadLevel> Persistent<'_, RecvPartitions<T>, L> {
-    /// The elements of all partitions.
+    /// The elements of all partitions. See [`Communicator::psend_init`].
     pub fn buf(&self) -> &[T] {
         self.buffers().buf.as_slice()
     }
 
-    /// The elements of all partitions, to change them.
+    /// The elements of all partitions, to change them. See [`Communicator::psend_init`].
     pub fn buf_mut(&mut self) -> &mut [T] {
         self.buffers_mut().buf.as_mut_slice()
     }
@@ -203,7 +203,7 @@ impl<T: Datatype, L: ThreadLevel> Active<'_, RecvPartitions<T>, L> {
 }
 
 impl<T: Datatype, L: ThreadLevel> Partition<'_, T, L> {
-    /// Which one it is.
+    /// Which one it is. See [`Communicator::psend_init`].
     pub fn index(&self) -> usize {
         self.index
     }

@@ -81,7 +81,7 @@ use crate::thread::{Funneled, ThreadLevel};
 #[must_use = "a request does nothing until it is started"]
 pub struct Persistent<'env, B: Buffers, L: ThreadLevel = Funneled>(Box<Handle<'env, B, L>>);
 
-/// An active persistent request.
+/// An active persistent request. See [`Persistent`].
 ///
 /// Dropping it waits for the operation; while a panic unwinds, it leaves the buffers to the operation instead.
 #[derive(Debug)]
@@ -97,6 +97,21 @@ pub struct One<T: Datatype, M: Hold<T> = Owned<T>> {
 }
 
 /// A buffer to send from and one to receive into.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let mut sum = world.allreduce_init([0; 2], [0; 2], &oxmpi::Op::SUM)?;
+/// for step in 1..4 {
+///     sum.send_mut().fill(step);
+///     sum = sum.start()?.wait()?;
+///     assert_eq!((sum.send(), sum.recv()), (&[step; 2][..], &[2 * step; 2][..]));
+/// }
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Two<T: Datatype, S: Hold<T> = Owned<T>, R: Hold<T> = Owned<T>> {
     send: S,
@@ -105,9 +120,10 @@ pub struct Two<T: Datatype, S: Hold<T> = Owned<T>, R: Hold<T> = Owned<T>> {
 }
 
 /// One buffer that a scope has borrowed, which gives access to `V`: `[T]`, `T` or `ViewMut<T>`.
+/// See [`Scope::recv_init`](crate::Scope::recv_init).
 pub type OneLent<'b, V> = One<<V as Buffer>::Element, Lent<'b, V>>;
 
-/// Two buffers that a scope has borrowed.
+/// Two buffers that a scope has borrowed. See [`Scope`](crate::Scope).
 pub type TwoLent<'b, V, W = V> = Two<<V as Buffer>::Element, Lent<'b, V>, Lent<'b, W>>;
 
 /// The buffers of a persistent request, or of an [`OwnedRequest`](crate::OwnedRequest).
@@ -116,7 +132,7 @@ pub trait Buffers: sealed::Own<Back = Self::Given> {
     type Given;
 }
 
-/// Memory that a request has: its own, or what it has borrowed.
+/// Memory that a request has: its own, or what it has borrowed. See [`Access`].
 pub trait Hold<T: Datatype>: sealed::Held<T> {}
 
 impl<T: Datatype> Hold<T> for Owned<T> {}
@@ -209,7 +225,7 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
     }
 
     /// The algorithm that a collective is carried out by, as `oxmpi plan` calls it, if there are several. All ranks
-    /// have the same.
+    /// have the same. See [`Communicator::planned`](crate::Communicator::planned).
     pub fn algorithm(&self) -> Option<&'static str> {
         let (door, key) = (self.0.door, self.0.key);
         door.run(Function::RequestGetStatus, |process| process.algorithm(key))
@@ -229,7 +245,7 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
 }
 
 impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
-    /// Waits until the operation is complete.
+    /// Waits until the operation is complete. See [`Persistent`].
     ///
     /// # Errors
     /// That of the operation, such as `Truncate`; the request is freed then.
@@ -287,34 +303,34 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
 }
 
 impl<T: Datatype, M: Hold<T>, L: ThreadLevel> Persistent<'_, One<T, M>, L> {
-    /// The buffer.
+    /// The buffer. See [`Persistent`].
     pub fn buf(&self) -> M::Ref<'_> {
         self.0.buffers.memory.elements()
     }
 
-    /// The buffer, to fill it.
+    /// The buffer, to fill it. See [`Persistent`].
     pub fn buf_mut(&mut self) -> M::Mut<'_> {
         self.0.buffers.memory.elements_mut()
     }
 }
 
 impl<T: Datatype, S: Hold<T>, R: Hold<T>, L: ThreadLevel> Persistent<'_, Two<T, S, R>, L> {
-    /// What is sent.
+    /// What is sent. See [`Two`].
     pub fn send(&self) -> S::Ref<'_> {
         self.0.buffers.send.elements()
     }
 
-    /// What is sent, to fill it.
+    /// What is sent, to fill it. See [`Two`].
     pub fn send_mut(&mut self) -> S::Mut<'_> {
         self.0.buffers.send.elements_mut()
     }
 
-    /// What has been received.
+    /// What has been received. See [`Two`].
     pub fn recv(&self) -> R::Ref<'_> {
         self.0.buffers.recv.elements()
     }
 
-    /// What has been received, to change it.
+    /// What has been received, to change it. See [`Two`].
     pub fn recv_mut(&mut self) -> R::Mut<'_> {
         self.0.buffers.recv.elements_mut()
     }

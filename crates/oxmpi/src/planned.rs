@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::communicator::Communicator;
 use crate::thread::{Funneled, ThreadLevel};
 
-/// How the algorithm of a persistent collective is chosen.
+/// How the algorithm of a persistent collective is chosen. See [`Communicator::planned`].
 ///
 /// Ranks need not wish the same: if one names an algorithm, that is taken, or of several the first in the order of
 /// `oxmpi plan`; else, if one wants to measure, it is measured.

@@ -12,7 +12,7 @@ use crate::loan::Withheld;
 use crate::message::Status;
 use crate::thread::{Funneled, ThreadLevel};
 
-/// A nonblocking operation that has been begun; `R` is what it gives back when it is complete.
+/// A nonblocking operation that has been begun; `R` is what it gives back when it is complete. See [`Request::wait`].
 #[must_use = "the buffer can be used before the end of the scope only when the request has been waited for"]
 pub struct Request<'scope, R, L: ThreadLevel = Funneled> {
     door: Door<'scope, L>,

@@ -52,7 +52,7 @@ pub struct RequestSet<'scope, R, L: ThreadLevel = Funneled> {
 }
 
 impl<'scope, L: ThreadLevel> Scope<'scope, '_, L> {
-    /// A set of no requests yet.
+    /// A set of no requests yet. See [`RequestSet`].
     pub fn request_set<R>(&'scope self) -> RequestSet<'scope, R, L> {
         let door = self.communicator().door;
         let set = door.run(Function::Waitany, |process| process.open_set());
@@ -61,7 +61,7 @@ impl<'scope, L: ThreadLevel> Scope<'scope, '_, L> {
 }
 
 impl<'scope, R, L: ThreadLevel> RequestSet<'scope, R, L> {
-    /// Puts a request in: its index, by which it will be known. Indices count from 0.
+    /// Puts a request in: its index, by which it will be known. Indices count from 0. See [`RequestSet`].
     pub fn insert(&mut self, request: Request<'scope, R, L>) -> usize {
         let (index, key) = (self.next_index, request.key());
         self.next_index += 1;
@@ -80,7 +80,7 @@ impl<'scope, R, L: ThreadLevel> RequestSet<'scope, R, L> {
         self.finish(done)
     }
 
-    /// The same of an operation that is complete already; `None` if none is, or the set is empty.
+    /// The same of an operation that is complete already; `None` if none is, or the set is empty. See [`RequestSet`].
     pub fn test_any(&mut self) -> Option<(usize, Result<(R, Status)>)> {
         let set = self.set;
         let done = self.door.run(Function::Testany, |process| process.test_in_set(set));
@@ -97,12 +97,12 @@ impl<'scope, R, L: ThreadLevel> RequestSet<'scope, R, L> {
         done.into_iter().map(|(_, result)| result.map(|(result, _)| result)).collect()
     }
 
-    /// Number of requests that have not been waited for.
+    /// Number of requests that have not been waited for. See [`RequestSet`].
     pub fn len(&self) -> usize {
         self.requests.len()
     }
 
-    /// Whether all have been waited for.
+    /// Whether all have been waited for. See [`RequestSet`].
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }

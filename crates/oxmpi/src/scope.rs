@@ -131,7 +131,7 @@ impl<L: ThreadLevel> Communicator<'_, L> {
 const PANIC_CODE: i32 = 101;
 
 impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
-    /// The communicator of the scope.
+    /// The communicator of the scope. See [`Communicator::scope`].
     pub fn communicator(&self) -> &'env Communicator<'env, L> {
         self.communicator
     }

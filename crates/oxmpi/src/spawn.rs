@@ -68,7 +68,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 
 impl<L: ThreadLevel> Intercommunicator<'_, L> {
     /// Frees it when nothing is under way on it any more, so that its groups, if they are of different jobs, need not
-    /// end together. Collective over both.
+    /// end together. Collective over both. See [`Communicator::spawn`].
     pub fn disconnect(self) {
         let comm = self.inner();
         comm.door.run(Function::CommDisconnect, |process| process.comm_complete(&comm.comm));

@@ -80,7 +80,7 @@ pub fn balanced_dims<const N: usize>(places: usize, dims: [usize; N]) -> Result<
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// A communicator whose ranks are the places of a grid with these dimensions, each of which goes around if it is
-    /// `periodic`; none for ranks that are left over. Collective.
+    /// `periodic`; none for ranks that are left over. Collective. See [`Cartesian`].
     ///
     /// # Errors
     /// `Dims` if there is not one `periodic` for each dimension, or there are more places than ranks; `NoMem` if shared
@@ -98,7 +98,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     }
 
     /// A communicator of the same ranks, with edges from the `sources` to this rank, and from this rank to the
-    /// `destinations`. What one rank calls a destination has this rank as a source. Collective.
+    /// `destinations`. What one rank calls a destination has this rank as a source. Collective. See [`Graph`].
     ///
     /// # Errors
     /// `Rank`, on all ranks, if somebody names one that there is not; `NoMem` if shared memory is used up.
@@ -151,17 +151,17 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 }
 
 impl<'env, L: ThreadLevel> Cartesian<'env, L> {
-    /// The number of coordinates in each dimension.
+    /// The number of coordinates in each dimension. See [`Cartesian`].
     pub fn dims(&self) -> Vec<usize> {
         self.grid().axes().iter().map(|axis| axis.size as usize).collect()
     }
 
-    /// Which dimensions go around.
+    /// Which dimensions go around. See [`Cartesian`].
     pub fn periodic(&self) -> Vec<bool> {
         self.grid().axes().iter().map(|axis| axis.periodic).collect()
     }
 
-    /// Where a rank is.
+    /// Where a rank is. See [`Cartesian`].
     ///
     /// # Errors
     /// `Rank` if it is no rank.
@@ -171,7 +171,7 @@ impl<'env, L: ThreadLevel> Cartesian<'env, L> {
         self.0.door.placed(Function::CartCoords, found)
     }
 
-    /// Which rank is there. Coordinates of dimensions that go around do, too.
+    /// Which rank is there. Coordinates of dimensions that go around do, too. See [`Cartesian`].
     ///
     /// # Errors
     /// `Arg` if there is not one coordinate for each dimension, or one is outside.
@@ -188,7 +188,7 @@ impl<'env, L: ThreadLevel> Cartesian<'env, L> {
     }
 
     /// From whom this rank receives and to whom it sends when everybody's data go so many places along a dimension:
-    /// nobody beyond an edge.
+    /// nobody beyond an edge. See [`Cartesian`].
     ///
     /// # Errors
     /// `Arg` if there is no such dimension.
@@ -237,12 +237,12 @@ impl<'env, L: ThreadLevel> Cartesian<'env, L> {
 }
 
 impl<L: ThreadLevel> Graph<'_, L> {
-    /// From whom edges lead here, in the order of the blocks that are received.
+    /// From whom edges lead here, in the order of the blocks that are received. See [`Graph`].
     pub fn sources(&self) -> Vec<usize> {
         self.graph().incoming.ranks.iter().map(|&rank| rank as usize).collect()
     }
 
-    /// To whom edges lead, in the order of the blocks that are sent.
+    /// To whom edges lead, in the order of the blocks that are sent. See [`Graph`].
     pub fn destinations(&self) -> Vec<usize> {
         self.graph().outgoing.ranks.iter().map(|&rank| rank as usize).collect()
     }

@@ -49,7 +49,7 @@ pub fn wait_any(requests: &[&dyn UnderWay]) -> Result<Option<usize>> {
     door.call(Function::Waitany, |process| process.await_any(&keys))
 }
 
-/// The same of one that is over already; `None` if none is.
+/// The same of one that is over already; `None` if none is. See [`wait_any`].
 ///
 /// # Errors
 /// None yet.
@@ -70,6 +70,27 @@ pub fn wait_some(requests: &[&dyn UnderWay]) -> Result<Vec<usize>> {
 ///
 /// # Errors
 /// None yet.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// use oxmpi::{UnderWay, test_some};
+///
+/// let peer = 1 - world.rank();
+/// let requests = [world.isend(vec![1; 3], peer, 0)?, world.irecv(vec![0; 3], peer, 0)?];
+/// let mut over = 0;
+/// while over < 2 {
+///     let under_way: Vec<&dyn UnderWay> = requests.iter().map(|request| request as _).collect();
+///     over = test_some(&under_way)?.len();
+/// }
+/// for request in requests {
+///     assert_eq!(request.wait()?.0, [1; 3]);
+/// }
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn test_some(requests: &[&dyn UnderWay]) -> Result<Vec<usize>> {
     let Some((door, keys)) = known(requests) else { return Ok(Vec::new()) };
     let statuses = door.call(Function::Testsome, |process| process.request_statuses(&keys))?;
@@ -83,7 +104,7 @@ fn known<'r>(requests: &[&'r dyn UnderWay]) -> Option<(Door<'r, ()>, Vec<Option<
     Some((first.door, requests.iter().map(|request| Some(request.known().key)).collect()))
 }
 
-/// A request's process, and its number.
+/// A request's process, and its number. See [`UnderWay`].
 #[derive(Debug)]
 pub struct Number<'r> {
     door: Door<'r, ()>,

@@ -96,7 +96,7 @@ pub(crate) struct Elements<R> {
 }
 
 impl<'a, T: Datatype> View<'a, T> {
-    /// The elements of `slice` that `shape` says.
+    /// The elements of `slice` that `shape` says. See [`View`].
     ///
     /// # Errors
     /// `Arg` if it does not lie in the slice.
@@ -105,7 +105,7 @@ impl<'a, T: Datatype> View<'a, T> {
         unsafe { Elements::new(slice.as_ptr().cast_mut(), slice.len(), shape, false) }.map(Self)
     }
 
-    /// Number of elements.
+    /// Number of elements. See [`View::to_vec`].
     pub fn elements(&self) -> usize {
         self.0.elements
     }
@@ -127,7 +127,7 @@ impl<'a, T: Datatype> View<'a, T> {
 }
 
 impl<'a, T: Datatype> ViewMut<'a, T> {
-    /// The elements of `slice` that `shape` says.
+    /// The elements of `slice` that `shape` says. See [`ViewMut`].
     ///
     /// # Errors
     /// `Arg` if it does not lie in the slice, or has an element twice.
@@ -187,12 +187,12 @@ impl<'a, T: Datatype> ViewMut<'a, T> {
         Ok(views.try_into().expect("there is one for each shape"))
     }
 
-    /// Number of elements.
+    /// Number of elements. See [`View::to_vec`].
     pub fn elements(&self) -> usize {
         self.0.elements
     }
 
-    /// The elements, copied.
+    /// The elements, copied. See [`View::to_vec`].
     pub fn to_vec(&self) -> Vec<T> {
         // SAFETY: the elements are borrowed.
         unsafe { self.0.to_vec() }
@@ -227,7 +227,7 @@ impl<T: Datatype> ViewMut<'_, T> {
 }
 
 impl<T: Datatype> ViewVec<T> {
-    /// The elements of `vec` that `shape` says. The request gives access to all of it.
+    /// The elements of `vec` that `shape` says. The request gives access to all of it. See [`ViewVec`].
     ///
     /// # Errors
     /// `Arg` if it does not lie in the vector, or has an element twice.

@@ -54,6 +54,18 @@ lifetimes! {
     ///
     /// # Errors
     /// `Count` if `recv` is not as long as all `send` together.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut ranks = [usize::MAX; 2];
+    /// world.allgather(&world.rank(), &mut ranks)?;
+    /// assert_eq!(ranks, [0, 1]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     allgather iallgather allgather_init "allgather"
     (&send, &mut recv) => Allgather { send: Some(send), recv }
 }
@@ -63,6 +75,19 @@ lifetimes! {
     ///
     /// # Errors
     /// `Count` if `buf` cannot be divided into as many blocks as there are ranks.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut ranks = [usize::MAX; 2];
+    /// ranks[world.rank()] = world.rank();
+    /// world.allgather_in_place(&mut ranks)?;
+    /// assert_eq!(ranks, [0, 1]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     allgather_in_place iallgather_in_place allgather_in_place_init "allgather in place"
     (&mut buf) => Allgather { send: None, recv: buf }
 }
@@ -70,6 +95,7 @@ lifetimes! {
 between! {
     /// What everybody of the other group has in `send`, everybody gets in `recv`, in the order of their ranks.
     /// The groups may tell each other blocks of different lengths, or one of them nothing.
+    /// See [`Communicator::allgather`](crate::Communicator::allgather).
     ///
     /// # Errors
     /// `Count` if `recv` is not as many blocks of equal length as the other group has ranks; `Truncate` if they are

@@ -49,6 +49,19 @@ lifetimes! {
     /// `Count` if there is not one block for each rank, one does not lie in `recv`, or this rank's own is longer than
     /// `send`;
     /// `Truncate` if it is shorter; `Buffer` if two overlap.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mine = [&['a'][..], &['b', 'c']][world.rank()];
+    /// let mut all = ['-'; 3];
+    /// world.allgatherv(mine, &mut all, [1, 2])?;
+    /// assert_eq!(all, ['a', 'b', 'c']);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     allgatherv iallgatherv allgatherv_init "allgatherv"
     (&send, &mut recv, blocks: impl Into<Blocks>) =>
         Allgatherv { send: Some(send), recv, blocks: blocks.into() }
@@ -65,6 +78,7 @@ lifetimes! {
 
 between! {
     /// What everybody of the other group has in `send`, everybody gets: that of rank `i` there in block `i` of `recv`.
+    /// See [`Communicator::allgatherv`](crate::Communicator::allgatherv).
     ///
     /// # Errors
     /// `Count` if there is not one block for each rank of the other group, or one does not lie in `recv`; `Buffer` if

@@ -56,12 +56,25 @@ lifetimes! {
     ///
     /// # Errors
     /// `Count` if `send` and `recv` differ in length, or cannot be divided into as many blocks as there are ranks.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut recv = [0; 2];
+    /// world.alltoall(&[[1, 2], [3, 4]][world.rank()][..], &mut recv)?;
+    /// assert_eq!(recv, [[1, 3], [2, 4]][world.rank()]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     alltoall ialltoall alltoall_init "alltoall"
     (&send, &mut recv) => Alltoall { send: Some(send), recv }
 }
 
 lifetimes! {
     /// Block `i` of `buf` is exchanged for the block of this rank in rank `i`'s `buf`.
+    /// See [`Communicator::alltoall`](crate::Communicator::alltoall).
     ///
     /// # Errors
     /// `Count` if `buf` cannot be divided into as many blocks as there are ranks.
@@ -72,6 +85,7 @@ lifetimes! {
 between! {
     /// Block `i` of `send` goes to rank `i` of the other group, which gets it as the block of this rank. The
     /// groups may tell each other blocks of different lengths, or one of them nothing.
+    /// See [`Communicator::alltoall`](crate::Communicator::alltoall).
     ///
     /// # Errors
     /// `Count` if `send` or `recv` is not as many blocks of equal length as the other group has ranks; `Truncate` if

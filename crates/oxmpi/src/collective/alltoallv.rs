@@ -83,6 +83,7 @@ lifetimes! {
 
 between! {
     /// Block `i` of `send` goes to rank `i` of the other group, which gets it in the block of this rank in its `recv`.
+    /// See [`Communicator::alltoallv`](crate::Communicator::alltoallv).
     ///
     /// # Errors
     /// `Count` if there is not one block for each rank of the other group, or one does not lie in its buffer; `Buffer`

@@ -60,6 +60,21 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Errors
     /// `Other` if another rank makes another request; the text names both calls. `NoMem` if shared memory is
     /// used up.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut barrier = world.barrier_init()?;
+    /// for _ in 0..3 {
+    ///     let active = barrier.start()?;
+    ///     // ... compute meanwhile ...
+    ///     barrier = active.wait()?;
+    /// }
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn barrier_init(&self) -> Result<Persistent<'env, (), L>> {
         self.persistent_collective(Barrier, ())
     }
@@ -85,7 +100,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 }
 
 impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
-    /// Returns when all ranks of the other group have called it.
+    /// Returns when all ranks of the other group have called it. See [`Communicator::barrier`].
     ///
     /// # Errors
     /// None yet.

@@ -76,6 +76,7 @@ lifetimes! {
 lifetimes! {
     /// What the ranks before this one have in `buf`, combined element by element, this one gets there. That of rank
     /// 0 is left alone.
+    /// See [`Communicator::exscan`](crate::Communicator::exscan).
     ///
     /// # Errors
     /// `Op` if `op` is not defined on `T`.

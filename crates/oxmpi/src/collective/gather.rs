@@ -81,6 +81,7 @@ lifetimes! {
 
 lifetimes! {
     /// What everybody has in `buf`, the root gets in the blocks of its own `buf`, where its own block lies already.
+    /// See [`Communicator::gather`](crate::Communicator::gather).
     ///
     /// # Errors
     /// `Root` if `root` is not a rank; `Count` if the root's `buf` cannot be divided into as many blocks as there are

@@ -63,6 +63,18 @@ lifetimes! {
     /// # Errors
     /// `Root` if `root` is not a rank; `Op` if `op` is not defined on `T`; `Count` if the root's `recv` has
     /// another length than `send`.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut sum = 0;
+    /// world.reduce(&[5, 6][world.rank()], &mut sum, &oxmpi::Op::SUM, 1)?;
+    /// assert_eq!(sum, [0, 11][world.rank()]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     reduce ireduce reduce_init "reduce"
     (&send, &mut recv, op: &Op<R::Element>, root: usize) =>
         Reduce { send: Some(send), recv, combination: op.combination(), root }

@@ -111,6 +111,7 @@ fn check_length(argument: &str, loan: &Loan<'_>, told: Option<usize>) -> Result<
 between! {
     /// What those of the other group have in `send`, combined element by element, is cut into blocks of `counts[i]`
     /// elements for rank `i` of this group, which gets its own in `recv`.
+    /// See [`Communicator::reduce_scatter`](crate::Communicator::reduce_scatter).
     ///
     /// # Errors
     /// `Op` if `op` is not defined on `T`; `Count` if there is not one count for each rank of this group, or `send` or

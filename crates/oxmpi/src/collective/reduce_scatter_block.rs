@@ -77,6 +77,7 @@ lifetimes! {
 lifetimes! {
     /// What everybody has in `buf`, combined element by element, is cut into blocks, of which each rank gets its own at
     /// the beginning of `buf`. What is behind that is undefined then.
+    /// See [`Communicator::reduce_scatter_block`](crate::Communicator::reduce_scatter_block).
     ///
     /// # Errors
     /// `Op` if `op` is not defined on `T`; `Count` if `buf` cannot be divided into as many blocks as there are ranks.
@@ -89,6 +90,7 @@ lifetimes! {
 between! {
     /// What those of the other group have in `send`, combined element by element, is cut into blocks as long as `recv`,
     /// in which each rank of this group gets its own.
+    /// See [`Communicator::reduce_scatter_block`](crate::Communicator::reduce_scatter_block).
     ///
     /// # Errors
     /// `Op` if `op` is not defined on `T`; `Count` if `send` has not a block as long as `recv` for each rank of this

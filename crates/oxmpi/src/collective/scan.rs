@@ -69,6 +69,7 @@ lifetimes! {
 
 lifetimes! {
     /// What the ranks up to this one have in `buf`, combined element by element, this one gets there.
+    /// See [`Communicator::scan`](crate::Communicator::scan).
     ///
     /// # Errors
     /// `Op` if `op` is not defined on `T`.

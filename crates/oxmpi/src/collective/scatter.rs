@@ -65,12 +65,25 @@ lifetimes! {
     ///
     /// # Errors
     /// `Root` if `root` is not a rank; `Count` if the root's `send` is not as long as all `recv` together.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut part = [0; 2];
+    /// world.scatter(&[1, 2, 3, 4], &mut part, 0)?;
+    /// assert_eq!(part, [[1, 2], [3, 4]][world.rank()]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     scatter iscatter scatter_init "scatter"
     (&send, &mut recv, root: usize) => Scatter { send: Some(send), recv, root }
 }
 
 lifetimes! {
     /// Of what the root has in `buf`, everybody gets the block of its rank in `buf`; the root's stays where it is.
+    /// See [`Communicator::scatter`](crate::Communicator::scatter).
     ///
     /// # Errors
     /// `Root` if `root` is not a rank; `Count` if the root's `buf` cannot be divided into as many blocks as there are
