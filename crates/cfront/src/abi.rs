@@ -6,12 +6,13 @@ use std::ffi::c_int;
 use std::sync::{Mutex, PoisonError};
 
 use oxmpi_base::{BasicType, Error, ErrorClass, Function, Result};
+use oxmpi_core::info::Info;
 
 use crate::argument::{ArrayIn, ArrayOut, Out};
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_ABI_SUBVERSION, MPI_ABI_VERSION, MPI_INFO_NULL};
 use crate::generated::types::{MPI_Aint, MPI_Count, MPI_Info, MPI_Offset};
-use crate::object::info::{self, Info};
+use crate::object::info;
 
 /// Whether the program has said how large Fortran's types are.
 static FORTRAN_INFO_IS_SET: Mutex<bool> = Mutex::new(false);

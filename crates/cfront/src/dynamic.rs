@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::info::Info;
 use oxmpi_core::{Communicator, Destination, Program, parse_seconds};
 
 use crate::argument::{ArrayIn, Out, TextIn, TextOut, Texts, Unmeasured, WordLists, Words, Writing};
@@ -18,7 +19,7 @@ use crate::generated::types::{MPI_Comm, MPI_Info};
 use crate::object::comm::reserved::{Reserved, adopt};
 use crate::object::comm::{self, on_comm};
 use crate::object::errhandler;
-use crate::object::info::{self, Info};
+use crate::object::info;
 use crate::process::Origin;
 
 pub use crate::comm::comm_disconnect;

@@ -5,6 +5,7 @@
 use std::ffi::{c_char, c_double, c_int, c_void};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::info::Info;
 use oxmpi_core::{Freed, Process, ThreadLevel, end_with, processor_name, wall_tick, wall_time};
 
 use crate::argument::{Out, TextOut};
@@ -14,7 +15,6 @@ use crate::generated::constants::{
     MPI_VERSION,
 };
 use crate::generated::types::{MPI_Aint, MPI_Comm, MPI_Info};
-use crate::object::info::Info;
 use crate::object::{attributes, comm, errhandler, group, info};
 use crate::process;
 use crate::process::Init;

@@ -6,13 +6,14 @@
 use std::ffi::{c_char, c_int};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::info::Info;
 
 use crate::argument::{InOut, Out, SizedText, TextIn, TextOut};
 use crate::failure::at_any_time;
 use crate::generated::constants::{MPI_INFO_NULL, MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL};
 use crate::generated::types::MPI_Info;
 use crate::object;
-use crate::object::info::{Info, insert, lock, read, writable};
+use crate::object::info::{insert, lock, read, writable};
 
 /// `MPI_Info_create`.
 pub fn info_create(function: Function, info: Out<MPI_Info>) -> c_int {
@@ -30,7 +31,7 @@ pub fn info_create_env(
     info: Out<MPI_Info>,
 ) -> c_int {
     at_any_time(function, || {
-        info.named("info")?.set(insert(Info::environment()));
+        info.named("info")?.set(insert(object::info::environment()));
         Ok(())
     })
 }

@@ -40,7 +40,6 @@ mod last_error;
 #[cfg_attr(oxmpi_abi = "narrow", path = "layout/narrow.rs")]
 mod layout;
 mod lifetime;
-mod memory_kinds;
 pub mod neighborhood;
 mod object;
 pub mod op;

@@ -8,16 +8,16 @@
 use std::ffi::c_int;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::info::{Info, memory_kinds};
 use oxmpi_core::{PROCESS_SETS, ThreadLevel};
 
 use crate::argument::{InOut, Out, SizedText, TextIn};
 use crate::failure::{at_any_time, call_handler};
 use crate::generated::constants::{MPI_GROUP_NULL, MPI_SESSION_NULL, MPI_SUCCESS};
 use crate::generated::types::{MPI_Errhandler, MPI_Group, MPI_Info, MPI_Session};
-use crate::memory_kinds;
 use crate::object::errhandler::{self, ErrhandlerCell};
 use crate::object::group;
-use crate::object::info::{self, Info};
+use crate::object::info;
 use crate::object::session::{self, Entry, on_session, owner_of};
 use crate::process::{self, Origin};
 

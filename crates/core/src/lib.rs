@@ -14,6 +14,7 @@
 //! | `request::{activity, array, completion, generalized, message, origin, send_receive}` | operations that are under way |
 //! | `coll::{case, irregular, cache}` | what decides a plan, and the plans that there are |
 //! | `jobs::abroad` | what is kept of other jobs |
+//! | `info` | what programs say of their communicators |
 //! | `lent` | memory that the program has |
 //! | `record`, `lines` | what processes tell each other, and the lines that they open a channel with |
 //! | `arrival`, `policy`, `settings`, `hardware`, `clock` | when others come, how to wait, what the user has set |
@@ -43,6 +44,7 @@ mod doze;
 mod envelope;
 mod group;
 mod hardware;
+pub mod info;
 mod jobs;
 mod joining;
 mod kept;

@@ -6,6 +6,7 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use oxmpi_base::{Function, Result};
+use oxmpi_core::info::Info;
 use oxmpi_core::{Communicator, Process};
 
 use crate::argument::{InOut, Out, TextIn};
@@ -18,7 +19,7 @@ use crate::object::comm::freed::keep_errhandler;
 use crate::object::comm::indirect::{Failure, on_object};
 use crate::object::comm::reserved::Reserved;
 use crate::object::comm::{COMMUNICATORS, Entry, by_argument, find, on_comm};
-use crate::object::info::{self, Info};
+use crate::object::info;
 use crate::object::{attributes, group};
 
 /// `MPI_Comm_dup`.

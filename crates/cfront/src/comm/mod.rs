@@ -85,7 +85,7 @@ pub fn comm_set_info(function: Function, comm: MPI_Comm, hints: MPI_Info) -> c_i
         if hints == MPI_INFO_NULL {
             return Err(bad_handle("info", hints));
         }
-        comm.hints().update(&info::hints("info", hints)?);
+        comm.core.hints().update(&info::hints("info", hints)?);
         Ok(())
     })
 }
@@ -93,7 +93,7 @@ pub fn comm_set_info(function: Function, comm: MPI_Comm, hints: MPI_Info) -> c_i
 /// `MPI_Comm_get_info`: all hints that are known, those of the program's and the defaults.
 pub fn comm_get_info(function: Function, comm: MPI_Comm, info_used: Out<MPI_Info>) -> c_int {
     on_comm(function, comm, |_, comm| {
-        info_used.named("info_used")?.set(info::insert(comm.hints().to_info()));
+        info_used.named("info_used")?.set(info::insert(comm.core.hints().to_info()));
         Ok(())
     })
 }

@@ -7,6 +7,7 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_core::info::Info;
 use oxmpi_core::{Confinement, Process, ResourceType, SplitType};
 
 use super::create::make;
@@ -18,7 +19,7 @@ use crate::generated::constants::{
 };
 use crate::generated::types::{MPI_Comm, MPI_Info};
 use crate::object::comm::Entry;
-use crate::object::info::{self, Info};
+use crate::object::info;
 
 /// The hint that names a kind of part of the machine.
 const RESOURCE_TYPE: &str = "mpi_hw_resource_type";

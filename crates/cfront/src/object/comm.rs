@@ -6,24 +6,21 @@
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Management.
 
 pub mod freed;
-pub mod hints;
 pub mod indirect;
 pub mod reserved;
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Communicator, Process};
 
-use self::hints::Hints;
 use super::errhandler::{self, ErrhandlerCell};
 use crate::failure::{Hears, NoObject, call_handler, let_world_hear, tell};
 use crate::generated::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_SUCCESS};
 use crate::generated::types::{MPI_Comm, MPI_Errhandler};
 use crate::handle::{Found, Held, Sharing, Table};
-use crate::memory_kinds;
 use crate::process::{self, Call, Origin};
 
 /// A communicator with what belongs to its handle.
@@ -34,8 +31,6 @@ pub struct Entry {
     pub errhandler: Arc<ErrhandlerCell>,
     /// What it is derived from.
     pub origin: Origin,
-    /// See [`Entry::hints`].
-    pub(super) hints: Mutex<Hints>,
 }
 
 /// Those that are not predefined.
@@ -48,28 +43,22 @@ static PARENT: OnceLock<MPI_Comm> = OnceLock::new();
 static WORLD_MAY_HEAR: AtomicBool = AtomicBool::new(false);
 
 impl Entry {
-    fn new(core: Arc<Communicator>, errhandler: MPI_Errhandler, origin: Origin, hints: Hints) -> Self {
+    fn new(core: Arc<Communicator>, errhandler: MPI_Errhandler, origin: Origin) -> Self {
         let errhandler = Arc::new(ErrhandlerCell::new(errhandler));
-        Self { core, errhandler, origin, hints: Mutex::new(hints) }
-    }
-
-    /// The hints.
-    pub fn hints(&self) -> MutexGuard<'_, Hints> {
-        self.hints.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { core, errhandler, origin }
     }
 }
 
 /// Makes the predefined communicators known, once.
 pub fn begin(process: &Process, world_may_hear: bool) {
     WORLD_MAY_HEAR.store(world_may_hear, Ordering::Relaxed);
-    let hints = || Hints::new(memory_kinds::of_world());
     let entry = |core: &Arc<Communicator>| {
-        Arc::new(Entry::new(Arc::clone(core), errhandler::initial_handle(), Origin::World, hints()))
+        Arc::new(Entry::new(Arc::clone(core), errhandler::initial_handle(), Origin::World))
     };
     PREDEFINED.get_or_init(|| [entry(process.world()), entry(process.myself())]);
     let parent = process.take_parent().map_or(MPI_COMM_NULL, |parent| {
         let errhandler = errhandler::initial_handle();
-        COMMUNICATORS.insert(Arc::new(Entry::new(parent, errhandler, Origin::World, hints())))
+        COMMUNICATORS.insert(Arc::new(Entry::new(parent, errhandler, Origin::World)))
     });
     PARENT.get_or_init(|| parent);
     let_world_hear(|function, error| {

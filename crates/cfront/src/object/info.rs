@@ -2,17 +2,17 @@
 //!
 //! MPI-5.0: The Info Object.
 
-mod pairs;
+mod environment;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_core::info::Info;
 
+pub use self::environment::environment;
 use crate::generated::constants::{MPI_INFO_ENV, MPI_INFO_NULL};
 use crate::generated::types::MPI_Info;
 use crate::handle::{Sharing, Table, bad_handle};
-
-pub use self::pairs::Info;
 
 static INFOS: Table<MPI_Info, Arc<Mutex<Info>>> = Table::new(Sharing::Always);
 
@@ -53,7 +53,7 @@ pub fn writable(handle: MPI_Info) -> Result<Arc<Mutex<Info>>> {
 /// `Info` if it names nothing.
 pub fn read(argument: &str, handle: MPI_Info) -> Result<Info> {
     if handle == MPI_INFO_ENV {
-        return Ok(Info::environment());
+        return Ok(environment());
     }
     let info = INFOS.get(handle).ok_or_else(|| bad_handle(argument, handle))?;
     Ok(lock(&info).clone())

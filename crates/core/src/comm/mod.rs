@@ -32,7 +32,7 @@ mod offer;
 pub(crate) mod split_type;
 
 use std::ffi::{OsStr, OsString};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Address, Addresses, ChannelKey, ChannelPlan, Engine, Form, Notes, PeerId};
@@ -41,6 +41,7 @@ use oxmpi_plan::Nodes;
 use attachments::Attachments;
 
 use crate::group::{Comparison, Group};
+use crate::info::{Hints, memory_kinds};
 use crate::nodes::Everybody;
 use crate::topology::{Cartesian, DistGraph, Graph, Topology};
 
@@ -67,6 +68,8 @@ pub struct Communicator {
     /// Set before anybody else sees the communicator, or never; shared by duplicates.
     topology: OnceLock<Arc<Topology>>,
     name: Mutex<OsString>,
+    /// From when somebody asks, or the front knows better.
+    hints: OnceLock<Mutex<Hints>>,
     attachments: Attachments,
 }
 
@@ -142,7 +145,7 @@ impl Communicator {
     ) -> Self {
         let rank = group.rank().expect("a process is a member of its communicators");
         let (size, name) = (group.size(), Mutex::new(name.into()));
-        let (topology, attachments) = (OnceLock::new(), Attachments::default());
+        let (topology, hints, attachments) = (OnceLock::new(), OnceLock::new(), Attachments::default());
         Self {
             group,
             remote_group,
@@ -155,6 +158,7 @@ impl Communicator {
             channel,
             topology,
             name,
+            hints,
             attachments,
         }
     }
@@ -208,6 +212,19 @@ impl Communicator {
     /// Changes the name.
     pub fn set_name(&self, name: impl AsRef<OsStr>) {
         name.as_ref().clone_into(&mut self.name.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// The hints.
+    pub fn hints(&self) -> MutexGuard<'_, Hints> {
+        let hints = self.hints.get_or_init(|| Mutex::new(Hints::new(memory_kinds::of_world())));
+        hints.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives it other hints than those it has.
+    pub fn set_hints(&self, hints: Hints) {
+        if let Err(hints) = self.hints.set(Mutex::new(hints)) {
+            *self.hints() = hints.into_inner().unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// How the two are alike.

@@ -10,14 +10,12 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use oxmpi_core::Communicator;
+use oxmpi_core::info::{Hints, Info, memory_kinds};
 
-use super::hints::Hints;
 use super::{COMMUNICATORS, Entry};
 use crate::generated::constants::MPI_COMM_NULL;
 use crate::generated::types::{MPI_Comm, MPI_Errhandler};
-use crate::memory_kinds;
 use crate::object::errhandler::ErrhandlerCell;
-use crate::object::info::Info;
 use crate::object::{attributes, session};
 use crate::process::Origin;
 
@@ -45,7 +43,7 @@ static NAMELESS: Mutex<Nameless> = Mutex::new(Nameless { announced: Vec::new(), 
 impl Reserved {
     /// Of a communicator that inherits error handler and origin of `parent`, and takes hints from `info`.
     pub fn child(parent: &Entry, info: &Info) -> Self {
-        Self::new(parent.errhandler.get(), parent.origin, parent.hints().of_child(), info)
+        Self::new(parent.errhandler.get(), parent.origin, parent.core.hints().of_child(), info)
     }
 
     /// Of a communicator without a parent, with an error handler that is one.
@@ -68,7 +66,8 @@ impl Reserved {
     /// Lets the handle name the communicator, now that it is made.
     pub fn name(self, core: Arc<Communicator>) -> MPI_Comm {
         let Self { place, errhandler, origin, hints } = self;
-        COMMUNICATORS.fill(place.0, Arc::new(Entry { core, errhandler, origin, hints: Mutex::new(hints) }));
+        core.set_hints(hints);
+        COMMUNICATORS.fill(place.0, Arc::new(Entry { core, errhandler, origin }));
         place.0
     }
 }

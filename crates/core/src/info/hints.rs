@@ -4,8 +4,8 @@
 //! A hint with a value that it cannot have is ignored, which the program sees when it asks for the hints.
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Communicator Info.
 
-use crate::memory_kinds;
-use crate::object::info::Info;
+use super::memory_kinds;
+use super::pairs::Info;
 
 /// What a program has asserted of a communicator, and which kinds of memory may be used with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ const ASSERTED_MEMORY_KINDS: &str = "mpi_assert_memory_alloc_kinds";
 
 impl Hints {
     /// No assertions; `memory_kinds` as [`memory_kinds::supported`] has them.
-    pub fn new(memory_kinds: String) -> Self {
+    pub const fn new(memory_kinds: String) -> Self {
         Self { is_asserted: [false; ASSERTIONS.len()], memory_kinds, asserted_memory_kinds: None }
     }
 
