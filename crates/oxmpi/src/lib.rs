@@ -97,6 +97,7 @@ mod future;
 mod group;
 #[cfg(doctest)]
 mod guide;
+mod info;
 mod init;
 mod intercommunicator;
 mod layout;
@@ -139,6 +140,7 @@ pub use driver::Driver;
 pub use environment::{Environment, init, init_with};
 pub use future::{ActiveFuture, OwnedFuture, RequestFuture};
 pub use group::{Comparison, Group};
+pub use info::{Info, Key};
 pub use intercommunicator::{Intercommunicator, IntercommunicatorScope};
 pub use layout::{Field, Layout};
 pub use loan::{Lent, Owned};
