@@ -2,6 +2,7 @@
 
 use super::contract::Part;
 use super::memory::{Memory, merge};
+use super::pieces::Pieces;
 use super::value::{Piece, Value};
 use super::{Flaw, FlawKind};
 use crate::Buf;
@@ -48,7 +49,7 @@ impl<'a> Buffers<'a> {
     }
 
     /// See [`Memory::read`].
-    pub(super) fn read(&self, buf: Buf, begin: u64, bytes: u64) -> Result<Vec<Piece>, Flaw> {
+    pub(super) fn read(&self, buf: Buf, begin: u64, bytes: u64) -> Result<Pieces, Flaw> {
         let (buf, begin) = self.resolve(buf, begin);
         self.memories[buf as usize].read(begin, bytes)
     }
@@ -77,19 +78,18 @@ impl<'a> Buffers<'a> {
         }
         let mut result = Vec::new();
         for expected in &self.part.result {
-            for piece in self.read(Buf::Recv, expected.begin, expected.bytes)? {
-                let piece = piece.shift(expected.begin);
-                expected.check(&piece, run)?;
-                result.push(piece);
-            }
+            let found = self.read(Buf::Recv, expected.begin, expected.bytes)?;
+            let found: Pieces = found.iter().map(|piece| piece.shift(expected.begin)).collect();
+            found.iter().try_for_each(|piece| expected.check(piece, run))?;
+            merge(found.iter().copied(), &mut result);
         }
-        Ok(merge(result.into_iter()))
+        Ok(result)
     }
 
     /// What this rank contributes, if it stands in `buf`.
-    fn input(&self, buf: Buf, run: u32) -> Vec<Piece> {
+    fn input(&self, buf: Buf, run: u32) -> Pieces {
         let bytes = self.bytes(buf);
         let whole = Piece { begin: 0, end: bytes, origin: 0, value: Value::of(self.rank, run) };
-        if bytes == 0 { Vec::new() } else { vec![whole] }
+        if bytes == 0 { Pieces::NONE } else { Pieces::One(whole) }
     }
 }

@@ -1,6 +1,7 @@
 //! Messages: the n-th send from one rank to another is received by the n-th receive.
 
 use super::clock::Moment;
+use super::pieces::Pieces;
 use super::value::Piece;
 use super::{Flaw, FlawKind, Sends};
 
@@ -22,7 +23,7 @@ struct Channel {
 #[derive(Clone)]
 struct Sent {
     bytes: u64,
-    pieces: Vec<Piece>,
+    pieces: Pieces,
     moment: Moment,
 }
 
@@ -49,14 +50,7 @@ impl Channels {
     }
 
     /// Begins a send.
-    pub(super) fn send(
-        &mut self,
-        from: u32,
-        to: u32,
-        bytes: u64,
-        pieces: Vec<Piece>,
-        moment: Moment,
-    ) -> Message {
+    pub(super) fn send(&mut self, from: u32, to: u32, bytes: u64, pieces: Pieces, moment: Moment) -> Message {
         let channel = (from * self.ranks + to) as usize;
         let sends = &mut self.channels[channel].sends;
         sends.push(Sent { bytes, pieces, moment });
@@ -82,12 +76,12 @@ impl Channels {
     }
 
     /// What the other side knew when it began its part, if completion tells anything about that.
-    pub(super) fn learned(&self, message: Message) -> Option<Moment> {
+    pub(super) fn learned(&self, message: Message) -> Option<&Moment> {
         let channel = &self.channels[message.channel];
         match (message.is_send, self.sends) {
             (true, Sends::Buffered) => None,
-            (true, Sends::Synchronous) => Some(channel.receives[message.index].moment.clone()),
-            (false, _) => Some(channel.sends[message.index].moment.clone()),
+            (true, Sends::Synchronous) => Some(&channel.receives[message.index].moment),
+            (false, _) => Some(&channel.sends[message.index].moment),
         }
     }
 

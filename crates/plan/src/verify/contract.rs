@@ -36,6 +36,7 @@ pub(super) enum Synchronizes {
 }
 
 /// One rank's part.
+#[derive(PartialEq, Eq)]
 pub(super) struct Part {
     /// Bytes of the send buffer.
     pub(super) send_bytes: u64,
@@ -50,7 +51,7 @@ pub(super) struct Part {
 }
 
 /// One buffer is a part of another one.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Alias {
     /// The part.
     pub(super) buf: Buf,
@@ -61,6 +62,7 @@ pub(super) struct Alias {
 }
 
 /// What a range of the receive buffer must hold.
+#[derive(PartialEq, Eq)]
 pub(super) struct Expected {
     /// The first byte.
     pub(super) begin: u64,

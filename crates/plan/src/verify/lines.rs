@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::clock::{Clock, Moment};
 use super::contract::Contract;
-use super::value::Piece;
-use super::{Flaw, FlawKind, LINE_SETS, form};
+use super::pieces::Pieces;
+use super::{Flaw, FlawKind, LINE_SETS, MAX_RANKS, form};
 use crate::{Action, Plan};
 
 /// Which post: the run, and the segment in it.
@@ -40,7 +40,7 @@ pub(super) struct Posted {
     /// How many bytes.
     pub(super) bytes: u64,
     /// What they stand for.
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Pieces,
     /// When it was posted.
     pub(super) moment: Moment,
 }
@@ -96,7 +96,7 @@ impl Lines {
         line: u8,
         stamp: Stamp,
         bytes: u64,
-        pieces: Vec<Piece>,
+        pieces: Pieces,
         clock: &Clock,
     ) -> Result<(), Flaw> {
         let line = self.line_mut(owner, stamp.0, line);
@@ -107,22 +107,17 @@ impl Lines {
         let index = (stamp.1 % line.slots.len() as u64) as usize;
         let slot = &mut line.slots[index];
         if let Some(old) = &slot.posted {
-            let segment = old.stamp.1;
-            let of_segment = || line.readers.iter().filter(|(_, segments)| segments.contains(&segment));
-            for &(reader, _) in of_segment() {
-                let expected = of_segment().filter(|(other, _)| *other == reader).count();
-                let ordered = slot
-                    .pulls
-                    .iter()
-                    .filter(|&&(who, number)| who == reader && clock.knows(reader as usize, number));
-                if ordered.count() < expected {
-                    let (run, segment) = old.stamp;
-                    let text = format!(
-                        "overwrites segment {segment} of run {run} without knowing that rank {reader} has \
-                         pulled it"
-                    );
-                    return Err(Flaw::new(FlawKind::Race, text));
-                }
+            let (run, segment) = old.stamp;
+            // By rank, how often it pulls what is there and is not known to have done so.
+            let mut awaited = [0_u32; MAX_RANKS as usize];
+            let readers = line.readers.iter().filter(|(_, segments)| segments.contains(&segment));
+            readers.for_each(|&(reader, _)| awaited[reader as usize] += 1);
+            let known = slot.pulls.iter().filter(|&&(who, number)| clock.knows(who as usize, number));
+            known.for_each(|&(who, _)| awaited[who as usize] = awaited[who as usize].saturating_sub(1));
+            if let Some(reader) = awaited.iter().position(|&times| times > 0) {
+                let place = format!("segment {segment} of run {run}");
+                let text = format!("overwrites {place} without knowing that rank {reader} has pulled it");
+                return Err(Flaw::new(FlawKind::Race, text));
             }
         }
         slot.posted = Some(Posted { stamp, bytes, pieces, moment: clock.moment() });

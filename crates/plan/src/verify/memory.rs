@@ -1,5 +1,6 @@
 //! Memory whose bytes stand for contributions.
 
+use super::pieces::Pieces;
 use super::value::Piece;
 use super::{Flaw, FlawKind};
 
@@ -9,22 +10,24 @@ pub(super) struct Memory {
     bytes: u64,
     /// In order, disjoint, and merged where one continues another.
     pieces: Vec<Piece>,
+    /// Empty; kept for what it has room for.
+    changed: Vec<Piece>,
 }
 
 impl Memory {
     /// `bytes` undefined bytes.
     pub(super) fn undefined(bytes: u64) -> Self {
-        Self { bytes, pieces: Vec::new() }
+        Self { bytes, ..Self::default() }
     }
 
     /// What stands in `begin..begin + bytes`; positions count from `begin`.
     ///
     /// # Errors
     /// [`FlawKind::Undefined`] if a byte is not defined.
-    pub(super) fn read(&self, begin: u64, bytes: u64) -> Result<Vec<Piece>, Flaw> {
+    pub(super) fn read(&self, begin: u64, bytes: u64) -> Result<Pieces, Flaw> {
         let end = begin + bytes;
         let first = self.pieces.partition_point(|piece| piece.end <= begin);
-        let mut found = Vec::new();
+        let mut found = Pieces::NONE;
         let mut next = begin;
         for piece in self.pieces[first..].iter().map_while(|piece| piece.clip(begin, end)) {
             if piece.begin != next {
@@ -45,26 +48,25 @@ impl Memory {
         let Some(last) = pieces.last() else { return };
         let end = begin + last.end;
         assert!(end <= self.bytes, "bounds are checked before");
-        let first = self.pieces.partition_point(|piece| piece.end <= begin);
-        let past = self.pieces.partition_point(|piece| piece.begin < end);
+        // Neighbours that only touch may be continued.
+        let first = self.pieces.partition_point(|piece| piece.end < begin);
+        let past = self.pieces.partition_point(|piece| piece.begin <= end);
         let before = self.pieces[first..past].first().and_then(|piece| piece.clip(0, begin));
         let after = self.pieces[first..past].last().and_then(|piece| piece.clip(end, self.bytes));
         let shifted = pieces.iter().map(|piece| piece.shift(begin));
-        let changed = merge(before.into_iter().chain(shifted).chain(after));
-        self.pieces.splice(first..past, changed);
+        merge(before.into_iter().chain(shifted).chain(after), &mut self.changed);
+        self.pieces.splice(first..past, self.changed.drain(..));
     }
 }
 
-/// Merges pieces that continue each other.
-pub(super) fn merge(pieces: impl Iterator<Item = Piece>) -> Vec<Piece> {
-    let mut merged: Vec<Piece> = Vec::new();
+/// Appends pieces, those that continue each other as one.
+pub(super) fn merge(pieces: impl Iterator<Item = Piece>, merged: &mut Vec<Piece>) {
     for piece in pieces {
         match merged.last_mut() {
             Some(last) if last.continues(&piece) => last.end = piece.end,
             _ => merged.push(piece),
         }
     }
-    merged
 }
 
 #[cfg(test)]
@@ -82,7 +84,16 @@ mod tests {
         memory.write(0, &[piece(0, 30, 0)]);
         memory.write(10, &[Piece { begin: 0, end: 10, origin: 10, value: Value::of(1, 0) }]);
         let expected = [piece(0, 10, 0), piece(10, 20, 1), piece(20, 30, 0)];
-        assert_eq!(memory.read(0, 30).expect("all is defined"), expected);
+        assert_eq!(*memory.read(0, 30).expect("all is defined"), expected);
+    }
+
+    #[test]
+    fn what_is_written_in_parts_is_one_piece_in_any_order() {
+        let mut memory = Memory::undefined(30);
+        for begin in [10, 20, 0] {
+            memory.write(begin, &[Piece { origin: begin, ..piece(0, 10, 0) }]);
+        }
+        assert_eq!(memory.pieces, [piece(0, 30, 0)]);
     }
 
     #[test]

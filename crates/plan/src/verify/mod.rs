@@ -33,6 +33,7 @@ mod contract;
 mod form;
 mod lines;
 mod memory;
+mod pieces;
 mod regular;
 mod schedule;
 #[cfg(test)]
@@ -42,7 +43,7 @@ mod world;
 
 use std::fmt;
 
-use crate::{Overview, Plan, Shape};
+use crate::{Action, Overview, Plan, Shape};
 
 use contract::Contract;
 use world::World;
@@ -65,6 +66,14 @@ pub enum Sends {
     Buffered,
     /// When the receive that matches it has begun.
     Synchronous,
+}
+
+impl Sends {
+    /// All of them, but one where nothing is sent.
+    fn that_differ(plans: &[Plan]) -> &'static [Self] {
+        let sends = |plan: &Plan| plan.steps.iter().any(|step| matches!(step.action, Action::Send { .. }));
+        if plans.iter().any(sends) { &[Self::Buffered, Self::Synchronous] } else { &[Self::Synchronous] }
+    }
 }
 
 /// What the plans do not decide.
@@ -126,7 +135,7 @@ pub fn verify(shape: &Shape, in_place: &[bool], plans: &[Plan], seed: u64) -> Re
     let last = shape.ranks - 1;
     let schedules =
         [Schedule::Fair, Schedule::Ahead(shape.root.rank()), Schedule::Behind(last), Schedule::Random(seed)];
-    for sends in [Sends::Buffered, Sends::Synchronous] {
+    for &sends in Sends::that_differ(plans) {
         for schedule in schedules {
             verify_under(shape, in_place, plans, Conditions { sends, schedule })?;
         }
@@ -172,7 +181,7 @@ pub fn verify_between(overview: &Overview, plans: &[Plan], seed: u64) -> Result<
         Schedule::Behind(ranks - 1),
         Schedule::Random(seed),
     ];
-    for sends in [Sends::Buffered, Sends::Synchronous] {
+    for &sends in Sends::that_differ(plans) {
         for schedule in schedules {
             verify_contract(&contract, plans, Conditions { sends, schedule })?;
         }

@@ -1,5 +1,6 @@
 //! What a byte stands for.
 
+use super::pieces::Pieces;
 use super::{Flaw, FlawKind};
 
 /// Contributions combined into one value.
@@ -91,13 +92,8 @@ impl Piece {
 ///
 /// # Errors
 /// [`FlawKind::Wrong`] if contributions must not be combined so; [`FlawKind::Malformed`] if `unit` is cut.
-pub(super) fn combine(
-    left: &[Piece],
-    right: &[Piece],
-    unit: u64,
-    commutative: bool,
-) -> Result<Vec<Piece>, Flaw> {
-    let mut result: Vec<Piece> = Vec::with_capacity(left.len());
+pub(super) fn combine(left: &[Piece], right: &[Piece], unit: u64, commutative: bool) -> Result<Pieces, Flaw> {
+    let mut result = Pieces::NONE;
     let mut rest = right.iter().copied();
     let mut right = rest.next();
     for piece in left {

@@ -7,6 +7,7 @@ use super::channels::{Channels, Message};
 use super::clock::{Clock, Moment};
 use super::contract::{Contract, Synchronizes};
 use super::lines::Lines;
+use super::pieces::Pieces;
 use super::schedule::Schedule;
 use super::value::{Piece, combine};
 use super::{Flaw, FlawKind, LINE_SETS, RUNS, Sends};
@@ -28,6 +29,8 @@ pub(super) struct World<'a> {
 /// One rank.
 struct Rank<'a> {
     run: u32,
+    /// The runs in which it knows that it may post.
+    granted: u32,
     iterations: u64,
     iteration: u64,
     step: usize,
@@ -39,7 +42,7 @@ struct Rank<'a> {
     begun: Vec<u32>,
     /// Of each line, whether what is posted there [stays](Plan::staying); and what of that was posted in this run.
     stays: Vec<bool>,
-    left: Vec<(Span, u64, Vec<Piece>)>,
+    left: Vec<(Span, u64, Pieces)>,
 }
 
 /// A message under way, and the memory it reads or writes.
@@ -80,7 +83,19 @@ impl<'a> World<'a> {
             let (iterations, pending, left) = (plan.iterations(), Vec::new(), Vec::new());
             let stay = |line| buffers.within().is_some_and(|within| plan.staying(line, within).is_some());
             let stays = (0..plan.lines.len() as u8).map(stay).collect();
-            Rank { run: 0, iterations, iteration: 0, step: 0, clock, buffers, pending, begun, stays, left }
+            Rank {
+                run: 0,
+                granted: LINE_SETS,
+                iterations,
+                iteration: 0,
+                step: 0,
+                clock,
+                buffers,
+                pending,
+                begun,
+                stays,
+                left,
+            }
         });
         Ok(Self {
             contract,
@@ -210,7 +225,8 @@ impl<'a> World<'a> {
         let plans = self.plans;
         let step = &plans[rank as usize].steps[index];
         let is_awaited = |pending: &Pending| pending.segment == segment && step.after.contains(&pending.step);
-        if !self.settle(rank, is_awaited)? || !self.is_ready(rank, step, segment)? {
+        let is_settled = step.after.is_empty() || self.settle(rank, is_awaited)?;
+        if !is_settled || !self.is_ready(rank, step, segment)? {
             return Ok(false);
         }
         let number = self.ranks[rank as usize].clock.tick(rank as usize);
@@ -265,7 +281,10 @@ impl<'a> World<'a> {
     fn is_ready(&mut self, rank: u32, step: &Step, segment: u64) -> Result<bool, Flaw> {
         let run = self.ranks[rank as usize].run;
         match step.action {
-            Action::Post { .. } if run >= LINE_SETS && self.contract.synchronizes != Synchronizes::All => {
+            Action::Post { .. }
+                if run >= self.ranks[rank as usize].granted
+                    && self.contract.synchronizes != Synchronizes::All =>
+            {
                 let earlier = &self.completed[(run - LINE_SETS) as usize];
                 let is_near = |&(other, _): &(u32, _)| self.contract.shares(rank, other);
                 let near = || (0..).zip(earlier).filter(is_near).map(|(_, moment)| moment);
@@ -275,6 +294,7 @@ impl<'a> World<'a> {
                 for moment in near().flatten() {
                     self.ranks[rank as usize].clock.join(moment);
                 }
+                self.ranks[rank as usize].granted = run + 1;
                 Ok(true)
             }
             Action::Excerpt { line, begin, into, .. }
@@ -294,16 +314,16 @@ impl<'a> World<'a> {
     fn settle(&mut self, rank: u32, is_meant: impl Fn(&Pending) -> bool) -> Result<bool, Flaw> {
         let state = &mut self.ranks[rank as usize];
         let channels = &self.channels;
-        let mut meant = state.pending.iter().filter(|pending| is_meant(pending));
+        let mut meant = state.pending.iter().filter(|pending| is_meant(pending)).peekable();
+        if meant.peek().is_none() {
+            return Ok(true);
+        }
         if !meant.all(|pending| channels.is_complete(pending.message)) {
             return Ok(false);
         }
-        let (complete, rest): (Vec<_>, Vec<_>) =
-            mem::take(&mut state.pending).into_iter().partition(&is_meant);
-        state.pending = rest;
-        for pending in complete {
+        for pending in state.pending.extract_if(.., |pending| is_meant(pending)) {
             if let Some(moment) = channels.learned(pending.message) {
-                state.clock.join(&moment);
+                state.clock.join(moment);
             }
             if !pending.is_send {
                 let pieces = channels.received(pending.message)?;
@@ -367,7 +387,7 @@ impl<'a> World<'a> {
         number: u32,
         skip: u64,
         into: Span,
-    ) -> Result<Vec<Piece>, Flaw> {
+    ) -> Result<Pieces, Flaw> {
         let state = &mut self.ranks[rank as usize];
         let stamp = (state.run, segment);
         let posted = self.lines.posted(owner, line, stamp)?.expect("is_ready has seen it");
@@ -399,11 +419,11 @@ impl<'a> World<'a> {
         self.write(rank, into, segment, &pieces)
     }
 
-    fn read(&self, rank: u32, span: Span, segment: u64) -> Result<Vec<Piece>, Flaw> {
+    fn read(&self, rank: u32, span: Span, segment: u64) -> Result<Pieces, Flaw> {
         self.check_access(rank, span, segment, Access::Read)?;
         let (begin, bytes) = span.at(segment);
         if bytes == 0 {
-            return Ok(Vec::new());
+            return Ok(Pieces::NONE);
         }
         self.ranks[rank as usize].buffers.read(span.buf, begin, bytes)
     }
