@@ -26,7 +26,7 @@ pub fn goal(
     machine: &Machine,
     out: &mut dyn Write,
 ) -> Result<io::Result<()>> {
-    let programs = Programs::of(shape, algorithm, shape.ranks, &|| true)?;
+    let programs = Programs::of(shape, algorithm, shape.ranks, &|_| true)?;
     Ok(write(shape, &programs, &Prices::of(shape, machine), out))
 }
 

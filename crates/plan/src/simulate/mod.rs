@@ -60,8 +60,8 @@ pub const ACTIONS: u64 = 200_000_000;
 /// Up to so many actions everything is walked exactly.
 const FEW_ACTIONS: u64 = 4_000_000;
 
-/// Walks the plans of all ranks, none of which works in place, for as long as `may_go_on` says, which is asked now and
-/// then.
+/// Walks the plans of all ranks, none of which works in place, for as long as `may_go_on` says, which is told now and
+/// then at what time the walk is, in nanoseconds.
 ///
 /// # Errors
 /// [`ErrorClass::Other`] if that are too many actions, or it may not go on; [`ErrorClass::Arg`] between two groups.
@@ -69,7 +69,7 @@ pub fn simulate(
     shape: &Shape,
     algorithm: &Algorithm,
     machine: &Machine,
-    may_go_on: &dyn Fn() -> bool,
+    may_go_on: &dyn Fn(f64) -> bool,
 ) -> Result<Simulation> {
     if shape.is_between() {
         return Err(Error::new(ErrorClass::Arg, "only collectives of one group can be simulated"));
@@ -97,7 +97,7 @@ pub fn simulate_loop(
     shape: &Shape,
     algorithm: &Algorithm,
     machine: &Machine,
-    may_go_on: &dyn Fn() -> bool,
+    may_go_on: &dyn Fn(f64) -> bool,
 ) -> Result<f64> {
     let expected = LOOP as u64 * Programs::expected_actions(shape, algorithm);
     if shape.is_between() || expected > ACTIONS {
@@ -124,7 +124,7 @@ fn walk(
     algorithm: &Algorithm,
     machine: &Machine,
     fold: Fold,
-    may_go_on: &dyn Fn() -> bool,
+    may_go_on: &dyn Fn(f64) -> bool,
 ) -> Result<Option<Simulation>> {
     let programs = Programs::of(shape, algorithm, fold.walked, may_go_on)?;
     World::new(shape, Prices::of(shape, machine), fold, programs, 1).run(may_go_on)

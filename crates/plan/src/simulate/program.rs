@@ -48,11 +48,11 @@ impl Programs {
         shape: &Shape,
         algorithm: &Algorithm,
         walked: u32,
-        may_go_on: &dyn Fn() -> bool,
+        may_go_on: &dyn Fn(f64) -> bool,
     ) -> Result<Self> {
         let mut programs = Self { ops: Vec::new(), begins: vec![0] };
         for rank in 0..walked {
-            if !may_go_on() {
+            if !may_go_on(0.0) {
                 return Err(given_up());
             }
             append(&mut programs.ops, &algorithm.plan(shape, rank, false));

@@ -6,7 +6,7 @@ use crate::{Collective, Nodes, Overrides, candidates, select};
 mod choices;
 
 fn walked(shape: &Shape, algorithm: &Algorithm, fold: Fold) -> Option<Simulation> {
-    walk(shape, algorithm, &Machine::default(), fold, &|| true).expect("it is short")
+    walk(shape, algorithm, &Machine::default(), fold, &|_| true).expect("it is short")
 }
 
 fn shape(collective: Collective, ranks: u32, nodes: Nodes, bytes: u64) -> Shape {
@@ -23,7 +23,7 @@ fn named(shape: &Shape, name: &str) -> &'static Algorithm {
 fn what_can_be_computed_by_hand_is_found() {
     let machine = Machine::default();
     let exact = |shape: &Shape, name| {
-        let walked = simulate(shape, named(shape, name), &machine, &|| true).expect("it is short");
+        let walked = simulate(shape, named(shape, name), &machine, &|_| true).expect("it is short");
         walked.cost.total_ns()
     };
     let barrier = shape(Collective::Barrier, 2, Nodes::One, 0);
@@ -44,7 +44,7 @@ fn what_can_be_computed_by_hand_is_found() {
 fn who_waits_for_nobody_runs_ahead_in_a_loop() {
     let machine = Machine { run_ns: 20.0, ..Machine::default() };
     let pace = |shape: &Shape, name| {
-        simulate_loop(shape, named(shape, name), &machine, &|| true).expect("it is short")
+        simulate_loop(shape, named(shape, name), &machine, &|_| true).expect("it is short")
     };
     let barrier = shape(Collective::Barrier, 2, Nodes::One, 0);
     let by_hand = machine.run_ns + machine.post_ns + machine.hop_far_ns + machine.pull_ns;
@@ -63,7 +63,7 @@ fn what_all_have_to_do_on_a_core_takes_its_time_in_a_loop() {
     let scan = shape(Collective::Scan, 8, Nodes::One, 1 << 20);
     let bytes = f64::from(1 << 20);
     let work = bytes * 7.0 * (machine.post_byte_ns + machine.reduce_byte_ns);
-    let pace = simulate_loop(&scan, named(&scan, "node-chain"), &machine, &|| true).expect("it is short");
+    let pace = simulate_loop(&scan, named(&scan, "node-chain"), &machine, &|_| true).expect("it is short");
     assert!((work..1.2 * work).contains(&pace), "{pace} for {work}");
 }
 
@@ -71,7 +71,7 @@ fn what_all_have_to_do_on_a_core_takes_its_time_in_a_loop() {
 fn ranks_that_share_a_core_take_turns() {
     let machine = Machine { cores: 1, ..Machine::default() };
     let exact = |shape: &Shape, name| {
-        let walked = simulate(shape, named(shape, name), &machine, &|| true).expect("it is short");
+        let walked = simulate(shape, named(shape, name), &machine, &|_| true).expect("it is short");
         walked.cost.total_ns()
     };
     // Each posts in its turn, the last one goes on with what it finds, and then come the others.
@@ -91,10 +91,10 @@ fn ranks_that_share_a_core_take_turns() {
                 let shape = shape(collective, ranks, Nodes::One, 100_000);
                 for algorithm in candidates(&shape).iter().filter(|algorithm| algorithm.admits(&shape)) {
                     let turns =
-                        simulate(&shape, algorithm, &machine, &|| true).expect("nobody waits for ever");
+                        simulate(&shape, algorithm, &machine, &|_| true).expect("nobody waits for ever");
                     let own =
-                        simulate(&shape, algorithm, &Machine::default(), &|| true).expect("it is short");
-                    let pace = simulate_loop(&shape, algorithm, &machine, &|| true).expect("it goes on");
+                        simulate(&shape, algorithm, &Machine::default(), &|_| true).expect("it is short");
+                    let pace = simulate_loop(&shape, algorithm, &machine, &|_| true).expect("it goes on");
                     assert!(pace > 0.0, "{shape:?} by {algorithm:?}");
                     assert!(ranks > cores || turns == own, "{shape:?} by {algorithm:?}: cores of their own");
                 }
@@ -108,7 +108,7 @@ fn what_a_rank_of_the_same_core_has_fetched_does_not_cross_again() {
     let took = |ranks, far_byte_ns| {
         let machine = Machine { cores: 2, far_byte_ns, ..Machine::default() };
         let bcast = shape(Collective::Bcast, ranks, Nodes::One, 8000);
-        let walked = simulate(&bcast, named(&bcast, "node-flat"), &machine, &|| true).expect("it is short");
+        let walked = simulate(&bcast, named(&bcast, "node-flat"), &machine, &|_| true).expect("it is short");
         walked.cost.total_ns()
     };
     // Two and four ranks: one or two have another core than the root, and one of them fetches.
@@ -167,16 +167,16 @@ fn a_million_ranks_are_walked() {
     for (ranks, walked_ranks) in [(1 << 20, 64), ((1 << 20) - 7, (1 << 20) - 7)] {
         let shape = shape(Collective::Allreduce, ranks, nodes, 8);
         let chosen = select(&shape, &Overrides::default());
-        let simulation = simulate(&shape, chosen, &machine, &|| true).expect("it has few actions a rank");
+        let simulation = simulate(&shape, chosen, &machine, &|_| true).expect("it has few actions a rank");
         assert_eq!(simulation.walked_ranks, walked_ranks);
         let predicted = chosen.cost(&shape, &machine).expect("it has a price").total_ns();
         let ratio = simulation.cost.total_ns() / predicted;
         assert!((0.9..1.1).contains(&ratio), "{ratio}");
     }
     let ring = shape(Collective::Allgather, 1 << 17, Nodes::APART, 8);
-    let simulation = simulate(&ring, named(&ring, "ring"), &machine, &|| true).expect("it folds");
+    let simulation = simulate(&ring, named(&ring, "ring"), &machine, &|_| true).expect("it folds");
     assert_eq!(simulation.walked_ranks, 1);
-    assert!(simulate(&ring, named(&ring, "ring"), &machine, &|| false).is_err());
+    assert!(simulate(&ring, named(&ring, "ring"), &machine, &|_| false).is_err());
 }
 
 #[test]

@@ -9,6 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
+use std::mem;
 
 use oxmpi_base::Result;
 
@@ -127,7 +128,7 @@ struct Link {
 }
 
 /// So many turns are taken until somebody is asked whether to go on.
-const TURNS: u64 = 1 << 16;
+const TURNS: u64 = 1 << 9;
 
 /// What came of an attempt to act.
 enum Next {
@@ -172,43 +173,48 @@ impl<'a> World<'a> {
     ///
     /// # Errors
     /// If it may not go on.
-    pub(super) fn run(mut self, may_go_on: &dyn Fn() -> bool) -> Result<Option<Simulation>> {
+    pub(super) fn run(mut self, may_go_on: &dyn Fn(f64) -> bool) -> Result<Option<Simulation>> {
         let mut done = 0;
         let mut turns = 0u64;
-        while let Some(Reverse((_, rank))) = self.ready.pop() {
+        let mut first = self.ready.pop();
+        while let Some(Reverse((time, rank))) = first {
             turns += 1;
-            if turns.is_multiple_of(TURNS) && !may_go_on() {
+            if turns.is_multiple_of(TURNS) && !may_go_on(f64::from_bits(time)) {
                 return Err(given_up());
             }
-            if let Some(port) = rank.checked_sub(self.fold.walked) {
-                let held = self.ports[port as usize].held.pop_front();
-                self.arrive(held.expect("a message for each time that it was to leave"));
-                continue;
-            }
-            if !self.has_turn(rank) {
-                continue;
-            }
-            loop {
-                match self.act(rank) {
-                    Next::Acted => {}
-                    Next::Waits => {
-                        self.end_turn(rank);
-                        break;
-                    }
-                    Next::Done => {
-                        done += 1;
-                        self.end_turn(rank);
-                        break;
-                    }
-                }
-                let now = order(self.now(rank));
-                if self.ready.peek().is_some_and(|Reverse((earliest, _))| *earliest < now) {
-                    self.ready.push(Reverse((now, rank)));
-                    break;
-                }
-            }
+            first = match self.take_turn(rank, &mut done) {
+                // Who is next, and this rank later.
+                Some(later) => self.ready.peek_mut().map(|mut next| mem::replace(&mut *next, later)),
+                None => self.ready.pop(),
+            };
         }
         Ok((done == self.fold.walked).then(|| self.result()))
+    }
+
+    /// Lets a rank act, or a message leave at a port, as long as nobody else is before it; when it goes on.
+    fn take_turn(&mut self, rank: u32, done: &mut u32) -> Option<Reverse<(u64, u32)>> {
+        if let Some(port) = rank.checked_sub(self.fold.walked) {
+            let held = self.ports[port as usize].held.pop_front();
+            self.arrive(held.expect("a message for each time that it was to leave"));
+            return None;
+        }
+        if !self.has_turn(rank) {
+            return None;
+        }
+        loop {
+            match self.act(rank) {
+                Next::Acted => {}
+                next => {
+                    *done += u32::from(matches!(next, Next::Done));
+                    self.end_turn(rank);
+                    return None;
+                }
+            }
+            let now = order(self.now(rank));
+            if self.ready.peek().is_some_and(|Reverse((earliest, _))| *earliest < now) {
+                return Some(Reverse((now, rank)));
+            }
+        }
     }
 
     fn result(&self) -> Simulation {
@@ -595,7 +601,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// A time as a number in the same order.
+/// A time as a number in the same order: its bits.
 fn order(time_ns: f64) -> u64 {
     time_ns.to_bits() // times are not negative
 }

@@ -80,9 +80,9 @@ fn write_path(simulation: &Simulation, out: &mut dyn Write) -> Outcome {
 }
 
 /// Whether a time that begins now is not over.
-fn within(time: Duration) -> impl Fn() -> bool {
+fn within(time: Duration) -> impl Fn(f64) -> bool {
     let begin = Instant::now();
-    move || begin.elapsed() < time
+    move |_| begin.elapsed() < time
 }
 
 /// A number of ranks, and what each algorithm takes there, if it serves and can be walked.
