@@ -1,8 +1,8 @@
 /* Whether measuring finds the best algorithm: binding COLLECTIVE BYTES MILLISECONDS ALGORITHM..., run by binding.py.
 
-   Requests of one persistent collective are bound by naming each algorithm, by measuring and by the estimate, several
-   times each; then all run in turn, in batches, and rank 0 prints lines "wish ns" with the median over the batches of
-   the greatest mean time of a start and its completion over the ranks. */
+   Requests of one persistent collective are bound by naming each algorithm, by measuring and by the estimate; then all
+   run in turn, in batches, and rank 0 prints lines "wish ns ns ..." with, for each batch, the greatest mean time of a
+   start and its completion over the ranks. */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
 #include <stdio.h>
@@ -61,11 +61,6 @@ static double batch(MPI_Request *request, int rounds) {
     return greatest;
 }
 
-static int by_value(const void *one, const void *other) {
-    double a = *(const double *)one, b = *(const double *)other;
-    return (a > b) - (a < b);
-}
-
 int main(int argc, char **argv) {
     static double times[MOST_WISHES][BATCHES];
     MPI_Request requests[MOST_WISHES];
@@ -90,9 +85,12 @@ int main(int argc, char **argv) {
         for (int w = 0; w < wishes; w++)
             times[w][i] = batch(&requests[w], rounds[w]);
     for (int w = 0; w < wishes; w++) {
-        qsort(times[w], BATCHES, sizeof(double), by_value);
-        if (rank == 0)
-            printf("%s %.1f\n", argv[4 + w], times[w][BATCHES / 2] * 1e9);
+        if (rank == 0) {
+            printf("%s", argv[4 + w]);
+            for (int i = 0; i < BATCHES; i++)
+                printf(" %.1f", times[w][i] * 1e9);
+            printf("\n");
+        }
         MPI_Request_free(&requests[w]);
     }
     free(sent);

@@ -1,21 +1,26 @@
 //! Which of several algorithms is tried next, how often, and which one wins: pure arithmetic, the same on all ranks,
 //! because all are told the same times.
 //!
-//! Each is run once to touch its memory, and a few times to see how long it takes. Then come some rounds, in each of
-//! which all run as often as their share of the time that is left allows: so what the machine does meanwhile strikes
-//! all alike. Who is far behind the best is tried no longer. The median of its rounds is what an algorithm takes.
+//! Each is run once to touch its memory, and a few times to see how long it takes. Then come rounds, in each of which
+//! all run one after the other, in another order each time. What the machine does meanwhile, for milliseconds or for
+//! good, strikes neighbours alike; so compared are times of the same round alone: what an algorithm takes of the best
+//! one's time, and of that the median over the rounds. Who is slower than the best one in most rounds is tried no
+//! longer, and leaves its time to those that are nearly as good; when there is one left it is over.
 
 /// The time that trying may take, in nanoseconds; or that of the first two rounds, if it is longer.
-const BUDGET_NS: u64 = 50_000_000;
-/// Rounds: the first only touches memory, the second only tells how long a run takes.
-const ROUNDS: usize = 9;
-/// Rounds that are not taken into account where there are others.
+const BUDGET_NS: u64 = 100_000_000;
+/// Rounds that are not compared where there are others: the first only touches memory, the second only tells how long
+/// a run takes.
 const FIRST_ROUNDS: usize = 2;
+/// Rounds in all.
+const ROUNDS: usize = FIRST_ROUNDS + 15;
 /// Runs of the second round.
 const LOOKS: u64 = 3;
 const MOST_RUNS: u64 = 10_000;
-/// Who takes so many times as long as the best one is out.
+/// Who takes so many times as long as the best one is out after two rounds that are compared.
 const HOPELESS: f64 = 1.5;
+/// Who is slower in three quarters of so many rounds is out, too.
+const ENOUGH: usize = 6;
 /// What is estimated to be the best stays unless another one is so much better: less than that is chance.
 const MARGIN: f64 = 0.97;
 
@@ -24,8 +29,8 @@ const MARGIN: f64 = 0.97;
 pub(super) struct Contest {
     candidates: Vec<Candidate>,
     round: usize,
-    /// Whose turn it is.
-    next: usize,
+    /// Who has yet to run in this round, the next one last.
+    queue: Vec<usize>,
     elapsed_ns: u64,
 }
 
@@ -46,22 +51,29 @@ pub(super) struct Batch {
 impl Contest {
     /// Of so many; the first is estimated to be the best.
     pub(super) fn new(candidates: usize) -> Self {
-        Self { candidates: vec![Candidate::default(); candidates], round: 0, next: 0, elapsed_ns: 0 }
+        let mut contest = Self {
+            candidates: vec![Candidate::default(); candidates],
+            round: 0,
+            queue: Vec::new(),
+            elapsed_ns: 0,
+        };
+        contest.queue = contest.order();
+        contest
     }
 
     /// What is to be run next; nothing if it is decided.
     pub(super) fn next(&self) -> Option<Batch> {
-        let alive = self.candidates.iter().filter(|candidate| !candidate.is_out).count() as u64;
-        let is_late = self.elapsed_ns >= BUDGET_NS && self.round >= FIRST_ROUNDS;
-        if self.round == ROUNDS || is_late || alive < 2 {
+        let alive = self.alive().count() as u64;
+        if self.round == ROUNDS || alive < 2 {
             return None;
         }
+        let candidate = *self.queue.last()?;
         let rounds = (ROUNDS - self.round.max(FIRST_ROUNDS)) as u64;
         let share_ns = BUDGET_NS.saturating_sub(self.elapsed_ns) / (alive * rounds);
-        let before_ns = self.candidates[self.next].expected_ns();
+        let before_ns = self.candidates[candidate].expected_ns();
         let runs = before_ns.map_or(1, |before| (share_ns as f64 / before.max(1.0)) as u64);
         let most = [1, LOOKS].get(self.round).copied().unwrap_or(MOST_RUNS);
-        Some(Batch { candidate: self.next, runs: runs.clamp(1, most) })
+        Some(Batch { candidate, runs: runs.clamp(1, most) })
     }
 
     /// Takes in how long a batch has taken where it took longest, when so much time had passed in all; nothing is
@@ -76,39 +88,78 @@ impl Contest {
             }
         }
         self.elapsed_ns = elapsed_ns;
-        let is_in = |candidate: &Candidate| !candidate.is_out;
-        let following = self.candidates.iter().skip(batch.candidate + 1).position(is_in);
-        self.next = match following {
-            Some(distance) => batch.candidate + 1 + distance,
-            None => {
-                self.round += 1;
-                self.strike_out_the_hopeless();
-                self.candidates.iter().position(is_in).unwrap_or(0)
+        self.queue.pop();
+        if self.queue.is_empty() {
+            self.round += 1;
+            self.strike_out();
+            self.queue = self.order();
+            if elapsed_ns >= BUDGET_NS && self.round >= FIRST_ROUNDS {
+                self.round = ROUNDS;
             }
-        };
+        }
     }
 
     /// The best one, and nanoseconds of a run of each, as far as they are known.
     pub(super) fn decide(&self) -> (usize, Vec<Option<f64>>) {
-        let times: Vec<_> = self.candidates.iter().map(Candidate::median_ns).collect();
-        let known = times.iter().enumerate().filter_map(|(index, time)| Some((index, (*time)?)));
-        let best = known.min_by(|one, other| one.1.total_cmp(&other.1));
-        let winner = match (best, times.first()) {
-            (Some((_, best)), Some(&Some(estimated))) if best >= estimated * MARGIN => 0,
-            (Some((index, _)), _) => index,
-            (None, _) => 0,
-        };
-        (winner, times)
+        let times = self.candidates.iter().map(Candidate::median_ns).collect();
+        let best = self.best().unwrap_or(0);
+        let is_chance = self.candidates.first().is_some_and(|estimated| {
+            !estimated.is_out && quantile(self.ratios(best, 0), 2).is_some_and(|ratio| ratio >= MARGIN)
+        });
+        (if is_chance { 0 } else { best }, times)
     }
 
-    fn strike_out_the_hopeless(&mut self) {
-        if self.round < FIRST_ROUNDS + 2 {
+    fn alive(&self) -> impl Iterator<Item = usize> {
+        let alive = self.candidates.iter().enumerate().filter(|(_, candidate)| !candidate.is_out);
+        alive.map(|(index, _)| index)
+    }
+
+    /// Who runs in this round, the first one last: each after others than before.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<_> = self.alive().collect();
+        let turns = self.round / 2 % order.len().max(1);
+        order.rotate_left(turns);
+        if self.round.is_multiple_of(2) {
+            order.reverse();
+        }
+        order
+    }
+
+    /// Who takes least of those that are in.
+    fn best(&self) -> Option<usize> {
+        // All that are in have run in the same rounds.
+        let rounds = self.alive().map(|index| self.candidates[index].rounds().len()).min()?;
+        let least = |round: usize| {
+            self.alive().map(|index| self.candidates[index].rounds()[round]).fold(f64::INFINITY, f64::min)
+        };
+        let leasts: Vec<_> = (0..rounds).map(least).collect();
+        let times_best = |index: &usize| {
+            let times = self.candidates[*index].rounds().iter();
+            quantile(times.zip(&leasts).map(|(time, least)| time / least), 2).unwrap_or(f64::INFINITY)
+        };
+        self.alive().min_by(|one, other| times_best(one).total_cmp(&times_best(other)))
+    }
+
+    /// What one takes of another one's time, by the rounds that both have run in.
+    fn ratios(&self, one: usize, other: usize) -> impl Iterator<Item = f64> + Clone {
+        let [one, other] = [one, other].map(|index| self.candidates[index].rounds().iter());
+        one.zip(other).map(|(one, other)| one / other)
+    }
+
+    /// Strikes out who is slower than the best one, beyond doubt.
+    fn strike_out(&mut self) {
+        let (Some(best), Some(rounds)) = (self.best(), self.round.checked_sub(FIRST_ROUNDS)) else { return };
+        if rounds < 2 {
             return; // one round may have been disturbed
         }
-        let medians = self.candidates.iter().filter_map(Candidate::median_ns);
-        let limit = medians.fold(f64::INFINITY, f64::min) * HOPELESS;
-        for candidate in &mut self.candidates {
-            candidate.is_out |= candidate.rounds().iter().all(|&time| time > limit);
+        let is_out = |&index: &usize| {
+            let ratios = self.ratios(index, best);
+            let is_hopeless = ratios.clone().all(|ratio| ratio > HOPELESS);
+            let limit = if index == 0 { 1.0 / MARGIN } else { 1.0 };
+            is_hopeless || rounds >= ENOUGH && quantile(ratios, 4).is_some_and(|ratio| ratio > limit)
+        };
+        for index in self.alive().filter(is_out).collect::<Vec<_>>() {
+            self.candidates[index].is_out = true;
         }
     }
 }
@@ -129,10 +180,15 @@ impl Candidate {
     }
 
     fn median_ns(&self) -> Option<f64> {
-        let mut rounds = self.rounds().to_vec();
-        rounds.sort_by(f64::total_cmp);
-        rounds.get(rounds.len().checked_sub(1)? / 2).copied()
+        quantile(self.rounds().iter().copied(), 2)
     }
+}
+
+/// The value below which one part of so many lies: the median of 2, the lower quartile of 4.
+fn quantile(values: impl Iterator<Item = f64>, parts: usize) -> Option<f64> {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().checked_sub(1)? / parts).copied()
 }
 
 #[cfg(test)]
@@ -169,7 +225,7 @@ mod tests {
     #[test]
     fn who_fails_is_out_even_if_it_was_the_estimate() {
         assert_eq!(hold(3, |which| [None, Some(300.0), Some(200.0)][which]).0, 2);
-        assert_eq!(hold(2, |_| None).0, 0);
+        assert_eq!(hold(2, |_| None).0, 1, "of the other one nothing is known");
     }
 
     #[test]
@@ -183,6 +239,42 @@ mod tests {
             });
             assert_eq!(winner.0, 1, "batch {disturbed}");
         }
+    }
+
+    /// What comes and goes, and lasts longer than a turn.
+    #[test]
+    fn what_the_machine_does_meanwhile_strikes_all_alike() {
+        for length in 6..60 {
+            let mut batches = 0;
+            let winner = hold_by_batch(4, |batch| {
+                batches += 1;
+                let slow = if batches / length % 2 == 0 { 1.0 } else { 4.0 };
+                Some([1000.0, 960.0, 850.0, 920.0][batch.candidate] * slow * batch.runs as f64)
+            });
+            assert_eq!(winner.0, 2, "{length} batches");
+        }
+    }
+
+    #[test]
+    fn each_runs_first_and_after_any_other() {
+        let mut contest = Contest::new(3);
+        let mut turns = Vec::new();
+        while let Some(batch) = contest.next() {
+            turns.push(batch.candidate);
+            contest.record(batch, Some(1000 * batch.runs), 0);
+        }
+        assert_eq!(turns.len(), ROUNDS * 3);
+        for (one, other) in [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
+            assert!(turns.windows(2).any(|pair| pair == [one, other]), "{one} before {other}");
+            assert!(turns.chunks(3).any(|round| round[0] == one), "{one} is first");
+        }
+    }
+
+    #[test]
+    fn what_is_clear_takes_less_time() {
+        let (winner, elapsed) = hold(3, |which| Some([1300.0, 1000.0, 5000.0][which]));
+        assert_eq!(winner, 1);
+        assert!(elapsed < 0.6 * BUDGET_NS as f64, "{elapsed}");
     }
 
     #[test]
