@@ -3,6 +3,7 @@
 //! Pure, but for the question how this machine is called. Nothing is refused for want of room: where there are more
 //! ranks than slots the hosts are gone through again.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
@@ -84,17 +85,33 @@ impl Launcher {
     }
 }
 
+/// Hosts with the room that they have together under each name, in their order; none, where nobody says.
+fn rooms(hosts: &[Host]) -> Vec<(&str, Option<u32>)> {
+    let mut rooms: Vec<(&str, Option<u32>)> = Vec::new();
+    let mut places = BTreeMap::new();
+    for host in hosts {
+        let place = *places.entry(&*host.name).or_insert(rooms.len());
+        match rooms.get_mut(place) {
+            Some((_, slots)) => *slots = Some(slots.unwrap_or(1).saturating_add(host.slots.unwrap_or(1))),
+            None => rooms.push((&host.name, host.slots)),
+        }
+    }
+    rooms
+}
+
+/// For how many ranks there is room.
+pub fn room(hosts: &[Host], per_node: Option<u32>) -> u32 {
+    let room = |(_, slots): (&str, Option<u32>)| per_node.or(slots).unwrap_or(1);
+    rooms(hosts).into_iter().map(room).fold(0, u32::saturating_add)
+}
+
 /// Which of `size` ranks go to which host; hosts that get none are left out. A host that is named twice has the room of
 /// both. Each has `per_node` ranks if that is given, else as many as it has slots; if nobody says, all the same number,
 /// but for one.
 pub fn shares(size: u32, hosts: &[Host], per_node: Option<u32>) -> Vec<Share> {
-    let mut rooms: Vec<(Share, Option<u32>)> = Vec::new();
-    for host in hosts {
-        match rooms.iter_mut().find(|(share, _)| share.host == host.name) {
-            Some((_, slots)) => *slots = Some(slots.unwrap_or(1).saturating_add(host.slots.unwrap_or(1))),
-            None => rooms.push((Share { host: host.name.clone(), ranks: Vec::new() }, host.slots)),
-        }
-    }
+    let share =
+        |(name, slots): (&str, Option<u32>)| (Share { host: name.to_owned(), ranks: Vec::new() }, slots);
+    let mut rooms: Vec<(Share, Option<u32>)> = rooms(hosts).into_iter().map(share).collect();
     let count = u32::try_from(rooms.len()).unwrap_or(u32::MAX).max(1);
     let is_told = rooms.iter().any(|(_, slots)| slots.is_some_and(|slots| slots > 0));
     let room = |index: u32, slots: Option<u32>| match per_node {
@@ -143,6 +160,12 @@ mod tests {
         assert_eq!(counts(5, "a,b", None), of(&[("a", 3), ("b", 2)]));
         assert_eq!(counts(1, "a,b", None), of(&[("a", 1)]));
         assert_eq!(counts(4, "a:0,b:0", None), of(&[("a", 2), ("b", 2)]));
+    }
+
+    #[test]
+    fn there_is_room_for_all_slots_or_for_some_on_each_host() {
+        let hosts = ["a:2", "b", "a:1"].map(Host::parse);
+        assert_eq!((room(&hosts, None), room(&hosts, Some(4)), room(&[], None)), (4, 8, 0));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use oxmpi_broker::Spawn;
 use crate::bind::Policy;
 use crate::environment::Rules;
 use crate::failure::{Failure, Result};
-use crate::hosts::{Host, Launcher};
+use crate::hosts::{self, Host, Launcher};
 
 /// A job: one or more blocks of ranks that share a world, and how to run them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,6 +29,8 @@ pub struct Job {
     pub hosts: Vec<Host>,
     /// Ranks of each host, if the user says.
     pub per_node: Option<u32>,
+    /// Nobody has said how many ranks there are: as many as the hosts have room for.
+    pub fills_hosts: bool,
     /// What starts agents on hosts, if the user says.
     pub launcher: Option<Launcher>,
     /// The address at which agents find the launcher, if the user says.
@@ -102,6 +104,34 @@ impl StdinTo {
 pub const MAX_RANKS: u32 = 1 << 20;
 
 impl Job {
+    /// Gives the only block as many ranks as there is room for on the hosts, where nobody has said how many.
+    ///
+    /// # Errors
+    /// See [`Job::check`].
+    pub fn fill_hosts(&mut self) -> Result<()> {
+        if let ([block], true, false) = (&mut *self.blocks, self.fills_hosts, self.hosts.is_empty()) {
+            block.count = hosts::room(&self.hosts, self.per_node);
+        }
+        self.check()
+    }
+
+    /// Whether it can be started, as far as numbers tell.
+    ///
+    /// # Errors
+    /// The launcher's own failure, if there are too few or too many ranks, or the reader of the input is none of them.
+    pub fn check(&self) -> Result<()> {
+        let size: u64 = self.blocks.iter().map(|block| u64::from(block.count)).sum();
+        if size == 0 || size > u64::from(MAX_RANKS) {
+            return Err(Failure::own(format!("the job has {size} ranks; it can have 1 to {MAX_RANKS}")));
+        }
+        match self.stdin {
+            StdinTo::Rank(rank) if u64::from(rank) >= size => {
+                Err(Failure::own(format!("--stdin {rank}: the job has ranks 0 to {}", size - 1)))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The job that a rank of this one spawns. What the rank does not say is as for its own program.
     ///
     /// # Errors

@@ -7,7 +7,7 @@
 //! | who calls | `cargo` (`cargo oxmpi`), and `main` |
 //! | the machine | `program`, `executable`, `library`, `start`, `spawn`, `signals` |
 //! | the running jobs | `supervise` (the loop), `crew` (one job), `streams`, `feed`, `guardian`, `orphans` |
-//! | several hosts | `hosts` (where to), `conductor` (the launcher), `agent`, `uplink` (on each host), `talk` (between them), `part` |
+//! | several hosts | `hosts` (where to), `allocation` (as a batch system says), `conductor` (the launcher), `agent`, `uplink` (on each host), `talk` (between them), `part` |
 //! | who asks for more | `requests` (to a job's broker), `birth`, `serve` (a process that nobody has launched) |
 //!
 //! Nothing is left behind however the job ends. Ranks share one anonymous segment, which has no name. Each rank has a
@@ -21,6 +21,7 @@
 #![deny(unsafe_code)]
 
 mod agent;
+mod allocation;
 mod bind;
 mod birth;
 pub mod cargo;
@@ -115,6 +116,13 @@ fn with_variables(mut job: Job) -> Result<Job> {
         job.time_limit = seconds("MPIEXEC_TIMEOUT")?;
     }
     job.doom_grace = seconds("OXMPI_GRACE")?;
+    if job.hosts.is_empty()
+        && let Some(allocation) = allocation::find(|name| std::env::var_os(name), &command_line::read_file)?
+    {
+        job.hosts = allocation.hosts;
+        job.launcher = job.launcher.or(allocation.launcher);
+    }
+    job.fill_hosts()?;
     Ok(job)
 }
 

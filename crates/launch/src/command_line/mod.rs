@@ -21,7 +21,7 @@ use crate::bind::Policy;
 use crate::environment::{Inherit, Rules, Variable};
 use crate::failure::{Failure, Result};
 use crate::hosts::{Host, Launcher};
-use crate::job::{Block, Job, MAX_RANKS, StdinTo};
+use crate::job::{Block, Job, StdinTo};
 
 /// What the user wants.
 #[derive(Debug, PartialEq)]
@@ -57,28 +57,26 @@ pub fn read_file(path: &Path) -> std::io::Result<String> {
 /// # Errors
 /// The launcher's own failure, which names the word that was wrong and, for an unknown option, the nearest known one.
 pub fn parse(words: &[OsString], read_file: ReadFile) -> Result<Request> {
-    let mut parser = Parser { job: Job::default(), read_file, is_in_file: false, request: None };
+    let mut parser = Parser { job: Job::default(), read_file, counted: 0, is_in_file: false, request: None };
     for section in words.split(|word| word == ":") {
         parser.section(section)?;
         if let Some(request) = parser.request.take() {
             return Ok(request);
         }
     }
-    let size: u64 = parser.job.blocks.iter().map(|block| u64::from(block.count)).sum();
-    if size == 0 || size > u64::from(MAX_RANKS) {
-        return Err(Failure::own(format!("the job has {size} ranks; it can have 1 to {MAX_RANKS}")));
+    let Parser { mut job, counted, .. } = parser;
+    job.fills_hosts = counted == 0;
+    if !job.fills_hosts {
+        job.check()?;
     }
-    match parser.job.stdin {
-        StdinTo::Rank(rank) if u64::from(rank) >= size => {
-            Err(Failure::own(format!("--stdin {rank}: the job has ranks 0 to {}", size - 1)))
-        }
-        _ => Ok(Request::Run(Box::new(parser.job))),
-    }
+    Ok(Request::Run(Box::new(job)))
 }
 
 struct Parser<'a> {
     job: Job,
     read_file: ReadFile<'a>,
+    /// Blocks of which the user has said how many ranks they have.
+    counted: usize,
     /// The words come from a configuration file.
     is_in_file: bool,
     request: Option<Request>,
@@ -115,6 +113,7 @@ impl Parser<'_> {
                 false => Err(Failure::own("no program to run; see --help")),
             };
         };
+        self.counted += usize::from(draft.count.is_some());
         let count = draft.count.or(draft.per_node).unwrap_or(1);
         let (program, arguments) = (program.clone(), arguments.to_vec());
         self.job.blocks.push(Block { count, program, arguments, ..draft.block });

@@ -68,7 +68,12 @@ impl Known {
 
 /// The table.
 pub static ENTRIES: &[Known] = &[
-    entry(&["n", "np", "c"], &["N"], Setting::Count, "run N ranks of the program that follows (1 if absent)"),
+    entry(
+        &["n", "np", "c"],
+        &["N"],
+        Setting::Count,
+        "run N ranks of the program that follows (if absent 1, or what hosts have room for)",
+    ),
     entry(&["wdir", "wd"], &["DIR"], Setting::Dir, "working directory of the ranks")
         .completes(Values::Directories),
     entry(
@@ -97,7 +102,8 @@ pub static ENTRIES: &[Known] = &[
         &["launcher", "bootstrap"],
         &["HOW"],
         Setting::Launcher,
-        "start agents on hosts by ssh (default), srun, fork (all here), or a command before the host's name",
+        "start agents on hosts by ssh, srun (where Slurm names them), fork (all here), or a command before \
+         the host's name",
     )
     .completes(Values::Words(&["ssh", "srun", "fork"])),
     entry(
@@ -110,7 +116,7 @@ pub static ENTRIES: &[Known] = &[
         &["ppn", "N", "npernode"],
         &["N"],
         Setting::PerNode,
-        "ranks per node; the number of ranks where -n is absent",
+        "ranks per node; the number of ranks, or of those of each host, where -n is absent",
     ),
     entry(&["env"], &["NAME", "VALUE"], Setting::Env, "set a variable for this block"),
     entry(&["genv"], &["NAME", "VALUE"], Setting::Genv, "set a variable for all blocks"),
@@ -278,6 +284,10 @@ const SECTIONS: &[Section] = &[
             ("OXMPI_ERRORS_TO", "read by the ranks: self sends errors without an object to MPI_COMM_SELF"),
             ("OXMPI_GRACE", "seconds that ranks have to end by themselves when one has left too early (1)"),
             ("OXMPI_MPIEXEC", "read by a process without a launcher: what it starts to have others spawned"),
+            (
+                "SLURM_JOB_NODELIST, PBS_NODEFILE",
+                "the hosts where none is named, with as much room as Slurm or PBS says",
+            ),
             ("OXMPI_RANK, OXMPI_SIZE", "set for the ranks, as are PMI_RANK and PMI_SIZE"),
             (
                 "OXMPI_LOCAL_RANK, OXMPI_LOCAL_SIZE",

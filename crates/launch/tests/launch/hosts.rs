@@ -1,6 +1,8 @@
 //! Jobs over several hosts: as agents that `mpiexec` starts on this machine itself, and in namespaces of their own on a
 //! network that is made for the test.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Child;
 use std::time::Instant;
 
@@ -34,6 +36,23 @@ fn programs_directories_and_variables_reach_the_hosts() {
     let arguments = [&["-launcher", "fork", "-hosts", "x,y,z"][..], &first, &second].concat();
     let ended = crate::run::mpiexec(&arguments);
     assert_eq!(ended.sorted(), ["0 0 1 /", "1 1 2 b /tmp", "2 1 2 b /tmp"]);
+}
+
+#[test]
+fn an_allocation_of_slurm_is_filled_by_its_own_launcher() {
+    // What is after the host's name is to be started there.
+    let folder = std::env::temp_dir().join(format!("oxmpi-srun-{}", std::process::id()));
+    fs::create_dir(&folder).expect("a temporary folder");
+    let srun = "#!/bin/sh\nwhile test $1 != --nodelist; do shift; done; shift 2; exec \"$@\"\n";
+    fs::write(folder.join("srun"), srun).expect("it is mine");
+    fs::set_permissions(folder.join("srun"), fs::Permissions::from_mode(0o755)).expect("it is mine");
+    let mut job = command(&["sh", "-c", "echo $OXMPI_RANK of $OXMPI_SIZE, $OXMPI_LOCAL_SIZE there"]);
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    job.env("PATH", path).env("SLURM_JOB_ID", "7");
+    job.env("SLURM_JOB_NODELIST", "127.0.0.[2-3]").env("SLURM_TASKS_PER_NODE", "2,1");
+    let ended = finish(job.spawn().expect("mpiexec is built"));
+    let _ = fs::remove_dir_all(&folder);
+    assert_eq!(ended.sorted(), ["0 of 3, 2 there", "1 of 3, 2 there", "2 of 3, 1 there"], "{}", ended.err);
 }
 
 #[test]

@@ -35,7 +35,9 @@ impl Ended {
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(MPIEXEC);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.env_remove("MPIEXEC_TIMEOUT").env_remove("OXMPI_GRACE");
+    for name in ["MPIEXEC_TIMEOUT", "OXMPI_GRACE", "PBS_NODEFILE", "SLURM_JOB_ID"] {
+        command.env_remove(name);
+    }
     command
 }
 
