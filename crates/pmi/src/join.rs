@@ -6,7 +6,7 @@ use oxmpi_shm::{Invitation, Job, Ticket};
 
 use crate::own::Own;
 use crate::pmi1::Pmi1;
-use crate::pmix::Pmix;
+use crate::pmix::{Pmix, rank_above};
 use crate::{Bootstrap, NodeMap, Place, foreign, node};
 
 /// How a process finds itself.
@@ -46,24 +46,25 @@ pub struct World {
 /// processes of a launcher that cannot be talked to.
 pub fn join() -> io::Result<Joined> {
     Ok(match Job::inherited()? {
-        Invitation::None => match find_launcher()? {
-            None => {
-                foreign::refuse()?;
-                Joined::Alone
-            }
-            Some(launcher) => Joined::Member(World::among(launcher)?),
-        },
+        Invitation::None => among_others()?,
         Invitation::Occupied { rank, pid } => Joined::Outsider { rank, pid },
         Invitation::Seat(ticket) => Joined::Member(World::of_launcher(ticket)?),
     })
 }
 
-/// The launcher that makes no memory, if that is who has started this process.
-fn find_launcher() -> io::Result<Option<Box<dyn Bootstrap>>> {
+/// The same where no memory was made by who has started this process.
+fn among_others() -> io::Result<Joined> {
     if let Some(launcher) = Pmi1::find()? {
-        return Ok(Some(Box::new(launcher)));
+        return World::among(Box::new(launcher)).map(Joined::Member);
     }
-    Ok(Pmix::find()?.map(|launcher| Box::new(launcher) as _))
+    if let Some((rank, pid)) = rank_above() {
+        return Ok(Joined::Outsider { rank, pid });
+    }
+    if let Some(launcher) = Pmix::find()? {
+        return World::among(Box::new(launcher)).map(Joined::Member);
+    }
+    foreign::refuse()?;
+    Ok(Joined::Alone)
 }
 
 impl World {

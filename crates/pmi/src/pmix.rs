@@ -3,6 +3,7 @@
 //! What a process says to the server of its node is known to nobody but PMIx's own library, which is loaded. It has a
 //! thread of its own, which sleeps. Records stay with the server of who has put them until somebody asks for them.
 
+mod ancestors;
 mod copies;
 #[allow(unsafe_code)] // calls libpmix
 mod library;
@@ -14,6 +15,7 @@ use std::{env, io};
 use oxmpi_base::{Error, ErrorClass, Result};
 
 use crate::{Bootstrap, NodeMap, Place, check};
+pub(crate) use ancestors::rank_above;
 use library::{Client, Told};
 
 /// See the module.

@@ -24,6 +24,24 @@ fn installed(root: &str, name: &str) -> Option<Command> {
     found.map(Command::new)
 }
 
+/// A program of a test, which is removed when that is over.
+struct Script(PathBuf);
+
+impl Script {
+    fn write(name: &str, text: &str) -> Self {
+        let script = Self(env::temp_dir().join(format!("oxmpi-{name}-{}", std::process::id())));
+        fs::write(&script.0, text).expect("a temporary file");
+        fs::set_permissions(&script.0, fs::Permissions::from_mode(0o700)).expect("it is mine");
+        script
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        drop(fs::remove_file(&self.0));
+    }
+}
+
 /// What ranks print that a launcher starts with these options, sorted.
 fn run(mut launcher: Command, options: &[&str]) -> Vec<String> {
     let program = env::current_exe().expect("a test program");
@@ -57,7 +75,26 @@ fn rank() {
     let record = launcher.get(&format!("node.{}", place.node()), first).expect("told");
     assert_eq!(record, job.id().to_string().as_bytes());
     println!("rank {} of {}, seat {} of {}", place.rank, place.size(), place.local_rank(), job.size());
+    if env::var_os(PARENT).is_some() {
+        let mut child = Command::new(env::current_exe().expect("a test program"));
+        child.args(["--exact", "child", "--ignored", "--nocapture", "--quiet"]);
+        assert!(child.status().expect("it is this program").success());
+    }
     launcher.leave();
+}
+
+/// Tells ranks to start a child.
+const PARENT: &str = "OXMPI_TEST_PARENT";
+
+#[test]
+#[ignore = "not a test: the program that a rank starts"]
+fn child() {
+    match join() {
+        Ok(Joined::Outsider { rank, pid }) if pid == std::os::unix::process::parent_id() => {
+            println!("rank {rank} has a child");
+        }
+        joined => panic!("{joined:?}"),
+    }
 }
 
 /// The ranks of one node.
@@ -104,16 +141,22 @@ fn ranks_that_prterun_starts_share_memory() {
 fn prterun_tells_which_ranks_share_a_node() {
     let Some(launcher) = prterun() else { return };
     // What is called instead of ssh, with a host and a command, has both here.
-    let agent = env::temp_dir().join(format!("oxmpi-agent-{}", std::process::id()));
-    fs::write(&agent, "#!/bin/sh\nshift\nexec sh -c \"$*\"\n").expect("a temporary file");
-    fs::set_permissions(&agent, fs::Permissions::from_mode(0o700)).expect("it is mine");
-    let (prefix, agent_name) = (env::var("OPENMPI_ROOT").expect("it is set"), agent.to_string_lossy());
-    let options = ["--prefix", &prefix, "--prtemca", "plm_ssh_agent", &agent_name];
+    let agent = Script::write("agent", "#!/bin/sh\nshift\nexec sh -c \"$*\"\n");
+    let (prefix, name) = (env::var("OPENMPI_ROOT").expect("it is set"), agent.0.to_string_lossy());
+    let options = ["--prefix", &prefix, "--prtemca", "plm_ssh_agent", &name];
     let options = [&options[..], &["--host", "left.invalid:2,right.invalid:2", "-n", "4"]].concat();
-    let lines = run(launcher, &options);
-    drop(fs::remove_file(&agent));
     let expected: Vec<String> =
         (0..4).map(|rank| format!("rank {rank} of 4, seat {} of 2", rank % 2)).collect();
+    assert_eq!(run(launcher, &options), expected);
+}
+
+#[test]
+fn who_is_started_by_a_rank_of_prterun_is_not_that_rank() {
+    let Some(mut launcher) = prterun() else { return };
+    launcher.env(PARENT, "1");
+    let lines = run(launcher, &["--map-by", ":oversubscribe", "-n", "2"]);
+    let expected =
+        ["rank 0 has a child", "rank 0 of 2, seat 0 of 2", "rank 1 has a child", "rank 1 of 2, seat 1 of 2"];
     assert_eq!(lines, expected);
 }
 

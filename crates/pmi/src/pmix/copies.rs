@@ -5,10 +5,10 @@
 //! process has loaded from which this one descends, unless another user's or another container's; else the system's
 //! may fit.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
+use std::{env, io};
 
+use super::ancestors::ancestors;
 use super::library::Library;
 
 /// Names a copy, which is taken whatever its version.
@@ -16,7 +16,7 @@ const CHOSEN: &str = "OXMPI_PMIX";
 /// The version of the server.
 const VERSION: &str = "PMIX_VERSION";
 /// The name of the library; of its file, the beginning.
-const NAME: &str = "libpmix.so.2";
+pub const NAME: &str = "libpmix.so.2";
 
 /// The copy of the library that serves this process.
 ///
@@ -59,28 +59,12 @@ fn major(version: &str) -> Option<u32> {
 /// The copies that the processes have loaded from which this one descends, as far as that can be seen.
 fn loaded_by_ancestors() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut process = OsString::from("self");
-    while let Some(parent) = parent_of(&process) {
-        let maps = fs::read_to_string(Path::new("/proc").join(&parent).join("maps")).unwrap_or_default();
-        found.extend(library_in(&maps).filter(|path| path.exists() && !found.contains(path)));
-        process = parent;
+    for path in ancestors().filter_map(|process| process.library()) {
+        if path.exists() && !found.contains(&path) {
+            found.push(path);
+        }
     }
     found
-}
-
-fn parent_of(process: &OsString) -> Option<OsString> {
-    let status = fs::read_to_string(Path::new("/proc").join(process).join("status")).ok()?;
-    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim();
-    (parent != "0").then(|| parent.into())
-}
-
-/// The copy that is mapped in a process, by what the system says of its memory.
-fn library_in(maps: &str) -> Option<PathBuf> {
-    let path = maps.lines().find_map(|line| {
-        let path = &line[line.find('/')?..];
-        path.rsplit('/').next()?.starts_with(NAME).then_some(path)
-    })?;
-    Some(PathBuf::from(path))
 }
 
 #[cfg(test)]
@@ -93,15 +77,5 @@ mod tests {
         assert!(!fits(Some("5.0.11rc1"), "OpenPMIx 4.2.2, repo rev: v4.2.2"));
         assert!(fits(None, "OpenPMIx 4.2.2"), "an old server says nothing");
         assert!(!fits(Some("4.1"), ""));
-    }
-
-    #[test]
-    fn the_copy_of_a_server_is_found_in_its_memory() {
-        let maps = "55d0-55d1 r--p 00000000 fe:00 1234   /usr/bin/prterun\n\
-                    7f1c-7f1d r-xp 00011000 fe:00 1235   /opt/with space/lib/libpmix.so.2.6.2\n\
-                    7f1e-7f1f rw-p 00000000 00:00 0 \n";
-        assert_eq!(library_in(maps), Some(PathBuf::from("/opt/with space/lib/libpmix.so.2.6.2")));
-        assert_eq!(library_in("7f1e-7f1f rw-p 00000000 00:00 0      [heap]\n"), None);
-        assert_eq!(parent_of(&"self".into()), Some(std::os::unix::process::parent_id().to_string().into()));
     }
 }
