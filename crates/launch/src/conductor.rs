@@ -278,9 +278,10 @@ impl Conductor {
     fn told(&mut self, index: usize, said: ToLauncher) {
         match said {
             ToLauncher::Alive => {}
-            ToLauncher::Doomed => {
+            ToLauncher::Doomed { is_stranded } => {
                 self.is_doomed = true;
-                self.tell_others(index, &ToAgent::Doom);
+                self.agents[index].has_doomed = true;
+                self.tell_others(index, &ToAgent::Doom { is_stranded });
             }
             ToLauncher::Ended { status } => {
                 self.agents[index].has_ended = true;
@@ -288,10 +289,7 @@ impl Conductor {
                     self.spoilt = status;
                 }
                 self.look_for_missed();
-                let mut left = self.agents.iter_mut().filter(|agent| !agent.has_ended);
-                if let (Some(last), None) = (left.next(), left.next()) {
-                    last.tell(&ToAgent::Alone);
-                }
+                self.look_for_last();
             }
             ToLauncher::Failed { status, text } => {
                 if !text.is_empty() {
@@ -317,7 +315,23 @@ impl Conductor {
                 let record = self.records.get(&key).cloned();
                 self.agents[index].tell(&ToAgent::Record { key, record });
             }
+            ToLauncher::Idle => {
+                self.agents[index].is_idle = true;
+                self.look_for_last();
+            }
         }
+    }
+
+    /// Lets an agent know when nobody on other hosts is waited for any more. Where several miss a rank, one of them
+    /// says so.
+    fn look_for_last(&mut self) {
+        let mut left: Vec<&mut Agent> = self.agents.iter_mut().filter(|agent| !agent.has_ended).collect();
+        let last = match &mut *left {
+            [last] => Some(last),
+            left if left.iter().all(|agent| agent.is_idle) => left.iter_mut().find(|agent| agent.has_doomed),
+            _ => None,
+        };
+        last.into_iter().for_each(|agent| agent.tell(&ToAgent::Alone));
     }
 
     /// Ends a job in which ranks wait for those of a host where all have ended, if nothing else does.

@@ -296,9 +296,15 @@ impl Crew {
         }
     }
 
-    /// Whether the job is to end soon.
-    pub fn is_doomed(&self) -> bool {
-        self.progress.doomed.is_some()
+    /// Whether somebody has waited in vain, if the job is to end soon.
+    pub fn doomed(&self) -> Option<bool> {
+        self.progress.doomed.as_ref().map(|doom| doom.is_stranded)
+    }
+
+    /// Ends the job soon, as on another host, where somebody may have waited in vain.
+    pub fn doom_as_elsewhere(&mut self, is_stranded: bool) {
+        self.doom(Cause::Elsewhere);
+        self.progress.doomed.iter_mut().for_each(|doom| doom.is_stranded |= is_stranded);
     }
 
     /// Ends the job soon. Nobody needs to wait for others in `MPI_Finalize` any more.
@@ -317,16 +323,25 @@ impl Crew {
     /// that has waited for it.
     pub fn fulfilled_doom(&self, now: Instant) -> Option<Cause> {
         let doom = self.progress.doomed.as_ref().filter(|_| !self.is_ending())?;
+        let is_time_over = doom.until.is_some_and(|until| until <= now);
+        // Those on other nodes have their time, too.
+        let is_alone = (self.speaks_for_all || self.others_have_ended) && !self.awaits_ranks(doom);
+        (is_time_over || is_alone).then(|| self.doom_cause(doom))
+    }
+
+    /// Whether it is doomed, and nobody here is waited for.
+    pub fn is_idle(&self) -> bool {
+        let doom = self.progress.doomed.as_ref().filter(|_| !self.is_ending());
+        doom.is_some_and(|doom| !self.awaits_ranks(doom))
+    }
+
+    /// Whether there are ranks here that may end by themselves.
+    fn awaits_ranks(&self, doom: &Doom) -> bool {
         let is_awaited = |(index, rank): (usize, &Rank)| {
             let phase = self.segment.state(index).phase();
             rank.exit.is_none() && (!doom.is_stranded || matches!(phase, Phase::Leaving | Phase::Finalized))
         };
-        let is_time_over = doom.until.is_some_and(|until| until <= now);
-        // Those on other nodes have their time, too.
-        let is_alone =
-            (self.speaks_for_all || self.others_have_ended) && !self.ranks.iter().enumerate().any(is_awaited);
-        let is_over = is_time_over || is_alone;
-        is_over.then(|| self.doom_cause(doom))
+        self.ranks.iter().enumerate().any(is_awaited)
     }
 
     fn doom_cause(&self, doom: &Doom) -> Cause {

@@ -21,7 +21,10 @@ pub enum ToAgent {
     /// Start these ranks.
     Begin(Box<Order>),
     /// The job is to end soon: a rank of another host is missed.
-    Doom,
+    Doom {
+        /// Somebody has waited for it in vain.
+        is_stranded: bool,
+    },
     /// End the job; at once, if it is told again.
     End {
         /// With this signal,
@@ -53,7 +56,10 @@ pub enum ToLauncher {
     /// It is there: said now and then.
     Alive,
     /// A rank is missed: the job is to end soon.
-    Doomed,
+    Doomed {
+        /// Somebody has waited for it in vain.
+        is_stranded: bool,
+    },
     /// Its ranks have ended.
     Ended {
         /// The status that the job would have, if they were all.
@@ -73,6 +79,8 @@ pub enum ToLauncher {
         /// Its key.
         key: String,
     },
+    /// The job is to end soon, and no rank here is waited for.
+    Idle,
 }
 
 /// Which ranks to start, and how.
@@ -93,7 +101,7 @@ impl ToAgent {
         match self {
             Self::Alive => writer.kind(0),
             Self::Begin(order) => order.write(writer.kind(1)),
-            Self::Doom => writer.kind(2),
+            Self::Doom { is_stranded } => writer.kind(2).kind(u8::from(*is_stranded)),
             Self::End { signal, grace } => writer.kind(3).number(signal.cast_unsigned()).long(millis(*grace)),
             Self::Fenced => writer.kind(4),
             Self::Inquire { limit } => writer.kind(5).long(limit.map_or(0, millis)),
@@ -116,7 +124,7 @@ impl ToAgent {
         let said = match reader.byte()? {
             0 => Self::Alive,
             1 => Self::Begin(Box::new(Order::read(&mut reader)?)),
-            2 => Self::Doom,
+            2 => Self::Doom { is_stranded: flag(&mut reader)? },
             3 => Self::End {
                 signal: reader.number()?.cast_signed(),
                 grace: Duration::from_millis(reader.long()?),
@@ -143,13 +151,14 @@ impl ToLauncher {
         let mut writer = Writer::default();
         match self {
             Self::Alive => writer.kind(0),
-            Self::Doomed => writer.kind(1),
+            Self::Doomed { is_stranded } => writer.kind(1).kind(u8::from(*is_stranded)),
             Self::Ended { status } => writer.kind(2).kind(*status),
             Self::Failed { status, text } => writer.kind(3).kind(*status).text(text),
             Self::Fence(records) => {
                 writer.kind(4).list(records, |writer, (key, record)| writer.text(key).bytes(record))
             }
             Self::Get { key } => writer.kind(5).text(key),
+            Self::Idle => writer.kind(6),
         };
         writer.finish()
     }
@@ -162,11 +171,12 @@ impl ToLauncher {
         let mut reader = Reader::of(bytes);
         let said = match reader.byte()? {
             0 => Self::Alive,
-            1 => Self::Doomed,
+            1 => Self::Doomed { is_stranded: flag(&mut reader)? },
             2 => Self::Ended { status: reader.byte()? },
             3 => Self::Failed { status: reader.byte()?, text: reader.text()? },
             4 => Self::Fence(reader.list(|reader| Ok((reader.text()?, reader.bytes()?)))?),
             5 => Self::Get { key: reader.text()? },
+            6 => Self::Idle,
             _ => return Err(Malformed),
         };
         reader.end(said)
@@ -330,7 +340,7 @@ mod tests {
             Just(ToAgent::Alive),
             Just(ToAgent::Alone),
             order().prop_map(|order| ToAgent::Begin(Box::new(order))),
-            Just(ToAgent::Doom),
+            any::<bool>().prop_map(|is_stranded| ToAgent::Doom { is_stranded }),
             (any::<i32>(), time()).prop_map(|(signal, grace)| ToAgent::End { signal, grace }),
             Just(ToAgent::Fenced),
             proptest::option::of(time()).prop_map(|limit| ToAgent::Inquire { limit }),
@@ -343,7 +353,8 @@ mod tests {
     fn to_launcher() -> impl Strategy<Value = ToLauncher> {
         prop_oneof![
             Just(ToLauncher::Alive),
-            Just(ToLauncher::Doomed),
+            Just(ToLauncher::Idle),
+            any::<bool>().prop_map(|is_stranded| ToLauncher::Doomed { is_stranded }),
             any::<u8>().prop_map(|status| ToLauncher::Ended { status }),
             (any::<u8>(), ".{0,40}").prop_map(|(status, text)| ToLauncher::Failed { status, text }),
             vec((".{0,9}", vec(any::<u8>(), 0..9)), 0..4).prop_map(ToLauncher::Fence),

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use oxmpi_broker::{Answer, ClientId, Link};
 use rustix::process::Signal;
 
+use crate::crew::Crew;
 use crate::report;
 use crate::status::Cause;
 use crate::supervise::Supervisor;
@@ -26,9 +27,11 @@ pub struct Uplink {
     said: Instant,
     /// The ranks, and perhaps the launcher, are stopped: nobody can be missed.
     is_stopped: bool,
-    /// The launcher knows that the job fails, or is to.
+    /// The launcher knows that the job fails, or is to, and whether somebody has waited in vain; and that nobody here
+    /// is waited for.
     has_failed: bool,
-    has_doomed: bool,
+    doomed: Option<bool>,
+    is_idle: bool,
     /// The launcher has told to end the job.
     is_told_to_end: bool,
     /// Records that are known here, by key, and those that are told in the next fence.
@@ -49,7 +52,8 @@ impl Uplink {
             said: now,
             is_stopped: false,
             has_failed: false,
-            has_doomed: false,
+            doomed: None,
+            is_idle: false,
             is_told_to_end: false,
             records: BTreeMap::new(),
             untold: Vec::new(),
@@ -113,11 +117,11 @@ impl Supervisor {
             // A second order is none.
             ToAgent::Alive | ToAgent::Begin(_) => {}
             ToAgent::Alone => self.crews.iter_mut().for_each(|crew| crew.others_have_ended = true),
-            ToAgent::Doom => {
+            ToAgent::Doom { is_stranded } => {
                 if let Some(uplink) = &mut self.uplink {
-                    uplink.has_doomed = true;
+                    uplink.doomed = uplink.doomed.max(Some(is_stranded));
                 }
-                self.crews.iter_mut().for_each(|crew| crew.doom(Cause::Elsewhere));
+                self.crews.iter_mut().for_each(|crew| crew.doom_as_elsewhere(is_stranded));
             }
             ToAgent::End { signal, grace } => {
                 let Some(uplink) = &mut self.uplink else { return };
@@ -157,9 +161,14 @@ impl Supervisor {
             uplink.has_failed = true;
             uplink.tell(&ToLauncher::Failed { status: cause.status(), text: String::new() });
         }
-        if !uplink.has_doomed && self.crews.iter().any(|crew| crew.is_doomed()) {
-            uplink.has_doomed = true;
-            uplink.tell(&ToLauncher::Doomed);
+        let doomed = self.crews.iter().filter_map(Crew::doomed).max();
+        if let Some(is_stranded) = doomed.filter(|_| doomed > uplink.doomed) {
+            uplink.doomed = doomed;
+            uplink.tell(&ToLauncher::Doomed { is_stranded });
+        }
+        if !uplink.is_idle && self.crews.iter().any(Crew::is_idle) {
+            uplink.is_idle = true;
+            uplink.tell(&ToLauncher::Idle);
         }
         if uplink.said + BEAT <= now {
             uplink.tell(&ToLauncher::Alive);

@@ -39,6 +39,10 @@ pub struct Agent {
     pub has_come: bool,
     /// Whether it has told that its ranks have ended.
     pub has_ended: bool,
+    /// Whether it has told that a rank is missed, and that none of its own is waited for.
+    pub has_doomed: bool,
+    /// See there.
+    pub is_idle: bool,
     /// Whether its ranks wait in a fence.
     pub is_fenced: bool,
     /// When it was heard last. To find the programs may take long: its first word is waited for longer.
@@ -109,6 +113,8 @@ pub fn start(
             link: None,
             has_come: false,
             has_ended: false,
+            has_doomed: false,
+            is_idle: false,
             is_fenced: false,
             heard: Instant::now(),
         })

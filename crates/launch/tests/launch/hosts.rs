@@ -78,6 +78,20 @@ fn a_rank_that_is_missed_dooms_those_of_other_hosts() {
     assert_eq!(ended.status, Some(1), "{}", ended.err);
 }
 
+/// Nobody has a second to wait for: the launcher would be killed before.
+#[test]
+fn hosts_that_both_miss_a_rank_do_not_wait_for_each_other() {
+    for scripts in [
+        ["init strand:1", "init sleep", "init strand:1", "init sleep"],
+        ["init strand:2", "init sleep", "init sleep", "init sleep"],
+    ] {
+        let mut launcher = fake_rank::launcher(&TWO, &scripts);
+        let ended = finish(launcher.env("OXMPI_GRACE", "1000").spawn().expect("mpiexec is built"));
+        assert_eq!(ended.status, Some(1), "{}", ended.err);
+        assert_eq!(ended.err.matches("waited").count(), 1, "{}", ended.err);
+    }
+}
+
 #[test]
 fn a_failure_after_mpi_leaves_the_others_running_and_gives_the_status() {
     let scripts = ["init finalize late print:done", "init finalize", "init finalize", "init finalize exit:5"];
