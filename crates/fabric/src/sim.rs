@@ -2,8 +2,9 @@
 //!
 //! There is a clock that nobody reads on a wall: it moves when completions are asked for. What is posted departs some
 //! time later, when its bytes are read, and arrives some time after that. How late, what passes what on the way, what
-//! is refused and in which order completions are told is drawn from the seed, within the [`Conduct`]. So who makes the
-//! same calls sees the same things.
+//! is refused and in which order completions are told is drawn from the seed, within the [`Conduct`], and so is whether
+//! messages, and writes with data, are over when they have departed or when they have arrived. So who makes the same
+//! calls sees the same things.
 //!
 //! An endpoint that is [killed](Sim::kill), or dropped, does nothing any more. What had departed from it may arrive or
 //! not; what is on its way to it fails.

@@ -179,15 +179,16 @@ impl World {
                     Action::Read { .. } => Vec::new(),
                     Action::Send { message: bytes, .. } | Action::Write { from: bytes, .. } => bytes.to_vec(),
                 };
-                let mut is_told = false;
+                let over = match action {
+                    Action::Send { context, .. } => Some(Of::Sent(context)),
+                    Action::Write { data: Some(_), context, .. } => Some(Of::Written(context)),
+                    Action::Read { .. } | Action::Write { .. } => None,
+                };
                 // Where messages wait for receives already, who sends more is to wait with them.
-                if let Action::Send { context, .. } = action
-                    && self.endpoints[to].arrived.len() < self.conduct.limits.receives
-                    && self.random.is_one_in(2)
-                {
-                    is_told = true;
-                    self.endpoints[from].complete(Of::Sent(context), None);
-                }
+                let has_room = self.endpoints[to].arrived.len() < self.conduct.limits.receives;
+                let told = over.filter(|_| has_room && self.random.is_one_in(2));
+                let is_told = told.is_some();
+                told.into_iter().for_each(|over| self.endpoints[from].complete(over, None));
                 self.note(arrives, Event { from, to, action, stage: Stage::Arrives { bytes, is_told } });
             }
             Stage::Arrives { bytes, is_told } => self.arrive(from, to, action, bytes, is_told),
@@ -224,7 +225,9 @@ impl World {
                     memory.write(&bytes);
                     data.into_iter().for_each(|data| self.endpoints[to].complete(Of::Told(data), None));
                 }
-                self.conclude(from, to, Of::Written(context), memory.is_some());
+                if !is_told {
+                    self.conclude(from, to, Of::Written(context), memory.is_some());
+                }
             }
         }
     }
