@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use oxmpi_fabric::Place;
 use oxmpi_shm::ring::{CELL_BYTES, Header, RingSize, Sender, Wish};
 
-use super::net::LENT_BYTES;
+use super::net::{LENT_BYTES, PART_BYTES};
 use super::shown::{Question, Shown};
 use super::{Op, OpKey, P2p, PartitionedKey, State, kind};
 use crate::peers::{Peer, PeerId};
@@ -323,7 +323,9 @@ impl P2p {
     /// The length of the next piece of what is left of a message. Where there is no memory for a larger ring, that by
     /// which it was asked for will do.
     pub(super) fn next_piece(&mut self, peer: PeerId, left: u64) -> Option<u64> {
-        let wanted = left.min(RingSize::LARGEST_PAYLOAD as u64);
+        // To another node as much as goes in a frame.
+        let most = self.peers[peer].carrier().map_or(RingSize::LARGEST_PAYLOAD, |_| PART_BYTES);
+        let wanted = left.min(most as u64);
         let is_enough = |sender: &Sender| sender.takes(wanted as usize);
         if !self.peers[peer].sender.as_ref().is_some_and(is_enough) {
             self.make_way(peer, wanted as usize).ok();

@@ -33,7 +33,7 @@ pub(super) struct Frame {
 pub(super) const PREFIX_BYTES: usize = 64;
 /// The longest frame, and what it has of a payload.
 pub(super) const LONGEST_BYTES: usize = 16 << 10;
-pub(super) const PART_BYTES: usize = LONGEST_BYTES - PREFIX_BYTES;
+pub(in crate::p2p) const PART_BYTES: usize = LONGEST_BYTES - PREFIX_BYTES;
 /// The number of a frame that has none.
 pub(super) const UNNUMBERED: u64 = u64::MAX;
 /// What comes before has no more than one rest.

@@ -41,9 +41,8 @@ use crate::slab::{Key, Slab};
 use bound::Bonds;
 pub(crate) use bound::{BondKey, Part};
 use carrier::Carrier;
-use frame::{
-    CREDIT, Frame, HELLO, LEAVING, LONGEST_BYTES, PART_BYTES, PREFIX_BYTES, REST, UNNUMBERED, VERSION, WISH,
-};
+pub(super) use frame::PART_BYTES;
+use frame::{CREDIT, Frame, HELLO, LEAVING, LONGEST_BYTES, PREFIX_BYTES, REST, UNNUMBERED, VERSION, WISH};
 pub(super) use remote::LENT_BYTES;
 use remote::Remote;
 

@@ -61,6 +61,24 @@ fn payloads_of_about_a_frame_arrive_whole() {
     }
 }
 
+/// What no memory can be registered for is streamed, in frames that are full.
+#[test]
+fn a_stream_fills_its_frames() {
+    let mut world = World::of_nodes(&[1, 1], 1, Conduct { registered: 0, ..Conduct::SMOOTH });
+    let bytes = 1 << 20;
+    let (from, into) = (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
+    let key = world.send(0, 1, 0, &from, Mode::Standard);
+    let received = world.receive(1, Some(0), Some(0), &into);
+    assert!(world.finish(1, received).error.is_none());
+    world.finish_send(0, key);
+    assert!(into.get() == from.get());
+    let frames = world.sim.as_ref().expect("there are nodes").traffic().sends as usize;
+    assert!(
+        frames < bytes / (15 << 10) + 2 * WINDOW,
+        "{frames} frames, with those that announce it and give credit"
+    );
+}
+
 /// What a rank wants of the others may change between the two frames of a payload.
 #[test]
 fn who_asks_for_less_between_the_parts_of_a_payload_is_understood() {
