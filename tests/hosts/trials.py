@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 
+from network import Network
+
 PROGRAM = r"""
 #include <mpi.h>
 #include <stdio.h>
@@ -47,44 +49,6 @@ int main(int argc, char **argv) {
 KINDS = ["rank", "agent", "link", "launcher"]
 # How long the end of a job may take, and that of what belongs to it.
 END_S, CLEAN_S = 10, 10
-
-
-class Network:
-    """Hosts 1 to `count`, and one more with the bridge, on which the launcher runs."""
-
-    def __init__(self, count, folder):
-        self.name, self.count = f"trial{os.getpid()}", count
-        self.enter = os.path.join(folder, "enter")
-        top = self.space(0)
-        ip("netns", "add", top)
-        for command in ["link set lo up", "link add bridge type bridge", "address add 10.251.9.100/24 dev bridge",
-                        "link set bridge up"]:
-            ip("-n", top, *command.split())
-        for host in range(1, count + 1):
-            space = self.space(host)
-            ip("netns", "add", space)
-            ip("-n", top, "link", "add", f"link{host}", "type", "veth", "peer", "name", "net", "netns", space)
-            ip("-n", top, "link", "set", f"link{host}", "master", "bridge", "up")
-            ip("-n", space, "address", "add", f"10.251.9.{host}/24", "dev", "net")
-            ip("-n", space, "link", "set", "lo", "up")
-            ip("-n", space, "link", "set", "net", "up")
-        with open(self.enter, "w") as script:
-            script.write(f'#!/bin/sh\nhost=${{1##*.}}; shift\nexec ip netns exec {self.name}-$host "$@"\n')
-        os.chmod(self.enter, 0o755)
-
-    def space(self, host):
-        return f"{self.name}-{host}"
-
-    def link(self, host, state):
-        ip("-n", self.space(0), "link", "set", f"link{host}", state)
-
-    def close(self):
-        for host in range(self.count + 1):
-            subprocess.run(["ip", "netns", "delete", self.space(host)], check=False)
-
-
-def ip(*arguments):
-    subprocess.run(["ip", *arguments], check=True)
 
 
 def marked(mark):
@@ -118,9 +82,8 @@ def trial(kind, number, arguments, network, program):
     """What is wrong with it: nothing, if it passes."""
     rng = random.Random(arguments.seed * 1_000_003 + number)
     mark = f"OXMPI_TRIAL={os.getpid()}.{number}"
-    hosts = ",".join(f"10.251.9.{host}:{arguments.ranks}" for host in range(1, arguments.hosts + 1))
-    command = ["ip", "netns", "exec", network.space(0), f"{arguments.prefix}/bin/mpiexec", "-launcher", network.enter,
-               "-host", hosts, "-n", str(arguments.hosts * arguments.ranks), program]
+    command = [*network.launcher(), f"{arguments.prefix}/bin/mpiexec", "-launcher", network.enter,
+               "-host", network.hosts(arguments.ranks), "-n", str(arguments.hosts * arguments.ranks), program]
     environment = dict(os.environ, **dict([mark.split("=")]))
     job = subprocess.Popen(command, env=environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE)
@@ -139,7 +102,7 @@ def trial(kind, number, arguments, network, program):
     elif kind == "launcher":
         victim, status, text = job.pid, -signal.SIGKILL, ""
     else:
-        victim, status, text = None, 1, f"lost host 10.251.9.{host}"
+        victim, status, text = None, 1, f"lost host {network.address(host)}"
     begin = time.monotonic()
     if victim is None:
         network.link(host, "down")

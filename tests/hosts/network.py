@@ -1,0 +1,60 @@
+"""Hosts that are namespaces of the network, joined by a bridge. Needs root, and iproute2."""
+
+import os
+import subprocess
+
+
+class Network:
+    """Hosts 1 to `count`, and one more with the bridge, on which launchers run. Each has a name of its own."""
+
+    def __init__(self, count, folder):
+        self.name, self.count = f"hosts{os.getpid()}", count
+        self.enter = os.path.join(folder, "enter")
+        top = self.space(0)
+        ip("netns", "add", top)
+        for command in ["link set lo up", "link add bridge type bridge", f"address add {self.address(100)}/24 dev bridge",
+                        "link set bridge up"]:
+            ip("-n", top, *command.split())
+        for host in range(1, count + 1):
+            space = self.space(host)
+            ip("netns", "add", space)
+            ip("-n", top, "link", "add", f"link{host}", "type", "veth", "peer", "name", "net", "netns", space)
+            ip("-n", top, "link", "set", f"link{host}", "master", "bridge", "up")
+            ip("-n", space, "address", "add", f"{self.address(host)}/24", "dev", "net")
+            ip("-n", space, "link", "set", "lo", "up")
+            ip("-n", space, "link", "set", "net", "up")
+        # As ssh does it: options, an address, and a command, or text for a shell.
+        with open(self.enter, "w") as script:
+            script.write(f"""#!/bin/sh
+while test "${{1#-}}" != "$1"; do shift; done
+host=${{1##*.}}; shift
+case "$1" in *[=\\"\\ ]*) set -- sh -c "$*" ;; esac
+exec ip netns exec {self.name}-$host unshare --uts sh -c "hostname host$host; exec \\"\\$@\\"" sh "$@"
+""")
+        os.chmod(self.enter, 0o755)
+
+    @staticmethod
+    def address(host):
+        return f"10.251.9.{host}"
+
+    def space(self, host):
+        return f"{self.name}-{host}"
+
+    def launcher(self):
+        """What begins the command of a launcher."""
+        return ["ip", "netns", "exec", self.space(0)]
+
+    def hosts(self, ranks, count=None):
+        """`count` hosts, or all, with room for so many ranks each."""
+        return ",".join(f"{self.address(host)}:{ranks}" for host in range(1, (count or self.count) + 1))
+
+    def link(self, host, state):
+        ip("-n", self.space(0), "link", "set", f"link{host}", state)
+
+    def close(self):
+        for host in range(self.count + 1):
+            subprocess.run(["ip", "netns", "delete", self.space(host)], check=False)
+
+
+def ip(*arguments):
+    subprocess.run(["ip", *arguments], check=True)

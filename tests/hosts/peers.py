@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Measures implementations beside each other, on hosts that are namespaces of the network.
+
+    tests/hosts/peers.py oxmpi=PREFIX mpich-ofi=PREFIX mpich-ucx=PREFIX openmpi=PREFIX [--hosts 2] [--ranks 1]
+        [--rounds 3] [--only pingpong,...] [--least-ms 0.5] [--out FILE]
+    tests/hosts/peers.py --show FILE...
+
+A name says how its launcher is spoken to: `oxmpi...`, `mpich-ofi`, `mpich-ucx`, `openmpi`. All run in turn in each round,
+and each round's times count as one; a cell is their median, and the last column the best peer's over ours: above 1 we
+are faster. The same for what is persistent, over our own blocking call. All ranks share the processors of one machine.
+"""
+
+import argparse
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from network import Network
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CASES = ["pingpong", "bandwidth", "barrier", "allreduce", "bcast", "alltoall", "neighbours", "persistent-allreduce",
+         "persistent-neighbours"]
+TIME_S = 300
+
+
+def command(name, prefix, network, hosts, ranks, program):
+    """How `hosts` x `ranks` of a program are started, and with which variables."""
+    count = ["-n", str(hosts * ranks)]
+    if name.startswith("oxmpi"):
+        words = ["mpiexec", "-launcher", network.enter, "-host", network.hosts(ranks, hosts), *count]
+        return [f"{prefix}/bin/{words[0]}", *words[1:], *program], {}
+    if name.startswith("mpich"):
+        words = ["mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", network.enter, "-localhost",
+                 network.address(100), "-hosts", network.hosts(ranks, hosts), *count]
+        variables = {"MPIR_CVAR_CH4_NETMOD": name.split("-")[1], "FI_PROVIDER": "tcp", "UCX_TLS": "tcp,self"}
+        return [f"{prefix}/bin/{words[0]}", *words[1:], *program], variables
+    own = network.address(0) + "/24"
+    words = ["prterun", "--prefix", prefix, "--prtemca", "plm_ssh_agent", network.enter, "--prtemca", "prte_if_include",
+             own, "--host", network.hosts(ranks, hosts), "--map-by", "slot:oversubscribe", "--bind-to", "none", *count,
+             "-x", "OMPI_MCA_btl_tcp_if_include=" + own, "-x", "OPAL_PREFIX=" + prefix]
+    allowed = {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return [f"{prefix}/bin/{words[0]}", *words[1:], *program], allowed
+
+
+def run(name, prefix, network, arguments, program):
+    """Case and bytes -> microseconds."""
+    program = [program, arguments.only, str(arguments.least_ms)]
+    words, variables = command(name, prefix, network, arguments.hosts, arguments.ranks, program)
+    ended = subprocess.run([*network.launcher(), *words], env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
+                           capture_output=True, text=True, timeout=TIME_S)
+    if ended.returncode:
+        sys.exit(f"{name}: {' '.join(words)}: status {ended.returncode}: {ended.stderr}")
+    lines = (line.split() for line in ended.stdout.splitlines())
+    return {f"{case} {size}": float(time) for case, size, time in lines}
+
+
+def measure(arguments, prefixes, found):
+    key = f"{arguments.hosts} x {arguments.ranks}"
+    with tempfile.TemporaryDirectory() as folder:
+        programs = {}
+        for name, prefix in prefixes.items():
+            programs[name] = os.path.join(folder, name)
+            source = [os.path.join(HERE, "peers.c"), "-o", programs[name]]
+            subprocess.run([f"{prefix}/bin/mpicc", "-O2", *source], check=True, env={**os.environ, "OPAL_PREFIX": prefix}
+                           if name == "openmpi" else None)
+        network = Network(arguments.hosts, folder)
+        try:
+            for _ in range(arguments.rounds):
+                for name, prefix in prefixes.items():
+                    for cell, time in run(name, prefix, network, arguments, programs[name]).items():
+                        found.setdefault(key, {}).setdefault(cell, {}).setdefault(name, []).append(time)
+        finally:
+            network.close()
+
+
+def show(found):
+    for key, cells in found.items():
+        names = sorted({name for times in cells.values() for name in times}, key=lambda name: (name != "oxmpi", name))
+        print(f"\n{key} ranks, us (median of {max(len(t) for c in cells.values() for t in c.values())} rounds)\n")
+        print("| case | bytes |", " | ".join(names), "| best peer / oxmpi | blocking / persistent |")
+        print("|---|---:|" + "---:|" * (len(names) + 2))
+        median = {cell: {name: statistics.median(times) for name, times in of.items()} for cell, of in cells.items()}
+        for cell, times in median.items():
+            case, size = cell.split()
+            own, peers = times.get("oxmpi"), [time for name, time in times.items() if name != "oxmpi"]
+            ratio = f"{min(peers) / own:.2f}" if own and peers else ""
+            blocking = median.get(f"{case.removeprefix('persistent-')} {size}", {}).get("oxmpi")
+            gain = f"{blocking / own:.2f}" if own and blocking and case.startswith("persistent-") else ""
+            shown = " | ".join(f"{times[name]:.1f}" if name in times else "" for name in names)
+            print(f"| {case} | {size} | {shown} | {ratio} | {gain} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("implementations", nargs="*")
+    for name, default in [("hosts", 2), ("ranks", 1), ("rounds", 3)]:
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--only", default=",".join(CASES))
+    parser.add_argument("--least-ms", type=float, default=0.5)
+    parser.add_argument("--out")
+    parser.add_argument("--show", nargs="+", default=[])
+    arguments = parser.parse_args()
+    # What was made is removed then, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    found = {}
+    for name in arguments.show:
+        with open(name) as file:
+            for key, cells in json.load(file).items():
+                for cell, times in cells.items():
+                    for who, list_ in times.items():
+                        found.setdefault(key, {}).setdefault(cell, {}).setdefault(who, []).extend(list_)
+    if arguments.implementations:
+        measure(arguments, dict(item.split("=", 1) for item in arguments.implementations), found)
+    if arguments.out:
+        with open(arguments.out, "w") as file:
+            json.dump(found, file)
+    show(found)
+
+
+if __name__ == "__main__":
+    main()
