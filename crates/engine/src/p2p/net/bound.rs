@@ -31,7 +31,8 @@ use oxmpi_shm::ring::Header;
 use super::Net;
 use super::direct::Direct;
 use super::slots::{
-    Incoming, LONGEST_BYTES, Landing, Outgoing, OwnSlots, PREFIX_BYTES, Prefix, SLOTS, Way, slot_bytes,
+    FEW_BONDS, Incoming, LONGEST_BYTES, LONGEST_OF_MANY_BYTES, Landing, Outgoing, OwnSlots, PREFIX_BYTES,
+    Prefix, SLOTS, Way, slot_bytes,
 };
 use crate::matching::Pattern;
 use crate::p2p::op::State;
@@ -161,8 +162,14 @@ impl Bonds {
 
     /// Whether long messages are received in a channel that can be written into its operation's buffer.
     pub(super) fn wants_landing(&self, context: u32) -> bool {
-        let is_long = |bond: &Bond| bond.into.lands && bond.into.longest > LONGEST_BYTES;
+        let most = self.longest_in_slots();
+        let is_long = |bond: &Bond| bond.into.lands && bond.into.longest > most;
         self.all.iter().any(|bond| bond.context == context && is_long(bond))
+    }
+
+    /// Bytes of the longest message that is put into slots which are made now.
+    fn longest_in_slots(&self) -> u64 {
+        if self.all.len() > FEW_BONDS { LONGEST_OF_MANY_BYTES } else { LONGEST_BYTES }
     }
 
     /// The channels in which a peer may write into this rank's buffers.
@@ -184,7 +191,8 @@ impl Net {
     /// Slots for the messages to here of a bond, if the memory can be registered.
     fn make_slots(&mut self, key: BondKey) -> Option<Landing> {
         let Bond { context, into, .. } = self.bonds.all.get(key)?;
-        let (is_long, lands, longest) = (into.longest > LONGEST_BYTES, into.lands, into.longest);
+        let is_long = into.longest > self.bonds.longest_in_slots();
+        let (lands, longest) = (into.lands, into.longest);
         if is_long && !(lands && self.bonds.direct.has_landing(*context) && self.writes()) {
             return None;
         }

@@ -264,6 +264,19 @@ fn lengths_that_differ_are_errors() {
     }
 }
 
+/// Slots for messages of some KiB are for few operations; in others these go as long ones do.
+#[test]
+fn many_operations_have_short_slots() {
+    let mut world = World::of_nodes(&[1, 1], 1, Conduct::SMOOTH);
+    let mut all = Vec::new();
+    for number in 1..=66 {
+        let case = case_of(&world, Collective::Bcast, 2000, "binomial");
+        all.push(Bound::new(&mut world, case));
+        let writes = all[number - 1].traffic_of_runs(&mut world, 1).writes;
+        assert_eq!(writes, if number <= 64 { 1 } else { 3 }, "operation {number}");
+    }
+}
+
 #[test]
 fn nothing_long_is_written_before_its_start() {
     for (seed, conduct) in [(1, Conduct::SMOOTH), (2, Conduct::ROUGH)] {
