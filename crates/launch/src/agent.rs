@@ -15,6 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::birth::Origin;
 use crate::failure::{Failure, Result};
+use crate::relay;
 use crate::start::Plan;
 use crate::supervise::{Shared, Supervisor};
 use crate::talk::{Order, ToAgent, ToLauncher};
@@ -24,7 +25,7 @@ use crate::uplink::{SILENCE, Uplink};
 pub const FLAG: &str = "--oxmpi-agent";
 
 /// What the first line of its input begins with; changes with what is said over the connection.
-const GREETING: &str = "oxmpi-agent-1";
+const GREETING: &str = "oxmpi-agent-2";
 
 /// More than the line can have.
 const LONGEST_LINE: usize = 16 << 10;
@@ -36,7 +37,7 @@ const CONNECT_TIME: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What the first line says.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Greeting {
     /// Which of the agents it is.
     pub number: u32,
@@ -75,9 +76,10 @@ pub fn run(launcher: &'static str) -> Result<u8> {
     let greeting = Greeting::parse(&line)
         .ok_or_else(|| Failure::own("an agent is started by mpiexec, of the same version of oxmpi"))?;
     let failed = |error| Failure::system("join the job's launcher", error);
-    let mut link = connect(greeting).map_err(failed)?;
+    let mut link = connect(&greeting).map_err(failed)?;
     let order = match hear(&mut link, Instant::now() + PATIENCE).map_err(failed)? {
         Some(ToAgent::Begin(order)) => *order,
+        Some(ToAgent::Relay(members)) => return relay::run(launcher, link, &greeting, members),
         _ => return Ok(0), // the job has failed before it began
     };
     match prepare(launcher, order) {
@@ -117,15 +119,14 @@ fn first_line() -> io::Result<String> {
 }
 
 /// Finds the launcher, and lets it know who this is.
-fn connect(greeting: Greeting) -> io::Result<Link> {
-    let Greeting { number, secret, addresses } = greeting;
+fn connect(Greeting { number, secret, addresses }: &Greeting) -> io::Result<Link> {
     let mut failure = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in addresses {
-        match TcpStream::connect_timeout(&address, CONNECT_TIME) {
+        match TcpStream::connect_timeout(address, CONNECT_TIME) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
                 let mut link = Link::over(stream.into());
-                let mut handshake = Handshake::connect(&mut link, secret, number)?;
+                let mut handshake = Handshake::connect(&mut link, secret.clone(), *number)?;
                 let until = Instant::now() + SILENCE;
                 while handshake.advance(&mut link)?.is_none() {
                     wait(&link, until)?;

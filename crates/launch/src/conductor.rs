@@ -3,10 +3,12 @@
 //! Agents are started as ranks are on one machine, by a command that reaches the host; what they print is read, and
 //! what they read is fed, in the same way. They connect to a port that is open until all of them have, at the one
 //! address of this machine that reaches the hosts, and prove that they know the job's secret. Then each is told which
-//! ranks to start. What ends the job on one host ends it on all; who has not been heard for [`SILENCE`] is lost, which
-//! ends it, too. Records of the ranks for each other are kept here, one a node: an agent asks for what its ranks want.
+//! ranks to start. On many hosts [relays] start them. What ends the job on one host ends it on all; who has not been
+//! heard for [`SILENCE`] is lost, which ends it, too. Records of the ranks for each other are kept here, one a node: an
+//! agent asks for what its ranks want.
 
 mod agents;
+mod relays;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};
@@ -27,6 +29,9 @@ use crate::supervise::{GRACE, INTERRUPT_GRACE, Shared, poll};
 use crate::talk::{ToAgent, ToLauncher};
 use crate::uplink::{BEAT, SILENCE};
 use agents::{Agent, orders};
+pub use agents::{Runner, run_on};
+pub use relays::BRANCHES;
+use relays::Relay;
 
 /// In which all agents must have come.
 const START_TIME: Duration = Duration::from_secs(60);
@@ -59,13 +64,14 @@ pub fn run(launcher: &'static str, job: Job) -> Result<u8> {
         .map(address)
         .collect::<std::io::Result<_>>()
         .map_err(|error| Failure::system("listen for agents", error))?;
-    let agents = agents::start(&job, shares, (&secret, &addresses), &mut shared)?;
+    let (agents, relays) = agents::start(&job, shares, (&secret, &addresses), &mut shared)?;
     let limit = job.time_limit.and_then(|limit| Some((limit, begin.checked_add(limit)?)));
     let hang_at = job.hang_after.and_then(|time| begin.checked_add(time));
     let conductor = Conductor {
         shared,
         job,
         agents,
+        relays,
         secret,
         listeners,
         strangers: Vec::new(),
@@ -89,6 +95,7 @@ struct Conductor {
     shared: Shared,
     job: Job,
     agents: Vec<Agent>,
+    relays: Vec<Relay>,
     secret: Secret,
     /// Until all agents have come.
     listeners: Vec<TcpListener>,
@@ -128,6 +135,8 @@ enum Source {
     Guardian,
     Input,
     Listener(usize),
+    Relay(usize),
+    RelayExit(usize),
     Signal,
     Sink(usize),
     Stranger(usize),
@@ -136,7 +145,7 @@ enum Source {
 
 impl Conductor {
     fn run(mut self) -> u8 {
-        while !self.agents.iter().all(Agent::is_over) {
+        while !(self.agents.iter().all(Agent::is_over) && self.relays.iter().all(Relay::is_over)) {
             for source in self.wait() {
                 self.handle(source);
             }
@@ -159,6 +168,11 @@ impl Conductor {
                 wait_for(Source::Agent(index), link.as_fd(), flags(link));
             }
         }
+        for (index, relay) in self.relays.iter().enumerate() {
+            if let Some(link) = &relay.link {
+                wait_for(Source::Relay(index), link.as_fd(), flags(link));
+            }
+        }
         for (index, Stranger { link, .. }) in self.strangers.iter().enumerate() {
             wait_for(Source::Stranger(index), link.as_fd(), flags(link));
         }
@@ -171,8 +185,13 @@ impl Conductor {
             wait_for(Source::Guardian, pipe, PollFlags::OUT);
         }
         wait_for(Source::Signal, signals.as_fd(), PollFlags::IN);
-        for (index, agent) in self.agents.iter().enumerate().filter(|(_, agent)| !agent.has_exited) {
-            wait_for(Source::Exit(index), agent.handle.as_fd(), PollFlags::IN);
+        for (index, agent) in self.agents.iter().enumerate() {
+            if let Some(runner) = agent.runner.as_ref().filter(|runner| !runner.has_exited) {
+                wait_for(Source::Exit(index), runner.handle.as_fd(), PollFlags::IN);
+            }
+        }
+        for (index, relay) in self.relays.iter().enumerate().filter(|(_, relay)| !relay.runner.has_exited) {
+            wait_for(Source::RelayExit(index), relay.runner.handle.as_fd(), PollFlags::IN);
         }
         streams.readable().for_each(|(index, fd)| wait_for(Source::Stream(index), fd, PollFlags::IN));
         streams.writable().for_each(|(index, fd)| wait_for(Source::Sink(index), fd, PollFlags::OUT));
@@ -184,7 +203,9 @@ impl Conductor {
     }
 
     fn next_time(&self) -> Option<Instant> {
-        let linked = || self.agents.iter().filter(|agent| agent.link.is_some());
+        let agents = self.agents.iter().filter(|agent| agent.link.is_some()).map(|agent| agent.heard);
+        let relays = self.relays.iter().filter(|relay| relay.link.is_some()).map(|relay| relay.heard);
+        let first_heard = agents.chain(relays).min();
         let times = [
             self.kill_at,
             self.start_by.filter(|_| self.kill_at.is_none()),
@@ -192,8 +213,8 @@ impl Conductor {
             self.hang_at,
             self.shared.streams.prompt_time(),
             self.strangers.iter().map(|stranger| stranger.until).min(),
-            linked().map(|agent| agent.heard + SILENCE).min().filter(|_| self.start_by.is_none()),
-            linked().next().map(|_| self.said + BEAT),
+            first_heard.map(|heard| heard + SILENCE).filter(|_| self.start_by.is_none()),
+            first_heard.map(|_| self.said + BEAT),
         ];
         times.into_iter().flatten().min()
     }
@@ -207,6 +228,8 @@ impl Conductor {
             Source::Guardian => drop(guardian.send()),
             Source::Input => feed.read(),
             Source::Listener(index) => self.accept(index),
+            Source::Relay(index) => self.hear_relay(index),
+            Source::RelayExit(index) => self.relay_exited(index),
             Source::Signal => {
                 while let Some(signal) = self.shared.signals.next() {
                     self.signalled(signal);
@@ -239,11 +262,14 @@ impl Conductor {
             Err(_) => None,
         };
         let link = self.strangers.swap_remove(index).link;
-        let agent = number.and_then(|number| self.agents.get_mut(usize::try_from(number).ok()?));
-        if let Some(agent) = agent.filter(|agent| !agent.has_come) {
-            agent.has_come = true;
-            agent.link = Some(link);
-            agent.heard = Instant::now();
+        let Some(number) = number.and_then(|number| usize::try_from(number).ok()) else { return };
+        let relay = number.checked_sub(self.agents.len()).and_then(|relay| self.relays.get_mut(relay));
+        if let Some(relay) = relay.filter(|relay| !relay.has_come) {
+            (relay.has_come, relay.link, relay.heard) = (true, Some(link), Instant::now());
+            let members = agents::members(&self.job, &self.agents, &relay.members);
+            relay.tell(&ToAgent::Relay(members));
+        } else if let Some(agent) = self.agents.get_mut(number).filter(|agent| !agent.has_come) {
+            (agent.has_come, agent.link, agent.heard) = (true, Some(link), Instant::now());
         }
         if self.agents.iter().all(|agent| agent.has_come) && self.start_by.take().is_some() {
             self.listeners.clear();
@@ -315,6 +341,7 @@ impl Conductor {
                 let record = self.records.get(&key).cloned();
                 self.agents[index].tell(&ToAgent::Record { key, record });
             }
+            ToLauncher::Exited { .. } => {} // an agent has started none
             ToLauncher::Idle => {
                 self.agents[index].is_idle = true;
                 self.look_for_last();
@@ -360,11 +387,57 @@ impl Conductor {
 
     /// What has started an agent has ended.
     fn agent_exited(&mut self, index: usize) {
-        let agent = &mut self.agents[index];
-        let Some(how) = agent.exit() else { return };
-        agent.has_exited = true;
-        if !agent.has_come && self.kill_at.is_none() {
+        let Some(runner) = &mut self.agents[index].runner else { return };
+        let Some(how) = runner.exit() else { return };
+        runner.has_exited = true;
+        self.note_exit(index, &how);
+    }
+
+    /// The same, here or elsewhere.
+    fn note_exit(&mut self, index: usize, how: &str) {
+        let Some(agent) = self.agents.get(index).filter(|agent| !agent.has_come) else { return };
+        if self.kill_at.is_none() {
             let text = format!("host {}: the agent {how} before it was there", agent.share.host);
+            self.fail(LOST, &text);
+        }
+    }
+
+    fn hear_relay(&mut self, index: usize) {
+        while let Some(link) = &mut self.relays[index].link {
+            let heard = link.flush().and_then(|_| link.receive());
+            match heard.map(|frame| frame.map(|frame| ToLauncher::decode(&frame))) {
+                Ok(None) => return,
+                Ok(Some(Ok(said))) => {
+                    self.relays[index].heard = Instant::now();
+                    if let ToLauncher::Exited { number, how } = said
+                        && self.relays[index].members.contains(&(number as usize))
+                    {
+                        self.note_exit(number as usize, &how);
+                    }
+                }
+                Ok(Some(Err(_))) | Err(_) => self.lose_relay(index, "its relay has gone"),
+            }
+        }
+    }
+
+    /// A relay is reached no more: nor is what its agents print.
+    fn lose_relay(&mut self, index: usize, why: &str) {
+        let relay = &mut self.relays[index];
+        relay.link = None;
+        let are_over = relay.members.iter().all(|&member| self.agents[member].has_ended);
+        if !are_over && self.kill_at.is_none() {
+            let text = format!("lost host {}: {why}", relay.host);
+            self.fail(LOST, &text);
+        }
+    }
+
+    /// What has started a relay has ended.
+    fn relay_exited(&mut self, index: usize) {
+        let relay = &mut self.relays[index];
+        let Some(how) = relay.runner.exit() else { return };
+        relay.runner.has_exited = true;
+        if !relay.has_come && self.kill_at.is_none() {
+            let text = format!("host {}: the relay {how} before it was there", relay.host);
             self.fail(LOST, &text);
         }
     }
@@ -391,6 +464,7 @@ impl Conductor {
             libc::SIGCONT => {
                 let now = Instant::now();
                 self.agents.iter_mut().for_each(|agent| agent.heard = now);
+                self.relays.iter_mut().for_each(|relay| relay.heard = now);
                 self.tell_all(&ToAgent::Signal(libc::SIGCONT));
                 self.shared.feed.resume();
             }
@@ -429,8 +503,22 @@ impl Conductor {
                 self.agents[index].kill();
             }
         }
+        for index in 0..self.relays.len() {
+            let is_silent = self.start_by.is_none() && self.relays[index].heard + SILENCE <= now;
+            if self.relays[index].link.is_some() && is_silent {
+                self.lose_relay(
+                    index,
+                    &format!("nothing was heard from its relay for {} s", SILENCE.as_secs()),
+                );
+                self.relays[index].runner.kill();
+            }
+        }
         if self.kill_at.is_some_and(|at| at <= now) {
             self.kill_at = Some(now + START_TIME);
+            for relay in &mut self.relays {
+                relay.link = None;
+                relay.runner.kill();
+            }
             for agent in &mut self.agents {
                 agent.link = None; // who is still there notices
                 agent.kill();
@@ -460,11 +548,19 @@ impl Conductor {
             self.listeners.clear();
             self.strangers.clear();
             self.agents.iter().filter(|agent| !agent.has_come).for_each(Agent::kill);
+            self.relays.iter().filter(|relay| !relay.has_come).for_each(|relay| relay.runner.kill());
         }
     }
 
     fn tell_all(&mut self, what: &ToAgent) {
         self.agents.iter_mut().for_each(|agent| agent.tell(what));
+        self.relays.iter_mut().for_each(|relay| relay.tell(what));
+    }
+
+    /// What runs here, and others elsewhere with it.
+    fn runners(&self) -> impl Iterator<Item = &Runner> {
+        let agents = self.agents.iter().filter_map(|agent| agent.runner.as_ref());
+        agents.chain(self.relays.iter().map(|relay| &relay.runner))
     }
 
     fn tell_others(&mut self, but: usize, what: &ToAgent) {
@@ -478,12 +574,12 @@ impl Conductor {
     }
 
     fn children(&self) -> Vec<Pid> {
-        self.agents.iter().map(|agent| agent.pid).chain([self.shared.guardian.pid()]).collect()
+        self.runners().map(|runner| runner.pid).chain([self.shared.guardian.pid()]).collect()
     }
 
     /// All agents have ended: prints what they left.
     fn close(mut self) -> u8 {
-        self.agents.iter().for_each(Agent::bury);
+        self.runners().for_each(Runner::bury);
         orphans::kill(&[self.shared.guardian.pid()]);
         let all = 0..self.shared.streams.count();
         self.shared.streams.finish(all);

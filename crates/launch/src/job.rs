@@ -8,6 +8,7 @@ use std::time::Duration;
 use oxmpi_broker::Spawn;
 
 use crate::bind::Policy;
+use crate::conductor;
 use crate::environment::Rules;
 use crate::failure::{Failure, Result};
 use crate::hosts::{self, Host, Launcher};
@@ -33,6 +34,8 @@ pub struct Job {
     pub fills_hosts: bool,
     /// What starts agents on hosts, if the user says.
     pub launcher: Option<Launcher>,
+    /// On so many hosts at most the launcher starts agents itself, if the user says.
+    pub branches: Option<u32>,
     /// The address at which agents find the launcher, if the user says.
     pub interface: Option<String>,
     /// Who reads the launcher's standard input.
@@ -113,6 +116,11 @@ impl Job {
             block.count = hosts::room(&self.hosts, self.per_node);
         }
         self.check()
+    }
+
+    /// On so many hosts at most the launcher starts agents itself.
+    pub fn branches(&self) -> u32 {
+        self.branches.unwrap_or(conductor::BRANCHES)
     }
 
     /// Whether it can be started, as far as numbers tell.

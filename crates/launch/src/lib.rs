@@ -7,7 +7,7 @@
 //! | who calls | `cargo` (`cargo oxmpi`), and `main` |
 //! | the machine | `program`, `executable`, `library`, `start`, `spawn`, `signals` |
 //! | the running jobs | `supervise` (the loop), `crew` (one job), `streams`, `feed`, `guardian`, `orphans` |
-//! | several hosts | `hosts` (where to), `allocation` (as a batch system says), `conductor` (the launcher), `agent`, `uplink` (on each host), `talk` (between them), `part` |
+//! | several hosts | `hosts` (where to), `allocation` (as a batch system says), `conductor` (the launcher), `relay` (between, where there are many), `agent`, `uplink` (on each host), `talk` (between them), `part` |
 //! | who asks for more | `requests` (to a job's broker), `birth`, `serve` (a process that nobody has launched) |
 //!
 //! Nothing is left behind however the job ends. Ranks share one anonymous segment, which has no name. Each rank has a
@@ -41,6 +41,7 @@ mod orphans;
 mod output;
 mod part;
 mod program;
+mod relay;
 mod report;
 mod requests;
 mod serve;

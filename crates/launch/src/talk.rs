@@ -8,6 +8,7 @@ use oxmpi_broker::{Malformed, Reader, Writer};
 
 use crate::bind::Policy;
 use crate::environment::{Inherit, Rules, Variable};
+use crate::hosts::Launcher;
 use crate::job::{Block, Job, StdinTo};
 use crate::part::{App, Part};
 
@@ -46,6 +47,8 @@ pub enum ToAgent {
         /// What was put there; none, if nothing was.
         record: Option<Vec<u8>>,
     },
+    /// Start agents.
+    Relay(Members),
     /// Send the ranks a signal.
     Signal(i32),
 }
@@ -65,6 +68,13 @@ pub enum ToLauncher {
         /// The status that the job would have, if they were all.
         status: u8,
     },
+    /// What has started an agent has ended.
+    Exited {
+        /// The agent.
+        number: u32,
+        /// How.
+        how: String,
+    },
     /// The job must end. The user has been told why, unless there is a text.
     Failed {
         /// The job's status.
@@ -81,6 +91,26 @@ pub enum ToLauncher {
     },
     /// The job is to end soon, and no rank here is waited for.
     Idle,
+}
+
+/// Which agents to start, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Members {
+    /// What reaches other hosts, if the user says.
+    pub launcher: Option<Launcher>,
+    /// The agents, of which the first is on the same host.
+    pub agents: Vec<Member>,
+}
+
+/// An agent to be started.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// Who it is.
+    pub number: u32,
+    /// On which host.
+    pub host: String,
+    /// Whether its ranks read the launcher's standard input.
+    pub reads: bool,
 }
 
 /// Which ranks to start, and how.
@@ -111,6 +141,7 @@ impl ToAgent {
             }
             Self::Signal(signal) => writer.kind(7).number(signal.cast_unsigned()),
             Self::Alone => writer.kind(8),
+            Self::Relay(members) => members.write(writer.kind(9)),
         };
         writer.finish()
     }
@@ -139,6 +170,7 @@ impl ToAgent {
             }
             7 => Self::Signal(reader.number()?.cast_signed()),
             8 => Self::Alone,
+            9 => Self::Relay(Members::read(&mut reader)?),
             _ => return Err(Malformed),
         };
         reader.end(said)
@@ -159,6 +191,7 @@ impl ToLauncher {
             }
             Self::Get { key } => writer.kind(5).text(key),
             Self::Idle => writer.kind(6),
+            Self::Exited { number, how } => writer.kind(7).number(*number).text(how),
         };
         writer.finish()
     }
@@ -177,9 +210,40 @@ impl ToLauncher {
             4 => Self::Fence(reader.list(|reader| Ok((reader.text()?, reader.bytes()?)))?),
             5 => Self::Get { key: reader.text()? },
             6 => Self::Idle,
+            7 => Self::Exited { number: reader.number()?, how: reader.text()? },
             _ => return Err(Malformed),
         };
         reader.end(said)
+    }
+}
+
+impl Members {
+    fn write<'w>(&self, writer: &'w mut Writer) -> &'w mut Writer {
+        let (kind, words) = match &self.launcher {
+            None => (0, &[][..]),
+            Some(Launcher::Fork) => (1, &[][..]),
+            Some(Launcher::Ssh) => (2, &[][..]),
+            Some(Launcher::Command(words)) => (3, &words[..]),
+        };
+        writer.kind(kind).list(words, |writer, word| writer.words(word));
+        writer.list(&self.agents, |writer, Member { number, host, reads }| {
+            writer.number(*number).text(host).kind(u8::from(*reads))
+        })
+    }
+
+    fn read(reader: &mut Reader) -> Result<Self, Malformed> {
+        let (kind, words) = (reader.byte()?, reader.list(Reader::words)?);
+        let launcher = match kind {
+            0 => None,
+            1 => Some(Launcher::Fork),
+            2 => Some(Launcher::Ssh),
+            3 if !words.is_empty() => Some(Launcher::Command(words)),
+            _ => return Err(Malformed),
+        };
+        let agents = reader.list(|reader| {
+            Ok(Member { number: reader.number()?, host: reader.text()?, reads: flag(reader)? })
+        })?;
+        Ok(Self { launcher, agents })
     }
 }
 
@@ -334,6 +398,21 @@ mod tests {
         )
     }
 
+    fn members() -> impl Strategy<Value = Members> {
+        let launcher = prop_oneof![
+            Just(None),
+            Just(Some(Launcher::Fork)),
+            Just(Some(Launcher::Ssh)),
+            vec("[a-z]{1,3}".prop_map(OsString::from), 1..3).prop_map(|words| Some(Launcher::Command(words))),
+        ];
+        let agent = (any::<u32>(), ".{1,5}", any::<bool>()).prop_map(|(number, host, reads)| Member {
+            number,
+            host,
+            reads,
+        });
+        (launcher, vec(agent, 0..4)).prop_map(|(launcher, agents)| Members { launcher, agents })
+    }
+
     fn to_agent() -> impl Strategy<Value = ToAgent> {
         let time = || (1_u64..1 << 40).prop_map(Duration::from_millis);
         prop_oneof![
@@ -346,6 +425,7 @@ mod tests {
             proptest::option::of(time()).prop_map(|limit| ToAgent::Inquire { limit }),
             (".{0,9}", proptest::option::of(vec(any::<u8>(), 0..9)))
                 .prop_map(|(key, record)| ToAgent::Record { key, record }),
+            members().prop_map(ToAgent::Relay),
             any::<i32>().prop_map(ToAgent::Signal),
         ]
     }
@@ -354,6 +434,7 @@ mod tests {
         prop_oneof![
             Just(ToLauncher::Alive),
             Just(ToLauncher::Idle),
+            (any::<u32>(), ".{0,9}").prop_map(|(number, how)| ToLauncher::Exited { number, how }),
             any::<bool>().prop_map(|is_stranded| ToLauncher::Doomed { is_stranded }),
             any::<u8>().prop_map(|status| ToLauncher::Ended { status }),
             (any::<u8>(), ".{0,40}").prop_map(|(status, text)| ToLauncher::Failed { status, text }),

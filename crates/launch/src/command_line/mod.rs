@@ -168,6 +168,7 @@ impl Parser<'_> {
         let job = &mut self.job;
         match setting {
             Setting::BindTo => job.bind = given.policy()?,
+            Setting::BranchCount => job.branches = Some(given.number(1)?),
             Setting::ConfigFile => {
                 draft.has_config = true;
                 self.config_file(given)?;

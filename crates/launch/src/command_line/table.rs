@@ -17,6 +17,7 @@ pub struct Known {
 #[allow(missing_docs)] // the entries of the table say what each one is
 pub enum Setting {
     BindTo,
+    BranchCount,
     ConfigFile,
     Count,
     Dir,
@@ -106,6 +107,12 @@ pub static ENTRIES: &[Known] = &[
          the host's name",
     )
     .completes(Values::Words(&["ssh", "srun", "fork"])),
+    entry(
+        &["branch-count"],
+        &["N"],
+        Setting::BranchCount,
+        "with more hosts than N (32), let as many as the root of their number start agents on the others",
+    ),
     entry(
         &["iface"],
         &["ADDRESS"],

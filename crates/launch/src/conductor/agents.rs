@@ -12,6 +12,7 @@ use oxmpi_broker::{Link, Secret};
 use oxmpi_pmi::NodeMap;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions};
 
+use super::relays::{self, Relay};
 use crate::agent::{FLAG, Greeting};
 use crate::failure::{Failure, Result};
 use crate::hosts::{Host, Launcher, Share};
@@ -19,20 +20,26 @@ use crate::job::{Block, Job, StdinTo};
 use crate::part::{App, Part};
 use crate::spawn::{self, Place, Program, Surroundings};
 use crate::supervise::Shared;
-use crate::talk::{Order, ToAgent};
+use crate::talk::{Member, Members, Order, ToAgent};
 use crate::{program, report, streams};
+
+/// A process here by which one on a host runs, and with which it ends.
+#[derive(Debug)]
+pub struct Runner {
+    pub pid: Pid,
+    /// Readable when it has ended.
+    pub handle: OwnedFd,
+    /// Whether it has.
+    pub has_exited: bool,
+}
 
 /// An agent, as its launcher knows it.
 #[derive(Debug)]
 pub struct Agent {
     /// Its host and ranks.
     pub share: Share,
-    /// What has started it, which ends when it ends.
-    pub pid: Pid,
-    /// Readable when that has ended.
-    pub handle: OwnedFd,
-    /// Whether that has.
-    pub has_exited: bool,
+    /// What has started it, unless a [relay](super::relays) has.
+    pub runner: Option<Runner>,
     /// The connection with the agent, from when it has come until it goes.
     pub link: Option<Link>,
     /// Whether it has ever come.
@@ -49,22 +56,8 @@ pub struct Agent {
     pub heard: Instant,
 }
 
-impl Agent {
-    /// Whether nothing more is to be heard of it.
-    pub fn is_over(&self) -> bool {
-        self.has_exited && self.link.is_none()
-    }
-
-    /// Tells it something, if it is there. That it has gone is found out when it is heard next.
-    pub fn tell(&mut self, what: &ToAgent) {
-        if let Some(link) = &mut self.link
-            && link.send(&what.encode()).is_ok()
-        {
-            let _ = link.flush();
-        }
-    }
-
-    /// How what has started it has ended, if it has.
+impl Runner {
+    /// How it has ended, if it has.
     pub fn exit(&self) -> Option<String> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         let status = rustix::process::waitid(WaitId::PidFd(self.handle.as_fd()), options).ok()??;
@@ -74,7 +67,7 @@ impl Agent {
         })
     }
 
-    /// Kills what has started it.
+    /// Kills it.
     pub fn kill(&self) {
         let _ = rustix::process::kill_process_group(self.pid, Signal::KILL);
     }
@@ -86,7 +79,47 @@ impl Agent {
     }
 }
 
-/// Starts an agent for each share of the job's ranks.
+impl Agent {
+    fn new(share: Share, runner: Option<Runner>) -> Self {
+        Self {
+            share,
+            runner,
+            link: None,
+            has_come: false,
+            has_ended: false,
+            has_doomed: false,
+            is_idle: false,
+            is_fenced: false,
+            heard: Instant::now(),
+        }
+    }
+
+    /// Whether nothing more is to be heard of it.
+    pub fn is_over(&self) -> bool {
+        self.link.is_none() && self.runner.as_ref().is_none_or(|runner| runner.has_exited)
+    }
+
+    /// Tells it something, if it is there. That it has gone is found out when it is heard next.
+    pub fn tell(&mut self, what: &ToAgent) {
+        tell(&mut self.link, what);
+    }
+
+    /// Kills what has started it, if that is here.
+    pub fn kill(&self) {
+        self.runner.iter().for_each(Runner::kill);
+    }
+}
+
+/// Tells somebody something who is there.
+pub fn tell(link: &mut Option<Link>, what: &ToAgent) {
+    if let Some(link) = link
+        && link.send(&what.encode()).is_ok()
+    {
+        let _ = link.flush();
+    }
+}
+
+/// Starts an agent for each share of the job's ranks, or who starts it.
 ///
 /// # Errors
 /// The launcher's own failure: what starts them is not there, or the system's.
@@ -95,36 +128,64 @@ pub fn start(
     shares: Vec<Share>,
     (secret, addresses): (&Secret, &[SocketAddr]),
     shared: &mut Shared,
-) -> Result<Vec<Agent>> {
-    let own = env::current_exe().map_err(|error| Failure::system("find my own program", error))?;
+) -> Result<(Vec<Agent>, Vec<Relay>)> {
     shared.feed.copy_to_agents();
-    let start = |(number, share): (u32, Share)| {
+    let far = |share: &Share| !Host { name: share.host.clone(), slots: None }.is_here();
+    let groups = relays::groups((0..shares.len()).filter(|&at| far(&shares[at])).collect(), job.branches());
+    let count = u32::try_from(shares.len()).expect("there are not more hosts than ranks");
+    let mut run = |number, share: &Share, wants_input| {
         let greeting = Greeting { number, secret: secret.clone(), addresses: addresses.to_vec() };
-        let input = shared.feed.add_agent(greeting.to_line().as_bytes(), reads(job.stdin, &share))?;
-        let program = agent_program(job.launcher.as_ref(), &share.host, own.as_os_str())?;
-        let pid = spawn_agent(&program, number, input, shared)?;
-        let handle = rustix::process::pidfd_open(pid, PidfdFlags::empty())
-            .map_err(|error| Failure::system("watch an agent", error))?;
-        Ok(Agent {
-            share,
-            pid,
-            handle,
-            has_exited: false,
-            link: None,
-            has_come: false,
-            has_ended: false,
-            has_doomed: false,
-            is_idle: false,
-            is_fenced: false,
-            heard: Instant::now(),
-        })
+        run_on(&share.host, job.launcher.as_ref(), &greeting, wants_input, shared)
     };
-    (0..).zip(shares).map(start).collect()
+    let mut relays = Vec::new();
+    for (number, members) in (count..).zip(groups) {
+        let wants_input = members.iter().any(|&member| reads(job.stdin, &shares[member]));
+        let first = &shares[members[0]];
+        relays.push(Relay::new(first.host.clone(), run(number, first, wants_input)?, members));
+    }
+    let is_relayed = |number: u32| relays.iter().any(|relay| relay.members.contains(&(number as usize)));
+    let start = |(number, share): (u32, Share)| {
+        let is_own = !is_relayed(number);
+        let runner = is_own.then(|| run(number, &share, reads(job.stdin, &share))).transpose()?;
+        Ok(Agent::new(share, runner))
+    };
+    let agents = (0..).zip(shares).map(start).collect::<Result<_>>()?;
+    Ok((agents, relays))
+}
+
+/// Starts this program on a host.
+///
+/// # Errors
+/// As [`start`].
+pub fn run_on(
+    host: &str,
+    launcher: Option<&Launcher>,
+    greeting: &Greeting,
+    wants_input: bool,
+    shared: &mut Shared,
+) -> Result<Runner> {
+    let own = env::current_exe().map_err(|error| Failure::system("find my own program", error))?;
+    let input = shared.feed.add_agent(greeting.to_line().as_bytes(), wants_input)?;
+    let program = agent_program(launcher, host, own.as_os_str())?;
+    let pid = spawn_agent(&program, greeting.number, input, shared)?;
+    let handle = rustix::process::pidfd_open(pid, PidfdFlags::empty())
+        .map_err(|error| Failure::system("watch an agent", error))?;
+    Ok(Runner { pid, handle, has_exited: false })
 }
 
 /// Whether one of these ranks reads the launcher's standard input.
-fn reads(stdin: StdinTo, share: &Share) -> bool {
+pub fn reads(stdin: StdinTo, share: &Share) -> bool {
     share.ranks.iter().any(|&rank| stdin.reaches(rank))
+}
+
+/// What a relay is told: the agents that it is to start.
+pub fn members(job: &Job, agents: &[Agent], numbers: &[usize]) -> Members {
+    let member = |&number: &usize| Member {
+        number: u32::try_from(number).expect("there are not more hosts than ranks"),
+        host: agents[number].share.host.clone(),
+        reads: reads(job.stdin, &agents[number].share),
+    };
+    Members { launcher: job.launcher.clone(), agents: numbers.iter().map(member).collect() }
 }
 
 fn spawn_agent(program: &Program, number: u32, input: OwnedFd, shared: &mut Shared) -> Result<Pid> {

@@ -201,6 +201,55 @@ fn an_agent_that_cannot_be_started_is_named() {
     assert!(ended.err.contains("the agent ended with status 1 before it was there"), "{}", ended.err);
 }
 
+/// So many hosts that the launcher starts two relays, which start agents on three and two of them.
+const FIVE: [&str; 6] = ["-launcher", "fork", "-branch-count", "2", "-host", "a,b,c,d,e"];
+
+#[test]
+fn relays_start_agents_on_many_hosts() {
+    let arguments = [&FIVE[..], &["-n", "5", "-s", "4", "sh", "-c", "echo $OXMPI_RANK $(wc -c)"]].concat();
+    let ended = with_input(&arguments, &"x".repeat(100_000));
+    let expected = ["0 0", "1 0", "2 0", "3 0", "4 100000"];
+    assert_eq!((ended.status, ended.sorted()), (Some(0), expected.to_vec()), "{}", ended.err);
+    let ended = fake_rank::run(&FIVE, &["join tell finalize"; 5]);
+    let told = (0..5).map(|node| format!("record of node {node}")).collect::<Vec<_>>().join(", ");
+    assert_eq!((ended.status, records(&ended)), (Some(0), vec![&*told; 5]), "{}", ended.err);
+    let ended =
+        fake_rank::run(&FIVE, &["init sleep", "init sleep", "init sleep", "init sleep", "init abort:42"]);
+    assert_eq!(ended.status, Some(42), "{}", ended.err);
+}
+
+#[test]
+fn a_relay_that_is_killed_is_a_host_that_is_lost() {
+    let arguments = [&FIVE[..], &["-n", "5", "sh", "-c", FAMILY]].concat();
+    let mut child = command(&arguments).spawn().expect("mpiexec is built");
+    let lines = read_lines(&mut child, 5);
+    let all: Vec<&str> = lines.iter().flat_map(|line| line.split(' ')).collect();
+    let stat = fs::read_to_string(format!("/proc/{}/stat", all[1])).expect("an agent");
+    let relay = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)).expect("its parent");
+    assert_ne!(relay, child.id().to_string());
+    kill(relay);
+    let ended = finish(child);
+    assert_eq!(ended.status, Some(1));
+    assert!(ended.err.contains("lost host "), "{}", ended.err);
+    all.into_iter().for_each(wait_until_gone);
+}
+
+#[test]
+fn an_agent_that_a_relay_cannot_start_is_named() {
+    let folder = std::env::temp_dir().join(format!("oxmpi-reach-{}", std::process::id()));
+    fs::create_dir(&folder).expect("a temporary folder");
+    let reach = folder.join("reach");
+    fs::write(&reach, "#!/bin/sh\ntest $1 = 127.0.0.3 && exit 9\nshift; exec \"$@\"\n").expect("it is mine");
+    fs::set_permissions(&reach, fs::Permissions::from_mode(0o755)).expect("it is mine");
+    let hosts = "127.0.0.2,127.0.0.3,127.0.0.4,127.0.0.5";
+    let options = ["-launcher", reach.to_str().expect("letters"), "-branch-count", "1", "-host", hosts];
+    let ended = shells(4, &options, "sleep 1000");
+    let _ = fs::remove_dir_all(&folder);
+    assert_eq!(ended.status, Some(1));
+    let text = "host 127.0.0.3: the agent ended with status 9 before it was there";
+    assert!(ended.err.contains(text), "{}", ended.err);
+}
+
 /// What ranks have printed of records, among what their test program prints.
 fn records(ended: &Ended) -> Vec<&str> {
     ended.out.lines().filter(|line| line.starts_with("record")).collect()
