@@ -98,7 +98,7 @@ pub struct Target(pub u32);
 /// What an endpoint can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Of a message.
+    /// Of a message: what goes at once, and is not announced by the provider to be read.
     pub message_bytes: usize,
     /// Of what is read or written at a time.
     pub remote_bytes: usize,

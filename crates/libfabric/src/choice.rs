@@ -118,6 +118,11 @@ impl Candidate {
         Self { provider, domain, addr_format: info.addr_format }
     }
 
+    /// Whether it announces messages that are not short, and has them read.
+    pub(crate) fn announces(&self) -> bool {
+        self.provider.contains("ofi_rxm")
+    }
+
     /// How late it comes in the order of preference; libfabric's decides between equals.
     fn place(&self) -> (bool, usize, bool, bool) {
         let core = self.provider.split(';').next().unwrap_or_default();

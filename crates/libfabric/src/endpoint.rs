@@ -72,6 +72,8 @@ const FABRIC: &str = "OXMPI_FABRIC";
 const MOST: usize = 1024;
 /// Messages are not longer, however long they can be.
 const MESSAGE_BYTES: usize = 1 << 20;
+/// Nor where `ofi_rxm` would announce what is longer, and let it be read.
+const RXM_BYTES: usize = 16 << 10;
 /// Reads and writes are not.
 const REMOTE_BYTES: usize = 1 << 30;
 /// Completions that are read at a time.
@@ -124,7 +126,7 @@ impl Libfabric {
         let has_remote =
             info.caps & crate::abi::FI_RMA != 0 && domain.cq_data_size >= 4 && domain.mr_key_size <= 8;
         let limits = Limits {
-            message_bytes: ep.max_msg_size.min(MESSAGE_BYTES),
+            message_bytes: ep.max_msg_size.min(if chosen.announces() { RXM_BYTES } else { MESSAGE_BYTES }),
             remote_bytes: if has_remote { ep.max_msg_size.min(REMOTE_BYTES) } else { 0 },
             under_way: tx.size.clamp(1, MOST),
             receives: rx.size.clamp(1, MOST),

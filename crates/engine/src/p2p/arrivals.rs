@@ -222,7 +222,9 @@ impl P2p {
 
     /// Gets the data of an announced message on its way.
     fn accept(&mut self, receive: OpKey, from: PeerId, header: &Header, announcement: &Region) {
-        if self.begin_to_read(receive, from, header, announcement) {
+        if self.begin_to_read(receive, from, header, announcement)
+            || self.take_ahead(receive, from, header, announcement)
+        {
             return;
         }
         if self.fetch(receive, from, header, word_of(announcement)) {
@@ -235,17 +237,25 @@ impl P2p {
     }
 
     fn data_arrived(&mut self, from: PeerId, receive: OpKey, payload: &Region) {
-        let Some(op) = self.ops.get_mut(receive).filter(|op| op.peer == from) else { return };
-        let State::Filling { arrived } = op.state else { return };
+        let bytes = self.ops.get(receive).map_or(0, |op| op.header.bytes);
+        if self.write_piece(from, receive, payload) {
+            self.note_come(from, bytes);
+        }
+    }
+
+    /// The next piece of a message goes into its receive; whether it was the last one.
+    pub(super) fn write_piece(&mut self, from: PeerId, receive: OpKey, payload: &Region) -> bool {
+        let Some(op) = self.ops.get_mut(receive).filter(|op| op.peer == from) else { return false };
+        let State::Filling { arrived } = op.state else { return false };
         let wanted = op.buffer.bytes().saturating_sub(arrived).min(payload.len() as u64);
         op.buffer.write(arrived.min(op.buffer.bytes()), &payload.part(0, wanted as usize));
         let arrived = arrived + payload.len() as u64;
         op.state = State::Filling { arrived };
-        let bytes = op.header.bytes;
-        if arrived >= bytes {
+        let is_last = arrived >= op.header.bytes;
+        if is_last {
             self.finish(receive);
-            self.note_come(from, bytes);
         }
+        is_last
     }
 
     pub(super) fn answer(&mut self, to: PeerId, kind: u32, token: u64, word: u64) {

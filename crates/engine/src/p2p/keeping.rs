@@ -89,12 +89,18 @@ impl P2p {
     /// A message that is to wait here, with a copy of its payload; [`P2p::let_go`] is to have that back.
     #[inline]
     pub(super) fn kept_message(&mut self, from: PeerId, header: Header, payload: &Region) -> Message {
+        Message { from, header, payload: self.keep_copy(from, payload) }
+    }
+
+    /// A copy of what has come, whose sender is asked for less if much is kept.
+    #[inline]
+    pub(super) fn keep_copy(&mut self, from: PeerId, payload: &Region) -> Taken {
         let kept = self.keeping.take(payload.len());
         kept.copy_from(payload);
         if self.keeping.bytes() > self.keeping.limit {
             self.ask_for_less(from);
         }
-        Message { from, header, payload: kept }
+        kept
     }
 
     /// Takes back the payload of a message that waits no longer.

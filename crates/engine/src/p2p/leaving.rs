@@ -36,6 +36,7 @@ impl P2p {
 
     /// Forgets a message that is not to be received, and tells its sender, if that waits.
     pub fn refuse(&mut self, message: Message) {
+        self.give_up_ahead(&message);
         let Message { from, header, payload } = message;
         self.let_go(payload);
         if from != self.peers.me() && header.kind != kind::EAGER {
@@ -64,6 +65,7 @@ impl P2p {
     /// Lets everything fail that needs a peer; `is_awaited` says which receives do that wait for a message from a rank
     /// of a context.
     pub(crate) fn lose(&mut self, lost: PeerId, is_awaited: impl Fn(u32, i32) -> bool) {
+        self.take_in_ahead();
         let needs = |op: &Op| match op.state {
             State::Done | State::Inactive => false,
             State::Posted { .. } => is_awaited(op.context, op.header.source),
@@ -79,6 +81,7 @@ impl P2p {
             }
             self.fail(key, self.peers[lost].lost());
         }
+        self.lose_ahead(lost);
         self.empty_outbox(lost);
         self.ask_no_more_of(lost);
     }

@@ -5,6 +5,7 @@
 //! | up to [`RingSize::LARGEST_PAYLOAD`](oxmpi_shm::ring::RingSize::LARGEST_PAYLOAD), standard or ready | *eager*: header and data through the ring | one copy in, one out |
 //! | the same, synchronous | eager, and the receiver answers `MATCHED` | one answer more |
 //! | longer | *announced*: `ANNOUNCE`, the receiver answers `ACCEPT`, the data follows in pieces | both ends copy at the same time, through cache |
+//! | longer, to another node, up to 64 KiB | announced, and the data follows unasked (`ahead`); the receiver answers `FETCHED` | as eager |
 //! | longer, of memory that the receiver knows by name (`allocations`) | announced with the name; the receiver copies, and answers `FETCHED` | one copy |
 //! | longer, where reading the sender's memory wins | announced with the address; the receiver reads, and answers `FETCHED` | one copy, one system call |
 //! | to itself | copied at once, into the receive or into the pool | |
@@ -44,6 +45,7 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Communication Modes.
 
+mod ahead;
 mod allocations;
 mod arrivals;
 mod asking;
@@ -77,6 +79,7 @@ use crate::engine::RunKey;
 use crate::names::Names;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
+use ahead::Ahead;
 use allocations::Allocations;
 pub(crate) use allocations::{name_of_offset, offset_of_name};
 pub(crate) use asking::Stalled;
@@ -162,6 +165,8 @@ pub struct P2p {
     /// Private memory for temporaries.
     pub pool: Pool,
     keeping: Keeping,
+    /// Data that has come before it was asked for.
+    ahead: Ahead,
     /// Senders that keep what was shown here, and how many questions there were to them.
     stalled: Vec<PeerId>,
     questions: u64,
@@ -233,6 +238,7 @@ impl P2p {
             kept: 0,
             pool: Pool::default(),
             keeping: Keeping::default(),
+            ahead: Ahead::default(),
             stalled: Vec::new(),
             questions: 0,
             shown: 0,
@@ -263,7 +269,10 @@ impl P2p {
             false => self.contexts.close(context).map(|mut closed| closed.drain()).unwrap_or_default(),
         };
         receives.into_iter().for_each(|receive| self.finish_cancelled(receive));
-        messages.into_iter().for_each(|message| self.let_go(message.payload));
+        for message in messages {
+            self.give_up_ahead(&message);
+            self.let_go(message.payload);
+        }
     }
 
     /// Whether an operation is over. One that is not known is.
@@ -403,6 +412,7 @@ impl P2p {
     fn retract(&mut self, context: u32, from: PeerId, token: u64) -> bool {
         let message = self.contexts.at(context).retract(from, token);
         message.is_some_and(|message| {
+            self.give_up_ahead(&message);
             self.let_go(message.payload);
             true
         })

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use oxmpi_fabric::Place;
 use oxmpi_shm::ring::{CELL_BYTES, Header, RingSize, Sender, Wish};
 
-use super::net::{LENT_BYTES, PART_BYTES};
+use super::net::LENT_BYTES;
 use super::shown::{Question, Shown};
 use super::{Op, OpKey, P2p, PartitionedKey, State, kind};
 use crate::peers::{Peer, PeerId};
@@ -21,7 +21,7 @@ pub(crate) struct Outbox {
     ordered: VecDeque<Outgoing>,
     /// How many of them are messages of collectives, at the front.
     ahead: usize,
-    streams: VecDeque<Stream>,
+    pub(super) streams: VecDeque<Stream>,
     /// What was shown there and not kept, if anything was.
     pub(super) shown: Option<Box<Shown>>,
     /// What was asked about that, and is to be answered before all else.
@@ -53,6 +53,8 @@ pub(super) enum Again {
 /// Data that goes in pieces, as there is room.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stream {
+    /// That of an announced one, under this number.
+    Ahead(OpKey, u64),
     /// That of an accepted send.
     Message(OpKey),
     /// What is ready of a partitioned one.
@@ -147,6 +149,7 @@ impl P2p {
         }
         while let Some(&stream) = self.peers[peer].outbox.streams.front() {
             let pushed = match stream {
+                Stream::Ahead(key, number) => self.push_data_ahead(peer, key, number),
                 Stream::Message(key) => self.push_data(peer, key),
                 Stream::Partitioned(key) => self.push_part(peer, key),
             };
@@ -232,7 +235,8 @@ impl P2p {
         }
         let (mut header, note) = (op.header, op.header.token);
         if header.kind == kind::ANNOUNCE {
-            return self.push_envelope(id, key, false);
+            let is_ahead = wish == Wish::Whole && self.ops.get(key).is_some_and(|op| self.goes_ahead(id, op));
+            return if is_ahead { self.push_ahead(id, key) } else { self.push_envelope(id, key, false) };
         }
         // Nobody answers an eager message.
         header.token = if header.kind == kind::EAGER { note } else { key.to_word() };
@@ -324,7 +328,8 @@ impl P2p {
     /// which it was asked for will do.
     pub(super) fn next_piece(&mut self, peer: PeerId, left: u64) -> Option<u64> {
         // To another node as much as goes in a frame.
-        let most = self.peers[peer].carrier().map_or(RingSize::LARGEST_PAYLOAD, |_| PART_BYTES);
+        let net = self.net.as_ref().filter(|_| self.peers[peer].carrier().is_some());
+        let most = net.map_or(RingSize::LARGEST_PAYLOAD, |net| net.part_bytes());
         let wanted = left.min(most as u64);
         let is_enough = |sender: &Sender| sender.takes(wanted as usize);
         if !self.peers[peer].sender.as_ref().is_some_and(is_enough) {

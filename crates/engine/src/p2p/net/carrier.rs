@@ -128,6 +128,11 @@ impl Carrier {
         }
     }
 
+    /// Whether nothing is sent to it.
+    pub(super) fn is_gone(&self) -> bool {
+        self.is_gone
+    }
+
     /// What comes from the peer is no message: it is as if it were gone.
     pub(super) fn is_not_understood(&mut self, gone: &mut Vec<PeerId>) -> bool {
         self.note_gone(gone);

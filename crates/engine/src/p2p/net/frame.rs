@@ -9,7 +9,8 @@
 //! | 32..64 | the message's [`Header`]: kind, context, source, tag, bytes, token |
 //! | 64.. | the payload |
 //!
-//! A frame is no longer than [`LONGEST_BYTES`]: what is longer than 16 KiB many providers announce, and read.
+//! A frame is no longer than what the fabric sends at once, [`LONGEST_BYTES`] at least: what is longer it announces,
+//! and reads. So a payload goes in two frames where it sends no more than that.
 //!
 //! The first frame of a pair, number 0, is a [`HELLO`], and carries the [`VERSION`] as its token.
 
@@ -17,6 +18,7 @@ use oxmpi_mem::Region;
 use oxmpi_shm::ring::{Header, RingSize};
 
 use crate::jobs::Whereabouts;
+use crate::p2p::ahead::MOST_BYTES;
 
 /// What comes before the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,15 +33,15 @@ pub(super) struct Frame {
 
 /// Bytes before the payload.
 pub(super) const PREFIX_BYTES: usize = 64;
-/// The longest frame, and what it has of a payload.
+/// A frame that any fabric carries, and what it has of a payload.
 pub(super) const LONGEST_BYTES: usize = 16 << 10;
-pub(in crate::p2p) const PART_BYTES: usize = LONGEST_BYTES - PREFIX_BYTES;
+pub(super) const PART_BYTES: usize = LONGEST_BYTES - PREFIX_BYTES;
 /// The number of a frame that has none.
 pub(super) const UNNUMBERED: u64 = u64::MAX;
 /// What comes before has no more than one rest.
 const _: () = assert!(RingSize::LARGEST_PAYLOAD <= 2 * PART_BYTES);
 /// Of all this, and of the protocols above it.
-pub(super) const VERSION: u64 = 3;
+pub(super) const VERSION: u64 = 4;
 
 // Kinds that no ring carries.
 pub(super) const HELLO: u32 = 1 << 16;
@@ -51,6 +53,8 @@ pub(super) const WISH: u32 = HELLO + 2;
 pub(super) const LEAVING: u32 = HELLO + 3;
 /// The rest of the payload of the frame before.
 pub(super) const REST: u32 = HELLO + 4;
+/// The data of an announced message, whose number is the token: it has no place among other frames.
+pub(super) const AHEAD: u32 = HELLO + 5;
 
 impl Frame {
     /// Writes it, to be followed by the payload.
@@ -89,7 +93,10 @@ impl Frame {
             token: u64::from_le_bytes(rest.take()),
         };
         let all_bytes = payload_bytes as usize;
-        let is_sound = bytes == all_bytes.min(PART_BYTES) && all_bytes <= RingSize::LARGEST_PAYLOAD;
+        let is_one = bytes == all_bytes
+            && bytes <= if header.kind == AHEAD { MOST_BYTES } else { RingSize::LARGEST_PAYLOAD };
+        let is_first = bytes == PART_BYTES && (bytes..=RingSize::LARGEST_PAYLOAD).contains(&all_bytes);
+        let is_sound = is_one || is_first;
         is_sound
             .then(|| (Self { from, payload_bytes, number, taken, header }, message.part(PREFIX_BYTES, bytes)))
     }

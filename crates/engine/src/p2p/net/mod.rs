@@ -4,7 +4,8 @@
 //! *carrier*. What is put into the one is sent as frames, and what comes as frames is put into the other. So all
 //! protocols of [`P2p`](super::P2p) are the same, and messages through shared memory pay nothing for those that go
 //! further: nobody asks which kind a peer is before the ring. Cost: two copies more, of 16 KiB at most, in the caches.
-//! A payload of more than a frame holds goes in two.
+//! A payload of more than a frame holds goes in two. Past the rings goes the data that follows an announcement
+//! ([`ahead`](super::ahead)).
 //!
 //! | what | how |
 //! |---|---|
@@ -29,20 +30,24 @@ mod slots;
 use std::collections::BTreeMap;
 
 use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_datatype::Buffer;
 use oxmpi_fabric::{Completion, Fabric, Failure, Of, Order, Posted};
 use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::ring::{Arrival, Header, Receiver, RingSize, Sender, Wish};
 use oxmpi_shm::{Arena, Segment};
 
 use super::P2p;
+use super::ahead::MOST_BYTES;
 use crate::jobs::Whereabouts;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
 use bound::Bonds;
 pub(crate) use bound::{BondKey, Part};
 use carrier::Carrier;
-pub(super) use frame::PART_BYTES;
-use frame::{CREDIT, Frame, HELLO, LEAVING, LONGEST_BYTES, PREFIX_BYTES, REST, UNNUMBERED, VERSION, WISH};
+use frame::{
+    AHEAD, CREDIT, Frame, HELLO, LEAVING, LONGEST_BYTES, PART_BYTES, PREFIX_BYTES, REST, UNNUMBERED, VERSION,
+    WISH,
+};
 pub(super) use remote::LENT_BYTES;
 use remote::Remote;
 
@@ -54,7 +59,8 @@ pub(crate) struct Net {
     /// Where processes of other nodes are, by job and rank, with their ranks in the whole of this job.
     addresses: BTreeMap<u64, Vec<(u32, Vec<u8>)>>,
     carriers: Vec<Carrier>,
-    /// Memory for frames.
+    /// Bytes of the longest frame, and memory for frames.
+    frame_bytes: usize,
     pool: Pool,
     /// That of receives, by context; those that are to be posted.
     receives: Vec<Taken>,
@@ -64,6 +70,8 @@ pub(crate) struct Net {
     remote: Remote,
     bonds: Bonds,
     completions: Vec<Completion>,
+    /// Data of announced messages that has come, in these receives.
+    ahead: Vec<Came>,
     /// Whether this process leaves.
     is_leaving: bool,
     /// Peers that were found to be gone, and are not lost yet.
@@ -77,10 +85,23 @@ struct Sending {
     frame: Taken,
 }
 
+/// The data of an announced message, with its number, in the receive with this context.
+#[derive(Debug)]
+struct Came {
+    from: PeerId,
+    number: u64,
+    data: Region,
+    context: u64,
+}
+
+/// Frames to a peer that are under way, of those with the data of announced messages.
+const AHEAD_AT_ONCE: u32 = 8;
 /// Receives that are posted, where there can be so many.
 const RECEIVES: usize = 32;
 /// Completions that are read at a time.
 const AT_ONCE: usize = 64;
+/// The longest frame.
+const MOST_FRAME_BYTES: usize = PREFIX_BYTES + MOST_BYTES;
 /// The rings to and from a peer. No other has this size, after which nothing larger follows.
 const RING: RingSize = RingSize { cells: 32, bulk_bytes: 64 << 10 };
 
@@ -94,23 +115,37 @@ impl Net {
                 format!("a fabric must carry messages of {LONGEST_BYTES} bytes; this one has {limits:?}");
             return Err(Error::new(ErrorClass::Other, text));
         }
+        let frame_bytes = limits.message_bytes.min(MOST_FRAME_BYTES);
         let mut pool = Pool::default();
         let count = limits.receives.min(RECEIVES);
         Ok(Self {
             me,
             addresses: BTreeMap::new(),
             carriers: Vec::new(),
-            receives: (0..count).map(|_| pool.take(LONGEST_BYTES)).collect(),
+            frame_bytes,
+            receives: (0..count).map(|_| pool.take(frame_bytes)).collect(),
             idle: (0..count as u64).collect(),
             pool,
             sends: Slab::new(),
             remote: Remote::new(limits.remote_bytes),
             bonds: Bonds::default(),
             completions: Vec::new(),
+            ahead: Vec::new(),
             is_leaving: false,
             gone: Vec::new(),
             fabric,
         })
+    }
+
+    /// Whether the fabric sends at once what is longer than a ring takes.
+    pub(super) fn sends_much(&self) -> bool {
+        self.frame_bytes >= MOST_FRAME_BYTES
+    }
+
+    /// What a frame has of a payload.
+    pub(super) fn part_bytes(&self) -> usize {
+        let has_room = self.frame_bytes >= PREFIX_BYTES + RingSize::LARGEST_PAYLOAD;
+        if has_room { RingSize::LARGEST_PAYLOAD } else { PART_BYTES }
     }
 
     /// The peer that is this process, if it is on another node that is known.
@@ -136,13 +171,35 @@ impl Net {
 
     /// Sends a frame, if there is room; so many bytes of its payload are left to the next one.
     fn post(&mut self, carrier: usize, number: u64, header: Header, payload: &Region, rest: usize) -> bool {
+        self.post_filled(carrier, number, header, [payload.len(), rest], |into| into.copy_from(payload))
+    }
+
+    /// Sends the data of an announced message behind its announcement, if there is room.
+    pub(super) fn send_ahead(&mut self, carrier: usize, number: u64, buffer: &Buffer) -> bool {
+        self.send_out(carrier);
+        let header = Header { kind: AHEAD, token: number, ..Header::default() };
+        let fill = |into: &Region| buffer.read(0, into);
+        let one = &self.carriers[carrier];
+        one.is_gone()
+            || one.posted < AHEAD_AT_ONCE
+                && self.post_filled(carrier, UNNUMBERED, header, [buffer.bytes() as usize, 0], fill)
+    }
+
+    fn post_filled(
+        &mut self,
+        carrier: usize,
+        number: u64,
+        header: Header,
+        [bytes, rest]: [usize; 2],
+        fill: impl FnOnce(&Region),
+    ) -> bool {
         let Self { me, fabric, carriers, pool, sends, .. } = self;
         let one = &mut carriers[carrier];
-        let (from, taken, payload_bytes) = (*me, one.taken(), (payload.len() + rest) as u32);
-        let frame = pool.take(PREFIX_BYTES + payload.len());
+        let (from, taken, payload_bytes) = (*me, one.taken(), (bytes + rest) as u32);
+        let frame = pool.take(PREFIX_BYTES + bytes);
         let prefix = Frame { from, payload_bytes, number, taken, header }.write();
         frame.part(0, PREFIX_BYTES).write(&prefix);
-        frame.part(PREFIX_BYTES, payload.len()).copy_from(payload);
+        fill(&frame.part(PREFIX_BYTES, bytes));
         let (target, message) = (one.target, *frame);
         let key = sends.insert(Sending { carrier, frame });
         // What is written elsewhere than into frames was told before, too.
@@ -203,7 +260,7 @@ impl Net {
     /// Sends what is next in the ring to a peer, or what is left of it, as much as a frame holds.
     fn post_arrival(&mut self, carrier: usize, number: u64, arrival: &Arrival) -> bool {
         let begin = self.carriers[carrier].gone_out;
-        let bytes = (arrival.payload.len() - begin).min(PART_BYTES);
+        let bytes = (arrival.payload.len() - begin).min(self.part_bytes());
         let rest = arrival.payload.len() - begin - bytes;
         let header = if begin == 0 { arrival.header } else { Header { kind: REST, ..Header::default() } };
         if !self.post(carrier, number, header, &arrival.payload.part(begin, bytes), rest) {
@@ -227,10 +284,14 @@ impl Net {
     fn received(&mut self, context: u64, bytes: usize, failure: Option<Failure>, peers: &mut Peers) {
         let Some(memory) = self.receives.get(context as usize) else { return };
         let message = memory.part(0, bytes.min(memory.len()));
-        self.idle.push(context);
-        let Some((frame, payload)) = Frame::read(&message).filter(|_| failure.is_none()) else { return };
+        let came = Frame::read(&message).filter(|_| failure.is_none());
         // Nobody else is listened to but who is on a node that this process was told of.
-        let Some(Ok(from)) = self.meet(frame.from, peers) else { return };
+        let from = came.as_ref().and_then(|(frame, _)| self.meet(frame.from, peers)?.ok());
+        let (Some((frame, payload)), Some(from)) = (came, from) else { return self.idle.push(context) };
+        if frame.header.kind == AHEAD {
+            return self.ahead.push(Came { from, number: frame.header.token, data: payload, context });
+        }
+        self.idle.push(context);
         if let Some(carrier) = peers[from].carrier() {
             self.carriers[carrier].arrived(&frame, &payload, &mut self.pool);
         }
@@ -387,9 +448,9 @@ impl P2p {
     /// Moves on what goes over the fabric; whether anything did.
     #[cold]
     pub(super) fn serve_fabric(&mut self) -> bool {
+        let mut any = self.take_in_ahead();
         let Self { net: Some(net), peers, arena, rings, .. } = self else { return false };
         rings.doorway.remind();
-        let mut any = false;
         // All that has come: who is found to be gone now may have told much before.
         loop {
             net.post_receives();
@@ -407,6 +468,17 @@ impl P2p {
         }
         any |= self.serve_remote();
         any | self.serve_bonds()
+    }
+
+    /// Takes in the data of announced messages that came when this was done last: by now the rings have been looked
+    /// at, where most of the announcements were. Whether there was any.
+    pub(super) fn take_in_ahead(&mut self) -> bool {
+        let came = self.net.as_mut().map(|net| std::mem::take(&mut net.ahead)).unwrap_or_default();
+        for Came { from, number, data, context } in &came {
+            self.ahead_arrived(*from, *number, data);
+            self.net.iter_mut().for_each(|net| net.idle.push(*context));
+        }
+        !came.is_empty()
     }
 
     /// Whether all that goes over the fabric is with its receivers.

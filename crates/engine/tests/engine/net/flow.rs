@@ -5,7 +5,7 @@
 
 use oxmpi_engine::{Mode, Received};
 use oxmpi_fabric::sim::Conduct;
-use oxmpi_fabric::{Fabric, Order};
+use oxmpi_fabric::{Fabric, Limits, Order};
 use oxmpi_mem::Pool;
 
 use crate::harness::{Lie, Store, World};
@@ -58,6 +58,79 @@ fn payloads_of_about_a_frame_arrive_whole() {
             assert!(into.get() == from.get(), "seed {seed}");
         }
         sends.into_iter().for_each(|key| world.finish_send(0, key));
+    }
+}
+
+/// Of a fabric that needs not announce what is longer than a frame is elsewhere.
+const MUCH_AT_ONCE: Conduct =
+    Conduct { limits: Limits { message_bytes: 128 << 10, ..Conduct::ROUGH.limits }, ..Conduct::ROUGH };
+
+/// Nobody asks for what is not much longer than a frame: it is there when a receive is.
+#[test]
+fn messages_of_some_frames_come_unasked() {
+    for seed in 0..20 {
+        let mut world = World::of_nodes(&[1, 1], seed, MUCH_AT_ONCE);
+        let mut exchange = |bytes| {
+            let (from, into) = (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
+            let sent = world.send(0, 1, 0, &from, Mode::Standard);
+            world.settle();
+            assert!(
+                !sent.is_some_and(|key| bytes > 16_384 && world.engines[0].p2p.is_done(key)),
+                "seed {seed}"
+            );
+            match world.receive(1, Some(0), Some(0), &into) {
+                Received::Done(outcome) => assert!(outcome.error.is_none(), "seed {seed}"),
+                Received::Pending(_) => panic!("{bytes} bytes were not there, seed {seed}"),
+            }
+            assert!(into.get() == from.get(), "seed {seed}");
+            world.finish_send(0, sent);
+        };
+        // The first one makes the ring.
+        [8, 16_385, 40_000, 65_536, 16_384].into_iter().for_each(&mut exchange);
+    }
+}
+
+/// Receives are there before the data, or while it comes; some messages are cancelled, and of these some have matched.
+#[test]
+fn messages_of_some_frames_are_received_whole_or_cancelled() {
+    for seed in 0..40 {
+        let mut world = World::of_nodes(&[1, 1], seed, MUCH_AT_ONCE);
+        let hello = Store::of(&[1], Lie::Dense);
+        let first = world.send(0, 1, 0, &hello, Mode::Standard);
+        let (mut cancelled, mut whole) = (0, 0);
+        for number in 0..10 {
+            let bytes = 20_000 + number * 4_000;
+            let (from, into) =
+                (Store::of(&contents(0, number, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
+            let sent = world.send(0, 1, 1, &from, Mode::Standard).expect("its receiver is asked");
+            let turns = world.random.below(60);
+            (0..turns).for_each(|turn| _ = world.engines[turn % 2].poll());
+            let received = world.random.chance().then(|| world.receive(1, Some(0), Some(1), &into));
+            let is_cancelled = received.is_none() || world.random.chance();
+            if is_cancelled {
+                world.engines[0].p2p.cancel(sent);
+            }
+            let outcome = world.finish(0, Received::Pending(sent));
+            match (received, outcome.status.cancelled) {
+                (Some(received), false) => {
+                    assert!(world.finish(1, received).error.is_none(), "seed {seed}");
+                    assert!(into.get() == from.get(), "seed {seed}");
+                    whole += 1;
+                }
+                (Some(Received::Pending(receive)), true) => {
+                    world.engines[1].p2p.cancel(receive);
+                    assert!(world.finish(1, Received::Pending(receive)).status.cancelled, "seed {seed}");
+                    cancelled += 1;
+                }
+                (Some(Received::Done(_)), true) => panic!("it was received, seed {seed}"),
+                (None, is_gone) => assert!(is_gone, "seed {seed}"),
+            }
+        }
+        assert!(whole + cancelled > 0, "seed {seed}");
+        let into = Store::new(1, Lie::Dense);
+        let received = world.receive(1, Some(0), Some(0), &into);
+        world.finish(1, received);
+        world.finish_send(0, first);
     }
 }
 
