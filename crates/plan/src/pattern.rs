@@ -17,9 +17,11 @@
 //! MPI-5.0: Collective Communication, the vector variants; Virtual Topologies, Neighborhood Collective Communication.
 
 mod between;
+mod levels;
 mod neighbors;
 mod within;
 
+pub use levels::allgatherv_over_levels;
 pub use neighbors::{Neighborhood, neighbor_allgatherv, neighbor_alltoallv};
 pub use within::{allgatherv, alltoallv, gatherv, scatterv};
 

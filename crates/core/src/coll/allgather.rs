@@ -52,6 +52,9 @@ pub fn allgatherv(_: &Process, comm: &Arc<Communicator>, send: Side, recv: Vec<B
             places: vec![0; pattern.received().len()],
             longest: known.received.iter().copied().max().unwrap_or(0),
         }),
+        over_levels: Some(|known, comm| {
+            pattern::allgatherv_over_levels(&known.received, comm.nodes, comm.rank(), known.in_place)
+        }),
     };
     const BETWEEN: Form =
         Form::new(|known, comm| pattern::inter::allgatherv(&comm.groups(), known.sent[0], &known.received));

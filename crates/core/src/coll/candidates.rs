@@ -17,6 +17,8 @@ use crate::process::State;
 /// How blocks that have lengths of their own come to others: posted as streams, or each as a message.
 pub(super) const LINES: &str = "lines";
 pub(super) const MESSAGES: &str = "messages";
+/// Or over levels, as the regular collective's algorithm of that name.
+pub(super) const LEVELS: &str = "two-level";
 
 impl Operation {
     /// The names of all algorithms, admissible or not: the same on all ranks, in the same order.

@@ -47,6 +47,8 @@ pub(super) struct Form {
     pub regular: Option<Collective>,
     /// What a rank knows of the streams of those that send to it without asking them, if it does.
     pub streams: Option<fn(&Lengths, &Communicator, &Pattern) -> Streams>,
+    /// The plan over two levels, if all ranks know enough for one, where there are two.
+    pub over_levels: Option<fn(&Lengths, &Communicator) -> Option<Plan>>,
 }
 
 /// The streams that a rank receives from.
@@ -83,12 +85,12 @@ impl Lengths {
 impl Form {
     /// A form that has no regular one.
     pub const fn new(pattern: fn(&Lengths, &Communicator) -> Pattern) -> Self {
-        Self { pattern, regular: None, streams: None }
+        Self { pattern, regular: None, streams: None, over_levels: None }
     }
 
     /// A form within one group.
     pub const fn of(regular: Collective, pattern: fn(&Lengths, &Communicator) -> Pattern) -> Self {
-        Self { pattern, regular: Some(regular), streams: None }
+        Self { pattern, regular: Some(regular), streams: None, over_levels: None }
     }
 
     /// What all ranks must call alike: each has lengths of its own, and in some forms all name a root.
@@ -98,8 +100,12 @@ impl Form {
         if has_root { call.rooted(lengths.root.rank()) } else { call }
     }
 
-    /// The plan that needs nothing of other ranks: by lines where all know where their blocks lie, else by messages.
+    /// The plan that needs nothing of other ranks: by lines or over levels where all know where their blocks lie, else
+    /// by messages.
     pub fn plan(&self, lengths: &Lengths, comm: &Communicator) -> Plan {
+        if let Some(plan) = self.over_levels(lengths, comm) {
+            return plan;
+        }
         let pattern = (self.pattern)(lengths, comm);
         let streams = self.streams.filter(|_| comm.is_on_one_node());
         let streams = streams.map(|streams| streams(lengths, comm, &pattern));
@@ -107,6 +113,11 @@ impl Form {
             Some(Streams { places, longest }) => pattern.by_lines(&places, longest),
             None => pattern.by_messages(),
         }
+    }
+
+    /// See the field.
+    pub fn over_levels(&self, lengths: &Lengths, comm: &Communicator) -> Option<Plan> {
+        self.over_levels.and_then(|plan| plan(lengths, comm))
     }
 
     /// The length of all blocks that this rank knows, if they are equal and a regular collective could be instead.

@@ -3,7 +3,7 @@
 //! When it is prepared, each rank tells all others what it [`Known`] of lengths, beside what every persistent
 //! collective tells. If all blocks of all ranks are equally long, the regular collective is run. Else, if what each
 //! rank sends fits a line, each tells those that get its blocks where they lie ([`Placed`]), and Start posts and
-//! pulls. Longer ones are sent as messages.
+//! pulls. Longer ones are sent as messages, and so are those of several nodes, but for what goes over levels.
 //!
 //! MPI-5.0: Collective Communication, Persistent Collective Operations.
 
@@ -15,7 +15,7 @@ use oxmpi_engine::{Call, Program};
 use oxmpi_plan::Peer;
 use oxmpi_plan::pattern::{Pattern, Place};
 
-use super::candidates::{LINES, MESSAGES};
+use super::candidates::{LEVELS, LINES, MESSAGES};
 use super::irregular::Irregular;
 use super::operation::Operation;
 use crate::comm::Communicator;
@@ -70,9 +70,11 @@ impl Process {
         let pattern = (form.pattern)(lengths, comm);
         let places = self.places(comm, &pattern)?;
         let call = form.call(*function, lengths);
-        Ok(Arc::new(match fits_lines(comm, known) {
-            true => Program::new(pattern.by_lines(&places, known.longest), call).by(LINES),
-            false => Program::new(pattern.by_messages(), call).by(MESSAGES),
+        let over_levels = form.over_levels(lengths, comm);
+        Ok(Arc::new(match (fits_lines(comm, known), over_levels) {
+            (true, _) => Program::new(pattern.by_lines(&places, known.longest), call).by(LINES),
+            (false, Some(plan)) => Program::new(plan, call).by(LEVELS),
+            (false, None) => Program::new(pattern.by_messages(), call).by(MESSAGES),
         }))
     }
 
@@ -101,6 +103,8 @@ impl Process {
         if fits_lines(comm, known) {
             all.push(Arc::new(Program::new(pattern.by_lines(&places, known.longest), call).by(LINES)));
         }
+        let over_levels = form.over_levels(lengths, comm).map(|plan| Program::new(plan, call).by(LEVELS));
+        all.extend(over_levels.map(Arc::new));
         all.push(Arc::new(Program::new(pattern.by_messages(), call).by(MESSAGES)));
         Ok(all)
     }

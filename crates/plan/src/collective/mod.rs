@@ -18,7 +18,7 @@
 //! | scan | a vector, of everybody | a vector, at everybody | those of lower ranks and the own one |
 //! | scatter | a block for each, of the root | a block, at everybody | nothing |
 
-mod allgather;
+pub(crate) mod allgather;
 mod allreduce;
 mod alltoall;
 mod barrier;

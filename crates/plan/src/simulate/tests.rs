@@ -1,7 +1,8 @@
 //! The walk against what can be computed by hand, and folding against walking all.
 
 use super::*;
-use crate::{Collective, Nodes, Overrides, candidates, select};
+use crate::pattern::{self, allgatherv_over_levels};
+use crate::{Collective, Nodes, Overrides, Plan, candidates, select};
 
 mod choices;
 
@@ -38,6 +39,32 @@ fn what_can_be_computed_by_hand_is_found() {
     let passage = machine.net_gap_ns + 100_000.0 * machine.net_byte_ns;
     let by_hand = 2.0 * machine.net_overhead_ns + machine.net_latency_ns + 8.0 * passage;
     assert!((exact(&scatter, "linear") - by_hand).abs() < 1e-3);
+}
+
+/// Of blocks of all lengths nothing is chosen: over two levels is never much worse than by messages, and soon better.
+#[test]
+fn allgatherv_over_levels_is_worth_it() {
+    fn over_levels(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+        let bytes = vec![shape.bytes; shape.ranks as usize];
+        allgatherv_over_levels(&bytes, shape.nodes, rank, in_place).expect("short, and on two levels")
+    }
+    fn by_messages(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+        pattern::allgatherv(&vec![shape.bytes; shape.ranks as usize], rank, in_place).by_messages()
+    }
+    let admits = |_: &Shape| true;
+    let [levels, messages] = [over_levels as fn(&Shape, u32, bool) -> Plan, by_messages]
+        .map(|plan| Algorithm { name: "allgatherv", admits, cost: None, plan });
+    let takes_ns = |shape: &Shape, algorithm: &Algorithm| {
+        walked(shape, algorithm, Fold::none(shape.ranks)).expect("it ends").cost.total_ns()
+    };
+    for (ranks, per_node) in [(3, 2), (4, 2), (4, 3), (8, 4), (16, 4), (24, 8), (64, 16), (64, 2)] {
+        for bytes in [8, 1 << 10, 8 << 10] {
+            let shape = shape(Collective::Allgather, ranks, Nodes::Regular { per_node }, bytes);
+            let ratio = takes_ns(&shape, &levels) / takes_ns(&shape, &messages);
+            let most = if per_node >= 4 && ranks >= 16 { 0.6 } else { 1.5 };
+            assert!(ratio <= most, "{ratio:.2} for {shape:?}");
+        }
+    }
 }
 
 #[test]

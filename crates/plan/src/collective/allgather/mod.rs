@@ -3,12 +3,12 @@
 //! MPI-5.0: Collective Communication, Gather-to-all.
 
 mod between;
-mod bruck;
+pub(crate) mod bruck;
 mod k_bruck;
 mod lanes;
 mod node_flat;
 mod ring;
-mod two_level;
+pub(crate) mod two_level;
 
 use oxmpi_base::Function;
 

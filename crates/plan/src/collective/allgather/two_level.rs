@@ -100,4 +100,4 @@ fn pieces(shape: &Shape, levels: &Levels, rank: u32, in_place: bool) -> Vec<(u64
 }
 
 /// Up to so many pieces are pulled one by one: as many as there are where nodes are ranges of ranks.
-const FEW_PIECES: u32 = 2;
+pub(crate) const FEW_PIECES: u32 = 2;

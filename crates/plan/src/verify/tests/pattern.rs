@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::pattern::{
-    Block, Neighborhood, Pattern, allgatherv, alltoallv, gatherv, neighbor_allgatherv, neighbor_alltoallv,
-    scatterv,
+    Block, Neighborhood, Pattern, allgatherv, allgatherv_over_levels, alltoallv, gatherv,
+    neighbor_allgatherv, neighbor_alltoallv, scatterv,
 };
 use crate::peers::groups::counted_through;
 use crate::verify::contract::{Alias, Contract, Expected, Part, Synchronizes};
@@ -153,6 +153,39 @@ proptest! {
         let patterns: Vec<_> =
             (0..bytes.len()).map(|rank| allgatherv(&bytes, rank as u32, in_place)).collect();
         prop_assert_eq!(verify(parts.collect(), &patterns, seed), Ok(()));
+    }
+
+    #[test]
+    fn allgatherv_over_levels_gathers_everywhere(
+        (bytes, _) in lengths(),
+        labels in prop::collection::vec(0..3u32, 8),
+        in_place: bool,
+        seed: u64,
+    ) {
+        let total = bytes.iter().sum();
+        let nodes = Nodes::of(&labels[..bytes.len()]);
+        let plan = |rank| allgatherv_over_levels(&bytes, nodes, rank, in_place);
+        let plans: Option<Vec<_>> = (0..bytes.len() as u32).map(plan).collect();
+        let parts = (0..bytes.len()).map(|rank| {
+            let alias = in_place.then(|| send_in_recv(begins(&bytes)[rank]));
+            part(bytes[rank], total, alias, from_all(&bytes, |_| 0))
+        });
+        let contract = Contract {
+            parts: parts.collect(),
+            first_group: bytes.len() as u32,
+            unit: 1,
+            nodes,
+            commutative: false,
+            synchronizes: Synchronizes::Nobody,
+            has_equal_results: false,
+        };
+        for sends in [Sends::Buffered, Sends::Synchronous] {
+            for schedule in [Schedule::Fair, Schedule::Ahead(0), Schedule::Random(seed)] {
+                let conditions = Conditions { sends, schedule };
+                let verdict = plans.as_ref().map(|plans| verify_contract(&contract, plans, conditions));
+                prop_assert_eq!(verdict.unwrap_or(Ok(())), Ok(()));
+            }
+        }
     }
 
     #[test]
