@@ -11,6 +11,7 @@ mod harness;
 mod jobs;
 mod matching;
 mod nodes;
+mod overlapping;
 mod partitioned;
 mod requests;
 mod threads;

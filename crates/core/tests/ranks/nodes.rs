@@ -10,7 +10,7 @@ use oxmpi_fabric::sim::{Conduct, Sim};
 use oxmpi_libfabric::Libfabric;
 
 use super::harness::{Network, Split, on_nodes, run};
-use super::{binding, collectives, communicators, matching, partitioned, requests, threads};
+use super::{binding, collectives, communicators, matching, overlapping, partitioned, requests, threads};
 
 /// Two nodes of consecutive ranks.
 const HALVES: Split = |ranks| (0..ranks).map(|rank| u32::from(rank >= ranks.div_ceil(2))).collect();
@@ -50,6 +50,20 @@ fn collectives_give_the_results_in_every_lifetime() {
     on_all(|| collectives::every_lifetime(4, 1, 20, 3000));
     on_nodes(UNEVEN, SMOOTH, || collectives::every_lifetime(8, 2, 20, 3000));
     on_nodes(IN_TURN, ROUGH, || collectives::every_lifetime(3, 3, 20, 70_000));
+}
+
+/// Ordered operations, too, and by plans composed of those of nodes.
+#[test]
+fn operations_of_the_program_are_carried_out_on_overlapping_communicators() {
+    for (split, network, has_ranges) in
+        [(UNEVEN, SMOOTH, true), (HALVES, ROUGH, true), (IN_TURN, ROUGH, false)]
+    {
+        on_nodes(split, network, || {
+            let algorithms = overlapping::operations_of_the_program(8, 9, 6, 9000);
+            let is_composed = |name: &&str| name.starts_with("two-level");
+            assert!(!has_ranges || algorithms.iter().any(is_composed), "{algorithms:?}");
+        });
+    }
 }
 
 #[test]
