@@ -1,11 +1,12 @@
 //! Every algorithm of every collective, chosen by `OXMPI_ALGORITHMS`, in every lifetime.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
 use oxmpi_plan::Collective;
-use oxmpi_tests::Program;
+use oxmpi_tests::{Program, prefix};
 
 /// Ranks on which every algorithm is tried: a power of two, and a number that is none.
 const RANKS: [u32; 2] = [3, 4];
@@ -115,6 +116,51 @@ fn an_unknown_algorithm_ends_the_job_and_names_the_known_ones() {
     let ended = Program::compile("init_hello").on(2).env("OXMPI_ALGORITHMS", "allreduce=rign").run();
     assert_ne!(ended.status, Some(0));
     assert!(ended.err.contains("rign") && ended.err.contains("recursive-doubling"), "{}", ended.err);
+}
+
+/// What the job of a program says of its broadcasts: bytes, root, and the algorithm.
+fn broadcasts(said: &str) -> Vec<(u64, &str, &str)> {
+    let lines = said.lines().filter_map(|line| line.strip_prefix("oxmpi: MPI_Bcast_init ("));
+    lines
+        .map(|line| {
+            let (bytes, rest) = line.split_once(" bytes, root ").expect("a broadcast has both");
+            let (root, rest) = rest.split_once(')').expect("it is in brackets");
+            let (_, rest) = rest.split_once("ranks: ").expect("it is said of a communicator");
+            let (algorithm, _) = rest.split_once(" (").expect("with a reason");
+            (bytes.parse().expect("a number"), root, algorithm)
+        })
+        .collect()
+}
+
+#[test]
+fn a_job_takes_what_a_file_prefers_and_plan_says_the_same() {
+    let program = Program::compile("collective_bcast");
+    let file = prefix().join("tests/preferred_algorithms");
+    let text = "# The last line that fits holds.\n\
+                bcast = node-tree\n\
+                bcast ranks 4.. bytes 1000..65535 = binomial # 4000 among 4\n\
+                bcast bytes 65536..100000 = scatter-allgather\n";
+    fs::write(&file, text).expect("the prefix can be written to");
+    let named = format!("@{}", file.display());
+    for (ranks, short) in [(3, "node-tree"), (4, "binomial")] {
+        let ended = program.on(ranks).env("OXMPI_ALGORITHMS", &named).env("OXMPI_SHOW_PLANS", "1").run();
+        assert_eq!(ended.status, Some(0), "{}", ended.err);
+        let taken = broadcasts(&ended.err);
+        let of = |length| taken.iter().find(|(bytes, ..)| *bytes == length).map(|taken| taken.2);
+        let found = [4, 4000, 80_044, 400_000].map(of);
+        assert_eq!(found, ["node-tree", short, "scatter-allgather", "node-tree"].map(Some), "{}", ended.err);
+        for (bytes, root, algorithm) in taken.into_iter().filter(|(bytes, ..)| *bytes > 0) {
+            let mut plan = Command::new(prefix().join("bin/oxmpi"));
+            plan.args(["plan", "bcast", "--rank", "0", "--root", root, "--algorithms", &named]);
+            plan.args(["-n", &ranks.to_string(), "--bytes", &bytes.to_string(), "--unit", "1"]);
+            let told = plan.output().expect("it is installed").stdout;
+            let told = String::from_utf8_lossy(&told);
+            let title = told.lines().next().unwrap_or("");
+            assert!(title.ends_with(&format!(" by {algorithm}")), "{bytes} from {root}: {title}");
+        }
+    }
+    let missing = program.on(2).env("OXMPI_ALGORITHMS", "@/nowhere/at/all").run();
+    assert!(missing.status != Some(0) && missing.err.contains("/nowhere/at/all"), "{}", missing.err);
 }
 
 #[test]
