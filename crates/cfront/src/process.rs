@@ -6,7 +6,7 @@
 //! MPI-5.0: Process Initialization, Creation, and Management, The World Model; The Sessions Model.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Phase, Process, ThreadLevel};
@@ -17,8 +17,8 @@ use crate::signature;
 use crate::thread::Thread;
 
 static PROCESS: OnceLock<Process> = OnceLock::new();
-/// Whether threads may be inside at the same time, and what the first to join said; from its start.
-static FIRST: OnceLock<(bool, Init)> = OnceLock::new();
+/// Whether threads may be inside at the same time, and what the first to join said; from its start, unless it fails.
+static FIRST: RwLock<Option<(bool, Init)>> = RwLock::new(None);
 /// From the start of `MPI_Init` or `MPI_Init_thread`.
 static WORLD: OnceLock<Init> = OnceLock::new();
 /// Held while somebody begins to use the process, which may be the first.
@@ -46,6 +46,14 @@ pub enum Origin {
 
 fn joining() -> MutexGuard<'static, ()> {
     JOINING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn first() -> Option<(bool, Init)> {
+    *FIRST.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn set_first(first: Option<(bool, Init)>) {
+    *FIRST.write().unwrap_or_else(PoisonError::into_inner) = first;
 }
 
 /// The process, while it is in use.
@@ -134,7 +142,7 @@ pub fn open_session(required: ThreadLevel) -> Result<(&'static Process, ThreadLe
 /// `Other` if threads may not be inside at the same time, and this is not the one that is; those of [`Process::init`].
 pub fn open_apart(required: ThreadLevel, is_confined: bool) -> Result<&'static Process> {
     let _joining = joining();
-    let only = FIRST.get().and_then(|&(threaded, init)| (!threaded).then_some(init.thread));
+    let only = first().and_then(|(threaded, init)| (!threaded).then_some(init.thread));
     if only.is_some_and(|only| !is_confined || only != Thread::current()) {
         let text =
             "this process has been initialised for one thread: only that one opens sessions, for itself";
@@ -155,8 +163,8 @@ fn take_up(required: ThreadLevel, threaded: bool, phase: Phase) -> Result<&'stat
     if let Some(process) = PROCESS.get() {
         return Ok(process);
     }
-    FIRST.get_or_init(|| (threaded, Init { level: required, thread: Thread::current() }));
-    let process = Process::init(phase, gate)?;
+    set_first(Some((threaded, Init { level: required, thread: Thread::current() })));
+    let process = Process::init(phase, gate).inspect_err(|_| set_first(None))?;
     signature::want(&process);
     let process = PROCESS.get_or_init(|| process);
     process.may_have_progress_thread();
@@ -170,7 +178,7 @@ pub fn fixes_less_than(required: ThreadLevel) -> bool {
 
 /// What can be given to who asks for `required`.
 fn provided(required: ThreadLevel) -> ThreadLevel {
-    match FIRST.get() {
+    match first() {
         Some((false, _)) => required.min(ThreadLevel::Serialized),
         _ => required,
     }
@@ -181,7 +189,7 @@ pub fn init() -> Option<Init> {
     if is_initialized() {
         return WORLD.get().copied();
     }
-    running().and(FIRST.get()).map(|&(_, init)| init)
+    running().and(first()).map(|(_, init)| init)
 }
 
 /// Whether the world model was initialised, also after its end.
@@ -196,7 +204,7 @@ pub fn is_finalized() -> bool {
 
 /// A door into `value`, with a lock if threads may call at the same time.
 pub fn gate<T>(value: T) -> Gate<T> {
-    match FIRST.get() {
+    match first() {
         Some((false, _)) => {
             // SAFETY: the first to join has promised for the whole program that there is one thread, or (the world
             // model below MPI_THREAD_MULTIPLE) that calls are made one at a time, each after the end of the one
