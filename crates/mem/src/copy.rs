@@ -35,6 +35,9 @@ pub use self::value::*;
 /// When somebody will read what a copy writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
+    /// Soon, and by another processor, which has read what was there before: it is written past all caches, so that
+    /// none is asked for that.
+    Elsewhere,
     /// So late that it is out of the caches by then.
     Late,
     /// While it is in a cache.

@@ -48,7 +48,7 @@ fn every_body_copies_all_bytes_and_no_other() {
             for (to, from) in
                 [(0, 0), (1, 0), (0, 1), (8, 0), (16, 0), (0, 16), (64, 0), (2048, 0), (4095, 1001)]
             {
-                for next in [Next::Soon, Next::Late] {
+                for next in [Next::Elsewhere, Next::Late, Next::Soon] {
                     let mut source = pattern(bytes + 2 * PAGE);
                     let mut target = vec![0; bytes + 3 * PAGE];
                     let src = page_in(&mut source) + from;

@@ -56,7 +56,7 @@ pub(super) unsafe fn copy<V: Vector>(dst: *mut u8, src: *const u8, bytes: usize,
         // SAFETY: as above.
         unsafe { V::four(dst.wrapping_add(last), src.wrapping_add(last)) };
         V::finish();
-    } else if next == Next::Late && bytes >= STREAM_FROM_BYTES {
+    } else if next != Next::Soon && bytes >= STREAM_FROM_BYTES {
         // SAFETY: as above.
         unsafe { stream::<V>(dst, src, bytes) };
     } else if (ahead % PAGE).wrapping_sub(1) < ALIAS_BYTES {
