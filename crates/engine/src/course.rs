@@ -1,5 +1,5 @@
-//! Which way data of a kind goes - read out of a peer's memory, or copied into shared memory and out of it - found out
-//! by trying both, again and again.
+//! Which of two ways data of a kind goes, such as read out of a peer's memory, or copied into shared memory and out of
+//! it: found out by trying both, again and again.
 //!
 //! What wins differs from machine to machine by factors of five both ways, with how far the cores are from each other,
 //! what a system call and a look at a page cost, with the length, and with what the program does. To copy something
@@ -15,6 +15,14 @@
 //! turns each way would find what the other one leaves. Of what is long there are fewer, and a way that is found to be
 //! slower by far is not tried to the end.
 
+/// One of two ways.
+pub(crate) trait Either: Copy + Eq {
+    /// That which is tried first.
+    const FIRST: Self;
+    /// That which is tried then.
+    const SECOND: Self;
+}
+
 /// A way that data takes from one process to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -26,8 +34,8 @@ pub(crate) enum Way {
 
 /// How transfers of one kind go, and what is known of them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Course {
-    way: Way,
+pub(crate) struct Course<W = Way> {
+    way: W,
     /// Nanoseconds for each byte, by ways; infinite where that is not known.
     paces: [f64; 2],
     stage: Stage,
@@ -75,9 +83,9 @@ const MUCH_SLOWER: f64 = 1.5;
 /// The other way is taken if it takes such a part of the time.
 const MARGIN: f64 = 0.9;
 
-impl Course {
+impl<W: Either> Course<W> {
     /// The way for the next transfer.
-    pub(crate) fn choose(&mut self) -> Way {
+    pub(crate) fn choose(&mut self) -> W {
         if let Stage::Settled { left, .. } = &mut self.stage {
             match left.checked_sub(1) {
                 Some(fewer) => *left = fewer,
@@ -88,14 +96,14 @@ impl Course {
     }
 
     /// The faster way, if both were tried.
-    pub(crate) fn faster(&self) -> Option<Way> {
-        let [direct, shared] = self.paces;
-        let are_known = direct.is_finite() && shared.is_finite();
-        are_known.then_some(if direct < shared { Way::Direct } else { Way::Shared })
+    pub(crate) fn faster(&self) -> Option<W> {
+        let [first, second] = self.paces;
+        let are_known = first.is_finite() && second.is_finite();
+        are_known.then_some(if first < second { W::FIRST } else { W::SECOND })
     }
 
     /// Whether it matters how long the next transfer takes this way.
-    pub(crate) fn times(&self, way: Way) -> bool {
+    pub(crate) fn times(&self, way: W) -> bool {
         let matters = match self.stage {
             Stage::Trying(_) => true,
             Stage::Settled { left, .. } => left % TIMED == 0,
@@ -105,28 +113,28 @@ impl Course {
 
     /// Whether nothing is known yet of a way.
     #[cfg(test)]
-    pub(crate) fn knows(&self, way: Way) -> bool {
-        self.paces[way as usize].is_finite()
+    pub(crate) fn knows(&self, way: W) -> bool {
+        self.paces[place(way)].is_finite()
     }
 
     pub(crate) fn begin_to_try(&mut self) {
-        self.way = self.way.other();
+        self.way = other(self.way);
         self.stage = Stage::Trying(Tries::NONE);
     }
 
     /// Takes in how long some transfers took together.
-    pub(crate) fn add(&mut self, way: Way, transfers: u32, bytes: u64, ns: u64) {
+    pub(crate) fn add(&mut self, way: W, transfers: u32, bytes: u64, ns: u64) {
         if way != self.way {
             return; // they had begun before it was left
         }
         let pace = ns as f64 / bytes.max(1) as f64;
-        let other = self.paces[way.other() as usize];
+        let of_other = self.paces[place(other(way))];
         match &mut self.stage {
             Stage::Trying(tries) => {
                 tries.number += transfers;
                 tries.bytes += bytes;
                 tries.best = tries.best.min(pace);
-                tries.lost += f64::from(transfers) * (pace / other - 1.0).max(0.0);
+                tries.lost += f64::from(transfers) * (pace / of_other - 1.0).max(0.0);
                 if tries.are_enough() {
                     let Tries { best, lost, .. } = *tries;
                     self.conclude(best, lost);
@@ -138,7 +146,7 @@ impl Course {
                 let mut sorted = *last;
                 sorted.sort_by(f64::total_cmp);
                 // Whose processor was taken away once was not slow.
-                self.paces[way as usize] = sorted[1];
+                self.paces[place(way)] = sorted[1];
                 if sorted[1] > MUCH_SLOWER * *first {
                     *left = 0;
                 }
@@ -148,23 +156,23 @@ impl Course {
 
     /// The way was tried, and was so fast.
     fn conclude(&mut self, best: f64, lost: f64) {
-        self.paces[self.way as usize] = best;
-        let other = self.paces[self.way.other() as usize];
-        if other.is_infinite() {
+        self.paces[place(self.way)] = best;
+        let of_other = self.paces[place(other(self.way))];
+        if of_other.is_infinite() {
             return self.begin_to_try();
         }
-        if best >= MARGIN * other {
-            self.way = self.way.other();
+        if best >= MARGIN * of_other {
+            self.way = other(self.way);
         }
         let left = (SHARE * lost).clamp(LEAST_SETTLED.into(), MOST_SETTLED.into()) as u32;
-        let pace = self.paces[self.way as usize];
+        let pace = self.paces[place(self.way)];
         self.stage = Stage::Settled { left, first: pace, last: [pace; 3] };
     }
 }
 
-impl Default for Course {
+impl<W: Either> Default for Course<W> {
     fn default() -> Self {
-        Self { way: Way::Direct, paces: [f64::INFINITY; 2], stage: Stage::Trying(Tries::NONE) }
+        Self { way: W::FIRST, paces: [f64::INFINITY; 2], stage: Stage::Trying(Tries::NONE) }
     }
 }
 
@@ -177,11 +185,16 @@ impl Tries {
     }
 }
 
-impl Way {
-    fn other(self) -> Self {
-        match self {
-            Self::Direct => Self::Shared,
-            Self::Shared => Self::Direct,
-        }
-    }
+impl Either for Way {
+    const FIRST: Self = Self::Direct;
+    const SECOND: Self = Self::Shared;
+}
+
+fn other<W: Either>(way: W) -> W {
+    if way == W::FIRST { W::SECOND } else { W::FIRST }
+}
+
+/// Of a way in lists by ways.
+fn place<W: Either>(way: W) -> usize {
+    usize::from(way != W::FIRST)
 }
