@@ -33,6 +33,7 @@ mod run;
 mod shown;
 mod signature;
 mod slab;
+mod writes;
 
 pub use absent::Absent;
 pub use addresses::Addresses;

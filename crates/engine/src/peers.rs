@@ -15,6 +15,7 @@ use oxmpi_shm::{Block, Doorway, Job, Knocks, RingPlace, Segment, SingleCopy, Sta
 
 use crate::jobs::{Jobs, Whereabouts};
 use crate::p2p::{Memory, Outbox, Reach, Stalled};
+use crate::writes::Writes;
 
 /// The number of a peer, in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +40,8 @@ pub(crate) struct Peer {
     pub memory: Memory,
     /// Whether long messages are read there.
     pub reach: Reach,
+    /// How what it will read is written.
+    pub writes: Writes,
     /// The memory of the ring to it.
     pub block: Option<Block>,
     /// How many rings to it have ended here that it may read still.
@@ -220,6 +223,7 @@ impl Peer {
             stalled: None,
             memory: Memory::Unknown,
             reach: Reach::Unknown,
+            writes: Writes::default(),
             block: None,
             parting: 0,
             first_rings: 0,

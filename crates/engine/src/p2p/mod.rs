@@ -79,6 +79,7 @@ use crate::engine::RunKey;
 use crate::names::Names;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
+use crate::writes::Writes;
 use ahead::Ahead;
 use allocations::Allocations;
 pub(crate) use allocations::{name_of_offset, offset_of_name};
@@ -164,6 +165,8 @@ pub struct P2p {
     kept: u64,
     /// Private memory for temporaries.
     pub pool: Pool,
+    /// How what this rank posts is written.
+    pub(crate) writes: Writes,
     keeping: Keeping,
     /// Data that has come before it was asked for.
     ahead: Ahead,
@@ -237,6 +240,7 @@ impl P2p {
             ended_contexts: Vec::new(),
             kept: 0,
             pool: Pool::default(),
+            writes: Writes::default(),
             keeping: Keeping::default(),
             ahead: Ahead::default(),
             stalled: Vec::new(),

@@ -304,11 +304,12 @@ impl P2p {
 
     /// So many bytes of a send that is streamed; false if there was no room.
     fn write_data(&mut self, peer: PeerId, key: OpKey, piece: u64) -> bool {
-        let (Some(op), Some(room)) = (self.ops.get_mut(key), self.peers[peer].room(piece as usize)) else {
-            return false;
-        };
+        let Peer { sender, writes, .. } = &mut self.peers[peer];
+        let room = sender.as_mut().filter(|sender| sender.takes(piece as usize));
+        let room = room.and_then(|sender| sender.room(piece as usize));
+        let (Some(op), Some(room)) = (self.ops.get_mut(key), room) else { return false };
         let State::Streaming { receive, sent } = op.state else { return false };
-        op.buffer.read(sent, &room.payload);
+        writes.write(&op.buffer, sent, &room.payload);
         room.send(Header { kind: kind::DATA, bytes: piece, token: receive, ..Header::default() });
         op.state = State::Streaming { receive, sent: sent + piece };
         if sent + piece == op.buffer.bytes() {

@@ -175,7 +175,7 @@ impl Peer {
     fn send_more_at_once(&mut self, header: Header, buffer: &Buffer) -> bool {
         let room = self.sender.as_mut().and_then(|sender| sender.room(header.bytes as usize));
         let Some(room) = room else { return false };
-        buffer.read(0, &room.payload);
+        self.writes.write(buffer, 0, &room.payload);
         room.send(header);
         self.told();
         true

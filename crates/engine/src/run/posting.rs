@@ -72,11 +72,11 @@ impl Run {
 
     /// Copies what is posted in a segment to an offset of the segment of this rank.
     #[inline]
-    fn copy_out(&self, from: &Span, segment: u64, target: u64, means: &Means<'_>) {
+    fn copy_out(&self, from: &Span, segment: u64, target: u64, means: &mut Means<'_>) {
         let (offset, bytes) = from.at(segment);
         if let Ok(target) = means.channel.region(Peer::Local(means.channel.rank()), target, bytes) {
             match self.part(means.binding, from.buf, offset, bytes) {
-                Some(region) => target.copy_from(&region),
+                Some(region) => means.p2p.writes.copy(&region, &target),
                 None => means.binding.buffer(from.buf).read(offset, &target),
             }
         }
