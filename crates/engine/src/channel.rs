@@ -101,7 +101,7 @@ pub struct Channel {
     /// The same by place: what the member's posts have said. Empty as long as none has.
     completed_by: Vec<u64>,
     /// Blocks whose readers may not be through.
-    blocks: VecDeque<(u64, Block)>,
+    blocks: VecDeque<Staged>,
     /// Members that are lost.
     lost: BTreeSet<PeerId>,
     /// The context for messages that ends with the channel.
@@ -110,6 +110,15 @@ pub struct Channel {
     bonds: Vec<Option<BondKey>>,
     /// What is known of those who read what this rank posts, if that is long.
     readers: Option<Box<Readers>>,
+}
+
+/// A block that this rank has posted in.
+#[derive(Clone, Copy, Debug)]
+struct Staged {
+    run: u64,
+    block: Block,
+    /// Whether it is to [rest](Arena::give_read).
+    rests: bool,
 }
 
 /// A run of a channel.
@@ -518,12 +527,12 @@ impl Channel {
     ///
     /// # Errors
     /// `NoMem`, as [`Arena::take`].
-    pub(crate) fn stage(&mut self, run: u64, bytes: u64, arena: &mut Arena) -> Result<Block> {
+    pub(crate) fn stage(&mut self, run: u64, bytes: u64, rests: bool, arena: &mut Arena) -> Result<Block> {
         if self.blocks.len() >= BLOCKS_UNDER_WAY {
             self.take_back(arena);
         }
         let block = arena.take(bytes as usize)?;
-        self.blocks.push_back((run, block));
+        self.blocks.push_back(Staged { run, block, rests });
         Ok(block)
     }
 
@@ -533,11 +542,15 @@ impl Channel {
             return;
         }
         self.look_up_credit();
-        while let Some(&(run, block)) = self.blocks.front() {
+        while let Some(&Staged { run, block, rests }) = self.blocks.front() {
             if run >= self.completed_by_all {
                 return;
             }
-            arena.give(block);
+            if rests {
+                arena.give_read(block)
+            } else {
+                arena.give(block)
+            };
             self.blocks.pop_front();
         }
     }
@@ -591,7 +604,7 @@ impl Channel {
             staying,
             own: self.own,
             is_shown: false,
-            blocks: self.blocks.into_iter().map(|(_, block)| block).collect(),
+            blocks: self.blocks.into_iter().map(|staged| staged.block).collect(),
             users,
         })
     }

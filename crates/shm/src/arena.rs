@@ -15,6 +15,7 @@
 
 mod buddies;
 
+use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 
@@ -23,6 +24,7 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use self::buddies::{Buddies, CHUNK, SMALLEST};
 use crate::Segment;
 use crate::layout::Windows;
+use crate::machine::round_bytes;
 
 /// The allocator of one rank's range.
 #[derive(Debug)]
@@ -46,6 +48,13 @@ pub struct Arena {
     peak_ever: usize,
     /// That is decided again when so many blocks were given back.
     decide_at: usize,
+    /// The ranks of the job.
+    ranks: usize,
+    /// Blocks that [rest](Arena::give_read), and how many bytes these have.
+    resting: VecDeque<Block>,
+    resting_bytes: usize,
+    /// Bytes of all blocks that peers have read.
+    read: usize,
 }
 
 /// A range of the segment.
@@ -66,6 +75,9 @@ const LONG: usize = 1 << CHUNK;
 const PIECE: usize = 64 << 10;
 /// What is kept of free memory at least. Twice as much as was used lately is kept, too.
 const KEPT: usize = 16 << 20;
+/// To use memory for the first time takes as long as several copies of what it holds, so that what rests must be few
+/// of all that was read.
+const READ_PER_RESTING: usize = 16;
 /// So many blocks are given back until it is decided again what to keep; a long one counts for each of its megabytes.
 /// To claim what was given back costs half a millisecond for each: in steady states that must be seldom.
 const PERIOD: usize = 1 << 16;
@@ -73,8 +85,8 @@ const PERIOD: usize = 1 << 16;
 const CLAIMED_AT_ONCE: usize = 8;
 
 impl Arena {
-    /// The arena that begins at `begin`, of which nothing is used.
-    pub(crate) fn new(segment: &'static Segment, begin: usize) -> Self {
+    /// The arena of one of so many ranks, which begins at `begin`, and of which nothing is used.
+    pub(crate) fn new(segment: &'static Segment, begin: usize, ranks: usize) -> Self {
         let buddies = Buddies::new(segment.windows().of_an_arena());
         Self {
             segment,
@@ -88,6 +100,10 @@ impl Arena {
             peak_before: 0,
             peak_ever: 0,
             decide_at: PERIOD,
+            ranks,
+            resting: VecDeque::new(),
+            resting_bytes: 0,
+            read: 0,
         }
     }
 
@@ -103,6 +119,20 @@ impl Arena {
             Some(place) => Ok(self.taken(place, 1 << size)),
             None => self.take_anew(bytes, size),
         }
+    }
+
+    /// As [`Arena::give`], of a block that peers have read. Who writes there soon takes its lines out of their caches
+    /// one by one; so it rests until as much has been given back after it as those hold.
+    pub fn give_read(&mut self, block: Block) {
+        self.read = self.read.saturating_add(block.bytes);
+        let most = round_bytes(self.ranks);
+        // What is long leaves those caches by itself.
+        if block.bytes < PAGE || block.bytes > most / 4 {
+            return self.give(block);
+        }
+        self.resting_bytes += block.bytes;
+        self.resting.push_back(block);
+        self.end_rests(most.min(self.read / READ_PER_RESTING));
     }
 
     /// Takes a block back, for the next that asks for its size. What this arena has not given out is left alone.
@@ -169,8 +199,19 @@ impl Arena {
 
     /// Gives all memory that is free back to the system.
     pub fn trim(&mut self) {
+        self.end_rests(0);
         self.buddies.join();
         self.release(0);
+    }
+
+    /// Gives back what rests but for so much.
+    fn end_rests(&mut self, most: usize) {
+        while self.resting_bytes > most
+            && let Some(block) = self.resting.pop_front()
+        {
+            self.resting_bytes -= block.bytes;
+            self.give(block);
+        }
     }
 
     #[inline]
@@ -232,6 +273,7 @@ impl Arena {
 
     fn find_in_another_window(&mut self, size: u32) -> Result<usize> {
         let Some(window) = self.buddies.untouched(size) else {
+            self.end_rests(0);
             self.buddies.join();
             let used_up = || shortage(1 << size, "the rank's part of the shared segment is used up");
             return self.buddies.find(size).ok_or_else(used_up);
@@ -241,6 +283,7 @@ impl Arena {
         match self.segment.region((self.begin + place) as u64, 1 << length) {
             Ok(_) => self.buddies.open(window),
             Err(error) => {
+                self.end_rests(0);
                 self.buddies.join();
                 return self.buddies.find(size).ok_or(error);
             }

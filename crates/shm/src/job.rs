@@ -405,7 +405,7 @@ impl Job {
         if !membarrier::register() {
             job.note_blind();
         }
-        let arena = Arena::new(job.segment, job.layout.arena(rank));
+        let arena = Arena::new(job.segment, job.layout.arena(rank), job.layout.ranks);
         let rows = Rows::new(job.segment, &job.layout, rank);
         Member { rank, arena, rows }
     }

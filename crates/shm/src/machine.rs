@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::cgroup;
@@ -23,6 +24,25 @@ fn cgroup_quota() -> Option<usize> {
     let (quota, period) = text.trim().split_once(' ')?;
     let (quota, period): (u64, u64) = (quota.parse().ok()?, period.parse().ok()?);
     usize::try_from(quota.div_ceil(period.max(1))).ok()
+}
+
+/// So much one of so many ranks writes before it writes again where it began, so that who has read that has it no more
+/// in a cache of its own: twice as much as the second cache holds, shared by the other ranks.
+pub(crate) fn round_bytes(ranks: usize) -> usize {
+    static OWN_CACHE: OnceLock<usize> = OnceLock::new();
+    let own_cache = *OWN_CACHE.get_or_init(|| own_cache_bytes().unwrap_or(1 << 20));
+    let share = (2 * own_cache / ranks.saturating_sub(1).max(1)).clamp(LEAST_ROUND, MOST_ROUND);
+    1 << share.ilog2()
+}
+
+const LEAST_ROUND: usize = 256 << 10;
+const MOST_ROUND: usize = 8 << 20;
+
+/// The second cache of the first processor, as the system tells it.
+fn own_cache_bytes() -> Option<usize> {
+    let text = fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index2/size").ok()?;
+    let kibibytes: usize = text.trim().strip_suffix('K')?.parse().ok()?;
+    kibibytes.checked_mul(1 << 10)
 }
 
 /// Memory of the node, used or not.

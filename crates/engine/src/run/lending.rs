@@ -116,7 +116,7 @@ impl Run {
 
     fn copied(&self, memory: &Region, channel: &mut Channel, p2p: &mut P2p) -> Result<Posted> {
         let bytes = memory.len() as u64;
-        let block = channel.stage(self.turn.number, bytes, &mut p2p.arena)?;
+        let block = channel.stage(self.turn.number, bytes, false, &mut p2p.arena)?;
         channel.region(Peer::Local(channel.rank()), block.offset, bytes)?.copy_from(memory);
         Ok(Posted::copied(block.offset))
     }

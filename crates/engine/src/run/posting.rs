@@ -101,7 +101,9 @@ impl Run {
 
     fn slots(&mut self, shape: &PlanLine, means: &mut Means<'_>) -> Posted {
         let bytes = shape.slot_bytes * u64::from(shape.depth);
-        match means.channel.stage(self.turn.number, bytes, &mut means.p2p.arena) {
+        // Slots that serve again and again within a run are in the caches of their readers in any case.
+        let rests = means.plan.segments <= u64::from(shape.depth);
+        match means.channel.stage(self.turn.number, bytes, rests, &mut means.p2p.arena) {
             Ok(block) => Posted::in_slots(block.offset, means.channel.times(self.turn.number)),
             Err(error) => {
                 self.fail(error);

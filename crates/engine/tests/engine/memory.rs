@@ -45,7 +45,8 @@ fn ten_thousand_runs_use_the_memory_of_a_few() {
         cases.iter().for_each(|case| run_again_and_again(&mut world, case, 600));
     }
     for (shared, private) in world.engines.iter().map(Engine::memory) {
-        assert!(shared + private < 1 << 20, "{shared} and {private} bytes, of {} posted", 5400 * 8000);
+        // A sixteenth of what peers have read may rest.
+        assert!(shared + private < 4 << 20, "{shared} and {private} bytes, of {} posted", 5400 * 8000);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::layout::Layout;
 /// An arena of 2^`bits` bytes.
 fn arena(bits: u32) -> Arena {
     let layout = Layout::with_arenas(1, bits).expect("a possible size");
-    Arena::new(Segment::of_a_test(&layout), layout.arena(0))
+    Arena::new(Segment::of_a_test(&layout), layout.arena(0), 1)
 }
 
 /// Pages that belong to two chunks, and so may stay when one goes: one for each chunk of 64 MiB.
@@ -33,6 +33,52 @@ fn a_block_given_back_is_given_out_again() {
     assert_ne!(block.offset, other.offset);
     arena.give(block);
     assert_eq!(arena.take(600).expect("room"), block);
+}
+
+#[test]
+fn a_block_that_was_read_rests_until_as_much_has_been_given_back_after_it() {
+    let mut arena = arena(26);
+    let round = round_bytes(1) >> 16;
+    let mut walked = Vec::new();
+    arena.read = READ_PER_RESTING * round_bytes(1);
+    for _ in 0..3 * round {
+        let block = arena.take(1 << 16).expect("room");
+        walked.push(block.offset);
+        arena.give_read(block);
+    }
+    let comes_again = |place: usize| walked[..place].iter().rposition(|&offset| offset == walked[place]);
+    assert!((0..=round).all(|place| comes_again(place).is_none()));
+    assert!(
+        (2 * round..3 * round).all(|place| comes_again(place).is_some_and(|before| place - before >= round))
+    );
+    for bytes in [1024, 64 << 20] {
+        let [short_or_long, again] = [(); 2].map(|()| {
+            let block = arena.take(bytes.min(round_bytes(1))).expect("room");
+            arena.give_read(block);
+            block
+        });
+        assert_eq!(short_or_long, again);
+    }
+}
+
+/// Memory that was never used is dearer than what rest saves.
+#[test]
+fn little_rests_at_first() {
+    let mut arena = arena(26);
+    for _ in 0..READ_PER_RESTING {
+        let block = arena.take(1 << 16).expect("room");
+        arena.give_read(block);
+    }
+    assert_eq!(arena.resting_bytes, 1 << 16);
+}
+
+#[test]
+fn what_rests_is_taken_before_memory_runs_out() {
+    let mut arena = arena(21);
+    arena.read = READ_PER_RESTING * round_bytes(1);
+    let blocks: Vec<Block> = std::iter::from_fn(|| arena.take(1 << 16).ok()).collect();
+    blocks.into_iter().for_each(|block| arena.give_read(block));
+    assert_eq!(std::iter::from_fn(|| arena.take(1 << 16).ok()).count(), 32);
 }
 
 #[test]
@@ -186,7 +232,7 @@ proptest! {
         static SEGMENT: OnceLock<Arena> = OnceLock::new();
         let Arena { segment, begin, .. } = *SEGMENT.get_or_init(|| arena(26));
         segment.clear(begin, 1 << 26).expect("a file");
-        let mut arena = Arena::new(segment, begin);
+        let mut arena = Arena::new(segment, begin, 1);
         let mut live: Vec<(Block, u64)> = Vec::new();
         for (number, turn) in (1..).zip(turns) {
             match turn {
