@@ -42,6 +42,8 @@ pub(crate) struct Peer {
     pub reach: Reach,
     /// How what it will read is written.
     pub writes: Writes,
+    /// Bytes of long messages to it.
+    pub announced: u64,
     /// The memory of the ring to it.
     pub block: Option<Block>,
     /// How many rings to it have ended here that it may read still.
@@ -224,6 +226,7 @@ impl Peer {
             memory: Memory::Unknown,
             reach: Reach::Unknown,
             writes: Writes::default(),
+            announced: 0,
             block: None,
             parting: 0,
             first_rings: 0,

@@ -384,6 +384,7 @@ impl Peer {
             room.payload.part(16, 8).write(&key.to_ne_bytes());
         }
         room.send(Header { kind, token: key.to_word(), ..op.header });
+        self.announced = self.announced.saturating_add(op.header.bytes);
         true
     }
 }

@@ -59,6 +59,8 @@ const MOST_FULL: usize = 64;
 /// Data of so many bytes is worth a wide ring, which has the memory of so many full ones.
 const WIDE_FROM_BYTES: u64 = 32 << 10;
 const FULL_PER_WIDE: usize = 4;
+/// A pair has a widest ring when so many times what that holds was announced.
+const ANNOUNCED_PER_WIDEST: u64 = 8;
 /// How often rings have to be found resting until the full ones among them are ended.
 const RESTS_PER_END: u32 = 64;
 
@@ -138,13 +140,31 @@ impl P2p {
 
     /// Sees to it that long data to a peer goes by a wide ring, if there may be one and it is worth its memory.
     pub(super) fn widen(&mut self, to: PeerId, data_bytes: u64) {
-        let is_full = |sender: &Sender| sender.size() == RingSize::FULL;
-        if data_bytes < WIDE_FROM_BYTES || !self.peers[to].sender.as_ref().is_some_and(is_full) {
+        let Some(sender) = self.peers[to].sender.as_ref().filter(|_| data_bytes >= WIDE_FROM_BYTES) else {
+            return;
+        };
+        if sender.size() == RingSize::WIDE {
+            return self.widen_again(to);
+        }
+        if sender.size() != RingSize::FULL {
             return;
         }
         if self.has_few_ranks(to) || self.full_rings() + FULL_PER_WIDE - 1 <= self.rings.most_full {
             // If there is no memory for it, this one will do.
             self.go_on_by(to, |p2p| p2p.make_ring(RingSize::WIDE)).ok();
+        }
+    }
+
+    /// The same where so much is sent that new memory is worth what it takes to use it first.
+    fn widen_again(&mut self, to: PeerId) {
+        let widest = RingSize::widest(self.peers.job().size());
+        let many = ANNOUNCED_PER_WIDEST * widest.bulk_bytes as u64;
+        if widest == RingSize::WIDE || self.peers[to].announced < many || !self.has_few_ranks(to) {
+            return;
+        }
+        let make = |p2p: &mut Self| p2p.make_ring(widest).inspect(|(sender, _)| sender.touch());
+        if self.go_on_by(to, make).is_err() {
+            self.peers[to].announced = 0; // nor will there be memory soon
         }
     }
 

@@ -97,6 +97,21 @@ fn pairs_that_say_one_word_cost_half_a_kilobyte() {
     }
 }
 
+/// Its beginning by a wide ring, and the rest by the widest, where a second cache has a megabyte.
+#[test]
+fn a_message_arrives_that_is_worth_other_rings_as_it_goes() {
+    let mut world = World::new(2, 3);
+    for (number, bytes) in [40_000, 20 << 20, 100_000].into_iter().enumerate() {
+        let data = contents(0, number, bytes);
+        let (from, into) = (Store::of(&data, Lie::Dense), Store::new(bytes, Lie::Dense));
+        let key = world.send(0, 1, 1, &from, Mode::Standard);
+        let received = world.receive(1, Some(0), Some(1), &into);
+        assert!(world.finish(1, received).error.is_none());
+        assert!(into.get() == data, "message {number}");
+        world.finish_send(0, key);
+    }
+}
+
 /// Some ranks talk much, others seldom; receivers park what is silent, senders end what rests.
 #[test]
 fn messages_keep_their_order_whatever_rings_they_take() {

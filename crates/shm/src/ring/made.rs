@@ -9,6 +9,8 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
 
 use super::{Cell, Credit, Receiver, RingSize, Sender, Wish};
+use crate::arena::PAGE;
+use crate::machine::round_bytes;
 use crate::sync::Ordering;
 use crate::{Block, Segment};
 
@@ -18,12 +20,18 @@ const MOST: usize = 1 << 30;
 impl RingSize {
     /// That of rings by which much goes.
     pub const FULL: Self = Self { cells: 64, bulk_bytes: 64 << 10 };
-    /// That of rings by which long messages go.
-    pub const WIDE: Self = Self { cells: 64, bulk_bytes: 256 << 10 };
     /// That of rings by which one short message goes, and the last one.
     pub const SMALL: Self = Self { cells: 2, bulk_bytes: 64 };
     /// The longest payload of a message, by whatever ring.
     pub const LARGEST_PAYLOAD: usize = 16 << 10;
+
+    /// That of rings by which long messages go.
+    pub const WIDE: Self = Self { cells: 64, bulk_bytes: 256 << 10 };
+
+    /// That of rings by which many of them go, between two of so many ranks.
+    pub fn widest(ranks: usize) -> Self {
+        Self { bulk_bytes: round_bytes(ranks), ..Self::FULL }
+    }
 
     /// A small one for payloads of so many bytes.
     pub fn for_payload(bytes: usize) -> Self {
@@ -85,6 +93,12 @@ impl Sender {
         credit.parked.0.store(0, Ordering::Relaxed);
         cells.iter().for_each(|cell| cell.mark.store(0, Ordering::Relaxed));
         Self::new(cells, credit, bulk)
+    }
+
+    /// Uses each page of the bulk once, before anything is sent: the times that the first messages take are not to be
+    /// those of memory that was never used.
+    pub fn touch(&self) {
+        (0..self.bulk.len()).step_by(PAGE).for_each(|page| self.bulk.part(page, 1).write(&[0]));
     }
 
     /// Whether the receiver reads no more and has left the ring, whose memory is the sender's alone again.
@@ -187,6 +201,13 @@ mod tests {
             receiver.release(&arrival);
         }
         assert!(sender.takes(4096) && !sender.takes(4097));
+    }
+
+    #[test]
+    fn wide_rings_are_the_narrower_the_more_ranks_share_a_cache() {
+        let bulk = [2, 3, 5, 9, 100].map(|ranks| RingSize::widest(ranks).bulk_bytes);
+        assert!(bulk.is_sorted_by(|few, many| few >= many), "{bulk:?}");
+        assert!(bulk.iter().all(|&bytes| bytes >= RingSize::WIDE.bulk_bytes && bytes.is_power_of_two()));
     }
 
     #[test]
