@@ -31,8 +31,8 @@ use oxmpi_shm::ring::Header;
 use super::Net;
 use super::direct::Direct;
 use super::slots::{
-    FEW_BONDS, Incoming, LONGEST_BYTES, LONGEST_OF_MANY_BYTES, Landing, Outgoing, OwnSlots, PREFIX_BYTES,
-    Prefix, SLOTS, Way, slot_bytes,
+    Incoming, LONGEST_BYTES, Landing, Outgoing, OwnSlots, PREFIX_BYTES, Prefix, SHORTER, SLOTS, Way,
+    slot_bytes,
 };
 use crate::matching::Pattern;
 use crate::p2p::op::State;
@@ -75,6 +75,8 @@ pub(super) struct Bonds {
     /// Those into whose slots something has come.
     touched: Vec<BondKey>,
     pub(super) direct: Direct,
+    /// What the fabric writes at a time.
+    remote_bytes: u64,
 }
 
 /// Something that the fabric has, to be written.
@@ -100,6 +102,10 @@ pub(super) struct Write {
 }
 
 impl Bonds {
+    pub(super) fn new(remote_bytes: usize) -> Self {
+        Self { remote_bytes: remote_bytes as u64, ..Self::default() }
+    }
+
     /// Whether everything is written.
     pub(super) fn is_quiet(&self) -> bool {
         self.writes.is_empty()
@@ -169,7 +175,9 @@ impl Bonds {
 
     /// Bytes of the longest message that is put into slots which are made now.
     fn longest_in_slots(&self) -> u64 {
-        if self.all.len() > FEW_BONDS { LONGEST_OF_MANY_BYTES } else { LONGEST_BYTES }
+        let shorter = SHORTER.iter().rev().find(|(bonds, _)| self.all.len() > *bonds);
+        let most = shorter.map_or(LONGEST_BYTES, |&(_, bytes)| bytes);
+        most.min(self.remote_bytes.saturating_sub(PREFIX_BYTES as u64))
     }
 
     /// The channels in which a peer may write into this rank's buffers.

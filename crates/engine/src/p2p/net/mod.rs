@@ -128,7 +128,7 @@ impl Net {
             pool,
             sends: Slab::new(),
             remote: Remote::new(limits.remote_bytes),
-            bonds: Bonds::default(),
+            bonds: Bonds::new(limits.remote_bytes),
             completions: Vec::new(),
             ahead: Vec::new(),
             is_leaving: false,

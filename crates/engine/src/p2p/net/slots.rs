@@ -20,11 +20,10 @@ use crate::p2p::OpKey;
 /// Messages of a direction that can be written and not yet taken.
 pub(super) const SLOTS: u64 = 8;
 /// Longer messages are not put into slots. To open the receive for them is a message more, the other way, of 13 us
-/// where sockets are beneath; the second copy of so many bytes takes one, in the caches.
-pub(super) const LONGEST_BYTES: u64 = 16 << 10;
-/// The same in a process that has more than a few bonds: the slots of one take 32 KiB then, and not 256.
-pub(super) const LONGEST_OF_MANY_BYTES: u64 = (4 << 10) - PREFIX_BYTES as u64;
-pub(super) const FEW_BONDS: usize = 64;
+/// where sockets are beneath; the second copy of so many bytes takes about one for 16 KiB.
+pub(super) const LONGEST_BYTES: u64 = 64 << 10;
+/// The same in a process that has more bonds than so many: the slots of one take 256 KiB then, or 32.
+pub(super) const SHORTER: [(usize, u64); 2] = [(8, 16 << 10), (64, (4 << 10) - PREFIX_BYTES as u64)];
 /// Bytes before the payload.
 pub(super) const PREFIX_BYTES: usize = 24;
 

@@ -209,7 +209,7 @@ fn a_start_takes_one_write_for_each_message_and_nothing_else() {
 #[test]
 fn a_start_takes_three_writes_for_a_long_message() {
     let mut world = World::of_nodes(&[1, 1], 1, Conduct::SMOOTH);
-    let case = case_of(&world, Collective::Bcast, 10_000, "binomial");
+    let case = case_of(&world, Collective::Bcast, 20_000, "binomial");
     let plan = case.plan(0);
     let messages = plan.segments * plan.steps.len() as u64;
     let mut bound = Bound::new(&mut world, case);
