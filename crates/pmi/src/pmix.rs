@@ -1,7 +1,8 @@
 //! Launchers that speak PMIx: PRRTE's `prterun`, Open MPI's `mpirun`, and Slurm as `srun --mpi=pmix`.
 //!
 //! What a process says to the server of its node is known to nobody but PMIx's own library, which is loaded. It has a
-//! thread of its own, which sleeps. Records stay with the server of who has put them until somebody asks for them.
+//! thread of its own, which sleeps. Records stay with the server of who has put them until somebody asks for them; but
+//! Slurm's go to all nodes with the fence.
 
 mod ancestors;
 mod copies;
@@ -22,6 +23,8 @@ use library::{Client, Told};
 pub(crate) struct Pmix {
     place: Place,
     client: Client,
+    /// Records go to all nodes with a fence.
+    collects: bool,
     has_left: bool,
 }
 
@@ -38,7 +41,9 @@ impl Pmix {
         }
         let client = copies::find()?.begin().map_err(io::Error::other)?;
         let place = place(&client).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
-        Ok(Some(Self { place, client, has_left: false }))
+        // Slurm's server finds no record of a process on another node when it is asked for one (22.05, PMIx 4.2).
+        let collects = env::var_os("SLURM_STEP_ID").is_some();
+        Ok(Some(Self { place, client, collects, has_left: false }))
     }
 }
 
@@ -71,7 +76,7 @@ impl Bootstrap for Pmix {
     }
 
     fn fence(&mut self) -> Result<()> {
-        self.client.fence().map_err(failed)
+        self.client.fence(self.collects).map_err(failed)
     }
 
     fn get(&mut self, key: &str, of: u32) -> Result<Vec<u8>> {

@@ -43,7 +43,16 @@ struct ByteObject {
     size: usize,
 }
 
-/// Kinds of values: `PMIX_STRING`, `PMIX_UINT32`, `PMIX_BYTE_OBJECT`.
+/// `pmix_info_t`.
+#[repr(C)]
+struct Info {
+    key: [c_char; 512],
+    flags: u32,
+    value: Value,
+}
+
+/// Kinds of values: `PMIX_BOOL`, `PMIX_STRING`, `PMIX_UINT32`, `PMIX_BYTE_OBJECT`.
+const BOOL: u16 = 1;
 const STRING: u16 = 3;
 const UINT32: u16 = 14;
 const BYTE_OBJECT: u16 = 27;
@@ -54,13 +63,16 @@ const SUCCESS: c_int = 0;
 /// `PMIX_RANK_WILDCARD`: the job itself.
 const JOB: u32 = u32::MAX - 1;
 
-/// What is called; `pmix_info_t`, of which none is ever given, is `c_void`.
+/// `PMIX_COLLECT_DATA`.
+const COLLECT: &CStr = c"pmix.collect";
+
+/// What is called; `pmix_info_t` is `c_void` where none is ever given.
 struct Calls {
     init: unsafe extern "C" fn(*mut Proc, *const c_void, usize) -> c_int,
     finalize: unsafe extern "C" fn(*const c_void, usize) -> c_int,
     put: unsafe extern "C" fn(u8, *const c_char, *mut Value) -> c_int,
     commit: unsafe extern "C" fn() -> c_int,
-    fence: unsafe extern "C" fn(*const Proc, usize, *const c_void, usize) -> c_int,
+    fence: unsafe extern "C" fn(*const Proc, usize, *const Info, usize) -> c_int,
     get: unsafe extern "C" fn(*const Proc, *const c_char, *const c_void, usize, *mut *mut Value) -> c_int,
     abort: unsafe extern "C" fn(c_int, *const c_char, *const Proc, usize) -> c_int,
     version: unsafe extern "C" fn() -> *const c_char,
@@ -205,13 +217,19 @@ impl Client {
         self.calls.check("hand over what was put", status)
     }
 
-    /// Waits for all processes of the job.
+    /// Waits for all processes of the job, and takes all that they have told to each node if it `collects`.
     ///
     /// # Errors
     /// What the library says.
-    pub fn fence(&self) -> Result<(), String> {
-        // SAFETY: none named are all of the job.
-        let status = unsafe { (self.calls.fence)(ptr::null(), 0, ptr::null(), 0) };
+    pub fn fence(&self, collects: bool) -> Result<(), String> {
+        let mut key = [0; 512];
+        for (into, &byte) in key.iter_mut().zip(COLLECT.to_bytes()) {
+            *into = byte.cast_signed();
+        }
+        let all = [u64::from_ne_bytes([1; 8]), 0, 0]; // the first byte is the one that counts
+        let info = Info { key, flags: 0, value: Value { kind: BOOL, data: Data { all } } };
+        // SAFETY: none named are all of the job; the one info is read while it lasts.
+        let status = unsafe { (self.calls.fence)(ptr::null(), 0, &raw const info, usize::from(collects)) };
         self.calls.check("wait for the others", status)
     }
 
@@ -340,6 +358,11 @@ mod tests {
             ("sizeof(pmix_value_t)", size_of::<Value>()),
             ("offsetof(pmix_value_t, data)", offset_of!(Value, data)),
             ("offsetof(pmix_byte_object_t, size)", offset_of!(ByteObject, size)),
+            ("offsetof(pmix_info_t, flags)", offset_of!(Info, flags)),
+            ("offsetof(pmix_info_t, value)", offset_of!(Info, value)),
+            ("sizeof(pmix_info_t)", size_of::<Info>()),
+            ("sizeof(PMIX_COLLECT_DATA)", COLLECT.count_bytes() + 1),
+            ("PMIX_BOOL", usize::from(BOOL)),
             ("sizeof(pmix_status_t)", size_of::<c_int>()),
             ("sizeof(pmix_scope_t)", size_of::<u8>()),
             ("PMIX_STRING", usize::from(STRING)),
