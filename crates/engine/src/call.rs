@@ -164,9 +164,19 @@ impl Call {
         Self { bits: ROOT.put(self.bits & KIND.mask(), BESIDE_ROOT), ..self.known_in_part() }
     }
 
-    /// The number of the collective.
-    pub(crate) fn kind(&self) -> u8 {
-        KIND.of(self.bits) as u8
+    /// One of several ways to do what is prepared: how its data goes is found out apart from the others', until they
+    /// are [forgotten](crate::Engine::forget_trials).
+    #[must_use]
+    pub fn trial(number: u32) -> Self {
+        Self::PREPARATION.rooted(number)
+    }
+
+    /// Whose data goes alike: the number of the collective, and that of a trial.
+    pub(crate) fn kind(&self) -> (u8, Option<u16>) {
+        let kind = KIND.of(self.bits);
+        let trial =
+            Some(ROOT.of(self.bits) as u16).filter(|&root| kind == PREPARATION && u64::from(root) != NO_ROOT);
+        (kind as u8, trial)
     }
 
     /// In a run.
@@ -352,6 +362,17 @@ mod tests {
         assert_eq!(first.conflict(second), None);
         assert_eq!(second.conflict(first), None);
         assert_eq!(beside.hashed(first, 7), root.hashed(second, 7));
+    }
+
+    #[test]
+    fn trials_are_told_apart_by_number_and_collectives_not_by_root() {
+        let [first, second] = [0, 1].map(Call::trial);
+        assert!(first.kind() != second.kind() && first.kind() != Call::PREPARATION.kind());
+        let called = |call: Call| call.begun(Lifetime::Blocking, None);
+        assert_eq!(called(first).conflict(called(second)), None, "who is beside the root has one of them");
+        assert_eq!(first.hashed(called(first), 7), second.hashed(called(second), 7));
+        let bcast = Call::new(Function::BcastInit);
+        assert_eq!(bcast.rooted(0).kind(), bcast.rooted(1).kind());
     }
 
     #[test]

@@ -572,9 +572,10 @@ impl Engine {
         self.runs.get(key)?.plan.algorithm()
     }
 
-    /// Takes back what was posted in runs of a channel that all ranks have completed.
-    pub fn take_back(&mut self, key: ChannelKey) {
+    /// Forgets what [trials](crate::Call::trial) on a channel have told, and takes back what was posted in them.
+    pub fn forget_trials(&mut self, key: ChannelKey) {
         let channel = self.channels.get_mut(key).expect("channels are left last");
+        channel.forget_trials();
         channel.take_back(&mut self.p2p.arena);
     }
 

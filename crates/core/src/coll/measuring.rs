@@ -61,13 +61,15 @@ impl Process {
             if is_user { None } else { StandIn::take(self.enter().pool(), operation, scratch_bytes) };
         let trials: Vec<Operation> = stand_in
             .iter()
-            .flat_map(|stand_in| candidates.iter().map(|candidate| trial(operation, stand_in, candidate)))
+            .flat_map(|stand_in| {
+                (0..).zip(candidates).map(|(number, candidate)| trial(operation, stand_in, number, candidate))
+            })
             .collect();
         let is_unknown = operation.is_beside_root() && !trials.is_empty();
         let known = if is_unknown { UNKNOWN } else { trials.len() as u32 };
         let measured = self.hold_contest(comm, &trials, known);
         let mut state = self.enter();
-        state.engine.take_back(comm.channel);
+        state.engine.forget_trials(comm.channel);
         stand_in.into_iter().for_each(|stand_in| stand_in.give_back(state.pool()));
         measured
     }
@@ -110,8 +112,8 @@ impl Process {
 }
 
 /// An operation on stand-ins, which ranks run while they prepare another one.
-fn trial(operation: &Operation, stand_in: &StandIn, candidate: &Program) -> Operation {
-    let program = Program::new(oxmpi_plan::Plan::clone(candidate), Call::PREPARATION);
+fn trial(operation: &Operation, stand_in: &StandIn, number: u32, candidate: &Program) -> Operation {
+    let program = Program::new(oxmpi_plan::Plan::clone(candidate), Call::trial(number));
     Operation {
         case: Case::NONE,
         irregular: Some(Box::new(Irregular::Made(Arc::new(program)))),
