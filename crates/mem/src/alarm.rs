@@ -37,6 +37,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
+    #[cfg_attr(miri, ignore = "it is about the system")]
     fn who_sleeps_is_woken_long_before_the_timeout() {
         let (alarm, begin) = (Alarm::default(), Instant::now());
         thread::scope(|scope| {
@@ -48,6 +49,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "it is about the system")]
     fn an_alarm_that_has_rung_lets_nobody_sleep() {
         let (alarm, begin) = (Alarm::default(), Instant::now());
         alarm.ring();

@@ -117,15 +117,13 @@ fn futex_wait(word: &AtomicU32, expected: u32, timeout: Duration) {
     };
     // Not the process-private kind: wakers are other processes.
     // SAFETY: `word` and `limit` are valid for the call.
-    unsafe {
-        libc::syscall(libc::SYS_futex, std::ptr::from_ref(word), libc::FUTEX_WAIT, expected, &raw const limit)
-    };
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, expected, &raw const limit) };
 }
 
 #[cfg(not(loom))]
 fn futex_wake(word: &AtomicU32) {
     // SAFETY: `word` is only an address to the system.
-    unsafe { libc::syscall(libc::SYS_futex, std::ptr::from_ref(word), libc::FUTEX_WAKE, i32::MAX) };
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
 }
 
 /// Under loom all sleep at the same place; loom reports a sleeper that nobody will wake.
