@@ -54,7 +54,7 @@ fn ten_thousand_runs_use_the_memory_of_a_few() {
 fn messages_that_come_early_use_the_memory_of_those_before() {
     let mut world = World::new(2, 2);
     let to = Address { peer: PeerId::of_rank(1), context: world.context };
-    let mut before = None;
+    let (mut before, mut grown) = (None, Vec::new());
     for round in 0..100 {
         let mut keys = Vec::new();
         for bytes in [0, 8, 100, 9000, 50_000] {
@@ -73,9 +73,10 @@ fn messages_that_come_early_use_the_memory_of_those_before() {
             world.finish_send(0, key);
         }
         let memory: Vec<_> = world.engines.iter().map(Engine::memory).collect();
-        if round > 0 {
-            assert_eq!(before.as_ref(), Some(&memory), "round {round}");
+        if before.replace(memory.clone()).is_some_and(|before| before != memory) {
+            grown.push((round, memory));
         }
-        before = Some(memory);
     }
+    // Some time this is enough for the pair to have its widest ring.
+    assert!(grown.len() <= 1, "{grown:?}");
 }
