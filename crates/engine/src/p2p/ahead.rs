@@ -4,7 +4,8 @@
 //! at once, a message that is too long for a ring, and not longer than [`MOST_BYTES`], is announced, and its data
 //! follows in one frame (`AHEAD`) past the rings. The receiver copies it to where it belongs, or keeps it as it keeps
 //! short messages, and answers `FETCHED` when it is there: only then is the send over, so whoever wants to cancel it
-//! may ask. Who keeps too much has it announced as anything else.
+//! may ask. Few of them wait for that answer at a time, so that no receiver keeps more than that of a peer; the others
+//! are announced as anything else, as are those to who keeps too much.
 //!
 //! Announcement and data may pass each other: both carry a number, which no other message of the sender's has.
 
@@ -26,6 +27,8 @@ pub(super) struct Ahead {
     coming: BTreeMap<(PeerId, u64), Coming>,
     /// How many were sent.
     sent: u64,
+    /// Those, by receiver, which may not be over.
+    under_way: BTreeMap<PeerId, Vec<OpKey>>,
 }
 
 /// What has come, or is to come.
@@ -41,6 +44,8 @@ enum Coming {
 
 /// The longest of these messages.
 pub(super) const MOST_BYTES: usize = 64 << 10;
+/// How many of them may wait for the answer of one peer.
+const MOST_UNDER_WAY: usize = 4;
 /// An announcement that brings no address, but is followed by data: a note, and the number.
 const BYTES: usize = LENT_BYTES + size_of::<u64>();
 
@@ -49,12 +54,26 @@ fn number_of(announcement: &Region) -> Option<u64> {
     (announcement.len() == BYTES).then(|| word_of(&announcement.part(16, 8)))
 }
 
+/// Whether its receiver may have matched it and wait for its data, though it is to be cancelled.
+fn is_waiting(op: &Op) -> bool {
+    matches!(op.state, State::Announced { .. } | State::Retracting { .. })
+}
+
 impl P2p {
-    /// Whether the data of an announced message follows the announcement.
-    pub(super) fn goes_ahead(&self, to: PeerId, op: &Op) -> bool {
-        let bytes = op.header.bytes as usize;
-        let is_long = bytes > RingSize::LARGEST_PAYLOAD && bytes <= MOST_BYTES;
-        is_long && self.peers[to].carrier().is_some() && self.net.as_ref().is_some_and(|net| net.sends_much())
+    /// Whether the data of an announced message is to follow the announcement.
+    pub(super) fn goes_ahead(&mut self, to: PeerId, key: OpKey) -> bool {
+        let Self { ops, ahead, peers, net, .. } = self;
+        let is_long = |op: &Op| {
+            let bytes = op.header.bytes as usize;
+            bytes > RingSize::LARGEST_PAYLOAD && bytes <= MOST_BYTES
+        };
+        if !ops.get(key).is_some_and(is_long) || peers[to].carrier().is_none() {
+            return false;
+        }
+        let waits = |key: &OpKey| ops.get(*key).is_some_and(is_waiting);
+        let under_way = ahead.under_way.entry(to).or_default();
+        under_way.retain(waits);
+        under_way.len() < MOST_UNDER_WAY && net.as_ref().is_some_and(|net| net.sends_much())
     }
 
     /// Announces a message whose data follows; false if there is no room.
@@ -69,17 +88,17 @@ impl P2p {
         room.send(Header { kind: kind::ANNOUNCE, token: key.to_word(), ..op.header });
         op.state = State::Announced { shown: 0 };
         self.ahead.sent += 1;
+        self.ahead.under_way.entry(to).or_default().push(key);
         self.change_outbox(to, |outbox| outbox.streams.push_back(Stream::Ahead(key, number)));
         true
     }
 
-    /// Sends the data of an announced message; false if there is no room.
+    /// Sends the data of an announced message, or none if that is over: its receiver waits for a word until it can
+    /// forget the number. False if there is no room.
     pub(super) fn push_data_ahead(&mut self, to: PeerId, key: OpKey, number: u64) -> bool {
-        // Who may have matched it waits for it, though it is to be cancelled.
-        let wants = |op: &&Op| matches!(op.state, State::Announced { .. } | State::Retracting { .. });
-        let (op, carrier) = (self.ops.get(key).filter(wants), self.peers[to].carrier());
-        if let (Some(op), Some(carrier), Some(net)) = (op, carrier, &mut self.net)
-            && !net.send_ahead(carrier, number, &op.buffer)
+        let data = self.ops.get(key).filter(|op| is_waiting(op)).map(|op| &op.buffer);
+        if let (Some(carrier), Some(net)) = (self.peers[to].carrier(), &mut self.net)
+            && !net.send_ahead(carrier, number, data)
         {
             return false;
         }

@@ -235,7 +235,7 @@ impl P2p {
         }
         let (mut header, note) = (op.header, op.header.token);
         if header.kind == kind::ANNOUNCE {
-            let is_ahead = wish == Wish::Whole && self.ops.get(key).is_some_and(|op| self.goes_ahead(id, op));
+            let is_ahead = wish == Wish::Whole && self.goes_ahead(id, key);
             return if is_ahead { self.push_ahead(id, key) } else { self.push_envelope(id, key, false) };
         }
         // Nobody answers an eager message.

@@ -155,10 +155,20 @@ impl Carrier {
         self.is_gone || self.posted == 0 && !self.has_more()
     }
 
-    /// Takes in a frame; it waits until it is its turn. One that has come before, or cannot have come, is dropped.
-    pub(super) fn arrived(&mut self, frame: &Frame, payload: &Region, pool: &mut Pool) {
+    /// Whether nothing is taken from the peer any more.
+    pub(super) fn is_ended(&self) -> bool {
+        self.is_ended
+    }
+
+    /// Any frame tells that the peer is there, and how many it has taken.
+    pub(super) fn heard(&mut self, frame: &Frame) {
         self.is_heard = true;
         self.taken_there = self.taken_there.max(frame.taken.min(self.next));
+    }
+
+    /// Takes in a frame; it waits until it is its turn. One that has come before, or cannot have come, is dropped.
+    pub(super) fn arrived(&mut self, frame: &Frame, payload: &Region, pool: &mut Pool) {
+        self.heard(frame);
         let is_due = (self.taken_here..self.taken_here + WINDOW).contains(&frame.number);
         if is_due && !self.is_ended && !self.waiting.contains_key(&frame.number) {
             let kept = pool.take(payload.len());

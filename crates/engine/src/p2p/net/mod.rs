@@ -10,8 +10,8 @@
 //! | what | how |
 //! |---|---|
 //! | order | frames of a pair are numbered, and taken in their order ([`carrier`]); the fabric may keep none |
-//! | flow | a pair has 16 frames under way at most. A frame counts as taken when the ring has room for it |
-//! | receives | are the endpoint's: what comes is copied out, and they are posted again, so no peer holds up others |
+//! | flow | a pair has 16 frames under way at most, and the data of few messages past them. A frame counts as taken when the ring has room for it |
+//! | receives | are the endpoint's: what comes is copied out, at the next poll the latest, and they are posted again, so no peer holds up others |
 //! | long messages | announced; the receiver reads the sender's memory in pieces ([`remote`]), else data goes in frames |
 //! | persistent operations | their messages are written into memory that was bound to them before ([`bound`]) |
 //! | what a receiver wants to have of messages ([`Wish`]) | is told the other end of the ring |
@@ -94,8 +94,6 @@ struct Came {
     context: u64,
 }
 
-/// Frames to a peer that are under way, of those with the data of announced messages.
-const AHEAD_AT_ONCE: u32 = 8;
 /// Receives that are posted, where there can be so many.
 const RECEIVES: usize = 32;
 /// Completions that are read at a time.
@@ -174,15 +172,13 @@ impl Net {
         self.post_filled(carrier, number, header, [payload.len(), rest], |into| into.copy_from(payload))
     }
 
-    /// Sends the data of an announced message behind its announcement, if there is room.
-    pub(super) fn send_ahead(&mut self, carrier: usize, number: u64, buffer: &Buffer) -> bool {
+    /// Sends the data of an announced message behind its announcement, or that there is none, if there is room.
+    pub(super) fn send_ahead(&mut self, carrier: usize, number: u64, data: Option<&Buffer>) -> bool {
         self.send_out(carrier);
         let header = Header { kind: AHEAD, token: number, ..Header::default() };
-        let fill = |into: &Region| buffer.read(0, into);
-        let one = &self.carriers[carrier];
-        one.is_gone()
-            || one.posted < AHEAD_AT_ONCE
-                && self.post_filled(carrier, UNNUMBERED, header, [buffer.bytes() as usize, 0], fill)
+        let fill = |into: &Region| data.into_iter().for_each(|data| data.read(0, into));
+        let bytes = data.map_or(0, Buffer::bytes) as usize;
+        self.carriers[carrier].is_gone() || self.post_filled(carrier, UNNUMBERED, header, [bytes, 0], fill)
     }
 
     fn post_filled(
@@ -288,12 +284,14 @@ impl Net {
         // Nobody else is listened to but who is on a node that this process was told of.
         let from = came.as_ref().and_then(|(frame, _)| self.meet(frame.from, peers)?.ok());
         let (Some((frame, payload)), Some(from)) = (came, from) else { return self.idle.push(context) };
-        if frame.header.kind == AHEAD {
+        let carrier = peers[from].carrier().map(|carrier| &mut self.carriers[carrier]);
+        if frame.header.kind == AHEAD && carrier.as_ref().is_some_and(|one| !one.is_ended()) {
+            carrier.into_iter().for_each(|one| one.heard(&frame));
             return self.ahead.push(Came { from, number: frame.header.token, data: payload, context });
         }
         self.idle.push(context);
-        if let Some(carrier) = peers[from].carrier() {
-            self.carriers[carrier].arrived(&frame, &payload, &mut self.pool);
+        if let Some(carrier) = carrier {
+            carrier.arrived(&frame, &payload, &mut self.pool);
         }
     }
 

@@ -90,6 +90,43 @@ fn messages_of_some_frames_come_unasked() {
     }
 }
 
+/// Data tells, too, how many frames were taken: in one direction there is nothing else that could.
+#[test]
+fn many_messages_of_some_frames_go_one_way() {
+    for seed in 0..10 {
+        let mut world = World::of_nodes(&[1, 1], seed, MUCH_AT_ONCE);
+        let bytes = 20_000;
+        let from = Store::of(&contents(0, 0, bytes), Lie::Dense);
+        let into: Vec<_> = (0..64).map(|_| Store::new(bytes, Lie::Dense)).collect();
+        let received: Vec<_> = into.iter().map(|into| world.receive(1, Some(0), Some(0), into)).collect();
+        let sent: Vec<_> = into.iter().map(|_| world.send(0, 1, 0, &from, Mode::Standard)).collect();
+        for (received, into) in received.into_iter().zip(&into) {
+            assert!(world.finish(1, received).error.is_none(), "seed {seed}");
+            assert!(into.get() == from.get(), "seed {seed}");
+        }
+        sent.into_iter().for_each(|key| world.finish_send(0, key));
+    }
+}
+
+/// What is not received is kept for few messages; the others stay where they are.
+#[test]
+fn few_messages_of_some_frames_are_kept() {
+    let mut world = World::of_nodes(&[1, 1], 3, MUCH_AT_ONCE);
+    let bytes = 64 << 10;
+    let from = Store::of(&contents(0, 0, bytes), Lie::Dense);
+    let sent: Vec<_> = (0..200).map(|_| world.send(0, 1, 0, &from, Mode::Standard)).collect();
+    world.settle();
+    let (_, kept) = world.engines[1].memory();
+    assert!(kept < 16 * bytes, "{kept} bytes of {}", 200 * bytes);
+    for key in sent {
+        let into = Store::new(bytes, Lie::Dense);
+        let received = world.receive(1, Some(0), Some(0), &into);
+        assert!(world.finish(1, received).error.is_none());
+        assert!(into.get() == from.get());
+        world.finish_send(0, key);
+    }
+}
+
 /// Receives are there before the data, or while it comes; some messages are cancelled, and of these some have matched.
 #[test]
 fn messages_of_some_frames_are_received_whole_or_cancelled() {
