@@ -64,8 +64,8 @@ use std::time::Duration;
 
 use command_line::Request;
 use failure::{Failure, Result};
+use hosts::Host;
 use job::Job;
-use oxmpi_broker::Host;
 
 /// Runs the launcher called `name` with the arguments of this process.
 ///
@@ -86,7 +86,7 @@ fn launch_words(name: &'static str, words: Vec<OsString>) -> ExitCode {
 }
 
 fn run(name: &'static str, words: Vec<OsString>) -> Result<u8> {
-    if Host::is_called_by(&words) {
+    if oxmpi_broker::Host::is_called_by(&words) {
         return serve::serve(name).map(|()| 0);
     }
     if matches!(&*words, [word] if word == agent::FLAG) {
@@ -121,7 +121,10 @@ fn with_variables(mut job: Job) -> Result<Job> {
         && let Some(allocation) = allocation::find(|name| std::env::var_os(name), &command_line::read_file)?
     {
         job.hosts = allocation.hosts;
-        job.launcher = job.launcher.or(allocation.launcher);
+        // A job on this machine alone needs nothing that reaches others.
+        if !job.hosts.iter().all(Host::is_here) {
+            job.launcher = job.launcher.or(allocation.launcher);
+        }
     }
     job.fill_hosts()?;
     Ok(job)

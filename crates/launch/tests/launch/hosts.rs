@@ -56,6 +56,15 @@ fn an_allocation_of_slurm_is_filled_by_its_own_launcher() {
 }
 
 #[test]
+fn an_allocation_of_this_machine_alone_needs_no_launcher_of_slurm() {
+    let mut job = command(&["/bin/sh", "-c", "echo $OXMPI_RANK of $OXMPI_SIZE, $OXMPI_LOCAL_SIZE here"]);
+    job.env("PATH", "/nowhere").env("SLURM_JOB_ID", "7");
+    job.env("SLURM_JOB_NODELIST", "localhost").env("SLURM_TASKS_PER_NODE", "2");
+    let ended = finish(job.spawn().expect("mpiexec is built"));
+    assert_eq!(ended.sorted(), ["0 of 2, 2 here", "1 of 2, 2 here"], "{}", ended.err);
+}
+
+#[test]
 fn what_fails_on_one_host_ends_the_job_on_all_and_names_the_host() {
     let ended = on_two("test $OXMPI_RANK = 3 && exit 7; sleep 1000");
     assert_eq!(ended.status, Some(7));
