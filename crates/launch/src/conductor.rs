@@ -77,7 +77,7 @@ pub fn run(launcher: &'static str, job: Job) -> Result<u8> {
         strangers: Vec::new(),
         records: BTreeMap::new(),
         untold: Vec::new(),
-        is_doomed: false,
+        doomed_by: None,
         failure: None,
         spoilt: 0,
         kill_at: None,
@@ -103,8 +103,9 @@ struct Conductor {
     /// Records by their keys; those that are told with the next fence.
     records: BTreeMap<String, Vec<u8>>,
     untold: Vec<(String, Vec<u8>)>,
-    /// A rank is missed: the host of who misses it is to say why the job ends.
-    is_doomed: bool,
+    /// The agent that was the first to tell that a rank is missed: it is to say why the job ends. Those that tell it
+    /// later may know it only from there.
+    doomed_by: Option<usize>,
     /// The status of what has ended the job, and of what has not.
     failure: Option<u8>,
     spoilt: u8,
@@ -305,8 +306,7 @@ impl Conductor {
         match said {
             ToLauncher::Alive => {}
             ToLauncher::Doomed { is_stranded } => {
-                self.is_doomed = true;
-                self.agents[index].has_doomed = true;
+                self.doomed_by.get_or_insert(index);
                 self.tell_others(index, &ToAgent::Doom { is_stranded });
             }
             ToLauncher::Ended { status } => {
@@ -349,21 +349,22 @@ impl Conductor {
         }
     }
 
-    /// Lets an agent know when nobody on other hosts is waited for any more. Where several miss a rank, one of them
-    /// says so.
+    /// Lets an agent know when nobody on other hosts is waited for any more. Where a rank is missed, that is the one
+    /// that has told it.
     fn look_for_last(&mut self) {
-        let mut left: Vec<&mut Agent> = self.agents.iter_mut().filter(|agent| !agent.has_ended).collect();
-        let last = match &mut *left {
-            [last] => Some(last),
-            left if left.iter().all(|agent| agent.is_idle) => left.iter_mut().find(|agent| agent.has_doomed),
+        let left: Vec<usize> =
+            (0..self.agents.len()).filter(|&index| !self.agents[index].has_ended).collect();
+        let last = match &*left {
+            [last] => Some(*last),
+            left if left.iter().all(|&index| self.agents[index].is_idle) => self.doomed_by,
             _ => None,
         };
-        last.into_iter().for_each(|agent| agent.tell(&ToAgent::Alone));
+        last.into_iter().for_each(|index| self.agents[index].tell(&ToAgent::Alone));
     }
 
     /// Ends a job in which ranks wait for those of a host where all have ended, if nothing else does.
     fn look_for_missed(&mut self) {
-        if self.is_doomed {
+        if self.doomed_by.is_some() {
             return;
         }
         let waits = self.agents.iter().find(|agent| agent.is_fenced);

@@ -46,9 +46,7 @@ pub struct Agent {
     pub has_come: bool,
     /// Whether it has told that its ranks have ended.
     pub has_ended: bool,
-    /// Whether it has told that a rank is missed, and that none of its own is waited for.
-    pub has_doomed: bool,
-    /// See there.
+    /// Whether it has told that a rank is missed somewhere, and that none of its own is waited for.
     pub is_idle: bool,
     /// Whether its ranks wait in a fence.
     pub is_fenced: bool,
@@ -87,7 +85,6 @@ impl Agent {
             link: None,
             has_come: false,
             has_ended: false,
-            has_doomed: false,
             is_idle: false,
             is_fenced: false,
             heard: Instant::now(),

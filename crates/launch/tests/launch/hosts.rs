@@ -101,6 +101,17 @@ fn hosts_that_both_miss_a_rank_do_not_wait_for_each_other() {
     }
 }
 
+/// Rank 0 waits in vain only when its host knows from the other that the job is to end.
+#[test]
+fn a_host_that_has_learned_of_a_missed_rank_leaves_the_report_to_the_first() {
+    let scripts = ["init leave strand:2", "init sleep", "init exit:0", "init sleep"];
+    let mut launcher = fake_rank::launcher(&TWO, &scripts);
+    let ended = finish(launcher.env("OXMPI_GRACE", "1000").spawn().expect("mpiexec is built"));
+    assert_eq!(ended.status, Some(1), "{}", ended.err);
+    assert!(ended.err.contains("mpiexec on right: rank 2 "), "{}", ended.err);
+    assert!(ended.err.contains("exited with status 0 before MPI_Finalize"), "{}", ended.err);
+}
+
 #[test]
 fn a_failure_after_mpi_leaves_the_others_running_and_gives_the_status() {
     let scripts = ["init finalize late print:done", "init finalize", "init finalize", "init finalize exit:5"];
