@@ -77,10 +77,14 @@ impl Shape {
         Self(Kind::Subarray { sizes: sizes.into(), part: part.into() })
     }
 
-    /// Its blocks of elements that follow each other, of a shape that has been found to lie in a slice.
+    /// Its blocks of elements that follow each other, of a shape that has been found to lie in a slice, and to have
+    /// elements: one that has none may be of any size.
     pub(crate) fn ranges(&self) -> Vec<Range<usize>> {
         match &self.0 {
             Kind::Indexed(ranges) => ranges.clone(),
+            &Kind::Strided { blocks, block, stride } if block == stride => {
+                Vec::from_iter(Some(0..blocks * block))
+            }
             &Kind::Strided { blocks, block, stride } => {
                 (0..blocks).map(|index| index * stride..index * stride + block).collect()
             }
@@ -213,6 +217,8 @@ mod tests {
     #[test]
     fn ranges_are_the_elements_of_a_shape() {
         assert_eq!(elements(&Shape::strided(3, 2, 4)), [0, 1, 4, 5, 8, 9]);
+        assert_eq!(elements(&Shape::strided(3, 4, 4)), Vec::from_iter(0..12));
+        assert_eq!(Shape::strided(3, 4, 4).ranges().len(), 1);
         assert_eq!(elements(&Shape::indexed([5..6, 1..3, 4..4])), [5, 1, 2]);
         let sizes = [3, 4, 5];
         for (first, second, third) in

@@ -131,3 +131,37 @@ fn what_has_an_element_twice_is_not_received_into() {
         assert!(ViewVec::new(target, &twice).is_err());
     }
 }
+
+#[test]
+fn views_of_no_elements_may_be_of_any_shape() {
+    let (many, most) = (1 << 40, usize::MAX);
+    for nothing in [
+        Shape::strided(most, 0, 1),
+        Shape::strided(many, 0, 1),
+        Shape::strided(3, 0, most),
+        Shape::strided(0, most, most),
+        Shape::indexed(vec![0..0; 3]),
+        Shape::subarray([0, many, many], [0..0, 0..many, 0..many]),
+    ] {
+        let mut slice = [0_u8; 0];
+        let views = ViewMut::disjoint(&mut slice, [&nothing, &nothing]).expect("they have nothing in common");
+        assert_eq!(views.map(|view| view.to_vec()), [[], []], "{nothing:?}");
+    }
+    let mut slice = [1, 2, 3, 4];
+    let shapes = [&Shape::strided(most, 0, 1), &Shape::strided(2, 1, 2), &Shape::strided(3, 0, most)];
+    let views = ViewMut::disjoint(&mut slice, shapes).expect("they have nothing in common");
+    assert_eq!(views.map(|view| view.to_vec()), [vec![], vec![1, 3], vec![]]);
+}
+
+#[test]
+fn views_of_elements_without_a_size_may_have_any_number() {
+    let many = 1 << 40;
+    let mut slice = vec![(); 2 * many];
+    for shape in
+        [Shape::strided(many, 1, 1), Shape::strided(many, 1, 2), Shape::subarray([many, 2], [0..many, 1..2])]
+    {
+        let [one, other] =
+            ViewMut::disjoint(&mut slice, [&shape, &shape]).expect("they have no byte in common");
+        assert_eq!((one.elements(), other.elements()), (many, many), "{shape:?}");
+    }
+}
