@@ -8,10 +8,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::thread;
 
-use oxmpi_base::{Function, Result};
+use oxmpi_base::{Error, ErrorClass, Function, Result};
 
 use crate::door::Door;
 use crate::engine::Engine;
+use crate::run::is_rank;
 use crate::thread::{Funneled, ThreadLevel};
 
 /// A use of MPI that is independent of all others in the program: of the [`Environment`](crate::Environment), and of
@@ -23,6 +24,10 @@ use crate::thread::{Funneled, ThreadLevel};
 ///
 /// Dropping it closes it. What ranks still receive from this one is sent before if nobody else uses MPI. While a panic
 /// unwinds nothing is waited for: the launcher then ends the job as soon as this process has exited.
+///
+/// It is a use by the process of the operating system. A rank that is a thread, of [`run`](crate::run()) or
+/// [`test`](macro@crate::test), is none and can open none; a thread that such a rank starts can, but has one of the
+/// process, which knows nothing of the rank.
 ///
 /// ```
 /// use oxmpi::{Communicator, Op, Session};
@@ -59,7 +64,8 @@ impl Session {
     /// Opens a session, for this thread.
     ///
     /// # Errors
-    /// `Other` if the job cannot be joined, or if the world model is [`Funneled`] to another thread.
+    /// `Other` if the job cannot be joined, if this thread is a rank of [`run`](crate::run()), or if the world
+    /// model is [`Funneled`] to another thread.
     pub fn new() -> Result<Self> {
         Self::with_level()
     }
@@ -85,7 +91,13 @@ impl<L: ThreadLevel> Session<L> {
     /// # }
     /// ```
     pub fn with_level() -> Result<Self> {
-        let engine = Engine::open::<L>().map_err(|error| error.in_call(Function::SessionInit, None))?;
+        let engine = if is_rank() {
+            let text = "this rank is a thread of `oxmpi::run`, and sessions are of processes";
+            Err(Error::new(ErrorClass::Other, text))
+        } else {
+            Engine::open::<L>()
+        };
+        let engine = engine.map_err(|error| error.in_call(Function::SessionInit, None))?;
         Ok(Self { engine, level: PhantomData })
     }
 

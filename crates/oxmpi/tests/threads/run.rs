@@ -3,7 +3,7 @@
 use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use oxmpi::{Communicator, ErrorClass, Multiple, Op, Source};
+use oxmpi::{Communicator, ErrorClass, Multiple, Op, Session, Source};
 
 #[oxmpi::test(ranks = [1, 2, 3, 4, 8])]
 fn ranks_add_up(world: Communicator<'_>) -> oxmpi::Result<()> {
@@ -119,4 +119,15 @@ fn a_panic_while_operations_are_under_way_ends_the_rank() {
 #[test]
 fn there_is_no_job_without_ranks() {
     assert_eq!(oxmpi::run(0, |_| Ok(())).expect_err("no ranks").class(), ErrorClass::Arg);
+}
+
+/// It would be one of a job of a single rank.
+#[oxmpi::test(ranks = 2)]
+fn a_rank_that_is_a_thread_opens_no_session(world: Communicator<'_>) -> oxmpi::Result<()> {
+    for refused in [Session::new().map(drop), Session::<Multiple>::with_level().map(drop)] {
+        let error = refused.expect_err("sessions are of processes");
+        assert_eq!(error.class(), ErrorClass::Other);
+        assert!(error.to_string().contains("`oxmpi::run`"), "{error}");
+    }
+    world.barrier()
 }
