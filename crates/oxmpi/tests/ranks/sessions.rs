@@ -1,5 +1,6 @@
 //! Sessions, alone, several, and beside the world model. MPI-5.0: The Sessions Model.
 
+use std::sync::Barrier;
 use std::thread;
 
 use oxmpi::{Communicator, ErrorClass, Funneled, Group, Multiple, Op, Result, Session, ThreadLevel};
@@ -80,13 +81,18 @@ fn the_world_model_begins_and_ends_while_a_session_is_open() {
 #[test]
 fn threads_have_sessions_of_their_own() {
     without_world("sessions::threads_have_sessions_of_their_own", &[1, 2, 3], || {
+        let both = Barrier::new(2);
         let library = |tag: &str| -> Result<usize> {
             let session = Session::new()?;
-            ranks_of(&Communicator::from_group(&all(&session), tag)?)
+            // Both are open from here on, until both have been used.
+            both.wait();
+            let ranks = Communicator::from_group(&all(&session), tag).and_then(|comm| ranks_of(&comm));
+            both.wait();
+            ranks
         };
         thread::scope(|threads| {
             let one = threads.spawn(|| library("one"));
-            let (one, two) = (one.join().expect("no panic")?, library("two")?);
+            let (two, one) = (library("two")?, one.join().expect("no panic")?);
             assert_eq!(one, two);
             Ok(())
         })
