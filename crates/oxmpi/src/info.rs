@@ -101,7 +101,22 @@ impl Key<bool> {
         Self::new("mpi_assert_strict_persistent_collective_ordering");
 }
 
+/// Kinds of memory, separated by commas.
+///
+/// ```
+/// use oxmpi::{Info, Key};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let comm = env.world().duplicate_with(&Info::new().with(Key::ASSERTED_MEMORY_KINDS, "system".to_owned()))?;
+/// assert_eq!(comm.info().get(Key::ASSERTED_MEMORY_KINDS)?.as_deref(), Some("system"));
+/// # Ok(())
+/// # }
+/// ```
 impl Key<String> {
+    /// `mpi_assert_memory_alloc_kinds`: buffers lie in memory of these kinds only, which are some of
+    /// [`Key::MEMORY_KINDS`]. See [`Info`].
+    pub const ASSERTED_MEMORY_KINDS: Self = Self::new("mpi_assert_memory_alloc_kinds");
     /// `mpi_memory_alloc_kinds`: the kinds of memory that buffers may lie in. See [`Session::info`].
     pub const MEMORY_KINDS: Self = Self::new(info::memory_kinds::KEY);
     /// `thread_level`, of sessions. See [`Session::info`].
