@@ -64,11 +64,12 @@
 //! - **Data.** An element of a message is a [`Datatype`], which says of each bit what it is; padding is never read.
 //!   Where not all bits are a value, as of a `bool`, what has been received is looked at before the memory becomes
 //!   visible again, however the operation ended and whatever became of its request; what is none is replaced.
-//! - **Threads.** Everything borrows from the [`Environment`] and carries its [`ThreadLevel`]. At [`Funneled`]
-//!   nothing is `Send` or `Sync`, so all calls come from one thread, which is what the state without a lock needs;
-//!   at [`Multiple`] the state is behind a lock. A process can be initialised once; a [`Session`] beside it is had
-//!   by the same thread alone where there is no lock. (C code that shares the engine keeps the level that [`init`]
-//!   has asked for.)
+//! - **Threads.** Everything borrows from the [`Environment`], or a [`Session`], and carries its [`ThreadLevel`]. At
+//!   [`Funneled`] nothing is `Send` or `Sync`, and stays in the thread that initialised MPI, or opened the session.
+//!   Whoever comes first decides on the lock: after a [`Funneled`] environment the state has none, and a [`Session`] is
+//!   had by the same thread alone, for itself, while that environment lasts and ever after; after one that is
+//!   [`Multiple`], or a session, the state is behind a lock. A process can be initialised once. (C code that shares the
+//!   engine keeps the level that [`init`] has asked for.)
 //! - **The end.** The environment, or a session, can be dropped only when nothing borrows from it any more, so nothing
 //!   is called after `MPI_Finalize`.
 

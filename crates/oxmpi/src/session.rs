@@ -64,8 +64,8 @@ impl Session {
     /// Opens a session, for this thread.
     ///
     /// # Errors
-    /// `Other` if the job cannot be joined, if this thread is a rank of [`run`](crate::run()), or if the world
-    /// model is [`Funneled`] to another thread.
+    /// `Other` if the job cannot be joined, if this thread is a rank of [`run`](crate::run()), or if MPI was
+    /// initialised first as the world model of another thread, [`Funneled`], even if that has ended since.
     pub fn new() -> Result<Self> {
         Self::with_level()
     }
@@ -75,8 +75,8 @@ impl<L: ThreadLevel> Session<L> {
     /// Opens a session with the thread level that the type says.
     ///
     /// # Errors
-    /// As [`Session::new`]; `Other` if the world model is [`Funneled`] and the session is to be
-    /// [`Multiple`](crate::Multiple).
+    /// As [`Session::new`]; `Other` if MPI was initialised first as a world model that is [`Funneled`], even if that
+    /// has ended since, and the session is to be [`Multiple`](crate::Multiple).
     ///
     /// ```
     /// use oxmpi::{Multiple, Session};

@@ -13,9 +13,10 @@ use oxmpi_mem::Gate;
 /// level, so that the compiler knows which values may cross to another thread.
 pub trait ThreadLevel: Level + 'static {}
 
-/// Only the thread that initialised MPI calls it: `MPI_THREAD_FUNNELED`.
+/// Only the thread that initialised MPI, or opened the session, calls on its behalf: `MPI_THREAD_FUNNELED`.
 ///
-/// Nothing that belongs to such an environment is `Send` or `Sync`, and no call takes a lock.
+/// Nothing that belongs to such an environment or session is `Send` or `Sync`. Where this environment came first no
+/// call takes a lock; where a session did there is one, for other threads may open sessions too.
 ///
 /// ```compile_fail,E0277
 /// # fn main() -> oxmpi::Result<()> {
