@@ -62,8 +62,9 @@ struct Tries {
     bytes: u64,
     /// Nanoseconds for each byte in the fastest.
     best: f64,
-    /// What was lost by trying: so many transfers could have gone the other way meanwhile.
+    /// What was lost by trying: so many transfers could have gone the other way meanwhile; and by the worst of the tries.
     lost: f64,
+    worst: f64,
 }
 
 /// How many transfers try a way; fewer if so many bytes went it, or so many transfers could have gone the other way in
@@ -134,9 +135,11 @@ impl<W: Either> Course<W> {
                 tries.number += transfers;
                 tries.bytes += bytes;
                 tries.best = tries.best.min(pace);
-                tries.lost += f64::from(transfers) * (pace / of_other - 1.0).max(0.0);
+                let lost = f64::from(transfers) * (pace / of_other - 1.0).max(0.0);
+                tries.lost += lost;
+                tries.worst = tries.worst.max(lost);
                 if tries.are_enough() {
-                    let Tries { best, lost, .. } = *tries;
+                    let (best, lost) = (tries.best, tries.usually_lost());
                     self.conclude(best, lost);
                 }
             }
@@ -177,11 +180,17 @@ impl<W: Either> Default for Course<W> {
 }
 
 impl Tries {
-    const NONE: Self = Self { number: 0, bytes: 0, best: f64::INFINITY, lost: 0.0 };
+    const NONE: Self = Self { number: 0, bytes: 0, best: f64::INFINITY, lost: 0.0, worst: 0.0 };
 
     fn are_enough(&self) -> bool {
         let is_long = self.bytes >= MOST_TRIED_BYTES;
         self.number >= TRIES || self.number >= LEAST_TRIES && (is_long || self.lost >= MOST_LOST)
+    }
+
+    /// What is lost by as many tries of which none is disturbed: one may have made a ring, or found no pages.
+    fn usually_lost(&self) -> f64 {
+        let number = f64::from(self.number.max(2));
+        (self.lost - self.worst) * number / (number - 1.0)
     }
 }
 

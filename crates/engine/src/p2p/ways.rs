@@ -167,6 +167,16 @@ mod tests {
         }
     }
 
+    /// One try that was disturbed, as by making a ring, does not put the next ones off.
+    #[test]
+    fn one_slow_try_is_not_the_way_s() {
+        let mut ways = Ways::default();
+        went(&mut ways, 65536, (0.2, 0.2), TRIES as usize);
+        went(&mut ways, 65536, (30.0, 0.2), 1);
+        went(&mut ways, 65536, (0.2, 0.2), TRIES as usize);
+        assert_eq!(went(&mut ways, 65536, (0.1, 0.2), 200).last(), Some(&Way::Shared));
+    }
+
     #[test]
     fn what_becomes_better_is_found_some_time() {
         let mut ways = Ways::default();
