@@ -62,8 +62,9 @@ struct Tries {
     bytes: u64,
     /// Nanoseconds for each byte in the fastest.
     best: f64,
-    /// What was lost by trying: so many transfers could have gone the other way meanwhile; and by the worst of the tries.
+    /// What was lost by trying, in transfers that could have gone the other way meanwhile.
     lost: f64,
+    /// What the worst of the tries lost.
     worst: f64,
 }
 
