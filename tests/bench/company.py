@@ -31,12 +31,48 @@ def build(name, prefix, where):
     return program
 
 
-def measure(name, prefix, program, arguments):
+def measure(name, prefix, program, ranks, seconds):
     """Call -> microseconds."""
-    command = [f"{prefix}/bin/mpiexec", *OPTIONS.get(name, []), "-n", str(arguments.np), program]
-    command = ["timeout", "-k", "2", "120", *command, str(arguments.seconds)]
+    command = [f"{prefix}/bin/mpiexec", *OPTIONS.get(name, []), "-n", str(ranks), program]
+    command = ["timeout", "-k", "2", "120", *command, str(seconds)]
     output = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **ALLOWED}).stdout
     return {call: float(time) for call, time in (line.split() for line in output.splitlines())}
+
+
+def rounds_beside(prefixes, ranks, beside, nice, rounds, seconds):
+    """A point for each implementation, round and call."""
+    points = []
+    compute = ["nice", "-n", str(nice), sys.executable, "-c", COMPUTE]
+    with tempfile.TemporaryDirectory() as where:
+        programs = {name: build(name, prefix, where) for name, prefix in prefixes.items()}
+        others = [subprocess.Popen(compute) for _ in range(beside)]
+        try:
+            for turn in range(rounds):
+                for name, prefix in prefixes.items():
+                    for call, time in measure(name, prefix, programs[name], ranks, seconds).items():
+                        points.append({"impl": name, "call": call, "turn": turn, "us": time})
+        finally:
+            for process in others:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+    return points
+
+
+def bytes_of(call):
+    """What a call's name says after its operation."""
+    size = call.rpartition("-")[2]
+    unit = {"K": 1 << 10, "M": 1 << 20}.get(size[-1], 1)
+    return unit * int(size.rstrip("KM"))
+
+
+def medians(points):
+    """Call -> implementation -> microseconds."""
+    times = {}
+    for point in points:
+        times.setdefault(point["call"], {}).setdefault(point["impl"], []).append(point["us"])
+    return {
+        call: {name: statistics.median(rounds) for name, rounds in by_name.items()} for call, by_name in times.items()
+    }
 
 
 def main():
@@ -49,27 +85,16 @@ def main():
     parser.add_argument("implementations", nargs="+")
     arguments = parser.parse_args()
     prefixes = dict(item.split("=", 1) for item in arguments.implementations)
-    times = {}
-    compute = ["nice", "-n", str(arguments.nice), sys.executable, "-c", COMPUTE]
-    with tempfile.TemporaryDirectory() as where:
-        programs = {name: build(name, prefix, where) for name, prefix in prefixes.items()}
-        others = [subprocess.Popen(compute) for _ in range(arguments.beside)]
-        try:
-            for _ in range(arguments.rounds):
-                for name, prefix in prefixes.items():
-                    for call, time in measure(name, prefix, programs[name], arguments).items():
-                        times.setdefault(call, {}).setdefault(name, []).append(time)
-        finally:
-            for process in others:
-                process.send_signal(signal.SIGKILL)
+    points = rounds_beside(
+        prefixes, arguments.np, arguments.beside, arguments.nice, arguments.rounds, arguments.seconds
+    )
     first, *peers = prefixes
     print(f"{arguments.np} ranks beside {arguments.beside} processes, nice {arguments.nice}; us")
     print(f"{'':16}", *(f"{name:>12}" for name in prefixes), f"{'ratio':>8}")
     ratios = []
-    for call, row in times.items():
-        medians = {name: statistics.median(row.get(name, [math.nan])) for name in prefixes}
-        ratios.append(min((medians[name] for name in peers), default=math.nan) / medians[first])
-        print(f"{call:16}", *(f"{medians[name]:12.1f}" for name in prefixes), f"{ratios[-1]:8.2f}")
+    for call, row in medians(points).items():
+        ratios.append(min((row[name] for name in peers if name in row), default=math.nan) / row[first])
+        print(f"{call:16}", *(f"{row.get(name, math.nan):12.1f}" for name in prefixes), f"{ratios[-1]:8.2f}")
     mean = math.exp(statistics.fmean(map(math.log, ratios)))
     print(f"geometric mean {mean:.2f}, least {min(ratios):.2f}")
 

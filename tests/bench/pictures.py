@@ -56,6 +56,39 @@ def time_over_size(title, panels):
         parts.append(text(360 + 90 * k, 20, name, "start", f'fill="{COLORS.get(name, "#555")}"'))
     for k, (name, curves) in enumerate(panels.items()):
         parts += panel(k * WIDTH, name, curves, sizes, least, most)
-    whole = (WIDTH * len(panels), HEIGHT + 40)
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole[0]} {whole[1]}" font-family="sans-serif" font-size="11">'
-    return "\n".join([head, f'<rect width="{whole[0]}" height="{whole[1]}" fill="white"/>', *parts, "</svg>\n"])
+    return document(WIDTH * len(panels), HEIGHT + 40, parts)
+
+
+def bars(title, groups, line=None):
+    """`groups`: title -> implementation -> value, on one logarithmic scale from a power of ten on; `line` is a value
+    to draw a line at."""
+    values = [value for row in groups.values() for value in row.values()]
+    least, most = 10.0 ** math.floor(math.log10(min(values))), 10.0 ** math.ceil(math.log10(max(values)))
+    names = list(dict.fromkeys(name for row in groups.values() for name in row))
+    wide = MARGIN + 76 * len(groups)
+
+    def y(value):
+        return HEIGHT - math.log(value / least) / math.log(most / least) * (HEIGHT - MARGIN) + 8
+
+    parts = [text(12, 20, title, "start", 'font-weight="bold"')]
+    for k, name in enumerate(names):
+        parts.append(text(MARGIN + 90 * k, 38, name, "start", f'fill="{COLORS.get(name, "#555")}"'))
+    for power in range(round(math.log10(least)), round(math.log10(most)) + 1):
+        parts.append(f'<path d="M{MARGIN} {y(10.0**power):.1f}H{wide}" stroke="#ddd"/>')
+        parts.append(text(MARGIN - 6, y(10.0**power) + 4, f"{10.0**power:g}", "end"))
+    if line is not None:
+        parts.append(f'<path d="M{MARGIN} {y(line):.1f}H{wide}" stroke="#555"/>')
+    for at, (group, row) in enumerate(groups.items()):
+        left = MARGIN + 76 * at + 8
+        for k, name in enumerate(names):
+            if name in row:
+                top, color = y(row[name]), COLORS.get(name, "#555")
+                size = f'x="{left + 60 / len(names) * k:.1f}" y="{top:.1f}" width="{54 / len(names):.1f}"'
+                parts.append(f'<rect {size} height="{HEIGHT + 8 - top:.1f}" fill="{color}"/>')
+        parts.append(text(left + 28, HEIGHT + 24, group, extra='font-size="9"'))
+    return document(wide + 8, HEIGHT + 40, parts)
+
+
+def document(wide, high, parts):
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="11">'
+    return "\n".join([head, f'<rect width="{wide}" height="{high}" fill="white"/>', *parts, "</svg>\n"])

@@ -21,6 +21,7 @@ import statistics
 from collections import defaultdict
 
 import collectives
+import company
 import edges
 import pictures
 
@@ -71,6 +72,9 @@ AIMS = [
         for lifetime in collectives.LIFETIMES
     ),
 ]
+# Ranks, how many processes compute beside them, and how nice those are.
+BESIDE = ((2, 2, 0), (2, 4, 19), (4, 2, 0), (4, 4, 19))
+BESIDE_AIM = (1.0, 0.5)
 # Student's t, two-sided 95 %, by rounds less one; beyond, as for ever.
 STUDENT = (math.inf, 12.7, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
 
@@ -96,6 +100,15 @@ def measure(setting, arguments):
     if setting == "edges":
         prefixes = dict(item.split("=", 1) for item in arguments.implementations)
         points = edges.measure(prefixes, arguments.rounds)
+    elif setting == "beside":
+        prefixes = dict(item.split("=", 1) for item in arguments.implementations)
+        # Intel's package has no compiler.
+        prefixes = {name: prefix for name, prefix in prefixes.items() if os.path.exists(f"{prefix}/bin/mpicc")}
+        points = [
+            {"ranks": ranks, "beside": beside, "nice": nice, **point}
+            for ranks, beside, nice in BESIDE
+            for point in company.rounds_beside(prefixes, ranks, beside, nice, arguments.rounds, 0.25)
+        ]
     else:
         arguments.np, options = SETTINGS[setting]
         points = collectives.measure(arguments, [*options, *SHORT])
@@ -140,6 +153,18 @@ def cells(times, state, settings, pairs, lifetime, column):
                 yield Cell(setting, row, found)
 
 
+def cells_beside(points, column):
+    """The calls of company.c, the longest with those of 4 MiB."""
+    ranks, least, most = COLUMNS[column]
+    times = defaultdict(lambda: defaultdict(lambda: {"": {}}))
+    for point in points:
+        times[point["ranks"], point["beside"], point["call"]][point["impl"]][""][point["turn"]] = point["us"]
+    for (number, beside, call), by_name in times.items():
+        operation, size, found = call.partition("-")[0], company.bytes_of(call), ratios(by_name)
+        if found and number in ranks and least <= min(size, 4 * K * K) <= most:
+            yield Cell(f"{number} beside {beside}", (operation, "", 0, size), found)
+
+
 def verdict(found, aim):
     """The text of an entry of the table, and the cells that fall short."""
     mean_aim, worst_aim = aim
@@ -157,7 +182,7 @@ def verdict(found, aim):
     return " / ".join(parts), short
 
 
-def print_aims(times, state):
+def print_aims(times, beside, state):
     print("| mean / worst cell (aim) | " + " | ".join(COLUMNS) + " |\n|---|" + "---|" * len(COLUMNS))
     falls_short = []
     for what, settings, pairs, lifetime, aims in AIMS:
@@ -167,6 +192,12 @@ def print_aims(times, state):
             texts.append(text)
             falls_short += [(what, cell) for cell in short]
         print(f"| {what} | " + " | ".join(texts) + " |")
+    texts = []
+    for column in COLUMNS:
+        text, short = verdict(list(cells_beside(beside, column)), BESIDE_AIM)
+        texts.append(text)
+        falls_short += [("beside others", cell) for cell in short]
+    print("| beside 2 and 4 that compute | " + " | ".join(texts) + " |")
     return falls_short
 
 
@@ -183,11 +214,12 @@ def slower_than_blocking(times, state):
 
 def report(points, folder):
     apart = [point for point in points if point["setting"] == "edges"]
-    points = [point for point in points if point["setting"] != "edges"]
+    beside = [point for point in points if point["setting"] == "beside"]
+    points = [point for point in points if point["setting"] not in ("edges", "beside")]
     times = by_rounds(points)
     for state in sorted({key[0] for key in times} or {""}):
         print(f"\n## Against the aims{state}\n")
-        falls_short = print_aims(times, state)
+        falls_short = print_aims(times, beside, state)
         slower = list(slower_than_blocking(times, state))
         print(f"\nPersistent slower than blocking: {', '.join(map(str, slower)) or 'nowhere'}.\n")
         for what, cell in sorted(falls_short, key=lambda pair: pair[1].ratio):
@@ -195,6 +227,8 @@ def report(points, folder):
         edges.report(apart, OURS, shortest(times, state))
         if folder:
             draw(times, state, folder)
+    if folder:
+        draw_beside(beside, folder)
 
 
 def shortest(times, state):
@@ -221,11 +255,22 @@ def draw(times, state, folder):
             file.write(pictures.time_over_size(title, panels))
 
 
+def draw_beside(points, folder):
+    """A picture of the calls for each number of ranks and of others: bars, a group a call."""
+    runs = defaultdict(list)
+    for point in points:
+        runs[point["ranks"], point["beside"], point["nice"]].append(point)
+    for (ranks, beside, nice), found in runs.items():
+        title = f"{ranks} ranks beside {beside} processes that compute, nice {nice}"
+        with open(os.path.join(folder, f"beside-{ranks}-{beside}.svg"), "w", encoding="utf-8") as file:
+            file.write(pictures.bars(f"{title}: microseconds", company.medians(found)))
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--patience", type=float, default=30, help="seconds without a point after which a run hangs")
-    parser.add_argument("--only", type=lambda text: text.split(","), help=f"of {', '.join(SETTINGS)}, edges")
+    parser.add_argument("--only", type=lambda text: text.split(","), help=f"of {', '.join(SETTINGS)}, beside, edges")
     parser.add_argument("--out", help="file to add the points to, one a line")
     parser.add_argument("--pictures", metavar="FOLDER", help="write SVGs there")
     parser.add_argument("--show", action="store_true", help="the arguments are files of points")
@@ -236,7 +281,7 @@ def main():
         points = list(map(json.loads, lines))
     else:
         points = []
-        for setting in arguments.only or [*SETTINGS, "edges"]:
+        for setting in arguments.only or [*SETTINGS, "beside", "edges"]:
             got = measure(setting, arguments)
             points += got
             if arguments.out:
