@@ -3,7 +3,6 @@
 //! Where one is, its variable says: `MPICH_ROOT`, `IMPI_ROOT`, `OPENMPI_ROOT`; `SLURM_CONF`, where a Slurm runs that
 //! has two nodes. Those that are not there are named, and not tested.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::{env, fs};
@@ -28,10 +27,13 @@ fn installed(root: &str, name: &str) -> Option<Command> {
 struct Script(PathBuf);
 
 impl Script {
+    /// Another process writes it: while this one did, what other tests fork here would hold it open for writing, and
+    /// nobody could execute it.
     fn write(name: &str, text: &str) -> Self {
         let script = Self(env::temp_dir().join(format!("oxmpi-{name}-{}", std::process::id())));
-        fs::write(&script.0, text).expect("a temporary file");
-        fs::set_permissions(&script.0, fs::Permissions::from_mode(0o700)).expect("it is mine");
+        let mut writer = Command::new("sh");
+        writer.args(["-c", "printf %s \"$1\" >\"$0\" && chmod 700 \"$0\""]).arg(&script.0).arg(text);
+        assert!(writer.status().expect("there is a shell").success(), "it is written");
         script
     }
 }

@@ -1,14 +1,13 @@
 //! Every way a job can end, its exit status, and what is said about it.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use rustix::process::Signal;
 
 use crate::fake_rank;
-use crate::run::{Ended, command, finish, mpiexec, process, read_lines, shells};
+use crate::run::{Ended, Script, command, finish, mpiexec, process, read_lines, shells};
 
 #[test]
 fn a_job_whose_ranks_all_succeed_gives_0_and_is_silent() {
@@ -227,39 +226,20 @@ fn an_interpreter_that_is_missing_or_none_is_named() {
         ("#!/etc/passwd\n", 126, "the interpreter \"/etc/passwd\" of"),
     ] {
         let script = Script::new("missing-interpreter", line);
-        let ended = mpiexec(&["-n", "2", &script.0]);
+        let ended = mpiexec(&["-n", "2", script.path()]);
         assert_eq!(ended.status, Some(status), "{}", ended.err);
-        assert!(ended.err.contains(said) && ended.err.contains(&script.0), "{}", ended.err);
+        assert!(ended.err.contains(said) && ended.err.contains(script.path()), "{}", ended.err);
         assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
     }
     let script = Script::new("relative-interpreter", "#!./sh\nexit 7\n");
-    assert_eq!(mpiexec(&["-wdir", "/bin", &script.0]).status, Some(7));
+    assert_eq!(mpiexec(&["-wdir", "/bin", script.path()]).status, Some(7));
 }
 
 #[test]
 fn a_script_without_an_interpreter_line_is_run_by_the_shell() {
     let script = Script::new("no-interpreter-line", "echo \"$1 and $2\"\n");
-    let ended = mpiexec(&["-n", "1", &script.0, "one", "two"]);
+    let ended = mpiexec(&["-n", "1", script.path(), "one", "two"]);
     assert_eq!((ended.status, ended.out.as_str()), (Some(0), "one and two\n"));
-}
-
-/// An executable file that is removed afterwards.
-struct Script(String);
-
-impl Script {
-    fn new(name: &str, text: &str) -> Self {
-        use std::os::unix::fs::PermissionsExt;
-        let path = std::env::temp_dir().join(format!("oxmpi-{name}-{}", std::process::id()));
-        fs::write(&path, text).expect("a place for temporary files");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("my own file");
-        Self(path.to_str().expect("a path of letters").to_owned())
-    }
-}
-
-impl Drop for Script {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
 }
 
 #[test]

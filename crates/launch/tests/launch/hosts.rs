@@ -2,7 +2,6 @@
 //! network that is made for the test.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Child;
 use std::time::Instant;
 
@@ -10,7 +9,7 @@ use rustix::process::{Pid, Signal};
 
 use crate::fake_rank;
 use crate::namespaces::Network;
-use crate::run::{Ended, command, finish, process, read_lines, shells, wait_until_gone, with_input};
+use crate::run::{Ended, Script, command, finish, process, read_lines, shells, wait_until_gone, with_input};
 
 /// Two hosts, both of which are this machine.
 const TWO: [&str; 4] = ["-launcher", "fork", "-host", "left:2,right:2"];
@@ -41,17 +40,13 @@ fn programs_directories_and_variables_reach_the_hosts() {
 #[test]
 fn an_allocation_of_slurm_is_filled_by_its_own_launcher() {
     // What is after the host's name is to be started there.
-    let folder = std::env::temp_dir().join(format!("oxmpi-srun-{}", std::process::id()));
-    fs::create_dir(&folder).expect("a temporary folder");
-    let srun = "#!/bin/sh\nwhile test $1 != --nodelist; do shift; done; shift 2; exec \"$@\"\n";
-    fs::write(folder.join("srun"), srun).expect("it is mine");
-    fs::set_permissions(folder.join("srun"), fs::Permissions::from_mode(0o755)).expect("it is mine");
+    let text = "#!/bin/sh\nwhile test $1 != --nodelist; do shift; done; shift 2; exec \"$@\"\n";
+    let srun = Script::new("srun", text);
     let mut job = command(&["sh", "-c", "echo $OXMPI_RANK of $OXMPI_SIZE, $OXMPI_LOCAL_SIZE there"]);
-    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let path = format!("{}:{}", srun.folder().display(), std::env::var("PATH").unwrap_or_default());
     job.env("PATH", path).env("SLURM_JOB_ID", "7");
     job.env("SLURM_JOB_NODELIST", "127.0.0.[2-3]").env("SLURM_TASKS_PER_NODE", "2,1");
     let ended = finish(job.spawn().expect("mpiexec is built"));
-    let _ = fs::remove_dir_all(&folder);
     assert_eq!(ended.sorted(), ["0 of 3, 2 there", "1 of 3, 2 there", "2 of 3, 1 there"], "{}", ended.err);
 }
 
@@ -256,15 +251,10 @@ fn a_relay_that_is_killed_is_a_host_that_is_lost() {
 
 #[test]
 fn an_agent_that_a_relay_cannot_start_is_named() {
-    let folder = std::env::temp_dir().join(format!("oxmpi-reach-{}", std::process::id()));
-    fs::create_dir(&folder).expect("a temporary folder");
-    let reach = folder.join("reach");
-    fs::write(&reach, "#!/bin/sh\ntest $1 = 127.0.0.3 && exit 9\nshift; exec \"$@\"\n").expect("it is mine");
-    fs::set_permissions(&reach, fs::Permissions::from_mode(0o755)).expect("it is mine");
+    let reach = Script::new("reach", "#!/bin/sh\ntest $1 = 127.0.0.3 && exit 9\nshift; exec \"$@\"\n");
     let hosts = "127.0.0.2,127.0.0.3,127.0.0.4,127.0.0.5";
-    let options = ["-launcher", reach.to_str().expect("letters"), "-branch-count", "1", "-host", hosts];
+    let options = ["-launcher", reach.path(), "-branch-count", "1", "-host", hosts];
     let ended = shells(4, &options, "sleep 1000");
-    let _ = fs::remove_dir_all(&folder);
     assert_eq!(ended.status, Some(1));
     let text = "host 127.0.0.3: the agent ended with status 9 before it was there";
     assert!(ended.err.contains(text), "{}", ended.err);

@@ -1,18 +1,16 @@
 //! Hosts for tests: namespaces of the network, joined by a bridge, which are gone when the test is over.
 
-use std::fs;
-use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use std::os::unix::fs::PermissionsExt;
+use crate::run::Script;
 
 /// Some hosts, and one more with the bridge, on which the launcher runs.
 pub struct Network {
     name: String,
     hosts: usize,
     /// What starts agents: takes the address of a host, and a command.
-    enter: PathBuf,
+    enter: Script,
 }
 
 impl Network {
@@ -20,7 +18,9 @@ impl Network {
     pub fn of(hosts: usize) -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("ox{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let enter = std::env::temp_dir().join(format!("{name}-enter"));
+        let script =
+            format!("#!/bin/sh\nhost=${{1##*.}}; shift\nexec ip netns exec {name}-$((host - 1)) \"$@\"\n");
+        let enter = Script::new("enter", &script);
         let network = Self { name, hosts, enter };
         match network.make() {
             Ok(()) => Some(network),
@@ -50,12 +50,7 @@ impl Network {
             ip(&["-n", &name, "link", "set", "lo", "up"])?;
             ip(&["-n", &name, "link", "set", "net", "up"])?;
         }
-        let name = &self.name;
-        let script =
-            format!("#!/bin/sh\nhost=${{1##*.}}; shift\nexec ip netns exec {name}-$((host - 1)) \"$@\"\n");
-        let failed = |error: std::io::Error| error.to_string();
-        fs::write(&self.enter, script).map_err(failed)?;
-        fs::set_permissions(&self.enter, fs::Permissions::from_mode(0o755)).map_err(failed)
+        Ok(())
     }
 
     fn namespace(&self, host: usize) -> String {
@@ -73,7 +68,7 @@ impl Network {
             (0..self.hosts).map(|host| format!("{}:{slots}", self.address(host))).collect();
         // Tests are short, and few.
         let hosts: &'static str = Box::leak(hosts.join(",").into_boxed_str());
-        ["-launcher", self.enter.to_str().expect("a path of letters"), "-host", hosts]
+        ["-launcher", self.enter.path(), "-host", hosts]
     }
 
     /// Starts a launcher in this network.
@@ -104,7 +99,6 @@ impl Drop for Network {
         for host in 0..=self.hosts {
             let _ = ip(&["netns", "delete", &self.namespace(host)]);
         }
-        let _ = fs::remove_file(&self.enter);
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,6 +30,39 @@ impl Ended {
         let mut lines: Vec<&str> = self.out.lines().collect();
         lines.sort_unstable();
         lines
+    }
+}
+
+/// An executable file in a folder of its own, which is removed with it.
+pub struct Script(PathBuf);
+
+impl Script {
+    /// Another process writes it: while this one did, what other tests fork here would hold it open for writing, and
+    /// nobody could execute it.
+    pub fn new(name: &str, text: &str) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("oxmpi-{}-{number}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a place for temporary files");
+        let script = Self(folder.join(name));
+        let mut writer = Command::new("sh");
+        writer.args(["-c", "printf %s \"$1\" >\"$0\" && chmod 755 \"$0\"", script.path(), text]);
+        assert!(writer.status().expect("there is a shell").success(), "it is written");
+        script
+    }
+
+    pub fn path(&self) -> &str {
+        self.0.to_str().expect("a path of letters")
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.0.parent().expect("it is in one")
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(self.folder());
     }
 }
 
