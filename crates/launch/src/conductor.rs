@@ -411,7 +411,7 @@ impl Conductor {
                 Ok(Some(Ok(said))) => {
                     self.relays[index].heard = Instant::now();
                     if let ToLauncher::Exited { number, how } = said
-                        && self.relays[index].members.contains(&(number as usize))
+                        && self.relays[index].note_exit(number as usize)
                     {
                         self.note_exit(number as usize, &how);
                     }
@@ -425,8 +425,7 @@ impl Conductor {
     fn lose_relay(&mut self, index: usize, why: &str) {
         let relay = &mut self.relays[index];
         relay.link = None;
-        let are_over = relay.members.iter().all(|&member| self.agents[member].has_ended);
-        if !are_over && self.kill_at.is_none() {
+        if !relay.is_done() && self.kill_at.is_none() {
             let text = format!("lost host {}: {why}", relay.host);
             self.fail(LOST, &text);
         }

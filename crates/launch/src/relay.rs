@@ -83,6 +83,7 @@ impl Relay {
         self.shared.streams.finish(all);
         self.shared.guardian.dismiss();
         let _ = self.shared.flush();
+        self.link.iter_mut().for_each(|link| drop(link.flush_all()));
         0
     }
 

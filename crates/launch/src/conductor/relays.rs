@@ -24,6 +24,8 @@ pub struct Relay {
     pub runner: Runner,
     /// The agents that it starts, by number.
     pub members: Vec<usize>,
+    /// Those of them of which it has not told that what has started them has ended.
+    running: Vec<usize>,
     /// The connection with it, while there is one.
     pub link: Option<Link>,
     /// Whether it has ever come.
@@ -34,7 +36,20 @@ pub struct Relay {
 
 impl Relay {
     pub fn new(host: String, runner: Runner, members: Vec<usize>) -> Self {
-        Self { host, runner, members, link: None, has_come: false, heard: Instant::now() }
+        let running = members.clone();
+        Self { host, runner, members, running, link: None, has_come: false, heard: Instant::now() }
+    }
+
+    /// What has started an agent has ended, it says; whether that is one of its own, and was not told before.
+    pub fn note_exit(&mut self, agent: usize) -> bool {
+        let place = self.running.iter().position(|&member| member == agent);
+        place.map(|place| self.running.swap_remove(place)).is_some()
+    }
+
+    /// Whether it may go: it has told of all ends. What its agents say of themselves comes by other ways, and may come
+    /// later.
+    pub fn is_done(&self) -> bool {
+        self.running.is_empty()
     }
 
     /// Whether nothing more is to be heard of it.
@@ -64,6 +79,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_relay_is_done_when_it_has_told_the_end_of_each_of_its_agents() {
+        let handle = std::fs::File::open("/dev/null").expect("it is there").into();
+        let runner = Runner { pid: rustix::process::getpid(), handle, has_exited: true };
+        let mut relay = Relay::new("a".to_owned(), runner, vec![3, 5]);
+        let told = [3, 4, 3, 5].map(|agent| (relay.note_exit(agent), relay.is_done()));
+        assert_eq!(told, [(true, false), (false, false), (false, false), (true, true)]);
+    }
 
     #[test]
     fn few_hosts_need_nobody_in_between() {
