@@ -90,6 +90,7 @@ fn play(job: &Job, rank: usize, broker: &Broker, script: &str) {
             "lifeline" => wait_for_lifeline(),
             "pending" => pending = value.replace('_', " "),
             "late" => thread::sleep(Duration::from_millis(500)),
+            "pid" => println!("{}", process::id()),
             "print" => println!("{value}"),
             "settle" => wait_for_others(job, rank),
             "sleep" => wait(job, rank, &pending),

@@ -239,10 +239,9 @@ fn a_relay_that_is_killed_is_a_host_that_is_lost() {
     let mut child = command(&arguments).spawn().expect("mpiexec is built");
     let lines = read_lines(&mut child, 5);
     let all: Vec<&str> = lines.iter().flat_map(|line| line.split(' ')).collect();
-    let stat = fs::read_to_string(format!("/proc/{}/stat", all[1])).expect("an agent");
-    let relay = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)).expect("its parent");
+    let relay = parent(all[1]);
     assert_ne!(relay, child.id().to_string());
-    kill(relay);
+    kill(&relay);
     let ended = finish(child);
     assert_eq!(ended.status, Some(1));
     assert!(ended.err.contains("lost host "), "{}", ended.err);
@@ -287,17 +286,37 @@ fn three_hosts_of_a_network_run_a_job() {
     assert_eq!((ended.status, records(&ended)), (Some(0), vec![told; 6]), "{}", ended.err);
 }
 
+/// Ranks that have met those of all hosts, from each of which the launcher has heard then, and wait.
+const MET: &str = "join tell pid sleep";
+
+/// The processes of `ranks` ranks that print their numbers, among other things, and their agents.
+fn numbered(child: &mut Child, ranks: usize) -> Vec<String> {
+    let mut all = Vec::new();
+    while all.len() < 2 * ranks {
+        let line = read_lines(child, 1).remove(0);
+        if line.parse::<u32>().is_ok() {
+            all.extend([parent(&line), line]);
+        }
+    }
+    all
+}
+
+fn parent(pid: &str) -> String {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+    let parent = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1));
+    parent.expect("it has one").to_owned()
+}
+
 #[test]
 fn a_host_that_vanishes_ends_the_job_everywhere() {
     let Some(network) = Network::of(2) else { return };
-    let arguments = [&network.options("2")[..], &["-n", "4", "sh", "-c", FAMILY]].concat();
-    let mut child = network.run(command(&arguments));
-    let all = families(&mut child);
+    let mut child = network.run(fake_rank::launcher(&network.options("2"), &[MET; 4]));
+    let all = numbered(&mut child, 4);
     let begin = Instant::now();
     network.cut(1);
     let ended = finish(child);
     assert_eq!(ended.status, Some(1));
     let lost = format!("lost host {}: nothing was heard from it", network.address(1));
     assert!(ended.err.contains(&lost), "after {:?}: {}", begin.elapsed(), ended.err);
-    all.iter().flatten().for_each(|pid| wait_until_gone(pid));
+    all.iter().for_each(|pid| wait_until_gone(pid));
 }
