@@ -25,7 +25,7 @@ use crate::uplink::{SILENCE, Uplink};
 pub const FLAG: &str = "--oxmpi-agent";
 
 /// What the first line of its input begins with; changes with what is said over the connection.
-const GREETING: &str = "oxmpi-agent-2";
+const GREETING: &str = "oxmpi-agent-3";
 
 /// More than the line can have.
 const LONGEST_LINE: usize = 16 << 10;

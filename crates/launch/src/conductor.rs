@@ -386,6 +386,14 @@ impl Conductor {
         }
     }
 
+    /// Kills what has started an agent, here or elsewhere: on a host that is reached no more nothing ends it.
+    fn kill_runner(&mut self, index: usize) {
+        self.agents[index].kill();
+        let number = u32::try_from(index).expect("there are not more hosts than ranks");
+        let relay = self.relays.iter_mut().find(|relay| relay.members.contains(&index));
+        relay.into_iter().for_each(|relay| relay.tell(&ToAgent::Kill { number }));
+    }
+
     /// What has started an agent has ended.
     fn agent_exited(&mut self, index: usize) {
         let Some(runner) = &mut self.agents[index].runner else { return };
@@ -500,7 +508,7 @@ impl Conductor {
             let is_silent = self.start_by.is_none() && self.agents[index].heard + SILENCE <= now;
             if self.agents[index].link.is_some() && is_silent {
                 self.lose(index, &format!("nothing was heard from it for {} s", SILENCE.as_secs()));
-                self.agents[index].kill();
+                self.kill_runner(index);
             }
         }
         for index in 0..self.relays.len() {

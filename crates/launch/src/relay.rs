@@ -153,6 +153,10 @@ impl Relay {
                     let at = Instant::now() + grace + SILENCE;
                     self.kill_at = Some(self.kill_at.map_or(at, |before| before.min(at)));
                 }
+                ToAgent::Kill { number } => {
+                    let of = self.agents.iter().filter(|(agent, _)| *agent == number);
+                    of.for_each(|(_, runner)| runner.kill());
+                }
                 ToAgent::Signal(signal @ (libc::SIGSTOP | libc::SIGCONT)) => {
                     self.is_stopped = signal == libc::SIGSTOP;
                 }

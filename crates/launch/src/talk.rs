@@ -40,6 +40,11 @@ pub enum ToAgent {
         /// That.
         limit: Option<Duration>,
     },
+    /// Kill what has started an agent: nothing is heard from it.
+    Kill {
+        /// The agent.
+        number: u32,
+    },
     /// What was asked for.
     Record {
         /// Its key.
@@ -142,6 +147,7 @@ impl ToAgent {
             Self::Signal(signal) => writer.kind(7).number(signal.cast_unsigned()),
             Self::Alone => writer.kind(8),
             Self::Relay(members) => members.write(writer.kind(9)),
+            Self::Kill { number } => writer.kind(10).number(*number),
         };
         writer.finish()
     }
@@ -171,6 +177,7 @@ impl ToAgent {
             7 => Self::Signal(reader.number()?.cast_signed()),
             8 => Self::Alone,
             9 => Self::Relay(Members::read(&mut reader)?),
+            10 => Self::Kill { number: reader.number()? },
             _ => return Err(Malformed),
         };
         reader.end(said)
@@ -426,6 +433,7 @@ mod tests {
             (".{0,9}", proptest::option::of(vec(any::<u8>(), 0..9)))
                 .prop_map(|(key, record)| ToAgent::Record { key, record }),
             members().prop_map(ToAgent::Relay),
+            any::<u32>().prop_map(|number| ToAgent::Kill { number }),
             any::<i32>().prop_map(ToAgent::Signal),
         ]
     }

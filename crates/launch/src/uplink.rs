@@ -115,7 +115,7 @@ impl Supervisor {
     fn told(&mut self, said: ToAgent) {
         match said {
             // A second order is none, nor is one that is not for who starts ranks.
-            ToAgent::Alive | ToAgent::Begin(_) | ToAgent::Relay(_) => {}
+            ToAgent::Alive | ToAgent::Begin(_) | ToAgent::Kill { .. } | ToAgent::Relay(_) => {}
             ToAgent::Alone => self.crews.iter_mut().for_each(|crew| crew.others_have_ended = true),
             ToAgent::Doom { is_stranded } => {
                 if let Some(uplink) = &mut self.uplink {

@@ -309,14 +309,20 @@ fn parent(pid: &str) -> String {
 
 #[test]
 fn a_host_that_vanishes_ends_the_job_everywhere() {
-    let Some(network) = Network::of(2) else { return };
-    let mut child = network.run(fake_rank::launcher(&network.options("2"), &[MET; 4]));
-    let all = numbered(&mut child, 4);
-    let begin = Instant::now();
-    network.cut(1);
-    let ended = finish(child);
-    assert_eq!(ended.status, Some(1));
-    let lost = format!("lost host {}: nothing was heard from it", network.address(1));
-    assert!(ended.err.contains(&lost), "after {:?}: {}", begin.elapsed(), ended.err);
-    all.iter().for_each(|pid| wait_until_gone(pid));
+    // The other launcher lets a relay start the agents.
+    let (Some(near), Some(far)) = (Network::of(2), Network::of(2)) else { return };
+    let jobs = [(&near, &[][..]), (&far, &["-branch-count", "1"])].map(|(network, relays)| {
+        let options = [&network.options("2")[..], relays].concat();
+        let mut child = network.run(fake_rank::launcher(&options, &[MET; 4]));
+        let all = numbered(&mut child, 4);
+        network.cut(1);
+        (network, child, all, Instant::now())
+    });
+    for (network, child, all, begin) in jobs {
+        let ended = finish(child);
+        assert_eq!(ended.status, Some(1));
+        let lost = format!("lost host {}: nothing was heard from it", network.address(1));
+        assert!(ended.err.contains(&lost), "after {:?}: {}", begin.elapsed(), ended.err);
+        all.iter().for_each(|pid| wait_until_gone(pid));
+    }
 }
