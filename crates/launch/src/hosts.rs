@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// A host, as the user names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,6 +82,19 @@ impl Launcher {
                 let words = words.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
                 Self::Command(words.map(|word| std::ffi::OsStr::from_bytes(word).to_owned()).collect())
             }
+        }
+    }
+
+    /// The same, said so that it is found from any directory: a path that begins in this one.
+    pub fn found_from(&self, here: &Path) -> Self {
+        match self {
+            Self::Command(words) => {
+                let mut words = words.clone();
+                let path = words.first_mut().filter(|word| word.as_bytes().contains(&b'/'));
+                path.into_iter().for_each(|path| *path = here.join(&*path).into());
+                Self::Command(words)
+            }
+            Self::Fork | Self::Ssh => self.clone(),
         }
     }
 }
@@ -188,6 +202,15 @@ mod tests {
         assert_eq!(Launcher::parse(&"fork".into()), Launcher::Fork);
         let words = ["ip", "netns", "exec"].map(OsString::from).to_vec();
         assert_eq!(Launcher::parse(&" ip netns  exec ".into()), Launcher::Command(words));
+    }
+
+    #[test]
+    fn a_command_in_this_directory_is_found_from_another_one() {
+        let found = |name: &str| Launcher::parse(&name.into()).found_from(Path::new("/here"));
+        let words = |words: [&str; 2]| Launcher::Command(words.map(OsString::from).to_vec());
+        assert_eq!(found("./reach -v"), words(["/here/./reach", "-v"]));
+        assert_eq!(found("/bin/reach ./v"), words(["/bin/reach", "./v"]));
+        assert_eq!((found("reach -v"), found("ssh")), (words(["reach", "-v"]), Launcher::Ssh));
     }
 
     proptest! {

@@ -182,7 +182,9 @@ pub fn members(job: &Job, agents: &[Agent], numbers: &[usize]) -> Members {
         host: agents[number].share.host.clone(),
         reads: reads(job.stdin, &agents[number].share),
     };
-    Members { launcher: job.launcher.clone(), agents: numbers.iter().map(member).collect() }
+    let here = env::current_dir().unwrap_or_default();
+    let launcher = job.launcher.as_ref().map(|launcher| launcher.found_from(&here));
+    Members { launcher, agents: numbers.iter().map(member).collect() }
 }
 
 fn spawn_agent(program: &Program, number: u32, input: OwnedFd, shared: &mut Shared) -> Result<Pid> {
