@@ -27,7 +27,7 @@ use crate::report::signal_name;
 use crate::status::{Cause, lost_output};
 use crate::supervise::{GRACE, INTERRUPT_GRACE, Shared, poll};
 use crate::talk::{ToAgent, ToLauncher};
-use crate::uplink::{BEAT, SILENCE};
+use crate::uplink::{Attention, BEAT, SILENCE};
 use agents::{Agent, orders};
 pub use agents::{Runner, run_on};
 pub use relays::BRANCHES;
@@ -85,6 +85,7 @@ pub fn run(launcher: &'static str, job: Job) -> Result<u8> {
         time_limit: limit,
         hang_at,
         said: begin,
+        attention: Attention::begin(),
     };
     Ok(conductor.run())
 }
@@ -117,6 +118,7 @@ struct Conductor {
     hang_at: Option<Instant>,
     /// When agents were told last that the launcher is there.
     said: Instant,
+    attention: Attention,
 }
 
 /// Who has connected, and has not proved yet who he is.
@@ -470,9 +472,7 @@ impl Conductor {
                 let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
             }
             libc::SIGCONT => {
-                let now = Instant::now();
-                self.agents.iter_mut().for_each(|agent| agent.heard = now);
-                self.relays.iter_mut().for_each(|relay| relay.heard = now);
+                self.forgive_silence(Instant::now());
                 self.tell_all(&ToAgent::Signal(libc::SIGCONT));
                 self.shared.feed.resume();
             }
@@ -504,6 +504,9 @@ impl Conductor {
             );
             self.fail(LOST, &text);
         }
+        if self.attention.was_away(now) {
+            self.forgive_silence(now);
+        }
         for index in 0..self.agents.len() {
             let is_silent = self.start_by.is_none() && self.agents[index].heard + SILENCE <= now;
             if self.agents[index].link.is_some() && is_silent {
@@ -532,6 +535,12 @@ impl Conductor {
                 agent.kill();
             }
         }
+    }
+
+    /// Nobody could be heard.
+    fn forgive_silence(&mut self, now: Instant) {
+        self.agents.iter_mut().for_each(|agent| agent.heard = agent.heard.max(now));
+        self.relays.iter_mut().for_each(|relay| relay.heard = relay.heard.max(now));
     }
 
     fn addresses(&self) -> String {

@@ -19,7 +19,7 @@ use crate::job::StdinTo;
 use crate::orphans;
 use crate::supervise::{Shared, poll};
 use crate::talk::{Members, ToAgent, ToLauncher};
-use crate::uplink::{BEAT, SILENCE};
+use crate::uplink::{Attention, BEAT, SILENCE};
 
 /// See the module.
 #[derive(Debug)]
@@ -29,6 +29,7 @@ struct Relay {
     agents: Vec<(u32, Runner)>,
     link: Option<Link>,
     heard: Instant,
+    attention: Attention,
     said: Instant,
     /// The launcher is stopped: it cannot be missed.
     is_stopped: bool,
@@ -65,8 +66,17 @@ pub fn run(name: &'static str, link: Link, greeting: &Greeting, members: Members
         agents.push((member.number, runner));
     }
     let now = Instant::now();
-    let link = Some(link);
-    Ok(Relay { shared, agents, link, heard: now, said: now, is_stopped: false, kill_at: None }.run())
+    let relay = Relay {
+        shared,
+        agents,
+        link: Some(link),
+        heard: now,
+        attention: Attention::begin(),
+        said: now,
+        is_stopped: false,
+        kill_at: None,
+    };
+    Ok(relay.run())
 }
 
 impl Relay {
@@ -182,7 +192,7 @@ impl Relay {
         if self.said + BEAT <= now {
             self.tell(&ToLauncher::Alive);
         }
-        if self.is_stopped {
+        if self.attention.was_away(now) || self.is_stopped {
             self.heard = now;
         }
         let is_silent = self.link.is_some() && self.heard + SILENCE <= now;

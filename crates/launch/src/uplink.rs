@@ -19,11 +19,32 @@ pub const BEAT: Duration = Duration::from_secs(1);
 /// Who has not been heard for so long is lost.
 pub const SILENCE: Duration = Duration::from_secs(4);
 
+/// Whether somebody was there to hear others. Who looks seldom was stopped himself, with them perhaps, as jobs are
+/// whose turn it is not, or where a machine sleeps: for that time he misses nobody.
+#[derive(Clone, Copy, Debug)]
+pub struct Attention(Instant);
+
+/// There is a reason to look with every [`BEAT`].
+const ABSENCE: Duration = Duration::from_secs(2);
+
+impl Attention {
+    /// From now on.
+    pub fn begin() -> Self {
+        Self(Instant::now())
+    }
+
+    /// He looks; whether he had been away.
+    pub fn was_away(&mut self, now: Instant) -> bool {
+        now.saturating_duration_since(std::mem::replace(&mut self.0, now)) > ABSENCE
+    }
+}
+
 /// See the module.
 #[derive(Debug)]
 pub struct Uplink {
     link: Link,
     heard: Instant,
+    attention: Attention,
     said: Instant,
     /// The ranks, and perhaps the launcher, are stopped: nobody can be missed.
     is_stopped: bool,
@@ -49,6 +70,7 @@ impl Uplink {
         let mut uplink = Self {
             link,
             heard: now,
+            attention: Attention(now),
             said: now,
             is_stopped: false,
             has_failed: false,
@@ -173,7 +195,7 @@ impl Supervisor {
         if uplink.said + BEAT <= now {
             uplink.tell(&ToLauncher::Alive);
         }
-        if uplink.is_stopped {
+        if uplink.attention.was_away(now) || uplink.is_stopped {
             uplink.heard = now;
         } else if uplink.heard + SILENCE <= now {
             self.lose_uplink();
@@ -253,5 +275,18 @@ impl Supervisor {
     fn refuse(&mut self, client: ClientId) {
         let text = "the job has one node, and nothing to exchange".to_owned();
         self.server.answer(client, &Answer::Failed { text }, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_was_stopped_himself_misses_nobody() {
+        let mut attention = Attention::begin();
+        let begin = attention.0;
+        let looks = [1, 2, 10, 11].map(|second| attention.was_away(begin + Duration::from_secs(second)));
+        assert_eq!(looks, [false, false, true, false]);
     }
 }
