@@ -11,6 +11,7 @@ use oxmpi_base::{Function, Result};
 use crate::communicator::Communicator;
 use crate::door::Door;
 use crate::engine::Engine;
+use crate::run::refuse_to_ranks;
 use crate::thread::{Funneled, ThreadLevel};
 
 /// The MPI environment of this process; everything else borrows from it. See [`init`].
@@ -26,7 +27,8 @@ pub struct Environment<L: ThreadLevel = Funneled> {
 /// Joins the job that the launcher has made; a program started without one is a job of one rank.
 ///
 /// # Errors
-/// `Other` if the process has been initialised before, or the job cannot be joined.
+/// `Other` if the process has been initialised before, if the job cannot be joined, or if this thread is a rank of
+/// [`run`](crate::run()), which has its world already.
 ///
 /// ```
 /// # fn main() -> oxmpi::Result<()> {
@@ -53,8 +55,8 @@ pub fn init() -> Result<Environment> {
 /// # }
 /// ```
 pub fn init_with<L: ThreadLevel>() -> Result<Environment<L>> {
-    let engine = Engine::join::<L>().map_err(|error| error.in_call(Function::InitThread, None))?;
-    Ok(Environment::of(engine))
+    let engine = refuse_to_ranks("has its world already").and_then(|()| Engine::join::<L>());
+    engine.map(Environment::of).map_err(|error| error.in_call(Function::InitThread, None))
 }
 
 impl<L: ThreadLevel> Environment<L> {

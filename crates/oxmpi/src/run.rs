@@ -27,8 +27,8 @@ use crate::thread::{Funneled, ThreadLevel};
 ///
 /// No launcher is needed, and nothing else of the machine; so examples and tests have as many ranks as they like. The
 /// ranks are a job of their own, whatever this process is else. As they share the process, a static is one for all, and
-/// so is what a library keeps in one. A [`Session`](crate::Session) is the process's, too: a rank is refused one, and
-/// gives a library a [duplicate](Communicator::duplicate) of its world instead.
+/// so is what a library keeps in one. The [`Environment`] and a [`Session`](crate::Session) are the process's, too: a
+/// rank is refused them, and gives a library a [duplicate](Communicator::duplicate) of its world instead.
 ///
 /// The `body` is `'static`, since a rank may outlive the call: one that cannot go on never returns.
 ///
@@ -171,9 +171,16 @@ pub(crate) fn run_all<L: ThreadLevel, R: Send + 'static>(
     Ok(ends.into_iter().map(|(_, end)| end).collect())
 }
 
-/// Whether this is the thread that has begun as a rank.
-pub(crate) fn is_rank() -> bool {
-    ENDING.with_borrow(Option::is_some)
+/// Refuses what only processes have to the thread that has begun as a rank: it would be part of two jobs.
+///
+/// # Errors
+/// `Other` if this is such a thread.
+pub(crate) fn refuse_to_ranks(what: &str) -> Result<()> {
+    if ENDING.with_borrow(Option::is_some) {
+        let text = format!("this rank is a thread of `oxmpi::run`, and {what}");
+        return Err(Error::new(ErrorClass::Other, text));
+    }
+    Ok(())
 }
 
 /// How a rank has ended.

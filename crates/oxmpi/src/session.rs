@@ -8,11 +8,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::thread;
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_base::{Function, Result};
 
 use crate::door::Door;
 use crate::engine::Engine;
-use crate::run::is_rank;
+use crate::run::refuse_to_ranks;
 use crate::thread::{Funneled, ThreadLevel};
 
 /// A use of MPI that is independent of all others in the program: of the [`Environment`](crate::Environment), and of
@@ -91,12 +91,7 @@ impl<L: ThreadLevel> Session<L> {
     /// # }
     /// ```
     pub fn with_level() -> Result<Self> {
-        let engine = if is_rank() {
-            let text = "this rank is a thread of `oxmpi::run`, and sessions are of processes";
-            Err(Error::new(ErrorClass::Other, text))
-        } else {
-            Engine::open::<L>()
-        };
+        let engine = refuse_to_ranks("sessions are of processes").and_then(|()| Engine::open::<L>());
         let engine = engine.map_err(|error| error.in_call(Function::SessionInit, None))?;
         Ok(Self { engine, level: PhantomData })
     }

@@ -121,11 +121,15 @@ fn there_is_no_job_without_ranks() {
     assert_eq!(oxmpi::run(0, |_| Ok(())).expect_err("no ranks").class(), ErrorClass::Arg);
 }
 
-/// It would be one of a job of a single rank.
+/// Its thread would be part of two jobs, the other of a single rank.
 #[oxmpi::test(ranks = 2)]
-fn a_rank_that_is_a_thread_opens_no_session(world: Communicator<'_>) -> oxmpi::Result<()> {
-    for refused in [Session::new().map(drop), Session::<Multiple>::with_level().map(drop)] {
-        let error = refused.expect_err("sessions are of processes");
+fn a_rank_that_is_a_thread_neither_initialises_nor_opens_a_session(
+    world: Communicator<'_>,
+) -> oxmpi::Result<()> {
+    let sessions = [Session::new().map(drop), Session::<Multiple>::with_level().map(drop)];
+    let worlds = [oxmpi::init().map(drop), oxmpi::init_with::<Multiple>().map(drop)];
+    for refused in sessions.into_iter().chain(worlds) {
+        let error = refused.expect_err("it is a rank already");
         assert_eq!(error.class(), ErrorClass::Other);
         assert!(error.to_string().contains("`oxmpi::run`"), "{error}");
     }
