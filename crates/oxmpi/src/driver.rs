@@ -24,7 +24,7 @@ use crate::thread::{Funneled, ThreadLevel};
 /// |---|---|
 /// | none, one thread | [`Driver::block_on`] runs a future, and sleeps when there is nothing to do |
 /// | one of your own, one thread | it calls [`Driver::progress`] when no task is ready |
-/// | one that does not let you, such as tokio's | a task of the thread with the requests calls [`Driver::progress`] again and again, and yields in between |
+/// | one that does not let you, such as tokio's | a future of the thread with the requests calls [`Driver::progress`] again and again, and yields in between (the guide has a program) |
 /// | several threads ([`Multiple`](crate::Multiple)) | a thread in [`Driver::block_on`], with a future that ends when the others have, wakes the tasks of all |
 ///
 /// What it costs depends on what is over, not on what is outstanding: a future is polled once at first, and once when

@@ -7,4 +7,5 @@ mod errors;
 mod groups;
 mod intercommunicators;
 mod run;
+mod tokio;
 mod topologies;
