@@ -1,6 +1,6 @@
 //! Grids, graphs, and what neighbours exchange.
 
-use oxmpi::{Blocks, Communicator, Dest, ErrorClass, Result, Source};
+use oxmpi::{Blocks, Communicator, Dest, ErrorClass, Result, Source, start_all, wait_all};
 
 const NONE: usize = usize::MAX;
 
@@ -70,6 +70,36 @@ fn a_graph_has_edges_of_each_rank(world: Communicator<'_>) -> Result<()> {
     let mut recv = vec![NONE; received.iter().sum()];
     graph.neighbor_alltoallv(&send, &sent, &mut recv, &received)?;
     assert!(recv.into_iter().eq((0..rank).flat_map(|source| vec![source; rank - source])));
+    Ok(())
+}
+
+/// Buffers lie where they lay, and contexts are used again; edges and data are others each time.
+#[oxmpi::test(ranks = [1, 2, 4])]
+fn neighbours_are_those_of_the_topology_that_is_made_again(world: Communicator<'_>) -> Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    let (mut send, mut recv) = ([NONE; 2], [NONE; 2]);
+    for turn in 0..6 {
+        let far = turn % size;
+        let (from, to) = ((rank + size - far) % size, (rank + far) % size);
+        let ring = world.dist_graph_adjacent([from], [to])?;
+        for step in 0..3 {
+            send = [rank, 10 * turn + step];
+            ring.neighbor_alltoall(&send, &mut recv)?;
+            assert_eq!(recv, [from, 10 * turn + step]);
+        }
+        let mut blocks = ring.neighbor_alltoall_init(send, recv)?;
+        let mut gathered = ring.neighbor_allgatherv_init([rank; 2], vec![NONE; 2], &[2])?;
+        if turn % 2 == 0 {
+            drop(ring); // what was made by it goes on
+        }
+        for step in 0..3 {
+            blocks.send_mut()[1] = 100 * turn + step;
+            gathered.send_mut()[0] = 1000 * turn + rank + step;
+            (gathered, blocks) = wait_all(start_all((gathered, blocks))?)?;
+            assert_eq!(blocks.recv(), [from, 100 * turn + step]);
+            assert_eq!(gathered.recv(), [1000 * turn + from + step, from]);
+        }
+    }
     Ok(())
 }
 
