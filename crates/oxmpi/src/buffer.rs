@@ -72,6 +72,14 @@ pub trait Buffer: sealed::Memory {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Who is generic does not get at memory beside its references:
+///
+/// ```compile_fail,E0624
+/// fn memory(buf: &impl oxmpi::SendBuffer) {
+///     let _ = unsafe { buf.lend().claim() };
+/// }
+/// ```
 pub trait SendBuffer: Buffer + sealed::Readable {}
 
 /// A buffer that can be received into.

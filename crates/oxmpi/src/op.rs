@@ -78,6 +78,16 @@ impl<T: Datatype> Op<T> {
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// It is called by whatever thread of the rank has the operation move on:
+    ///
+    /// ```compile_fail,E0277
+    /// let calls = std::rc::Rc::new(std::cell::Cell::new(0));
+    /// let first = oxmpi::Op::user(move |left: u32, _right| {
+    ///     calls.set(calls.get() + 1); // what counts here belongs to one thread
+    ///     left
+    /// });
+    /// ```
     pub fn user(combine: impl Fn(T, T) -> T + Send + Sync + 'static) -> Self {
         Self::new(combine, false)
     }

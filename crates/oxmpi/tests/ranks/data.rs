@@ -1,6 +1,7 @@
 //! Elements of all kinds, in all lifetimes: structures with padding, tuples, arrays, and what is not valid whatever its
 //! bits.
 
+use std::hint::black_box;
 use std::mem::MaybeUninit;
 
 use oxmpi::{Communicator, Complex, Datatype, ErrorClass, Op, Result, Source};
@@ -206,6 +207,26 @@ fn collectives_look_at_what_they_receive() {
         let error = world.bcast(&mut chars, 0).expect_err("there are not so many characters");
         assert_eq!(error.class(), ErrorClass::Type);
         assert_eq!(chars, [char::REPLACEMENT_CHARACTER, 'A']);
+        Ok(())
+    });
+}
+
+#[test]
+fn an_operation_of_the_user_is_given_values_alone() {
+    on_ranks("data::an_operation_of_the_user_is_given_values_alone", |env| {
+        const WRONG: u32 = 0x11_0000;
+        let world = env.world();
+        let root = world.size() - 1;
+        if world.rank() == 0 {
+            return world.reduce(&WRONG, &mut 0, &Op::user(|left, _| left), root);
+        }
+        let last = Op::user(|left: char, right: char| {
+            assert!([left, right].iter().all(|&value| black_box(value as u32) < WRONG));
+            right
+        });
+        let mut end = ' ';
+        world.reduce(&'x', &mut end, &last, root)?;
+        assert_eq!(end, if world.rank() == root { 'x' } else { ' ' });
         Ok(())
     });
 }

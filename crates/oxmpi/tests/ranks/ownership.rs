@@ -1,6 +1,7 @@
 //! What becomes of operations whose requests are dropped, forgotten, or left behind by a panic.
 
 use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use oxmpi::{Op, Result};
 
@@ -102,5 +103,24 @@ fn a_panic_in_a_scope_does_not_return_lent_buffers() {
             let _ = scope.recv(&mut never, 0, 99)?;
             panic!("this rank gives up");
         })
+    });
+}
+
+#[test]
+fn a_panic_in_an_operation_of_the_user_is_caught_by_nobody() {
+    const NAME: &str = "ownership::a_panic_in_an_operation_of_the_user_is_caught_by_nobody";
+    if !is_rank() {
+        let output = start(NAME, 2);
+        assert!(!output.status.success(), "{}", text(&output));
+        assert!(text(&output).contains("it cannot combine"), "{}", text(&output));
+        assert!(!text(&output).contains("goes on"), "{}", text(&output));
+        return;
+    }
+    on_ranks(NAME, |env| {
+        let fails = Op::user(|_: u32, _| panic!("it cannot combine"));
+        let mut sum = 1;
+        let _ = catch_unwind(AssertUnwindSafe(|| env.world().allreduce_in_place(&mut sum, &fails)));
+        eprintln!("rank {} goes on", env.world().rank());
+        Ok(())
     });
 }
