@@ -8,19 +8,20 @@ use std::time::Instant;
 
 use crate::cargo::{cargo, succeed, target_directory};
 use crate::{
-    Outcome, alone, bench, cg, counts, generate, heat, install, jobs, manuals, standard, symbols, tidy,
-    wrappers,
+    Outcome, alone, bench, cg, counts, generate, heat, install, jobs, manuals, soundness, standard, symbols,
+    tidy, wrappers,
 };
 
 /// A step's name and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
 /// What is built as usual, for tests.
-const FIRST: [Step; 8] = [
+const FIRST: [Step; 9] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
     ("standard", standard::run),
+    ("soundness", soundness::run),
     ("clippy", || cargo_step(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
     ("doc", || cargo_step(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
     ("test", || cargo_step(&["test", "--workspace", "--exclude", "oxmpi-tests"], &[])),

@@ -16,6 +16,7 @@ mod heat;
 mod install;
 mod jobs;
 mod manuals;
+mod soundness;
 mod standard;
 mod symbols;
 mod tidy;
