@@ -36,6 +36,38 @@ int c_sum(const double *mine, double *sum, int count) {
     return code == MPI_SUCCESS ? MPI_Request_free(&request) : code;
 }
 
+int c_sum_on(MPI_Comm comm, const double *mine, double *sum, int count) {
+    return MPI_Allreduce(mine, sum, count, MPI_DOUBLE, MPI_SUM, comm);
+}
+
+static int deleted;
+
+static int count(MPI_Comm comm, int keyval, void *value, void *state) {
+    (void)comm, (void)keyval, (void)value, (void)state;
+    deleted++;
+    return MPI_SUCCESS;
+}
+
+int c_attach(MPI_Comm comm) {
+    int keyval, code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, count, &keyval, NULL);
+    return code == MPI_SUCCESS ? MPI_Comm_set_attr(comm, keyval, NULL) : code;
+}
+
+/* How often what was attached was deleted. */
+int c_deleted(void) {
+    return deleted;
+}
+
+/* Of every other rank. */
+int c_halves(MPI_Comm comm, MPI_Comm *half) {
+    int rank, code = MPI_Comm_rank(comm, &rank);
+    return code == MPI_SUCCESS ? MPI_Comm_split(comm, rank % 2, rank, half) : code;
+}
+
+int c_free(MPI_Comm *comm) {
+    return MPI_Comm_free(comm);
+}
+
 int c_send(int value, int dest) {
     return MPI_Send(&value, 1, MPI_INT, dest, 7, MPI_COMM_WORLD);
 }

@@ -65,7 +65,7 @@ pub fn bsend_init(
 fn session_of(comm: &Entry) -> Option<u64> {
     match comm.origin {
         Origin::Session(session) => Some(number(session)),
-        Origin::World => None,
+        Origin::Rust | Origin::World => None,
     }
 }
 

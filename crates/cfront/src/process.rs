@@ -38,6 +38,8 @@ pub struct Init {
 /// What an object is derived from. What is derived from the world model ends with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
+    /// The part of the program that is written in Rust, which has it of the world model or of a session, and ends it.
+    Rust,
     /// This session.
     Session(MPI_Session),
     /// The world model.

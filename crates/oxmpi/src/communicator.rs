@@ -12,6 +12,7 @@ use oxmpi_core as core;
 use crate::buffer::{RecvBuffer, SendBuffer};
 use crate::collective::{self, Collective};
 use crate::door::Door;
+use crate::engine::before_free;
 use crate::message::{Dest, Source, Status, TagPattern};
 use crate::thread::{Funneled, ThreadLevel};
 
@@ -29,13 +30,15 @@ use crate::thread::{Funneled, ThreadLevel};
 pub struct Communicator<'env, L: ThreadLevel = Funneled> {
     pub(crate) door: Door<'env, L>,
     pub(crate) comm: Arc<core::Communicator>,
-    /// What is wished for the persistent collectives that are made by it; then it is a view of another one.
+    /// What is wished for the persistent collectives that are made by it.
     pub(crate) wish: Option<String>,
+    /// Whether it is freed by somebody else: it is a view of another one.
+    pub(crate) is_view: bool,
 }
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {
     pub(crate) fn new(door: Door<'env, L>, comm: &Arc<core::Communicator>) -> Self {
-        Self { door, comm: Arc::clone(comm), wish: None }
+        Self { door, comm: Arc::clone(comm), wish: None, is_view: false }
     }
 
     /// This process's rank, from 0.
@@ -255,16 +258,22 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 
 impl<L: ThreadLevel> Drop for Communicator<'_, L> {
     fn drop(&mut self) {
-        if self.wish.is_some() {
-            return; // the communicator is that of whom this is a view
+        if self.is_view {
+            return;
         }
-        self.door.run(Function::CommFree, |process| {
+        let deleted = self.door.run(Function::CommFree, |process| {
             let comm = mem::replace(&mut self.comm, Arc::clone(process.myself()));
             let lives_as_long_as_the_process =
                 Arc::ptr_eq(&comm, process.world()) || Arc::ptr_eq(&comm, process.myself());
-            if !lives_as_long_as_the_process {
-                process.comm_free(comm).expect("what was made can be freed");
+            if lives_as_long_as_the_process {
+                return Ok(());
             }
+            let deleted = before_free(process, &comm);
+            process.comm_free(comm).expect("what was made can be freed");
+            deleted
         });
+        if let Err(error) = deleted {
+            self.door.give_up(Function::CommFree, error);
+        }
     }
 }

@@ -163,6 +163,6 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 
     /// Another communicator of the same environment.
     pub(crate) fn beside(&self, comm: Arc<core::Communicator>) -> Self {
-        Self { door: self.door, comm, wish: None }
+        Self { door: self.door, comm, wish: None, is_view: false }
     }
 }

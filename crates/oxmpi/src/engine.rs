@@ -7,6 +7,6 @@ mod own;
 mod shared;
 
 #[cfg(not(feature = "c"))]
-pub(crate) use own::Engine;
+pub(crate) use own::{Engine, before_free};
 #[cfg(feature = "c")]
-pub(crate) use shared::Engine;
+pub(crate) use shared::{Engine, before_free};

@@ -49,8 +49,10 @@
 //! A C library that uses MPI too has an engine of its own, and the two cannot both be the same rank: whoever comes
 //! second is refused. With the feature `c` the C functions become part of the program, libraries that it is linked
 //! with find them there, and both languages share one world: [`init`] is `MPI_Init_thread` for C as well, dropping the
-//! [`Environment`] is `MPI_Finalize`, and `MPI_COMM_WORLD` in C is [`Environment::world`] here. (A library that is
-//! loaded later, by `dlopen`, finds them only if the program is linked with `-rdynamic`.)
+//! [`Environment`] is `MPI_Finalize`, and `MPI_COMM_WORLD` in C is [`Environment::world`] here. `Communicator::as_raw`
+//! gives the handle by which C knows any other, and `borrow_raw`, of an environment or a session, the communicator
+//! that C knows by a handle. (A library that is loaded later, by `dlopen`, finds the functions only if the program is
+//! linked with `-rdynamic`.)
 //!
 //! # Soundness
 //!
@@ -112,6 +114,8 @@ mod partitioned;
 mod persistent;
 mod planned;
 mod process_set;
+#[cfg(feature = "c")]
+mod raw;
 mod request;
 mod request_set;
 mod run;
@@ -169,6 +173,8 @@ pub use part::{Beside, FromRoot, Here, LentPart, OwnedPart, There, ToRoot};
 pub use partitioned::{Partition, RecvPartitions, SendPartitions};
 pub use persistent::{Active, Buffers, Hold, One, OneLent, Persistent, Two, TwoLent};
 pub use planned::{Plan, Planned};
+#[cfg(feature = "c")]
+pub use raw::MPI_Comm;
 pub use request::Request;
 pub use request_set::RequestSet;
 pub use run::{run, run_with};

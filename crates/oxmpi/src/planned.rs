@@ -56,8 +56,8 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
             Plan::Measure => "measure",
             Plan::Algorithm(name) => name,
         };
-        let view =
-            Communicator { door: self.door, comm: Arc::clone(&self.comm), wish: Some(wish.to_owned()) };
+        let wish = Some(wish.to_owned());
+        let view = Communicator { door: self.door, comm: Arc::clone(&self.comm), wish, is_view: true };
         Planned { view, of: PhantomData }
     }
 }

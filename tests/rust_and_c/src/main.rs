@@ -2,6 +2,9 @@
 
 use std::ffi::c_int;
 
+#[cfg(all(has_c, feature = "shared"))]
+mod handles;
+
 #[cfg(has_c)]
 unsafe extern "C" {
     fn c_world(rank: *mut c_int, size: *mut c_int) -> c_int;
@@ -13,7 +16,13 @@ unsafe extern "C" {
 
 #[cfg(has_c)]
 fn main() -> oxmpi::Result<()> {
+    #[cfg(feature = "shared")]
+    let session = oxmpi::Session::new()?;
+    #[cfg(feature = "shared")]
+    let (kept, dropped) = handles::go_out_and_in(&session)?;
     let (rank, size) = talk()?;
+    #[cfg(feature = "shared")]
+    handles::name_what_is_there(&kept, dropped)?;
     // SAFETY: the call takes nothing.
     assert_eq!(unsafe { c_finalized() }, 1);
     if rank == 0 {
@@ -54,6 +63,8 @@ fn talk() -> oxmpi::Result<(c_int, c_int)> {
             }
         }
     }
+    #[cfg(feature = "shared")]
+    handles::are_of_the_world(&env)?;
     Ok((rank, size))
 }
 

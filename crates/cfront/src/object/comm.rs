@@ -16,6 +16,7 @@ use std::sync::{Arc, OnceLock};
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Communicator, Process};
 
+use super::attributes;
 use super::errhandler::{self, ErrhandlerCell};
 use crate::failure::{Hears, NoObject, call_handler, let_world_hear, tell};
 use crate::generated::constants::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_SUCCESS};
@@ -65,6 +66,32 @@ pub fn begin(process: &Process, world_may_hear: bool) {
         let (comm, entry) = of_no_object()?;
         Some(tell(function, comm, &entry.errhandler, error))
     });
+}
+
+/// The handle of a communicator of the program's part in Rust, the same each time; it names it until [`take_back`].
+pub fn lend(comm: &Arc<Communicator>) -> MPI_Comm {
+    handle_of(comm).unwrap_or_else(|| {
+        let entry = Entry::new(Arc::clone(comm), errhandler::initial_handle(), Origin::Rust);
+        COMMUNICATORS.insert(Arc::new(entry))
+    })
+}
+
+/// Lets what [`lend`] has given for a communicator name nothing any more; its attributes are deleted.
+///
+/// # Errors
+/// What a delete callback has returned; no attribute stays all the same.
+pub fn take_back(comm: &Arc<Communicator>) -> Result<()> {
+    let mut deleted = Ok(());
+    // Threads that have asked at the same time may have got one each.
+    while let Some(handle) =
+        COMMUNICATORS.search(|entry| entry.origin == Origin::Rust && Arc::ptr_eq(&entry.core, comm))
+    {
+        deleted = deleted.and(attributes::delete_all_forcibly(handle));
+        if let Some(entry) = COMMUNICATORS.remove(handle) {
+            freed::keep_errhandler(Arc::downgrade(comm), Arc::clone(&entry.errhandler));
+        }
+    }
+    deleted
 }
 
 /// Frees the communicators derived from the world model that the program has not freed.

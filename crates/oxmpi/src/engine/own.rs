@@ -1,11 +1,11 @@
 //! A process that nobody else uses.
 
 use std::ops::Deref;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_core::{Phase, Process};
+use oxmpi_core::{Communicator, Phase, Process};
 use oxmpi_mem::Gate;
 
 use crate::thread::Level;
@@ -113,4 +113,12 @@ impl Deref for Engine {
     fn deref(&self) -> &Process {
         self.0
     }
+}
+
+/// A communicator is about to be freed, which nobody else knows.
+///
+/// # Errors
+/// None.
+pub(crate) fn before_free(_process: &Process, _comm: &Arc<Communicator>) -> Result<()> {
+    Ok(())
 }

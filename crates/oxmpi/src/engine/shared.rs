@@ -2,11 +2,12 @@
 //! them there before they look into `libmpi_abi.so.1`.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use oxmpi_abi as _;
 use oxmpi_base::Result;
 use oxmpi_cfront::shared;
-use oxmpi_core::Process;
+use oxmpi_core::{Communicator, Process};
 
 use crate::thread::Level;
 
@@ -60,4 +61,12 @@ impl Deref for Engine {
     fn deref(&self) -> &Process {
         self.process
     }
+}
+
+/// A communicator is about to be freed, whose handle C code may have.
+///
+/// # Errors
+/// Those of the callbacks that delete what C code has attached to it.
+pub(crate) fn before_free(process: &Process, comm: &Arc<Communicator>) -> Result<()> {
+    shared::take_back(process, comm)
 }

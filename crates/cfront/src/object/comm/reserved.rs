@@ -121,7 +121,7 @@ fn memory_kinds_of(origin: Origin) -> String {
         Origin::Session(session) => {
             session::find("session", session).map(|session| session.memory_kinds.clone())
         }
-        Origin::World => Ok(memory_kinds::of_world()),
+        Origin::Rust | Origin::World => Ok(memory_kinds::of_world()),
     }
     .unwrap_or_else(|_| memory_kinds::of_world())
 }
