@@ -68,7 +68,7 @@ impl<L: ThreadLevel> Buffered<'_, '_, L> {
     /// What a message takes up beside its own bytes. See [`Buffered`].
     pub const OVERHEAD_BYTES: usize = oxmpi_core::BUFFERED_OVERHEAD_BYTES as usize;
 
-    /// Sends, and returns at once: the message has been copied.
+    /// Sends, and returns at once: the message has been copied. See [`Buffered`].
     ///
     /// # Errors
     /// `Buffer` if there is no room for it beside those that have not been sent; else as [`Communicator::send`].

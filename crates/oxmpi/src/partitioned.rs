@@ -183,7 +183,7 @@ impl<T: Datatype, L: ThreadLevel> Active<'_, SendPartitions<T>, L> {
 }
 
 impl<T: Datatype, L: ThreadLevel> Active<'_, RecvPartitions<T>, L> {
-    /// The elements of a partition, if all of them have arrived.
+    /// The elements of a partition, if all of them have arrived. See [`Communicator::psend_init`].
     ///
     /// # Errors
     /// `Arg` if there is no such partition; `Type` if what has arrived is no value of the type. [`Active::wait`] makes
@@ -208,7 +208,7 @@ impl<T: Datatype, L: ThreadLevel> Partition<'_, T, L> {
         self.index
     }
 
-    /// Lets the partition be sent.
+    /// Lets the partition be sent. See [`Communicator::psend_init`].
     ///
     /// # Errors
     /// None yet; what goes wrong is told by [`Active::wait`].

@@ -87,7 +87,8 @@ impl<'scope, R, L: ThreadLevel> RequestSet<'scope, R, L> {
         self.finish(done)
     }
 
-    /// Waits for all, and gives back what they give back, in the order in which they were put in.
+    /// Waits for all, and gives back what they give back, in the order in which they were put in. See
+    /// [`RequestSet`].
     ///
     /// # Errors
     /// The first one of [`Request::wait`], after all are complete.

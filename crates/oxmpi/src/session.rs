@@ -61,7 +61,7 @@ pub struct Session<L: ThreadLevel = Funneled> {
 }
 
 impl Session {
-    /// Opens a session, for this thread.
+    /// Opens a session, for this thread. See [`Session`].
     ///
     /// # Errors
     /// `Other` if the job cannot be joined, if this thread is a rank of [`run`](crate::run()), or if MPI was
