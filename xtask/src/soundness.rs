@@ -74,8 +74,6 @@ fn check(row: &str, read: &dyn Fn(&str) -> Option<String>, sources: &str) -> Opt
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     fn check(shown: &str) -> Option<String> {
         let read = |path: &str| {
             let text = "#[test]\nfn a_request_is_dropped() {}\n";
