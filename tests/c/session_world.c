@@ -2,11 +2,13 @@
    MPI-5.0: Process Initialization, The World Model; The Sessions Model. */
 #include "session.h"
 
-/* The argument: I is MPI_Init, F is MPI_Finalize; a small letter opens a session, and its capital closes it. */
+/* The arguments, one for all ranks or for each rank one: I is MPI_Init, F is MPI_Finalize; a small letter opens a
+   session, and its capital closes it. */
 int main(int argc, char **argv) {
+    const char *order = argv[argc > 2 ? 1 + atoi(getenv("OXMPI_RANK")) : 1];
     MPI_Session sessions[3];
     int initialized = 0, finalized = 0, flag, sum;
-    for (const char *step = argv[1]; *step; step++) {
+    for (const char *step = order; *step; step++) {
         switch (*step) {
         case 'I':
             begin(&argc, &argv);

@@ -1,6 +1,7 @@
 //! Compiling a program and running it as a job.
 
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -222,4 +223,14 @@ impl Running {
         let passed = ended.status == Some(0) && ended.out.contains(&format!("passed on {ranks}\n"));
         assert!(passed, "{name} ended with status {:?}:\n{}{}", ended.status, ended.out, ended.err);
     }
+}
+
+/// Whether ranks of several hosts can talk here; if not, says that a test is skipped.
+pub fn has_libfabric() -> bool {
+    let is_there = Command::new("fi_info").arg("--version").output().is_ok_and(|it| it.status.success());
+    if !is_there {
+        // Not by a macro, whose output the test harness would keep.
+        drop(writeln!(io::stderr(), "SKIPPED, FOR WANT OF LIBFABRIC"));
+    }
+    is_there
 }

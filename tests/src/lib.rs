@@ -11,7 +11,7 @@ mod prefix;
 pub mod reductions;
 mod share;
 
-pub use job::{Ended, Job, Program, Running};
+pub use job::{Ended, Job, Program, Running, has_libfabric};
 pub use mark::Mark;
 pub use prefix::prefix;
 pub use share::Share;

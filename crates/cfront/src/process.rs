@@ -170,6 +170,7 @@ fn take_up(required: ThreadLevel, threaded: bool, phase: Phase) -> Result<&'stat
     signature::want(&process);
     let process = PROCESS.get_or_init(|| process);
     process.may_have_progress_thread();
+    process.tell_launcher_at_exit();
     Ok(process)
 }
 

@@ -11,7 +11,7 @@
 use std::thread;
 
 use oxmpi_base::Result;
-use oxmpi_engine::machine::Phase;
+use oxmpi_engine::machine::{Phase, at_exit};
 
 use crate::coll::barrier::barrier_by_messages;
 use crate::process::{Process, State};
@@ -42,7 +42,16 @@ impl Process {
             counts.has_left = counts.sessions == 0;
             counts.has_left
         };
-        if leaves { self.leave() } else { self.meet() }
+        if leaves {
+            self.leave()?;
+        } else {
+            self.meet()?;
+        }
+        self.meet_at_launcher()?;
+        if leaves {
+            self.tell_launcher();
+        }
+        Ok(())
     }
 
     /// The world model ends.
@@ -120,26 +129,52 @@ impl Process {
         drop(state);
         self.wait_for(|state: &mut State| (state.engine.is_served() || state.is_released()).then_some(()));
         self.meet()?;
-        self.part()
+        if !self.world().is_on_one_node() {
+            // Who ends takes with it what its network has not delivered.
+            self.wait_for(|state: &mut State| {
+                (state.engine.is_served() || state.is_released()).then_some(())
+            });
+        }
+        Ok(())
     }
 
-    /// Tells the launcher that this process is done. On several nodes it waits before until all have what was to be
-    /// told them: who ends takes with it what its network has not delivered.
-    fn part(&self) -> Result<()> {
-        let Some(mut launcher) = self.take_launcher() else { return Ok(()) };
+    /// On several nodes, waits until all ranks of the world have met: who ends before closes connections that others
+    /// still read. A rank that has sessions comes, too, and goes on with them afterwards.
+    ///
+    /// # Errors
+    /// `Other` if the launcher is gone.
+    fn meet_at_launcher(&self) -> Result<()> {
         if self.world().is_on_one_node() {
-            launcher.leave();
             return Ok(());
         }
-        self.wait_for(|state: &mut State| (state.engine.is_served() || state.is_released()).then_some(()));
+        let Some(mut launcher) = self.take_launcher() else { return Ok(()) };
         // Meanwhile this thread still answers those who are not there yet; it looks often, beside a network.
         let fence = thread::spawn(move || launcher.fence().map(|()| launcher));
         self.wait_for(|state: &mut State| (fence.is_finished() || state.is_released()).then_some(()));
         if fence.is_finished() {
-            fence.join().expect("a launcher does not panic")?.leave();
+            self.keep_launcher(fence.join().expect("a launcher does not panic")?);
         }
         // Else not all will come; it waits until this process ends.
         Ok(())
+    }
+
+    /// Tells the launcher that this process is done, once.
+    fn tell_launcher(&self) {
+        if let Some(mut launcher) = self.take_launcher() {
+            launcher.leave();
+        }
+    }
+
+    /// Lets the launcher be told at the end of this process, unless it knows by then, or somebody still uses MPI: who
+    /// closes a session may open another one, and begin the world model, which needs the launcher.
+    pub fn tell_launcher_at_exit(&'static self) {
+        if self.has_launcher() {
+            at_exit(move || {
+                if !self.is_in_use() {
+                    self.tell_launcher();
+                }
+            });
+        }
     }
 
     /// Waits until nothing that this process has under way needs it any more. What only ranks could complete that

@@ -6,7 +6,7 @@
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use oxmpi_base::Result;
@@ -246,7 +246,21 @@ impl Process {
 
     /// The launcher that is to be told how this process ends, if there is one; once.
     pub(crate) fn take_launcher(&self) -> Option<Box<dyn Bootstrap>> {
-        self.launcher.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.launcher().take()
+    }
+
+    /// The inverse.
+    pub(crate) fn keep_launcher(&self, launcher: Box<dyn Bootstrap>) {
+        *self.launcher() = Some(launcher);
+    }
+
+    /// Whether there is one.
+    pub(crate) fn has_launcher(&self) -> bool {
+        self.launcher().is_some()
+    }
+
+    fn launcher(&self) -> MutexGuard<'_, Option<Box<dyn Bootstrap>>> {
+        self.launcher.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the job because this process would wait for ever for `peer`, which has left. Those who wait in

@@ -60,7 +60,7 @@ pub use oxmpi_shm::{Arrivals, Marks};
 /// What a process sees of the machine and shows of itself.
 pub mod machine {
     pub use oxmpi_shm::{
-        Bed, Cpu, Phase, Posts, ProcessorQueue, StatePage, ThreadAside, allowed_cpus, end_process, now_ns,
-        usable_cpus, yield_now,
+        Bed, Cpu, Phase, Posts, ProcessorQueue, StatePage, ThreadAside, allowed_cpus, at_exit, end_process,
+        now_ns, usable_cpus, yield_now,
     };
 }

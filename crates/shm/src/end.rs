@@ -1,4 +1,30 @@
-//! The end of a process in the middle of things.
+//! The end of a process: in order, and in the middle of things.
+
+use std::process;
+use std::sync::{Mutex, PoisonError};
+
+/// What is to be done at the end of the process of this number.
+type Last = (u32, Box<dyn FnOnce() + Send>);
+
+static LAST: Mutex<Vec<Last>> = Mutex::new(Vec::new());
+
+/// Lets something be done when this process ends in order: at the end of `main`, or by `exit`. A child that it forks
+/// off does not do it.
+pub fn at_exit(last: impl FnOnce() + Send + 'static) {
+    let mut all = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    all.push((process::id(), Box::new(last)));
+    // SAFETY: the function takes nothing, and stays as long as this code does.
+    unsafe { libc::atexit(do_last) };
+}
+
+extern "C" fn do_last() {
+    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    if let Some((process, last)) = last
+        && process == process::id()
+    {
+        last();
+    }
+}
 
 /// Ends this process with `status`, at once: no destructor and no function of `atexit` runs. They are the
 /// program's, belong to its orderly end, and may call MPI or wait for what will not come.

@@ -57,7 +57,7 @@ pub use cpus::{Cpu, allowed_cpus};
 pub use departure::Departure;
 pub use doorbell::Posts;
 pub use doorway::{Announcement, Doorway};
-pub use end::end_process;
+pub use end::{at_exit, end_process};
 pub use guest::Guest;
 pub use invitation::{Invitation, take_inherited};
 pub use job::{Job, Member};

@@ -102,6 +102,20 @@ fn ranks_bind_the_same_algorithm() {
     on_nodes(IN_TURN, SMOOTH, || binding::wishes_of_all_kinds(4, 5, 10));
 }
 
+/// MPI-5.0: Finalizing MPI; The Sessions Model: a session may outlive the world model, and nobody waits for its end.
+#[test]
+fn the_world_model_ends_where_sessions_are_open() {
+    for split in [HALVES, IN_TURN] {
+        on_nodes(split, ROUGH, || {
+            run(3, 1, |rank| {
+                if rank.rank() == 1 {
+                    rank.mpi().open_session();
+                }
+            });
+        });
+    }
+}
+
 /// MPI-5.0: Communicator Constructors, MPI_COMM_SPLIT_TYPE.
 #[test]
 fn who_shares_memory_is_told_apart() {

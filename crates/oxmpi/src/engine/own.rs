@@ -104,6 +104,7 @@ fn started(process: Process) -> &'static Process {
     // Its progress thread may outlive a value that was forgotten.
     let process: &'static Process = Box::leak(Box::new(process));
     process.may_have_progress_thread();
+    process.tell_launcher_at_exit();
     process
 }
 
