@@ -2,8 +2,14 @@
 import html
 import math
 
-WIDTH, HEIGHT, MARGIN = 300, 220, 48
+WIDTH, HEIGHT, MARGIN, GROUP = 300, 220, 48, 76
 COLORS = {"oxmpi": "#c2410c", "mpich": "#1d4ed8", "openmpi": "#15803d", "intel": "#7e22ce"}
+
+
+def color_of(name, names):
+    """An implementation's own, or one for each of others."""
+    others = list(COLORS.values())
+    return COLORS.get(name, others[names.index(name) % len(others)])
 
 
 def size_name(size):
@@ -59,34 +65,36 @@ def time_over_size(title, panels):
     return document(WIDTH * len(panels), HEIGHT + 40, parts)
 
 
-def bars(title, groups, line=None):
-    """`groups`: title -> implementation -> value, on one logarithmic scale from a power of ten on; `line` is a value
-    to draw a line at."""
+def bars(title, groups, base=10, foot=None):
+    """`groups`: title -> implementation -> value, on one logarithmic scale whose lines are powers of `base`. Bars stand
+    on the least of these, or stand on and hang from `foot`."""
     values = [value for row in groups.values() for value in row.values()]
-    least, most = 10.0 ** math.floor(math.log10(min(values))), 10.0 ** math.ceil(math.log10(max(values)))
+    least = math.floor(math.log(min(values), base))
+    most = max(math.ceil(math.log(max(values), base)), least + 1)
     names = list(dict.fromkeys(name for row in groups.values() for name in row))
-    wide = MARGIN + 76 * len(groups)
+    right = MARGIN + GROUP * len(groups)
 
     def y(value):
-        return HEIGHT - math.log(value / least) / math.log(most / least) * (HEIGHT - MARGIN) + 8
+        return HEIGHT - (math.log(value, base) - least) / (most - least) * (HEIGHT - MARGIN) + 8
 
     parts = [text(12, 20, title, "start", 'font-weight="bold"')]
     for k, name in enumerate(names):
-        parts.append(text(MARGIN + 90 * k, 38, name, "start", f'fill="{COLORS.get(name, "#555")}"'))
-    for power in range(round(math.log10(least)), round(math.log10(most)) + 1):
-        parts.append(f'<path d="M{MARGIN} {y(10.0**power):.1f}H{wide}" stroke="#ddd"/>')
-        parts.append(text(MARGIN - 6, y(10.0**power) + 4, f"{10.0**power:g}", "end"))
-    if line is not None:
-        parts.append(f'<path d="M{MARGIN} {y(line):.1f}H{wide}" stroke="#555"/>')
+        parts.append(text(MARGIN + 90 * k, 38, name, "start", f'fill="{color_of(name, names)}"'))
+    for power in range(least, most + 1):
+        value = float(base) ** power
+        parts.append(f'<path d="M{MARGIN} {y(value):.1f}H{right}" stroke="{"#555" if value == foot else "#ddd"}"/>')
+        parts.append(text(MARGIN - 6, y(value) + 4, f"{value:g}", "end"))
+    bottom = y(foot if foot else float(base) ** least)
+    wide = (GROUP - 16) / len(names)
     for at, (group, row) in enumerate(groups.items()):
-        left = MARGIN + 76 * at + 8
+        left = MARGIN + GROUP * at + 8
         for k, name in enumerate(names):
             if name in row:
-                top, color = y(row[name]), COLORS.get(name, "#555")
-                size = f'x="{left + 60 / len(names) * k:.1f}" y="{top:.1f}" width="{54 / len(names):.1f}"'
-                parts.append(f'<rect {size} height="{HEIGHT + 8 - top:.1f}" fill="{color}"/>')
-        parts.append(text(left + 28, HEIGHT + 24, group, extra='font-size="9"'))
-    return document(wide + 8, HEIGHT + 40, parts)
+                top, high = min(y(row[name]), bottom), abs(y(row[name]) - bottom)
+                place = f'x="{left + wide * k:.1f}" y="{top:.1f}" width="{wide - 2:.1f}" height="{high:.1f}"'
+                parts.append(f'<rect {place} fill="{color_of(name, names)}"/>')
+        parts.append(text(left + GROUP / 2 - 8, HEIGHT + 24, group, extra='font-size="9"'))
+    return document(right + 8, HEIGHT + 40, parts)
 
 
 def document(wide, high, parts):
