@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Compare what the model predicts with what collectives take.
 
-    prediction.py [--ranks N,N,...] [--sizes N,N,...] [--points FILE] [--machine FILE] PREFIX
+    prediction.py [--ranks N,N,...] [--sizes N,N,...] [--kept FOLDER] PREFIX
 
 The points are measured by collectives/, blocking and persistent, by the algorithms that are chosen without a machine's
-file, and kept in the file of --points; if it is there already, they are read from it. What the same algorithms take on
-the machine that --machine describes is asked of `oxmpi plan`. Without it, `oxmpi tune` is asked before and after each
-number of ranks, which is measured again, up to three times, until both say the same of a byte that comes from another
-core: the host of a virtual machine may move its processors. Run it with nothing else on the machine.
+file. What the same algorithms take on this machine is asked of `oxmpi plan`, under the constants that `oxmpi tune` finds.
+The host of a virtual machine may move its processors, from second to second: so each collective is a job of its own for
+each number of ranks, `oxmpi tune` is asked before and after it, and until both say about the same of words and of bytes
+that come from another core, the job is run again, a few times at most. Points and constants are kept in the folder; what
+is there already is read. Run it with nothing else on the machine.
 
 A cell is a collective, a number of ranks and a length. For each are printed in us what a run alone is predicted to take
 and what one in a loop of starts is, by a walk over the plans of all ranks, and what a start and a call in a loop take,
@@ -26,6 +27,7 @@ COLLECTIVES = ["allgather", "allreduce", "alltoall", "barrier", "bcast", "exscan
                "reduce_scatter_block", "scan", "scatter"]
 LIFETIMES = ["blocking", "persistent"]
 AGREES = 2.0
+STEADY = 1.4
 TRIES = 4
 
 
@@ -37,42 +39,58 @@ def compile_program(arguments, where):
     return program
 
 
-def measure(arguments, program, ranks):
+def measure(arguments, program, collective, ranks):
     """Points as lines of JSON."""
-    command = [f"{arguments.prefix}/bin/mpiexec", "-n", ranks, program, "--ops", ",".join(COLLECTIVES), "--modes",
+    command = [f"{arguments.prefix}/bin/mpiexec", "-n", str(ranks), program, "--ops", collective, "--modes",
                ",".join(LIFETIMES), "--roots", "fixed", "--blocks", "equal", "--sizes", arguments.sizes,
                "--batches", "5", "--batch-ms", "4", "--point-ms", "100"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return run(command)
 
 
-def tune(arguments, file):
-    """Writes what the machine is like now; ns of a byte from another core."""
-    run([f"{arguments.prefix}/bin/oxmpi", "tune", "-o", file])
-    with open(file) as text:
-        constants = dict(re.findall(r"^(\w+) = ([0-9.]+)$", text.read(), re.M))
-    return float(constants["pull_byte_ns"]) + float(constants["far_byte_ns"])
+def tune(arguments):
+    """What the machine is like now, and ns of a word and of a byte from another core."""
+    text = run([f"{arguments.prefix}/bin/oxmpi", "tune"])
+    constants = {name: float(value) for name, value in re.findall(r"^(\w+) = ([0-9.]+)$", text, re.M)}
+    word = sum(constants[name] for name in ("hop_far_ns", "post_ns", "pull_ns"))
+    return text, (word, constants["pull_byte_ns"] + constants["far_byte_ns"])
 
 
-def measure_steadily(arguments, program, ranks, file):
-    """Points of a machine that is before as it is after; it is described in the file."""
-    before = tune(arguments, file)
+def measure_steadily(arguments, program, collective, ranks, before):
+    """Points of a machine that is before as it is after, what it is like, and whether that is so."""
     for _ in range(TRIES):
-        lines = measure(arguments, program, ranks)
-        after = tune(arguments, file)
-        if max(before, after) <= AGREES * min(before, after):
-            break
+        points = measure(arguments, program, collective, ranks)
+        after = tune(arguments)
+        is_steady = all(max(pair) <= STEADY * min(pair) for pair in zip(before[1], after[1]))
         before = after
-    else:
-        print(f"the machine does not stay as it is: {ranks} ranks", file=sys.stderr)
-    return lines
+        if is_steady:
+            break
+    return points, after, is_steady
 
 
-def cells(lines):
-    """(collective, ranks, bytes) -> lifetime -> measured us."""
+def measure_all(arguments, jobs, where):
+    """Leaves the points and constants of jobs in files."""
+    program = compile_program(arguments, where)
+    machine = tune(arguments)
+    for collective, ranks in jobs:
+        points, machine, is_steady = measure_steadily(arguments, program, collective, ranks, machine)
+        if not is_steady:
+            print(f"the machine does not stay as it is: {collective} among {ranks}", file=sys.stderr)
+        for file, text in zip(files(where, collective, ranks), (points, machine[0])):
+            with open(file, "w") as out:
+                out.write(text)
+
+
+def files(folder, collective, ranks):
+    """Those of the points and of the constants."""
+    return [os.path.join(folder, f"{collective}-{ranks}.{kind}") for kind in ("points", "machine")]
+
+
+def cells(file):
+    """bytes -> lifetime -> measured us."""
     found = {}
-    for point in map(json.loads, lines):
-        cell = found.setdefault((point["op"], point["np"], point["bytes"]), {})
-        cell[point["mode"]] = point["med_us"]
+    with open(file) as lines:
+        for point in map(json.loads, lines):
+            found.setdefault(point["bytes"], {})[point["mode"]] = point["med_us"]
     return found
 
 
@@ -95,49 +113,37 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--ranks", default="2,4,8")
     parser.add_argument("--sizes", default="8,1K,64K,1M")
-    parser.add_argument("--points")
-    parser.add_argument("--machine")
+    parser.add_argument("--kept")
     parser.add_argument("prefix")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as where:
-        all_ranks = arguments.ranks.split(",")
-        machines = {int(ranks): arguments.machine or os.path.join(where, ranks) for ranks in all_ranks}
-        if arguments.machine and not os.path.exists(arguments.machine):
-            tune(arguments, arguments.machine)
-        if arguments.points and os.path.exists(arguments.points):
-            with open(arguments.points) as file:
-                lines = file.read().splitlines()
-            for machine in machines.values():
-                if not os.path.exists(machine):
-                    tune(arguments, machine)
-        else:
-            program = compile_program(arguments, where)
-            how = measure if arguments.machine else measure_steadily
-            lines = []
-            for ranks in all_ranks:
-                told = [] if arguments.machine else [machines[int(ranks)]]
-                lines += how(arguments, program, ranks, *told)
-            if arguments.points:
-                with open(arguments.points, "w") as file:
-                    file.write("\n".join(lines) + "\n")
-        show(arguments, machines, cells(lines))
+    jobs = [(collective, int(ranks)) for ranks in arguments.ranks.split(",") for collective in COLLECTIVES]
+    with tempfile.TemporaryDirectory() as temporary:
+        where = arguments.kept or temporary
+        os.makedirs(where, exist_ok=True)
+        missing = [job for job in jobs if not all(map(os.path.exists, files(where, *job)))]
+        if missing:
+            measure_all(arguments, missing, where)
+        show(arguments, jobs, where)
 
 
-def show(arguments, machines, found):
+def show(arguments, jobs, where):
     print(f"{'collective':22}{'ranks':>6}{'bytes':>9}  {'algorithm':20}{'alone':>10}{'in a loop':>10}"
           + "".join(f"{lifetime:>12}{'ratio':>7} " for lifetime in LIFETIMES))
-    agreeing = dict.fromkeys(LIFETIMES, 0)
-    for (collective, ranks, length), times in sorted(found.items(), key=lambda cell: (cell[0][1], cell[0])):
-        algorithm, alone, looped = predict(arguments, machines[ranks], collective, ranks, length)
-        line = f"{collective:22}{ranks:6}{length:9}  {algorithm:20}{alone:10.2f}{looped['persistent']:10.2f}"
-        for lifetime in LIFETIMES:
-            ratio = times[lifetime] / looped[lifetime]
-            agrees = 1 / AGREES <= ratio <= AGREES
-            agreeing[lifetime] += agrees
-            line += f"{times[lifetime]:12.2f}{ratio:7.2f}{' ' if agrees else '*'}"
-        print(line)
-    told = ", ".join(f"{lifetime} {count}" for lifetime, count in agreeing.items())
-    print(f"within {AGREES:g} times of each other, of {len(found)} cells: {told}")
+    agreeing, count = dict.fromkeys(LIFETIMES, 0), 0
+    for collective, ranks in jobs:
+        points, machine = files(where, collective, ranks)
+        for length, times in sorted(cells(points).items()):
+            algorithm, alone, looped = predict(arguments, machine, collective, ranks, length)
+            line = f"{collective:22}{ranks:6}{length:9}  {algorithm:20}{alone:10.2f}{looped['persistent']:10.2f}"
+            for lifetime in LIFETIMES:
+                ratio = times[lifetime] / looped[lifetime]
+                agrees = 1 / AGREES <= ratio <= AGREES
+                agreeing[lifetime] += agrees
+                line += f"{times[lifetime]:12.2f}{ratio:7.2f}{' ' if agrees else '*'}"
+            print(line)
+            count += 1
+    told = ", ".join(f"{lifetime} {number}" for lifetime, number in agreeing.items())
+    print(f"within {AGREES:g} times of each other, of {count} cells: {told}")
 
 
 if __name__ == "__main__":
