@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use crate::peers::circulant;
+
 /// Messages that go from node to node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Crossing {
@@ -44,13 +46,20 @@ pub(crate) enum Round {
         distance: u32,
     },
     /// Not messages, but in how many of the levels from the widest one to that over this distance the longest path from
-    /// the root crosses.
+    /// the root crosses, of those to so many first places.
     Descent {
         /// `k`.
         arity: u32,
         /// From a child to the next one, in the last level.
         distance: u32,
         /// The rank of the first place.
+        root: u32,
+        /// How many.
+        places: u32,
+    },
+    /// All rounds of a circulant graph together, in which nobody sends to the root.
+    Flow {
+        /// Which rank.
         root: u32,
     },
     /// From the first of so many pairs of neighbours to the second.
@@ -122,11 +131,9 @@ fn count(round: Round, node_of: &[u32]) -> Crossing {
         let all = paths(way, distance as usize, node_of).into_iter().max().unwrap_or(0);
         return Crossing { all, most: 0 };
     }
-    if let Round::Descent { arity, distance, root } = round {
-        return Crossing {
-            all: descent([arity, distance, root].map(|number| number as usize), node_of),
-            most: 0,
-        };
+    if let Round::Descent { arity, distance, root, places } = round {
+        let numbers = [arity, distance, root, places].map(|number| number as usize);
+        return Crossing { all: descent(numbers, node_of), most: 0 };
     }
     let nodes = node_of.iter().max().map_or(0, |last| *last as usize + 1);
     let mut all = 0;
@@ -159,10 +166,10 @@ fn paths(way: Way, distance: usize, node_of: &[u32]) -> Vec<u32> {
 }
 
 /// How often the longest path from the root of a tree crosses, as far as it is one of multiples of a distance.
-fn descent([arity, distance, root]: [usize; 3], node_of: &[u32]) -> u32 {
+fn descent([arity, distance, root, places]: [usize; 4], node_of: &[u32]) -> u32 {
     let node_at = |place: usize| node_of[(place + root) % node_of.len()];
-    let mut crossings = vec![0; node_of.len()];
-    for place in (distance..node_of.len()).step_by(distance) {
+    let mut crossings = vec![0; places];
+    for place in (distance..places).step_by(distance) {
         let width = std::iter::successors(Some(distance * arity), |width| Some(width * arity))
             .find(|width| !place.is_multiple_of(*width));
         let parent = width.map_or(0, |width| place - place % width);
@@ -176,6 +183,14 @@ fn for_each_message(round: Round, ranks: usize, mut send: impl FnMut(usize, usiz
         Round::Shift { way, distance } => {
             let to = |rank| way.to(rank, distance as usize, ranks);
             (0..ranks).filter_map(|rank| Some((rank, to(rank)?))).for_each(|(from, to)| send(from, to));
+        }
+        Round::Flow { root } => {
+            let skips = circulant::skips(ranks as u32);
+            for &skip in &skips[..skips.len() - 1] {
+                let to = |rank| (rank + skip as usize) % ranks;
+                let sends = |&rank: &usize| to(rank) != root as usize;
+                (0..ranks).filter(sends).for_each(|rank| send(rank, to(rank)));
+            }
         }
         Round::Level { arity, distance, root } => {
             let (arity, distance) = (arity as usize, distance as usize);
@@ -229,14 +244,27 @@ mod tests {
 
     #[test]
     fn the_longest_path_down_a_tree_crosses_as_often_as_nodes_change() {
-        let descent =
-            |distance, root, node_of: &[u32]| count(Round::Descent { arity: 2, distance, root }, node_of).all;
+        let descent = |distance, root, node_of: &[u32]| {
+            let places = node_of.len() as u32;
+            count(Round::Descent { arity: 2, distance, root, places }, node_of).all
+        };
         // From 0 to 4, which stays, to 6, and from there or from 2 to its neighbour.
         assert_eq!([4, 2, 1].map(|distance| descent(distance, 0, &[0, 0, 1, 1, 0, 0, 2, 2])), [0, 1, 1]);
         assert_eq!([4, 2, 1].map(|distance| descent(distance, 0, &[0, 1, 2, 3, 4, 5, 6, 7])), [1, 2, 3]);
         // Places 0 to 5 are the ranks 2, 3, 4, 5, 0 and 1.
         assert_eq!([4, 2, 1].map(|distance| descent(distance, 2, &[1, 0, 0, 0, 0, 0])), [1, 1, 2]);
-        assert_eq!(count(Round::Descent { arity: 4, distance: 1, root: 0 }, &[0, 1, 0, 1, 1, 0]).all, 2);
+        let of_first = |distance, places| {
+            count(Round::Descent { arity: 4, distance, root: 0, places }, &[0, 1, 0, 1, 1, 0]).all
+        };
+        // To 4, and on to 5; without these, to 1 or 3.
+        assert_eq!([of_first(4, 6), of_first(1, 6), of_first(4, 4), of_first(1, 4)], [1, 2, 0, 1]);
+    }
+
+    #[test]
+    fn the_rounds_of_a_circulant_graph_pass_a_port_together() {
+        // To the places 1, 2 and 4 further on, but not to 0: from 0 and 3 five go to others, to 4 and 6 as many come.
+        let flow = count(Round::Flow { root: 0 }, &[0, 1, 2, 0, 3, 4, 3]);
+        assert_eq!(flow, Crossing { all: 17, most: 5 });
     }
 
     #[test]

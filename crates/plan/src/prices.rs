@@ -291,9 +291,9 @@ impl<'a> Prices<'a> {
     }
 
     /// A message over a level of a tree: the last of those of its parent that all parents' messages let through.
-    pub(crate) fn tree_message(&self, arity: u32, distance: u32, bytes: f64) -> Cost {
-        let waits = self.tree_crossing(arity, distance).div_ceil(arity - 1);
-        if waits > 0 && self.descends_across(arity, distance) {
+    pub(crate) fn tree_message(&self, arity: u32, level: Level, bytes: f64) -> Cost {
+        let waits = self.tree_crossing(arity, level.distance).div_ceil(arity - 1);
+        if waits > 0 && self.descends_across(arity, level) {
             return self.message_between_nodes(waits.into(), bytes);
         }
         // Others leave meanwhile by the same port.
@@ -301,10 +301,11 @@ impl<'a> Prices<'a> {
     }
 
     /// Whether the longest path down a tree crosses at a level. Where ranks follow no rule it may do so at another one.
-    fn descends_across(&self, arity: u32, distance: u32) -> bool {
+    fn descends_across(&self, arity: u32, Level { distance, places }: Level) -> bool {
         let Some(map) = self.map else { return true };
-        let crossings = |distance| map.crossing(Round::Descent { arity, distance, root: self.root }).all;
-        let above = distance.checked_mul(arity).filter(|&above| above < self.ranks);
+        let root = self.root;
+        let crossings = |distance| map.crossing(Round::Descent { arity, distance, root, places }).all;
+        let above = distance.checked_mul(arity).filter(|&above| above < places);
         crossings(distance) > above.map_or(0, crossings)
     }
 
@@ -384,6 +385,14 @@ impl<'a> Prices<'a> {
     /// Messages of all ranks to those that are `distance` ranks further on: a part of them leave their node.
     pub(crate) fn shift(&self, distance: u32, bytes: f64) -> Cost {
         self.round(Way::Around, distance, bytes)
+    }
+
+    /// After how long the rounds of a circulant graph follow those before, of which each alone would make a turn: ports
+    /// that have little to do in one have more in another.
+    pub(crate) fn flow(&self, turn: Cost, bytes: f64) -> Cost {
+        let Some(map) = self.map else { return turn };
+        let most = map.crossing(Round::Flow { root: self.root }).most;
+        Cost { port_ns: f64::from(most) * self.passage_ns(bytes), ..turn }
     }
 
     /// The first of the messages of all ranks over these distances, the farthest one last, where the rounds before were
@@ -537,21 +546,34 @@ impl<'a> Prices<'a> {
         &self,
         arity: u32,
         places: u32,
-        message: &dyn Fn(u32) -> Cost,
+        message: &dyn Fn(Level) -> Cost,
         another: &dyn Fn(u32) -> Cost,
     ) -> Cost {
-        if places < 2 {
+        self.subtree(arity, places, places, message, another)
+    }
+
+    /// The same from a place on that has so many below it, where paths lead to so many `places` in all.
+    fn subtree(
+        &self,
+        arity: u32,
+        below: u32,
+        places: u32,
+        message: &dyn Fn(Level) -> Cost,
+        another: &dyn Fn(u32) -> Cost,
+    ) -> Cost {
+        if below < 2 {
             return Cost::NONE;
         }
-        let farthest = arity.pow((places - 1).ilog(arity));
-        let (children, last) = ((places - 1) / farthest, (places - 1) % farthest + 1);
-        let below = |places| self.tree(arity, places, message, another);
-        let full = below(farthest);
-        let sent = message(farthest) + f64::from(children - 1) * another(farthest);
-        if children > 1 || last == farthest {
-            return sent + full;
+        let distance = arity.pow((below - 1).ilog(arity));
+        let (children, last) = ((below - 1) / distance, (below - 1) % distance + 1);
+        let on = |below, places| self.subtree(arity, below, places, message, another);
+        let sent = message(Level { distance, places });
+        if children > 1 || last == distance {
+            return sent + f64::from(children - 1) * another(distance) + on(distance, places);
         }
-        (sent + below(last)).beside(another(farthest) + full)
+        // Paths that do not take this level lead to those before its only child.
+        let before = places - last;
+        (sent + on(last, places)).beside(another(distance) + on(distance, before))
     }
 
     /// What rounds over the distances 1, 2, 4 ... among `ranks` ranks cost together.
@@ -642,6 +664,15 @@ impl<'a> Prices<'a> {
     fn are_far(&self) -> bool {
         self.machine.are_some_far(self.on_node)
     }
+}
+
+/// A level of a tree, on some of its paths.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level {
+    /// From a child to the next one.
+    pub(crate) distance: u32,
+    /// The places to which these paths lead: so many, from the first one on.
+    pub(crate) places: u32,
 }
 
 /// The greatest number that divides both.

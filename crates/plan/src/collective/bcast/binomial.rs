@@ -13,7 +13,7 @@ pub(super) const ALGORITHM: Algorithm =
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
     let another = |distance| prices.tree_another(2, distance, bytes, prices.sending(bytes));
-    prices.tree(2, shape.ranks, &|distance| prices.tree_message(2, distance, bytes), &another)
+    prices.tree(2, shape.ranks, &|level| prices.tree_message(2, level, bytes), &another)
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {

@@ -28,7 +28,7 @@ pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>, mo
     let bytes = vector / (segments.rounds() * rounds);
     let turn: Cost = skips[..skips.len() - 1].iter().map(|&skip| prices.shift(skip, bytes)).sum();
     let core = rounds * (2.0 * prices.net_overhead() + more);
-    let pace = turn.beside(core);
+    let pace = prices.flow(turn, bytes).beside(core);
     turn + rounds * more + (segments.rounds() - 1.0 / rounds) * pace
 }
 

@@ -19,7 +19,7 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
 /// What [`part`] costs.
 pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>) -> Cost {
     let (arity, bytes) = (arity(segments), segments.bytes as f64);
-    let message = |distance| prices.tree_message(arity, distance, bytes);
+    let message = |level| prices.tree_message(arity, level, bytes);
     let another = |distance| prices.tree_another(arity, distance, bytes, prices.sending(bytes));
     let fill = prices.tree(arity, places, &message, &another);
     let pace = prices.tree_pace(places, bytes, prices.sending(bytes), Cost::NONE);

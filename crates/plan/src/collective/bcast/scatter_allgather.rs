@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::build::Builder;
 use crate::peers::{ring, tree};
-use crate::prices::Prices;
+use crate::prices::{Level, Prices};
 use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
 
 pub(super) const ALGORITHM: Algorithm =
@@ -18,7 +18,7 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
     let part = bytes / f64::from(shape.ranks);
     let below = |distance: u32| f64::from(distance.min(shape.ranks - distance)) * part;
-    let message = |distance| prices.tree_message(2, distance, below(distance));
+    let message = |level: Level| prices.tree_message(2, level, below(level.distance));
     let another =
         |distance| prices.tree_another(2, distance, below(distance), prices.sending(below(distance)));
     let scatter = prices.tree(2, shape.ranks, &message, &another);

@@ -14,7 +14,7 @@ pub(super) const ALGORITHM: Algorithm =
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
     let reduce = prices.reduce(bytes);
-    let message = |distance| prices.tree_message(2, distance, bytes) + reduce;
+    let message = |level| prices.tree_message(2, level, bytes) + reduce;
     let another = |distance| prices.tree_another(2, distance, bytes, prices.receiving(bytes)) + reduce;
     let root = shape.root.rank();
     let forward = if top(shape) == root { Cost::NONE } else { prices.message(root, bytes) };

@@ -23,7 +23,7 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
 pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>) -> Cost {
     let (arity, bytes) = (arity(segments), segments.bytes as f64);
     let (inside, reduce) = (prices.receiving(bytes), prices.reduce(bytes));
-    let message = |distance| prices.tree_message(arity, distance, bytes) + reduce;
+    let message = |level| prices.tree_message(arity, level, bytes) + reduce;
     let another = |distance| prices.tree_another(arity, distance, bytes, inside) + reduce;
     let fill = prices.tree(arity, places, &message, &another);
     fill + (segments.rounds() - 1.0) * prices.tree_pace(places, bytes, inside, reduce)
@@ -32,7 +32,7 @@ pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>) ->
 /// What a message of [`part`] between neighbours costs where no other one is in its way.
 pub(crate) fn message_cost(segments: Segments, prices: &Prices<'_>) -> Cost {
     let bytes = segments.bytes as f64;
-    prices.tree_message(arity(segments), 1, bytes) + prices.reduce(bytes)
+    prices.message(1, bytes) + prices.reduce(bytes)
 }
 
 /// How many messages it is from a place to the top.

@@ -6,7 +6,7 @@
 
 use crate::build::Builder;
 use crate::peers::distance;
-use crate::prices::Prices;
+use crate::prices::{Level, Prices};
 use crate::{Algorithm, Buf, Cost, Plan, Shape, Span};
 
 pub(crate) const ALGORITHM: Algorithm =
@@ -15,7 +15,7 @@ pub(crate) const ALGORITHM: Algorithm =
 pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let bytes = shape.bytes as f64;
     let reduce = prices.reduce(bytes);
-    let message = |distance| prices.upward(distance, bytes) + reduce;
+    let message = |level: Level| prices.upward(level.distance, bytes) + reduce;
     let another = |distance| prices.another_received(distance, bytes) + reduce;
     // What the first rank sends waits for nothing: the longest path is as in a tree.
     prices.tree(2, shape.ranks, &message, &another)
