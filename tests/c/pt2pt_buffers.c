@@ -68,8 +68,9 @@ static void room_is_used_again(void) {
         OK(MPI_Wait(&requests[1], MPI_STATUS_IGNORE));
         EQUAL(received[0], round);
         EQUAL(received[LONG - 1], round);
-        /* Everybody has received, so what this rank sent has left. */
+        /* Everybody has received; on another node that may not be known here yet. */
         OK(MPI_Barrier(MPI_COMM_WORLD));
+        OK(MPI_Buffer_flush());
     }
     detach(LONG + MPI_BSEND_OVERHEAD);
 }
