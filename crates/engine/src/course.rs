@@ -64,8 +64,9 @@ struct Tries {
     best: f64,
     /// What was lost by trying, in transfers that could have gone the other way meanwhile.
     lost: f64,
-    /// What the worst of the tries lost.
+    /// What each transfer of the worst of the tries lost, and how many these were: some may have been timed together.
     worst: f64,
+    worst_number: u32,
 }
 
 /// How many transfers try a way; fewer if so many bytes went it, or so many transfers could have gone the other way in
@@ -136,9 +137,11 @@ impl<W: Either> Course<W> {
                 tries.number += transfers;
                 tries.bytes += bytes;
                 tries.best = tries.best.min(pace);
-                let lost = f64::from(transfers) * (pace / of_other - 1.0).max(0.0);
-                tries.lost += lost;
-                tries.worst = tries.worst.max(lost);
+                let lost = (pace / of_other - 1.0).max(0.0);
+                tries.lost += f64::from(transfers) * lost;
+                if lost > tries.worst {
+                    (tries.worst, tries.worst_number) = (lost, transfers);
+                }
                 if tries.are_enough() {
                     let (best, lost) = (tries.best, tries.usually_lost());
                     self.conclude(best, lost);
@@ -181,17 +184,24 @@ impl<W: Either> Default for Course<W> {
 }
 
 impl Tries {
-    const NONE: Self = Self { number: 0, bytes: 0, best: f64::INFINITY, lost: 0.0, worst: 0.0 };
+    const NONE: Self =
+        Self { number: 0, bytes: 0, best: f64::INFINITY, lost: 0.0, worst: 0.0, worst_number: 0 };
 
     fn are_enough(&self) -> bool {
         let is_long = self.bytes >= MOST_TRIED_BYTES;
         self.number >= TRIES || self.number >= LEAST_TRIES && (is_long || self.lost >= MOST_LOST)
     }
 
-    /// What is lost by as many tries of which none is disturbed: one may have made a ring, or found no pages.
+    /// What is lost by as many tries of which none is disturbed: one may have made a ring, or found no pages. Where all
+    /// were timed together there is no other to tell.
     fn usually_lost(&self) -> f64 {
-        let number = f64::from(self.number.max(2));
-        (self.lost - self.worst) * number / (number - 1.0)
+        match self.number - self.worst_number {
+            0 => self.lost,
+            others => {
+                let lost_by_others = self.lost - f64::from(self.worst_number) * self.worst;
+                lost_by_others * f64::from(self.number) / f64::from(others)
+            }
+        }
     }
 }
 

@@ -167,6 +167,41 @@ mod tests {
         }
     }
 
+    /// The same in windows, whose messages are asked for, and come through the ring, together.
+    #[test]
+    fn to_try_windows_costs_little() {
+        for (worse, window) in [(1.5, 4), (1.5, 64), (3.0, 16), (3.0, 64), (10.0, 64)] {
+            let (mut ways, mut now_ns, bytes) = (Ways::default(), 0, 65536_u64);
+            let mut took_ns = |ways: &mut Ways, windows: u64| {
+                let begun_ns = now_ns;
+                for _ in 0..windows {
+                    let mut coming = 0;
+                    for _ in 0..window {
+                        if ways.choose(bytes) == Way::Shared {
+                            ways.begins(bytes, || now_ns);
+                            coming += 1;
+                            continue;
+                        }
+                        now_ns += bytes;
+                        if ways.times(Way::Direct, bytes) {
+                            ways.has_read(bytes, bytes);
+                        }
+                    }
+                    for _ in 0..coming {
+                        now_ns += (bytes as f64 * worse) as u64;
+                        ways.ends(bytes, || now_ns);
+                    }
+                }
+                now_ns - begun_ns
+            };
+            took_ns(&mut ways, 16);
+            let windows = 20_000 / window;
+            let took = took_ns(&mut ways, windows) as f64 / (windows * window * bytes) as f64;
+            // A window is tried as a whole, though the first of it have told.
+            assert!(took < 1.2, "{worse}, {window}: {took}");
+        }
+    }
+
     /// One try that was disturbed, as by making a ring, does not put the next ones off.
     #[test]
     fn one_slow_try_is_not_the_way_s() {
