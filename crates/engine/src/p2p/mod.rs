@@ -224,7 +224,7 @@ pub(crate) mod kind {
 
 impl P2p {
     pub(crate) fn new(peers: Peers, arena: Arena) -> Self {
-        let rings = OwnRings::new(&peers);
+        let rings = OwnRings::new(&peers, &arena);
         Self {
             peers,
             rings,

@@ -10,7 +10,8 @@
 //! has gone by them lately. A long message for which no full ring is to be had gets one of its own size.
 //!
 //! The data of long messages goes by a *wide* ring: what is written where the receiver has just read must be fetched
-//! from that one's nearest cache first, so it is better to come back late. A pair has one from the first long message.
+//! from that one's nearest cache first, so it is better to come back late. A pair has one from the first long message,
+//! and the *widest*, which comes back when that cache has lost it, when it has exchanged many.
 //!
 //! How they are read: see the module `reading`.
 //!
@@ -18,7 +19,7 @@
 
 use oxmpi_base::Result;
 use oxmpi_shm::ring::{CELL_BYTES, Header, RingSize, Sender};
-use oxmpi_shm::{Announcement, Block, Doorway, RingPlace, Rings};
+use oxmpi_shm::{Announcement, Arena, Block, Doorway, RingPlace, Rings, has_narrow_address_space};
 
 use super::{P2p, kind};
 use crate::peers::{Link, PeerId, Peers, Seat};
@@ -36,6 +37,8 @@ pub(crate) struct OwnRings {
     full: Vec<PeerId>,
     /// How many full ones this rank keeps; a wide one counts as several.
     most_full: usize,
+    /// The size of the widest, where there are such.
+    widest: Option<RingSize>,
     /// Rings whose last message has been read: by whom they were made, and what follows.
     pub finished: Vec<(PeerId, Option<RingPlace>)>,
     /// How often it was looked which rings rest.
@@ -61,11 +64,13 @@ const WIDE_FROM_BYTES: u64 = 32 << 10;
 const FULL_PER_WIDE: usize = 4;
 /// A pair has a widest ring when so many times what that holds was announced.
 const ANNOUNCED_PER_WIDEST: u64 = 8;
+/// An arena holds so many of these at least, or none.
+const WIDEST_PER_ARENA: usize = 16;
 /// How often rings have to be found resting until the full ones among them are ended.
 const RESTS_PER_END: u32 = 64;
 
 impl OwnRings {
-    pub(super) fn new(peers: &Peers) -> Self {
+    pub(super) fn new(peers: &Peers, arena: &Arena) -> Self {
         let (job, rank) = (peers.job(), peers.my_rank());
         let share = FULL_BYTES / RingSize::FULL.bytes() / job.size();
         Self {
@@ -74,10 +79,21 @@ impl OwnRings {
             parting: Vec::new(),
             full: Vec::new(),
             most_full: share.clamp(LEAST_FULL, MOST_FULL),
+            widest: widest(job.size(), arena.range_bytes(), has_narrow_address_space()),
             finished: Vec::new(),
             rests: 0,
         }
     }
+}
+
+/// The size of the widest rings of a job: none where there are many ranks, or where these are as wide as others are.
+///
+/// Who sends makes them, but who receives needs address space, too, and cannot go without a ring that was made. So
+/// there are none where that is scarce, be it by a limit, which ranks have alike, or for want of a longer arena.
+fn widest(ranks: usize, arena_bytes: usize, is_narrow: bool) -> Option<RingSize> {
+    let size = RingSize::widest(ranks);
+    let has_room = size.bytes() * WIDEST_PER_ARENA <= arena_bytes && !is_narrow;
+    (ranks <= FEW_RANKS && size != RingSize::WIDE && has_room).then_some(size)
 }
 
 impl P2p {
@@ -155,11 +171,11 @@ impl P2p {
         }
     }
 
-    /// The same where so much is sent that new memory is worth what it takes to use it first.
+    /// The same where so much is sent to a rank of the own job that new memory is worth what it takes to use it first.
     fn widen_again(&mut self, to: PeerId) {
-        let widest = RingSize::widest(self.peers.job().size());
+        let Some(widest) = self.rings.widest else { return };
         let many = ANNOUNCED_PER_WIDEST * widest.bulk_bytes as u64;
-        if widest == RingSize::WIDE || self.peers[to].announced < many || !self.has_few_ranks(to) {
+        if self.peers[to].announced < many || self.peers.rank_in_job(to).is_none() {
             return;
         }
         let make = |p2p: &mut Self| p2p.make_ring(widest).inspect(|(sender, _)| sender.touch());
@@ -328,5 +344,21 @@ impl P2p {
             while self.rings.full.len() > LEAST_FULL && self.end_a_resting_ring() {}
         }
         self.park_rings();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A receiver without addresses for a ring that was made would wait for ever.
+    #[test]
+    fn the_widest_rings_are_for_few_ranks_with_room_for_many() {
+        let size = RingSize::widest(2);
+        let found = Some(size).filter(|size| *size != RingSize::WIDE);
+        assert_eq!(widest(2, 1 << 38, false), found);
+        assert_eq!(widest(2, 1 << 38, true), None);
+        assert_eq!(widest(2, 8 * size.bulk_bytes, false), None);
+        assert_eq!(widest(FEW_RANKS + 1, 1 << 38, false), None);
     }
 }

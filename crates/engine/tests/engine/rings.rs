@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use oxmpi_engine::{Mode, OpKey};
+use oxmpi_shm::ring::RingSize;
 
 use crate::harness::{Lie, Store, World};
 use crate::messages::contents;
@@ -97,11 +98,12 @@ fn pairs_that_say_one_word_cost_half_a_kilobyte() {
     }
 }
 
-/// Its beginning by a wide ring, and the rest by the widest, where a second cache has a megabyte.
+/// Its beginning by a wide ring, and the rest by the widest, where a second cache is large enough.
 #[test]
 fn a_message_arrives_that_is_worth_other_rings_as_it_goes() {
     let mut world = World::new(2, 3);
-    for (number, bytes) in [40_000, 20 << 20, 100_000].into_iter().enumerate() {
+    let widest = RingSize::widest(2);
+    for (number, bytes) in [40_000, 9 * widest.bulk_bytes, 100_000].into_iter().enumerate() {
         let data = contents(0, number, bytes);
         let (from, into) = (Store::of(&data, Lie::Dense), Store::new(bytes, Lie::Dense));
         let key = world.send(0, 1, 1, &from, Mode::Standard);
@@ -110,6 +112,8 @@ fn a_message_arrives_that_is_worth_other_rings_as_it_goes() {
         assert!(into.get() == data, "message {number}");
         world.finish_send(0, key);
     }
+    let (shared, _) = world.engines[0].memory();
+    assert!(shared >= widest.bulk_bytes, "{shared} bytes were in use at most");
 }
 
 /// Some ranks talk much, others seldom; receivers park what is silent, senders end what rests.
