@@ -48,12 +48,11 @@ pub struct Arena {
     peak_ever: usize,
     /// That is decided again when so many blocks were given back.
     decide_at: usize,
-    /// The ranks of the job.
-    ranks: usize,
-    /// Blocks that [rest](Arena::give_read), and how many bytes these have.
+    /// Blocks that [rest](Arena::give_read), how many bytes these have, and how many at most.
     resting: VecDeque<Block>,
     resting_bytes: usize,
-    /// Bytes of all blocks that peers have read.
+    most_resting: usize,
+    /// Bytes of all blocks that peers have read since rests ended for want of memory.
     read: usize,
 }
 
@@ -100,9 +99,9 @@ impl Arena {
             peak_before: 0,
             peak_ever: 0,
             decide_at: PERIOD,
-            ranks,
             resting: VecDeque::new(),
             resting_bytes: 0,
+            most_resting: round_bytes(ranks),
             read: 0,
         }
     }
@@ -125,14 +124,13 @@ impl Arena {
     /// one by one; so it rests until as much has been given back after it as those hold.
     pub fn give_read(&mut self, block: Block) {
         self.read = self.read.saturating_add(block.bytes);
-        let most = round_bytes(self.ranks);
         // What is long leaves those caches by itself.
-        if block.bytes < PAGE || block.bytes > most / 4 {
+        if block.bytes < PAGE || block.bytes > self.most_resting / 4 {
             return self.give(block);
         }
         self.resting_bytes += block.bytes;
         self.resting.push_back(block);
-        self.end_rests(most.min(self.read / READ_PER_RESTING));
+        self.end_rests(self.most_resting.min(self.read / READ_PER_RESTING));
     }
 
     /// Takes a block back, for the next that asks for its size. What this arena has not given out is left alone.
@@ -199,9 +197,15 @@ impl Arena {
 
     /// Gives all memory that is free back to the system.
     pub fn trim(&mut self) {
-        self.end_rests(0);
+        self.end_all_rests();
         self.buddies.join();
         self.release(0);
+    }
+
+    /// Gives back what rests, for want of memory: that little rests is from now on as at first.
+    fn end_all_rests(&mut self) {
+        self.read = 0;
+        self.end_rests(0);
     }
 
     /// Gives back what rests but for so much.
@@ -266,14 +270,20 @@ impl Arena {
             Ok(()) => Ok(place),
             Err(error) => {
                 self.buddies.put(place, size);
-                Err(shortage(chunks * LONG, &format!("the system refused: {error}")))
+                self.find_claimed(size).ok_or_else(|| refused(chunks * LONG, &error))
             }
         }
     }
 
+    /// A free place for a short block where there is memory: where there is no more to be had.
+    fn find_claimed(&mut self, size: u32) -> Option<usize> {
+        self.end_all_rests();
+        self.buddies.find_claimed(size, self.beginning)
+    }
+
     fn find_in_another_window(&mut self, size: u32) -> Result<usize> {
         let Some(window) = self.buddies.untouched(size) else {
-            self.end_rests(0);
+            self.end_all_rests();
             self.buddies.join();
             let used_up = || shortage(1 << size, "the rank's part of the shared segment is used up");
             return self.buddies.find(size).ok_or_else(used_up);
@@ -283,7 +293,7 @@ impl Arena {
         match self.segment.region((self.begin + place) as u64, 1 << length) {
             Ok(_) => self.buddies.open(window),
             Err(error) => {
-                self.end_rests(0);
+                self.end_all_rests();
                 self.buddies.join();
                 return self.buddies.find(size).ok_or(error);
             }
@@ -304,7 +314,9 @@ impl Arena {
             Ok(()) => Ok(self.taken(place, 1 << size)),
             Err(error) => {
                 self.buddies.give_short(place, size);
-                Err(shortage(1 << size, &format!("the system refused: {error}")))
+                let place = self.find_claimed(size).ok_or_else(|| refused(1 << size, &error))?;
+                self.buddies.note_short(place, size);
+                Ok(self.taken(place, 1 << size))
             }
         }
     }
@@ -394,6 +406,11 @@ fn size(bytes: usize) -> u32 {
 #[cold]
 fn shortage(bytes: usize, why: &str) -> Error {
     Error::new(ErrorClass::NoMem, format!("{bytes} bytes of shared memory are not to be had: {why}"))
+}
+
+#[cold]
+fn refused(bytes: usize, error: &io::Error) -> Error {
+    shortage(bytes, &format!("the system refused: {error}"))
 }
 
 #[cfg(all(test, not(loom)))]

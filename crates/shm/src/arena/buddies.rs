@@ -75,6 +75,21 @@ impl Buddies {
         Some(place)
     }
 
+    /// The same of a short one in a chunk that has memory: of the first one, so many bytes.
+    pub(super) fn find_claimed(&mut self, size: u32, of_first: usize) -> Option<usize> {
+        for larger in size as usize..CHUNK as usize {
+            let has_memory = |&place: &usize| match place >> CHUNK {
+                0 => place + (1 << size) <= of_first,
+                chunk => self.chunks.get(chunk).is_some_and(|chunk| chunk.claimed),
+            };
+            let Some(index) = self.free[larger].iter().position(has_memory) else { continue };
+            let place = self.free[larger].swap_remove(index);
+            (size as usize..larger).rev().for_each(|half| self.free[half].push(place + (1 << half)));
+            return Some(place);
+        }
+        None
+    }
+
     /// Makes a place free.
     pub(super) fn put(&mut self, place: usize, size: u32) {
         self.free[size as usize].push(place);

@@ -81,6 +81,23 @@ fn what_rests_is_taken_before_memory_runs_out() {
     assert_eq!(std::iter::from_fn(|| arena.take(1 << 16).ok()).count(), 32);
 }
 
+/// The file ends where the system has no more.
+#[test]
+#[cfg_attr(any(miri, portable), ignore = "it is about files")]
+fn what_rests_is_taken_where_the_system_refuses_more() {
+    let mut arena = arena(23);
+    let _used: Vec<Block> = (0..64).map(|_| arena.take(1 << 16).expect("room")).collect();
+    let last: Vec<Block> = (0..64).map(|_| arena.take(1 << 14).expect("room")).collect();
+    arena.segment = Segment::of_a_test(&Layout::with_arenas(1, 20).expect("a possible size"));
+    arena.read = READ_PER_RESTING * arena.most_resting;
+    last[57..].iter().for_each(|&block| arena.give_read(block));
+    assert_eq!(arena.resting.len(), 7);
+    // Those that lie behind are not to be had.
+    let again: Vec<Block> = std::iter::from_fn(|| arena.take(1 << 14).ok()).take(7).collect();
+    assert_eq!(again.len(), 7);
+    assert_eq!((arena.resting.len(), arena.read), (0, 0), "little rests from then on, as at first");
+}
+
 #[test]
 fn an_exhausted_arena_says_so_and_is_whole_again_in_the_end() {
     let mut arena = arena(22);
