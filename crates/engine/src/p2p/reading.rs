@@ -5,7 +5,7 @@
 //! talked once.
 
 use oxmpi_base::Result;
-use oxmpi_shm::ring::{Receiver, park};
+use oxmpi_shm::ring::{Receiver, RingSize, park};
 use oxmpi_shm::{Announcement, RingPlace};
 
 use super::{OpKey, P2p};
@@ -118,6 +118,9 @@ impl P2p {
         let job = self.peers.job();
         let (offset, size) = job.rings(rank).at(place);
         let receiver = Receiver::at(job.segment(), offset, size).ok();
+        if size.bulk_bytes > RingSize::WIDE.bulk_bytes {
+            receiver.iter().for_each(Receiver::touch);
+        }
         let is_there = receiver.is_some();
         self.peers[from].receiver = receiver;
         is_there

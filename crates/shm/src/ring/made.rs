@@ -20,13 +20,12 @@ const MOST: usize = 1 << 30;
 impl RingSize {
     /// That of rings by which much goes.
     pub const FULL: Self = Self { cells: 64, bulk_bytes: 64 << 10 };
+    /// That of rings by which long messages go.
+    pub const WIDE: Self = Self { cells: 64, bulk_bytes: 256 << 10 };
     /// That of rings by which one short message goes, and the last one.
     pub const SMALL: Self = Self { cells: 2, bulk_bytes: 64 };
     /// The longest payload of a message, by whatever ring.
     pub const LARGEST_PAYLOAD: usize = 16 << 10;
-
-    /// That of rings by which long messages go.
-    pub const WIDE: Self = Self { cells: 64, bulk_bytes: 256 << 10 };
 
     /// That of rings by which many of them go, between two of so many ranks.
     pub fn widest(ranks: usize) -> Self {
@@ -97,8 +96,12 @@ impl Sender {
 
     /// Uses each page of the bulk once, before anything is sent: the times that the first messages take are not to be
     /// those of memory that was never used.
+    ///
+    /// # Panics
+    /// If something was sent.
     pub fn touch(&self) {
-        (0..self.bulk.len()).step_by(PAGE).for_each(|page| self.bulk.part(page, 1).write(&[0]));
+        assert_eq!(self.sent(), 0, "a ring is touched as it is made");
+        pages(&self.bulk).for_each(|page| page.write(&[0]));
     }
 
     /// Whether the receiver reads no more and has left the ring, whose memory is the sender's alone again.
@@ -117,10 +120,21 @@ impl Receiver {
         Ok(Self::new(cells, credit, bulk))
     }
 
+    /// As [`Sender::touch`], here: a page that was not read before is to be found first.
+    pub fn touch(&self) {
+        pages(&self.bulk).for_each(|page| page.read(&mut [0]));
+    }
+
     /// Tells the sender that nothing more is read here. What has arrived, payloads included, is the sender's again.
     pub fn close(self) {
         self.credit.closed.store(1, Ordering::Release); // pairs with the Acquire in `is_closed`
     }
+}
+
+/// A byte of each page of a bulk, which need not begin with one.
+fn pages(bulk: &Region) -> impl Iterator<Item = Region> {
+    let last = bulk.len() - 1;
+    (0..last).step_by(PAGE).chain([last]).map(|place| bulk.part(place, 1))
 }
 
 #[cfg(all(test, not(loom)))]
