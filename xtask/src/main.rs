@@ -1,4 +1,4 @@
-//! Chores of the workspace: `cargo xtask bench|ci|counts|demo|generate|install|symbols|test|tidy`.
+//! Chores of the workspace: `cargo xtask bench|ci|counts|demo|generate|install|miri|symbols|test|tidy`.
 //!
 //! Everything a machine can check about the sources is checked here; nothing here ends up in a library.
 
@@ -16,6 +16,7 @@ mod heat;
 mod install;
 mod jobs;
 mod manuals;
+mod miri;
 mod soundness;
 mod standard;
 mod symbols;
@@ -33,6 +34,7 @@ usage: cargo xtask <command>
   demo                             build everything and solve a linear system on 4 ranks, in C and in Rust
   generate [--check]               write the files derived from spec/, or fail if the committed ones differ
   install --prefix DIR [--debug]   build and install programs, header, library and manuals
+  miri                             look for undefined behaviour in what runs in one process (minutes)
   symbols LIBRARY HEADER           compare an installed library and header with spec/
   test [FILE ...] [ARGUMENT ...]   the multi-process tests, or those of files in tests/tests (dynamic, say),
                                    with arguments for the test programs (the name of a test, say)
@@ -81,6 +83,7 @@ fn run(mut arguments: lexopt::Parser) -> Outcome {
         ("counts", _) => counts::run(options.record),
         ("demo", _) => cg::demo(),
         ("generate", _) => generate::run(options.check),
+        ("miri", _) => miri::run(),
         ("install", [prefix]) => install::run(prefix.as_ref(), options.debug),
         ("symbols", [library, header]) => symbols::run(library.as_ref(), header.as_ref()),
         ("test", arguments) => jobs::test(arguments),

@@ -96,13 +96,13 @@ impl Segment {
     /// # Errors
     /// Those of [`Segment::show`]; `FileTooLarge` if this process may not make such a file (`ulimit -f`).
     pub(crate) fn show_nothing(&self, layout: &Layout) -> io::Result<()> {
-        let limit = rustix::process::getrlimit(Resource::Fsize).current;
-        if limit.is_some_and(|limit| limit < layout.total_bytes() as u64) {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
         if let Backing::Private = self.backing {
             self.show_again(layout);
             return Ok(());
+        }
+        let limit = rustix::process::getrlimit(Resource::Fsize).current;
+        if limit.is_some_and(|limit| limit < layout.total_bytes() as u64) {
+            return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.show(empty_file(layout)?, layout)
     }
