@@ -156,8 +156,11 @@ pub(super) fn check(file: &OwnedFd, layout: &Layout) -> io::Result<()> {
     Ok(())
 }
 
-/// Where the system does not know this advice, dumps are large.
+/// Where the system does not know this advice, dumps are large; Miri knows none.
 pub(super) fn leave_out_of_dumps(base: *mut u8, bytes: usize) {
+    if cfg!(miri) {
+        return;
+    }
     // SAFETY: it changes what a dump holds, and nothing about the memory.
     let _ = unsafe { mm::madvise(base.cast(), bytes, Advice::LinuxDontDump) };
 }
