@@ -68,6 +68,23 @@ int c_free(MPI_Comm *comm) {
     return MPI_Comm_free(comm);
 }
 
+static MPI_Session single;
+
+/* Says that the program has one thread, for all, where nobody uses MPI yet. */
+int c_open_single(void) {
+    MPI_Info info;
+    int code = MPI_Info_create(&info);
+    if (code == MPI_SUCCESS)
+        code = MPI_Info_set(info, "thread_level", "MPI_THREAD_SINGLE");
+    if (code == MPI_SUCCESS)
+        code = MPI_Session_init(info, MPI_ERRORS_RETURN, &single);
+    return code == MPI_SUCCESS ? MPI_Info_free(&info) : code;
+}
+
+int c_close_single(void) {
+    return MPI_Session_finalize(&single);
+}
+
 int c_send(int value, int dest) {
     return MPI_Send(&value, 1, MPI_INT, dest, 7, MPI_COMM_WORLD);
 }

@@ -9,6 +9,13 @@ fn rust_and_c_share_one_world() {
 }
 
 #[test]
+fn where_c_says_that_there_is_one_thread_rust_begins_in_no_other() {
+    for ranks in [1, 2] {
+        Program::built("rust_shares_with_c").on(ranks).argument("confined").passes();
+    }
+}
+
+#[test]
 fn two_engines_in_one_process_are_refused() {
     for ranks in [1, 2, 3] {
         let ended = Program::built("rust_beside_c").on(ranks).run();

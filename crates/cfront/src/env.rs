@@ -27,7 +27,7 @@ const ALIGNMENT: usize = 128;
 
 /// `MPI_Init`; the arguments of the program are of no interest.
 pub fn init(function: Function, _argc: *mut c_int, _argv: *mut *mut *mut c_char) -> c_int {
-    at_any_time(function, || begin(ThreadLevel::Single).map(drop))
+    at_any_time(function, || begin(|| process::begin_world(ThreadLevel::Single)).map(drop))
 }
 
 /// `MPI_Init_thread`: every level is provided as it is asked for, unless a session has fixed a lower one.
@@ -52,19 +52,21 @@ pub fn init_thread(
             }
         };
         let provided = provided.named("provided")?;
-        let (_, level) = begin(level)?;
+        let (_, level) = begin(|| process::begin_world(level))?;
         provided.set(constant_of(level));
         Ok(())
     })
 }
 
-/// Begins the world model; the level that is provided may be lower than `required` if a session came first.
+/// Begins the world model as `begin_world` does, and makes it known.
 ///
 /// # Errors
-/// `Other` if it was begun before, and those of [`Process::init`] and [`errhandler::world_may_hear`].
-pub(crate) fn begin(required: ThreadLevel) -> Result<(&'static Process, ThreadLevel)> {
+/// Those of `begin_world` and [`errhandler::world_may_hear`].
+pub(crate) fn begin(
+    begin_world: impl FnOnce() -> Result<(&'static Process, ThreadLevel)>,
+) -> Result<(&'static Process, ThreadLevel)> {
     let world_may_hear = errhandler::world_may_hear()?;
-    let (process, provided) = process::begin_world(required)?;
+    let (process, provided) = begin_world()?;
     comm::begin(process, world_may_hear);
     process::world_has_begun();
     Ok((process, provided))

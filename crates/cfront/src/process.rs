@@ -46,7 +46,10 @@ pub enum Origin {
     World,
 }
 
-fn joining() -> MutexGuard<'static, ()> {
+/// That nobody else begins to use the process.
+type Joining = MutexGuard<'static, ()>;
+
+fn joining() -> Joining {
     JOINING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -106,7 +109,24 @@ pub fn no_world() -> Error {
 /// # Errors
 /// `Other` if it was begun before, and those of [`Process::init`].
 pub fn begin_world(required: ThreadLevel) -> Result<(&'static Process, ThreadLevel)> {
-    let _joining = joining();
+    let joining = joining();
+    begin(&joining, required)
+}
+
+/// Begins the world model for who calls from this thread alone if he `is_confined`.
+///
+/// # Errors
+/// Those of [`begin_world`]; `Other` if threads may not be inside at the same time, and this is not the one that is.
+pub fn begin_world_apart(
+    required: ThreadLevel,
+    is_confined: bool,
+) -> Result<(&'static Process, ThreadLevel)> {
+    let joining = joining();
+    admit(&joining, is_confined)?;
+    begin(&joining, required)
+}
+
+fn begin(_: &Joining, required: ThreadLevel) -> Result<(&'static Process, ThreadLevel)> {
     if WORLD.get().is_some() {
         return Err(Error::new(ErrorClass::Other, "MPI was initialised before, and cannot be twice"));
     }
@@ -134,8 +154,8 @@ pub fn end_world(process: &Process) {
 /// # Errors
 /// Those of [`Process::init`].
 pub fn open_session(required: ThreadLevel) -> Result<(&'static Process, ThreadLevel)> {
-    let _joining = joining();
-    open(required)
+    let joining = joining();
+    open(&joining, required)
 }
 
 /// Opens a session for who calls from this thread alone if he `is_confined`.
@@ -143,17 +163,22 @@ pub fn open_session(required: ThreadLevel) -> Result<(&'static Process, ThreadLe
 /// # Errors
 /// `Other` if threads may not be inside at the same time, and this is not the one that is; those of [`Process::init`].
 pub fn open_apart(required: ThreadLevel, is_confined: bool) -> Result<&'static Process> {
-    let _joining = joining();
-    let only = first().and_then(|(threaded, init)| (!threaded).then_some(init.thread));
-    if only.is_some_and(|only| !is_confined || only != Thread::current()) {
-        let text =
-            "this process has been initialised for one thread: only that one opens sessions, for itself";
-        return Err(Error::new(ErrorClass::Other, text));
-    }
-    open(required).map(|(process, _)| process)
+    let joining = joining();
+    admit(&joining, is_confined)?;
+    open(&joining, required).map(|(process, _)| process)
 }
 
-fn open(required: ThreadLevel) -> Result<(&'static Process, ThreadLevel)> {
+/// Refuses who may call while another thread is inside, if there is no lock.
+fn admit(_: &Joining, is_confined: bool) -> Result<()> {
+    let only = first().and_then(|(threaded, init)| (!threaded).then_some(init.thread));
+    if only.is_some_and(|only| !is_confined || only != Thread::current()) {
+        let text = "this process has been initialised for one thread: only that one begins more, for itself";
+        return Err(Error::new(ErrorClass::Other, text));
+    }
+    Ok(())
+}
+
+fn open(_: &Joining, required: ThreadLevel) -> Result<(&'static Process, ThreadLevel)> {
     // Only who promises that there is one thread speaks for the others too: sessions know nothing of each other.
     let process = take_up(required, required != ThreadLevel::Single, Phase::InSession)?;
     process.open_session();
@@ -172,11 +197,6 @@ fn take_up(required: ThreadLevel, threaded: bool, phase: Phase) -> Result<&'stat
     process.may_have_progress_thread();
     process.tell_launcher_at_exit();
     Ok(process)
-}
-
-/// Whether somebody who came first has ruled `required` out.
-pub fn fixes_less_than(required: ThreadLevel) -> bool {
-    provided(required) < required
 }
 
 /// What can be given to who asks for `required`.
@@ -211,8 +231,8 @@ pub fn gate<T>(value: T) -> Gate<T> {
         Some((false, _)) => {
             // SAFETY: the first to join has promised for the whole program that there is one thread, or (the world
             // model below MPI_THREAD_MULTIPLE) that calls are made one at a time, each after the end of the one
-            // before; whoever came later was told the same by the level it got. A gate is entered and left inside
-            // a call.
+            // before; C code that came later was told the same by the level it got, and what is written in Rust is
+            // let in by `admit`. A gate is entered and left inside a call.
             unsafe { Gate::unthreaded(value) }
         }
         _ => Gate::threaded(value),

@@ -14,17 +14,13 @@ use crate::generated::types::MPI_Comm;
 use crate::object::comm;
 use crate::{env, process};
 
-/// Begins the world model, as `MPI_Init_thread` does.
+/// Begins the world model, as `MPI_Init_thread` does; whoever has it calls from this thread alone if it `is_confined`.
 ///
 /// # Errors
-/// `Other` if it was begun before, if a session has fixed a lower level of thread support, and those of
-/// [`Process::init`].
-pub fn begin(required: ThreadLevel) -> Result<&'static Process> {
-    if process::fixes_less_than(required) {
-        let text = format!("C code has begun a session that rules out the thread level {required:?}");
-        return Err(Error::new(ErrorClass::Other, text));
-    }
-    env::begin(required).map(|(process, _)| process)
+/// `Other` if it was begun before, or if threads must not call at the same time, and this one is not the one that does;
+/// those of [`Process::init`].
+pub fn begin(required: ThreadLevel, is_confined: bool) -> Result<&'static Process> {
+    env::begin(|| process::begin_world_apart(required, is_confined)).map(|(process, _)| process)
 }
 
 /// Ends the world model, as `MPI_Finalize` does.

@@ -3,6 +3,8 @@
 use std::ffi::c_int;
 
 #[cfg(all(has_c, feature = "shared"))]
+mod confined;
+#[cfg(all(has_c, feature = "shared"))]
 mod handles;
 
 #[cfg(has_c)]
@@ -16,6 +18,11 @@ unsafe extern "C" {
 
 #[cfg(has_c)]
 fn main() -> oxmpi::Result<()> {
+    #[cfg(feature = "shared")]
+    if std::env::args().nth(1).is_some_and(|word| word == "confined") {
+        confined::to_this_thread()?.into_iter().for_each(|size| println!("passed on {size}"));
+        return Ok(());
+    }
     #[cfg(feature = "shared")]
     let session = oxmpi::Session::new()?;
     #[cfg(feature = "shared")]

@@ -24,7 +24,7 @@ impl Engine {
     /// # Errors
     /// Those of [`shared::begin`].
     pub fn join<L: Level>() -> Result<Self> {
-        shared::begin(L::LEVEL).map(|process| Self { process, is_shared: true })
+        shared::begin(L::LEVEL, L::is_confined()).map(|process| Self { process, is_shared: true })
     }
 
     /// Opens a session, one of those that C code may have, too.
