@@ -19,8 +19,9 @@ use crate::thread::{Funneled, ThreadLevel};
 /// other sessions.
 ///
 /// A library opens one of its own, whether or not the program has begun the world model, as often as it likes, and
-/// makes communicators of [sets of processes](Session::process_set). To open and to close one is local: ranks that have
-/// none are not missed.
+/// makes communicators of [sets of processes](Session::process_set). Ranks that have none are not missed, and to open
+/// and to close one is local, but for the first use of MPI of a process: on several nodes, under another launcher than
+/// our `mpiexec`, and in a spawned job, that joins the job with all its ranks, and waits until they use MPI, too.
 ///
 /// Dropping it closes it. What ranks still receive from this one is sent before if nobody else uses MPI. While a panic
 /// unwinds nothing is waited for: the launcher then ends the job as soon as this process has exited.
