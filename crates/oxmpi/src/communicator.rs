@@ -261,19 +261,21 @@ impl<L: ThreadLevel> Drop for Communicator<'_, L> {
         if self.is_view {
             return;
         }
-        let deleted = self.door.run(Function::CommFree, |process| {
+        let (deleted, attached) = self.door.run(Function::CommFree, |process| {
             let comm = mem::replace(&mut self.comm, Arc::clone(process.myself()));
             let lives_as_long_as_the_process =
                 Arc::ptr_eq(&comm, process.world()) || Arc::ptr_eq(&comm, process.myself());
             if lives_as_long_as_the_process {
-                return Ok(());
+                return (Ok(()), Vec::new());
             }
             let deleted = before_free(process, &comm);
+            let attached = comm.detach_all();
             process.comm_free(comm).expect("what was made can be freed");
-            deleted
+            (deleted, attached)
         });
         if let Err(error) = deleted {
             self.door.give_up(Function::CommFree, error);
         }
+        drop(attached); // outside of the call: their destructors may call, and panic
     }
 }

@@ -1,6 +1,7 @@
 //! Handles go from Rust to C and back: each communicates on the communicators of the other.
 
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use oxmpi::{Communicator, Environment, ErrorClass, MPI_Comm, Op, Result, Session};
 
@@ -10,6 +11,19 @@ unsafe extern "C" {
     fn c_deleted() -> c_int;
     fn c_halves(comm: MPI_Comm, half: *mut MPI_Comm) -> c_int;
     fn c_free(comm: *mut MPI_Comm) -> c_int;
+}
+
+/// How many have been dropped.
+static GUESTS_LEFT: AtomicUsize = AtomicUsize::new(0);
+
+/// An attribute that uses MPI when it is dropped.
+struct Guest;
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        drop(Session::new().expect("others are open"));
+        GUESTS_LEFT.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// On a communicator of a session, whether or not there is a world: it, and the handle of one that is no more.
@@ -34,9 +48,13 @@ pub fn go_out_and_in(session: &Session) -> Result<(Communicator<'_>, MPI_Comm)> 
     let mut ranks = 1;
     half.allreduce_in_place(&mut ranks, &Op::SUM)?;
     assert_eq!(ranks, half.size());
-    // It stays while it is borrowed, though C has freed it.
+    assert!(half.set_attribute(Guest).is_none());
+    // It stays while it is borrowed, though C has freed it, but what is kept with it goes.
     // SAFETY: the handle is one that C has made.
     assert_eq!(unsafe { c_free(&raw mut of_c) }, 0);
+    assert_eq!(GUESTS_LEFT.swap(0, Ordering::Relaxed), 1);
+    assert!(half.set_attribute(Guest).is_some(), "it comes back, and is dropped here");
+    assert_eq!(GUESTS_LEFT.load(Ordering::Relaxed), 1);
     half.allreduce_in_place(&mut ranks, &Op::SUM)?;
     assert_eq!(ranks, half.size() * half.size());
     Ok((kept, dropped))

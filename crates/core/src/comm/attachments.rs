@@ -1,9 +1,13 @@
 //! What a program attaches to communicators: a value of each type.
 //!
+//! It is taken off when the communicator is freed, which the communicator itself may outlive, and is dropped where the
+//! program may call: its destructor does as it likes. So nothing is attached from then on.
+//!
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Caching.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
+use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Communicator;
@@ -11,35 +15,77 @@ use super::Communicator;
 /// What is attached to a communicator.
 pub type Attachment = Arc<dyn Any + Send + Sync>;
 
+/// What is attached to one communicator.
+pub(super) type Values = BTreeMap<TypeId, Attachment>;
+
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Attachments(Mutex<BTreeMap<TypeId, Attachment>>);
+pub(super) struct Attachments(Mutex<State>);
+
+#[derive(Debug)]
+enum State {
+    Freed,
+    Living(Values),
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self::Living(Values::new())
+    }
+}
 
 impl Communicator {
-    /// Attaches a value, in place of what was attached of its type, which is the result. Duplicates have it, too.
+    /// Attaches a value, in place of what was attached of its type, which is the result. Duplicates have it, too. Where
+    /// the communicator is freed already the value comes back.
     pub fn attach(&self, type_id: TypeId, value: Attachment) -> Option<Attachment> {
-        self.attachments.all(|all| all.insert(type_id, value))
+        self.attachments.change(|state| match state {
+            State::Living(all) => all.insert(type_id, value),
+            State::Freed => Some(value),
+        })
     }
 
     /// What is attached of a type.
     pub fn attached(&self, type_id: TypeId) -> Option<Attachment> {
-        self.attachments.all(|all| all.get(&type_id).cloned())
+        self.attachments.change(|state| state.living()?.get(&type_id).cloned())
     }
 
     /// Takes off what is attached of a type.
     pub fn detach(&self, type_id: TypeId) -> Option<Attachment> {
-        self.attachments.all(|all| all.remove(&type_id))
+        self.attachments.change(|state| state.living()?.remove(&type_id))
     }
 
-    /// Gives a new communicator what the one has that it duplicates.
-    pub(crate) fn inherit_attachments(&self, from: &Self) {
-        let theirs = from.attachments.all(|all| all.clone());
-        self.attachments.all(|all| *all = theirs);
+    /// Takes off all that is attached, for who is about to free the communicator: to be dropped by who is not inside a
+    /// call.
+    #[must_use = "it is dropped where its destructors may call"]
+    pub fn detach_all(&self) -> Vec<Attachment> {
+        match self.attachments.change(|state| mem::replace(state, State::Freed)) {
+            State::Living(all) => all.into_values().collect(),
+            State::Freed => Vec::new(),
+        }
+    }
+
+    /// What a duplicate gets that is begun now.
+    pub(super) fn inheritance(&self) -> Values {
+        self.attachments.change(|state| state.living().cloned()).unwrap_or_default()
+    }
+
+    /// Gives a new communicator what it inherits.
+    pub(super) fn inherit_attachments(&self, theirs: Values) {
+        self.attachments.change(|state| *state = State::Living(theirs));
     }
 }
 
 impl Attachments {
-    fn all<R>(&self, change: impl FnOnce(&mut BTreeMap<TypeId, Attachment>) -> R) -> R {
+    fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl State {
+    fn living(&mut self) -> Option<&mut Values> {
+        match self {
+            Self::Living(all) => Some(all),
+            Self::Freed => None,
+        }
     }
 }

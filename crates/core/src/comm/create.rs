@@ -23,7 +23,7 @@ impl Process {
         let made = self.comm_split(comm, Some(0), 0)?;
         let made = made.expect("whoever names a color becomes a member");
         made.inherit_topology(comm);
-        made.inherit_attachments(comm);
+        made.inherit_attachments(comm.inheritance());
         Ok(made)
     }
 
@@ -88,7 +88,8 @@ impl Process {
         ));
     }
 
-    /// Frees a communicator: it ends when what is under way on it is over. Collective.
+    /// Frees a communicator: it ends when what is under way on it is over. What is attached to it is dropped here, if
+    /// it was not [taken off](Communicator::detach_all) before. Collective.
     ///
     /// # Errors
     /// `Comm` for those that exist from the start.
@@ -100,8 +101,11 @@ impl Process {
                 format!("comm is {}, which cannot be freed", comm.name().display()),
             ));
         }
+        let attached = comm.detach_all();
         state.comms.free(comm);
         state.leave_communicators();
+        drop(state);
+        drop(attached); // whose destructors may call
         Ok(())
     }
 }

@@ -10,6 +10,7 @@ use oxmpi_base::Result;
 use oxmpi_engine::{Engine, RunKey};
 
 use super::Communicator;
+use super::attachments::Values;
 use super::known::Communicators;
 use super::offer::{Offer, Proposal};
 use crate::record::Exchange;
@@ -24,17 +25,21 @@ pub(crate) struct Duplication {
     offer: Offer,
     /// None of a duplicate that nobody wants.
     receiver: Option<Receiver>,
+    /// As it was when this began: the communicator may be freed before this ends.
+    inheritance: Values,
 }
 
 impl Duplication {
-    /// One whose exchange is this run; `receiver` takes the duplicate.
+    /// One of `comm` whose exchange is this run; `receiver` takes the duplicate.
     pub(super) fn new(
         run: RunKey,
         exchange: Exchange<Proposal>,
         offer: Offer,
         receiver: Option<Receiver>,
+        comm: &Communicator,
     ) -> Self {
-        Self { run, exchange, offer, receiver }
+        let inheritance = if receiver.is_some() { comm.inheritance() } else { Values::new() };
+        Self { run, exchange, offer, receiver, inheritance }
     }
 
     /// The exchange.
@@ -61,7 +66,7 @@ impl Duplication {
         let remote = comm.is_inter().then_some(proposals.remote.as_slice());
         let made = self.offer.settle(engine, comms, &proposals.local, remote)?;
         made.inherit_topology(comm);
-        made.inherit_attachments(comm);
+        made.inherit_attachments(self.inheritance);
         match self.receiver {
             Some(receiver) => receiver(made),
             None => comms.free(made),

@@ -45,7 +45,7 @@ impl Process {
         let (exchange, operation) = describe_exchange(self, comm, &offer.proposal)?;
         let mut state = self.enter();
         let run = state.begin(comm, operation);
-        let duplication = Duplication::new(run, exchange, offer, receiver);
+        let duplication = Duplication::new(run, exchange, offer, receiver, comm);
         Ok(state.add_request(Kind::Duplication(Box::new(duplication)), comm))
     }
 

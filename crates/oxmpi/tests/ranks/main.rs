@@ -2,6 +2,7 @@
 //!
 //! `mpiexec` is taken from the folder of the build; `cargo build` puts it there.
 
+mod attributes;
 mod blocks;
 mod collectives;
 mod data;
