@@ -176,7 +176,8 @@ pub(crate) fn run_all<L: ThreadLevel, R: Send + 'static>(
 /// # Errors
 /// `Other` if this is such a thread.
 pub(crate) fn refuse_to_ranks(what: &str) -> Result<()> {
-    if ENDING.with_borrow(Option::is_some) {
+    // A thread whose local data are being destroyed is a rank no more.
+    if ENDING.try_with(|ending| ending.borrow().is_some()).unwrap_or(false) {
         let text = format!("this rank is a thread of `oxmpi::run`, and {what}");
         return Err(Error::new(ErrorClass::Other, text));
     }
@@ -212,7 +213,7 @@ thread_local! {
 
 /// What a rank does in place of ending its process.
 fn sleep_for_ever(status: u8) -> ! {
-    let Some(end) = ENDING.take() else { end_with(status.into()) };
+    let Ok(Some(end)) = ENDING.try_with(RefCell::take) else { end_with(status.into()) };
     end();
     loop {
         thread::park();

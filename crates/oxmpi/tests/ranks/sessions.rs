@@ -1,6 +1,7 @@
 //! Sessions, alone, several, and beside the world model. MPI-5.0: The Sessions Model.
 
-use std::sync::Barrier;
+use std::cell::Cell;
+use std::sync::{Barrier, mpsc};
 use std::thread;
 
 use oxmpi::{Communicator, ErrorClass, Funneled, Group, Multiple, Op, Result, Session, ThreadLevel};
@@ -97,6 +98,31 @@ fn threads_have_sessions_of_their_own() {
             Ok(())
         })
     });
+}
+
+#[test]
+fn a_session_is_opened_while_the_local_data_of_its_thread_are_destroyed() {
+    struct Last(mpsc::Sender<Result<()>>);
+    impl Drop for Last {
+        fn drop(&mut self) {
+            self.0.send(Session::new().map(drop)).expect("it is waited for");
+        }
+    }
+    thread_local!(static LAST: Cell<Option<Last>> = const { Cell::new(None) });
+    without_world(
+        "sessions::a_session_is_opened_while_the_local_data_of_its_thread_are_destroyed",
+        &[1],
+        || {
+            let (tell, told) = mpsc::channel();
+            let opened = thread::spawn(|| {
+                LAST.set(Some(Last(tell)));
+                // What oxmpi has of the thread is younger, and is destroyed earlier.
+                Session::new().map(drop)
+            });
+            opened.join().expect("it does not panic")?;
+            told.recv().expect("it was dropped")
+        },
+    );
 }
 
 /// A world of one thread has no lock: nobody else may come in.
