@@ -81,6 +81,22 @@ use crate::layout::{Field, Layout};
 /// }
 /// ```
 ///
+/// nor what an attribute behind the derive makes something else of, with a field of another type, or one more:
+///
+/// ```compile_fail,E0308
+/// #[derive(Clone, Copy, oxmpi::Datatype)]
+/// #[oxmpi_attribute::becomes(struct Flag(bool);)]
+/// struct Flag(u8);
+/// ```
+///
+/// ```compile_fail,E0027
+/// #[derive(Clone, Copy, oxmpi::Datatype)]
+/// #[oxmpi_attribute::becomes(struct Point { x: f64, y: f64 })]
+/// struct Point {
+///     x: f64,
+/// }
+/// ```
+///
 /// # Safety
 /// `LAYOUT` has the size of the type, and describes bytes of it that always belong to a value, none twice. Whatever
 /// values these get that are those of their parts, they are a value of the type.
