@@ -335,6 +335,11 @@ pub struct Lent<'b, V: ?Sized> {
     borrowed: PhantomData<&'b mut V>,
 }
 
+// SAFETY: it gives what the exclusive reference gives.
+unsafe impl<'b, V: ?Sized> Send for Lent<'b, V> where &'b mut V: Send {}
+// SAFETY: shared, it gives what a shared reference gives.
+unsafe impl<'b, V: ?Sized> Sync for Lent<'b, V> where &'b V: Sync {}
+
 impl<'b, V: Access + ?Sized> Lent<'b, V> {
     /// What a buffer gives access to, and a loan of all its elements.
     pub(crate) fn of<B: RecvBuffer<View = V> + ?Sized>(buffer: &'b mut B) -> (Self, Loan<'b>) {

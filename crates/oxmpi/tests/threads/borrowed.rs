@@ -1,8 +1,8 @@
 //! Persistent requests on what a scope has borrowed.
 
-use std::mem;
+use std::{mem, thread};
 
-use oxmpi::{Communicator, ErrorClass, Op, Result, Shape, ViewMut, start_all, wait_all};
+use oxmpi::{Communicator, ErrorClass, Multiple, Op, Result, Shape, ViewMut, start_all, wait_all};
 
 #[oxmpi::test(ranks = [1, 2, 3])]
 fn buffers_are_the_programs_while_requests_are_inactive(world: Communicator<'_>) -> Result<()> {
@@ -142,6 +142,19 @@ fn what_a_forgotten_request_has_received_is_looked_at(world: Communicator<'_>) -
     assert_eq!(result.expect_err("2 is no bool").class(), ErrorClass::Type);
     assert_eq!(flags, [true; 2]);
     Ok(())
+}
+
+#[oxmpi::test(ranks = 2)]
+fn another_thread_starts_what_this_one_has_made(world: Communicator<'_, Multiple>) -> Result<()> {
+    let mut sum = [world.rank() + 1];
+    world.scope(|scope| {
+        let request = scope.allreduce_in_place_init(&mut sum, &Op::SUM)?;
+        let request = thread::scope(|threads| {
+            threads.spawn(move || request.start()?.wait()).join().expect("it does not panic")
+        })?;
+        assert_eq!(request.buf(), [3]);
+        Ok(())
+    })
 }
 
 #[test]
