@@ -16,7 +16,7 @@ use oxmpi_core::RequestKey;
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::door::Door;
-use crate::loan::Owned;
+use crate::loan::{Lent, Owned};
 use crate::message::{Dest, Source};
 use crate::persistent::{Active, Buffers, Persistent, sealed};
 use crate::thread::{Funneled, ThreadLevel};
@@ -37,7 +37,8 @@ pub struct RecvPartitions<T: Datatype> {
 /// A partition of an active send that is not ready: its elements, to be filled. See [`Communicator::psend_init`].
 #[must_use = "a partition is sent when it is ready"]
 pub struct Partition<'a, T: Datatype, L: ThreadLevel = Funneled> {
-    elements: &'a mut [T],
+    /// By address: a reference in the argument of `ready` would be exclusive until that returns, which sends.
+    elements: Lent<'a, [T]>,
     ready: &'a AtomicBool,
     index: usize,
     door: Door<'a, L>,
@@ -177,7 +178,7 @@ impl<T: Datatype, L: ThreadLevel> Active<'_, SendPartitions<T>, L> {
             // SAFETY: as the partition is not ready, the send does not use its elements; nor does another `Partition`,
             // since this method borrows the request exclusively for as long as any lives.
             let elements = unsafe { buf.part_mut(index * each, each) };
-            Partition { elements, ready, index, door, key }
+            Partition { elements: Lent::of(elements).0, ready, index, door, key }
         })
     }
 }
@@ -223,13 +224,13 @@ impl<T: Datatype, L: ThreadLevel> Deref for Partition<'_, T, L> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        self.elements
+        self.elements.see()
     }
 }
 
 impl<T: Datatype, L: ThreadLevel> DerefMut for Partition<'_, T, L> {
     fn deref_mut(&mut self) -> &mut [T] {
-        self.elements
+        self.elements.see_mut()
     }
 }
 
@@ -294,6 +295,6 @@ impl<T: Datatype> fmt::Debug for RecvPartitions<T> {
 
 impl<T: Datatype, L: ThreadLevel> fmt::Debug for Partition<'_, T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "partition {} of {} elements", self.index, self.elements.len())
+        write!(f, "partition {} of {} elements", self.index, self.len())
     }
 }

@@ -157,6 +157,21 @@ fn another_thread_starts_what_this_one_has_made(world: Communicator<'_, Multiple
     })
 }
 
+/// Here in the call that makes it ready, which takes it as its argument.
+#[oxmpi::test(ranks = 1)]
+fn what_a_partition_has_is_read_while_it_is_made_ready(world: Communicator<'_>) -> Result<()> {
+    let recv = world.precv_init(vec![0_usize; 4], 2, 0, 0)?.start()?;
+    let mut send = world.psend_init(vec![0; 4], 2, 0, 0)?.start()?;
+    for mut partition in send.partitions() {
+        let value = partition.index() + 1;
+        partition.fill(value);
+        partition.ready()?;
+    }
+    let (recv, _send) = wait_all((recv, send))?;
+    assert_eq!(recv.buf(), [1, 1, 2, 2]);
+    Ok(())
+}
+
 #[test]
 fn a_panic_while_one_is_active_ends_the_rank() {
     let error = oxmpi::run(2, |world| {
