@@ -162,6 +162,11 @@ impl Pending {
         self.slots.is_empty()
     }
 
+    /// The operations, in the order in which they were begun.
+    pub fn keys(&self) -> impl Iterator<Item = RequestKey> {
+        self.slots.iter().flatten().map(|begun| begun.key)
+    }
+
     /// All operations, in the order in which they were begun, each with what is to be looked at when it is over.
     pub fn into_begun(self) -> impl Iterator<Item = (Begun, Option<Box<Check>>)> {
         let Self { slots, mut checks } = self;

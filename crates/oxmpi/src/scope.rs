@@ -102,12 +102,12 @@ impl<L: ThreadLevel> Communicator<'_, L> {
                 result.and_then(|value| finished.and(ended).map(|()| value))
             }
             Err(payload) => {
-                if !scope.pending.borrow().is_empty() || scope.has_active() {
+                if scope.is_under_way() {
                     tell("a scope panicked while operations were under way: the job ends");
                     self.door.fail(PANIC_CODE);
                 }
-                // None is active, so that is no wait; whoever panics does not want to know how it ends.
-                drop(scope.end_prepared());
+                // All are over, so that is no wait; whoever panics does not want to know how they ended.
+                drop((self.finish(&scope.pending), scope.end_prepared()));
                 panic::resume_unwind(payload)
             }
         }
@@ -331,11 +331,14 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         request
     }
 
-    /// Whether one of the persistent requests is active.
-    fn has_active(&self) -> bool {
-        let is_active =
-            |key| self.communicator.door.run(Function::RequestGetStatus, |process| process.is_active(key));
-        self.prepared.borrow().iter().any(|(key, _)| is_active(*key).unwrap_or(false))
+    /// Whether one of its operations is under way, waited for or not.
+    fn is_under_way(&self) -> bool {
+        let (pending, prepared) = (self.pending.borrow(), self.prepared.borrow());
+        let status = |key| {
+            self.communicator.door.run(Function::RequestGetStatus, |process| process.request_status(key))
+        };
+        // A persistent request that is no more is not under way, and an inactive one is over.
+        pending.keys().chain(prepared.iter().map(|(key, _)| *key)).any(|key| matches!(status(key), Ok(None)))
     }
 
     /// Ends the persistent requests that are still there, since they were forgotten: the first error counts.

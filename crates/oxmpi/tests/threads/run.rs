@@ -1,6 +1,6 @@
 //! Ranks that are threads of the test, as users' tests have them.
 
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use oxmpi::{Communicator, ErrorClass, Multiple, Op, Session, Source};
@@ -102,10 +102,10 @@ fn a_panic_of_a_rank_is_that_of_the_run() {
 #[test]
 fn a_panic_while_operations_are_under_way_ends_the_rank() {
     let error = oxmpi::run(2, |world| {
-        let mut sum = [0.0];
+        let mut never = [0];
         world.scope(|scope| {
-            let _sum = scope.allreduce(&[1.0], &mut sum, &Op::SUM)?;
             if world.rank() == 0 {
+                let _never = scope.recv(&mut never, 1, 0)?;
                 panic!("a defect of the program");
             }
             Ok(())
@@ -114,6 +114,28 @@ fn a_panic_while_operations_are_under_way_ends_the_rank() {
     });
     let error = error.expect_err("rank 0 cannot go on");
     assert!(error.to_string().contains("rank 0 could not go on after an error"), "{error}");
+}
+
+/// Requests that nobody has waited for, of which one is dropped.
+#[oxmpi::test(ranks = 1)]
+fn a_panic_in_a_scope_goes_on_when_all_operations_are_over(world: Communicator<'_>) {
+    let (mut first, mut second, mut third) = ([0], [0], [0]);
+    let scope = || {
+        world.scope(|scope| {
+            let recv = scope.recv(&mut first, 0, 1)?;
+            let _ = scope.recv(&mut second, 0, 2)?;
+            let active = scope.recv_init(&mut third, 0, 3)?.start()?;
+            for tag in 1..4 {
+                world.send(&[tag], 0, tag)?;
+            }
+            while !(recv.test()? && active.test()?) {}
+            assert!(world.size() > 1, "a defect of the program");
+            Ok(())
+        })
+    };
+    let payload = catch_unwind(AssertUnwindSafe(scope)).expect_err("it panics");
+    assert_eq!(payload.downcast_ref::<&str>(), Some(&"a defect of the program"));
+    assert_eq!((first, second, third), ([1], [2], [3]));
 }
 
 #[test]
