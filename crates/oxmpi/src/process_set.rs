@@ -6,35 +6,22 @@ use oxmpi_base::Function;
 use oxmpi_core::PROCESS_SETS;
 
 use crate::door::Door;
-use crate::environment::Environment;
 use crate::group::Group;
 use crate::session::Session;
 use crate::thread::ThreadLevel;
 
-impl<L: ThreadLevel> Environment<L> {
+impl<L: ThreadLevel> Session<L> {
     /// The processes of the set with this name, if there is one: `mpi://WORLD`, `mpi://SELF`, in small letters or not.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let all = env.process_set("mpi://world").expect("there always is one");
+    /// let session = oxmpi::Session::new()?;
+    /// let all = session.process_set("mpi://world").expect("there always is one");
     /// let library = oxmpi::Communicator::from_group(&all, "org.example.library")?;
-    /// assert_eq!(library.size(), env.world().size());
+    /// assert_eq!(library.size(), all.size());
     /// # Ok(())
     /// # }
     /// ```
-    pub fn process_set(&self, name: &str) -> Option<Group<'_, L>> {
-        named(self.door(), name)
-    }
-
-    /// The names of the sets that this process is in, as [`Session::process_sets`].
-    pub fn process_sets(&self) -> &'static [&'static str] {
-        &PROCESS_SETS
-    }
-}
-
-impl<L: ThreadLevel> Session<L> {
-    /// As [`Environment::process_set`].
     pub fn process_set(&self, name: &str) -> Option<Group<'_, L>> {
         named(self.door(), name)
     }
