@@ -30,7 +30,7 @@ use crate::thread::ThreadLevel;
 /// assert_eq!(hints.get(DEPTH)?, Some(3));
 /// assert_eq!(hints.iter().last(), Some(("org.example.depth", "3")));
 ///
-/// let comm = env.world().duplicate_with(&hints)?;
+/// let comm = env.world().duplicate_with_info(&hints)?;
 /// let known = comm.info();
 /// assert_eq!(known.get(Key::NO_ANY_SOURCE)?, Some(true));
 /// assert_eq!(known.get(DEPTH)?, None, "communicators know nothing of it");
@@ -44,7 +44,7 @@ use crate::thread::ThreadLevel;
 /// ```compile_fail,E0308
 /// oxmpi::Info::new().with(oxmpi::Key::NO_ANY_SOURCE, "yes");
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Info(info::Info);
 
 /// The name of a pair whose value is a `V`, written as that is shown (`Display`) and read (`FromStr`). See [`Info`].
@@ -108,17 +108,17 @@ impl Key<bool> {
 ///
 /// # fn main() -> oxmpi::Result<()> {
 /// let env = oxmpi::init()?;
-/// let comm = env.world().duplicate_with(&Info::new().with(Key::ASSERTED_MEMORY_KINDS, "system".to_owned()))?;
-/// assert_eq!(comm.info().get(Key::ASSERTED_MEMORY_KINDS)?.as_deref(), Some("system"));
+/// let comm = env.world().duplicate_with_info(&Info::new().with(Key::ASSERT_MEMORY_ALLOC_KINDS, "system".to_owned()))?;
+/// assert_eq!(comm.info().get(Key::ASSERT_MEMORY_ALLOC_KINDS)?.as_deref(), Some("system"));
 /// # Ok(())
 /// # }
 /// ```
 impl Key<String> {
     /// `mpi_assert_memory_alloc_kinds`: buffers lie in memory of these kinds only, which are some of
-    /// [`Key::MEMORY_KINDS`]. See [`Info`].
-    pub const ASSERTED_MEMORY_KINDS: Self = Self::new("mpi_assert_memory_alloc_kinds");
+    /// [`Key::MEMORY_ALLOC_KINDS`]. See [`Info`].
+    pub const ASSERT_MEMORY_ALLOC_KINDS: Self = Self::new("mpi_assert_memory_alloc_kinds");
     /// `mpi_memory_alloc_kinds`: the kinds of memory that buffers may lie in. See [`Session::info`].
-    pub const MEMORY_KINDS: Self = Self::new(info::memory_kinds::KEY);
+    pub const MEMORY_ALLOC_KINDS: Self = Self::new(info::memory_kinds::KEY);
     /// `thread_level`, of sessions. See [`Session::info`].
     pub const THREAD_LEVEL: Self = Self::new("thread_level");
 }
@@ -205,7 +205,7 @@ impl<L: ThreadLevel> Communicator<'_, L> {
     ///
     /// # Errors
     /// As there.
-    pub fn duplicate_with(&self, hints: &Info) -> Result<Self> {
+    pub fn duplicate_with_info(&self, hints: &Info) -> Result<Self> {
         let made = self.duplicate()?;
         made.set_info(hints);
         Ok(made)
@@ -221,7 +221,7 @@ impl<L: ThreadLevel> Session<L> {
     /// # fn main() -> oxmpi::Result<()> {
     /// let session = Session::<Multiple>::with_level()?;
     /// assert_eq!(session.info().get(Key::THREAD_LEVEL)?.as_deref(), Some("MPI_THREAD_MULTIPLE"));
-    /// assert_eq!(session.info().get(Key::MEMORY_KINDS)?.as_deref(), Some("mpi,system"));
+    /// assert_eq!(session.info().get(Key::MEMORY_ALLOC_KINDS)?.as_deref(), Some("mpi,system"));
     /// # Ok(())
     /// # }
     /// ```
@@ -234,7 +234,7 @@ impl<L: ThreadLevel> Session<L> {
         };
         Info::new()
             .with(Key::THREAD_LEVEL, level.to_owned())
-            .with(Key::MEMORY_KINDS, info::memory_kinds::of_world())
+            .with(Key::MEMORY_ALLOC_KINDS, info::memory_kinds::of_world())
     }
 }
 
