@@ -321,14 +321,29 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         Ok(self.keep(made, check))
     }
 
-    /// Notes a persistent request, so that it is over before `'scope` is.
+    /// Notes a persistent request, so that it is over before `'scope` is. When the list is full, those that are no more
+    /// leave it, and it has room for as many as are left.
     pub(crate) fn keep<B: Buffers>(
         &'scope self,
         request: Persistent<'env, B, L>,
         check: Option<Box<Check>>,
     ) -> Persistent<'scope, B, L> {
-        self.prepared.borrow_mut().push((request.key(), check));
+        let mut prepared = self.prepared.borrow_mut();
+        if prepared.len() == prepared.capacity() {
+            prepared.retain(|(key, _)| self.is_active(*key).is_ok());
+            let left = prepared.len();
+            prepared.reserve(left);
+        }
+        prepared.push((request.key(), check));
         request
+    }
+
+    /// Whether a persistent request is active.
+    ///
+    /// # Errors
+    /// If it is no more.
+    fn is_active(&self, key: RequestKey) -> Result<bool> {
+        self.communicator.door.run(Function::RequestGetStatus, |process| process.is_active(key))
     }
 
     /// Whether one of its operations is under way, waited for or not.
@@ -346,8 +361,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         let door = self.communicator.door;
         let mut result = Ok(());
         for (key, check) in self.prepared.take() {
-            let found = door.run(Function::RequestGetStatus, |process| process.is_active(key));
-            let Ok(is_active) = found else { continue };
+            let Ok(is_active) = self.is_active(key) else { continue };
             if is_active {
                 let outcome = Begun { key, collective: None }.wait(door, check);
                 result = result.and(outcome.map(drop));
@@ -363,5 +377,26 @@ impl<L: ThreadLevel> fmt::Debug for Scope<'_, '_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pending = self.pending.borrow().len();
         f.debug_struct("Scope").field("pending", &pending).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn persistent_requests_that_are_no_more_leave_the_list() {
+        let run = crate::run(1, |world| {
+            let mut bufs = [[0]; 1000];
+            let [kept, others @ ..] = &mut bufs;
+            world.scope(|scope| {
+                let kept = scope.recv_init(kept, 0, 0)?;
+                for buf in others {
+                    drop(scope.recv_init(buf, 0, 0)?);
+                }
+                assert!(scope.prepared.borrow().capacity() < 10);
+                assert!(scope.prepared.borrow().iter().any(|(key, _)| *key == kept.key()));
+                Ok(())
+            })
+        });
+        run.map(drop).expect("a rank alone");
     }
 }
