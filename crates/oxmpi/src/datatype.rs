@@ -89,7 +89,7 @@ use crate::layout::{Field, Layout};
 /// struct Flag(u8);
 /// ```
 ///
-/// ```compile_fail,E0027
+/// ```compile_fail
 /// #[derive(Clone, Copy, oxmpi::Datatype)]
 /// #[oxmpi_attribute::becomes(struct Point { x: f64, y: f64 })]
 /// struct Point {
