@@ -19,6 +19,7 @@ best; P/reg: over the persistent form whose blocks have no lengths (only where t
 neighbours over the same by persistent messages.
 """
 import argparse
+import itertools
 import json
 import math
 import os
@@ -220,11 +221,18 @@ def subject_of(point):
 
 
 def gap(times):
-    """Nanoseconds between near and far: the widest gap, if it is wide; None if all are alike."""
-    middle = times[len(times) // 50 : len(times) - len(times) // 50]
-    jumps = [(b / a, math.sqrt(a * b)) for a, b in zip(middle, middle[1:]) if a > 0]
-    widest = max(jumps, default=(0, 0))
-    return widest[1] if widest[0] >= 1.7 else None
+    """Nanoseconds between near and far, of sorted times: where two groups of them are most unlike; None if these are
+    alike."""
+    logs = [math.log(time) for time in times if time > 0]
+    mean = sum(logs) / max(len(logs), 1)
+    sums = list(itertools.accumulate(log - mean for log in logs))
+    places = range(1, len(logs))
+    # As much of the variance as possible lies between the groups, not within.
+    split = max(places, key=lambda k: sums[k - 1] ** 2 / (k * (len(logs) - k)), default=None)
+    if split is None:
+        return None
+    near, far = statistics.median(logs[:split]), statistics.median(logs[split:])
+    return math.exp((near + far) / 2) if far - near >= math.log(1.7) else None
 
 
 def state(point, split):
