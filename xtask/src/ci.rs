@@ -38,24 +38,34 @@ const BESIDE: [Step; 5] = [
     ("alone", alone::check),
 ];
 
-/// What is done with what is installed.
-const THEN: [Step; 10] = [
+/// What says that the installation is whole, and moves it, as users do.
+const MOVED: [Step; 3] = [
     ("wrappers", || wrappers::check_moved(&installed()?, &moved()?, &target_directory()?.join("ci-scratch"))),
     ("manuals", || manuals::check(&moved()?)),
     ("symbols", || symbols::run(&moved()?.join("lib/libmpi_abi.so.1"), &moved()?.join("include/mpi.h"))),
-    ("jobs", || jobs::check(&moved()?, &[])),
-    ("faults", || jobs::test(&["faults".into()])),
+];
+
+/// Jobs, many of which wait or sleep for a good part of the time.
+const JOBS: [Step; 2] =
+    [("jobs", || jobs::check(&moved()?, &[])), ("faults", || jobs::test(&["faults".into()]))];
+
+/// What else is done with what is installed, beside them.
+const BESIDE_JOBS: [Step; 5] = [
+    ("python", || jobs::check_python(&moved()?)),
     ("bench", || bench::check(&moved()?)),
     ("counts", || counts::check(&moved()?)),
     ("cg", || cg::check(&moved()?)),
     ("heat", || heat::check(&moved()?)),
-    ("python", || jobs::check_python(&moved()?)),
 ];
+
+/// One after the other: steps, and those beside them.
+const PHASES: [(&[Step], &[Step]); 3] = [(&FIRST, &BESIDE), (&MOVED, &[]), (&JOBS, &BESIDE_JOBS)];
 
 /// Runs the steps (those in `only`, if any are named) up to the first that fails, and says what each takes. Those
 /// that run beside others end, whatever becomes of these.
 pub fn run(only: &[OsString]) -> Outcome {
-    let names: Vec<_> = [&FIRST[..], &BESIDE, &THEN].concat().iter().map(|(name, _)| *name).collect();
+    let all = PHASES.iter().flat_map(|(steps, beside)| steps.iter().chain(*beside));
+    let names: Vec<_> = all.map(|(name, _)| *name).collect();
     if let Some(unknown) = only.iter().find(|name| !names.iter().any(|known| name == known)) {
         return Err(
             format!("no step named {}; there are {}", unknown.to_string_lossy(), names.join(" ")).into()
@@ -69,15 +79,16 @@ pub fn run(only: &[OsString]) -> Outcome {
             .collect()
     };
     let begin = Instant::now();
-    let (first, beside) = (wanted(&FIRST), wanted(&BESIDE));
-    if first.is_empty() {
-        in_order(&beside)?;
-    } else {
-        let beside = Beside::start(&beside)?;
-        let outcome = in_order(&first);
-        outcome.and(beside.end())?;
+    for (steps, beside) in PHASES {
+        let (steps, beside) = (wanted(steps), wanted(beside));
+        if steps.is_empty() {
+            in_order(&beside)?;
+        } else {
+            let beside = Beside::start(&beside)?;
+            let outcome = in_order(&steps);
+            outcome.and(beside.end())?;
+        }
     }
-    in_order(&wanted(&THEN))?;
     println!("passed in {:.1} s", begin.elapsed().as_secs_f64());
     Ok(())
 }
