@@ -151,6 +151,19 @@ impl Link {
         Ok(self.receive_with()?.map(|(frame, _)| frame))
     }
 
+    /// The same, after the socket has taken what it does of what is queued. Who has gone is heard to the end: what he
+    /// has said before may be here, though nothing can be written to him any more.
+    ///
+    /// # Errors
+    /// As for [`Link::flush`] and [`Link::receive`].
+    pub fn hear(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let flushed = self.flush();
+        match self.receive()? {
+            None => flushed.map(|_| None),
+            heard => Ok(heard),
+        }
+    }
+
     /// The same, with the descriptor that came with it.
     ///
     /// # Errors
@@ -180,6 +193,14 @@ impl Link {
         let polled =
             rustix::io::retry_on_intr(|| rustix::event::poll(&mut sources, Some(&Timespec::default())));
         polled.is_ok_and(|ready| ready > 0)
+    }
+
+    /// Says that nothing more is written: the other side hears that behind all else.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn end_writing(&self) -> io::Result<()> {
+        Ok(rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Write)?)
     }
 
     /// Writes all that is queued, however long it takes.
@@ -305,6 +326,7 @@ fn read(
 mod tests {
     use std::fs::File;
     use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
     use std::os::unix::net::UnixStream;
 
     use proptest::prelude::*;
@@ -343,6 +365,25 @@ mod tests {
         assert_eq!(&rest, b"user");
         let flags = rustix::fs::fcntl_getfl(&user).expect("open");
         assert!(!flags.contains(rustix::fs::OFlags::NONBLOCK));
+    }
+
+    /// A socket that is closed while it holds what nobody has read refuses what is written to it from then on.
+    #[test]
+    fn who_has_gone_is_heard_to_the_end() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let there = TcpStream::connect(listener.local_addr().expect("it has one")).expect("it listens");
+        let (mut there, mut here) =
+            (Link::over(there.into()), Link::over(listener.accept().expect("it has come").0.into()));
+        here.send(b"unread").expect("short");
+        here.flush_all().expect("open");
+        there.wait(PollFlags::IN).expect("open");
+        there.send(b"farewell").expect("short");
+        there.flush_all().expect("open");
+        drop(there);
+        here.wait(PollFlags::IN).expect("open");
+        here.send(b"too late").expect("short");
+        assert_eq!(here.hear().expect("it has said that").as_deref(), Some(&b"farewell"[..]));
+        here.hear().expect_err("it has gone");
     }
 
     #[test]

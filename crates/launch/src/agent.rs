@@ -140,7 +140,7 @@ fn connect(Greeting { number, secret, addresses }: &Greeting) -> io::Result<Link
 }
 
 /// What the launcher says next but that it is there; nothing if it goes.
-fn hear(link: &mut Link, until: Instant) -> io::Result<Option<ToAgent>> {
+pub(crate) fn hear(link: &mut Link, until: Instant) -> io::Result<Option<ToAgent>> {
     loop {
         match link.receive() {
             Ok(Some(frame)) => match ToAgent::decode(&frame)? {

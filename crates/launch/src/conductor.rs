@@ -292,7 +292,7 @@ impl Conductor {
 
     fn hear(&mut self, index: usize) {
         while let Some(link) = &mut self.agents[index].link {
-            let heard = link.flush().and_then(|_| link.receive());
+            let heard = link.hear();
             match heard.map(|frame| frame.map(|frame| ToLauncher::decode(&frame))) {
                 Ok(None) => return,
                 Ok(Some(Ok(said))) => {
@@ -415,7 +415,7 @@ impl Conductor {
 
     fn hear_relay(&mut self, index: usize) {
         while let Some(link) = &mut self.relays[index].link {
-            let heard = link.flush().and_then(|_| link.receive());
+            let heard = link.hear();
             match heard.map(|frame| frame.map(|frame| ToLauncher::decode(&frame))) {
                 Ok(None) => return,
                 Ok(Some(Ok(said))) => {

@@ -151,7 +151,7 @@ impl Relay {
 
     fn hear(&mut self) {
         while let Some(link) = &mut self.link {
-            let heard = link.flush().and_then(|_| link.receive());
+            let heard = link.hear();
             let said = match heard.map(|frame| frame.map(|frame| ToAgent::decode(&frame))) {
                 Ok(None) => return,
                 Ok(Some(Ok(said))) => said,

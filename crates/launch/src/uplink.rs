@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use oxmpi_broker::{Answer, ClientId, Link};
 use rustix::process::Signal;
 
+use crate::agent::hear;
 use crate::crew::Crew;
 use crate::report;
 use crate::status::Cause;
@@ -18,6 +19,9 @@ use crate::talk::{ToAgent, ToLauncher};
 pub const BEAT: Duration = Duration::from_secs(1);
 /// Who has not been heard for so long is lost.
 pub const SILENCE: Duration = Duration::from_secs(4);
+
+/// For how long an agent that has said all waits until that is heard.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Whether somebody was there to hear others. Who looks seldom was stopped himself, with them perhaps, as jobs are
 /// whose turn it is not, or where a machine sleeps: for that time he misses nobody.
@@ -104,10 +108,14 @@ impl Uplink {
         }
     }
 
-    /// Tells how all has ended, and waits until that is on its way.
+    /// Tells how all has ended, and waits a moment until the launcher has heard that and goes: a socket that is closed
+    /// while it holds what nobody has read takes back what was written.
     pub fn close(mut self, status: u8) {
         self.tell(&ToLauncher::Ended { status });
-        let _ = self.link.flush_all();
+        let until = Instant::now() + FAREWELL;
+        if self.link.flush_all().and_then(|()| self.link.end_writing()).is_ok() {
+            while let Ok(Some(_)) = hear(&mut self.link, until) {}
+        }
     }
 }
 
@@ -121,7 +129,7 @@ impl Supervisor {
     /// Does what the launcher says.
     pub fn hear_uplink(&mut self) {
         while let Some(uplink) = &mut self.uplink {
-            let heard = uplink.link.flush().and_then(|_| uplink.link.receive());
+            let heard = uplink.link.hear();
             let said = heard.map(|frame| frame.map(|frame| ToAgent::decode(&frame)));
             match said {
                 Ok(None) => return,
