@@ -389,9 +389,21 @@ impl Receiver {
     /// A message whose length a broken peer has made up is cut to what the ring holds.
     #[inline]
     pub fn arrival(&self) -> Option<Arrival> {
-        let cell = self.cell();
+        self.arrival_at(self.position)
+    }
+
+    /// The messages that have come, from that at the head on; [released](Receiver::release) in this order, each is as
+    /// if it had been at the head.
+    pub fn arrivals(&self) -> impl Iterator<Item = Arrival> {
+        let places = self.position..self.position + self.cells.len() as u64;
+        places.map_while(|position| self.arrival_at(position))
+    }
+
+    #[inline]
+    fn arrival_at(&self, position: u64) -> Option<Arrival> {
+        let cell = &self.cells[position as usize & (self.cells.len() - 1)];
         let mark = cell.mark.load(Ordering::Acquire); // pairs with the Release in `send`
-        if mark & ((1 << LENGTH_SHIFT) - 1) != self.position + 1 {
+        if mark & ((1 << LENGTH_SHIFT) - 1) != position + 1 {
             return None;
         }
         let header = cell.header.load();

@@ -31,6 +31,8 @@ pub(super) struct Carrier {
     told: u64,
     /// Of the message in `out` that is next, the bytes that have gone out.
     pub gone_out: usize,
+    /// Of the several messages in the frame that is next here, the bytes that have been put into the ring.
+    pub gone_in: usize,
     /// Frames that wait here.
     waiting: BTreeMap<u64, Arrived>,
     /// What the peer knows to be wanted of its messages.
@@ -73,6 +75,7 @@ impl Carrier {
             taken_here: 0,
             told: 0,
             gone_out: 0,
+            gone_in: 0,
             waiting: BTreeMap::new(),
             wish: Wish::Whole,
             posted: 0,

@@ -12,6 +12,9 @@
 //! A frame is no longer than what the fabric sends at once, [`LONGEST_BYTES`] at least: what is longer it announces,
 //! and reads. So a payload goes in two frames where it sends no more than that.
 //!
+//! What comes together in a ring goes together ([`SEVERAL`]): the payload is then one message after the other, each
+//! with 40 bytes before its own payload, its header and its length.
+//!
 //! The first frame of a pair, number 0, is a [`HELLO`], and carries the [`VERSION`] as its token.
 
 use oxmpi_mem::Region;
@@ -41,7 +44,7 @@ pub(super) const UNNUMBERED: u64 = u64::MAX;
 /// What comes before has no more than one rest.
 const _: () = assert!(RingSize::LARGEST_PAYLOAD <= 2 * PART_BYTES);
 /// Of all this, and of the protocols above it.
-pub(super) const VERSION: u64 = 4;
+pub(super) const VERSION: u64 = 5;
 
 // Kinds that no ring carries.
 pub(super) const HELLO: u32 = 1 << 16;
@@ -55,23 +58,23 @@ pub(super) const LEAVING: u32 = HELLO + 3;
 pub(super) const REST: u32 = HELLO + 4;
 /// The data of an announced message, whose number is the token: it has no place among other frames.
 pub(super) const AHEAD: u32 = HELLO + 5;
+/// Several messages of the ring, each with its [header](put_message).
+pub(super) const SEVERAL: u32 = HELLO + 6;
+
+/// Bytes before the payload of each of several messages in a frame: its header and its length.
+pub(super) const EACH_BYTES: usize = HEADER_BYTES + size_of::<u64>();
+const HEADER_BYTES: usize = 32;
 
 impl Frame {
     /// Writes it, to be followed by the payload.
     pub(super) fn write(&self) -> [u8; PREFIX_BYTES] {
-        let Header { kind, context, source, tag, bytes, token } = self.header;
         let mut written = Written([0; PREFIX_BYTES], 0);
         written.put(self.from.job().to_le_bytes());
         written.put(self.from.rank().to_le_bytes());
         written.put(self.payload_bytes.to_le_bytes());
         written.put(self.number.to_le_bytes());
         written.put(self.taken.to_le_bytes());
-        written.put(kind.to_le_bytes());
-        written.put(context.to_le_bytes());
-        written.put(source.to_le_bytes());
-        written.put(tag.to_le_bytes());
-        written.put(bytes.to_le_bytes());
-        written.put(token.to_le_bytes());
+        written.put_header(&self.header);
         written.0
     }
 
@@ -84,14 +87,7 @@ impl Frame {
         let from = Whereabouts::new(u64::from_le_bytes(rest.take()), u32::from_le_bytes(rest.take()));
         let payload_bytes = u32::from_le_bytes(rest.take());
         let [number, taken] = [(); 2].map(|()| u64::from_le_bytes(rest.take()));
-        let header = Header {
-            kind: u32::from_le_bytes(rest.take()),
-            context: u32::from_le_bytes(rest.take()),
-            source: i32::from_le_bytes(rest.take()),
-            tag: i32::from_le_bytes(rest.take()),
-            bytes: u64::from_le_bytes(rest.take()),
-            token: u64::from_le_bytes(rest.take()),
-        };
+        let header = rest.take_header();
         let all_bytes = payload_bytes as usize;
         let is_one = bytes == all_bytes
             && bytes <= if header.kind == AHEAD { MOST_BYTES } else { RingSize::LARGEST_PAYLOAD };
@@ -102,20 +98,62 @@ impl Frame {
     }
 }
 
-/// A prefix, and how much of it is there.
-struct Written([u8; PREFIX_BYTES], usize);
+/// Puts one of several messages of a frame where it belongs.
+pub(super) fn put_message(into: &Region, header: &Header, payload: &Region) {
+    let mut written = Written([0; EACH_BYTES], 0);
+    written.put_header(header);
+    written.put((payload.len() as u64).to_le_bytes());
+    into.part(0, EACH_BYTES).write(&written.0);
+    into.part(EACH_BYTES, payload.len()).copy_from(payload);
+}
 
-impl Written {
+/// Reads the first of several messages; nothing if it is none.
+pub(super) fn first_message(messages: &Region) -> Option<(Header, Region)> {
+    let left = messages.len().checked_sub(EACH_BYTES)?;
+    let mut each = [0; EACH_BYTES];
+    messages.part(0, EACH_BYTES).read(&mut each);
+    let mut rest = Reader(&each);
+    let header = rest.take_header();
+    let bytes = usize::try_from(u64::from_le_bytes(rest.take())).ok()?;
+    let is_sound = bytes <= left && bytes <= RingSize::LARGEST_PAYLOAD && header.kind < HELLO;
+    is_sound.then(|| (header, messages.part(EACH_BYTES, bytes)))
+}
+
+/// What comes before a payload, and how much of it is there.
+struct Written<const BYTES: usize>([u8; BYTES], usize);
+
+impl<const BYTES: usize> Written<BYTES> {
+    fn put_header(&mut self, header: &Header) {
+        let Header { kind, context, source, tag, bytes, token } = *header;
+        self.put(kind.to_le_bytes());
+        self.put(context.to_le_bytes());
+        self.put(source.to_le_bytes());
+        self.put(tag.to_le_bytes());
+        self.put(bytes.to_le_bytes());
+        self.put(token.to_le_bytes());
+    }
+
     fn put<const N: usize>(&mut self, bytes: [u8; N]) {
         self.0[self.1..self.1 + N].copy_from_slice(&bytes);
         self.1 += N;
     }
 }
 
-/// What is left of a prefix.
+/// What is left of it.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
+    fn take_header(&mut self) -> Header {
+        Header {
+            kind: u32::from_le_bytes(self.take()),
+            context: u32::from_le_bytes(self.take()),
+            source: i32::from_le_bytes(self.take()),
+            tag: i32::from_le_bytes(self.take()),
+            bytes: u64::from_le_bytes(self.take()),
+            token: u64::from_le_bytes(self.take()),
+        }
+    }
+
     /// # Panics
     /// If nothing is left.
     fn take<const N: usize>(&mut self) -> [u8; N] {
@@ -162,6 +200,32 @@ mod tests {
             for cut in [0, 1, PREFIX_BYTES - 1, message.len() - 1] {
                 prop_assert!(Frame::read(&region(&message[..cut])).is_none());
             }
+        }
+
+        #[test]
+        fn several_messages_are_read_as_they_were_written_and_nothing_else_is(
+            payloads in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..90), 1..6),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let bytes = payloads.iter().map(|payload| EACH_BYTES + payload.len()).sum();
+            let frame = Pool::default().take(bytes);
+            let header =
+                |number: usize| Header { kind: 1, token: number as u64, tag: -1, ..Header::default() };
+            let mut begin = 0;
+            for (number, payload) in payloads.iter().enumerate() {
+                let place = frame.part(begin, EACH_BYTES + payload.len());
+                put_message(&place, &header(number), &region(payload));
+                begin += place.len();
+            }
+            let mut rest = *frame;
+            for (number, payload) in payloads.iter().enumerate() {
+                let (read, found) = first_message(&rest).expect("a message");
+                prop_assert_eq!((read, &found.to_vec()), (header(number), payload));
+                let whole = EACH_BYTES + payload.len();
+                rest = rest.part(whole, rest.len() - whole);
+            }
+            let first = EACH_BYTES + payloads[0].len();
+            prop_assert!(first_message(&frame.part(0, cut.index(first))).is_none());
         }
 
         #[test]

@@ -4,8 +4,8 @@
 //! *carrier*. What is put into the one is sent as frames, and what comes as frames is put into the other. So all
 //! protocols of [`P2p`](super::P2p) are the same, and messages through shared memory pay nothing for those that go
 //! further: nobody asks which kind a peer is before the ring. Cost: two copies more, of 16 KiB at most, in the caches.
-//! A payload of more than a frame holds goes in two. Past the rings goes the data that follows an announcement
-//! ([`ahead`](super::ahead)).
+//! Short messages that are there together go in one frame; a payload of more than one holds goes in two. Past the rings
+//! goes the data that follows an announcement ([`ahead`](super::ahead)).
 //!
 //! | what | how |
 //! |---|---|
@@ -45,8 +45,8 @@ use bound::Bonds;
 pub(crate) use bound::{BondKey, Part};
 use carrier::Carrier;
 use frame::{
-    AHEAD, CREDIT, Frame, HELLO, LEAVING, LONGEST_BYTES, PART_BYTES, PREFIX_BYTES, REST, UNNUMBERED, VERSION,
-    WISH,
+    AHEAD, CREDIT, EACH_BYTES, Frame, HELLO, LEAVING, LONGEST_BYTES, PART_BYTES, PREFIX_BYTES, REST, SEVERAL,
+    UNNUMBERED, VERSION, WISH, first_message, put_message,
 };
 pub(super) use remote::LENT_BYTES;
 use remote::Remote;
@@ -100,6 +100,8 @@ const RECEIVES: usize = 32;
 const AT_ONCE: usize = 64;
 /// The longest frame.
 const MOST_FRAME_BYTES: usize = PREFIX_BYTES + MOST_BYTES;
+/// Several messages go in a frame that has no more than this behind its prefix.
+const SEVERAL_BYTES: usize = 8 << 10;
 /// The rings to and from a peer. No other has this size, after which nothing larger follows.
 const RING: RingSize = RingSize { cells: 32, bulk_bytes: 64 << 10 };
 
@@ -253,8 +255,14 @@ impl Net {
         any
     }
 
-    /// Sends what is next in the ring to a peer, or what is left of it, as much as a frame holds.
+    /// Sends what is next in the ring to a peer, as many messages as a frame holds; of a long one what is left of it.
     fn post_arrival(&mut self, carrier: usize, number: u64, arrival: &Arrival) -> bool {
+        if self.carriers[carrier].gone_out == 0 {
+            let count = self.carriers[carrier].together();
+            if count > 1 {
+                return self.post_several(carrier, number, count);
+            }
+        }
         let begin = self.carriers[carrier].gone_out;
         let bytes = (arrival.payload.len() - begin).min(self.part_bytes());
         let rest = arrival.payload.len() - begin - bytes;
@@ -268,6 +276,26 @@ impl Net {
             out.release(arrival);
         }
         true
+    }
+
+    /// Sends so many messages of the ring to a peer in one frame, if there is room.
+    fn post_several(&mut self, carrier: usize, number: u64, count: usize) -> bool {
+        let Some(mut out) = self.carriers[carrier].out.take() else { return false };
+        let header = Header { kind: SEVERAL, token: count as u64, ..Header::default() };
+        let bytes = out.arrivals().take(count).map(|message| in_frame(&message)).sum();
+        let is_posted = self.post_filled(carrier, number, header, [bytes, 0], |into| {
+            let mut begin = 0;
+            for message in out.arrivals().take(count) {
+                put_message(&into.part(begin, in_frame(&message)), &message.header, &message.payload);
+                begin += in_frame(&message);
+            }
+        });
+        for _ in 0..if is_posted { count } else { 0 } {
+            let message = out.arrival().expect("it was counted");
+            out.release(&message);
+        }
+        self.carriers[carrier].out = Some(out);
+        is_posted
     }
 
     /// Posts the receives that are not posted.
@@ -301,7 +329,7 @@ impl Net {
         let segment = peers.job().segment();
         let Self { carriers, pool, gone, .. } = self;
         let one = &mut carriers[carrier];
-        let mut any = false;
+        let (mut any, gone_in) = (false, one.gone_in);
         while one.take(pool, |one, header, payload| match header.kind {
             // What follows would not be understood.
             REST => one.is_not_understood(gone),
@@ -315,11 +343,15 @@ impl Net {
                 peers.note_leaving(one.peer);
                 true
             }
+            SEVERAL => one.deliver_several(payload[0], |one, header, payload| match header {
+                None => one.is_not_understood(gone),
+                Some(header) => one.deliver(header, [payload, &Region::EMPTY], segment, peers, arena),
+            }),
             _ => one.deliver(header, payload, segment, peers, arena),
         }) {
             any = true;
         }
-        any
+        any || one.gone_in != gone_in
     }
 
     /// Deals with some of what is over; how many things were.
@@ -353,6 +385,37 @@ impl Net {
 }
 
 impl Carrier {
+    /// How many of the messages at the head of the ring to the peer go in one frame.
+    fn together(&self) -> usize {
+        let mut bytes = 0;
+        let fits = |message: &Arrival| {
+            bytes += in_frame(message);
+            bytes <= SEVERAL_BYTES
+        };
+        self.out.iter().flat_map(Receiver::arrivals).take_while(fits).count()
+    }
+
+    /// Puts several messages, as far as they have not been yet, into the ring from the peer, if there is room for all
+    /// that are left; none is what cannot be understood.
+    fn deliver_several(
+        &mut self,
+        messages: &Region,
+        mut deliver: impl FnMut(&mut Self, Option<&Header>, &Region) -> bool,
+    ) -> bool {
+        while self.gone_in < messages.len() {
+            let left = messages.part(self.gone_in, messages.len() - self.gone_in);
+            let Some((header, payload)) = first_message(&left) else {
+                return deliver(self, None, &Region::EMPTY);
+            };
+            if !deliver(self, Some(&header), &payload) {
+                return false;
+            }
+            self.gone_in += EACH_BYTES + payload.len();
+        }
+        self.gone_in = 0;
+        true
+    }
+
     /// Puts a message into the ring from the peer, if there is room.
     fn deliver(
         &mut self,
@@ -535,6 +598,11 @@ impl Net {
         let of_peer = carriers.iter_mut().find(|carrier| carrier.peer == peer);
         of_peer.into_iter().for_each(|carrier| carrier.note_gone(gone));
     }
+}
+
+/// What a message takes in a frame with others.
+fn in_frame(message: &Arrival) -> usize {
+    EACH_BYTES + message.payload.len()
 }
 
 fn wish_of(token: u64) -> Wish {

@@ -11,8 +11,10 @@ use oxmpi_mem::Pool;
 use crate::harness::{Lie, Store, World};
 use crate::messages::contents;
 
-/// Frames of a pair, and what its rings hold of messages that fit into a cell.
+/// Frames of a pair, what one of them has at most of messages that are there together, and what the pair's rings hold
+/// of messages that fit into a cell.
 const WINDOW: usize = 16;
+const TOGETHER: usize = 32;
 const CELLS: usize = 64;
 
 #[test]
@@ -31,7 +33,7 @@ fn who_does_not_look_is_not_flooded() {
         }
         let is_over = |key| world.engines[0].p2p.is_done(key);
         let gone = sends.iter().filter(|(key, _)| key.is_none_or(is_over)).count();
-        assert!(gone <= WINDOW + CELLS, "{gone} messages are gone");
+        assert!(gone <= WINDOW * TOGETHER + CELLS, "{gone} messages are gone");
         for number in 0..count {
             let into = Store::new(8, Lie::Dense);
             let received = world.receive(1, Some(0), Some(0), &into);
@@ -56,6 +58,50 @@ fn payloads_of_about_a_frame_arrive_whole() {
             let received = world.receive(1, Some(0), Some(0), into);
             assert!(world.finish(1, received).error.is_none(), "seed {seed}");
             assert!(into.get() == from.get(), "seed {seed}");
+        }
+        sends.into_iter().for_each(|key| world.finish_send(0, key));
+    }
+}
+
+/// What a burst leaves in the ring until it is looked at goes in few frames.
+#[test]
+fn messages_that_are_there_together_go_in_one_frame() {
+    let mut world = World::of_nodes(&[1, 1], 1, Conduct::SMOOTH);
+    let stores: Vec<_> = (0..30).map(|number| Store::of(&contents(0, number, 8), Lie::Dense)).collect();
+    let sends: Vec<_> = stores.iter().map(|from| world.send(0, 1, 0, from, Mode::Standard)).collect();
+    for from in &stores {
+        let into = Store::new(8, Lie::Dense);
+        let received = world.receive(1, Some(0), Some(0), &into);
+        assert!(world.finish(1, received).error.is_none());
+        assert_eq!(into.get(), from.get());
+    }
+    sends.into_iter().for_each(|key| world.finish_send(0, key));
+    let frames = world.sim.as_ref().expect("there are nodes").traffic().sends;
+    assert!(frames <= 4, "{frames} frames, with the one that begins and those that give credit");
+}
+
+/// Frames of several messages of which the ring to the receiver takes some now, and the others later.
+#[test]
+fn messages_that_go_together_arrive_whole_and_in_order_whenever_there_is_room() {
+    for seed in 0..20 {
+        let mut world = World::of_nodes(&[1, 1], seed, Conduct::ROUGH);
+        let bytes = |number: usize| [0, 8, 80, 81, 1000, 5000, 8100, 9000][(number * 7 + seed as usize) % 8];
+        let stores: Vec<_> =
+            (0..200).map(|number| Store::of(&contents(0, number, bytes(number)), Lie::Dense)).collect();
+        let mut sends = Vec::new();
+        for (number, from) in stores.iter().enumerate() {
+            sends.push(world.send(0, 1, 0, from, Mode::Standard));
+            if number % (seed as usize + 2) == 0 {
+                for engine in &mut world.engines {
+                    engine.poll();
+                }
+            }
+        }
+        for (number, from) in stores.iter().enumerate() {
+            let into = Store::new(bytes(number), Lie::Dense);
+            let received = world.receive(1, Some(0), Some(0), &into);
+            assert!(world.finish(1, received).error.is_none(), "seed {seed}");
+            assert!(into.get() == from.get(), "seed {seed}, message {number}");
         }
         sends.into_iter().for_each(|key| world.finish_send(0, key));
     }
