@@ -52,7 +52,7 @@ fn meaning(split_type: c_int, hints: &Info) -> Result<SplitType> {
     let by_resource = || hints.get(RESOURCE_TYPE).and_then(ResourceType::named).map(SplitType::By);
     let by_process_set = || match hints.get(PROCESS_SET)?.to_ascii_lowercase().as_str() {
         "mpi://self" => Some(SplitType::Alone),
-        "mpi://world" => Some(SplitType::By(ResourceType::SharedMemory)),
+        "mpi://world" => Some(SplitType::Everybody),
         _ => None,
     };
     Ok(match split_type {

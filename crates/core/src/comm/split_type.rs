@@ -22,6 +22,8 @@ pub enum SplitType {
     By(ResourceType),
     /// By the largest parts that divide the communicator, if there are any.
     Down,
+    /// Not into parts: all are in one, on whatever machine.
+    Everybody,
     /// Not: this process becomes a member of nothing.
     Undefined,
 }
@@ -40,7 +42,9 @@ impl Process {
     ) -> Result<(Option<Arc<Communicator>>, Option<ResourceType>)> {
         let confinement = match split_type {
             SplitType::Undefined => Confinement::ABSENT,
-            SplitType::Alone | SplitType::By(ResourceType::SharedMemory) => Confinement::to_machine(),
+            SplitType::Alone | SplitType::By(ResourceType::SharedMemory) | SplitType::Everybody => {
+                Confinement::to_machine()
+            }
             SplitType::By(_) | SplitType::Down => Confinement::now(),
         };
         let mine = Located { machine: self.machine(), confinement };
@@ -50,10 +54,11 @@ impl Process {
         let kind = match split_type {
             SplitType::By(kind) => Some(kind),
             SplitType::Down => what_divides(&everybody),
-            SplitType::Alone | SplitType::Undefined => None,
+            SplitType::Alone | SplitType::Everybody | SplitType::Undefined => None,
         };
         let color = match split_type {
             SplitType::Alone => Some(comm.rank()).filter(|_| !comm.is_inter()), // nobody is opposite
+            SplitType::Everybody => Some(0),
             _ => kind.and_then(|kind| mine.color(&everybody, kind)),
         };
         Ok((self.comm_split(comm, color.map(u32::cast_signed), key)?, kind))

@@ -133,6 +133,8 @@ fn who_shares_memory_is_told_apart() {
                 (largest.map(|comm| comm.size()), kind),
                 (Some(size), Some(ResourceType::SharedMemory))
             );
+            let (all, kind) = split(SplitType::Everybody);
+            assert_eq!((all.map(|comm| (comm.size(), comm.rank())), kind), (Some((8, rank.rank())), None));
         });
     });
 }
