@@ -35,6 +35,8 @@ pub struct Everybody {
     pub(crate) nodes: Nodes,
     /// Cores that the ranks of a node share, on the node that has most.
     pub(crate) cores: u32,
+    /// Ranks of other nodes that use the same processors as those of this one, and how many these are.
+    pub(crate) beside: (usize, usize),
     /// What messages between nodes cost, if that is known; the same for all.
     pub(crate) prices: Option<Prices>,
 }
@@ -102,6 +104,7 @@ impl Everybody {
         let shares = shares(&nodes);
         engine.use_at_most(shares[place.node() as usize] as usize);
         let cores = shares.into_iter().max().unwrap_or(0);
+        let beside = beside(&nodes, place.node() as usize);
         let mut ranks = vec![Vec::new(); nodes.len()];
         let process = |(rank, &node): (u32, &u32)| {
             let (node, beside) = (&nodes[node as usize], &mut ranks[node as usize]);
@@ -123,7 +126,7 @@ impl Everybody {
             return Err(Error::new(ErrorClass::Other, text));
         }
         let nodes = Nodes::of(place.nodes.labels());
-        Ok(Self { processes, rank: place.rank, nodes, cores, prices })
+        Ok(Self { processes, rank: place.rank, nodes, cores, beside, prices })
     }
 
     pub(crate) fn group(&self, engine: &Engine) -> Result<Group> {
@@ -146,6 +149,13 @@ fn shares(nodes: &[Node]) -> Vec<u32> {
     let share =
         |node: &Node| u64::from(node.cores) * node.addresses.len() as u64 / ranks[&node.processors].max(1);
     nodes.iter().map(|node| share(node).max(1) as u32).collect()
+}
+
+/// Ranks of other nodes on the processors of this one, and how many these are.
+fn beside(nodes: &[Node], own: usize) -> (usize, usize) {
+    let all = nodes.iter().filter(|node| node.processors == nodes[own].processors);
+    let ranks: usize = all.map(|node| node.addresses.len()).sum();
+    (ranks - nodes[own].addresses.len(), nodes[own].cores as usize)
 }
 
 #[cold]
@@ -251,6 +261,8 @@ mod tests {
         assert_eq!(shares(&[node(1, 2, 2), node(1, 2, 2), node(3, 2, 9)]), [1, 1, 2]);
         assert_eq!(shares(&[node(1, 8, 1), node(1, 8, 3)]), [2, 6]);
         assert_eq!(shares(&[node(1, 2, 1), node(1, 2, 7)]), [1, 1]);
+        let nodes = [node(1, 2, 2), node(1, 2, 3), node(3, 4, 9)];
+        assert_eq!([0, 1, 2].map(|own| beside(&nodes, own)), [(3, 2), (2, 2), (0, 4)]);
     }
 
     #[test]

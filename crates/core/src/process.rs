@@ -28,7 +28,7 @@ use crate::kept::KeptMessages;
 use crate::lent::Lent;
 use crate::nodes::Everybody;
 use crate::policy::{Policy, Silence, VainLooks};
-use crate::progress::{Absence, ProgressThread};
+use crate::progress::{Absence, Progress, ProgressThread};
 use crate::request::Requests;
 use crate::send_buffer::SendBuffers;
 use crate::settings::Settings;
@@ -130,7 +130,7 @@ impl Process {
         let meeting_context = engine.p2p.open_context();
         let farewell = Arc::new(Communicator::farewell(&mut engine, everybody.as_ref())?);
         let (page, bed) = (engine.state(), engine.bed());
-        let policy = Policy::new(settings.progress.threads(engine.size()), engine.cpus());
+        let policy = policy(&engine, everybody.as_ref(), settings.progress);
         let absence = settings.progress.absence(engine.size(), engine.cpus(), usable_cpus());
         page.set_phase(phase);
         // Sessions are opened by whom and when the program likes.
@@ -159,8 +159,6 @@ impl Process {
         if gate.is_threaded() {
             gate.enter().engine.p2p.note_threads();
         }
-        let processor = ProcessorQueue::of_this_thread();
-        let abroad = Abroad::new(is_launched.then_some(job), settings.connect_timeout);
         let Settings { checks: compares_types, is_reproducible, shows_plans, .. } = settings;
         Ok(Self {
             gate,
@@ -170,7 +168,7 @@ impl Process {
             has_sessions: AtomicBool::new(false),
             users: Users::default(),
             launcher: Mutex::new(launcher),
-            abroad,
+            abroad: Abroad::new(is_launched.then_some(job), settings.connect_timeout),
             lent: Lent::default(),
             compares_types,
             is_reproducible,
@@ -179,7 +177,7 @@ impl Process {
             page,
             bed,
             policy,
-            processor,
+            processor: ProcessorQueue::of_this_thread(),
             progress: ProgressThread::default(),
         })
     }
@@ -315,6 +313,17 @@ impl Process {
     #[inline]
     pub(crate) fn enter_if_free(&self) -> Option<Entered<'_, State>> {
         self.gate.enter_if_free()
+    }
+}
+
+/// How the threads of this process wait, beside the ranks that use the same processors.
+fn policy(engine: &Engine, everybody: Option<&Everybody>, progress: Progress) -> Policy {
+    let threads = progress.threads(engine.size());
+    match everybody {
+        None => Policy::new(threads, engine.cpus()),
+        Some(&Everybody { beside: (ranks, cpus), .. }) => {
+            Policy::beside(threads, cpus, progress.threads(ranks)).over_network()
+        }
     }
 }
 

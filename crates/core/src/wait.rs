@@ -173,7 +173,8 @@ impl Process {
     fn wait_looking<'a, A: Awaited>(&'a self, mut state: Entered<'a, State>, mut awaited: A) -> A::Outcome {
         state.waits += 1;
         let takes_turns = self.policy.has_free_offers() || self.is_crowded();
-        let (mut look, mut looks) = (0, self.policy.looks(takes_turns));
+        let looks_long = self.policy.looks_long();
+        let (mut look, mut looks) = (0, self.policy.looks(takes_turns, looks_long));
         while look < looks {
             look += 1;
             if look > BRISK_LOOKS {
@@ -182,17 +183,25 @@ impl Process {
             if look % LOOKS_PER_POLL == 0 {
                 state.engine.poll();
                 state = let_others_in(state);
-                looks = self.policy.looks(self.is_crowded());
+                looks = self.policy.looks(self.is_crowded(), looks_long);
             }
             if let Some(result) = awaited.look(&mut state) {
+                if looks_long {
+                    self.policy.has_seen();
+                }
                 return result;
             }
         }
-        self.wait_patiently(state, awaited)
+        self.wait_patiently(state, awaited, looks_long)
     }
 
-    fn wait_patiently<'a, A: Awaited>(&'a self, mut state: Entered<'a, State>, mut awaited: A) -> A::Outcome {
-        let (mut wait, mut unrest) = (Wait::default(), Unrest::default());
+    fn wait_patiently<'a, A: Awaited>(
+        &'a self,
+        mut state: Entered<'a, State>,
+        mut awaited: A,
+        looks_long: bool,
+    ) -> A::Outcome {
+        let (mut wait, mut unrest) = (Wait::new(looks_long), Unrest::default());
         loop {
             let mut moved = false;
             while self.policy.takes_free_offer() {
