@@ -1,6 +1,6 @@
 /* Split by colour, ordered by key and then by rank; MPI_UNDEFINED leaves a rank out.
    MPI-5.0: Groups, Contexts, Communicators, Communicator Constructors. */
-#include "check.h"
+#include "hosts.h"
 
 /* Everybody's rank of the old communicator, in the order of the new one. */
 static int members(MPI_Comm comm, int *ranks) {
@@ -46,12 +46,12 @@ static void check_undefined(void) {
 /* Every node here is one: all ranks share memory. */
 static void check_shared(void) {
     MPI_Comm node;
-    int count;
+    int count, after, here = on_this_host(&after);
     OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, size - rank, MPI_INFO_NULL, &node));
     OK(MPI_Comm_size(node, &count));
-    EQUAL(count, size);
+    EQUAL(count, here);
     OK(MPI_Comm_rank(node, &count));
-    EQUAL(count, size - 1 - rank);
+    EQUAL(count, after);
     OK(MPI_Comm_free(&node));
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-use crate::{RANKS, prefix};
+use crate::{is_over_hosts, launcher, prefix, ranks};
 
 /// Seconds that a job may take; far more than any needs.
 const TIME_LIMIT_S: &str = "60";
@@ -75,19 +75,20 @@ impl Program {
         &self.path
     }
 
-    /// Runs the program on each of these numbers of ranks; on [`RANKS`] if there are none.
+    /// Runs the program on each of these numbers of ranks; on those of [`ranks`](ranks()) if there are none.
     ///
     /// # Panics
     /// If a job fails, with everything that it said.
-    pub fn passes_on(&self, ranks: &[u32]) {
-        for &ranks in if ranks.is_empty() { &RANKS } else { ranks } {
+    pub fn passes_on(&self, wanted: &[u32]) {
+        let usual = ranks();
+        for &ranks in if wanted.is_empty() { &usual } else { wanted } {
             self.on(ranks).passes();
         }
     }
 
     /// A job of so many ranks.
     pub fn on(&self, ranks: u32) -> Job {
-        let mut command = Command::new(prefix().join("bin/mpiexec"));
+        let mut command = Command::new(launcher());
         // Cargo's search path for libraries would hide the installed one.
         command.env_remove("LD_LIBRARY_PATH");
         command.args(["--timeout", TIME_LIMIT_S, "-n", &ranks.to_string()]);
@@ -134,6 +135,11 @@ impl Job {
     pub fn option(mut self, option: &str) -> Self {
         self.command.arg(option);
         self
+    }
+
+    /// Lets `mpiexec` end the job soon after all ranks have begun, which takes longer on several hosts.
+    pub fn ends_soon(self) -> Self {
+        self.option(if is_over_hosts() { "--timeout=10" } else { "--timeout=1" })
     }
 
     /// Gives the program an argument.

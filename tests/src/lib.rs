@@ -13,13 +13,23 @@ mod share;
 
 pub use job::{Ended, Job, Program, Running, has_libfabric};
 pub use mark::Mark;
-pub use prefix::prefix;
+pub use prefix::{is_over_hosts, launcher, prefix};
 pub use share::Share;
 
 /// The numbers of ranks on which a program runs unless its test says otherwise.
 pub const RANKS: [u32; 6] = [1, 2, 3, 4, 7, 8];
 
-/// Makes a test of each named program: compiled, then run on each number of ranks, by default on [`RANKS`].
+/// [`RANKS`]; where jobs run on three hosts also 6, two on each.
+pub fn ranks() -> Vec<u32> {
+    let mut ranks = RANKS.to_vec();
+    if is_over_hosts() {
+        ranks.push(6);
+    }
+    ranks
+}
+
+/// Makes a test of each named program: compiled, then run on each number of ranks, by default on
+/// [`ranks`].
 #[macro_export]
 macro_rules! programs {
     ($($program:ident $(on $($ranks:literal)+)?;)+) => {

@@ -1,11 +1,10 @@
-//! Where the installation lies that is tested.
+//! Where the installation lies that is tested, and what starts its jobs.
 
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-static PREFIX: LazyLock<Option<std::path::PathBuf>> =
-    LazyLock::new(|| env::var_os("OXMPI_TEST_PREFIX").map(Into::into));
+static PREFIX: LazyLock<Option<PathBuf>> = LazyLock::new(|| env::var_os("OXMPI_TEST_PREFIX").map(Into::into));
 
 /// The folder with `bin`, `include` and `lib`.
 ///
@@ -16,3 +15,15 @@ pub fn prefix() -> &'static Path {
         panic!("OXMPI_TEST_PREFIX is not set: run `cargo xtask test`, which installs and sets it")
     })
 }
+
+/// What starts jobs: the installed `mpiexec`, or what `tests/hosts/tree.py` says, which calls it with hosts.
+pub fn launcher() -> PathBuf {
+    env::var_os(LAUNCHER).map_or_else(|| prefix().join("bin/mpiexec"), PathBuf::from)
+}
+
+/// Whether jobs run on several hosts.
+pub fn is_over_hosts() -> bool {
+    env::var_os(LAUNCHER).is_some()
+}
+
+const LAUNCHER: &str = "OXMPI_TEST_MPIEXEC";

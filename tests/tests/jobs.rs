@@ -84,7 +84,7 @@ fn a_rank_that_leaves_before_the_end_ends_the_others() {
 fn the_time_limit_shows_what_every_rank_waits_for() {
     let program = Program::compile("init_pending");
     for ranks in [2, 3] {
-        let ended = program.on(ranks).option("--timeout=1").run();
+        let ended = program.on(ranks).ends_soon().run();
         assert_eq!(ended.status, Some(124), "{}", ended.err);
         assert!(ended.err.contains("MPI_Wait"), "{}", ended.err);
         for rank in 0..ranks {
@@ -98,7 +98,7 @@ fn the_time_limit_shows_what_every_rank_waits_for() {
 fn the_time_limit_shows_who_is_missed_where_a_communicator_is_made() {
     let program = Program::compile("comm_missing");
     for ranks in [2, 3] {
-        let ended = program.on(ranks).option("--timeout=1").run();
+        let ended = program.on(ranks).ends_soon().run();
         assert_eq!(ended.status, Some(124), "{}", ended.err);
         let missed = "rank 0: MPI_Comm_create_group: waits for rank 1 of MPI_COMM_WORLD to take part";
         assert!(ended.err.contains(missed), "{}", ended.err);
@@ -110,7 +110,7 @@ fn the_time_limit_shows_who_is_missed_where_a_communicator_is_made() {
 
 #[test]
 fn the_time_limit_shows_who_waits_in_finalize() {
-    let ended = Program::compile("leave_waits").on(2).option("--timeout=1").run();
+    let ended = Program::compile("leave_waits").on(2).ends_soon().run();
     assert_eq!(ended.status, Some(124), "{}", ended.err);
     assert!(ended.err.contains("rank 1: collective on MPI_Finalize, run 0"), "{}", ended.err);
 }
@@ -208,7 +208,7 @@ fn who_waits_for_a_buffer_waits_for_nobody_who_has_left() {
 
 #[test]
 fn the_time_limit_shows_what_is_waited_for_in_ranks_of_the_programs_communicators() {
-    let ended = Program::compile("comm_waits").on(3).option("--timeout=1").run();
+    let ended = Program::compile("comm_waits").on(3).ends_soon().run();
     assert_eq!(ended.status, Some(124), "{}", ended.err);
     for line in [
         "rank 0: send of 4 bytes to rank 0 of reversed, tag 5: not received yet",

@@ -29,6 +29,15 @@ pub fn check(prefix: &Path, arguments: &[OsString]) -> Outcome {
     succeed(command.arg("--").args(words).env("OXMPI_TEST_PREFIX", prefix))
 }
 
+/// `cargo xtask hosts [ARGUMENT ...]`: the same tests, of which each job runs on three hosts.
+pub fn over_hosts(arguments: &[OsString]) -> Outcome {
+    let prefix = target_directory()?.join("test-prefix");
+    install::run(&prefix, true)?;
+    build_rust_and_c(&prefix)?;
+    let mut command = Command::new(workspace_root().join("tests/hosts/tree.py"));
+    succeed(command.arg(prefix).args(arguments))
+}
+
 fn is_file_of_tests(word: &OsString) -> bool {
     workspace_root().join("tests/tests").join(word).with_extension("rs").is_file()
 }

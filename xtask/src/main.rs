@@ -1,4 +1,4 @@
-//! Chores of the workspace: `cargo xtask bench|ci|counts|demo|generate|install|miri|symbols|test|tidy`.
+//! Chores of the workspace: `cargo xtask bench|ci|counts|demo|generate|hosts|install|miri|symbols|test|tidy`.
 //!
 //! Everything a machine can check about the sources is checked here; nothing here ends up in a library.
 
@@ -33,6 +33,8 @@ usage: cargo xtask <command>
   counts [--record]                compare the instructions of short calls with their record, or make it
   demo                             build everything and solve a linear system on 4 ranks, in C and in Rust
   generate [--check]               write the files derived from spec/, or fail if the committed ones differ
+  hosts [FILE ...] [WORD ...]      the same tests over three hosts, namespaces of the network (as root), but
+                                   for what tests/hosts/tree.txt names
   install --prefix DIR [--debug]   build and install programs, header, library and manuals
   miri                             look for undefined behaviour in what runs in one process (minutes)
   symbols LIBRARY HEADER           compare an installed library and header with spec/
@@ -74,7 +76,7 @@ fn run(mut arguments: lexopt::Parser) -> Outcome {
             ("counts", Long("record")) => options.record = true,
             ("install", Long("prefix")) => options.values = vec![arguments.value()?],
             ("install", Long("debug")) => options.debug = true,
-            ("ci" | "symbols" | "test", Value(argument)) => options.values.push(argument),
+            ("ci" | "hosts" | "symbols" | "test", Value(argument)) => options.values.push(argument),
             (_, other) => return Err(other.unexpected().into()),
         }
     }
@@ -83,6 +85,7 @@ fn run(mut arguments: lexopt::Parser) -> Outcome {
         ("counts", _) => counts::run(options.record),
         ("demo", _) => cg::demo(),
         ("generate", _) => generate::run(options.check),
+        ("hosts", arguments) => jobs::over_hosts(arguments),
         ("miri", _) => miri::run(),
         ("install", [prefix]) => install::run(prefix.as_ref(), options.debug),
         ("symbols", [library, header]) => symbols::run(library.as_ref(), header.as_ref()),
