@@ -71,6 +71,8 @@ pub struct Channel {
     shown: Shown,
     /// What this rank shows.
     mine: &'static [Line],
+    /// Where it notes what it calls, if it does.
+    calls: Option<&'static Calls>,
     form: Form,
     /// Where what this rank posts lies, if that is long.
     segment: &'static Segment,
@@ -160,14 +162,17 @@ impl Channel {
                 Shown::among(places.map(|(at, offset)| Some((seen(at)?, offset))), form)?
             }
         };
+        let mine = shown.get(rank as usize).unwrap_or_default();
+        let calls = if mine.is_empty() { None } else { form.calls() };
         Ok(Self {
             rank,
+            calls: calls.map(|calls| Calls::on(&mine[calls])),
             context: members.at(rank).context,
             segment: peers.job().segment(),
             segments: if is_of_job { Vec::new() } else { all().map(segment).collect() },
             is_spread: !is_of_job && all().any(is_elsewhere),
             completed_by: Vec::new(),
-            mine: shown.get(rank as usize).unwrap_or_default(),
+            mine,
             shown,
             form,
             history: 0,
@@ -305,13 +310,11 @@ impl Channel {
     /// Notes what this rank calls in a run that it [may note](Self::may_note), and with what types.
     #[inline]
     pub(crate) fn note_call(&self, run: u64, called: Called, signature: Option<&Signature>) {
-        if self.mine.is_empty() {
-            return;
-        }
-        if let Some(calls) = self.form.calls() {
-            Calls::on(&self.mine[calls]).note(run, called.noted(run));
+        if let Some(calls) = self.calls {
+            calls.note(run, called.noted(run));
         }
         if let Some(signature) = signature
+            && !self.mine.is_empty()
             && let Some(signatures) = self.form.signatures(self.mine)
         {
             signatures.note(run, signature.hash, &signature.text);

@@ -6,6 +6,7 @@
 
 mod lending;
 mod missing;
+pub(crate) mod moves;
 mod posting;
 mod pulling;
 
@@ -24,6 +25,8 @@ use crate::p2p::{OpKey, Outcome, P2p};
 use crate::posted::Posted;
 use crate::program::Program;
 use crate::signature::Signature;
+
+pub(crate) use self::moves::Move;
 
 /// See the module.
 #[derive(Debug)]
@@ -200,15 +203,8 @@ impl Run {
             return Ok(false);
         }
         self.note_call(means.channel);
-        while self.iteration < self.iterations {
-            while let Some(step) = means.plan.steps.get(self.step) {
-                if !self.perform(step, means) {
-                    return Ok(false);
-                }
-                self.step += 1;
-            }
-            self.iteration += 1;
-            self.step = 0;
+        if !self.make_moves(means).unwrap_or_else(|| self.perform_steps(means)) {
+            return Ok(false);
         }
         if !self.under_way.is_empty() && !self.completed(None, means) {
             return Ok(false);
@@ -218,6 +214,21 @@ impl Run {
             return self.begin_loan(means.channel);
         }
         if self.failure.is_some() { self.outcome() } else { Ok(true) }
+    }
+
+    /// Does what can be done now of all steps in all rounds; whether that was all.
+    fn perform_steps(&mut self, means: &mut Means<'_>) -> bool {
+        while self.iteration < self.iterations {
+            while let Some(step) = means.plan.steps.get(self.step) {
+                if !self.perform(step, means) {
+                    return false;
+                }
+                self.step += 1;
+            }
+            self.iteration += 1;
+            self.step = 0;
+        }
+        true
     }
 
     #[cold]

@@ -14,31 +14,55 @@ use crate::posted::{Place, Posted};
 impl Run {
     #[inline]
     pub(super) fn post(&mut self, line: u8, from: &Span, segment: u64, means: &mut Means<'_>) -> bool {
+        let shape = &means.plan.lines[usize::from(line)];
+        let (offset, bytes) = from.at(segment);
+        if is_inline(shape, means.plan) {
+            if let Some(region) = self.part(means.binding, from.buf, offset, bytes) {
+                return self.post_inline(line, segment, &region, means);
+            }
+            if !means.channel.has_credit(self.turn.number) {
+                return false;
+            }
+            let payload = means.channel.own_line(self.turn, line).payload();
+            means.binding.buffer(from.buf).read(offset, &payload.part(0, bytes as usize));
+            return self.post_inline(line, segment, &Region::EMPTY, means);
+        }
         if !means.channel.has_credit(self.turn.number) {
             return false;
         }
         reach(Point::BeforePost);
         let own = means.channel.own_line(self.turn, line);
-        let sequence = self.sequence(segment);
-        // Runs are admitted only as long as this fits.
-        let note = self.word | (self.turn.number - means.channel.completed()) & LAG;
-        let (offset, bytes) = from.at(segment);
-        let shape = means.plan.lines[usize::from(line)];
-        if is_inline(&shape, means.plan) {
-            match self.part(means.binding, from.buf, offset, bytes) {
-                Some(region) => own.post(sequence, note, &region),
-                None => {
-                    means.binding.buffer(from.buf).read(offset, &own.payload().part(0, bytes as usize));
-                    own.post(sequence, note, &Region::EMPTY);
-                }
-            }
-        } else {
-            let posted = self.put(own, line, from, segment, means);
-            own.post_at(sequence, note, posted.word());
-        }
+        let posted = self.put(own, line, from, segment, means);
+        own.post_at(self.sequence(segment), self.note(means), posted.word());
         reach(Point::BeforeRing);
         means.channel.wake_members(&means.p2p.peers);
         true
+    }
+
+    /// Posts bytes that fit into a line, in it.
+    #[inline(always)]
+    pub(super) fn post_inline(
+        &mut self,
+        line: u8,
+        segment: u64,
+        from: &Region,
+        means: &mut Means<'_>,
+    ) -> bool {
+        if !means.channel.has_credit(self.turn.number) {
+            return false;
+        }
+        reach(Point::BeforePost);
+        means.channel.own_line(self.turn, line).post(self.sequence(segment), self.note(means), from);
+        reach(Point::BeforeRing);
+        means.channel.wake_members(&means.p2p.peers);
+        true
+    }
+
+    /// The word beside what is posted.
+    #[inline(always)]
+    fn note(&self, means: &Means<'_>) -> u64 {
+        // Runs are admitted only as long as this fits.
+        self.word | (self.turn.number - means.channel.completed()) & LAG
     }
 
     /// Puts what does not fit into the line where it is to be found.

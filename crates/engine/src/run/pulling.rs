@@ -23,7 +23,41 @@ const DENSE: &str = "the buffers of a reduction are dense";
 /// What is combined is read in pieces of so many bytes, which stay in the caches.
 const PIECE_BYTES: u64 = 64 << 10;
 
+/// What there is on a line.
+pub(super) enum Look {
+    /// What a peer calls who does something else, and is not waited for: nothing is to be taken.
+    Nothing,
+    /// Nothing, yet.
+    NotYet,
+    /// What was waited for.
+    There(&'static Line),
+}
+
 impl Run {
+    /// Looks whether a peer has posted a segment on a line.
+    #[inline(always)]
+    pub(super) fn look(&mut self, peer: Peer, line: u8, segment: u64, means: &mut Means<'_>) -> Look {
+        let theirs = means.channel.line(peer, self.turn, line);
+        let sequence = self.sequence(segment);
+        if !theirs.reached(sequence) {
+            return self.waits_for(theirs, sequence, peer, means);
+        }
+        let note = theirs.note();
+        means.channel.note_completed(peer, self.turn.number.saturating_sub(note & LAG));
+        if note | LAG != self.expected | LAG && !self.agrees(peer, note, means.channel) {
+            return Look::Nothing;
+        }
+        Look::There(theirs)
+    }
+
+    /// Notes what is waited for, if it is.
+    #[inline]
+    fn waits_for(&mut self, theirs: &'static Line, sequence: u64, peer: Peer, means: &Means<'_>) -> Look {
+        let goes_on = means.channel.is_stranger(self.turn.number, peer);
+        self.awaits = (!goes_on).then_some(Awaits { line: theirs, sequence });
+        if goes_on { Look::Nothing } else { Look::NotYet }
+    }
+
     #[inline]
     #[expect(clippy::too_many_arguments, reason = "the fields of `Action::Pull`, and where it happens")]
     pub(super) fn pull(
@@ -36,18 +70,11 @@ impl Run {
         segment: u64,
         means: &mut Means<'_>,
     ) -> bool {
-        let theirs = means.channel.line(peer, self.turn, line);
-        let sequence = self.sequence(segment);
-        if !theirs.reached(sequence) {
-            let goes_on = means.channel.is_stranger(self.turn.number, peer);
-            self.awaits = (!goes_on).then_some(Awaits { line: theirs, sequence });
-            return goes_on;
-        }
-        let note = theirs.note();
-        means.channel.note_completed(peer, self.turn.number.saturating_sub(note & LAG));
-        if note | LAG != self.expected | LAG && !self.agrees(peer, note, means.channel) {
-            return true;
-        }
+        let theirs = match self.look(peer, line, segment, means) {
+            Look::There(theirs) => theirs,
+            Look::Nothing => return true,
+            Look::NotYet => return false,
+        };
         let (_, bytes) = into.at(segment);
         if bytes == 0 {
             return true;
