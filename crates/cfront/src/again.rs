@@ -38,7 +38,7 @@ impl Noted {
     /// They are handed on with the communicator of the call alone, and, where something is to be kept, with what was
     /// made of them.
     #[inline]
-    pub unsafe fn claim(self) -> Option<Arguments> {
+    pub unsafe fn claim(&self) -> Option<&Arguments> {
         // SAFETY: each word is that of an `Argument`, which names no other memory than the call may access; the caller
         // promises the rest.
         unsafe { self.0.claim() }

@@ -397,7 +397,7 @@ unsafe impl Argument for Message {
     #[inline]
     fn note(&self, words: &mut Words) {
         if !datatype::is_predefined(self.datatype) {
-            return words.give_up();
+            words.give_up();
         }
         words.push(self.address.expose_provenance() as u64);
         words.push(self.count.cast_unsigned());

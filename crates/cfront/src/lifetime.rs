@@ -42,7 +42,7 @@ pub fn run(
     function: Function,
     comm: MPI_Comm,
     lifetime: Lifetime,
-    noted: Option<Noted>,
+    noted: Option<&Noted>,
     describe: impl FnOnce(&Process, &Arc<Communicator>) -> Result<Operation>,
 ) -> c_int {
     on_comm(function, comm, |process, comm| {
@@ -104,8 +104,8 @@ macro_rules! collectives {
         pub fn $blocking(function: Function, $($argument: $type,)* comm: MPI_Comm) -> c_int {
             let describe = $describe;
             let lifetime = $crate::lifetime::Lifetime::Blocking;
-            let noted = Some($crate::again::Noted::new(function)$(.and(&$argument))*);
-            $crate::lifetime::run(function, comm, lifetime, noted, describe)
+            let noted = $crate::again::Noted::new(function)$(.and(&$argument))*;
+            $crate::lifetime::run(function, comm, lifetime, Some(&noted), describe)
         }
 
         #[doc = concat!("The nonblocking form of `MPI_", $c_name, "`.")]
@@ -117,8 +117,8 @@ macro_rules! collectives {
         ) -> c_int {
             let describe = $describe;
             let lifetime = $crate::lifetime::Lifetime::Nonblocking { request };
-            let noted = Some($crate::again::Noted::new(function)$(.and(&$argument))*);
-            $crate::lifetime::run(function, comm, lifetime, noted, describe)
+            let noted = $crate::again::Noted::new(function)$(.and(&$argument))*;
+            $crate::lifetime::run(function, comm, lifetime, Some(&noted), describe)
         }
 
         #[doc = concat!("`MPI_", $c_name, "_init`.")]

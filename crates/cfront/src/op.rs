@@ -58,10 +58,10 @@ pub fn reducer(op: MPI_Op, handle: MPI_Datatype, datatype: &Datatype) -> Result<
 unsafe impl Argument for MPI_Op {
     #[inline]
     fn note(&self, words: &mut Words) {
-        match predefined(*self) {
-            Some(op) => words.push(op as u64),
-            None => words.give_up(),
+        if predefined(*self).is_none() {
+            words.give_up();
         }
+        words.push(self.word() as u64);
     }
 }
 

@@ -14,19 +14,6 @@ impl Arguments {
     /// How many words there are.
     pub const WORDS: usize = 8;
 
-    /// The arguments that these words are.
-    ///
-    /// # Safety
-    /// - What the call may do with memory that the words name - the same whenever they, and the communicator, are
-    ///   equal - it may do until it is over: as [`Region::claim`](crate::Region::claim) demands.
-    /// - Addresses among the words are exposed (`expose_provenance`).
-    /// - This value and its copies are handed on with that communicator alone, and, where something is to be kept, with
-    ///   what was made of these arguments.
-    #[inline]
-    pub const unsafe fn claim(words: [u64; Self::WORDS]) -> Self {
-        Self(words)
-    }
-
     /// Whether they say the same.
     #[inline]
     pub fn are(&self, others: &Self) -> bool {
@@ -46,8 +33,10 @@ impl Arguments {
 /// Arguments that are being noted, one after the other.
 #[derive(Debug)]
 pub struct Words {
-    words: [u64; Arguments::WORDS],
+    arguments: Arguments,
     number: usize,
+    /// Whether they may mean something else the next time. Apart, so that the number is known when this is compiled.
+    is_vague: bool,
 }
 
 impl Words {
@@ -56,13 +45,13 @@ impl Words {
     pub const fn new(function: u64) -> Self {
         let mut words = [0; Arguments::WORDS];
         words[0] = function;
-        Self { words, number: 1 }
+        Self { arguments: Arguments(words), number: 1, is_vague: false }
     }
 
     /// Notes a number, or where something is.
     #[inline]
     pub fn push(&mut self, word: u64) {
-        if let Some(place) = self.words.get_mut(self.number) {
+        if let Some(place) = self.arguments.0.get_mut(self.number) {
             *place = word;
         }
         self.number += 1;
@@ -71,16 +60,19 @@ impl Words {
     /// Notes that the call may mean something else the next time.
     #[inline]
     pub fn give_up(&mut self) {
-        self.number = Arguments::WORDS + 1;
+        self.is_vague = true;
     }
 
     /// The arguments, if they say all.
     ///
     /// # Safety
-    /// As [`Arguments::claim`].
+    /// - What the call may do with memory that the words name - the same whenever they, and the communicator, are
+    ///   equal - it may do until it is over: as [`Region::claim`](crate::Region::claim) demands.
+    /// - Addresses among the words are exposed (`expose_provenance`).
+    /// - This value and its copies are handed on with that communicator alone, and, where something is to be kept, with
+    ///   what was made of these arguments.
     #[inline]
-    pub unsafe fn claim(self) -> Option<Arguments> {
-        // SAFETY: the caller's promise.
-        (self.number <= Arguments::WORDS).then(|| unsafe { Arguments::claim(self.words) })
+    pub const unsafe fn claim(&self) -> Option<&Arguments> {
+        if !self.is_vague && self.number <= Arguments::WORDS { Some(&self.arguments) } else { None }
     }
 }

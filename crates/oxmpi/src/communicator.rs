@@ -250,7 +250,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         let result = self.door.call(function, |process| {
             // SAFETY: as above.
             let describe = || unsafe { collective.bind(process, &self.comm) };
-            process.call_blocking(&self.comm, arguments, describe)
+            process.call_blocking(&self.comm, arguments.as_ref(), describe)
         });
         self.door.checked(function, check, result)
     }

@@ -136,7 +136,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         self.owned(function, Some(function), buffers, |process| {
             // SAFETY: as above.
             let describe = || unsafe { collective.bind(process, &self.comm) };
-            process.call_nonblocking(&self.comm, arguments, describe)
+            process.call_nonblocking(&self.comm, arguments.as_ref(), describe)
         })
     }
 

@@ -194,7 +194,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         let arguments = unsafe { collective::arguments(function, &collective) };
         let key = door.call(function, |process| {
             // SAFETY: as above.
-            process.call_nonblocking(comm, arguments, || unsafe { collective.bind(process, comm) })
+            process.call_nonblocking(comm, arguments.as_ref(), || unsafe { collective.bind(process, comm) })
         })?;
         Ok(self.note(key, Some(function), check, result))
     }

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::Result;
-use oxmpi_engine::{Binding, Program};
+use oxmpi_engine::{Binding, Lifetime, Program, Run};
 use oxmpi_mem::Arguments;
 
 /// What becomes of a call with arguments that may have come before.
@@ -30,7 +30,9 @@ pub(super) enum Again<T> {
 pub(super) struct Known {
     pub(super) binding: Binding,
     pub(super) plan: Arc<Program>,
-    place: usize,
+    /// Begun by each of the calls.
+    pub(super) run: Run,
+    pub(super) place: usize,
     /// The number of the call.
     number: u64,
 }
@@ -64,11 +66,17 @@ impl Calls {
 
     /// What is known of a call.
     #[inline]
-    pub(super) fn find(&mut self, arguments: &Arguments) -> Option<Box<Known>> {
+    pub(super) fn find(&mut self, arguments: &Arguments) -> Option<&mut Known> {
         let call = self.places[place(arguments)].as_mut();
-        let mut known = call.filter(|call| call.arguments.are(arguments))?.known.take()?;
+        let known = call.filter(|call| call.arguments.are(arguments))?.known.as_mut()?;
         known.binding.renew();
         Some(known)
+    }
+
+    /// Takes out what was found at a place, for who goes on with it while others may call.
+    #[inline]
+    pub(super) fn take(&mut self, place: usize) -> Option<Box<Known>> {
+        self.places[place].as_mut()?.known.take()
     }
 
     /// Notes a call of which nothing is known; whether it was noted before.
@@ -83,12 +91,19 @@ impl Calls {
     }
 
     /// Keeps what was made of a call that was noted.
-    pub(super) fn keep(&mut self, arguments: &Arguments, binding: Binding, plan: Arc<Program>) {
+    pub(super) fn keep(
+        &mut self,
+        arguments: &Arguments,
+        binding: Binding,
+        plan: Arc<Program>,
+        lifetime: Lifetime,
+    ) {
         let place = place(arguments);
         if let Some(call) = &mut self.places[place]
             && call.arguments.are(arguments)
         {
-            call.known = Some(Box::new(Known { binding, plan, place, number: call.number }));
+            let run = Run::new(&plan, lifetime);
+            call.known = Some(Box::new(Known { binding, plan, run, place, number: call.number }));
         }
     }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Result, Status};
 use oxmpi_engine::machine::Posts;
-use oxmpi_engine::{Absent, Binding, Event, Lifetime, Outcome, PeerId, Program, Run, RunKey, Signature};
+use oxmpi_engine::{Absent, Awaits, Binding, Event, Lifetime, Outcome, PeerId, Program, Run, RunKey};
 use oxmpi_mem::{Arguments, Entered};
 
 use super::again::{Again, Known};
@@ -32,23 +32,23 @@ impl Process {
     pub fn blocking(&self, comm: &Arc<Communicator>, operation: &Operation) -> Result<()> {
         let mut state = self.enter();
         let plan = state.lend_plan(comm, operation);
-        self.run_to_end(state, comm, What::Made { operation, plan })
+        let mut run = Run::new(&plan, Lifetime::Blocking);
+        if let Some(signature) = operation.signature.as_deref() {
+            run.sign(Box::new(signature.clone()));
+        }
+        state.engine.begin(comm.channel, &mut run, &plan, &operation.binding);
+        self.wait_for_run(state, comm, What::Made { operation, plan, run: &mut run })
     }
 
-    #[inline]
-    fn run_to_end<'a>(
+    /// Moves a run that has begun on to its end.
+    #[inline(never)]
+    fn wait_for_run<'a>(
         &'a self,
-        mut state: Entered<'a, State>,
+        state: Entered<'a, State>,
         comm: &'a Communicator,
         what: What<'a>,
     ) -> Result<()> {
-        let Some((binding, plan)) = what.parts() else { return Ok(()) };
-        let mut run = Run::new(plan, Lifetime::Blocking);
-        if let Some(signature) = what.signature() {
-            run.sign(Box::new(signature.clone()));
-        }
-        state.engine.begin(comm.channel, &mut run, plan, binding);
-        self.wait_inside(state, OnTheStack { comm, what, run: &mut run, kept: None })
+        self.wait_inside(state, OnTheStack { comm, what, kept: None })
     }
 
     /// Begins a collective.
@@ -60,7 +60,11 @@ impl Process {
         state.check_memory_for_run(&operation.binding)?;
         let plan = state.lend_plan(comm, operation);
         let signature = operation.signature.as_deref();
-        let begun = state.begin_nonblocking(comm, &operation.binding, &plan, signature);
+        let mut run = Run::new(&plan, Lifetime::Nonblocking);
+        if let Some(signature) = signature {
+            run.sign(Box::new(signature.clone()));
+        }
+        let begun = state.begin_nonblocking(comm, &mut run, &operation.binding, &plan);
         state.plans.give_back(comm.channel, plan);
         self.leave_to_thread(state, begun.as_ref().ok().copied());
         begun
@@ -75,10 +79,10 @@ impl Process {
     pub fn call_blocking(
         &self,
         comm: &Arc<Communicator>,
-        arguments: Option<Arguments>,
+        arguments: Option<&Arguments>,
         describe: impl FnOnce() -> Result<Operation>,
     ) -> Result<()> {
-        let again = arguments.map_or(Again::New, |arguments| self.blocking_again(comm, &arguments));
+        let again = arguments.map_or(Again::New, |arguments| self.blocking_again(comm, arguments));
         if let Again::Done(result) = again {
             return result;
         }
@@ -90,7 +94,7 @@ impl Process {
         };
         self.blocking(comm, operation)?;
         if let (Again::Keep, Some(arguments)) = (again, arguments) {
-            self.keep_for_again(comm, &arguments, described?);
+            self.keep_for_again(comm, arguments, described?, Lifetime::Blocking);
         }
         Ok(())
     }
@@ -103,17 +107,17 @@ impl Process {
     pub fn call_nonblocking(
         &self,
         comm: &Arc<Communicator>,
-        arguments: Option<Arguments>,
+        arguments: Option<&Arguments>,
         describe: impl FnOnce() -> Result<Operation>,
     ) -> Result<RequestKey> {
-        let again = arguments.map_or(Again::New, |arguments| self.nonblocking_again(comm, &arguments));
+        let again = arguments.map_or(Again::New, |arguments| self.nonblocking_again(comm, arguments));
         if let Again::Done(key) = again {
             return key;
         }
         let operation = describe()?;
         let key = self.nonblocking(comm, &operation)?;
         if let (Again::Keep, Some(arguments)) = (again, arguments) {
-            self.keep_for_again(comm, &arguments, operation);
+            self.keep_for_again(comm, arguments, operation, Lifetime::Nonblocking);
         }
         Ok(key)
     }
@@ -121,33 +125,50 @@ impl Process {
     /// Runs a collective to its end, if these arguments have come twice.
     fn blocking_again(&self, comm: &Arc<Communicator>, arguments: &Arguments) -> Again<()> {
         let mut state = self.enter();
-        let calls = state.plans.calls_of(comm.channel);
-        match calls.find(arguments) {
-            Some(known) => Again::Done(self.run_to_end(state, comm, What::Known(known))),
-            None => Again::of(calls.note(arguments)),
+        let State { plans, engine, .. } = &mut *state;
+        let calls = plans.calls_of(comm.channel);
+        let Some(known) = calls.find(arguments) else { return Again::of(calls.note(arguments)) };
+        let Known { binding, plan, run, place, .. } = known;
+        engine.begin(comm.channel, run, plan, binding);
+        let over = engine.advance(comm.channel, run, plan, binding);
+        if let Ok(false) = over {
+            let place = *place;
+            let known = calls.take(place).expect("just found");
+            return Again::Done(self.wait_for_run(state, comm, What::Known(known)));
         }
+        Again::Done(over.map(drop))
     }
 
     /// Begins a collective, if these arguments have come twice.
     fn nonblocking_again(&self, comm: &Arc<Communicator>, arguments: &Arguments) -> Again<RequestKey> {
         let mut state = self.enter();
         let calls = state.plans.calls_of(comm.channel);
-        let Some(known) = calls.find(arguments) else { return Again::of(calls.note(arguments)) };
-        let begun = state.check_memory_for_run(&known.binding);
-        let begun = begun.and_then(|()| state.begin_nonblocking(comm, &known.binding, &known.plan, None));
+        let place = calls.find(arguments).map(|known| known.place);
+        let Some(mut known) = place.and_then(|place| calls.take(place)) else {
+            return Again::of(calls.note(arguments));
+        };
+        let Known { binding, plan, run, .. } = &mut *known;
+        let begun = state.check_memory_for_run(binding);
+        let begun = begun.and_then(|()| state.begin_nonblocking(comm, run, binding, plan));
         state.plans.calls_of(comm.channel).give_back(known);
         self.leave_to_thread(state, begun.as_ref().ok().copied());
         Again::Done(begun)
     }
 
     /// Keeps what was made of arguments that have come twice.
-    fn keep_for_again(&self, comm: &Arc<Communicator>, arguments: &Arguments, operation: Operation) {
+    fn keep_for_again(
+        &self,
+        comm: &Arc<Communicator>,
+        arguments: &Arguments,
+        operation: Operation,
+        lifetime: Lifetime,
+    ) {
         if operation.irregular.is_some() || operation.binding.images.is_some() {
             return; // these are made for one call
         }
         let mut state = self.enter();
         let plan = state.plans.share(comm, &operation.case);
-        state.plans.calls_of(comm.channel).keep(arguments, operation.binding, plan);
+        state.plans.calls_of(comm.channel).keep(arguments, operation.binding, plan, lifetime);
     }
 
     /// Prepares a collective to be started at will, by the algorithm that the ranks wish. Collective: all ranks prepare
@@ -176,11 +197,12 @@ impl Process {
 
 /// What a blocking call runs.
 enum What<'a> {
+    Known(Box<Known>),
     Made {
         operation: &'a Operation,
         plan: Lent,
+        run: &'a mut Run,
     },
-    Known(Box<Known>),
     /// It is over.
     Nothing,
 }
@@ -189,29 +211,38 @@ enum What<'a> {
 struct OnTheStack<'a> {
     comm: &'a Communicator,
     what: What<'a>,
-    run: &'a mut Run,
     /// The run, once the engine keeps it.
     kept: Option<RunKey>,
 }
 
 impl What<'_> {
-    /// What the plan's buffers are, and the plan, until it is over.
+    /// The run, what its plan's buffers are, and the plan, until it is over.
     #[inline]
-    fn parts(&self) -> Option<(&Binding, &Arc<Program>)> {
+    fn parts(&self) -> Option<(&Run, &Binding, &Arc<Program>)> {
         match self {
-            Self::Made { operation, plan } => Some((&operation.binding, plan)),
-            Self::Known(known) => Some((&known.binding, &known.plan)),
+            Self::Known(known) => Some((&known.run, &known.binding, &known.plan)),
+            Self::Made { operation, plan, run } => Some((run, &operation.binding, plan)),
             Self::Nothing => None,
         }
     }
 
-    /// The types of its data, if they are compared.
+    /// The same, to be moved on.
     #[inline]
-    fn signature(&self) -> Option<&Signature> {
+    fn parts_mut(&mut self) -> Option<(&mut Run, &Binding, &Arc<Program>)> {
         match self {
-            Self::Made { operation, .. } => operation.signature.as_deref(),
-            Self::Known(_) | Self::Nothing => None,
+            Self::Known(known) => {
+                let Known { run, binding, plan, .. } = &mut **known;
+                Some((run, binding, plan))
+            }
+            Self::Made { operation, plan, run } => Some((run, &operation.binding, plan)),
+            Self::Nothing => None,
         }
+    }
+
+    /// What the run waits for, if it is a peer's post.
+    #[inline]
+    fn awaits(&self) -> Option<Awaits> {
+        self.parts().and_then(|(run, ..)| run.awaits())
     }
 }
 
@@ -237,9 +268,9 @@ impl OnTheStack<'_> {
         }
     }
 
-    /// The plan, as long as the run is here.
-    fn here(&self) -> Option<&Arc<Program>> {
-        self.what.parts().filter(|_| self.kept.is_none()).map(|(_, plan)| plan)
+    /// The run and its plan, as long as it is here.
+    fn here(&self) -> Option<(&Run, &Arc<Program>)> {
+        self.what.parts().filter(|_| self.kept.is_none()).map(|(run, _, plan)| (run, plan))
     }
 }
 
@@ -248,14 +279,14 @@ impl Awaited for OnTheStack<'_> {
 
     #[inline]
     fn look(&mut self, state: &mut State) -> Option<Result<()>> {
-        if self.run.awaits().is_some_and(|awaits| !awaits.has_come()) {
+        if self.what.awaits().is_some_and(|awaits| !awaits.has_come()) {
             return None;
         }
         if let Some(kept) = self.kept {
             return self.look_at_kept(state, kept);
         }
-        let (binding, plan) = self.what.parts()?;
-        let outcome = match state.engine.advance(self.comm.channel, self.run, plan, binding) {
+        let (run, binding, plan) = self.what.parts_mut()?;
+        let outcome = match state.engine.advance(self.comm.channel, run, plan, binding) {
             Ok(false) => return None,
             outcome => outcome.map(drop),
         };
@@ -266,13 +297,13 @@ impl Awaited for OnTheStack<'_> {
 
     #[inline]
     fn is_a_post(&self) -> bool {
-        self.run.awaits().is_some()
+        self.what.awaits().is_some()
     }
 
     fn post(&mut self, state: &mut State) -> Option<Result<()>> {
-        if let (None, Some((binding, plan))) = (self.kept, self.what.parts()) {
-            let run = mem::replace(self.run, Run::new(plan, Lifetime::Blocking));
-            self.kept = Some(state.engine.adopt(self.comm.channel, run, plan, binding));
+        if let (None, Some((run, binding, plan))) = (self.kept, self.what.parts_mut()) {
+            let begun = mem::replace(run, Run::new(plan, Lifetime::Blocking));
+            self.kept = Some(state.engine.adopt(self.comm.channel, begun, plan, binding));
         }
         None
     }
@@ -282,24 +313,28 @@ impl Awaited for OnTheStack<'_> {
     }
 
     fn suspect(&mut self, state: &mut State) {
-        if let (None, Some((_, plan))) = (self.kept, self.what.parts()) {
-            state.engine.suspect_run(self.comm.channel, self.run, plan);
+        if let (None, Some((run, _, plan))) = (self.kept, self.what.parts_mut()) {
+            state.engine.suspect_run(self.comm.channel, run, plan);
         }
     }
 
     fn posts(&self, state: &State) -> Posts {
-        self.here().map_or(Posts::OfNobody, |plan| state.engine.posts_for(self.comm.channel, self.run, plan))
+        self.here()
+            .map_or(Posts::OfNobody, |(run, plan)| state.engine.posts_for(self.comm.channel, run, plan))
     }
 
     fn describe(&self, state: &State) -> Option<String> {
-        let plan = self.here()?;
-        Some(state.engine.describe_run(self.comm.channel, self.run, plan, state))
+        let (run, plan) = self.here()?;
+        Some(state.engine.describe_run(self.comm.channel, run, plan, state))
     }
 
     fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {
         match self.kept {
             Some(kept) => state.engine.misses_for(kept, absent),
-            None => state.engine.misses(self.comm.channel, self.run, self.what.parts()?.1, absent),
+            None => {
+                let (run, _, plan) = self.what.parts()?;
+                state.engine.misses(self.comm.channel, run, plan, absent)
+            }
         }
     }
 }
@@ -319,23 +354,20 @@ impl State {
     fn begin_nonblocking(
         &mut self,
         comm: &Arc<Communicator>,
+        run: &mut Run,
         binding: &Binding,
         plan: &Arc<Program>,
-        signature: Option<&Signature>,
     ) -> Result<RequestKey> {
-        let mut run = Run::new(plan, Lifetime::Nonblocking);
-        if let Some(signature) = signature {
-            run.sign(Box::new(signature.clone()));
-        }
-        self.engine.begin(comm.channel, &mut run, plan, binding);
+        self.engine.begin(comm.channel, run, plan, binding);
         let begun = if self.leaves_to_thread(binding) {
-            self.engine.take_first_steps(comm.channel, &mut run, plan, binding);
+            self.engine.take_first_steps(comm.channel, run, plan, binding);
             Ok(false)
         } else {
-            self.engine.advance(comm.channel, &mut run, plan, binding)
+            self.engine.advance(comm.channel, run, plan, binding)
         };
         let key = match begun {
             Ok(false) => {
+                let run = mem::replace(run, Run::new(plan, Lifetime::Nonblocking));
                 let run = self.engine.adopt(comm.channel, run, plan, binding);
                 self.add_collective(run, comm)
             }

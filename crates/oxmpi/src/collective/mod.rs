@@ -85,7 +85,7 @@ pub(crate) unsafe fn arguments<'b, C: Collective<'b>>(
     collective.note(&mut words);
     // SAFETY: `Collective` promises that equal words are equal calls, and notes memory by `Loan::note`, which exposes
     // its address; that it may be used so, and where the arguments go, is the caller's promise.
-    unsafe { words.claim() }
+    unsafe { words.claim() }.copied()
 }
 
 /// Notes what this rank contributes: no loan begins at address 0.
