@@ -195,6 +195,18 @@ impl Context {
         if self.posted.is_empty() { None } else { self.take_posted_further(*header) }
     }
 
+    /// What the only receive that waits asks for, if it is this one.
+    #[inline]
+    pub(crate) fn pattern_of_only(&self, receive: OpKey) -> Option<Pattern> {
+        self.posted.only().filter(|posted| posted.op == receive).map(|posted| posted.pattern)
+    }
+
+    /// It waits no longer.
+    #[inline]
+    pub(crate) fn take_only_posted(&mut self) {
+        self.posted.take_first(|_| true);
+    }
+
     #[inline(never)]
     fn take_posted_further(&mut self, header: Header) -> Option<OpKey> {
         let matches = |posted: &Posted| posted.pattern.matches(&header);

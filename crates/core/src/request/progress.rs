@@ -220,8 +220,15 @@ impl State {
         match standing {
             Standing::Inactive => return Some(Completion::EMPTY),
             Standing::Over => {}
-            _ if p2p.look_for(op) => {}
-            _ => return None,
+            _ => {
+                if let Some(status) = p2p.take_at_head(op) {
+                    p2p.board.show(key, Standing::Inactive);
+                    return Some(Completion { status, ..Completion::EMPTY });
+                }
+                if !p2p.look_for(op) {
+                    return None;
+                }
+            }
         }
         let Outcome { status, error } = p2p.take_outcome(op)?;
         p2p.board.show(key, Standing::Inactive);
@@ -232,10 +239,17 @@ impl State {
     /// The same of a message, which the board is told of.
     fn complete_message(&mut self, key: RequestKey, op: OpKey, standing: Standing) -> Option<Completion> {
         let p2p = &mut self.engine.p2p;
-        if standing != Standing::Over && !p2p.look_for(op) {
+        let at_head = if standing == Standing::Over { None } else { p2p.take_at_head(op) };
+        if at_head.is_none() && standing != Standing::Over && !p2p.look_for(op) {
             return None;
         }
-        let Outcome { status, error } = p2p.take_outcome(op)?;
+        let (status, error) = match at_head {
+            Some(status) => (status, None),
+            None => {
+                let Outcome { status, error } = p2p.take_outcome(op)?;
+                (status, error)
+            }
+        };
         let comm = error.as_ref().and_then(|_| self.comm_of(key));
         self.comms.end_use(self.requests.context(key));
         self.remove_number(key);

@@ -46,6 +46,12 @@ impl<T: Waiting<N>, const N: usize> Queue<T, N> {
         }
     }
 
+    /// The only one, if it is in line.
+    #[inline]
+    pub(crate) fn only(&self) -> Option<&T> {
+        if self.line.len() == 1 { self.line.get(0) } else { None }
+    }
+
     /// Takes out the very first, if that matches.
     #[inline(always)] // so that what is taken is never in memory
     pub(crate) fn take_first(&mut self, matches: impl Fn(&T) -> bool) -> Option<T> {

@@ -22,7 +22,26 @@ use oxmpi_shm::ring::Header;
 use super::op::Plan;
 use super::{Address, Mode, Op, OpKey, P2p, State, kind};
 use crate::matching::Pattern;
-use crate::peers::PeerId;
+use crate::peers::{Peer, PeerId};
+
+impl Peer {
+    /// Lets a receive that waits alone take the message at the head of the peer's ring, if it asks for that one and it
+    /// is here, whole.
+    #[inline(always)] // the message is in registers
+    fn fill_from_head(&mut self, receive: &mut Op, pattern: &Pattern) -> bool {
+        let Some(receiver) = &mut self.receiver else { return false };
+        let Some(arrival) = receiver.arrival() else { return false };
+        let header = &arrival.header;
+        let is_asked_for = header.context == receive.context && pattern.matches(header);
+        if header.kind != kind::EAGER || !is_asked_for || header.bytes > receive.buffer.bytes() {
+            return false;
+        }
+        receive.fill(header, &arrival.payload);
+        receiver.release(&arrival);
+        self.wake(); // it may wait for the room
+        true
+    }
+}
 
 impl P2p {
     /// A send that [`P2p::start`] begins; [`P2p::detach`] ends it.
@@ -89,10 +108,41 @@ impl P2p {
             return self.is_done(key);
         }
         op.peer = from;
+        if here.has_no_posted()
+            && let Some(peer) = self.peers.known_mut(from)
+            && peer.fill_from_head(op, &pattern)
+        {
+            op.state = State::Done;
+            return true;
+        }
         op.header = pattern.header(op.context);
         here.post(pattern, key);
         self.ask_for(key, &pattern);
         false
+    }
+
+    /// What a receive has got from the head of its sender's ring, if no other one waits in its context, and that is a
+    /// message for it which is here, whole: as after [`P2p::look_for`] and [`P2p::take_status`]. Nothing else is done.
+    #[inline]
+    pub fn take_at_head(&mut self, key: OpKey) -> Option<Status> {
+        // Others may have to hear of it.
+        if self.has_threads || !self.busy_outboxes.is_empty() {
+            return None;
+        }
+        let op = self.ops.get_mut(key).filter(|op| op.is_posted() && !op.detached)?;
+        let here = self.contexts.at(op.context);
+        let pattern = here.pattern_of_only(key)?;
+        if !self.peers.known_mut(op.peer)?.fill_from_head(op, &pattern) {
+            return None;
+        }
+        here.take_only_posted();
+        self.board.strike(op.entry);
+        let status = op.status;
+        match op.plan {
+            None => self.ops.discard(key),
+            Some(_) => op.state = State::Inactive,
+        }
+        Some(status)
     }
 
     /// The peer that has to say something until a receive can be over, if that is known.

@@ -70,6 +70,51 @@ pub fn each_start_sends_what_the_memory_holds_then() {
     }
 }
 
+/// Of two receives that match, the first one gets the message, and each gets all of it or says that it was too long.
+#[test]
+fn a_receive_takes_what_is_at_the_head_of_the_ring_only_if_it_waits_alone_for_that() {
+    let mut world = World::new(3, 1);
+    let sent = Store::of(&contents(0, 0, 8), Lie::Dense);
+    let (short, long) = (Store::new(4, Lie::Dense), Store::new(8, Lie::Dense));
+    let receives = [(1, 7, &long), (1, 8, &long), (2, 7, &long), (1, 7, &short)];
+    let receives = receives.map(|(source, tag, into)| plan_receive(&mut world, 0, from(source, tag), into));
+    let send = |world: &mut World| assert!(world.send(1, 0, 7, &sent, Mode::Standard).is_none());
+    for key in receives {
+        assert!(!world.engines[0].p2p.start(key));
+        assert_eq!(world.engines[0].p2p.take_at_head(key), None, "nothing has come");
+    }
+    send(&mut world);
+    let heads = receives.map(|key| world.engines[0].p2p.take_at_head(key));
+    assert_eq!(heads, [None; 4], "others wait, too");
+    world.settle();
+    assert!(world.finish(0, Received::Pending(receives[0])).error.is_none());
+    for key in &receives[1..] {
+        world.engines[0].p2p.cancel(*key);
+        assert!(world.finish(0, Received::Pending(*key)).status.cancelled);
+    }
+    send(&mut world);
+    for key in &receives[1..] {
+        assert!(!world.engines[0].p2p.start(*key), "it is for another one, or too long");
+        assert_eq!(world.engines[0].p2p.take_at_head(*key), None);
+        if *key == receives[3] {
+            world.settle();
+            assert!(world.finish(0, Received::Pending(*key)).error.is_some());
+        } else {
+            world.engines[0].p2p.cancel(*key);
+            world.finish(0, Received::Pending(*key));
+        }
+    }
+    assert!(!world.engines[0].p2p.start(receives[0]));
+    send(&mut world);
+    let status = world.engines[0].p2p.take_at_head(receives[0]).expect("it is there");
+    assert_eq!((status.source, status.tag, status.bytes), (1, 7, 8));
+    send(&mut world);
+    assert!(world.engines[0].p2p.start(receives[0]), "it was there before");
+    assert_eq!(world.engines[0].p2p.take_status(receives[0]), Some(status));
+    assert!(long.get() == sent.get());
+    assert_nothing_is_left(&mut world);
+}
+
 #[test]
 pub fn nothing_is_written_into_a_receive_that_is_not_started() {
     for (seed, bytes) in (0..).zip(SIZES) {

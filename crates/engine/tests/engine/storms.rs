@@ -148,7 +148,8 @@ impl Storm {
     fn receive_once(&mut self, pattern: Pattern) {
         let into = Store::new(LONGEST, Lie::Dense);
         let buffer = into.buffer().clone();
-        let received = self.world.engines[0].p2p.receive(self.world.context, pattern, None, buffer);
+        let from = pattern.source.map(|source| self.world.peer(0, source as usize));
+        let received = self.world.engines[0].p2p.receive(self.world.context, pattern, from, buffer);
         self.stores.push(into);
         let key = match received {
             Received::Pending(key) => key,
@@ -193,7 +194,11 @@ impl Storm {
         if cancels {
             self.world.engines[0].p2p.cancel(key);
         }
-        if let Some(outcome) = self.world.engines[0].p2p.take_outcome(key) {
+        let looks_at_ring = self.world.random.chance();
+        let p2p = &mut self.world.engines[0].p2p;
+        let at_head = if looks_at_ring { p2p.take_at_head(key) } else { None };
+        let at_head = at_head.map(|status| Outcome { status, error: None });
+        if let Some(outcome) = at_head.or_else(|| p2p.take_outcome(key)) {
             self.got(place, &outcome);
         }
     }
