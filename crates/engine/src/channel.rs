@@ -104,6 +104,8 @@ pub struct Channel {
     completed_by: Vec<u64>,
     /// Blocks whose readers may not be through.
     blocks: VecDeque<Staged>,
+    /// The last run for which one was taken that was never used, plus 1.
+    with_new_memory: u64,
     /// Members that are lost.
     lost: BTreeSet<PeerId>,
     /// The context for messages that ends with the channel.
@@ -189,6 +191,7 @@ impl Channel {
             completed_by_all: 0,
             granted: form.depth(),
             blocks: VecDeque::new(),
+            with_new_memory: 0,
             lost: BTreeSet::new(),
             beside,
             bonds: Vec::new(),
@@ -534,7 +537,12 @@ impl Channel {
         if self.blocks.len() >= BLOCKS_UNDER_WAY {
             self.take_back(arena);
         }
+        let used_before = arena.ever_used_bytes();
         let block = arena.take(bytes as usize)?;
+        if arena.ever_used_bytes() != used_before {
+            self.with_new_memory = run + 1;
+            self.time_no_more(run);
+        }
         self.blocks.push_back(Staged { run, block, rests });
         Ok(block)
     }

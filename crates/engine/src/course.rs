@@ -105,6 +105,11 @@ impl<W: Either> Course<W> {
         are_known.then_some(if first < second { W::FIRST } else { W::SECOND })
     }
 
+    /// Whether it is not known yet, or not any more, which way is the faster one.
+    pub(crate) fn is_trying(&self) -> bool {
+        matches!(self.stage, Stage::Trying(_))
+    }
+
     /// Whether it matters how long the next transfer takes this way.
     pub(crate) fn times(&self, way: W) -> bool {
         let matters = match self.stage {

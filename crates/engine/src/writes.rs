@@ -71,6 +71,12 @@ impl Writes {
         self.course(bytes).add(through, 1, bytes, cost_ns(through, bytes, took_ns));
     }
 
+    /// Whether so many bytes are written one way and the other to find out which is the faster: what they take then
+    /// says little about later.
+    pub(crate) fn are_tried(&mut self, bytes: u64) -> bool {
+        bytes >= FROM_BYTES && self.course(bytes).is_trying()
+    }
+
     fn course(&mut self, bytes: u64) -> &mut Course<Through> {
         let courses = self.0.get_or_insert_with(|| Box::new([Course::default(); LENGTHS]));
         let bits = u64::BITS - 1 - bytes.max(1).leading_zeros();

@@ -54,6 +54,8 @@ pub struct Arena {
     most_resting: usize,
     /// Bytes of all blocks that peers have read since rests ended for want of memory.
     read: usize,
+    /// As far as there were blocks that were taken: what lies behind is mapped when it is used.
+    ever_used: usize,
 }
 
 /// A range of the segment.
@@ -103,6 +105,7 @@ impl Arena {
             resting_bytes: 0,
             most_resting: round_bytes(ranks),
             read: 0,
+            ever_used: 0,
         }
     }
 
@@ -195,6 +198,13 @@ impl Arena {
         self.peak.max(self.peak_before).max(self.peak_ever)
     }
 
+    /// How far the arena was ever used: where a block is taken and this grows, whoever uses that block first waits for
+    /// the system, for several times as long as a copy takes.
+    #[inline]
+    pub fn ever_used_bytes(&self) -> usize {
+        self.ever_used
+    }
+
     /// Gives all memory that is free back to the system.
     pub fn trim(&mut self) {
         self.end_all_rests();
@@ -224,6 +234,7 @@ impl Arena {
         if self.used > self.peak {
             self.peak = self.used;
         }
+        self.ever_used = self.ever_used.max(place + bytes);
         Block { offset: (self.begin + place) as u64, bytes }
     }
 
@@ -387,6 +398,7 @@ impl Arena {
             }
             let unclaimed = if idle.start == 0 { LONG - std::mem::take(&mut self.beginning) } else { 0 };
             self.claimed -= bytes - unclaimed;
+            self.ever_used = self.ever_used.min(idle.start * LONG);
             self.buddies.claim(idle, false);
         }
     }

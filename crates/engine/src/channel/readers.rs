@@ -169,6 +169,20 @@ impl Channel {
         self.trial().is_some_and(|trial| trial.run == run)
     }
 
+    /// Whether this rank posts in memory that was never used before, in a run: that takes several times as long.
+    #[inline]
+    pub(crate) fn has_new_memory(&self, run: u64) -> bool {
+        self.with_new_memory == run + 1
+    }
+
+    /// Nobody is to learn from how long a run takes: this rank posts in a way that will not last.
+    #[cold]
+    pub(crate) fn time_no_more(&mut self, run: u64) {
+        if let Some(readers) = &mut self.readers {
+            readers.trial.take_if(|trial| trial.run == run);
+        }
+    }
+
     /// Takes in how long it took this rank to copy what it posts in a run.
     #[cold]
     pub(crate) fn has_posted_in(&mut self, run: u64, ns: u64) {
@@ -226,4 +240,35 @@ enum Outcome {
     Nobody,
     /// It took so many nanoseconds.
     Took(u64),
+}
+
+#[cfg(test)]
+mod tests {
+    use oxmpi_base::Function;
+
+    use super::*;
+    use crate::Engine;
+    use crate::call::Lifetime;
+
+    /// Else what is copied into slots seems to be slow as long as these are new, and is read directly for thousands of
+    /// runs.
+    #[test]
+    fn runs_that_post_in_memory_that_was_never_used_are_not_timed() {
+        let mut engine = Engine::of_new_job(1).expect("there is memory").remove(0);
+        let key = engine.open_first_channel(None);
+        let p2p = &mut engine.p2p;
+        let channel = engine.channels.get_mut(key).expect("it was opened");
+        let call = Call::new(Function::BcastInit);
+        let mut is_timed = || {
+            let (turn, _) = channel.begin(&call, call.begun(Lifetime::Blocking, None));
+            channel.choose_way(turn.number, &call, 1 << 16, true);
+            channel.stage(turn.number, 1 << 16, true, &mut p2p.arena).expect("there is memory");
+            let is_timed = channel.times(turn.number);
+            channel.complete(turn.number, p2p);
+            channel.take_back(&mut p2p.arena);
+            is_timed
+        };
+        assert!(!is_timed(), "the block is new");
+        assert!(is_timed() && is_timed(), "it comes again");
+    }
 }

@@ -100,6 +100,7 @@ impl Run {
         let (offset, bytes) = from.at(segment);
         if let Ok(target) = means.channel.region(Peer::Local(means.channel.rank()), target, bytes) {
             match self.part(means.binding, from.buf, offset, bytes) {
+                Some(region) if means.channel.has_new_memory(self.turn.number) => target.copy_from(&region),
                 Some(region) => means.p2p.writes.copy(&region, &target),
                 None => means.binding.buffer(from.buf).read(offset, &target),
             }
@@ -127,7 +128,11 @@ impl Run {
         let bytes = shape.slot_bytes * u64::from(shape.depth);
         // Slots that serve again and again within a run are in the caches of their readers in any case.
         let rests = means.plan.segments <= u64::from(shape.depth);
-        match means.channel.stage(self.turn.number, bytes, rests, &mut means.p2p.arena) {
+        let staged = means.channel.stage(self.turn.number, bytes, rests, &mut means.p2p.arena);
+        if means.channel.times(self.turn.number) && means.p2p.writes.are_tried(shape.slot_bytes) {
+            means.channel.time_no_more(self.turn.number);
+        }
+        match staged {
             Ok(block) => Posted::in_slots(block.offset, means.channel.times(self.turn.number)),
             Err(error) => {
                 self.fail(error);

@@ -36,6 +36,24 @@ fn a_block_given_back_is_given_out_again() {
 }
 
 #[test]
+fn what_was_never_used_is_told_from_what_was() {
+    let mut arena = arena(24);
+    let is_new = |arena: &mut Arena| {
+        let before = arena.ever_used_bytes();
+        let block = arena.take(1 << 16).expect("room");
+        (block, arena.ever_used_bytes() != before)
+    };
+    let (first, second) = (is_new(&mut arena), is_new(&mut arena));
+    assert!(first.1 && second.1);
+    arena.give(first.0);
+    assert_eq!(is_new(&mut arena), (first.0, false));
+    arena.give(first.0);
+    arena.give(second.0);
+    arena.trim();
+    assert!(is_new(&mut arena).1, "it has gone back to the system");
+}
+
+#[test]
 fn a_block_that_was_read_rests_until_as_much_has_been_given_back_after_it() {
     let mut arena = arena(26);
     let round = round_bytes(1) >> 16;
