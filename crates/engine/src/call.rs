@@ -164,19 +164,9 @@ impl Call {
         Self { bits: ROOT.put(self.bits & KIND.mask(), BESIDE_ROOT), ..self.known_in_part() }
     }
 
-    /// One of several ways to do what is prepared: how its data goes is found out apart from the others', until they
-    /// are [forgotten](crate::Engine::forget_trials).
-    #[must_use]
-    pub fn trial(number: u32) -> Self {
-        Self::PREPARATION.rooted(number)
-    }
-
-    /// Whose data goes alike: the number of the collective, and that of a trial.
-    pub(crate) fn kind(&self) -> (u8, Option<u16>) {
-        let kind = KIND.of(self.bits);
-        let trial =
-            Some(ROOT.of(self.bits) as u16).filter(|&root| kind == PREPARATION && u64::from(root) != NO_ROOT);
-        (kind as u8, trial)
+    /// Whose data goes alike: the number of the collective.
+    pub(crate) fn kind(&self) -> u8 {
+        KIND.of(self.bits) as u8
     }
 
     /// In a run.
@@ -365,13 +355,9 @@ mod tests {
     }
 
     #[test]
-    fn trials_are_told_apart_by_number_and_collectives_not_by_root() {
-        let [first, second] = [0, 1].map(Call::trial);
-        assert!(first.kind() != second.kind() && first.kind() != Call::PREPARATION.kind());
-        let called = |call: Call| call.begun(Lifetime::Blocking, None);
-        assert_eq!(called(first).conflict(called(second)), None, "who is beside the root has one of them");
-        assert_eq!(first.hashed(called(first), 7), second.hashed(called(second), 7));
-        let bcast = Call::new(Function::BcastInit);
+    fn collectives_are_told_apart_not_their_roots() {
+        let [bcast, gather] = [Function::BcastInit, Function::GatherInit].map(Call::new);
+        assert_ne!(bcast.kind(), gather.kind());
         assert_eq!(bcast.rooted(0).kind(), bcast.rooted(1).kind());
     }
 

@@ -233,6 +233,11 @@ impl Channel {
         self.context
     }
 
+    /// Whether some members are on other nodes.
+    pub fn is_spread(&self) -> bool {
+        self.is_spread
+    }
+
     /// Where a peer is.
     #[inline]
     pub fn address(&self, peer: Peer) -> Address {

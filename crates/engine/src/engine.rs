@@ -572,13 +572,6 @@ impl Engine {
         self.runs.get(key)?.plan.algorithm()
     }
 
-    /// Forgets what [trials](crate::Call::trial) on a channel have told, and takes back what was posted in them.
-    pub fn forget_trials(&mut self, key: ChannelKey) {
-        let channel = self.channels.get_mut(key).expect("channels are left last");
-        channel.forget_trials();
-        channel.take_back(&mut self.p2p.arena);
-    }
-
     /// Forgets a kept run that is complete or has not begun.
     ///
     /// # Panics

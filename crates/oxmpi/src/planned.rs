@@ -18,7 +18,7 @@ pub enum Plan<'a> {
     /// By a model of the machine.
     #[default]
     Estimate,
-    /// By trying all admissible ones, which takes about 50 ms, on memory of the library's own. Where the program's
+    /// By trying all admissible ones, which takes up to 100 ms, on memory of the library's own. Where the program's
     /// own operations combine, or buffers are very long, the estimate holds.
     Measure,
     /// This one, as `oxmpi plan` calls it, if it is admissible; else the estimate holds.

@@ -39,6 +39,11 @@ impl Operation {
         all.iter().map(|algorithm| algorithm.name()).collect()
     }
 
+    /// Whether this rank knows the lengths of its own blocks alone.
+    pub(super) fn knows_own_lengths_only(&self) -> bool {
+        matches!(self.irregular.as_deref(), Some(Irregular::Lengths { .. }))
+    }
+
     /// Whether this rank knows nothing of what the others do.
     pub(super) fn is_beside_root(&self) -> bool {
         let beside = |root| root == Root::Beside;

@@ -1,8 +1,9 @@
 //! Which of several algorithms is tried next, how often, and which one wins: pure arithmetic, the same on all ranks,
 //! because all are told the same times.
 //!
-//! Each is run once to touch its memory, and a few times to see how long it takes. Then come rounds, in each of which
-//! all run one after the other, in another order each time. What the machine does meanwhile, for milliseconds or for
+//! Each is run once to touch its memory, and a few times to see how long it takes; then for a while, until what it
+//! posts in, and the ways of its data, are as they will be for good. Then come rounds, in each of which all run one
+//! after the other, in another order each time. What the machine does meanwhile, for milliseconds or for
 //! good, strikes neighbours alike; so compared are times of the same round alone: what an algorithm takes of the best
 //! one's time, and of that the median over the rounds. Who is slower than the best one in most rounds is tried no
 //! longer, and leaves its time to those that are nearly as good; when there is one left it is over.
@@ -10,8 +11,12 @@
 /// The time that trying may take, in nanoseconds; or that of the first two rounds, if it is longer.
 const BUDGET_NS: u64 = 100_000_000;
 /// Rounds that are not compared where there are others: the first only touches memory, the second only tells how long
-/// a run takes.
-const FIRST_ROUNDS: usize = 2;
+/// a run takes, the third lets all settle.
+const FIRST_ROUNDS: usize = 3;
+/// How long they settle together. Memory that peers read rests from when 32 MiB were read of it, at some microseconds
+/// for 16 KiB; until then a run that posts them takes three times as long.
+const SETTLING_NS: u64 = 25_000_000;
+const SETTLING: usize = FIRST_ROUNDS - 1;
 /// Rounds in all.
 const ROUNDS: usize = FIRST_ROUNDS + 15;
 /// Runs of the second round.
@@ -69,7 +74,12 @@ impl Contest {
         }
         let candidate = *self.queue.last()?;
         let rounds = (ROUNDS - self.round.max(FIRST_ROUNDS)) as u64;
-        let share_ns = BUDGET_NS.saturating_sub(self.elapsed_ns) / (alive * rounds);
+        let rest_ns = BUDGET_NS.saturating_sub(self.elapsed_ns);
+        let share_ns = match self.round {
+            // Beside a run of each.
+            SETTLING => SETTLING_NS.min(rest_ns.saturating_sub(self.least_round_ns() as u64)) / alive,
+            _ => rest_ns / (alive * rounds),
+        };
         let before_ns = self.candidates[candidate].expected_ns();
         let runs = before_ns.map_or(1, |before| (share_ns as f64 / before.max(1.0)) as u64);
         let most = [1, LOOKS].get(self.round).copied().unwrap_or(MOST_RUNS);
@@ -94,7 +104,7 @@ impl Contest {
             self.strike_out();
             self.queue = self.order();
             let after_another_ns = elapsed_ns as f64 + self.least_round_ns();
-            if self.round >= FIRST_ROUNDS && after_another_ns > BUDGET_NS as f64 {
+            if self.round >= SETTLING && after_another_ns > BUDGET_NS as f64 {
                 self.round = ROUNDS;
             }
         }
@@ -173,11 +183,9 @@ impl Contest {
 impl Candidate {
     /// The rounds that count.
     fn rounds(&self) -> &[f64] {
-        match self.rounds_ns.len() {
-            0 | 1 => &[],
-            2 => &self.rounds_ns[1..],
-            _ => &self.rounds_ns[FIRST_ROUNDS..],
-        }
+        // Where there was no time for more, the last one counts.
+        let first = self.rounds_ns.len().saturating_sub(1).clamp(1, FIRST_ROUNDS);
+        self.rounds_ns.get(first..).unwrap_or_default()
     }
 
     /// What a run should take, as far as any has told.
@@ -226,6 +234,21 @@ mod tests {
         assert_eq!(hold(2, |which| Some([1000.0, 985.0][which])).0, 0);
         assert_eq!(hold(1, |_| Some(10.0)), (0, 0.0), "there is nothing to try");
         assert_eq!(hold(0, |_| Some(10.0)), (0, 0.0));
+    }
+
+    /// As those are that post in memory which has to be read for a while before it rests.
+    #[test]
+    fn who_needs_some_time_to_become_fast_is_found() {
+        for slow_runs in [10, 300, 1000] {
+            let mut runs = [0; 3];
+            let winner = hold_by_batch(3, |Batch { candidate, runs: more }| {
+                let slow = slow_runs.min(runs[candidate] + more).saturating_sub(runs[candidate]);
+                runs[candidate] += more;
+                let [slow_ns, fast_ns] = [[4000, 4000], [6000, 1500], [9000, 2500]][candidate];
+                Some((slow * slow_ns + (more - slow) * fast_ns) as f64)
+            });
+            assert_eq!(winner.0, 1, "after {slow_runs} runs");
+        }
     }
 
     #[test]

@@ -1,40 +1,42 @@
 //! Trying all algorithms of a persistent collective before its initialisation returns.
 //!
-//! They run on the communicator's channel, as blocking collectives that nobody has called, with memory that stands in
-//! for the program's. After each batch of runs all ranks tell each other how long it took: so they begin the next
-//! together, and know the same when they decide (see `contest`). Other operations of the process go on meanwhile, as
-//! in any call that waits.
+//! Each runs as it would if it were bound: as a persistent operation on a channel of its own, with memory that stands
+//! in for the program's. The channel of the best one becomes the operation's, with what it has learned of its readers.
+//! After each batch of runs all ranks tell each other how long it took, on the communicator's channel: so they begin
+//! the next together, and know the same when they decide (see `contest`). Other operations of the process go on
+//! meanwhile, as in any call that waits.
 //! MPI-5.0: Collective Communication, Persistent Collective Operations, which lets initialisation synchronise.
 
 use std::sync::Arc;
 
 use oxmpi_base::{Error, Result};
 use oxmpi_engine::machine::now_ns;
-use oxmpi_engine::{Call, Program};
+use oxmpi_engine::{Binding, Call, ChannelKey, Lifetime, Program};
 
-use super::case::Case;
 use super::contest::{Batch, Contest};
 use super::exchange::exchange;
-use super::irregular::Irregular;
 use super::operation::Operation;
 use super::stand_in::StandIn;
 use crate::comm::Communicator;
-use crate::process::Process;
+use crate::process::{Process, State};
 use crate::record::Record;
+use crate::request::RequestKey;
 
 /// What came of trying.
 #[derive(Debug)]
 pub(super) struct Measured {
     /// The place of the best among the candidates: the same on all ranks, also on those that have no others.
     pub best: usize,
-    /// Nanoseconds of a run of each, as far as they are known.
+    /// Nanoseconds of a run of each that was tried, as far as they are known.
     pub times_ns: Vec<Option<f64>>,
+    /// The channel of the best one.
+    pub channel: ChannelKey,
 }
 
 /// What a rank tells between two batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pulse {
-    /// Algorithms that it could try; [`UNKNOWN`] beside a root.
+    /// Algorithms that it could try, or can; [`UNKNOWN`] beside a root.
     candidates: u32,
     has_failed: bool,
     batch_ns: u64,
@@ -45,60 +47,90 @@ struct Pulse {
 const UNKNOWN: u32 = u32::MAX;
 
 impl Process {
-    /// Tries this rank's `candidates`, which are the same algorithms on all ranks. Collective.
+    /// Tries this rank's `candidates`, which are the same algorithms on all ranks, the first of them on `channel`.
+    /// Collective.
     ///
     /// # Errors
-    /// Those of telling each other.
+    /// Those of telling each other; `channel` is still there.
     pub(super) fn measure(
         &self,
         comm: &Arc<Communicator>,
         operation: &Operation,
         candidates: &[Arc<Program>],
+        channel: ChannelKey,
     ) -> Result<Measured> {
         let is_user = operation.binding.reducer.as_ref().is_some_and(|reducer| reducer.is_user());
         let scratch_bytes = candidates.iter().map(|candidate| candidate.scratch_bytes);
         let stand_in =
             if is_user { None } else { StandIn::take(self.enter().pool(), operation, scratch_bytes) };
-        let trials: Vec<Operation> = stand_in
-            .iter()
-            .flat_map(|stand_in| {
-                (0..).zip(candidates).map(|(number, candidate)| trial(operation, stand_in, number, candidate))
-            })
-            .collect();
-        let is_unknown = operation.is_beside_root() && !trials.is_empty();
-        let known = if is_unknown { UNKNOWN } else { trials.len() as u32 };
-        let measured = self.hold_contest(comm, &trials, known);
-        let mut state = self.enter();
-        state.engine.forget_trials(comm.channel);
-        stand_in.into_iter().for_each(|stand_in| stand_in.give_back(state.pool()));
+        let candidates = if stand_in.is_some() { candidates } else { &[] };
+        let measured = self.try_all(comm, operation, candidates, stand_in.as_ref(), channel);
+        stand_in.into_iter().for_each(|stand_in| stand_in.give_back(self.enter().pool()));
         measured
     }
 
-    fn hold_contest(&self, comm: &Arc<Communicator>, trials: &[Operation], known: u32) -> Result<Measured> {
+    fn try_all(
+        &self,
+        comm: &Arc<Communicator>,
+        operation: &Operation,
+        candidates: &[Arc<Program>],
+        stand_in: Option<&StandIn>,
+        mut channel: ChannelKey,
+    ) -> Result<Measured> {
+        let is_unknown = operation.is_beside_root() && !candidates.is_empty();
+        let known = if is_unknown { UNKNOWN } else { candidates.len() as u32 };
+        let count = match self.beat(comm, &Pulse::of(known))?.candidates {
+            UNKNOWN => 0,
+            count => count as usize,
+        };
+        // Who is beside the root does nothing in any of them, as often.
+        let candidates = (0..count).map(|place| candidates.get(place).unwrap_or(&candidates[0]));
+        let mut trials = Vec::new();
+        for (place, candidate) in candidates.enumerate() {
+            let own = if place == 0 { Ok(channel) } else { self.open_for(comm, operation, candidate) };
+            let binding = stand_in.expect("who has none has told so").bind(operation);
+            trials.push(own.map(|own| self.enter().prepare_trial(comm, own, candidate, binding)).ok());
+        }
+        let decided = self.hold_contest(comm, &trials);
+        let best = decided.as_ref().map_or(0, |(best, _)| *best);
+        let mut state = self.enter();
+        for (place, key) in trials.into_iter().enumerate() {
+            match key.and_then(|key| state.take_back_prepared(key)) {
+                Some(own) if place == best => channel = own,
+                Some(own) => state.engine.leave_channel(own),
+                None => {}
+            }
+        }
+        decided.map(|(best, times_ns)| Measured { best, times_ns, channel })
+    }
+
+    /// Lets all that could be prepared on all ranks run in turn; the best of them, and how long a run of each takes.
+    fn hold_contest(
+        &self,
+        comm: &Arc<Communicator>,
+        trials: &[Option<RequestKey>],
+    ) -> Result<(usize, Vec<Option<f64>>)> {
         let begun_ns = now_ns();
-        let mut mine = Pulse { candidates: known, has_failed: false, batch_ns: 0, elapsed_ns: 0 };
-        let first = self.beat(comm, &mine)?;
-        let candidates = if first.candidates == UNKNOWN { 0 } else { first.candidates as usize };
-        let mut contest = Contest::new(candidates);
+        let prepared: Vec<RequestKey> = trials.iter().map_while(|key| *key).collect();
+        let mut mine = Pulse::of(prepared.len() as u32);
+        let mut contest = Contest::new(self.beat(comm, &mine)?.candidates as usize);
         while let Some(batch) = contest.next() {
-            // Who is beside the root does nothing in any of them, as often.
-            let trial = trials.get(batch.candidate).or(trials.first()).expect("who has none has said so");
-            let (took_ns, outcome) = self.run_batch(comm, trial, batch);
+            let (took_ns, outcome) = self.run_batch(prepared[batch.candidate], batch);
             (mine.has_failed, mine.batch_ns) = (outcome.is_err(), took_ns);
             mine.elapsed_ns = now_ns().saturating_sub(begun_ns);
             let all = self.beat(comm, &mine)?;
             contest.record(batch, (!all.has_failed).then_some(all.batch_ns), all.elapsed_ns);
         }
-        let (best, times_ns) = contest.decide();
-        Ok(Measured { best, times_ns })
+        Ok(contest.decide())
     }
 
     /// Runs a candidate, as often on all ranks, whatever goes wrong.
-    fn run_batch(&self, comm: &Arc<Communicator>, trial: &Operation, batch: Batch) -> (u64, Result<()>) {
+    fn run_batch(&self, trial: RequestKey, batch: Batch) -> (u64, Result<()>) {
         let begun_ns = now_ns();
         let mut failure: Option<Error> = None;
         for _ in 0..batch.runs {
-            failure = self.blocking(comm, trial).err().or(failure);
+            let completion = self.start(trial).and_then(|()| self.wait(trial));
+            failure = completion.map_or_else(Some, |completion| completion.error).or(failure);
         }
         (now_ns().saturating_sub(begun_ns), failure.map_or(Ok(()), Err))
     }
@@ -111,18 +143,27 @@ impl Process {
     }
 }
 
-/// An operation on stand-ins, which ranks run while they prepare another one.
-fn trial(operation: &Operation, stand_in: &StandIn, number: u32, candidate: &Program) -> Operation {
-    let program = Program::new(oxmpi_plan::Plan::clone(candidate), Call::trial(number));
-    Operation {
-        case: Case::NONE,
-        irregular: Some(Box::new(Irregular::Made(Arc::new(program)))),
-        binding: stand_in.bind(operation),
-        signature: None,
+impl State {
+    /// A request for a candidate on a channel of its own.
+    fn prepare_trial(
+        &mut self,
+        comm: &Arc<Communicator>,
+        channel: ChannelKey,
+        candidate: &Arc<Program>,
+        binding: Binding,
+    ) -> RequestKey {
+        self.engine.bind(channel, candidate, &binding);
+        let run = self.engine.keep(channel, Arc::clone(candidate), binding, Lifetime::Persistent);
+        self.add_prepared(run, channel, comm)
     }
 }
 
 impl Pulse {
+    /// Of a rank that has run nothing yet.
+    fn of(candidates: u32) -> Self {
+        Self { candidates, has_failed: false, batch_ns: 0, elapsed_ns: 0 }
+    }
+
     /// What two ranks tell together.
     fn and(self, other: Self) -> Self {
         Self {

@@ -13,7 +13,7 @@ use oxmpi_engine::{Address, Addresses, Call, Called, ChannelKey, ChannelPlan, Fo
 use oxmpi_plan::{MAX_LINES, Peer};
 
 use super::exchange::exchange;
-use super::irregular::Irregular;
+use super::measuring::Measured;
 use super::operation::Operation;
 use super::placing::Known;
 use super::wish::{Agreement, Wish};
@@ -53,7 +53,8 @@ pub(super) enum Reason {
 struct Choice {
     plan: Arc<Program>,
     reason: Reason,
-    /// Whether all ranks have offered the lines that it needs.
+    channel: ChannelKey,
+    /// Whether the channel serves it: all ranks have offered the lines that it needs.
     is_prepared: bool,
 }
 
@@ -91,18 +92,31 @@ impl Process {
         known: Known,
         channel: ChannelKey,
     ) -> Result<(ChannelKey, Arc<Program>)> {
-        let choice = self.choose(comm, operation, &wishes, known);
+        let choice = self.choose(comm, operation, &wishes, known, channel);
         let choice = choice.inspect_err(|_| self.enter().engine.leave_channel(channel))?;
         if self.shows_plans {
             self.show_plan(comm, operation, &choice.plan, &choice.reason);
         }
         if choice.is_prepared {
-            return Ok((channel, choice.plan));
+            return Ok((choice.channel, choice.plan));
         }
-        self.enter().engine.leave_channel(channel);
-        let lines = Some(choice.plan.lines.len());
-        let (_, channel) = self.open_together(comm, operation, Wish::default(), lines)?;
+        self.enter().engine.leave_channel(choice.channel);
+        let channel = self.open_for(comm, operation, &choice.plan)?;
         Ok((channel, choice.plan))
+    }
+
+    /// Opens a channel with all others, who do so by the same algorithm.
+    ///
+    /// # Errors
+    /// As [`Process::persistent`].
+    pub(super) fn open_for(
+        &self,
+        comm: &Arc<Communicator>,
+        operation: &Operation,
+        plan: &Program,
+    ) -> Result<ChannelKey> {
+        let lines = (!operation.knows_own_lengths_only()).then_some(plan.lines.len());
+        self.open_together(comm, operation, Wish::default(), lines).map(|(_, channel)| channel)
     }
 
     /// Opens a channel with all others, for runs of so many lines, or as many as what is wished needs; and what they
@@ -134,24 +148,28 @@ impl Process {
         operation: &Operation,
         wishes: &[Wish],
         known: Known,
+        channel: ChannelKey,
     ) -> Result<Choice> {
-        // Lines enough for any plan were offered where the lengths of others decide.
-        let serves_all = matches!(operation.irregular.as_deref(), Some(Irregular::Lengths { .. }));
+        // Lines enough for any plan were offered then.
+        let serves_all = operation.knows_own_lengths_only();
         match Agreement::of(wishes.iter().copied()) {
             Agreement::Estimate => {
                 let plan = self.plan_among(comm, operation, known)?;
-                Ok(Choice { plan, reason: Reason::Estimated, is_prepared: true })
+                Ok(Choice { plan, reason: Reason::Estimated, channel, is_prepared: true })
             }
             Agreement::Measure => {
                 let candidates = self.plans_among(comm, operation, known);
                 // Who fails has nothing to try, and so lets the others go on.
-                let measured = self.measure(comm, operation, candidates.as_deref().unwrap_or_default());
+                let measured =
+                    self.measure(comm, operation, candidates.as_deref().unwrap_or_default(), channel);
                 let (candidates, measured) = (candidates?, measured?);
+                let Measured { best, times_ns, channel } = measured;
                 // Who is beside the root has nothing else to do in any of them.
-                let plan = Arc::clone(candidates.get(measured.best).unwrap_or(&candidates[0]));
-                let is_prepared = serves_all || measured.best == 0;
-                let reason = Reason::Measured(candidates.into_iter().zip(measured.times_ns).collect());
-                Ok(Choice { plan, reason, is_prepared })
+                let plan = Arc::clone(candidates.get(best).unwrap_or(&candidates[0]));
+                // Messages between nodes are bound to what stood in for the program's memory.
+                let is_prepared = times_ns.is_empty() || !self.enter().engine.channel(channel).is_spread();
+                let reason = Reason::Measured(candidates.into_iter().zip(times_ns).collect());
+                Ok(Choice { plan, reason, channel, is_prepared })
             }
             Agreement::Named(numbers) => {
                 let candidates = self.plans_among(comm, operation, known)?;
@@ -159,7 +177,7 @@ impl Process {
                 let reason = if plan.is_some() { Reason::Named } else { Reason::Estimated };
                 let is_prepared = serves_all || wishes.iter().all(|wish| *wish == wishes[0]);
                 let plan = plan.unwrap_or_else(|| Arc::clone(&candidates[0]));
-                Ok(Choice { plan, reason, is_prepared })
+                Ok(Choice { plan, reason, channel, is_prepared })
             }
         }
     }
@@ -175,7 +193,7 @@ fn named(candidates: &[Arc<Program>], names: &[&str], numbers: &[usize]) -> Opti
 impl State {
     /// Lines that a run of an operation may have, as far as this rank can say, if all wish the same.
     fn lines_of(&mut self, comm: &Communicator, operation: &Operation, wish: Wish) -> usize {
-        if let Some(Irregular::Lengths { .. }) = operation.irregular.as_deref() {
+        if operation.knows_own_lengths_only() {
             return MAX_LINES; // the lengths of others decide, too
         }
         let plan = wish.named().and_then(|number| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Result, Status};
 use oxmpi_engine::machine::Posts;
-use oxmpi_engine::{Absent, Awaits, Binding, Event, OpKey, Outcome, PeerId, RunKey, Standing};
+use oxmpi_engine::{Absent, Awaits, Binding, ChannelKey, Event, OpKey, Outcome, PeerId, RunKey, Standing};
 
 use super::completion::{Completion, misuse, no_request};
 use super::generalized::GeneralizedCallbacks;
@@ -487,6 +487,13 @@ impl State {
             _ => {}
         }
         Ok(None)
+    }
+
+    /// Frees a persistent collective that is inactive, and gives its channel back.
+    pub(crate) fn take_back_prepared(&mut self, key: RequestKey) -> Option<ChannelKey> {
+        let Some(Kind::PersistentCollective { run, channel }) = self.remove(key) else { return None };
+        self.engine.forget(run);
+        Some(channel)
     }
 
     /// The same of what is no [`Request`].

@@ -49,8 +49,8 @@ struct Known {
     led: Option<Way>,
 }
 
-/// What is posted: by which collective, or in which trial, and the logarithm of the length.
-type Kind = ((u8, Option<u16>), u32);
+/// What is posted: by which collective, and the logarithm of the length.
+type Kind = (u8, u32);
 
 /// A run that is timed.
 #[derive(Clone, Copy, Debug)]
@@ -150,14 +150,6 @@ impl Channel {
     pub(crate) fn is_led(&mut self, call: &Call, bytes: u64, way: Way) {
         let readers = self.readers.get_or_insert_default();
         readers.kinds.entry(kind(call, bytes)).or_default().led = Some(way);
-    }
-
-    /// Forgets how the data of [trials](Call::trial) went.
-    pub(crate) fn forget_trials(&mut self) {
-        if let Some(readers) = &mut self.readers {
-            readers.kinds.retain(|((_, trial), _), _| trial.is_none());
-            readers.trial = None;
-        }
     }
 
     fn trial(&self) -> Option<Trial> {
