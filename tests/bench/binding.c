@@ -72,8 +72,12 @@ int main(int argc, char **argv) {
     double batch_s = atof(argv[3]) / 1000 / BATCHES;
     if (wishes > MOST_WISHES)
         MPI_Abort(MPI_COMM_WORLD, 2);
-    sent = calloc((size_t)size, (size_t)bytes + 8);
-    received = calloc((size_t)size, (size_t)bytes + 8);
+    /* Written: who reads pages that never were finds the one page of zeroes of the system, in its own cache. */
+    size_t all = (size_t)size * ((size_t)bytes + 8);
+    sent = malloc(all);
+    received = malloc(all);
+    memset(sent, 1, all);
+    memset(received, 1, all);
     for (int w = 0; w < wishes; w++)
         bind(argv[1], bytes, argv[4 + w], &requests[w]);
     for (int w = 0; w < wishes; w++) {
