@@ -56,7 +56,7 @@ mod why;
 pub use algorithm::Algorithm;
 pub use collective::{Collective, CollectiveInfo, Combines, Functions, Holds, Side, Uneven, Whose};
 pub use cost::Cost;
-pub use machine::Machine;
+pub use machine::{FIRST_BYTES, Machine};
 pub use nodes::{Members, NodeMap, Nodes};
 pub use overview::Overview;
 pub use plan::{Action, Buf, Line, MAX_LINES, Peer, Plan, Span, Step, Take};

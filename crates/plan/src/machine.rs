@@ -53,6 +53,9 @@ macro_rules! machine {
     };
 }
 
+/// So many bytes come line by line, before a processor fetches ahead.
+pub const FIRST_BYTES: u64 = 1 << 10;
+
 machine! {
     cores: u32 = 0, "Cores that the ranks of a node share; 0: each has its own, or those that a job may use.";
     near_cores: u32 = 1, "Cores that are near each other, of consecutive ranks; with 1 all are far.";
@@ -65,10 +68,12 @@ machine! {
     post_ns: f64 = 10.0, "Posting, apart from the copy.";
     pull_ns: f64 = 30.0, "Pulling what is there already, apart from the copy: a line crosses between cores.";
     reader_ns: f64 = 25.0, "How long a cache line is occupied by each of several cores that read it.";
+    copy_byte_ns: f64 = 0.012, "Copying a byte of one's own to another place of one's own.";
     post_byte_ns: f64 = 0.012, "Copying a byte of one's own to a slot.";
     pull_byte_ns: f64 = 0.018, "Copying a byte out of a peer's slot.";
     reduce_byte_ns: f64 = 0.032, "Combining a byte of a peer's slot with one of one's own.";
     reader_byte_ns: f64 = 0.003, "How long a byte of a slot is occupied by each of several readers.";
+    first_byte_ns: f64 = 0.0, "Posting or pulling each of the first KiB, in addition: line by line.";
     far_byte_ns: f64 = 0.0, "Pulling or combining a byte that comes from a core that is far, in addition.";
     cache_bytes: u64 = 16 << 20, "What the ranks of a core can touch and still find in its caches.";
     stream_byte_ns: f64 = 0.05, "Moving or combining a byte beyond that, in addition.";

@@ -6,7 +6,7 @@ mod rounds;
 mod tree;
 
 use crate::cost::Cost;
-use crate::{Holds, Machine, NodeMap, Nodes, Shape};
+use crate::{FIRST_BYTES, Holds, Machine, NodeMap, Nodes, Shape};
 
 pub(crate) use tree::Level;
 
@@ -196,7 +196,7 @@ impl<'a> Prices<'a> {
 
     /// Posting.
     pub(crate) fn post(&self, bytes: f64) -> Cost {
-        self.acted(self.machine.post_ns) + self.moved(bytes, self.machine.post_byte_ns)
+        self.acted(self.machine.post_ns) + self.handed(bytes, self.machine.post_byte_ns)
     }
 
     /// Pulling what is there.
@@ -207,7 +207,7 @@ impl<'a> Prices<'a> {
     /// The same of a rank that is far, or near.
     pub(crate) fn pull_from(&self, is_far: bool, bytes: f64) -> Cost {
         self.acted(self.machine.pull_ns)
-            + self.moved(bytes, self.machine.pull_byte_ns)
+            + self.handed(bytes, self.machine.pull_byte_ns)
             + self.fetched(is_far, bytes)
     }
 
@@ -219,7 +219,7 @@ impl<'a> Prices<'a> {
     /// The same of a rank that is far, or near.
     pub(crate) fn pull_reduce_from(&self, is_far: bool, bytes: f64) -> Cost {
         self.acted(self.machine.pull_ns)
-            + self.moved(bytes, self.machine.reduce_byte_ns)
+            + self.handed(bytes, self.machine.reduce_byte_ns)
             + self.fetched(is_far, bytes)
     }
 
@@ -236,7 +236,7 @@ impl<'a> Prices<'a> {
 
     /// Copying one's own bytes.
     pub(crate) fn copy(&self, bytes: f64) -> Cost {
-        self.moved(bytes, self.machine.post_byte_ns)
+        self.moved(bytes, self.machine.copy_byte_ns)
     }
 
     /// Combining one's own bytes.
@@ -363,6 +363,12 @@ impl<'a> Prices<'a> {
 
     fn moved(&self, bytes: f64, byte_ns: f64) -> Cost {
         Cost::bytes(self.share * bytes * (byte_ns + self.stream_byte_ns))
+    }
+
+    /// Bytes that go from rank to rank.
+    fn handed(&self, bytes: f64, byte_ns: f64) -> Cost {
+        let first_ns = bytes.min(FIRST_BYTES as f64) * self.machine.first_byte_ns;
+        self.moved(bytes, byte_ns) + Cost::bytes(self.share * first_ns)
     }
 
     /// Bytes on their way from a core that is far: those for all ranks of a core come once.

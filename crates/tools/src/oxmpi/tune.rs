@@ -5,6 +5,7 @@
 //! stays as it was.
 
 mod copies;
+mod exchanges;
 mod lines;
 mod messages;
 mod processors;

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::Constant;
-use super::processors::{Processors, Word, least_ns};
+use super::processors::{Processors, Word, usual_ns};
 
 const TRIPS: u64 = 2000;
 const TRIALS: usize = 7;
@@ -59,7 +59,7 @@ fn hop_ns(processors: &Processors, pair: [usize; 2]) -> f64 {
     };
     let mut trip = 0;
     let ask = || {
-        least_ns(TRIALS, 2 * TRIPS as usize, || {
+        usual_ns(TRIALS, 2 * TRIPS as usize, || {
             for _ in 0..TRIPS {
                 trip += 1;
                 ping.set(trip);
@@ -86,7 +86,7 @@ fn pull_ns(processors: &Processors) -> f64 {
         let mut pull = f64::INFINITY;
         for round in 1..=ROUNDS {
             turn.await_value(round);
-            pull = pull.min(least_ns(1, LINES, || assert!(lines.iter().all(|line| line.get() == round))));
+            pull = pull.min(usual_ns(1, LINES, || assert!(lines.iter().all(|line| line.get() == round))));
             done.set(round);
         }
         pull

@@ -43,6 +43,30 @@ impl Processors {
         let _ = sched_setaffinity(None, &set);
     }
 
+    /// Runs the first part on the first processor and the other one on those after it, so many in all at most, until
+    /// all end; what the first gives.
+    pub fn run_together<T: Send>(
+        &self,
+        most: usize,
+        first: impl FnOnce() -> T + Send,
+        other: impl Fn() + Sync,
+    ) -> T {
+        let other = &other;
+        thread::scope(|scope| {
+            for index in 1..self.count().min(most) {
+                scope.spawn(move || {
+                    self.bind(index);
+                    other();
+                });
+            }
+            let first = scope.spawn(move || {
+                self.bind(0);
+                first()
+            });
+            first.join().expect("no measurement panics")
+        })
+    }
+
     /// Runs the first part on one processor and the second on another; what the first gives.
     pub fn run_on<T: Send>(
         &self,
@@ -81,12 +105,14 @@ impl Word {
     }
 }
 
-/// Nanoseconds that `what` takes, divided by `times`: the least of some trials.
-pub fn least_ns(trials: usize, times: usize, mut what: impl FnMut()) -> f64 {
+/// Nanoseconds that `what` takes, divided by `times`: the median of some trials, as loops of programs see it.
+pub fn usual_ns(trials: usize, times: usize, mut what: impl FnMut()) -> f64 {
     let trial = |_| {
         let begin = Instant::now();
         what();
         begin.elapsed().as_nanos() as f64 / times as f64
     };
-    (0..trials).map(trial).fold(f64::INFINITY, f64::min)
+    let mut all: Vec<f64> = (0..trials).map(trial).collect();
+    all.sort_by(f64::total_cmp);
+    all[trials / 2]
 }
