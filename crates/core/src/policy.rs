@@ -37,8 +37,6 @@ pub(crate) struct Policy {
     cpus: u64,
     /// Ranks of other nodes that use the same ones; whether they are awake nobody knows.
     elsewhere: u64,
-    /// What is waited for may come over a network.
-    has_network: bool,
     /// From what time on an offer of the processor was taken by a stranger.
     late: u64,
     /// How long to sleep at most.
@@ -46,7 +44,6 @@ pub(crate) struct Policy {
     /// Offers of the processor that are still to be made without a thought.
     free: AtomicU32,
     strangers: Strangers,
-    doubts: Doubts,
     /// When it was asked last for how long the ranks have had processors, and what the answer was.
     asked: AtomicU64,
     had: AtomicU64,
@@ -72,16 +69,6 @@ pub(crate) struct Wait {
     steps: u32,
     /// Nothing has come since the last sleep.
     slept: bool,
-    /// It is to sleep soon, by [`Policy::looks_long`].
-    is_short: bool,
-}
-
-/// Waits in a row that looking did not end, though it was tried for long: perhaps who is waited for has no processor
-/// as long as this rank has one. And how many waits are to sleep soon before it is tried again.
-#[derive(Debug, Default)]
-struct Doubts {
-    vain: AtomicU32,
-    soon: AtomicU32,
 }
 
 /// Looks in a row that have found nothing, of calls that do not wait, since the processor was offered last.
@@ -147,18 +134,6 @@ const LONG_MEMORY: u64 = 500 * MILLISECOND;
 /// they are there; each time it takes twice as long, up to the second number.
 const SILENCE: (u32, u32) = (64, 1 << 13);
 
-/// So many waits in vain are enough for doubts: what takes long once may not the next time. With each further one twice
-/// as many sleep soon before the next look for long, up to the second number.
-const VAIN_WAITS: u32 = 8;
-const MOST_SOON: u32 = 1 << 10;
-
-impl Wait {
-    /// One that is to look for long, or not.
-    pub fn new(looks_long: bool) -> Self {
-        Self { is_short: !looks_long, ..Self::default() }
-    }
-}
-
 impl Silence {
     /// Nothing has come once more; whether those on other nodes are to be asked.
     pub fn is_to_be_broken(&mut self) -> bool {
@@ -183,48 +158,20 @@ impl Policy {
             crowded: all > cpus,
             cpus: cpus.min(all) as u64,
             elsewhere: elsewhere as u64,
-            has_network: false,
             late: others as u64 * SLICE,
             nap: NAP * (ranks / NAPPERS).clamp(1, NAPS) as u32,
             free: AtomicU32::new(0),
             strangers: Strangers::default(),
-            doubts: Doubts::default(),
             asked: AtomicU64::new(0),
             had: AtomicU64::new(0),
         }
     }
 
-    /// The same, for ranks that look at a network, too.
-    pub fn over_network(self) -> Self {
-        Self { has_network: true, ..self }
-    }
-
-    /// Whether a wait that begins is to look for long. Over a network a sleep costs some microseconds; who is on the
-    /// same processor as whom he waits for pays some hundreds for each look that is long.
-    #[inline]
-    pub fn looks_long(&self) -> bool {
-        !self.has_network || self.crowded || self.doubts.are_small()
-    }
-
-    /// A wait that was to look for long sleeps now.
-    pub fn looked_in_vain(&self) {
-        self.doubts.grow();
-    }
-
-    /// A wait that was to look for long has seen what it waits for.
-    #[inline]
-    pub fn has_seen(&self) {
-        if self.has_network {
-            self.doubts.end();
-        }
-    }
-
     /// Looks as fast as possible with which a wait begins.
     #[inline]
-    pub fn looks(&self, is_crowded: bool, looks_long: bool) -> u32 {
+    pub fn looks(&self, is_crowded: bool) -> u32 {
         match is_crowded {
             true => 2,
-            false if !looks_long => 32,
             // Those who are awake need not be on different processors: the system moves them when it likes.
             false if self.crowded => 64,
             false => 4000,
@@ -240,7 +187,7 @@ impl Policy {
     /// What to do next. `moved` says whether anything has come, if not what is waited for.
     pub fn step(&self, wait: &mut Wait, moved: bool, is_crowded: bool, clock: impl FnOnce() -> u64) -> Step {
         if moved {
-            *wait = Wait { is_short: wait.is_short, ..Wait::default() };
+            *wait = Wait::default();
         }
         wait.steps += 1;
         if wait.slept {
@@ -249,23 +196,14 @@ impl Policy {
         let now = clock();
         let patience = if is_crowded { 500 } else { 200 } * MICROSECOND;
         let is_long = now - *wait.since.get_or_insert(now) > patience && wait.steps > LEAST_STEPS;
-        if is_long || wait.is_short || self.sleeps_at_once(now) {
+        if is_long || self.strangers.are_near(now) {
             wait.slept = true;
-            if is_long && !self.crowded && self.has_network {
-                self.looked_in_vain();
-            }
             Step::Sleep
         } else if self.crowded {
             Step::Offer
         } else {
             Step::Look
         }
-    }
-
-    /// Whether a wait is not to look again before it sleeps. What comes over a network wakes nobody as soon as a
-    /// doorbell does: who has a processor looks on then, as others do there who never sleep.
-    fn sleeps_at_once(&self, now: u64) -> bool {
-        (self.crowded || !self.has_network) && self.strangers.are_near(now)
     }
 
     /// How long to sleep at most, where there are peers of `other_jobs` or none.
@@ -352,33 +290,6 @@ impl Policy {
     }
 }
 
-impl Doubts {
-    /// Several threads may ask at the same time: each of the answers will do.
-    #[inline]
-    fn are_small(&self) -> bool {
-        if self.vain.load(Ordering::Relaxed) < VAIN_WAITS {
-            return true;
-        }
-        let soon = self.soon.load(Ordering::Relaxed);
-        self.soon.store(soon.saturating_sub(1), Ordering::Relaxed);
-        soon == 0
-    }
-
-    fn grow(&self) {
-        let vain = self.vain.load(Ordering::Relaxed).saturating_add(1);
-        self.vain.store(vain, Ordering::Relaxed);
-        let further = vain.saturating_sub(VAIN_WAITS).min(MOST_SOON.ilog2());
-        self.soon.store(((2 * VAIN_WAITS) << further).min(MOST_SOON), Ordering::Relaxed);
-    }
-
-    #[inline]
-    fn end(&self) {
-        if self.vain.load(Ordering::Relaxed) != 0 {
-            self.vain.store(0, Ordering::Relaxed);
-        }
-    }
-}
-
 impl Strangers {
     fn are_near(&self, now: u64) -> bool {
         now < self.until.load(Ordering::Relaxed)
@@ -444,7 +355,7 @@ mod tests {
     fn ranks_that_sleep_leave_their_processors_to_the_others() {
         let policy = Policy::new(256, 2);
         assert!(policy.is_crowded(|| 3) && !policy.is_crowded(|| 2));
-        assert_eq!((policy.looks(true, true), Policy::new(2, 2).looks(false, true)), (2, 4000));
+        assert_eq!((policy.looks(true), Policy::new(2, 2).looks(false)), (2, 4000));
         assert!(!Policy::new(2, 2).is_crowded(|| unreachable!("there is a processor for each")));
     }
 
@@ -455,46 +366,12 @@ mod tests {
         assert_eq!(wait(&policy, 0, 500 * MICROSECOND, 10 * MICROSECOND), Step::Offer);
     }
 
-    /// Ranks of two nodes on one processor: as long as one looks the other one cannot send.
-    #[test]
-    fn who_looks_in_vain_again_and_again_sleeps_soon_and_tries_it_ever_more_seldom() {
-        let policy = Policy::new(1, 1).over_network();
-        let mut tries = Vec::new();
-        for number in 0..5000 {
-            let looks_long = policy.looks_long();
-            let mut wait = Wait::new(looks_long);
-            if looks_long {
-                tries.push(number);
-                for now in (0..=300).map(|now| now * MICROSECOND) {
-                    policy.step(&mut wait, false, false, || now);
-                }
-            } else {
-                assert_eq!(policy.step(&mut wait, false, false, || 0), Step::Sleep);
-            }
-        }
-        assert_eq!(tries[..11], [0, 1, 2, 3, 4, 5, 6, 7, 24, 57, 122]);
-        assert_eq!(tries.len(), 17, "{tries:?}");
-        policy.has_seen();
-        assert!((0..100).all(|_| policy.looks_long()), "it was worth while");
-    }
-
-    #[test]
-    fn beside_strangers_a_network_is_looked_at_as_ever() {
-        let first = |policy: &Policy| {
-            policy.waited(MILLISECOND, 2 * ENOUGH);
-            first_step(policy, 2 * MILLISECOND)
-        };
-        assert_eq!(first(&Policy::new(1, 1)), Step::Sleep);
-        assert_eq!(first(&Policy::new(1, 1).over_network()), Step::Look);
-        assert_eq!(first(&Policy::beside(1, 2, 3).over_network()), Step::Sleep, "others want it more");
-    }
-
     /// Of three ranks one sleeps, and the others are on one processor: who only looked would keep it from the other one
     /// until it slept, too. A barrier took 145 us so.
     #[test]
     fn who_is_awake_offers_its_processor_though_there_is_another_one() {
         let policy = Policy::new(3, 2);
-        assert!(!policy.is_crowded(|| 2) && policy.looks(false, true) < 100);
+        assert!(!policy.is_crowded(|| 2) && policy.looks(false) < 100);
         assert_eq!(policy.step(&mut Wait::default(), false, false, || 0), Step::Offer);
     }
 

@@ -5,7 +5,6 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
-use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -85,8 +84,6 @@ pub struct Process {
     pub(crate) bed: Bed,
     pub(crate) policy: Policy,
     pub(crate) processor: ProcessorQueue,
-    /// What a thread sleeps on that nothing else can wake: other nodes alone, and no other thread.
-    pub(crate) fabric_bell: Option<Arc<OwnedFd>>,
     pub(crate) progress: ProgressThread<Self>,
 }
 
@@ -162,7 +159,6 @@ impl Process {
         if gate.is_threaded() {
             gate.enter().engine.p2p.note_threads();
         }
-        let fabric_bell = only_bell(&gate);
         let Settings { checks: compares_types, is_reproducible, shows_plans, .. } = settings;
         Ok(Self {
             gate,
@@ -182,7 +178,6 @@ impl Process {
             bed,
             policy,
             processor: ProcessorQueue::of_this_thread(),
-            fabric_bell,
             progress: ProgressThread::default(),
         })
     }
@@ -321,20 +316,13 @@ impl Process {
     }
 }
 
-/// The bell of the network, where nobody rings another one for this process: no rank beside it, and no other thread.
-fn only_bell(gate: &Gate<State>) -> Option<Arc<OwnedFd>> {
-    let state = gate.enter();
-    let is_alone = !gate.is_threaded() && state.engine.size() == 1 && state.absence.is_none();
-    state.engine.fabric_bell().filter(|_| is_alone)
-}
-
 /// How the threads of this process wait, beside the ranks that use the same processors.
 fn policy(engine: &Engine, everybody: Option<&Everybody>, progress: Progress) -> Policy {
     let threads = progress.threads(engine.size());
     match everybody {
         None => Policy::new(threads, engine.cpus()),
         Some(&Everybody { beside: (ranks, cpus), .. }) => {
-            Policy::beside(threads, cpus, progress.threads(ranks)).over_network()
+            Policy::beside(threads, cpus, progress.threads(ranks))
         }
     }
 }

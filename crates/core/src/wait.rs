@@ -6,10 +6,9 @@
 
 use std::cell::LazyCell;
 use std::hint;
-use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use oxmpi_engine::machine::{Posts, now_ns, sleep_on, yield_now};
+use oxmpi_engine::machine::{Posts, now_ns, yield_now};
 use oxmpi_engine::{Absent, Event, OpKey, PeerId};
 use oxmpi_mem::Entered;
 
@@ -26,8 +25,6 @@ const BRISK_LOOKS: u32 = 20;
 const LOOKS_PER_STEP: u32 = 16;
 /// A message over a network takes no less than what it takes to get up again.
 const NAP_BESIDE_FABRIC: Duration = Duration::from_micros(100);
-/// Who is woken by the network itself gets up for the launcher alone.
-const NAP_AT_BELL: Duration = Duration::from_micros(500);
 
 /// Something that a call waits for.
 pub(crate) trait Awaited {
@@ -176,8 +173,7 @@ impl Process {
     fn wait_looking<'a, A: Awaited>(&'a self, mut state: Entered<'a, State>, mut awaited: A) -> A::Outcome {
         state.waits += 1;
         let takes_turns = self.policy.has_free_offers() || self.is_crowded();
-        let looks_long = self.policy.looks_long();
-        let (mut look, mut looks) = (0, self.policy.looks(takes_turns, looks_long));
+        let (mut look, mut looks) = (0, self.policy.looks(takes_turns));
         while look < looks {
             look += 1;
             if look > BRISK_LOOKS {
@@ -186,25 +182,17 @@ impl Process {
             if look % LOOKS_PER_POLL == 0 {
                 state.engine.poll();
                 state = let_others_in(state);
-                looks = self.policy.looks(self.is_crowded(), looks_long);
+                looks = self.policy.looks(self.is_crowded());
             }
             if let Some(result) = awaited.look(&mut state) {
-                if looks_long {
-                    self.policy.has_seen();
-                }
                 return result;
             }
         }
-        self.wait_patiently(state, awaited, looks_long)
+        self.wait_patiently(state, awaited)
     }
 
-    fn wait_patiently<'a, A: Awaited>(
-        &'a self,
-        mut state: Entered<'a, State>,
-        mut awaited: A,
-        looks_long: bool,
-    ) -> A::Outcome {
-        let (mut wait, mut unrest) = (Wait::new(looks_long), Unrest::default());
+    fn wait_patiently<'a, A: Awaited>(&'a self, mut state: Entered<'a, State>, mut awaited: A) -> A::Outcome {
+        let (mut wait, mut unrest) = (Wait::default(), Unrest::default());
         loop {
             let mut moved = false;
             while self.policy.takes_free_offer() {
@@ -253,9 +241,7 @@ impl Process {
                     if self.policy.asks_for_waiting(*now) {
                         self.policy.waited(*now, self.processor.waited_ns());
                     }
-                    let result = if let Some(bell) = &self.fabric_bell {
-                        self.sleep_beside_fabric(bell, &mut awaited)
-                    } else if unrest.is_great() {
+                    let result = if unrest.is_great() {
                         self.doze(&mut awaited, &mut unrest)
                     } else {
                         self.sleep(&mut awaited, nap, &mut unrest)
@@ -314,20 +300,7 @@ impl Process {
         result
     }
 
-    /// The same, where nothing comes but over the network. What the launcher wants is seen in the end.
-    fn sleep_beside_fabric<A: Awaited>(&self, bell: &OwnedFd, awaited: &mut A) -> Option<A::Outcome> {
-        let mut result = None;
-        let mut state = self.enter();
-        if self.is_to_stay_up(&mut state, awaited, &mut result) || !state.engine.is_fabric_quiet() {
-            return result;
-        }
-        drop(state);
-        let nap = awaited.nap().unwrap_or(NAP_AT_BELL);
-        sleep_on(bell, nap);
-        None
-    }
-
-    /// How long to sleep at a time. No doorbell rings for what comes over a network.
+    /// How long to sleep at a time. Nothing rings for what comes over a network.
     pub(crate) fn nap(&self, state: &State) -> Duration {
         if state.engine.has_fabric() {
             return NAP_BESIDE_FABRIC;

@@ -7,7 +7,6 @@
 //! A peer that has died, or left without what it owed, is *lost*: what needed it fails, and what goes to it is dropped.
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result, Status};
 use oxmpi_fabric::Fabric;
@@ -69,19 +68,9 @@ impl Engine {
         self.p2p.peers.is_elsewhere(peer)
     }
 
-    /// Whether this process has an endpoint of a fabric, for which its doorbell does not ring.
+    /// Whether this process has an endpoint of a fabric, which nothing wakes it for.
     pub fn has_fabric(&self) -> bool {
         self.p2p.has_fabric()
-    }
-
-    /// On what a thread may sleep until something comes over the fabric, if there is such a thing.
-    pub fn fabric_bell(&self) -> Option<Arc<OwnedFd>> {
-        self.p2p.fabric_bell()
-    }
-
-    /// Whether nothing has come over the fabric, and what comes rings its bell.
-    pub fn is_fabric_quiet(&mut self) -> bool {
-        self.p2p.is_fabric_quiet()
     }
 
     /// Where processes on other nodes reach this one, if it has [joined](Engine::join_fabric) a fabric.

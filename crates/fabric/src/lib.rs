@@ -25,8 +25,6 @@ pub mod conformance;
 pub mod sim;
 
 use std::fmt::Debug;
-use std::os::fd::OwnedFd;
-use std::sync::Arc;
 
 use oxmpi_base::Result;
 use oxmpi_mem::Region;
@@ -88,17 +86,6 @@ pub trait Fabric: Debug + Send {
     /// # Panics
     /// If it has more than [`Limits::remote_bytes`].
     fn read(&mut self, from: Target, place: Place, into: Region, context: u64) -> Posted;
-
-    /// What can be read from when there may be completions: a thread may sleep on it, if there is one. Else whoever
-    /// waits looks again and again.
-    fn bell(&self) -> Option<Arc<OwnedFd>> {
-        None
-    }
-
-    /// Whether a thread may sleep on the bell now: nothing is to be read, and what comes will ring.
-    fn is_quiet(&mut self) -> bool {
-        false
-    }
 
     /// Moves on what is under way, and adds at most `most` completions to a list.
     fn completions(&mut self, most: usize, list: &mut Vec<Completion>);

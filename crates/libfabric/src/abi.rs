@@ -115,10 +115,6 @@ structures! {
     FabricOps = "fi_ops_fabric" {
         size: usize,
         domain: unsafe extern "C" fn(*mut FidFabric, *mut Info, *mut *mut FidDomain, *mut c_void) -> c_int,
-        passive_ep: Unused,
-        eq_open: Unused,
-        wait_open: Unused,
-        trywait: unsafe extern "C" fn(*mut FidFabric, *mut *mut Fid, c_int) -> c_int,
     }
     FidFabric = "fid_fabric" {
         fid: Fid,
@@ -311,9 +307,7 @@ pub const CONSTANTS: &[(&str, u64)] = &[
     ("FI_THREAD_DOMAIN", FI_THREAD_DOMAIN as u64),
     ("FI_RM_ENABLED", FI_RM_ENABLED as u64),
     ("FI_CQ_FORMAT_DATA", FI_CQ_FORMAT_DATA as u64),
-    ("FI_WAIT_FD", FI_WAIT_FD as u64),
     ("FI_WAIT_NONE", FI_WAIT_NONE as u64),
-    ("FI_GETWAIT", FI_GETWAIT as u64),
     ("FI_ENABLE", FI_ENABLE as u64),
     ("FI_SOCKADDR_IN", FI_SOCKADDR_IN as u64),
     ("FI_SOCKADDR_IN6", FI_SOCKADDR_IN6 as u64),
@@ -355,9 +349,7 @@ mod constants {
     pub const FI_THREAD_DOMAIN: c_int = 3;
     pub const FI_RM_ENABLED: c_int = 2;
     pub const FI_CQ_FORMAT_DATA: c_int = 3;
-    pub const FI_WAIT_FD: c_int = 3;
     pub const FI_WAIT_NONE: c_int = 0;
-    pub const FI_GETWAIT: c_int = 5;
     pub const FI_ENABLE: c_int = 6;
     pub const FI_SOCKADDR_IN: u32 = 2;
     pub const FI_SOCKADDR_IN6: u32 = 3;

@@ -123,12 +123,6 @@ impl Candidate {
         self.provider.contains("ofi_rxm")
     }
 
-    /// Whether whoever has nothing to do can sleep until something comes. Of `tcp` alone it is known that it costs
-    /// those nothing who look instead: one system call, once for each sleep.
-    pub(crate) fn can_ring(&self) -> bool {
-        self.provider == "tcp"
-    }
-
     /// How late it comes in the order of preference; libfabric's decides between equals.
     fn place(&self) -> (bool, usize, bool, bool) {
         let core = self.provider.split(';').next().unwrap_or_default();

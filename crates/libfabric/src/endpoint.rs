@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{c_int, c_void};
-use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fmt, mem, ptr};
 
@@ -137,7 +135,7 @@ impl Libfabric {
         let keeps_order = tx.msg_order & IN_ORDER == IN_ORDER;
         let most = limits.under_way + limits.receives;
         // Writes with data come without a receive that would bound them.
-        let objects = Objects::open(library, pointer, 2 * most, chosen.can_ring())?;
+        let objects = Objects::open(library, pointer, 2 * most)?;
         Ok(Self {
             objects,
             library,
@@ -538,14 +536,6 @@ impl Fabric for Libfabric {
         assert!(into.len() <= self.limits.remote_bytes, "much is read in pieces");
         let remote = Some((place, None));
         self.post(Order::Any, Post { to: from, memory: into, of: Of::Read(context), remote })
-    }
-
-    fn bell(&self) -> Option<Arc<OwnedFd>> {
-        self.objects.bell.clone()
-    }
-
-    fn is_quiet(&mut self) -> bool {
-        self.settled.is_empty() && !self.ordering.holds_any() && self.objects.is_quiet()
     }
 
     fn completions(&mut self, most: usize, list: &mut Vec<Completion>) {

@@ -1,16 +1,14 @@
 //! libfabric's objects, which end in the order in which they depend on each other.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::fmt;
-use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
 
 use oxmpi_base::Result;
 
 use crate::abi::{
-    AvAttr, CqAttr, FI_CQ_FORMAT_DATA, FI_ENABLE, FI_GETWAIT, FI_RECV, FI_TRANSMIT, FI_WAIT_FD, FI_WAIT_NONE,
-    Fid, FidAv, FidCq, FidDomain, FidEp, FidFabric, Info,
+    AvAttr, CqAttr, FI_CQ_FORMAT_DATA, FI_ENABLE, FI_RECV, FI_TRANSMIT, FI_WAIT_NONE, Fid, FidAv, FidCq,
+    FidDomain, FidEp, FidFabric, Info,
 };
 use crate::choice::part;
 use crate::library::Library;
@@ -25,9 +23,7 @@ pub(crate) struct Objects {
     pub addresses: Object<FidAv>,
     pub queue: Object<FidCq>,
     pub domain: Object<FidDomain>,
-    /// A descriptor that can be read from when completions may be read, if there is one.
-    pub bell: Option<Arc<OwnedFd>>,
-    fabric: Object<FidFabric>,
+    _fabric: Object<FidFabric>,
 }
 
 /// Every structure of an object begins with an `Fid`.
@@ -70,16 +66,11 @@ impl<T> Drop for Object<T> {
 }
 
 impl Objects {
-    /// An endpoint as `info` describes it, with a queue for so many completions, which has a bell if that is asked for.
+    /// An endpoint as `info` describes it, with a queue for so many completions.
     ///
     /// # Errors
     /// `Other` with what libfabric says.
-    pub(crate) fn open(
-        library: &'static Library,
-        info: *mut Info,
-        completions: usize,
-        with_bell: bool,
-    ) -> Result<Self> {
+    pub(crate) fn open(library: &'static Library, info: *mut Info, completions: usize) -> Result<Self> {
         let no = ptr::null_mut::<c_void>();
         let attributes = part(info).map_or(ptr::null_mut(), |info| info.fabric_attr);
         let mut fabric = ptr::null_mut();
@@ -100,7 +91,7 @@ impl Objects {
             size: completions,
             flags: 0,
             format: FI_CQ_FORMAT_DATA,
-            wait_obj: if with_bell { FI_WAIT_FD } else { FI_WAIT_NONE },
+            wait_obj: FI_WAIT_NONE,
             signaling_vector: 0,
             wait_cond: 0,
             wait_set: ptr::null_mut(),
@@ -110,7 +101,6 @@ impl Objects {
         // SAFETY: the domain is open, and the attributes are whole.
         let code = unsafe { (ops.cq_open)(domain.as_ptr(), &raw mut attributes, &raw mut queue, no) };
         let queue = opened(library, "open a completion queue", code, queue)?;
-        let bell = if with_bell { bell_of(&queue) } else { None };
 
         let mut attributes = AvAttr {
             type_: 0,
@@ -134,34 +124,8 @@ impl Objects {
         bind(library, endpoint.fid(), addresses.fid(), 0)?;
         bind(library, endpoint.fid(), queue.fid(), FI_TRANSMIT | FI_RECV)?;
         enable(library, endpoint.fid())?;
-        Ok(Self { endpoint, addresses, queue, domain, bell, fabric })
+        Ok(Self { endpoint, addresses, queue, domain, _fabric: fabric })
     }
-
-    /// Whether a thread may sleep until the bell rings: nothing is to be read now.
-    pub(crate) fn is_quiet(&self) -> bool {
-        // SAFETY: objects have such a table.
-        let trywait = unsafe { (*self.fabric.get().ops).trywait };
-        let mut queue = self.queue.fid();
-        // SAFETY: both are open, and the list has one object.
-        unsafe { trywait(self.fabric.as_ptr(), &raw mut queue, 1) == 0 }
-    }
-}
-
-/// The descriptor of a queue that was opened with one: a second number for it, which stays open.
-fn bell_of(queue: &Object<FidCq>) -> Option<Arc<OwnedFd>> {
-    // SAFETY: every object begins so.
-    let ops = unsafe { (*queue.fid()).ops };
-    // SAFETY: objects have such a table.
-    let control = unsafe { (*ops).control };
-    let mut descriptor: c_int = -1;
-    // SAFETY: the queue is open, and the command writes a number of this type.
-    let code = unsafe { control(queue.fid(), FI_GETWAIT, (&raw mut descriptor).cast()) };
-    if code != 0 || descriptor < 0 {
-        return None;
-    }
-    // SAFETY: the queue has it open.
-    let its = unsafe { BorrowedFd::borrow_raw(descriptor) };
-    its.try_clone_to_owned().ok().map(Arc::new)
 }
 
 fn opened<T>(library: &Library, what: &str, code: i32, pointer: *mut T) -> Result<Object<T>> {

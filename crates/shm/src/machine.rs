@@ -1,15 +1,10 @@
 //! What the node offers this process.
 
 use std::fs::{self, File};
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::time::Timespec;
 
 use crate::cgroup;
 
@@ -72,14 +67,6 @@ pub fn has_narrow_address_space() -> bool {
 #[inline]
 pub fn yield_now() {
     rustix::thread::sched_yield();
-}
-
-/// Sleeps until `descriptor` can be read from, `timeout` passes or a signal comes.
-pub fn sleep_on(descriptor: &OwnedFd, timeout: Duration) {
-    let timeout =
-        Timespec { tv_sec: timeout.as_secs().cast_signed(), tv_nsec: timeout.subsec_nanos().into() };
-    // Why it ended is seen by who looks.
-    let _ = poll(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(&timeout));
 }
 
 /// Nanoseconds since the machine started.

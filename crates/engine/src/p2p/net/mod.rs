@@ -28,8 +28,6 @@ mod remote;
 mod slots;
 
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
-use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
@@ -463,16 +461,6 @@ impl P2p {
     /// Whether this process has an endpoint.
     pub(crate) fn has_fabric(&self) -> bool {
         self.net.is_some()
-    }
-
-    /// On what a thread may sleep until something comes over the fabric, if there is such a thing.
-    pub(crate) fn fabric_bell(&self) -> Option<Arc<OwnedFd>> {
-        self.net.as_ref()?.fabric.bell()
-    }
-
-    /// Whether nothing has come over the fabric, and what comes rings its bell.
-    pub(crate) fn is_fabric_quiet(&mut self) -> bool {
-        self.net.as_mut().is_some_and(|net| net.ahead.is_empty() && net.fabric.is_quiet())
     }
 
     /// Where others reach this process.
