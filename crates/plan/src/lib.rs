@@ -8,7 +8,8 @@
 //! - [`select()`] takes the cheapest admissible algorithm, or the one an [`Overrides`] names; [`compile`]
 //!   makes the plan.
 //! - A [`Machine`] says what elementary actions cost, a [`Cost`] what an algorithm takes there, [`why()`] what decided.
-//! - [`verify`] runs the plans of all ranks symbolically; [`simulate`] finds what they take; [`svg()`] draws them.
+//! - With the feature `tools`, which ranks do without, [`verify`] runs the plans of all ranks symbolically;
+//!   [`simulate`] finds what they take; [`svg()`] draws them.
 //!
 //! # To add an algorithm
 //!
@@ -35,21 +36,26 @@ pub mod inter;
 mod ladder;
 mod machine;
 mod nodes;
+#[cfg(any(test, feature = "tools"))]
 mod overview;
 pub mod pattern;
 mod peers;
 mod plan;
 mod prices;
+#[cfg(any(test, feature = "tools"))]
 mod print;
 mod segment;
 mod select;
 mod shape;
 #[cfg(test)]
 mod share;
+#[cfg(any(test, feature = "tools"))]
 pub mod simulate;
 mod slices;
 mod staying;
+#[cfg(any(test, feature = "tools"))]
 mod svg;
+#[cfg(any(test, feature = "tools"))]
 pub mod verify;
 mod why;
 
@@ -58,9 +64,11 @@ pub use collective::{Collective, CollectiveInfo, Combines, Functions, Holds, Sid
 pub use cost::Cost;
 pub use machine::{FIRST_BYTES, Machine};
 pub use nodes::{Members, NodeMap, Nodes};
+#[cfg(any(test, feature = "tools"))]
 pub use overview::Overview;
 pub use plan::{Action, Buf, Line, MAX_LINES, Peer, Plan, Span, Step, Take};
 pub use select::{Overrides, candidates, compile, select};
 pub use shape::{Root, Shape};
+#[cfg(any(test, feature = "tools"))]
 pub use svg::{svg, svg_between};
 pub use why::{Refusal, Why, refusal, why};

@@ -83,16 +83,19 @@ impl<'a> Prices<'a> {
     }
 
     /// The nodes that ranks are on.
+    #[cfg(any(test, feature = "tools"))]
     pub(crate) fn nodes(&self) -> u32 {
         self.nodes
     }
 
     /// The same of two places of a node.
+    #[cfg(any(test, feature = "tools"))]
     pub(crate) fn hop_between(&self, one: u32, other: u32) -> Cost {
         Cost::hops(self.machine.hop_ns(one, other, self.on_node))
     }
 
     /// The same where the ranks of a node take turns, and changing hands is counted apart.
+    #[cfg(any(test, feature = "tools"))]
     pub(crate) fn hop_in_turns(&self, one: u32, other: u32) -> Cost {
         let shares = self.machine.core_of(one) == self.machine.core_of(other);
         Cost::hops(if shares { 0.0 } else { self.machine.hop_of_cores_ns(one, other) })
@@ -110,11 +113,13 @@ impl<'a> Prices<'a> {
     }
 
     /// The core of a place of a node.
+    #[cfg(any(test, feature = "tools"))]
     pub(crate) fn core_of(&self, place: u32) -> u32 {
         self.machine.core_of(place)
     }
 
     /// Whether two places of a node are far from each other.
+    #[cfg(any(test, feature = "tools"))]
     pub(crate) fn are_far_between(&self, one: u32, other: u32) -> bool {
         self.machine.are_far(one, other)
     }

@@ -122,6 +122,7 @@ impl CollectiveInfo {
     }
 
     /// Whether all ranks of a group get the same, and must get the same bits.
+    #[cfg(any(test, feature = "tools"))]
     pub(crate) const fn has_equal_results(&self) -> bool {
         matches!((self.combines, self.send.holds), (Combines::All, Holds::One))
             && matches!(self.recv.whose, Whose::Everybody)

@@ -4,6 +4,7 @@ pub(crate) mod circulant;
 pub(crate) mod dissemination;
 pub(crate) mod distance;
 pub(crate) mod doubling;
+#[cfg(any(test, feature = "tools"))]
 pub(crate) mod groups;
 pub(crate) mod levels;
 pub(crate) mod multiplying;
