@@ -14,7 +14,7 @@ use std::time::Duration;
 use oxmpi_mem::Alarm;
 
 use crate::process::Process;
-use crate::wait::Awaited;
+use crate::wait::Patient;
 
 /// How often a thread that waits has been woken for what others wait for.
 #[derive(Debug, Default)]
@@ -55,17 +55,17 @@ impl Unrest {
 }
 
 impl Process {
-    /// Dozes, unless there is something to do after all.
-    pub(crate) fn doze<A: Awaited>(&self, awaited: &mut A, unrest: &mut Unrest) -> Option<A::Outcome> {
+    /// Dozes, unless there is something to do after all; whether what is awaited has come.
+    pub(crate) fn doze(&self, awaited: &mut dyn Patient, unrest: &mut Unrest) -> bool {
         let mut state = self.enter();
-        let mut result = awaited.post(&mut state);
-        if result.is_some() || self.is_to_stay_up(&mut state, awaited, &mut result) {
-            return result;
+        let mut has_come = awaited.post(&mut state);
+        if has_come || self.is_to_stay_up(&mut state, awaited, &mut has_come) {
+            return has_come;
         }
         let events = awaited.events(&state);
         if events.is_empty() {
             *unrest = Unrest::default();
-            return None;
+            return false;
         }
         let alarm = Arc::new(Alarm::default());
         let dozing = state.engine.p2p.sleep_until(events, &alarm);
@@ -75,7 +75,7 @@ impl Process {
         let mut state = self.enter();
         state.engine.p2p.get_up(&alarm);
         unrest.doze(state.waits);
-        None
+        false
     }
 }
 

@@ -73,6 +73,66 @@ pub(crate) trait Awaited {
     }
 }
 
+/// Something that is waited for patiently: [`Awaited`], but for what there is when it has come. That part of a wait is
+/// the larger one, and not what takes its time: it is there once, and not once for each of those who wait.
+pub(crate) trait Patient {
+    fn look(&mut self, state: &mut State) -> bool;
+    fn is_a_post(&self) -> bool;
+    fn suspect(&mut self, state: &mut State);
+    fn nap(&self) -> Option<Duration>;
+    fn post(&mut self, state: &mut State) -> bool;
+    fn events(&self, state: &State) -> Vec<Event>;
+    fn posts(&self, state: &State) -> Posts;
+    fn describe(&self, state: &State) -> Option<String>;
+    fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId>;
+}
+
+/// What is awaited, and what there is once it has come.
+struct Patiently<A: Awaited> {
+    awaited: A,
+    outcome: Option<A::Outcome>,
+}
+
+impl<A: Awaited> Patient for Patiently<A> {
+    fn look(&mut self, state: &mut State) -> bool {
+        self.outcome = self.awaited.look(state);
+        self.outcome.is_some()
+    }
+
+    fn is_a_post(&self) -> bool {
+        self.awaited.is_a_post()
+    }
+
+    fn suspect(&mut self, state: &mut State) {
+        self.awaited.suspect(state);
+    }
+
+    fn nap(&self) -> Option<Duration> {
+        self.awaited.nap()
+    }
+
+    fn post(&mut self, state: &mut State) -> bool {
+        self.outcome = self.awaited.post(state);
+        self.outcome.is_some()
+    }
+
+    fn events(&self, state: &State) -> Vec<Event> {
+        self.awaited.events(state)
+    }
+
+    fn posts(&self, state: &State) -> Posts {
+        self.awaited.posts(state)
+    }
+
+    fn describe(&self, state: &State) -> Option<String> {
+        self.awaited.describe(state)
+    }
+
+    fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {
+        self.awaited.misses(state, absent)
+    }
+}
+
 /// What `look` looks for, and who is missed according to `misses`.
 pub(crate) struct Needing<L, M, E = fn(&State) -> Vec<Event>> {
     look: L,
@@ -188,10 +248,12 @@ impl Process {
                 return result;
             }
         }
-        self.wait_patiently(state, awaited)
+        let mut patiently = Patiently { awaited, outcome: None };
+        self.wait_patiently(state, &mut patiently);
+        patiently.outcome.expect("waited until it had come")
     }
 
-    fn wait_patiently<'a, A: Awaited>(&'a self, mut state: Entered<'a, State>, mut awaited: A) -> A::Outcome {
+    fn wait_patiently<'a>(&'a self, mut state: Entered<'a, State>, awaited: &mut dyn Patient) {
         let (mut wait, mut unrest) = (Wait::default(), Unrest::default());
         loop {
             let mut moved = false;
@@ -199,30 +261,30 @@ impl Process {
                 drop(state);
                 yield_now();
                 state = self.enter();
-                if let Some(result) = awaited.look(&mut state) {
-                    return result;
+                if awaited.look(&mut state) {
+                    return;
                 }
                 if !awaited.is_a_post() && state.engine.poll() {
                     moved = true;
-                    if let Some(result) = awaited.look(&mut state) {
-                        return result;
+                    if awaited.look(&mut state) {
+                        return;
                     }
                 }
             }
             moved |= state.engine.poll();
             moved &= !unrest.is_great(); // who dozes is not awake for what others wait for
-            if let Some(result) = awaited.look(&mut state) {
-                return result;
+            if awaited.look(&mut state) {
+                return;
             }
-            state.answer_if_asked(&awaited);
+            state.answer_if_asked(awaited);
             let now = LazyCell::new(now_ns);
             state.engine.p2p.read_directly_from(self.policy.direct_from_bytes(|| *now));
             match self.policy.step(&mut wait, moved, self.is_crowded(), || *now) {
                 Step::Look => {
                     for _ in 0..LOOKS_PER_STEP {
                         hint::spin_loop();
-                        if let Some(result) = awaited.look(&mut state) {
-                            return result;
+                        if awaited.look(&mut state) {
+                            return;
                         }
                     }
                     state = let_others_in(state);
@@ -231,8 +293,8 @@ impl Process {
                     drop(state);
                     self.offer();
                     state = self.enter();
-                    if let Some(result) = awaited.look(&mut state) {
-                        return result;
+                    if awaited.look(&mut state) {
+                        return;
                     }
                 }
                 Step::Sleep => {
@@ -241,13 +303,13 @@ impl Process {
                     if self.policy.asks_for_waiting(*now) {
                         self.policy.waited(*now, self.processor.waited_ns());
                     }
-                    let result = if unrest.is_great() {
-                        self.doze(&mut awaited, &mut unrest)
+                    let has_come = if unrest.is_great() {
+                        self.doze(awaited, &mut unrest)
                     } else {
-                        self.sleep(&mut awaited, nap, &mut unrest)
+                        self.sleep(awaited, nap, &mut unrest)
                     };
-                    if let Some(result) = result {
-                        return result;
+                    if has_come {
+                        return;
                     }
                     state = self.enter();
                 }
@@ -286,18 +348,18 @@ impl Process {
         );
     }
 
-    /// Sleeps, unless there is something to do after all.
-    fn sleep<A: Awaited>(&self, awaited: &mut A, nap: Duration, unrest: &mut Unrest) -> Option<A::Outcome> {
-        let mut result = None;
+    /// Sleeps, unless there is something to do after all; whether it has come.
+    fn sleep(&self, awaited: &mut dyn Patient, nap: Duration, unrest: &mut Unrest) -> bool {
+        let mut has_come = false;
         let state = self.enter();
         let posts = state.posts(awaited);
         unrest.lie_down(state.waits);
         drop(state);
         self.bed.sleep(awaited.nap().unwrap_or(nap), posts, || {
             let mut state = self.enter();
-            self.is_to_stay_up(&mut state, awaited, &mut result) || state.posts(awaited) != posts
+            self.is_to_stay_up(&mut state, awaited, &mut has_come) || state.posts(awaited) != posts
         });
-        result
+        has_come
     }
 
     /// How long to sleep at a time. Nothing rings for what comes over a network.
@@ -309,50 +371,51 @@ impl Process {
     }
 
     /// Looks once more before a sleep, also for who has left; whether there is something to do after all.
-    pub(crate) fn is_to_stay_up<A: Awaited>(
+    pub(crate) fn is_to_stay_up(
         &self,
         state: &mut State,
-        awaited: &mut A,
-        result: &mut Option<A::Outcome>,
+        awaited: &mut dyn Patient,
+        has_come: &mut bool,
     ) -> bool {
         let moved = state.engine.poll();
         if moved {
             state.silence = Silence::default();
         }
-        *result = awaited.look(state);
-        if !moved && result.is_none() {
+        *has_come = awaited.look(state);
+        if !moved && !*has_come {
             state.engine.suspect();
             awaited.suspect(state);
-            *result = awaited.look(state);
+            *has_come = awaited.look(state);
         }
-        if !moved && result.is_none() {
-            *result = self.look_for_the_last_time(state, awaited);
+        if !moved && !*has_come {
+            *has_come = self.look_for_the_last_time(state, awaited);
         }
-        moved || result.is_some() || state.is_asked()
+        moved || *has_come || state.is_asked()
     }
 
     /// Ends this process if what is awaited will never come, because a rank of the job has left that it needs. If that
     /// is a process of another job, what needs it fails.
-    fn look_for_the_last_time<A: Awaited>(&self, state: &mut State, awaited: &mut A) -> Option<A::Outcome> {
+    fn look_for_the_last_time(&self, state: &mut State, awaited: &mut dyn Patient) -> bool {
         let mut absent = state.engine.absent(self.is_world_only());
         if awaited.misses(state, &mut absent).is_none() {
             if state.silence.is_to_be_broken() {
                 state.engine.ask_after(&absent);
             }
-            return None;
+            return false;
         }
         // What it told before it left is here, and dealt with now.
         absent.settle();
         while state.engine.poll() {}
-        awaited.look(state).or_else(|| {
-            let peer = awaited.misses(state, &mut absent)?;
-            if state.engine.is_of_job(peer) || state.engine.is_elsewhere(peer) {
-                self.strand(state, peer);
-            }
-            state.engine.give_up(peer);
-            awaited.suspect(state);
-            awaited.look(state)
-        })
+        if awaited.look(state) {
+            return true;
+        }
+        let Some(peer) = awaited.misses(state, &mut absent) else { return false };
+        if state.engine.is_of_job(peer) || state.engine.is_elsewhere(peer) {
+            self.strand(state, peer);
+        }
+        state.engine.give_up(peer);
+        awaited.suspect(state);
+        awaited.look(state)
     }
 }
 
@@ -364,12 +427,12 @@ fn let_others_in(state: Entered<'_, State>) -> Entered<'_, State> {
 
 impl State {
     /// Whose posts are to wake this rank while it waits for this.
-    fn posts(&self, awaited: &impl Awaited) -> Posts {
+    fn posts(&self, awaited: &dyn Patient) -> Posts {
         self.engine.posts().and(awaited.posts(self))
     }
 
     /// Answers the launcher, if it wants to know what this rank is waiting for.
-    fn answer_if_asked(&self, awaited: &impl Awaited) {
+    fn answer_if_asked(&self, awaited: &dyn Patient) {
         if self.is_asked() {
             let mut pending: Vec<String> = awaited.describe(self).into_iter().collect();
             pending.extend(self.engine.describe(self));
