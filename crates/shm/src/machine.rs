@@ -47,6 +47,9 @@ fn own_cache_bytes() -> Option<usize> {
 
 /// Memory of the node, used or not.
 pub(crate) fn memory_bytes() -> u64 {
+    if cfg!(miri) {
+        return 4 << 30; // it cannot ask
+    }
     let system = rustix::system::sysinfo();
     (system.totalram as u64).saturating_mul(u64::from(system.mem_unit))
 }
@@ -60,7 +63,7 @@ pub fn node_memory_bytes() -> u64 {
 
 /// Whether the address space of this process is limited (`ulimit -v`).
 pub fn has_narrow_address_space() -> bool {
-    rustix::process::getrlimit(rustix::process::Resource::As).current.is_some()
+    !cfg!(miri) && rustix::process::getrlimit(rustix::process::Resource::As).current.is_some()
 }
 
 /// Offers the processor to another rank that wants it.
