@@ -18,7 +18,7 @@
 
 mod readers;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
@@ -32,6 +32,7 @@ use crate::call::{Call, Called};
 use crate::left::{Left, Stay};
 use crate::lines::{Departing, Form, Lines};
 use crate::matching::{Source, source};
+use crate::ordered::Ordered;
 use crate::p2p::{Address, BondKey, P2p, Part};
 use crate::peers::{PeerId, Peers};
 use crate::shown::Shown;
@@ -93,7 +94,7 @@ pub struct Channel {
     next_place: u8,
     /// Runs completed here: all below this number, and those of the set.
     completed: u64,
-    completed_ahead: BTreeSet<u64>,
+    completed_ahead: Ordered<u64, ()>,
     /// Runs completed here whose members may read where this rank's data is.
     lending: u64,
     /// Runs that all ranks are known to have completed: all below this number.
@@ -107,7 +108,7 @@ pub struct Channel {
     /// The last run for which one was taken that was never used, plus 1.
     with_new_memory: u64,
     /// Members that are lost.
-    lost: BTreeSet<PeerId>,
+    lost: Ordered<PeerId, ()>,
     /// The context for messages that ends with the channel.
     beside: Option<u32>,
     /// By what the messages of each step of the plan go, if the channel is bound to one.
@@ -186,13 +187,13 @@ impl Channel {
             next: 0,
             next_place: 0,
             completed: 0,
-            completed_ahead: BTreeSet::new(),
+            completed_ahead: Ordered::new(),
             lending: 0,
             completed_by_all: 0,
             granted: form.depth(),
             blocks: VecDeque::new(),
             with_new_memory: 0,
-            lost: BTreeSet::new(),
+            lost: Ordered::new(),
             beside,
             bonds: Vec::new(),
             readers: None,
@@ -423,8 +424,7 @@ impl Channel {
         run < self.granted || self.is_granted(run)
     }
 
-    /// Looks for credit for half as many runs as there can be, not for one: who is faster than its readers would look
-    /// in every run, and keep their lines from them.
+    /// Looks for credit for half as many runs as there can be: for one, who is faster would keep lines from readers.
     fn is_granted(&mut self, run: u64) -> bool {
         let enough = run + self.form.depth() / 2;
         if self.limit() <= enough {
@@ -584,11 +584,11 @@ impl Channel {
     #[inline]
     pub(crate) fn complete(&mut self, run: u64, p2p: &P2p) {
         if run != self.completed {
-            self.completed_ahead.insert(run);
+            self.completed_ahead.insert(run, ());
             return;
         }
         self.completed += 1;
-        while !self.completed_ahead.is_empty() && self.completed_ahead.remove(&self.completed) {
+        while !self.completed_ahead.is_empty() && self.completed_ahead.remove(self.completed).is_some() {
             self.completed += 1;
         }
         if let Some(first) = self.mine.first() {
@@ -640,8 +640,7 @@ impl Channel {
         self.beside
     }
 
-    /// Waits for a peer no longer, if it is a member. One that has left before has done its part of every run: what it
-    /// has shown is there.
+    /// Waits for a peer no longer, if it is a member. What one that has left before has shown, of every run, is there.
     pub(crate) fn lose(&mut self, peer: PeerId) {
         let Some(place) = self.all().position(|member| member.peer == peer) else { return };
         if self.stay(place).is_some_and(|stay| stay.is_over()) {
@@ -650,12 +649,12 @@ impl Channel {
         if !self.mine.is_empty() {
             self.note_completed_at(place, u64::MAX);
         }
-        self.lost.insert(peer);
+        self.lost.insert(peer, ());
     }
 
     /// A member that is lost, if any is.
     pub(crate) fn lost(&self) -> Option<PeerId> {
-        self.lost.first().copied()
+        self.lost.first().map(|(peer, ())| peer)
     }
 
     /// All members, by place.

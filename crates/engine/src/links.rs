@@ -162,8 +162,11 @@ impl Engine {
         self.p2p.has_idle = false;
         for job in self.p2p.peers.jobs.attached().collect::<Vec<_>>() {
             let peers = &self.p2p.peers;
-            let mut of_job = peers.foreign.iter().filter(|(process, _)| process.job() == job);
-            let is_idle = of_job.all(|(_, &id)| peers[id].is_idle());
+            let is_idle = peers
+                .foreign
+                .iter()
+                .filter(|(process, _)| process.job() == job)
+                .all(|(_, &id)| peers[id].is_idle());
             if is_idle && !self.p2p.parts_from(job) && !peers.jobs.is_held(job) {
                 self.detach(job);
             }
@@ -207,7 +210,7 @@ impl Engine {
     /// A rank of this job on another node that is not reached any more.
     pub fn lost_part(&self) -> Option<PeerId> {
         let peers = &self.p2p.peers;
-        peers.foreign.values().copied().find(|&id| peers.is_lost(id) && peers.is_elsewhere(id))
+        peers.foreign.iter().map(|(_, &id)| id).find(|&id| peers.is_lost(id) && peers.is_elsewhere(id))
     }
 
     /// What there is to say of a process of another job that has ended, or left MPI. What it told before may be under

@@ -4,7 +4,7 @@
 //! ranks of the own job have the first places, by rank, and are here from the first message on; those of other jobs
 //! come when the first communicator with them is made, and go with the last.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use oxmpi_shm::ring::{Arrival, Receiver, Room, Sender};
 use oxmpi_shm::{Block, Doorway, Job, Knocks, RingPlace, Segment, SingleCopy, StatePage};
 
 use crate::jobs::{Jobs, Whereabouts};
+use crate::ordered::{Ordered, Ordinal};
 use crate::p2p::{Memory, Outbox, Reach, Stalled};
 use crate::writes::Writes;
 
@@ -117,10 +118,10 @@ pub(crate) struct Peers {
     seats: Arc<[Option<Seat>]>,
     pub(crate) jobs: Jobs,
     /// Those of other jobs.
-    pub(crate) foreign: BTreeMap<Whereabouts, PeerId>,
+    pub(crate) foreign: Ordered<Whereabouts, PeerId>,
     /// How many of them are on other nodes, and which of these have told that they leave.
     elsewhere: usize,
-    leaving: BTreeSet<PeerId>,
+    leaving: Ordered<PeerId, ()>,
 }
 
 impl PeerId {
@@ -149,6 +150,12 @@ impl PeerId {
     /// What belongs to this peer, of something for each from `first` on.
     pub(crate) fn of<T: Copy>(self, all: &[Option<T>], first: u32) -> Option<T> {
         all.get(self.0.checked_sub(first)? as usize).copied().flatten()
+    }
+}
+
+impl Ordinal for PeerId {
+    fn ordinal(self) -> u128 {
+        self.0.into()
     }
 }
 
@@ -343,9 +350,9 @@ impl Peers {
             readable: Vec::new(),
             seats: Arc::default(),
             jobs: Jobs::new(job),
-            foreign: BTreeMap::new(),
+            foreign: Ordered::new(),
             elsewhere: 0,
-            leaving: BTreeSet::new(),
+            leaving: Ordered::new(),
         }
     }
 
@@ -357,7 +364,7 @@ impl Peers {
         if self.jobs.is_own(process) {
             return self.jobs.number(process).map(PeerId);
         }
-        if let Some(&id) = self.foreign.get(&process) {
+        if let Some(&id) = self.foreign.get(process) {
             return Ok(id);
         }
         let link = Link::Shared { is_announced: false, next: VecDeque::new() };
@@ -484,12 +491,12 @@ impl Peers {
 
     /// A peer on another node has told that it leaves, and all that it had to tell before is here.
     pub(crate) fn note_leaving(&mut self, id: PeerId) {
-        self.leaving.insert(id);
+        self.leaving.insert(id, ());
     }
 
     /// Those that have, in order.
     pub(crate) fn leaving(&self) -> Box<[PeerId]> {
-        self.leaving.iter().copied().collect()
+        self.leaving.iter().map(|(id, ())| id).collect()
     }
 
     /// Whether there are peers of other jobs whose memory is mapped here.
@@ -499,7 +506,7 @@ impl Peers {
 
     /// Those of other jobs.
     pub(crate) fn foreign_ids(&self) -> Vec<PeerId> {
-        self.foreign.values().copied().collect()
+        self.foreign.iter().map(|(_, &id)| id).collect()
     }
 
     /// Looks at the ring from a peer from now on.

@@ -21,13 +21,12 @@
 //! | 3 | the last run in which it was asked for the time, plus 1 |
 //! | 4 | the time, in nanoseconds |
 
-use std::collections::BTreeMap;
-
 use oxmpi_shm::Line;
 
 use super::Channel;
 use crate::call::Call;
 use crate::course::{Course, Way};
+use crate::ordered::Ordered;
 use crate::p2p::P2p;
 
 /// What a member knows of its readers, once it has posted something long.
@@ -37,7 +36,7 @@ pub(super) struct Readers {
     has_told: bool,
     /// All have told that they can.
     all_can: bool,
-    kinds: BTreeMap<Kind, Known>,
+    kinds: Ordered<Kind, Known>,
     trial: Option<Trial>,
 }
 
@@ -50,7 +49,7 @@ struct Known {
 }
 
 /// What is posted: by which collective, and the logarithm of the length.
-type Kind = (u8, u32);
+type Kind = (u32, u32);
 
 /// A run that is timed.
 #[derive(Clone, Copy, Debug)]
@@ -125,7 +124,7 @@ impl Channel {
         if let Some((trial, result)) = result {
             match result {
                 Outcome::Took(ns) => {
-                    let known = readers.kinds.entry(trial.kind).or_default();
+                    let known = readers.kinds.get_or_default(trial.kind);
                     known.course.add(trial.way, 1, trial.bytes, ns);
                     readers.trial = None;
                 }
@@ -134,7 +133,7 @@ impl Channel {
             }
         }
         let kind = kind(call, bytes);
-        let Known { course, led } = readers.kinds.entry(kind).or_default();
+        let Known { course, led } = readers.kinds.get_or_default(kind);
         if let Some(way) = led.take() {
             return way;
         }
@@ -149,7 +148,7 @@ impl Channel {
     #[cold]
     pub(crate) fn is_led(&mut self, call: &Call, bytes: u64, way: Way) {
         let readers = self.readers.get_or_insert_default();
-        readers.kinds.entry(kind(call, bytes)).or_default().led = Some(way);
+        readers.kinds.get_or_default(kind(call, bytes)).led = Some(way);
     }
 
     fn trial(&self) -> Option<Trial> {
@@ -221,7 +220,7 @@ impl Channel {
 }
 
 fn kind(call: &Call, bytes: u64) -> Kind {
-    (call.kind(), bytes.max(1).ilog2())
+    (call.kind().into(), bytes.max(1).ilog2())
 }
 
 /// What has come of a trial.

@@ -9,8 +9,6 @@
 //!
 //! Announcement and data may pass each other: both carry a number, which no other message of the sender's has.
 
-use std::collections::BTreeMap;
-
 use oxmpi_mem::{Region, Taken};
 use oxmpi_shm::ring::{Header, RingSize};
 
@@ -19,16 +17,17 @@ use super::net::LENT_BYTES;
 use super::outbox::Stream;
 use super::{Op, OpKey, P2p, State, kind};
 use crate::matching::Message;
+use crate::ordered::Ordered;
 use crate::peers::PeerId;
 
 /// The messages of which either announcement or data has come, by sender and number.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
-    coming: BTreeMap<(PeerId, u64), Coming>,
+    coming: Ordered<(PeerId, u64), Coming>,
     /// How many were sent.
     sent: u64,
     /// Those, by receiver, which may not be over.
-    under_way: BTreeMap<PeerId, Vec<OpKey>>,
+    under_way: Ordered<PeerId, Vec<OpKey>>,
 }
 
 /// What has come, or is to come.
@@ -71,7 +70,7 @@ impl P2p {
             return false;
         }
         let waits = |key: &OpKey| ops.get(*key).is_some_and(is_waiting);
-        let under_way = ahead.under_way.entry(to).or_default();
+        let under_way = ahead.under_way.get_or_default(to);
         under_way.retain(waits);
         under_way.len() < MOST_UNDER_WAY && net.as_ref().is_some_and(|net| net.sends_much())
     }
@@ -88,7 +87,7 @@ impl P2p {
         room.send(Header { kind: kind::ANNOUNCE, token: key.to_word(), ..op.header });
         op.state = State::Announced { shown: 0 };
         self.ahead.sent += 1;
-        self.ahead.under_way.entry(to).or_default().push(key);
+        self.ahead.under_way.get_or_default(to).push(key);
         self.change_outbox(to, |outbox| outbox.streams.push_back(Stream::Ahead(key, number)));
         true
     }
@@ -115,7 +114,7 @@ impl P2p {
         announcement: &Region,
     ) -> bool {
         let Some(number) = number_of(announcement) else { return false };
-        match self.ahead.coming.remove(&(from, number)) {
+        match self.ahead.coming.remove((from, number)) {
             Some(Coming::Data(data)) => {
                 self.put_ahead(from, receive, header.token, &data);
                 self.let_go(data);
@@ -127,7 +126,7 @@ impl P2p {
 
     /// The data of an announced message has come.
     pub(super) fn ahead_arrived(&mut self, from: PeerId, number: u64, data: &Region) {
-        match self.ahead.coming.remove(&(from, number)) {
+        match self.ahead.coming.remove((from, number)) {
             Some(Coming::Receive(receive, token)) => self.put_ahead(from, receive, token, data),
             Some(_) => {}
             None => {
@@ -148,7 +147,7 @@ impl P2p {
             return;
         }
         let Some(number) = number_of(&message.payload) else { return };
-        match self.ahead.coming.remove(&(message.from, number)) {
+        match self.ahead.coming.remove((message.from, number)) {
             Some(Coming::Data(data)) => self.let_go(data),
             _ => drop(self.ahead.coming.insert((message.from, number), Coming::Unwanted)),
         }
@@ -156,6 +155,6 @@ impl P2p {
 
     /// Nothing more comes from a peer, and its receives have failed. What has come, whole, stays.
     pub(super) fn lose_ahead(&mut self, lost: PeerId) {
-        self.ahead.coming.retain(|(from, _), coming| *from != lost || matches!(coming, Coming::Data(_)));
+        self.ahead.coming.retain(|(from, _), coming| from != lost || matches!(coming, Coming::Data(_)));
     }
 }

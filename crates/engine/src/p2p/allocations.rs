@@ -11,18 +11,17 @@
 //! Cost: a comparison for memory that is none of this, a search in a tree for that which is.
 //! MPI-5.0: MPI Environmental Management, Memory Allocation.
 
-use std::collections::BTreeMap;
-
 use oxmpi_mem::Region;
 use oxmpi_shm::{Arena, Block, Job, has_narrow_address_space, node_memory_bytes};
 
 use super::{Op, P2p};
+use crate::ordered::Ordered;
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Allocations {
     /// By address.
-    all: BTreeMap<usize, Allocation>,
+    all: Ordered<usize, Allocation>,
     /// All of them lie in so many bytes from an address.
     begin: usize,
     extent: usize,
@@ -77,7 +76,7 @@ impl Allocations {
     #[inline(never)]
     fn look_up(&self, region: &Region) -> Option<u64> {
         let address = region.as_ptr().addr();
-        let (begin, allocation) = self.all.range(..=address).next_back()?;
+        let (begin, allocation) = self.all.last_up_to(address)?;
         let place = address - begin;
         let lies_inside = place <= allocation.bytes && region.len() <= allocation.bytes - place;
         (lies_inside && region.len() >= LEAST_NAMED_BYTES)
@@ -96,8 +95,8 @@ impl Allocations {
 
     /// Notes where the first begins and the last one ends.
     fn measure(&mut self) {
-        let first = self.all.first_key_value().map_or(0, |(&begin, _)| begin);
-        let end = self.all.last_key_value().map_or(0, |(begin, last)| begin + last.bytes);
+        let first = self.all.first().map_or(0, |(begin, _)| begin);
+        let end = self.all.last().map_or(0, |(begin, last)| begin + last.bytes);
         (self.begin, self.extent) = (first, end - first);
     }
 }
@@ -139,7 +138,7 @@ impl P2p {
 
     /// Takes back what was allocated at an address; false if nothing was.
     pub fn free(&mut self, address: usize) -> bool {
-        let Some(Allocation { block, .. }) = self.allocations.all.remove(&address) else { return false };
+        let Some(Allocation { block, .. }) = self.allocations.all.remove(address) else { return false };
         self.allocations.bytes -= block.bytes;
         self.allocations.measure();
         self.arena.take_home(block);

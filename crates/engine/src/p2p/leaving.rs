@@ -54,12 +54,12 @@ impl P2p {
 
     /// Whether a member has told so of the channel with this context.
     pub(crate) fn has_departed(&self, context: u32, member: PeerId) -> bool {
-        self.departed.contains(&(context, member))
+        self.departed.contains_key((context, member))
     }
 
     /// The same, once.
     pub(crate) fn take_departure(&mut self, context: u32, from: PeerId) -> bool {
-        self.departed.remove(&(context, from))
+        self.departed.remove((context, from)).is_some()
     }
 
     /// Lets everything fail that needs a peer; `is_awaited` says which receives do that wait for a message from a rank

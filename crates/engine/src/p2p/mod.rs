@@ -64,7 +64,6 @@ mod shown;
 mod single;
 mod ways;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use oxmpi_base::Status;
@@ -77,6 +76,7 @@ use crate::board::{Board, Entry, SetKey};
 use crate::contexts::Contexts;
 use crate::engine::RunKey;
 use crate::names::Names;
+use crate::ordered::Ordered;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
 use crate::writes::Writes;
@@ -153,7 +153,7 @@ pub struct P2p {
     busy_outboxes: Vec<PeerId>,
     /// By what processes on other nodes are reached, and which of them have left the channels with these contexts.
     net: Option<Box<Net>>,
-    departed: BTreeSet<(u32, PeerId)>,
+    departed: Ordered<(u32, PeerId), ()>,
     ops: Slab<Op>,
     partitioned: PartitionedOps,
     /// What callers wait for.
@@ -232,7 +232,7 @@ impl P2p {
             allocations: Allocations::default(),
             busy_outboxes: Vec::new(),
             net: None,
-            departed: BTreeSet::new(),
+            departed: Ordered::new(),
             ops: Slab::new(),
             partitioned: PartitionedOps::default(),
             board: Board::default(),

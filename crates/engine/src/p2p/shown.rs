@@ -4,19 +4,18 @@
 //! question at a time, and says up to which message it has seen all that was shown: what was shown later it may be
 //! taking just now. See [`P2p`](super) for the protocol, and `asking` for the other side.
 
-use std::collections::BTreeMap;
-
 use oxmpi_shm::ring::Header;
 
 use super::outbox::{Again, Outgoing};
 use super::{OpKey, P2p, State, kind};
 use crate::matching::{Pattern, Queue, Waiting};
+use crate::ordered::Ordered;
 use crate::peers::PeerId;
 
 /// What was shown to one peer, in the order in which it was sent.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
-    by_context: BTreeMap<u32, Queue<Sent, { Pattern::WILDCARDS }>>,
+    by_context: Ordered<u32, Queue<Sent, { Pattern::WILDCARDS }>>,
     count: u64,
 }
 
@@ -64,19 +63,19 @@ impl Waiting<{ Pattern::WILDCARDS }> for Sent {
 
 impl Shown {
     fn push(&mut self, context: u32, sent: Sent) {
-        self.by_context.entry(context).or_default().push(|| sent);
+        self.by_context.get_or_default(context).push(|| sent);
         self.count += 1;
     }
 
     fn first(&mut self, context: u32, pattern: &Pattern) -> Option<Sent> {
         let matches = |sent: &Sent| pattern.matches(&sent.header());
-        self.by_context.get_mut(&context)?.first(matches, &[*pattern]).copied()
+        self.by_context.get_mut(context)?.first(matches, &[*pattern]).copied()
     }
 
     /// The first of any context that was seen: between these there is no order.
     fn next(&mut self, seen: u64) -> Option<(u32, Sent)> {
         let any = Pattern { source: None, tag: None };
-        let firsts = self.by_context.iter_mut().filter_map(|(&context, queue)| {
+        let firsts = self.by_context.values_mut().filter_map(|(context, queue)| {
             let first = queue.first(|_| true, &[any])?;
             (first.number <= seen).then_some((context, *first))
         });
@@ -84,10 +83,10 @@ impl Shown {
     }
 
     fn remove(&mut self, context: u32, op: OpKey) {
-        let Some(queue) = self.by_context.get_mut(&context) else { return };
+        let Some(queue) = self.by_context.get_mut(context) else { return };
         self.count -= u64::from(queue.take_named(op).is_some());
         if queue.is_empty() {
-            self.by_context.remove(&context);
+            self.by_context.remove(context);
         }
     }
 }

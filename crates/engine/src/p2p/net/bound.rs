@@ -21,7 +21,7 @@
 //! A message whose operation was cancelled, as happens when a run has failed for want of another process, leaves a gap
 //! in the stream. Nothing is sent by it any more: all runs of a channel that has lost a member fail.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use oxmpi_datatype::Buffer;
 use oxmpi_fabric::{Access, Failure, Order, Place};
@@ -35,6 +35,7 @@ use super::slots::{
     slot_bytes,
 };
 use crate::matching::Pattern;
+use crate::ordered::Ordered;
 use crate::p2p::op::State;
 use crate::p2p::outbox::Outgoing as Control;
 use crate::p2p::{Address, Mode, Op, OpKey, P2p, kind};
@@ -62,12 +63,12 @@ pub(crate) struct Bond {
 #[derive(Debug, Default)]
 pub(super) struct Bonds {
     all: Slab<Bond>,
-    by_name: BTreeMap<(u32, PeerId), BondKey>,
+    by_name: Ordered<(u32, PeerId), BondKey>,
     /// Those whose slots begin with these numbers, none of which is used again for long: what comes late finds nothing.
-    by_number: BTreeMap<u32, BondKey>,
+    by_number: Ordered<u32, BondKey>,
     next_number: u32,
     /// What was offered by members that were faster.
-    offers: BTreeMap<(u32, PeerId), Option<Offer>>,
+    offers: Ordered<(u32, PeerId), Option<Offer>>,
     /// Those with something that waits to be written.
     listed: Vec<BondKey>,
     /// What the fabric writes.
@@ -113,7 +114,7 @@ impl Bonds {
 
     /// A slot was written.
     pub(super) fn note_told(&mut self, number: u32) {
-        let Some(&key) = self.by_number.get(&(number - number % SLOTS as u32)) else { return };
+        let Some(&key) = self.by_number.get(number - number % SLOTS as u32) else { return };
         let Some(bond) = self.all.get_mut(key) else { return };
         if let Some(taken) = bond.into.note_arrival(number) {
             bond.out.note_taken(taken);
@@ -144,7 +145,7 @@ impl Bonds {
 
     /// A number with which as many begin as there are slots.
     fn take_numbers(&mut self, key: BondKey) -> u32 {
-        while self.by_number.contains_key(&self.next_number) {
+        while self.by_number.contains_key(self.next_number) {
             self.next_number = self.next_number.wrapping_add(SLOTS as u32);
         }
         let first = self.next_number;
@@ -231,7 +232,7 @@ impl Net {
 
     pub(super) fn end_slots(&mut self, slots: OwnSlots) {
         slots.place.into_iter().for_each(|place| self.fabric.unregister(place));
-        self.bonds.by_number.remove(&slots.number);
+        self.bonds.by_number.remove(slots.number);
         self.pool.give(slots.memory);
     }
 
@@ -287,7 +288,7 @@ impl Net {
     }
 
     fn bond_with(&mut self, context: u32, peer: PeerId) -> Option<(BondKey, &mut Bond)> {
-        let &key = self.bonds.by_name.get(&(context, peer))?;
+        let &key = self.bonds.by_name.get((context, peer))?;
         Some((key, self.bonds.all.get_mut(key)?))
     }
 }
@@ -308,7 +309,7 @@ impl P2p {
         let carrier = self.peers[member.peer].carrier()?;
         let bonds = &mut self.net.as_mut()?.bonds;
         let Address { peer, context: context_there } = member;
-        let key = *bonds.by_name.entry((context, peer)).or_insert_with(|| {
+        let key = *bonds.by_name.get_or_insert_with((context, peer), || {
             let (out, into) = (Outgoing::new(), Incoming::new());
             bonds.all.insert(Bond { peer, carrier, context, context_there, out, into, is_listed: false })
         });
@@ -336,7 +337,7 @@ impl P2p {
             }
             let (peer, context_there) = (bond.peer, bond.context_there);
             let is_direct = i32::from(bond.into.is_direct);
-            let offered = net.bonds.offers.remove(&(context, peer));
+            let offered = net.bonds.offers.remove((context, peer));
             let (header, address) = told_as(kind::BIND, context_there, landing, is_direct);
             self.tell_bound(peer, header, address);
             offered.into_iter().for_each(|offered| self.slots_offered(key, offered));
@@ -348,7 +349,7 @@ impl P2p {
         for key in self.bonds_in(context) {
             let Some(net) = &mut self.net else { return };
             let Some(bond) = net.bonds.all.remove(key) else { continue };
-            net.bonds.by_name.remove(&(context, bond.peer));
+            net.bonds.by_name.remove((context, bond.peer));
             net.bonds.listed.retain(|&listed| listed != key);
             bond.into.slots.into_iter().chain(bond.out.openings).for_each(|slots| net.end_slots(slots));
         }
@@ -358,13 +359,13 @@ impl P2p {
     /// Forgets what was offered in a context that ends.
     pub(in crate::p2p) fn forget_offers(&mut self, context: u32) {
         if let Some(net) = &mut self.net {
-            net.bonds.offers.retain(|&(of, _), _| of != context);
+            net.bonds.offers.retain(|(of, _), _| of != context);
         }
     }
 
     fn bonds_in(&self, context: u32) -> Vec<BondKey> {
         let bonds = self.net.as_ref().map(|net| net.bonds.by_name.iter());
-        bonds.into_iter().flatten().filter(|((of, _), _)| *of == context).map(|(_, &key)| key).collect()
+        bonds.into_iter().flatten().filter(|((of, _), _)| of == &context).map(|(_, &key)| key).collect()
     }
 
     /// As [`P2p::send_noted`], by a bond.

@@ -4,14 +4,13 @@
 //! taken: so both know what is under way, of which there are [`WINDOW`] at most. What has come too early, or finds no
 //! room in the ring to this process, waits here.
 
-use std::collections::BTreeMap;
-
 use oxmpi_fabric::Target;
 use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::Block;
 use oxmpi_shm::ring::{Header, Receiver, Sender, Wish};
 
 use super::frame::{Frame, REST, UNNUMBERED};
+use crate::ordered::Ordered;
 use crate::peers::PeerId;
 
 /// See the module.
@@ -34,7 +33,7 @@ pub(super) struct Carrier {
     /// Of the several messages in the frame that is next here, the bytes that have been put into the ring.
     pub gone_in: usize,
     /// Frames that wait here.
-    waiting: BTreeMap<u64, Arrived>,
+    waiting: Ordered<u64, Arrived>,
     /// What the peer knows to be wanted of its messages.
     pub wish: Wish,
     /// Frames that the fabric has.
@@ -76,7 +75,7 @@ impl Carrier {
             told: 0,
             gone_out: 0,
             gone_in: 0,
-            waiting: BTreeMap::new(),
+            waiting: Ordered::new(),
             wish: Wish::Whole,
             posted: 0,
             is_gone: false,
@@ -173,7 +172,7 @@ impl Carrier {
     pub(super) fn arrived(&mut self, frame: &Frame, payload: &Region, pool: &mut Pool) {
         self.heard(frame);
         let is_due = (self.taken_here..self.taken_here + WINDOW).contains(&frame.number);
-        if is_due && !self.is_ended && !self.waiting.contains_key(&frame.number) {
+        if is_due && !self.is_ended && !self.waiting.contains_key(frame.number) {
             let kept = pool.take(payload.len());
             kept.copy_from(payload);
             let rest = frame.payload_bytes as usize - payload.len();
@@ -194,7 +193,7 @@ impl Carrier {
             }
             _ => 0,
         };
-        let taken = (self.taken_here..self.taken_here + frames).filter_map(|number| waiting.remove(&number));
+        let taken = (self.taken_here..self.taken_here + frames).filter_map(|number| waiting.remove(number));
         taken.for_each(|frame| pool.give(frame.payload));
         (self.waiting, self.taken_here) = (waiting, self.taken_here + frames);
         frames != 0
@@ -208,12 +207,12 @@ impl Carrier {
 }
 
 /// The frame with this number, and the parts of its payload, if they are here.
-fn next(waiting: &BTreeMap<u64, Arrived>, number: u64) -> Option<(&Header, [&Region; 2])> {
-    let Arrived { header, payload, rest } = waiting.get(&number)?;
+fn next(waiting: &Ordered<u64, Arrived>, number: u64) -> Option<(&Header, [&Region; 2])> {
+    let Arrived { header, payload, rest } = waiting.get(number)?;
     if *rest == 0 {
         return Some((header, [payload, &Region::EMPTY]));
     }
     let is_rest = |next: &&Arrived| next.header.kind == REST && next.payload.len() == *rest;
-    let next = waiting.get(&(number + 1)).filter(is_rest)?;
+    let next = waiting.get(number + 1).filter(is_rest)?;
     Some((header, [payload, &next.payload]))
 }

@@ -16,14 +16,13 @@
 //! When a receive is taken back, or its sender lost, no more is written: the memory is not registered any more, that of
 //! other receives of the operation neither. That ends it, since such a channel has lost a member.
 
-use std::collections::BTreeMap;
-
 use oxmpi_fabric::{Access, Failure, Order, Place};
 use oxmpi_mem::{Region, Taken};
 
 use super::Net;
 use super::bound::{Bond, BondKey, Write};
 use super::slots::{Outgoing, PREFIX_BYTES, Prefix, SLOTS, Way};
+use crate::ordered::Ordered;
 use crate::p2p::op::State;
 use crate::p2p::{OpKey, P2p};
 use crate::peers::PeerId;
@@ -32,8 +31,8 @@ use crate::peers::PeerId;
 #[derive(Debug, Default)]
 pub(super) struct Direct {
     /// The buffers in which operations receive, by the contexts of their channels.
-    landings: BTreeMap<u32, (Region, Place)>,
-    sends: BTreeMap<OpKey, Pieces>,
+    landings: Ordered<u32, (Region, Place)>,
+    sends: Ordered<OpKey, Pieces>,
 }
 
 /// What there is of a send.
@@ -61,12 +60,12 @@ const LONGEST_PIECE_BYTES: usize = 1 << 20;
 impl Direct {
     /// Whether the buffer of an operation can be written into.
     pub(super) fn has_landing(&self, context: u32) -> bool {
-        self.landings.contains_key(&context)
+        self.landings.contains_key(context)
     }
 
     /// A piece was written, or will not be.
     pub(super) fn note_written(&mut self, send: OpKey, failure: Option<Failure>) {
-        if let Some(pieces) = self.sends.get_mut(&send) {
+        if let Some(pieces) = self.sends.get_mut(send) {
             pieces.under_way -= 1;
             pieces.failure = pieces.failure.or(failure);
         }
@@ -75,7 +74,7 @@ impl Direct {
     /// Nothing more is written to a peer than what the fabric has.
     pub(super) fn lose(&mut self, lost: PeerId) {
         self.sends.retain(|_, pieces| pieces.peer != lost || pieces.under_way != 0);
-        for pieces in self.sends.values_mut().filter(|pieces| pieces.peer == lost) {
+        for (_, pieces) in self.sends.values_mut().filter(|(_, pieces)| pieces.peer == lost) {
             pieces.is_last = true;
         }
     }
@@ -101,7 +100,7 @@ impl Outgoing {
 impl Net {
     /// Where a receive lies in the buffer of its operation.
     fn landing_of(&self, context: u32, receive: &Region) -> Option<Place> {
-        let &(buffer, place) = self.bonds.direct.landings.get(&context)?;
+        let &(buffer, place) = self.bonds.direct.landings.get(context)?;
         let offset = receive.as_ptr().addr().checked_sub(buffer.as_ptr().addr());
         match receive.is_empty() {
             true => Some(place),
@@ -152,7 +151,7 @@ impl P2p {
     /// Lets nobody write there any more.
     pub(super) fn close_landing(&mut self, context: u32) {
         if let Some(net) = &mut self.net
-            && let Some((_, place)) = net.bonds.direct.landings.remove(&context)
+            && let Some((_, place)) = net.bonds.direct.landings.remove(context)
         {
             net.fabric.unregister(place);
         }
@@ -190,7 +189,7 @@ impl P2p {
         let total = op.buffer.bytes().min(bytes);
         while asked < total {
             let fresh = Pieces { peer: op.peer, under_way: 0, is_last: false, failure: None };
-            if net.bonds.direct.sends.entry(send).or_insert(fresh).under_way == PIECES {
+            if net.bonds.direct.sends.get_or_insert_with(send, || fresh).under_way == PIECES {
                 return false;
             }
             let bytes = piece.min(total - asked);
@@ -210,7 +209,7 @@ impl P2p {
             asked += bytes;
             op.state = State::Streaming { receive: 0, sent: asked };
             net.bond(key).into_iter().for_each(|bond| bond.out.asked = asked);
-            net.bonds.direct.sends.entry(send).and_modify(|pieces| pieces.under_way += 1);
+            net.bonds.direct.sends.get_mut(send).into_iter().for_each(|pieces| pieces.under_way += 1);
         }
         let (note, length) = (op.header.token, op.buffer.bytes());
         if !net.close(key, note, length) {
@@ -229,7 +228,7 @@ impl P2p {
 
     /// No more of a send will be written than what the fabric has.
     pub(super) fn end_direct_send(&mut self, send: OpKey) {
-        let pieces = self.net.as_mut().and_then(|net| net.bonds.direct.sends.get_mut(&send));
+        let pieces = self.net.as_mut().and_then(|net| net.bonds.direct.sends.get_mut(send));
         pieces.into_iter().for_each(|pieces| pieces.is_last = true);
     }
 
@@ -245,9 +244,9 @@ impl P2p {
             pieces.is_last && pieces.under_way == 0 && is_settled
         };
         let sends = &mut net.bonds.direct.sends;
-        let over = sends.iter().filter(|(_, pieces)| is_over(pieces)).map(|(&send, &pieces)| (send, pieces));
+        let over = sends.iter().filter(|(_, pieces)| is_over(pieces)).map(|(send, &pieces)| (send, pieces));
         let over: Vec<(OpKey, Pieces)> = over.collect();
-        over.iter().for_each(|(send, _)| _ = sends.remove(send));
+        over.iter().for_each(|&(send, _)| _ = sends.remove(send));
         for &(send, Pieces { peer, failure, .. }) in &over {
             match failure {
                 Some(_) if self.peers.is_lost(peer) => self.fail(send, self.peers[peer].lost()),
@@ -259,7 +258,7 @@ impl P2p {
 
     /// Whether the fabric may still read the memory of a send.
     pub(in crate::p2p) fn is_being_written(&self, send: OpKey) -> bool {
-        let pieces = self.net.as_ref().and_then(|net| net.bonds.direct.sends.get(&send));
+        let pieces = self.net.as_ref().and_then(|net| net.bonds.direct.sends.get(send));
         pieces.is_some_and(|pieces| pieces.under_way != 0)
     }
 }

@@ -27,8 +27,6 @@ mod frame;
 mod remote;
 mod slots;
 
-use std::collections::BTreeMap;
-
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_fabric::{Completion, Fabric, Failure, Of, Order, Posted};
@@ -39,6 +37,7 @@ use oxmpi_shm::{Arena, Segment};
 use super::P2p;
 use super::ahead::MOST_BYTES;
 use crate::jobs::Whereabouts;
+use crate::ordered::Ordered;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
 use bound::Bonds;
@@ -57,7 +56,7 @@ pub(crate) struct Net {
     me: Whereabouts,
     fabric: Box<dyn Fabric>,
     /// Where processes of other nodes are, by job and rank, with their ranks in the whole of this job.
-    addresses: BTreeMap<u64, Vec<(u32, Vec<u8>)>>,
+    addresses: Ordered<u64, Vec<(u32, Vec<u8>)>>,
     carriers: Vec<Carrier>,
     /// Bytes of the longest frame, and memory for frames.
     frame_bytes: usize,
@@ -120,7 +119,7 @@ impl Net {
         let count = limits.receives.min(RECEIVES);
         Ok(Self {
             me,
-            addresses: BTreeMap::new(),
+            addresses: Ordered::new(),
             carriers: Vec::new(),
             frame_bytes,
             receives: (0..count).map(|_| pool.take(frame_bytes)).collect(),
@@ -153,8 +152,8 @@ impl Net {
     /// # Errors
     /// `Other` if there is no such rank, or its address is none.
     fn meet(&mut self, process: Whereabouts, peers: &mut Peers) -> Option<Result<PeerId>> {
-        let addresses = self.addresses.get(&process.job())?;
-        if let Some(&known) = peers.foreign.get(&process) {
+        let addresses = self.addresses.get(process.job())?;
+        if let Some(&known) = peers.foreign.get(process) {
             return Some(Ok(known));
         }
         let Some((rank, address)) = addresses.get(process.rank() as usize) else {

@@ -4,12 +4,11 @@
 //! answered. A piece is as long as the fabric allows; some are under way at a time. Where memory cannot be registered,
 //! is not in one piece, or the fabric refuses to read it, the data comes in frames.
 
-use std::collections::BTreeMap;
-
 use oxmpi_fabric::{Access, Failure, Place};
 use oxmpi_mem::Region;
 use oxmpi_shm::ring::Header;
 
+use crate::ordered::Ordered;
 use crate::p2p::arrivals::word_of;
 use crate::p2p::{OpKey, P2p, State, kind};
 use crate::peers::PeerId;
@@ -22,7 +21,7 @@ pub(super) struct Remote {
     piece: usize,
     readings: Slab<Reading>,
     /// What was announced with a place: the sends, to whom, and where their data is.
-    lent: BTreeMap<OpKey, (PeerId, Place)>,
+    lent: Ordered<OpKey, (PeerId, Place)>,
 }
 
 /// A message that is being read.
@@ -52,7 +51,7 @@ pub(in crate::p2p) const LENT_BYTES: usize = 3 * size_of::<u64>();
 impl Remote {
     pub(super) fn new(remote_bytes: usize) -> Self {
         let piece = remote_bytes.min(LONGEST_PIECE_BYTES);
-        Self { piece, readings: Slab::new(), lent: BTreeMap::new() }
+        Self { piece, readings: Slab::new(), lent: Ordered::new() }
     }
 
     /// A piece has come, or will not; whose peer is gone then.
@@ -84,7 +83,7 @@ impl P2p {
         if net.remote.piece == 0 {
             return None;
         }
-        if let Some(&(_, place)) = net.remote.lent.get(&send) {
+        if let Some(&(_, place)) = net.remote.lent.get(send) {
             return Some(place);
         }
         let place = net.fabric.register(memory, Access::Read).ok()?;
@@ -96,7 +95,7 @@ impl P2p {
     #[inline]
     pub(in crate::p2p) fn take_back_loan(&mut self, send: OpKey) {
         if let Some(net) = &mut self.net
-            && let Some((_, place)) = net.remote.lent.remove(&send)
+            && let Some((_, place)) = net.remote.lent.remove(send)
         {
             net.fabric.unregister(place);
         }

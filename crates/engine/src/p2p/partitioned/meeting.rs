@@ -7,16 +7,25 @@
 //!
 //! MPI-5.0: Partitioned Point-to-Point Communication, Semantics of Communications in Partitioned Mode.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::PartitionedKey;
+use crate::ordered::{Ordered, Ordinal};
 
 /// What must be the same of a send and its receive: the context at the receiver, the sender's rank, the tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Envelope {
     pub context: u32,
     pub source: i32,
     pub tag: i32,
+}
+
+impl Ordinal for Envelope {
+    fn ordinal(self) -> u128 {
+        let Self { context, source, tag } = self;
+        let words = [context, source.cast_unsigned(), tag.cast_unsigned()];
+        words.into_iter().fold(0, |all, word| all << 32 | u128::from(word))
+    }
 }
 
 /// A send that there is.
@@ -30,7 +39,7 @@ pub(super) struct Offer {
 
 /// Those that are not bound, of all envelopes.
 #[derive(Debug, Default)]
-pub(super) struct Meetings(BTreeMap<Envelope, Meeting>);
+pub(super) struct Meetings(Ordered<Envelope, Meeting>);
 
 #[derive(Debug, Default)]
 struct Meeting {
@@ -42,13 +51,13 @@ struct Meeting {
 impl Meetings {
     /// Another send.
     pub(super) fn offer(&mut self, envelope: Envelope, offer: Offer) {
-        self.0.entry(envelope).or_default().offers.push_back(Some(offer));
+        self.0.get_or_default(envelope).offers.push_back(Some(offer));
         self.clear(envelope);
     }
 
     /// Another receive.
     pub(super) fn await_offer(&mut self, envelope: Envelope, receive: PartitionedKey) {
-        self.0.entry(envelope).or_default().receives.push_back(Some(receive));
+        self.0.get_or_default(envelope).receives.push_back(Some(receive));
         self.clear(envelope);
     }
 
@@ -58,7 +67,7 @@ impl Meetings {
         envelope: Envelope,
         has_begun: impl Fn(PartitionedKey) -> bool,
     ) -> Option<(PartitionedKey, Offer)> {
-        let meeting = self.0.get_mut(&envelope)?;
+        let meeting = self.0.get_mut(envelope)?;
         let pairs = meeting.receives.len().min(meeting.offers.len());
         let place = (0..pairs).find(|&place| meeting.receives[place].is_some_and(&has_begun))?;
         let pair = meeting.receives.remove(place).flatten().zip(meeting.offers.remove(place).flatten());
@@ -68,7 +77,7 @@ impl Meetings {
 
     /// A send is freed, and nobody is bound to it any more.
     pub(super) fn withdraw_offer(&mut self, envelope: Envelope, send: u64) {
-        let Some(meeting) = self.0.get_mut(&envelope) else { return };
+        let Some(meeting) = self.0.get_mut(envelope) else { return };
         let is_it = |offer: &&mut Option<Offer>| offer.is_some_and(|offer| offer.send == send);
         meeting.offers.iter_mut().find(is_it).into_iter().for_each(|offer| *offer = None);
         self.clear(envelope);
@@ -76,7 +85,7 @@ impl Meetings {
 
     /// A receive is freed, and nobody is bound to it any more.
     pub(super) fn withdraw_receive(&mut self, envelope: Envelope, receive: PartitionedKey) {
-        let Some(meeting) = self.0.get_mut(&envelope) else { return };
+        let Some(meeting) = self.0.get_mut(envelope) else { return };
         let is_it = |key: &&mut Option<PartitionedKey>| **key == Some(receive);
         meeting.receives.iter_mut().find(is_it).into_iter().for_each(|key| *key = None);
         self.clear(envelope);
@@ -89,7 +98,7 @@ impl Meetings {
 
     /// Forgets the pairs of which one was freed, and an envelope with nobody.
     fn clear(&mut self, envelope: Envelope) {
-        let Some(Meeting { offers, receives }) = self.0.get_mut(&envelope) else { return };
+        let Some(Meeting { offers, receives }) = self.0.get_mut(envelope) else { return };
         let mut place = 0;
         while place < offers.len().min(receives.len()) {
             if offers[place].is_some() && receives[place].is_some() {
@@ -100,7 +109,7 @@ impl Meetings {
             }
         }
         if offers.is_empty() && receives.is_empty() {
-            self.0.remove(&envelope);
+            self.0.remove(envelope);
         }
     }
 }
