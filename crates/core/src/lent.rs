@@ -1,8 +1,9 @@
 //! Which memory the program has of the engine.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use oxmpi_engine::Ordered;
 
 /// Addresses, known without asking the engine.
 #[derive(Debug, Default)]
@@ -23,7 +24,7 @@ pub enum Freed {
 
 #[derive(Debug, Default)]
 struct State {
-    all: BTreeSet<usize>,
+    all: Ordered<usize, ()>,
     /// Where the first that the program has had begins, and the last one ends. All lie in one range, in which nothing
     /// else is.
     extent: Range<usize>,
@@ -34,7 +35,7 @@ struct State {
 impl Lent {
     pub(crate) fn note(&self, address: usize, bytes: usize) {
         let mut state = self.state();
-        state.all.insert(address);
+        state.all.insert(address, ());
         let Range { start, end } = state.extent;
         let first = if state.extent.is_empty() { address } else { start.min(address) };
         state.extent = first..end.max(address + bytes);
@@ -43,7 +44,7 @@ impl Lent {
     /// The program has freed what begins at an address.
     pub(crate) fn note_freed(&self, address: usize) -> Freed {
         let mut state = self.state();
-        if state.all.remove(&address) {
+        if state.all.remove(address).is_some() {
             state.freed.push(address);
             return Freed::Done;
         }

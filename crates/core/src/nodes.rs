@@ -6,7 +6,6 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
-use std::collections::BTreeMap;
 use std::env;
 use std::io::{self, Write as _};
 
@@ -14,7 +13,7 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::machine::yield_now;
 use oxmpi_engine::{
-    Address, Addresses, Engine, Mode, OpKey, Outcome, Pattern, PeerId, Received, Whereabouts,
+    Address, Addresses, Engine, Mode, OpKey, Ordered, Outcome, Pattern, PeerId, Received, Whereabouts,
 };
 use oxmpi_fabric::{Fabric, Prices};
 use oxmpi_libfabric::Libfabric;
@@ -142,12 +141,14 @@ impl Everybody {
 
 /// The cores of each node that are left to it by others with the same ones, if each rank has as much of them.
 fn shares(nodes: &[Node]) -> Vec<u32> {
-    let mut ranks: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut ranks: Ordered<u64, u64> = Ordered::new();
     for node in nodes {
-        *ranks.entry(node.processors).or_default() += node.addresses.len() as u64;
+        *ranks.get_or_default(node.processors) += node.addresses.len() as u64;
     }
-    let share =
-        |node: &Node| u64::from(node.cores) * node.addresses.len() as u64 / ranks[&node.processors].max(1);
+    let share = |node: &Node| {
+        let all = ranks.get(node.processors).copied().unwrap_or(0);
+        u64::from(node.cores) * node.addresses.len() as u64 / all.max(1)
+    };
     nodes.iter().map(|node| share(node).max(1) as u32).collect()
 }
 

@@ -9,12 +9,9 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Buffer Allocation and Usage.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Address, OpKey, P2p};
+use oxmpi_engine::{Address, OpKey, Ordered, Ordinal, P2p};
 
 use crate::comm::Communicator;
 
@@ -27,7 +24,7 @@ pub const BUFFERED_OVERHEAD_BYTES: u64 = 96;
 const PATIENCE: usize = 32;
 
 /// What a buffer is attached to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferOwner {
     /// A communicator, by a number of its own: see [`Communicator::buffer_owner`].
     Comm(u32),
@@ -35,6 +32,16 @@ pub enum BufferOwner {
     Process,
     /// The session that the front has given this number.
     Session(u64),
+}
+
+impl Ordinal for BufferOwner {
+    fn ordinal(self) -> u128 {
+        match self {
+            Self::Comm(number) => number.into(),
+            Self::Process => 1 << 64,
+            Self::Session(number) => 2 << 64 | u128::from(number),
+        }
+    }
 }
 
 /// A buffer of the program's.
@@ -48,7 +55,7 @@ pub struct AttachedBuffer {
 
 /// All attached buffers of a process.
 #[derive(Debug, Default)]
-pub(crate) struct SendBuffers(BTreeMap<BufferOwner, Account>);
+pub(crate) struct SendBuffers(Ordered<BufferOwner, Account>);
 
 /// A buffer, and what would still be in it.
 #[derive(Debug)]
@@ -84,13 +91,11 @@ impl SendBuffers {
     /// # Errors
     /// `Buffer` if the owner has one already.
     pub(crate) fn attach(&mut self, owner: BufferOwner, buffer: AttachedBuffer) -> Result<()> {
-        match self.0.entry(owner) {
-            Entry::Occupied(_) => Err(Error::new(ErrorClass::Buffer, "a buffer is attached already")),
-            Entry::Vacant(place) => {
-                place.insert(Account { buffer, messages: Vec::new(), used_bytes: 0, patience: PATIENCE });
-                Ok(())
-            }
+        if self.0.contains_key(owner) {
+            return Err(Error::new(ErrorClass::Buffer, "a buffer is attached already"));
         }
+        self.0.insert(owner, Account { buffer, messages: Vec::new(), used_bytes: 0, patience: PATIENCE });
+        Ok(())
     }
 
     /// Takes a buffer back, if all messages in it have been sent.
@@ -99,11 +104,11 @@ impl SendBuffers {
     /// `Buffer` if there is none.
     pub(crate) fn detach(&mut self, p2p: &P2p, owner: BufferOwner) -> Result<Option<AttachedBuffer>> {
         let none = || Error::new(ErrorClass::Buffer, "no buffer is attached");
-        let account = self.0.get_mut(&owner).ok_or_else(none)?;
+        let account = self.0.get_mut(owner).ok_or_else(none)?;
         account.settle(p2p);
         let free = account.messages.is_empty().then_some(account.buffer);
         if free.is_some() {
-            self.0.remove(&owner);
+            self.0.remove(owner);
         }
         Ok(free)
     }
@@ -130,19 +135,19 @@ impl SendBuffers {
     fn of(&mut self, comm: &Communicator, session: Option<u64>) -> Option<&mut Account> {
         let owners =
             [Some(comm.buffer_owner()), session.map(BufferOwner::Session), Some(BufferOwner::Process)];
-        let owner = owners.into_iter().flatten().find(|owner| self.0.contains_key(owner))?;
-        self.0.get_mut(&owner)
+        let owner = owners.into_iter().flatten().find(|owner| self.0.contains_key(*owner))?;
+        self.0.get_mut(owner)
     }
 
     /// The messages that would be in a buffer.
     pub(crate) fn messages(&self, owner: BufferOwner) -> Vec<OpKey> {
-        let account = self.0.get(&owner);
+        let account = self.0.get(owner);
         account.into_iter().flat_map(|account| &account.messages).map(|&(message, _)| message).collect()
     }
 
     /// Forgets a buffer, whatever would be in it.
     pub(crate) fn forget(&mut self, owner: BufferOwner) {
-        self.0.remove(&owner);
+        self.0.remove(owner);
     }
 }
 

@@ -4,12 +4,11 @@
 //! out what was there. Looking up costs a short hash and a comparison of some 40 bytes, giving back the comparison of
 //! an address.
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
 use oxmpi_base::Function;
-use oxmpi_engine::{Call, ChannelKey, Program};
+use oxmpi_engine::{Call, ChannelKey, Ordered, Program};
 use oxmpi_plan::{Root, Shape, Uneven, select};
 
 use super::again::Calls;
@@ -22,13 +21,13 @@ use crate::comm::Communicator;
 #[derive(Debug)]
 pub(crate) struct PlanCache {
     machines: Machines,
-    places: BTreeMap<ChannelKey, Box<Places>>,
+    places: Ordered<ChannelKey, Box<Places>>,
     /// The communicator looked up last, which is mostly the one looked up next.
     recent: Option<(ChannelKey, Box<Places>)>,
     /// By communicator, those of blocks with lengths of their own; the one used last is the last.
-    irregular: BTreeMap<ChannelKey, Vec<(Function, Lengths, Arc<Program>)>>,
+    irregular: Ordered<ChannelKey, Vec<(Function, Lengths, Arc<Program>)>>,
     /// By communicator, reduce-scatters of blocks that differ, the latest last.
-    uneven: BTreeMap<ChannelKey, Vec<UnevenEntry>>,
+    uneven: Ordered<ChannelKey, Vec<UnevenEntry>>,
 }
 
 /// What is known of a communicator.
@@ -90,10 +89,10 @@ impl PlanCache {
     pub(crate) fn new(machines: Machines) -> Self {
         Self {
             machines,
-            places: BTreeMap::new(),
+            places: Ordered::new(),
             recent: None,
-            irregular: BTreeMap::new(),
-            uneven: BTreeMap::new(),
+            irregular: Ordered::new(),
+            uneven: Ordered::new(),
         }
     }
 
@@ -157,7 +156,7 @@ impl PlanCache {
         form: &Form,
         lengths: &Lengths,
     ) -> Arc<Program> {
-        let known = self.irregular.entry(comm.channel).or_default();
+        let known = self.irregular.get_or_default(comm.channel);
         let is_it = |(other, of, _): &(Function, Lengths, _)| *other == function && of == lengths;
         let entry = match known.iter().rposition(is_it) {
             Some(place) => known.remove(place),
@@ -186,7 +185,7 @@ impl PlanCache {
         is_same: impl Fn(&Uneven) -> bool,
         uneven: impl FnOnce() -> Uneven,
     ) -> Arc<Program> {
-        let known = self.uneven.entry(comm.channel).or_default();
+        let known = self.uneven.get_or_default(comm.channel);
         let found = known.iter().find(|entry| entry.in_place == in_place && is_same(&entry.uneven));
         if let Some(entry) = found {
             return Arc::clone(&entry.plan);
@@ -215,7 +214,7 @@ impl PlanCache {
         rank: u32,
         plan: &Arc<Program>,
     ) -> Vec<Arc<Program>> {
-        let known = self.uneven.get(&channel).into_iter().flatten();
+        let known = self.uneven.get(channel).into_iter().flatten();
         let all = known
             .filter(|entry| Arc::ptr_eq(&entry.plan, plan))
             .flat_map(|entry| entry.uneven.plans(rank, entry.in_place));
@@ -224,9 +223,9 @@ impl PlanCache {
 
     /// Forgets the plans of a communicator.
     pub(crate) fn forget(&mut self, channel: ChannelKey) {
-        self.irregular.remove(&channel);
-        self.places.remove(&channel);
-        self.uneven.remove(&channel);
+        self.irregular.remove(channel);
+        self.places.remove(channel);
+        self.uneven.remove(channel);
         self.recent.take_if(|(recent, _)| *recent == channel);
     }
 
@@ -246,7 +245,7 @@ impl PlanCache {
 
     #[cold]
     fn make_recent(&mut self, channel: ChannelKey) {
-        let places = self.places.remove(&channel).unwrap_or_else(|| Box::new(Places::NONE));
+        let places = self.places.remove(channel).unwrap_or_else(|| Box::new(Places::NONE));
         if let Some((before, places)) = self.recent.replace((channel, places)) {
             self.places.insert(before, places);
         }

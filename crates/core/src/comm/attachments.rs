@@ -6,7 +6,6 @@
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Caching.
 
 use std::any::{Any, TypeId};
-use std::collections::BTreeMap;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +15,7 @@ use super::Communicator;
 pub type Attachment = Arc<dyn Any + Send + Sync>;
 
 /// What is attached to one communicator.
-pub(super) type Values = BTreeMap<TypeId, Attachment>;
+pub(super) type Values = Vec<(TypeId, Attachment)>;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -39,19 +38,31 @@ impl Communicator {
     /// the communicator is freed already the value comes back.
     pub fn attach(&self, type_id: TypeId, value: Attachment) -> Option<Attachment> {
         self.attachments.change(|state| match state {
-            State::Living(all) => all.insert(type_id, value),
+            State::Living(all) => match find(all, type_id) {
+                Some(place) => Some(mem::replace(&mut all[place].1, value)),
+                None => {
+                    all.push((type_id, value));
+                    None
+                }
+            },
             State::Freed => Some(value),
         })
     }
 
     /// What is attached of a type.
     pub fn attached(&self, type_id: TypeId) -> Option<Attachment> {
-        self.attachments.change(|state| state.living()?.get(&type_id).cloned())
+        self.attachments.change(|state| {
+            let all = state.living()?;
+            find(all, type_id).map(|place| Arc::clone(&all[place].1))
+        })
     }
 
     /// Takes off what is attached of a type.
     pub fn detach(&self, type_id: TypeId) -> Option<Attachment> {
-        self.attachments.change(|state| state.living()?.remove(&type_id))
+        self.attachments.change(|state| {
+            let all = state.living()?;
+            find(all, type_id).map(|place| all.remove(place).1)
+        })
     }
 
     /// Takes off all that is attached, for who is about to free the communicator: to be dropped by who is not inside a
@@ -59,7 +70,7 @@ impl Communicator {
     #[must_use = "it is dropped where its destructors may call"]
     pub fn detach_all(&self) -> Vec<Attachment> {
         match self.attachments.change(|state| mem::replace(state, State::Freed)) {
-            State::Living(all) => all.into_values().collect(),
+            State::Living(all) => all.into_iter().map(|(_, value)| value).collect(),
             State::Freed => Vec::new(),
         }
     }
@@ -79,6 +90,10 @@ impl Attachments {
     fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+fn find(all: &Values, type_id: TypeId) -> Option<usize> {
+    all.iter().position(|(of, _)| *of == type_id)
 }
 
 impl State {

@@ -2,11 +2,11 @@
 //!
 //! MPI-5.0: Inter-Communication, Inter-Communicator Operations.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Address, Whereabouts};
+use oxmpi_engine::{Address, Ordered, Whereabouts};
 use oxmpi_plan::Peer;
 
 use super::Communicator;
@@ -233,7 +233,8 @@ impl Embassy<'_> {
 
     /// Makes sure that all members of both groups can reach each other, or none can.
     fn reach_all(&mut self, mine: &[Proposal], theirs: &[Proposal]) -> Result<()> {
-        let jobs: BTreeSet<u64> = mine.iter().chain(theirs).map(|member| member.process.job()).collect();
+        let mut jobs = Ordered::new();
+        mine.iter().chain(theirs).for_each(|member| _ = jobs.insert(member.process.job(), ()));
         if jobs.len() == 1 {
             return Ok(()); // of one job, as everybody sees
         }

@@ -1,7 +1,8 @@
 //! The communicators of a process: which there are, which cannot be freed, and which are going to end.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
+
+use oxmpi_engine::Ordered;
 
 use super::Communicator;
 
@@ -11,7 +12,7 @@ pub(crate) struct Communicators {
     /// Those of all ranks and of this one alone.
     predefined: [Arc<Communicator>; 2],
     /// By their contexts here, for reports.
-    known: BTreeMap<u32, Weak<Communicator>>,
+    known: Ordered<u32, Weak<Communicator>>,
     /// Those that were freed while operations on them were under way.
     leaving: Vec<Arc<Communicator>>,
     /// By context: messages under way that need it, besides those who hold the communicator. To count them here is no
@@ -24,7 +25,7 @@ impl Communicators {
     pub(crate) fn new(predefined: [&Arc<Communicator>; 2], more: &Arc<Communicator>) -> Self {
         let mut all = Self {
             predefined: predefined.map(Arc::clone),
-            known: BTreeMap::new(),
+            known: Ordered::new(),
             leaving: Vec::new(),
             uses: Vec::new(),
         };
@@ -39,12 +40,12 @@ impl Communicators {
 
     /// The one with this context.
     pub(crate) fn at_context(&self, context: u32) -> Option<Arc<Communicator>> {
-        self.known.get(&context).and_then(Weak::upgrade)
+        self.known.get(context).and_then(Weak::upgrade)
     }
 
     /// All that there are.
     pub(crate) fn living(&self) -> impl Iterator<Item = Arc<Communicator>> {
-        self.known.values().filter_map(Weak::upgrade)
+        self.known.iter().filter_map(|(_, comm)| comm.upgrade())
     }
 
     /// Whether a communicator exists from the start, and so cannot be freed.
@@ -90,7 +91,7 @@ impl Communicators {
         let (over, still): (Vec<_>, Vec<_>) =
             self.leaving.drain(..).partition(|comm| Arc::strong_count(comm) == 1 && !is_used(comm));
         self.leaving = still;
-        over.iter().for_each(|comm| drop(self.known.remove(&comm.context)));
+        over.iter().for_each(|comm| drop(self.known.remove(comm.context)));
         over
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! MPI-5.0: Communicator Constructors, MPI_COMM_SPLIT_TYPE.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use oxmpi_base::Result;
+use oxmpi_engine::Ordered;
 
 use super::Communicator;
 use crate::coll::exchange::exchange;
@@ -87,9 +87,10 @@ impl Located {
 
     /// The place of its part among those of all.
     fn color(&self, all: &[Self], kind: ResourceType) -> Option<u32> {
-        let parts: BTreeSet<_> = all.iter().filter_map(|one| one.part(kind)).collect();
+        let mut parts = Ordered::new();
+        all.iter().filter_map(|one| one.part(kind)).for_each(|part| _ = parts.insert(part, ()));
         let mine = self.part(kind)?;
-        parts.iter().position(|part| *part == mine).map(|place| place as u32)
+        parts.iter().position(|(part, ())| part == mine).map(|place| place as u32)
     }
 }
 

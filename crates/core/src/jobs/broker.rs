@@ -1,10 +1,10 @@
 //! What the broker of a job is asked for: names of ports, the memory of other jobs, and their end.
 
-use std::collections::BTreeSet;
 use std::io;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_broker::Broker;
+use oxmpi_engine::Ordered;
 
 use crate::comm::Communicator;
 use crate::process::Process;
@@ -36,8 +36,8 @@ impl Process {
 
     /// Makes sure that the processes of all these jobs can be reached, until they are let go: those are noted in
     /// `reached`, be there an error or not.
-    pub(crate) fn reach_all(&self, jobs: BTreeSet<u64>, reached: &mut Vec<u64>) -> Result<()> {
-        jobs.into_iter().try_for_each(|job| {
+    pub(crate) fn reach_all(&self, jobs: Ordered<u64, ()>, reached: &mut Vec<u64>) -> Result<()> {
+        jobs.iter().try_for_each(|(job, ())| {
             self.reach(job)?;
             reached.push(job);
             Ok(())

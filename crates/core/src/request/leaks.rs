@@ -3,7 +3,6 @@
 //! MPI-5.0: Process Initialization, Creation, and Management, Finalizing MPI: it demands that they be completed, and
 //! memory is lost if inactive ones are not freed.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
 use oxmpi_base::Function;
@@ -25,7 +24,7 @@ impl Process {
             return;
         }
         let leaks = state.leaks();
-        let total: usize = leaks.values().sum();
+        let total: usize = leaks.iter().map(|(_, count)| count).sum();
         if total == 0 {
             return;
         }
@@ -33,8 +32,6 @@ impl Process {
         let rank = self.world().rank();
         let mut text =
             format!("oxmpi: rank {rank}: MPI_Finalize: {total} {are} neither completed nor freed:\n");
-        let mut leaks: Vec<_> = leaks.into_iter().collect();
-        leaks.sort_by_key(|&(_, count)| usize::MAX - count);
         for (leak, count) in leaks.iter().take(NAMED) {
             text += &format!("  {count} x {leak}\n");
         }
@@ -59,15 +56,19 @@ impl State {
         }
     }
 
-    /// What was forgotten, and how often.
-    fn leaks(&self) -> BTreeMap<String, usize> {
-        let mut leaks = BTreeMap::new();
+    /// What was forgotten, and how often; what was forgotten most often first.
+    fn leaks(&self) -> Vec<(String, usize)> {
+        let mut leaks = Vec::new();
         for (key, origin) in self.requests.origins.iter() {
             if let Some(standing) = self.engine.p2p.board.standing(key).filter(|_| self.is_programs_own(key))
             {
-                *leaks.entry(self.describe_leak(key, &origin, standing)).or_default() += 1;
+                leaks.push(self.describe_leak(key, &origin, standing));
             }
         }
+        leaks.sort_unstable();
+        let alike = leaks.chunk_by(|one, next| one == next);
+        let mut leaks: Vec<_> = alike.map(|leaks| (leaks[0].clone(), leaks.len())).collect();
+        leaks.sort_by_key(|&(_, count)| usize::MAX - count);
         leaks
     }
 
