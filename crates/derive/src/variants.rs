@@ -9,6 +9,10 @@ const INTEGERS: [&str; 10] = ["i8", "i16", "i32", "i64", "isize", "u8", "u16", "
 
 /// The layout of an enumeration.
 ///
+/// An attribute that stands behind the derive may make another enumeration of it than is seen here, and take its `repr`
+/// away. So what is found is compared with what is there: the variants are all that there are, the integer is as
+/// large as they are, and of each it is the bits that are taken, whatever integer that variant is.
+///
 /// # Errors
 /// If a variant has fields, there is no variant, or `repr` does not say which integer it is.
 pub fn layout(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
@@ -21,10 +25,14 @@ pub fn layout(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
         return Err(Error::new_spanned(&input.ident, "an enumeration without variants has no values"));
     }
     let integer = integer(input)?;
-    let variants = data.variants.iter().map(|variant| &variant.ident);
-    Ok(quote! {
-        ::oxmpi::Layout::variants::<#integer>(const { &[#(Self::#variants as #integer as u64),*] })
-    })
+    let variants: Vec<_> = data.variants.iter().map(|variant| &variant.ident).collect();
+    Ok(quote! {{
+        let _ = |variant: Self| match variant { #(Self::#variants => ()),* };
+        ::oxmpi::Layout::variants::<#integer>(const {
+            // SAFETY: any bits are an integer; where some of them are none, the constant is no constant.
+            &[#(unsafe { ::core::mem::transmute::<Self, #integer>(Self::#variants) } as u64),*]
+        })
+    }})
 }
 
 /// The integer that `repr` says.

@@ -97,6 +97,28 @@ use crate::layout::{Field, Layout};
 /// }
 /// ```
 ///
+/// nor an enumeration that is another integer then, or that has another variant:
+///
+/// ```compile_fail,E0512
+/// #[derive(Clone, Copy, oxmpi::Datatype)]
+/// #[oxmpi_attribute::becomes(enum Kind { Fluid, Wall })]
+/// #[repr(u32)]
+/// enum Kind {
+///     Fluid,
+///     Wall,
+/// }
+/// ```
+///
+/// ```compile_fail,E0004
+/// #[derive(Clone, Copy, oxmpi::Datatype)]
+/// #[oxmpi_attribute::becomes(#[repr(u8)] enum Kind { Fluid, Wall, Inlet })]
+/// #[repr(u8)]
+/// enum Kind {
+///     Fluid,
+///     Wall,
+/// }
+/// ```
+///
 /// # Safety
 /// `LAYOUT` has the size of the type, and describes bytes of it that always belong to a value, none twice. Whatever
 /// values these get that are those of their parts, they are a value of the type.
