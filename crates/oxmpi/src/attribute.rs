@@ -11,7 +11,8 @@ use crate::thread::ThreadLevel;
 impl<L: ThreadLevel> Communicator<'_, L> {
     /// Keeps a value with the communicator, by its type: gives back what was there of that type. Each rank has its own;
     /// duplicates have it, too. A library that wants to be alone with it uses a type of its own. It is dropped when the
-    /// last of them has been, and may use MPI then.
+    /// last of them has been, and may use MPI then; if that is the world, or this rank alone, when the
+    /// [environment](crate::Environment) is.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {

@@ -16,8 +16,10 @@ use crate::thread::{Funneled, ThreadLevel};
 
 /// The MPI environment of this process; everything else borrows from it. See [`init`].
 ///
-/// Dropping it is `MPI_Finalize`: it completes what is under way and waits for the other ranks. While a panic
-/// unwinds it does not wait for anybody: the launcher then ends the job as soon as this process has exited.
+/// Dropping it is `MPI_Finalize`: it drops what is attached to [`this`](Self::this), and then to the
+/// [`world`](Self::world), what was attached last first, completes what is under way and waits for the other ranks.
+/// While a panic unwinds it drops nothing, and does not wait for anybody: the launcher then ends the job as soon as
+/// this process has exited.
 #[must_use = "dropping the environment leaves the job"]
 pub struct Environment<L: ThreadLevel = Funneled> {
     engine: Engine,
@@ -109,6 +111,10 @@ impl<L: ThreadLevel> Drop for Environment<L> {
     fn drop(&mut self) {
         if thread::panicking() {
             return;
+        }
+        // As the standard deletes attributes; outside of the call, which their destructors may not be in.
+        for comm in [self.engine.myself(), self.engine.world()] {
+            comm.detach_all().into_iter().rev().for_each(drop);
         }
         if let Err(error) = self.door().call(Function::Finalize, |_| self.engine.leave()) {
             self.door().give_up(Function::Finalize, error);

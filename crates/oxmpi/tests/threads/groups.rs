@@ -1,5 +1,7 @@
 //! Groups, and the communicators that are made of them.
 
+use std::sync::Mutex;
+
 use oxmpi::{Communicator, Comparison, ErrorClass, Op, Result};
 
 #[oxmpi::test(ranks = [1, 3, 5])]
@@ -79,5 +81,31 @@ fn what_is_kept_with_a_communicator_is_with_its_duplicates(world: Communicator<'
     assert_eq!(copy.attribute::<Place>().as_deref(), Some(&Place(world.rank())));
     let part = copy.split(Some(0), 0)?.expect("everybody has a color");
     assert!(part.attribute::<Place>().is_none(), "no duplicate");
+    Ok(())
+}
+
+/// MPI-5.0: Finalizing MPI, Allowing User Functions at MPI Finalization.
+#[test]
+fn what_the_world_has_is_dropped_when_it_ends() -> Result<()> {
+    static DROPPED: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+
+    struct Tells<const N: usize>(&'static str);
+    impl<const N: usize> Drop for Tells<N> {
+        fn drop(&mut self) {
+            DROPPED.lock().expect("nobody panics").push(self.0);
+        }
+    }
+
+    oxmpi::run(1, |world| {
+        world.set_attribute(Tells::<0>("the world's first"));
+        world.set_attribute(Tells::<1>("the world's last"));
+        let copy = world.duplicate()?;
+        copy.remove_attribute::<Tells<1>>();
+        copy.set_attribute(Tells::<2>("the copy's"));
+        assert!(DROPPED.lock().expect("nobody panics").is_empty());
+        Ok(())
+    })?;
+    let dropped = DROPPED.lock().expect("nobody panics");
+    assert_eq!(*dropped, ["the copy's", "the world's last", "the world's first"]);
     Ok(())
 }
