@@ -9,7 +9,8 @@
 //!
 //! Blocks of shared memory have a power of two of lines. Of the runs that can be under way one is given up for what
 //! stands around them, so nothing is wasted. The members of a channel may have made room for runs of more or fewer
-//! lines, or for more or fewer at a time: as far as all have, it is used.
+//! lines, or for more or fewer at a time: as far as all have, it is used. Who posts on fewer lines than others has a
+//! smaller block, and nobody looks at what lies behind it.
 
 use oxmpi_base::Result;
 use oxmpi_plan::MAX_LINES;
@@ -96,7 +97,9 @@ impl Form {
     #[must_use]
     pub(crate) fn of_operation(lines: usize, notes: Notes, channels: usize) -> Self {
         let depth = if channels < FEW { DEPTH } else { SHALLOW_DEPTH };
-        Self { lines: lines.min(MAX_LINES) as u8, depth: depth as u8, notes }
+        // What is noted lies behind the lines of runs, also of who has none but reads those of others, mostly one each.
+        let least = if notes == Notes::None { 0 } else { 1 };
+        Self { lines: lines.clamp(least, MAX_LINES) as u8, depth: depth as u8, notes }
     }
 
     /// What two members both can make use of. Lines count where they are posted on: who has none reads those of others.
@@ -155,7 +158,12 @@ impl Form {
         self.of_runs() + if let Notes::None = self.notes { 0 } else { 1 }
     }
 
-    /// What a member shows whose lines begin at `offset` of `segment`.
+    /// What a member shows whose lines begin at `offset` of `segment`, as far as there may be something.
+    pub(crate) fn seen(self, segment: &'static Segment, offset: u64) -> Result<&'static [Line]> {
+        segment.lines_up_to(offset, self.count())
+    }
+
+    /// What a member shows whose lines begin at `offset` of `segment`, all of it.
     pub(crate) fn shown(self, segment: &'static Segment, offset: u64) -> Result<&'static [Line]> {
         segment.lines(offset, self.count())
     }
@@ -287,14 +295,17 @@ mod tests {
 
     #[test]
     fn forms_survive_their_word_and_have_a_common_one() {
-        let [few, many] = [0, FEW].map(|channels| Form::of_operation(2, Notes::Calls, channels));
+        let [few, many] = [0, FEW].map(|channels| Form::of_operation(2, Notes::None, channels));
+        let noted = Form::of_operation(0, Notes::Calls, 0);
         let beside_root = Form::of_operation(0, Notes::None, 0);
-        for form in [few, many, beside_root, Form::OF_FIRST_LINES] {
+        for form in [few, many, noted, beside_root, Form::OF_FIRST_LINES] {
             assert_eq!(Form::of_word(form.to_word()), form);
             assert_eq!(form.common(form), form);
         }
         assert_eq!(few.common(many), many);
-        assert_eq!(many.common(beside_root), Form::of_operation(2, Notes::None, FEW));
+        assert_eq!(many.common(beside_root), many);
+        assert_eq!(noted.common(many).notes, Notes::None);
+        assert_eq!(noted, Form::of_operation(1, Notes::Calls, 0), "notes lie at one place");
         assert!(Form::of_word(u32::MAX).count() <= FIRST_LINES);
     }
 }

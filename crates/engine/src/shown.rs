@@ -62,7 +62,7 @@ impl Shown {
     ) -> Result<Self> {
         let shown = members
             .into_iter()
-            .map(|place| place.map_or(Ok(&[][..]), |(segment, offset)| form.shown(segment, offset)));
+            .map(|place| place.map_or(Ok(&[][..]), |(segment, offset)| form.seen(segment, offset)));
         let all: Box<[_]> = shown.collect::<Result<_>>()?;
         Ok(Self { members: all.len(), kept: Kept::List(all), each: form.count() })
     }

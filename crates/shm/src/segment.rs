@@ -292,6 +292,18 @@ impl Segment {
         unsafe { self.array(offset, count) }
     }
 
+    /// The same, but only those that lie in one piece of the segment with the first one.
+    ///
+    /// # Errors
+    /// As [`Segment::lines`], of the first one.
+    pub fn lines_up_to(&'static self, offset: u64, count: usize) -> Result<&'static [Line]> {
+        let place = usize::try_from(offset).unwrap_or(usize::MAX);
+        let window = self.windows.find(place);
+        let end = window.map_or(self.first_lines.end, |window| window.begin + window.bytes);
+        let there = end.saturating_sub(place) / size_of::<Line>();
+        self.lines(offset, count.min(there.max(1)))
+    }
+
     /// `count` departures at `offset`, perhaps named by a peer.
     ///
     /// # Errors
@@ -411,6 +423,13 @@ mod tests {
         segment.lines(layout.first_lines(1) as u64, FIRST_LINES).expect("they are there from the start");
         segment.lines(layout.first_lines(2) as u64 - 128, 2).expect_err("one is no line");
         segment.lines(layout.arena(0) as u64 + 1, 1).expect_err("misaligned");
+        let last = first + (1 << 20) - 128;
+        let seen = [(last - 128, 16), (last, 16), (last - 128, 1)]
+            .map(|(offset, most)| segment.lines_up_to(offset as u64, most).expect("inside").len());
+        assert_eq!(seen, [2, 1, 1], "what there is in one window");
+        for outside in [end as u64, u64::MAX, last as u64 + 1] {
+            segment.lines_up_to(outside, 1).expect_err("none is there");
+        }
         segment.lines(0, usize::MAX).expect_err("too many");
     }
 
