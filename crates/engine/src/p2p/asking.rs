@@ -224,12 +224,21 @@ impl P2p {
         match self.contexts.at(header.context).first_posted(header) {
             Some(receive) if self.may_take(from, receive) => {
                 self.contexts.at(header.context).take_posted(header);
-                self.matched(receive, from, header, payload);
+                self.take_shown(receive, from, header, payload);
             }
             None if self.contexts.at(header.context).refuses() => {
                 self.answer(from, kind::REFUSED, header.token, 0);
             }
             _ => self.do_not_keep(from, header, number),
+        }
+    }
+
+    /// A message goes into a receive that its sender still has among those it has shown. While it is read from another
+    /// node nothing is answered: so the sender is told now, or it would offer it again, or take it back.
+    fn take_shown(&mut self, receive: OpKey, from: PeerId, header: &Header, payload: &Region) {
+        self.matched(receive, from, header, payload);
+        if self.is_being_read(receive) {
+            self.answer(from, kind::CLAIMED, header.token, 0);
         }
     }
 
@@ -273,7 +282,7 @@ impl P2p {
             Asking::Receive(op) if self.ops.get(op).is_some_and(|op| op.asks(question.number)) => {
                 self.contexts.at(header.context).withdraw(op);
                 self.forget_found(from);
-                self.matched(op, from, &header, payload);
+                self.take_shown(op, from, &header, payload);
             }
             Asking::Probe(context, pattern) => {
                 let kept = self.keeping.take(payload.len());

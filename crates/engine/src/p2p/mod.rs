@@ -34,8 +34,8 @@
 //! (`asking`): `WANTED`, answered by `FOUND`, the envelope of the first message that matches, or by `NO_MORE`. When
 //! there is room, the receiver lets a sender `GO_ON`: the first of what was shown is announced again, to be kept. Who
 //! has anything left there shows all that follows, so that what is kept of a sender always comes before what is not. A
-//! matched probe takes what was `FOUND` by telling so (`CLAIMED`); a shown message that is to be cancelled is
-//! `RETRACTED` unless a receive has taken it.
+//! matched probe takes what was `FOUND` by telling so (`CLAIMED`), and so does a receive that reads it from another
+//! node, which answers later; a shown message that is to be cancelled is `RETRACTED` unless a receive has taken it.
 //!
 //! Nothing holds messages back that a rank sends to itself, which are counted, and buffered sends, whose copies stay
 //! here until they are asked for, in place of the user's buffer. Collectives are not to suffer from a flood: their

@@ -98,3 +98,9 @@ fn partitions_arrive_when_they_are_ready_and_each_round_brings_its_data() {
     let test = crate::partitioned::partitions_arrive_when_they_are_ready_and_each_round_brings_its_data;
     on_nodes(in_pairs, Conduct::ROUGH, test);
 }
+
+#[test]
+fn messages_keep_their_order_whose_data_goes_ahead() {
+    on_nodes(alone, flow::MUCH_AT_ONCE, crate::storms::planned_messages_and_others_keep_their_order_together);
+    on_nodes(alone, flow::MUCH_AT_ONCE, crate::storms::messages_keep_their_order_that_are_only_shown);
+}

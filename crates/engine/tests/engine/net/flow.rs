@@ -108,7 +108,7 @@ fn messages_that_go_together_arrive_whole_and_in_order_whenever_there_is_room() 
 }
 
 /// Of a fabric that needs not announce what is longer than a frame is elsewhere.
-const MUCH_AT_ONCE: Conduct =
+pub const MUCH_AT_ONCE: Conduct =
     Conduct { limits: Limits { message_bytes: 128 << 10, ..Conduct::ROUGH.limits }, ..Conduct::ROUGH };
 
 /// Nobody asks for what is not much longer than a frame: it is there when a receive is.
