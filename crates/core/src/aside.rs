@@ -132,7 +132,7 @@ impl Process {
         let (mut vain, mut polls) = (0, None);
         loop {
             let Some(mut state) = helper.enter() else { return };
-            if state.engine.p2p.board.long() == 0 {
+            if state.leaves_nothing() {
                 return state.end();
             }
             let is_alone = polls.is_none_or(|polls| polls == state.engine.polls());
@@ -151,7 +151,7 @@ impl Process {
                 vain = 0;
                 self.bed.sleep(nap, Posts::OfAnybody, || {
                     helper.enter().is_none_or(|mut state| {
-                        state.engine.poll_without_callbacks() || state.engine.p2p.board.long() == 0
+                        state.engine.poll_without_callbacks() || state.leaves_nothing()
                     })
                 });
                 polls = None;
@@ -167,6 +167,12 @@ impl State {
     pub(crate) fn leaves_to_thread(&self, binding: &Binding) -> bool {
         let invites = self.absence.as_ref().is_some_and(Absence::invites);
         invites && binding.bytes() >= LONG_BYTES && !binding.calls_back()
+    }
+
+    /// Whether nothing is left to the thread. Where an operation is over here, its peer on another node may wait yet for
+    /// what was told last.
+    fn leaves_nothing(&self) -> bool {
+        self.engine.p2p.board.long() == 0 && self.engine.p2p.has_carried_all()
     }
 
     /// Notes that a request is one of a long operation, if it is and is under way.

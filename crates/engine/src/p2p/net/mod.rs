@@ -509,7 +509,7 @@ impl P2p {
     #[cold]
     pub(super) fn serve_fabric(&mut self) -> bool {
         let mut any = self.take_in_ahead();
-        let Self { net: Some(net), peers, arena, rings, .. } = self else { return false };
+        let Self { net: Some(net), peers, rings, .. } = self else { return false };
         rings.doorway.remind();
         // All that has come: who is found to be gone now may have told much before.
         loop {
@@ -520,13 +520,15 @@ impl P2p {
                 break;
             }
         }
+        // What has been read is answered, before its receiver, perhaps, computes for long.
+        any |= self.serve_remote();
+        let Self { net: Some(net), peers, arena, .. } = self else { return any };
         for carrier in 0..net.carriers.len() {
             if net.carriers[carrier].has_work(net.is_leaving) {
                 any |= net.bring_in(carrier, peers, arena);
                 any |= net.send_out(carrier);
             }
         }
-        any |= self.serve_remote();
         any | self.serve_bonds()
     }
 
@@ -542,7 +544,7 @@ impl P2p {
     }
 
     /// Whether all that goes over the fabric is with its receivers.
-    pub(super) fn has_carried_all(&self) -> bool {
+    pub fn has_carried_all(&self) -> bool {
         self.net.as_ref().is_none_or(|net| net.is_quiet())
     }
 

@@ -173,6 +173,24 @@ fn few_messages_of_some_frames_are_kept() {
     }
 }
 
+/// Who has received a message may compute for long before it calls again: the sender does not wait for that.
+#[test]
+fn the_sender_hears_that_a_message_was_read_though_its_receiver_calls_no_more() {
+    for (seed, bytes) in (0..10).flat_map(|seed| [40_000, 3 << 20].map(|bytes| (seed, bytes))) {
+        let mut world = World::of_nodes(&[1, 1], seed, Conduct::SMOOTH);
+        let (from, into) = (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
+        let sent = world.send(0, 1, 0, &from, Mode::Standard).expect("it is announced");
+        let received = world.receive(1, Some(0), Some(0), &into);
+        world.finish(1, received);
+        let hears = |_| {
+            world.engines[0].poll();
+            world.engines[0].p2p.is_done(sent)
+        };
+        assert!((0..1000).any(hears), "seed {seed}, {bytes} bytes");
+        world.finish_send(0, Some(sent));
+    }
+}
+
 /// Receives are there before the data, or while it comes; some messages are cancelled, and of these some have matched.
 #[test]
 fn messages_of_some_frames_are_received_whole_or_cancelled() {
