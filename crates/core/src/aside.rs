@@ -169,8 +169,8 @@ impl State {
         invites && binding.bytes() >= LONG_BYTES && !binding.calls_back()
     }
 
-    /// Whether nothing is left to the thread. Where an operation is over here, its peer on another node may wait yet for
-    /// what was told last.
+    /// Whether nothing is left to the thread. Where an operation is over here, its peer on another node may still wait
+    /// for what was told last.
     fn leaves_nothing(&self) -> bool {
         self.engine.p2p.board.long() == 0 && self.engine.p2p.has_carried_all()
     }
