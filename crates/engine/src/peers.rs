@@ -10,7 +10,7 @@ use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_shm::ring::{Arrival, Receiver, Room, Sender};
+use oxmpi_shm::ring::{Arrival, Desk, Receiver, Room, Sender};
 use oxmpi_shm::{Block, Doorway, Job, Knocks, RingPlace, Segment, SingleCopy, StatePage};
 
 use crate::jobs::{Jobs, Whereabouts};
@@ -47,6 +47,9 @@ pub(crate) struct Peer {
     pub announced: u64,
     /// The memory of the ring to it.
     pub block: Option<Block>,
+    /// The desk that was made for the pair, if one was, until something goes on it.
+    pub desk: Option<Desk>,
+    pub has_desk: bool,
     /// How many rings to it have ended here that it may read still.
     pub parting: u32,
     /// How many first rings to it there were; of ranks of the own job.
@@ -235,6 +238,8 @@ impl Peer {
             writes: Writes::default(),
             announced: 0,
             block: None,
+            desk: None,
+            has_desk: false,
             parting: 0,
             first_rings: 0,
             adopted: None,

@@ -4,21 +4,24 @@
 //! receiver with one cache line, in which its mark lies too. Longer payloads lie in a byte ring beside the
 //! cells (the *bulk*), contiguously. One sender, one receiver; each knows its own position and publishes it
 //! rarely: the sender in every cell's mark, the receiver in [`Credit`], which the sender reads only when the
-//! ring seems full.
+//! ring seems full. Payloads that are not long lie on a [`Desk`] instead, where the sender has one.
 //!
 //! Rings are made when they are needed ([`Sender::make`]): small ones, for one message at a time, when two processes
 //! talk for the first time where there are many; full ones when they talk more. A receiver that looks at many rings
 //! *parks* those by which nothing comes ([`park`]), and their senders knock when they send again.
 
 mod ahead;
+mod desk;
 mod made;
 mod parked;
 
+pub use desk::{DESK_BYTES, Desk};
 pub use parked::park;
 
 use oxmpi_mem::Region;
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
+use desk::{Desks, ON_DESK};
 
 /// Bytes of payload that fit into a cell.
 pub const CELL_BYTES: usize = 80;
@@ -159,6 +162,7 @@ pub struct Receiver {
     credit: &'static Credit,
     bulk: Region,
     position: u64,
+    desks: Desks,
 }
 
 /// A message at the head of a ring.
@@ -168,8 +172,8 @@ pub struct Arrival {
     pub header: Header,
     /// The bytes that came with it; valid until [`Receiver::release`].
     pub payload: Region,
-    /// The sender's bulk position behind the payload.
-    bulk_end: u64,
+    /// The sender's bulk position behind the payload, or the desk; 0 if it lies in the cell.
+    place: u64,
 }
 
 /// Room for a message, to be filled and sent off.
@@ -180,7 +184,8 @@ pub struct Room<'a> {
     cell: &'static Cell,
     /// Where its payload goes.
     pub payload: Region,
-    bulk_end: u64,
+    /// As [`Arrival::place`].
+    place: u64,
 }
 
 /// So many messages go by a small ring.
@@ -188,8 +193,8 @@ const SMALL_MESSAGES: u64 = 16;
 const BULK_ALIGN: u64 = 64;
 /// So many of the longest payloads fit into the bulk, at least.
 const PIECES: usize = 4;
-/// `token`'s neighbour in a cell whose payload lies in the bulk: where, and how long. Two words of the payload.
-const BULK_NOTE: usize = 16;
+/// `token`'s neighbour in a cell whose payload lies elsewhere: where, and how long. Two words of the payload.
+const NOTE: usize = 16;
 
 impl Sender {
     pub(crate) fn new(cells: &'static [Cell], credit: &'static Credit, bulk: Region) -> Self {
@@ -257,8 +262,7 @@ impl Sender {
             return None;
         }
         let cell = self.cell();
-        let (payload, bulk_end) = (payload_of(cell).part(0, bytes), self.bulk_position);
-        Some(Room { sender: self, cell, payload, bulk_end })
+        Some(Room { sender: self, cell, payload: payload_of(cell).part(0, bytes), place: 0 })
     }
 
     #[inline(always)]
@@ -271,8 +275,8 @@ impl Sender {
     pub fn last_room(&mut self) -> Option<Room<'_>> {
         self.limit = u64::MAX;
         let has_room = self.has_credit(self.cells.len() as u64);
-        let (cell, payload, bulk_end) = (self.cell(), Region::EMPTY, self.bulk_position);
-        has_room.then_some(Room { sender: self, cell, payload, bulk_end })
+        let cell = self.cell();
+        has_room.then_some(Room { sender: self, cell, payload: Region::EMPTY, place: 0 })
     }
 
     /// Whether fewer than `capacity` cells are filled, and the ring is not used up.
@@ -335,7 +339,7 @@ impl Sender {
         }
         let payload = self.bulk.part((begin % capacity) as usize, bytes);
         let cell = self.cell();
-        Some(Room { sender: self, cell, payload, bulk_end })
+        Some(Room { sender: self, cell, payload, place: bulk_end })
     }
 
     fn cell(&self) -> &'static Cell {
@@ -347,17 +351,19 @@ impl Room<'_> {
     /// Makes the message visible to the receiver.
     #[inline(always)] // as `room_in_cell`
     pub fn send(self, header: Header) {
-        let (cell, bytes, bulk_end) = (self.cell, self.payload.len(), self.bulk_end);
+        let (cell, bytes, place) = (self.cell, self.payload.len(), self.place);
         cell.header.store(header);
         if bytes > CELL_BYTES {
             let note = payload_of(cell);
-            note.write(&bulk_end.to_ne_bytes());
+            note.write(&place.to_ne_bytes());
             note.part(8, 8).write(&(bytes as u64).to_ne_bytes());
+            if place & ON_DESK == 0 {
+                self.sender.bulk_position = place;
+            }
         }
-        // What the mark's upper bits say: whether the payload is in the bulk, and else how long it is.
-        let length = if bytes > CELL_BYTES { IN_BULK } else { bytes as u64 };
+        // What the mark's upper bits say: whether the payload lies elsewhere, and else how long it is.
+        let length = if bytes > CELL_BYTES { ELSEWHERE } else { bytes as u64 };
         self.sender.position += 1;
-        self.sender.bulk_position = bulk_end;
         // Pairs with the Acquire in `arrival`.
         cell.mark.store(self.sender.position | length << LENGTH_SHIFT, Ordering::Release);
     }
@@ -365,11 +371,11 @@ impl Room<'_> {
 
 /// The mark: position in the lower bits, length of the payload in the upper byte.
 const LENGTH_SHIFT: u32 = 56;
-const IN_BULK: u64 = 0xff;
+const ELSEWHERE: u64 = 0xff;
 
 impl Receiver {
-    pub(crate) fn new(cells: &'static [Cell], credit: &'static Credit, bulk: Region) -> Self {
-        Self { cells, credit, bulk, position: 0 }
+    fn new(cells: &'static [Cell], credit: &'static Credit, bulk: Region, desks: Desks) -> Self {
+        Self { cells, credit, bulk, position: 0, desks }
     }
 
     /// Whether there is a message at the head.
@@ -408,23 +414,27 @@ impl Receiver {
         }
         let header = cell.header.load();
         let length = mark >> LENGTH_SHIFT;
-        if length == IN_BULK {
-            return Some(self.arrival_in_bulk(header, cell));
+        if length == ELSEWHERE {
+            return Some(self.arrival_elsewhere(header, cell));
         }
         let payload = payload_of(cell).part(0, (length as usize).min(CELL_BYTES));
-        Some(Arrival { header, payload, bulk_end: 0 })
+        Some(Arrival { header, payload, place: 0 })
     }
 
-    fn arrival_in_bulk(&self, header: Header, cell: &Cell) -> Arrival {
-        let mut note = [0; BULK_NOTE];
+    fn arrival_elsewhere(&self, header: Header, cell: &Cell) -> Arrival {
+        let mut note = [0; NOTE];
         payload_of(cell).read(&mut note);
-        let (end, bytes) = note.split_at(8);
-        let bulk_end = u64::from_ne_bytes(end.try_into().expect("8 of 16 bytes"));
+        let (place, bytes) = note.split_at(8);
+        let place = u64::from_ne_bytes(place.try_into().expect("8 of 16 bytes"));
+        let bytes = u64::from_ne_bytes(bytes.try_into().expect("8 of 16 bytes"));
+        if place & ON_DESK != 0 {
+            return self.arrival_on_desk(header, place, bytes);
+        }
         let capacity = self.bulk.len() as u64;
-        let bytes = u64::from_ne_bytes(bytes.try_into().expect("8 of 16 bytes")).min(capacity);
-        let begin = bulk_end.wrapping_sub(bytes.next_multiple_of(BULK_ALIGN)) % capacity;
+        let bytes = bytes.min(capacity);
+        let begin = place.wrapping_sub(bytes.next_multiple_of(BULK_ALIGN)) % capacity;
         let payload = self.bulk.part(begin as usize, bytes.min(capacity - begin) as usize);
-        Arrival { header, payload, bulk_end }
+        Arrival { header, payload, place }
     }
 
     /// What the sender is asked for.
@@ -442,8 +452,10 @@ impl Receiver {
     #[inline]
     pub fn release(&mut self, arrival: &Arrival) {
         self.position += 1;
-        if arrival.bulk_end != 0 {
-            self.credit.bulk.store(arrival.bulk_end, Ordering::Release); // pairs with the Acquire in `room`
+        if arrival.place & ON_DESK != 0 {
+            self.desks.put(arrival.place);
+        } else if arrival.place != 0 {
+            self.credit.bulk.store(arrival.place, Ordering::Release); // pairs with the Acquire in `room`
         }
         self.credit.cells.store(self.position, Ordering::Release); // pairs with the Acquire in `room`
     }
@@ -490,8 +502,20 @@ impl SharedHeader {
 mod testing {
     use super::*;
 
-    /// A ring on the heap, leaked.
+    /// Memory that is leaked.
+    pub(super) fn heap(bytes: usize) -> Region {
+        let memory = Box::leak(vec![0u8; bytes].into_boxed_slice());
+        // SAFETY: the bytes are leaked and used only through the region.
+        unsafe { Region::claim(memory.as_mut_ptr(), bytes) }
+    }
+
+    /// A ring on the heap, leaked, whose sender has no desk.
     pub(super) fn ring(cells: usize, bulk_bytes: usize) -> (Sender, Receiver) {
+        ring_with(cells, bulk_bytes, Region::EMPTY)
+    }
+
+    /// The same with memory in which desks lie.
+    pub(super) fn ring_with(cells: usize, bulk_bytes: usize, desks: Region) -> (Sender, Receiver) {
         let cell = || Cell {
             mark: AtomicU64::new(0),
             header: SharedHeader {
@@ -512,10 +536,8 @@ mod testing {
             parked: Parked(AtomicU32::new(0)),
             wish: AtomicU32::new(Wish::Whole as u32),
         }));
-        let bytes = Box::leak(vec![0u8; bulk_bytes].into_boxed_slice());
-        // SAFETY: the bytes are leaked and used only through the region.
-        let bulk = unsafe { Region::claim(bytes.as_mut_ptr(), bulk_bytes) };
-        (Sender::new(cells, credit, bulk), Receiver::new(cells, credit, bulk))
+        let bulk = heap(bulk_bytes);
+        (Sender::new(cells, credit, bulk), Receiver::new(cells, credit, bulk, Desks::of_a_test(desks)))
     }
 }
 

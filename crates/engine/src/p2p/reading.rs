@@ -175,7 +175,10 @@ impl P2p {
                 (None, Some(next)) => self.adopt(from, next),
                 (None, None) => self.adopt_first_ring(from),
             };
-            over.into_iter().for_each(Receiver::close);
+            if let Some(over) = over {
+                self.peers[from].receiver.iter_mut().for_each(|next| next.keep_desks(&over));
+                over.close();
+            }
             if !goes_on {
                 self.peers.unlist(from);
             }

@@ -11,14 +11,15 @@
 //!
 //! The data of long messages goes by a *wide* ring: what is written where the receiver has just read must be fetched
 //! from that one's nearest cache first, so it is better to come back late. A pair has one from the first long message,
-//! and the *widest*, which comes back when that cache has lost it, when it has exchanged many.
+//! and the *widest*, which comes back when that cache has lost it, when it has exchanged many. With its first full ring
+//! a pair gets a [`Desk`], too.
 //!
 //! How they are read: see the module `reading`.
 //!
 //! MPI-5.0: Point-to-Point Communication, Progress.
 
 use oxmpi_base::Result;
-use oxmpi_shm::ring::{CELL_BYTES, Header, RingSize, Sender};
+use oxmpi_shm::ring::{CELL_BYTES, DESK_BYTES, Desk, Header, RingSize, Sender};
 use oxmpi_shm::{Announcement, Arena, Block, Doorway, RingPlace, Rings, has_narrow_address_space};
 
 use super::{P2p, kind};
@@ -37,6 +38,8 @@ pub(crate) struct OwnRings {
     full: Vec<PeerId>,
     /// How many full ones this rank keeps; a wide one counts as several.
     most_full: usize,
+    /// Desks that this rank has made, as many at most.
+    desks: usize,
     /// The size of the widest, where there are such.
     widest: Option<RingSize>,
     /// Rings whose last message has been read: by whom they were made, and what follows.
@@ -78,6 +81,7 @@ impl OwnRings {
             table: job.rings(rank),
             parting: Vec::new(),
             full: Vec::new(),
+            desks: 0,
             most_full: share.clamp(LEAST_FULL, MOST_FULL),
             widest: widest(job.size(), arena.range_bytes(), has_narrow_address_space()),
             finished: Vec::new(),
@@ -213,8 +217,25 @@ impl P2p {
         if sender.size().cells == RingSize::FULL.cells && !self.has_few_ranks(to) {
             self.rings.full.push(to);
         }
+        let is_small = sender.is_small();
         let peer = &mut self.peers[to];
         (peer.sender, peer.block) = (Some(sender), Some(block));
+        if !is_small {
+            self.make_desk(to);
+        }
+    }
+
+    /// Makes a desk for a rank of the own job, once. It is never given back, so there are few.
+    fn make_desk(&mut self, to: PeerId) {
+        let segment = self.peers.job().segment();
+        let peer = &mut self.peers[to];
+        if peer.has_desk || peer.foreign.is_some() || self.rings.desks >= self.rings.most_full {
+            return;
+        }
+        if let Ok(block) = self.arena.take(DESK_BYTES) {
+            (peer.desk, peer.has_desk) = (Desk::new(segment, block).ok(), true);
+            self.rings.desks += 1;
+        }
     }
 
     /// A ring of this size, or one that is just large enough.

@@ -2,7 +2,7 @@
 
 use oxmpi_base::Status;
 use oxmpi_datatype::Buffer;
-use oxmpi_shm::ring::{CELL_BYTES, Header, Receiver, RingSize};
+use oxmpi_shm::ring::{CELL_BYTES, DESK_BYTES, Header, Receiver, RingSize};
 
 use super::{Address, Event, Mode, Op, OpKey, P2p, State, kind};
 use crate::matching::Message;
@@ -173,8 +173,18 @@ impl Peer {
     /// The same, of what does not fit into a cell.
     #[inline(never)]
     fn send_more_at_once(&mut self, header: Header, buffer: &Buffer) -> bool {
-        let room = self.sender.as_mut().and_then(|sender| sender.room(header.bytes as usize));
-        let Some(room) = room else { return false };
+        let Self { sender: Some(sender), receiver, desk, .. } = self else { return false };
+        let bytes = header.bytes as usize;
+        let take = || receiver.as_mut().and_then(Receiver::take_desk).or_else(|| desk.take());
+        if bytes <= DESK_BYTES
+            && let Some(room) = sender.room_on(take, bytes)
+        {
+            buffer.read(0, &room.payload);
+            room.send(header);
+            self.told();
+            return true;
+        }
+        let Some(room) = sender.room(bytes) else { return false };
         self.writes.write(buffer, 0, &room.payload);
         room.send(header);
         self.told();

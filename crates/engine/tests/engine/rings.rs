@@ -10,8 +10,8 @@ use crate::messages::contents;
 
 /// Enough that pairs begin with small rings, and that a rank may not have full ones to all others.
 const MANY: u32 = 90;
-/// In a cell, in the bulk, the longest that is sent at once, and announced.
-const SIZES: [usize; 6] = [0, 80, 81, 5000, 16 << 10, 40_000];
+/// In a cell, on a desk, in the bulk, the longest that is sent at once, and announced.
+const SIZES: [usize; 7] = [0, 80, 81, 4096, 5000, 16 << 10, 40_000];
 
 /// Messages between some ranks of many, each pair's in their order.
 struct Traffic {
@@ -114,6 +114,36 @@ fn a_message_arrives_that_is_worth_other_rings_as_it_goes() {
     }
     let (shared, _) = world.engines[0].memory();
     assert!(shared >= widest.bulk_bytes, "{shared} bytes were in use at most");
+}
+
+/// What lies on desks, with rings that get wider meanwhile.
+#[test]
+fn questions_and_answers_come_whole_by_whatever_ring() {
+    let mut world = World::new(2, 7);
+    let widest = RingSize::widest(2).bulk_bytes;
+    for number in 0..120 {
+        let bytes = if number == 70 { 9 * widest } else { SIZES[number * 5 % SIZES.len()] };
+        let data = [0, 1].map(|rank| contents(rank, number, bytes));
+        // In turn, or at the same time.
+        let turns: &[&[u32]] = if number % 3 == 0 { &[&[0, 1]] } else { &[&[0], &[1]] };
+        for senders in turns {
+            let sends: Vec<_> = senders
+                .iter()
+                .map(|&from| {
+                    let message = Store::of(&data[from as usize], Lie::Dense);
+                    let key = world.send(from, 1 - from, 1, &message, Mode::Standard);
+                    (from, key, message)
+                })
+                .collect();
+            for (from, key, _message) in sends {
+                let into = Store::new(bytes, Lie::Dense);
+                let received = world.receive(1 - from, Some(from), Some(1), &into);
+                assert!(world.finish(1 - from, received).error.is_none());
+                assert!(into.get() == data[from as usize], "message {number} of rank {from}");
+                world.finish_send(from, key);
+            }
+        }
+    }
 }
 
 /// Some ranks talk much, others seldom; receivers park what is silent, senders end what rests.

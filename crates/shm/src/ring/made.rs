@@ -8,6 +8,7 @@
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
 
+use super::desk::Desks;
 use super::{Cell, Credit, Receiver, RingSize, Sender, Wish};
 use crate::arena::PAGE;
 use crate::machine::round_bytes;
@@ -117,7 +118,7 @@ impl Receiver {
     /// `Intern` if no ring of this size can lie there; `NoMem` if there is no address space for it.
     pub fn at(segment: &'static Segment, offset: u64, size: RingSize) -> Result<Self> {
         let (cells, credit, bulk) = size.pieces(segment, offset)?;
-        Ok(Self::new(cells, credit, bulk))
+        Ok(Self::new(cells, credit, bulk, Desks::of(segment)))
     }
 
     /// As [`Sender::touch`], here: a page that was not read before is to be found first.
@@ -285,7 +286,7 @@ mod loom_tests {
                 while seen.load(Ordering::Acquire) == 0 {
                     loom::thread::yield_now();
                 }
-                receive_one(Receiver::new(cells, credit, bulk), 2);
+                receive_one(Receiver::new(cells, credit, bulk, Desks::of_a_test(Region::EMPTY)), 2);
             });
             for tag in [1, 2] {
                 sender.room(0).expect("an empty ring").send(Header { tag, ..Header::default() });
@@ -323,7 +324,7 @@ mod loom_tests {
                 let is_shown = table.first(0) == Some(place);
                 assert!(is_shown || !is_called, "who knocks has shown it");
                 if is_shown && receiver.is_none() {
-                    *receiver = Some(Receiver::new(cells, credit, bulk));
+                    *receiver = Some(Receiver::new(cells, credit, bulk, Desks::of_a_test(Region::EMPTY)));
                 }
                 receiver.as_ref().and_then(Receiver::arrival).map(|arrival| arrival.header.tag)
             };
