@@ -11,11 +11,13 @@
 use std::thread;
 
 use oxmpi_base::Result;
+use oxmpi_engine::Absent;
 use oxmpi_engine::machine::{Phase, at_exit};
 
 use crate::coll::barrier::barrier_by_messages;
 use crate::process::{Process, State};
 use crate::users::Counts;
+use crate::wait::Needing;
 
 impl Process {
     /// Whether the world model runs or a session is open.
@@ -178,9 +180,22 @@ impl Process {
     }
 
     /// Waits until nothing that this process has under way needs it any more. What only ranks could complete that
-    /// have left, or this one, is not waited for.
+    /// have left, or this one, is not waited for. On several nodes, also until those with whom anything was exchanged
+    /// have taken it, or rest themselves: its program may end now, and with it what is on its way.
     pub(crate) fn complete(&self) {
-        self.wait_for(|state: &mut State| (state.engine.is_quiet() || state.is_released()).then_some(()));
+        let is_over = |state: &mut State| {
+            let is_quiet = state.engine.is_quiet();
+            state.engine.p2p.go_to_rest(is_quiet);
+            let may_rest = is_quiet && state.engine.p2p.kept_from_rest().next().is_none();
+            (may_rest || state.is_released()).then_some(())
+        };
+        // Nobody is missed, but who does not answer is asked: it may be gone.
+        let misses = |state: &State, absent: &mut Absent| {
+            state.engine.p2p.kept_from_rest().for_each(|peer| _ = absent.is_leaving(peer));
+            None
+        };
+        self.wait_for(Needing::new(is_over, misses));
+        self.enter().engine.p2p.go_to_rest(false);
     }
 
     /// Waits until all ranks of the world have come here, or not all will.

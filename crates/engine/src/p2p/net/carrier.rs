@@ -48,6 +48,11 @@ pub(super) struct Carrier {
     is_heard: bool,
     /// It knows that this process leaves.
     pub knows_of_leaving: bool,
+    /// The number of the frame behind the one that has told it that this process goes to rest.
+    rest_told: Option<u64>,
+    /// It rests itself, and has told nothing since; it is to hear that this was taken.
+    pub rests: bool,
+    owes_an_answer: bool,
 }
 
 /// A frame that has come.
@@ -83,6 +88,9 @@ impl Carrier {
             is_asked: false,
             is_heard: false,
             knows_of_leaving: false,
+            rest_told: None,
+            rests: false,
+            owes_an_answer: false,
         }
     }
 
@@ -105,7 +113,7 @@ impl Carrier {
     pub(super) fn note_posted(&mut self, number: u64) {
         self.posted += 1;
         self.told = self.taken_here;
-        self.is_asked = false;
+        (self.is_asked, self.owes_an_answer) = (false, false);
         if number != UNNUMBERED {
             self.next = number + 1;
         }
@@ -115,12 +123,35 @@ impl Carrier {
     /// that, or anything.
     pub(super) fn owes_a_word(&self) -> bool {
         let is_to_be_asked = self.is_asked && self.posted == 0;
-        !self.is_gone && (is_to_be_asked || self.taken_here - self.told >= WINDOW / 2)
+        let owes_credit = self.owes_an_answer || self.taken_here - self.told >= WINDOW / 2;
+        !self.is_gone && (is_to_be_asked || owes_credit)
     }
 
     /// Whether the peer, with which something was exchanged, is to hear that this process leaves: after all else.
     pub(super) fn owes_a_farewell(&self) -> bool {
         !self.knows_of_leaving && !self.is_gone && (self.is_heard || !self.is_new()) && !self.has_more()
+    }
+
+    /// Whether the peer, with which something was exchanged, is to hear that this process goes to rest: after all else.
+    pub(super) fn owes_rest(&self) -> bool {
+        let was_used = self.is_heard || !self.is_new();
+        was_used && self.rest_told != Some(self.next) && !self.is_gone && !self.has_more()
+    }
+
+    /// The peer was told so, in the frame that was posted last.
+    pub(super) fn note_rest_told(&mut self) {
+        self.rest_told = Some(self.next);
+    }
+
+    /// The peer has told so.
+    pub(super) fn note_rest(&mut self) {
+        (self.rests, self.owes_an_answer) = (true, true);
+    }
+
+    /// Whether this process may rest for the sake of the peer: it has taken all that was sent, or wants none of it.
+    pub(super) fn lets_rest(&self) -> bool {
+        let has_all = self.rests || self.taken_there == self.next;
+        self.is_gone || !self.owes_rest() && !self.owes_an_answer && has_all && self.is_quiet()
     }
 
     /// The peer was found not to be there any more.
@@ -142,9 +173,11 @@ impl Carrier {
     }
 
     /// Whether there may be anything to send or to take.
-    pub(super) fn has_work(&mut self, is_leaving: bool) -> bool {
+    pub(super) fn has_work(&mut self, is_leaving: bool, is_resting: bool) -> bool {
         let has_another_wish = self.into.as_mut().is_some_and(|(sender, _)| sender.wish() != self.wish);
-        let is_to_tell = has_another_wish || self.owes_a_word() || is_leaving && self.owes_a_farewell();
+        let owes =
+            self.owes_a_word() || is_leaving && self.owes_a_farewell() || is_resting && self.owes_rest();
+        let is_to_tell = has_another_wish || owes;
         !self.waiting.is_empty() || self.has_more() || is_to_tell
     }
 
@@ -187,7 +220,9 @@ impl Carrier {
         has_room: impl FnOnce(&mut Self, &Header, [&Region; 2]) -> bool,
     ) -> bool {
         let mut waiting = std::mem::take(&mut self.waiting);
-        let frames = match next(&waiting, self.taken_here) {
+        let next = next(&waiting, self.taken_here);
+        self.rests &= next.is_none();
+        let frames = match next {
             Some((header, payload)) if has_room(self, header, payload) => {
                 1 + u64::from(!payload[1].is_empty())
             }

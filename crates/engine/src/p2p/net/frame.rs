@@ -44,7 +44,7 @@ pub(super) const UNNUMBERED: u64 = u64::MAX;
 /// What comes before has no more than one rest.
 const _: () = assert!(RingSize::LARGEST_PAYLOAD <= 2 * PART_BYTES);
 /// Of all this, and of the protocols above it.
-pub(super) const VERSION: u64 = 5;
+pub(super) const VERSION: u64 = 6;
 
 // Kinds that no ring carries.
 pub(super) const HELLO: u32 = 1 << 16;
@@ -60,6 +60,8 @@ pub(super) const REST: u32 = HELLO + 4;
 pub(super) const AHEAD: u32 = HELLO + 5;
 /// Several messages of the ring, each with its [header](put_message).
 pub(super) const SEVERAL: u32 = HELLO + 6;
+/// Its sender goes to rest, and wants to hear that this was taken, as was all that it has sent before.
+pub(super) const RESTING: u32 = HELLO + 7;
 
 /// Bytes before the payload of each of several messages in a frame: its header and its length.
 pub(super) const EACH_BYTES: usize = HEADER_BYTES + size_of::<u64>();

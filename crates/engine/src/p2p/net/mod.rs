@@ -44,8 +44,8 @@ use bound::Bonds;
 pub(crate) use bound::{BondKey, Part};
 use carrier::Carrier;
 use frame::{
-    AHEAD, CREDIT, EACH_BYTES, Frame, HELLO, LEAVING, LONGEST_BYTES, PART_BYTES, PREFIX_BYTES, REST, SEVERAL,
-    UNNUMBERED, VERSION, WISH, first_message, put_message,
+    AHEAD, CREDIT, EACH_BYTES, Frame, HELLO, LEAVING, LONGEST_BYTES, PART_BYTES, PREFIX_BYTES, REST, RESTING,
+    SEVERAL, UNNUMBERED, VERSION, WISH, first_message, put_message,
 };
 pub(super) use remote::LENT_BYTES;
 use remote::Remote;
@@ -71,8 +71,9 @@ pub(crate) struct Net {
     completions: Vec<Completion>,
     /// Data of announced messages that has come, in these receives.
     ahead: Vec<Came>,
-    /// Whether this process leaves.
+    /// Whether this process leaves, or goes to rest.
     is_leaving: bool,
+    is_resting: bool,
     /// Peers that were found to be gone, and are not lost yet.
     gone: Vec<PeerId>,
 }
@@ -131,6 +132,7 @@ impl Net {
             completions: Vec::new(),
             ahead: Vec::new(),
             is_leaving: false,
+            is_resting: false,
             gone: Vec::new(),
             fabric,
         })
@@ -219,8 +221,10 @@ impl Net {
             let wish = one.into.as_mut().map_or(Wish::Whole, |(sender, _)| sender.wish());
             let arrival = one.out.as_ref().and_then(Receiver::arrival);
             let is_farewell = self.is_leaving && one.owes_a_farewell();
+            let is_rest = self.is_resting && one.owes_rest();
+            let tells = arrival.is_some() || wish != Wish::Whole || is_farewell || is_rest;
             let posted = match arrival {
-                _ if one.is_new() && (arrival.is_some() || wish != Wish::Whole || is_farewell) => {
+                _ if one.is_new() && tells => {
                     let hello = Header { kind: HELLO, token: VERSION, ..Header::default() };
                     self.post(carrier, number, hello, &Region::EMPTY, 0)
                 }
@@ -238,6 +242,14 @@ impl Net {
                     let told = Header { kind: LEAVING, ..Header::default() };
                     let is_told = self.post(carrier, number, told, &Region::EMPTY, 0);
                     self.carriers[carrier].knows_of_leaving = is_told;
+                    is_told
+                }
+                None if is_rest => {
+                    let told = Header { kind: RESTING, ..Header::default() };
+                    let is_told = self.post(carrier, number, told, &Region::EMPTY, 0);
+                    if is_told {
+                        self.carriers[carrier].note_rest_told();
+                    }
                     is_told
                 }
                 None => break,
@@ -340,6 +352,10 @@ impl Net {
             }
             LEAVING => {
                 peers.note_leaving(one.peer);
+                true
+            }
+            RESTING => {
+                one.note_rest();
                 true
             }
             SEVERAL => one.deliver_several(payload[0], |one, header, payload| match header {
@@ -524,7 +540,7 @@ impl P2p {
         any |= self.serve_remote();
         let Self { net: Some(net), peers, arena, .. } = self else { return any };
         for carrier in 0..net.carriers.len() {
-            if net.carriers[carrier].has_work(net.is_leaving) {
+            if net.carriers[carrier].has_work(net.is_leaving, net.is_resting) {
                 any |= net.bring_in(carrier, peers, arena);
                 any |= net.send_out(carrier);
             }
@@ -556,6 +572,18 @@ impl P2p {
     /// Tells the peers on other nodes with whom anything was exchanged, or is, that this process leaves.
     pub(crate) fn tell_of_leaving(&mut self) {
         self.net.iter_mut().for_each(|net| net.is_leaving = true);
+    }
+
+    /// Tells the peers on other nodes with whom anything was exchanged that this process goes to rest: who does not
+    /// rest itself is to say that it has taken all that was sent to it. Or this process goes on.
+    pub fn go_to_rest(&mut self, rests: bool) {
+        self.net.iter_mut().for_each(|net| net.is_resting = rests);
+    }
+
+    /// The peers on other nodes that have not said so yet. Whoever ends before takes with it what is on its way.
+    pub fn kept_from_rest(&self) -> impl Iterator<Item = PeerId> {
+        let carriers = self.net.iter().flat_map(|net| &net.carriers);
+        carriers.filter(|carrier| !carrier.lets_rest()).map(|carrier| carrier.peer)
     }
 
     /// Finds out whether a peer on another node is there, and whether it leaves: it may never be sent anything else.

@@ -202,3 +202,68 @@ fn who_leaves_tells_those_it_has_talked_to_and_those_who_ask() {
         assert!(!world.engines[2].absent(false).is_leaving(peers[1]), "it may come back for a session");
     }
 }
+
+/// Session Destruction: who has told all, and may end, has waited for those who use MPI to have it; for nobody else.
+#[test]
+fn who_rests_takes_nothing_with_it_and_does_not_wait_for_those_who_rest() {
+    let may_rest = |engine: &Engine| engine.is_quiet() && engine.p2p.kept_from_rest().next().is_none();
+    for seed in 0..40 {
+        let mut world = World::of_nodes(&[1, 1, 1], seed, Conduct::ROUGH);
+        let (from, into) = (Store::of(&contents(0, 0, 900), Lie::Dense), Store::new(900, Lie::Dense));
+        let count = 1 + world.random.below(30);
+        for tag in 0..count {
+            assert!(world.send(1, 0, tag as i32, &from, Mode::Standard).is_none(), "there is room");
+        }
+        world.engines[1].p2p.go_to_rest(true);
+        (0..300).for_each(|_| _ = world.engines[1].poll());
+        assert!(!may_rest(&world.engines[1]), "seed {seed}: rank 0 has taken nothing");
+        world.until("a word that all was taken", |engines| may_rest(&engines[1]));
+        // It uses MPI no more, and what it has sent is there.
+        let farewell = world.send(0, 1, 0, &from, Mode::Standard);
+        world.engines[0].p2p.go_to_rest(true);
+        let is_over = |_| {
+            world.engines[0].poll();
+            may_rest(&world.engines[0])
+        };
+        assert!(farewell.is_none() && (0..3000).any(is_over), "seed {seed}: rank 1 rests");
+        kill(&mut world, 1);
+        turns(&mut world, 1, 200);
+        for tag in 0..count {
+            let received = world.receive(0, Some(1), Some(tag as i32), &into);
+            assert!(matches!(received, Received::Done(_)), "seed {seed}: it was taken before");
+        }
+    }
+}
+
+/// The same of one that comes back.
+#[test]
+fn who_has_rested_is_waited_for_again() {
+    for seed in 0..20 {
+        let mut world = World::of_nodes(&[1, 1], seed, Conduct::ROUGH);
+        let (from, into) = (Store::of(&[1], Lie::Dense), Store::new(1, Lie::Dense));
+        for _ in 0..3 {
+            let sent = world.send(1, 0, 0, &from, Mode::Standard);
+            let received = world.receive(0, Some(1), Some(0), &into);
+            world.finish(0, received);
+            world.finish_send(1, sent);
+            world.engines[1].p2p.go_to_rest(true);
+            world.until("rest", |engines| engines[1].p2p.kept_from_rest().next().is_none());
+            world.engines[1].p2p.go_to_rest(false);
+            let sent = world.send(1, 0, 1, &from, Mode::Standard);
+            let received = world.receive(0, Some(1), Some(1), &into);
+            world.finish(0, received);
+            world.finish_send(1, sent);
+            let sent = world.send(0, 1, 0, &from, Mode::Standard);
+            world.engines[0].p2p.go_to_rest(true);
+            (0..300).for_each(|_| _ = world.engines[0].poll());
+            assert!(
+                world.engines[0].p2p.kept_from_rest().next().is_some(),
+                "seed {seed}: rank 1 has come back"
+            );
+            world.engines[0].p2p.go_to_rest(false);
+            let received = world.receive(1, Some(0), Some(0), &into);
+            world.finish(1, received);
+            world.finish_send(0, sent);
+        }
+    }
+}
