@@ -1,23 +1,29 @@
 #!/usr/bin/env python3
 """Compare what the model predicts with what collectives take.
 
-    prediction.py [--ranks N,N,...] [--sizes N,N,...] [--kept FOLDER] PREFIX
+    prediction.py [--ranks N,N,...] [--sizes N,N,...] [--only C,C,...] [--jobs N] [--unbound] [--kept FOLDER] PREFIX
 
 The points are measured by collectives/, blocking and persistent, by the algorithms that are chosen without a machine's
 file. What the same algorithms take on this machine is asked of `oxmpi plan`, under the constants that `oxmpi tune` finds.
 The host of a virtual machine may move its processors, from second to second: so each collective is a job of its own for
 each number of ranks, `oxmpi tune` is asked before and after it, and until both say about the same of words and of bytes
-that come from another core, the job is run again, a few times at most. Points and constants are kept in the folder; what
-is there already is read. Run it with nothing else on the machine.
+that come from another core, the job is run again, a few times at most; and there are several such jobs of each, one round
+after the other. Points and constants are kept in the folder; what is there already is read. Run it with nothing else on
+the machine.
+
+The walk has each rank on a core of its own, or on that of its number in turns, and what passes between two ranks depends
+on it. So ranks are bound to processors that way; `--unbound` leaves them to the system, which may have neighbours on one.
 
 A cell is a collective, a number of ranks and a length. For each are printed in us what a run alone is predicted to take
 and what one in a loop of starts is, by a walk over the plans of all ranks, and what a start and a call in a loop take,
-with the ratio to what is predicted for them; one beyond 2 is marked.
+with the ratio to what is predicted for them; one beyond 2 is marked. All of these are medians of the jobs, each of which
+is compared with what its own constants predict.
 """
 import argparse
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -41,10 +47,14 @@ def compile_program(arguments, where):
 
 def measure(arguments, program, collective, ranks):
     """Points as lines of JSON."""
-    command = [f"{arguments.prefix}/bin/mpiexec", "-n", str(ranks), program, "--ops", collective, "--modes",
-               ",".join(LIFETIMES), "--roots", "fixed", "--blocks", "equal", "--sizes", arguments.sizes,
-               "--batches", "5", "--batch-ms", "4", "--point-ms", "100"]
-    return run(command)
+    command = [program, "--ops", collective, "--modes", ",".join(LIFETIMES), "--roots", "fixed", "--blocks", "equal",
+               "--sizes", arguments.sizes, "--batches", "5", "--batch-ms", "4", "--point-ms", "100"]
+    mpiexec = f"{arguments.prefix}/bin/mpiexec"
+    if arguments.unbound:
+        return run([mpiexec, "-n", str(ranks), *command])
+    cpus = sorted(os.sched_getaffinity(0))
+    blocks = [["-n", "1", "taskset", "-c", str(cpus[rank % len(cpus)]), *command] for rank in range(ranks)]
+    return run([mpiexec, *blocks[0], *(word for block in blocks[1:] for word in [":", *block])])
 
 
 def tune(arguments):
@@ -71,18 +81,19 @@ def measure_all(arguments, jobs, where):
     """Leaves the points and constants of jobs in files."""
     program = compile_program(arguments, where)
     machine = tune(arguments)
-    for collective, ranks in jobs:
+    for job in jobs:
+        collective, ranks, _ = job
         points, machine, is_steady = measure_steadily(arguments, program, collective, ranks, machine)
         if not is_steady:
             print(f"the machine does not stay as it is: {collective} among {ranks}", file=sys.stderr)
-        for file, text in zip(files(where, collective, ranks), (points, machine[0])):
+        for file, text in zip(files(where, *job), (points, machine[0])):
             with open(file, "w") as out:
                 out.write(text)
 
 
-def files(folder, collective, ranks):
+def files(folder, collective, ranks, number):
     """Those of the points and of the constants."""
-    return [os.path.join(folder, f"{collective}-{ranks}.{kind}") for kind in ("points", "machine")]
+    return [os.path.join(folder, f"{collective}-{ranks}-{number}.{kind}") for kind in ("points", "machine")]
 
 
 def cells(file):
@@ -113,33 +124,41 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--ranks", default="2,4,8")
     parser.add_argument("--sizes", default="8,1K,64K,1M")
+    parser.add_argument("--only", default=",".join(COLLECTIVES))
+    parser.add_argument("--jobs", type=int, default=5)
+    parser.add_argument("--unbound", action="store_true")
     parser.add_argument("--kept")
     parser.add_argument("prefix")
     arguments = parser.parse_args()
-    jobs = [(collective, int(ranks)) for ranks in arguments.ranks.split(",") for collective in COLLECTIVES]
+    pairs = [(collective, int(ranks)) for ranks in arguments.ranks.split(",") for collective in arguments.only.split(",")]
+    jobs = [(*pair, number) for number in range(arguments.jobs) for pair in pairs]
     with tempfile.TemporaryDirectory() as temporary:
         where = arguments.kept or temporary
         os.makedirs(where, exist_ok=True)
         missing = [job for job in jobs if not all(map(os.path.exists, files(where, *job)))]
         if missing:
             measure_all(arguments, missing, where)
-        show(arguments, jobs, where)
+        show(arguments, pairs, where)
 
 
-def show(arguments, jobs, where):
+def show(arguments, pairs, where):
     print(f"{'collective':22}{'ranks':>6}{'bytes':>9}  {'algorithm':20}{'alone':>10}{'in a loop':>10}"
           + "".join(f"{lifetime:>12}{'ratio':>7} " for lifetime in LIFETIMES))
     agreeing, count = dict.fromkeys(LIFETIMES, 0), 0
-    for collective, ranks in jobs:
-        points, machine = files(where, collective, ranks)
-        for length, times in sorted(cells(points).items()):
-            algorithm, alone, looped = predict(arguments, machine, collective, ranks, length)
-            line = f"{collective:22}{ranks:6}{length:9}  {algorithm:20}{alone:10.2f}{looped['persistent']:10.2f}"
+    for collective, ranks in pairs:
+        jobs = [files(where, collective, ranks, number) for number in range(arguments.jobs)]
+        measured = [cells(points) for points, _ in jobs]
+        for length in sorted(measured[0]):
+            predicted = [predict(arguments, machine, collective, ranks, length) for _, machine in jobs]
+            alone, looped = (statistics.median(times) for times in
+                             zip(*((alone, looped["persistent"]) for _, alone, looped in predicted)))
+            line = f"{collective:22}{ranks:6}{length:9}  {predicted[0][0]:20}{alone:10.2f}{looped:10.2f}"
             for lifetime in LIFETIMES:
-                ratio = times[lifetime] / looped[lifetime]
+                times = [job[length][lifetime] for job in measured]
+                ratio = statistics.median(time / looped[lifetime] for time, (_, _, looped) in zip(times, predicted))
                 agrees = 1 / AGREES <= ratio <= AGREES
                 agreeing[lifetime] += agrees
-                line += f"{times[lifetime]:12.2f}{ratio:7.2f}{' ' if agrees else '*'}"
+                line += f"{statistics.median(times):12.2f}{ratio:7.2f}{' ' if agrees else '*'}"
             print(line)
             count += 1
     told = ", ".join(f"{lifetime} {number}" for lifetime, number in agreeing.items())
