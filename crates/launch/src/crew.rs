@@ -380,6 +380,11 @@ impl Crew {
         self.progress.inquiry = Some(Inquiry { until: Instant::now() + ANSWER_TIME, ends });
     }
 
+    /// Whether the job ends when the ranks have answered what they are doing.
+    pub fn ends_when_answered(&self) -> bool {
+        self.progress.inquiry.as_ref().is_some_and(|inquiry| inquiry.ends.is_some())
+    }
+
     /// What the ranks have answered, once they have or their time is over.
     pub fn answered(&mut self, now: Instant) -> Option<Answered> {
         let inquiry = self.progress.inquiry.as_ref()?;

@@ -159,10 +159,12 @@ impl Supervisor {
                 let is_again = std::mem::replace(&mut uplink.is_told_to_end, true);
                 let signal = Signal::from_named_raw(signal).unwrap_or(Signal::TERM);
                 for crew in &mut self.crews {
-                    if !crew.is_ending() {
-                        crew.end_with(String::new(), signal, grace);
-                    } else if is_again {
-                        crew.hurry();
+                    match crew.is_ending() {
+                        // It ends soon, and says what its ranks were doing, as on the host that was faster.
+                        false if crew.ends_when_answered() && !is_again => {}
+                        false => crew.end_with(String::new(), signal, grace),
+                        true if is_again => crew.hurry(),
+                        true => {}
                     }
                 }
             }

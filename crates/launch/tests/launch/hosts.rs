@@ -173,6 +173,18 @@ fn the_user_can_ask_and_end() {
     assert!(ended.err.contains("in MPI_Barrier"), "{}", ended.err);
 }
 
+/// Ranks of one host answer at once, those of the other not at all.
+#[test]
+fn the_time_limit_shows_the_ranks_of_hosts_that_answer_late() {
+    let arguments = [&TWO[..], &["--timeout", "0.5"]].concat();
+    let (prompt, silent) = ("init call:MPI_Barrier sleep", "init call:MPI_Wait lifeline");
+    let ended = fake_rank::run(&arguments, &[prompt, prompt, silent, silent]);
+    assert_eq!(ended.status, Some(124));
+    for text in ["on left: time limit of", "in MPI_Barrier", "on right: time limit of", "in MPI_Wait"] {
+        assert!(ended.err.contains(text), "{text}: {}", ended.err);
+    }
+}
+
 /// Prints the shell's own process, its agent, and that of a child in the background, then waits.
 const FAMILY: &str = "sleep 1000 & echo $$ $PPID $!; wait";
 
