@@ -1,7 +1,10 @@
 """Hosts that are namespaces of the network, joined by a bridge. Needs root, and iproute2."""
 
+import errno
 import os
 import subprocess
+import sys
+import time
 
 
 class Network:
@@ -49,7 +52,12 @@ exec ip netns exec {self.name}-$host unshare --uts sh -c "hostname host$host; ex
         return ",".join(f"{self.address(host)}:{ranks}" for host in range(1, (count or self.count) + 1))
 
     def link(self, host, state):
+        """Takes a host off the network, or lets it come back: it is there again once it reaches the launcher's host."""
         ip("-n", self.space(0), "link", "set", f"link{host}", state)
+        connect = f"import socket; print(socket.socket().connect_ex(('{self.address(100)}', 9)))"
+        command = ["ip", "netns", "exec", self.space(host), sys.executable, "-c", connect]
+        while state == "up" and int(subprocess.check_output(command)) not in (0, errno.ECONNREFUSED):
+            time.sleep(0.05)
 
     def close(self):
         for host in range(self.count + 1):
