@@ -4,7 +4,7 @@
 //! receiver with one cache line, in which its mark lies too. Longer payloads lie in a byte ring beside the
 //! cells (the *bulk*), contiguously. One sender, one receiver; each knows its own position and publishes it
 //! rarely: the sender in every cell's mark, the receiver in [`Credit`], which the sender reads only when the
-//! ring seems full. Payloads that are not long lie on a [`Desk`] instead, where the sender has one.
+//! ring seems full. A payload lies on a [`Desk`] instead, where the sender has one.
 //!
 //! Rings are made when they are needed ([`Sender::make`]): small ones, for one message at a time, when two processes
 //! talk for the first time where there are many; full ones when they talk more. A receiver that looks at many rings

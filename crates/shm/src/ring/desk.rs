@@ -1,6 +1,6 @@
 //! A desk: memory in which two processes write in turn.
 //!
-//! What is dear of a payload of some KiB is to write where the other process has read: each line has to be taken away
+//! What is dear of a payload is to write where the other process has read: each line has to be taken away
 //! from it. The lines that this process has read itself last are its own for little. So an answer is written best
 //! where the question was read.
 //!
@@ -17,11 +17,11 @@ use std::fmt;
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
 
-use super::{Arrival, CELL_BYTES, Header, Receiver, Room, Sender};
+use super::{Arrival, CELL_BYTES, Header, Receiver, RingSize, Room, Sender};
 use crate::{Block, Segment};
 
-/// The longest payload that goes on a desk. Longer ones take longer so where processors are far from each other.
-pub const DESK_BYTES: usize = 4096;
+/// The longest payload that goes on a desk.
+pub const DESK_BYTES: usize = RingSize::LARGEST_PAYLOAD;
 /// In the word that says where a payload lies: it is the offset of a desk in the segment, and no position in the bulk.
 pub(super) const ON_DESK: u64 = 1 << 63;
 
