@@ -5,7 +5,6 @@
 //! overlaps an operand, and in place is as fast as out of place. Nothing has to be aligned. A peer or the user may
 //! write to any operand meanwhile: what they write is combined or is not, by bytes, and nothing else happens.
 
-use std::array;
 use std::mem::transmute_copy;
 
 use oxmpi_mem::copy::{Block, Common, Plain, Registers};
@@ -30,7 +29,7 @@ pub(crate) type Kernel = unsafe fn(left: *const u8, right: *const u8, into: *mut
 /// With one lane vector instructions are no help, and every processor gets the same.
 pub(crate) fn select<T: Plain, O: Operation<T>, const LANES: usize>() -> Kernel {
     #[cfg(target_arch = "x86_64")]
-    if LANES > 1 {
+    if const { LANES > 1 } {
         match Instructions::chosen() {
             Instructions::Avx512 => return elementwise_avx512::<T, O, LANES>,
             Instructions::Avx2 => return elementwise_avx2::<T, O, LANES>,
@@ -74,12 +73,15 @@ unsafe fn elementwise<R: Registers, T: Plain, O: Operation<T>, const LANES: usiz
     bytes: usize,
 ) {
     assert!(bytes.is_multiple_of(size_of::<T>()), "only whole elements are combined");
-    let blocks = if LANES > 1 { bytes - bytes % size_of::<Block>() } else { 0 };
     let mut at = 0;
-    while at < blocks {
-        // SAFETY: the caller's promise; this block ends by `bytes`.
-        unsafe { combine_block::<R, T, O, LANES>(left, right, into, at) };
-        at += size_of::<Block>();
+    // Where it is known not to be there, none of it is compiled.
+    if const { LANES > 1 } {
+        let blocks = bytes - bytes % size_of::<Block>();
+        while at < blocks {
+            // SAFETY: the caller's promise; this block ends by `bytes`.
+            unsafe { combine_block::<R, T, O, LANES>(left, right, into, at) };
+            at += size_of::<Block>();
+        }
     }
     while at < bytes {
         // SAFETY: the caller's promise; what is left has whole elements.
@@ -108,7 +110,12 @@ unsafe fn combine_block<R: Registers, T: Plain, O: Operation<T>, const LANES: us
     // SAFETY: as above.
     let right = unsafe { R::load(right, at) };
     let (left, right) = (elements::<T, LANES>(&left), elements::<T, LANES>(&right));
-    let result: [T; LANES] = array::from_fn(|lane| O::combine(left[lane], right[lane]));
+    let mut result = left;
+    let mut lane = 0;
+    while lane < LANES {
+        result[lane] = O::combine(left[lane], right[lane]);
+        lane += 1;
+    }
     // SAFETY: all bytes of the elements have a value, and they are as many.
     let result = unsafe { transmute_copy::<[T; LANES], Block>(&result) };
     // SAFETY: the caller's promise.

@@ -80,6 +80,29 @@ pub(super) trait Word: Plain {
     unsafe fn store(dst: *mut u8, at: usize, word: Self);
 }
 
+/// Does something for the words that make up a value: their type, and where each begins. What a value of this size has
+/// none of is not compiled.
+macro_rules! for_each_word {
+    ($value:ty, $each:ident) => {
+        if const { size_of::<$value>() >= 8 } {
+            let mut place = 0;
+            while size_of::<$value>() - place >= 8 {
+                $each!(u64, place);
+                place += 8;
+            }
+        }
+        if const { size_of::<$value>() & 4 != 0 } {
+            $each!(u32, size_of::<$value>() & !7);
+        }
+        if const { size_of::<$value>() & 2 != 0 } {
+            $each!(u16, size_of::<$value>() & !3);
+        }
+        if const { size_of::<$value>() & 1 != 0 } {
+            $each!(u8, size_of::<$value>() & !1);
+        }
+    };
+}
+
 /// Loads a value, `at` bytes behind `src`, through general registers.
 ///
 /// # Safety
@@ -89,22 +112,15 @@ pub(super) trait Word: Plain {
 pub unsafe fn load<T: Plain>(src: *const u8, at: usize) -> T {
     let mut value = MaybeUninit::<T>::uninit();
     let base = value.as_mut_ptr().cast::<u8>();
-    words::<T>(|place, bytes| {
-        macro_rules! move_word {
-            ($word:ty) => {{
-                // SAFETY: the caller's promise; the word is a part of the value.
-                let word = unsafe { <$word>::load(src, at + place) };
-                // SAFETY: a part of `value`.
-                unsafe { base.wrapping_add(place).cast::<$word>().write_unaligned(word) }
-            }};
-        }
-        match bytes {
-            8 => move_word!(u64),
-            4 => move_word!(u32),
-            2 => move_word!(u16),
-            _ => move_word!(u8),
-        }
-    });
+    macro_rules! load_word {
+        ($word:ty, $place:expr) => {{
+            // SAFETY: the caller's promise; the word is a part of the value.
+            let word = unsafe { <$word>::load(src, at + $place) };
+            // SAFETY: a part of `value`.
+            unsafe { base.wrapping_add($place).cast::<$word>().write_unaligned(word) }
+        }};
+    }
+    for_each_word!(T, load_word);
     // SAFETY: all its bytes were written, and any are a `T`.
     unsafe { value.assume_init() }
 }
@@ -116,34 +132,15 @@ pub unsafe fn load<T: Plain>(src: *const u8, at: usize) -> T {
 #[inline(always)]
 pub unsafe fn store<T: Plain>(dst: *mut u8, at: usize, value: T) {
     let base = (&raw const value).cast::<u8>();
-    words::<T>(|place, bytes| {
-        macro_rules! move_word {
-            ($word:ty) => {{
-                // SAFETY: a part of `value`, all of whose bytes have a value.
-                let word = unsafe { base.wrapping_add(place).cast::<$word>().read_unaligned() };
-                // SAFETY: the caller's promise; the word is a part of the value.
-                unsafe { <$word>::store(dst, at + place, word) }
-            }};
-        }
-        match bytes {
-            8 => move_word!(u64),
-            4 => move_word!(u32),
-            2 => move_word!(u16),
-            _ => move_word!(u8),
-        }
-    });
-}
-
-/// The words that make up a `T`: where each begins, and its bytes.
-#[inline(always)]
-fn words<T>(mut each: impl FnMut(usize, usize)) {
-    let mut place = 0;
-    for bytes in [8, 4, 2, 1] {
-        while size_of::<T>() - place >= bytes {
-            each(place, bytes);
-            place += bytes;
-        }
+    macro_rules! store_word {
+        ($word:ty, $place:expr) => {{
+            // SAFETY: a part of `value`, all of whose bytes have a value.
+            let word = unsafe { base.wrapping_add($place).cast::<$word>().read_unaligned() };
+            // SAFETY: the caller's promise; the word is a part of the value.
+            unsafe { <$word>::store(dst, at + $place, word) }
+        }};
     }
+    for_each_word!(T, store_word);
 }
 
 #[cfg(test)]

@@ -320,11 +320,13 @@ macro_rules! values {
                     unsafe { mem::transmute_copy::<$real, T>(&real) }
                 }};
             }
-            match size_of::<T>() {
-                4 if T::IS_REAL => load_real!($single, f32),
-                8 if T::IS_REAL => load_real!($double, f64),
+            if const { T::IS_REAL && size_of::<T>() == 4 } {
+                load_real!($single, f32)
+            } else if const { T::IS_REAL && size_of::<T>() == 8 } {
+                load_real!($double, f64)
+            } else {
                 // SAFETY: the caller's promise.
-                _ => unsafe { load(src, at) },
+                unsafe { load(src, at) }
             }
         }
 
@@ -344,11 +346,13 @@ macro_rules! values {
                     }
                 }};
             }
-            match size_of::<T>() {
-                4 if T::IS_REAL => store_real!($single, f32),
-                8 if T::IS_REAL => store_real!($double, f64),
+            if const { T::IS_REAL && size_of::<T>() == 4 } {
+                store_real!($single, f32);
+            } else if const { T::IS_REAL && size_of::<T>() == 8 } {
+                store_real!($double, f64);
+            } else {
                 // SAFETY: the caller's promise.
-                _ => unsafe { store(dst, at, value) },
+                unsafe { store(dst, at, value) };
             }
         }
     };
