@@ -4,15 +4,12 @@
 
 use std::fs;
 
-use rustix::time::{ClockId, clock_gettime};
-
 /// Whether all ranks of a job read the same clock: they run on one machine.
 pub const WALL_TIME_IS_GLOBAL: bool = true;
 
 /// Seconds since the machine started, as far as its clock tells.
 pub fn wall_time() -> f64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as f64 + now.tv_nsec as f64 * wall_tick()
+    oxmpi_system::time::now_ns() as f64 * wall_tick()
 }
 
 /// Resolution of [`wall_time`], in seconds.

@@ -9,6 +9,9 @@
 use std::ops::Deref;
 use std::ptr;
 
+#[cfg(not(miri))]
+use oxmpi_system::memory;
+
 use crate::Region;
 use crate::reserve::give_up_reserve;
 
@@ -232,25 +235,19 @@ fn mapped(bytes: usize) -> Region {
 /// The same, if the system has any without what is set aside.
 #[cfg(not(miri))]
 fn try_mapped(bytes: usize) -> Option<Region> {
-    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
-
-    let access = ProtFlags::READ | ProtFlags::WRITE;
-    // SAFETY: the system chooses where, so that nothing is replaced.
-    let base = unsafe { mmap_anonymous(ptr::null_mut(), bytes, access, MapFlags::PRIVATE) }.ok()?;
+    let base = memory::map(bytes, memory::Shows::Zeroes).ok()?;
     base.expose_provenance();
     // SAFETY: just mapped, known to nobody else, and never unmapped.
-    Some(unsafe { Region::claim(base.cast(), bytes) })
+    Some(unsafe { Region::claim(base, bytes) })
 }
 
 /// Gives all pages back that lie in free blocks: they read as zeroes then.
 #[cfg(not(miri))]
 fn release(free: &Region) {
-    use rustix::mm::{Advice, madvise};
-
     let begin = free.as_ptr().addr().next_multiple_of(PAGE) - free.as_ptr().addr();
     let pages = free.part(begin, (free.len() - begin) / PAGE * PAGE);
     // SAFETY: nobody counts on what is in free blocks.
-    let released = unsafe { madvise(pages.as_ptr().cast(), pages.len(), Advice::LinuxDontNeed) };
+    let released = unsafe { memory::discard(pages.as_ptr(), pages.len()) };
     // Where the system refuses, because the program has locked its memory say, they stay as they are.
     let _ = released;
 }

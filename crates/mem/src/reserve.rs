@@ -15,7 +15,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use oxmpi_system::memory::{self, Shows};
 
 /// The memory of a library, as its `#[global_allocator]`.
 #[derive(Clone, Copy, Debug)]
@@ -132,16 +132,14 @@ impl Held {
 
 /// Memory of the system that nobody touches.
 fn map(bytes: usize) -> Option<usize> {
-    let access = ProtFlags::READ | ProtFlags::WRITE; // other memory is not counted by all limits
-    // SAFETY: the system chooses where, so that nothing is replaced.
-    let base = unsafe { mmap_anonymous(ptr::null_mut(), bytes, access, MapFlags::PRIVATE) };
-    base.ok().map(<*mut _>::expose_provenance)
+    // To be read and written: other memory is not counted by all limits.
+    memory::map(bytes, Shows::Zeroes).ok().map(<*mut _>::expose_provenance)
 }
 
 fn release((address, bytes): (usize, usize)) {
     if bytes != 0 {
         // SAFETY: `map` has mapped it, so long, nobody has a pointer into it, and it is given back once.
-        let released = unsafe { munmap(ptr::with_exposed_provenance_mut(address), bytes) };
+        let released = unsafe { memory::unmap(ptr::with_exposed_provenance_mut(address), bytes) };
         released.ok(); // it may refuse to cut a mapping in two: then it stays, and is not touched either
     }
 }
