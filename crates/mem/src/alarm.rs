@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use rustix::thread::futex;
-use rustix::time::Timespec;
+use oxmpi_system::thread::{Among, sleep_while, wake};
 
 /// It rings once, for one thread.
 #[derive(Debug, Default)]
@@ -13,16 +12,13 @@ pub struct Alarm(AtomicU32);
 impl Alarm {
     /// Sleeps until it rings, `timeout` passes or a signal comes; not at all if it has rung.
     pub fn sleep(&self, timeout: Duration) {
-        let seconds = timeout.as_secs().cast_signed();
-        let limit = Timespec { tv_sec: seconds, tv_nsec: timeout.subsec_nanos().into() };
-        // Whatever the reason to get up is.
-        let _ = futex::wait(&self.0, futex::Flags::PRIVATE, 0, Some(&limit));
+        sleep_while(&self.0, 0, Among::Process, Some(timeout));
     }
 
     /// Wakes the thread. What it is to see is told by other means: a gate, mostly.
     pub fn ring(&self) {
         if self.0.swap(1, Ordering::Relaxed) == 0 {
-            let _ = futex::wake(&self.0, futex::Flags::PRIVATE, 1); // nobody sleeps, or one does
+            wake(&self.0, 1, Among::Process); // nobody sleeps, or one does
         }
     }
 }

@@ -10,14 +10,14 @@ use std::ptr;
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, Builder, JoinHandle};
 
-use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_getcpu, sched_setaffinity};
+use oxmpi_system::thread::{CpuSet, ThreadId, this_cpu};
 
 /// See the module.
 #[derive(Debug)]
 pub struct ThreadAside {
     thread: JoinHandle<()>,
     /// Its number, once it runs.
-    number: Arc<OnceLock<Pid>>,
+    number: Arc<OnceLock<ThreadId>>,
     /// Where it may run, as far as the system lets it.
     allowed: CpuSet,
     /// The processor among them that it leaves to another thread.
@@ -35,11 +35,11 @@ impl ThreadAside {
     /// # Errors
     /// The system's, if it refuses.
     pub fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<Self> {
-        let allowed = sched_getaffinity(None)?;
+        let allowed = CpuSet::of_this_thread()?;
         let number = Arc::new(OnceLock::new());
         let told = Arc::clone(&number);
         let body = move || {
-            let _ = told.set(gettid()); // nobody else does
+            let _ = told.set(ThreadId::of_this_thread()); // nobody else does
             body();
         };
         let before = block_signals_of_others()?;
@@ -52,15 +52,12 @@ impl ThreadAside {
     /// Leaves the processor that the caller runs on to the caller from now on, unless it is the only one. Costs a look,
     /// and a system call when it is another one than before.
     pub fn leave_this_processor(&mut self) {
-        let here = sched_getcpu();
+        let Some(here) = this_cpu() else { return };
         let Some(&number) = self.number.get().filter(|_| self.left != Some(here)) else { return };
         self.left = Some(here);
-        let mut others = self.allowed;
-        if here < CpuSet::MAX_CPU {
-            others.unset(here);
-        }
-        let where_to = if others.count() == 0 { &self.allowed } else { &others };
-        let _ = sched_setaffinity(Some(number), where_to); // at worst it is in the way
+        let others = if here < CpuSet::MAX_CPU { self.allowed.without(here) } else { self.allowed };
+        let where_to = if others.count() == 0 { self.allowed } else { others };
+        let _ = where_to.confine(number); // at worst it is in the way
     }
 
     /// Waits until it has ended.
@@ -121,12 +118,12 @@ mod tests {
 
     #[test]
     fn it_runs_elsewhere_if_there_is_another_processor() {
-        let allowed = sched_getaffinity(None).expect("an affinity mask");
+        let allowed = CpuSet::of_this_thread().expect("an affinity mask");
         let (tell, told) = mpsc::channel();
         let (ask, asked) = mpsc::channel();
         let thread = ThreadAside::spawn("oxmpi-test", move || {
             while asked.recv().is_ok() {
-                tell.send(sched_getaffinity(None).expect("an affinity mask")).expect("it is waited for");
+                tell.send(CpuSet::of_this_thread().expect("an affinity mask")).expect("it is waited for");
             }
         });
         let mut thread = thread.expect("the system allows it");
@@ -137,7 +134,7 @@ mod tests {
         assert_eq!(mask(), allowed);
         thread.leave_this_processor();
         let left = thread.left.expect("it runs");
-        let (now, others) = (mask(), allowed.count() - u32::from(allowed.is_set(left)));
+        let (now, others) = (mask(), allowed.count() - usize::from(allowed.contains(left)));
         assert_eq!(now.count(), if others == 0 { allowed.count() } else { others });
         drop(ask);
         thread.join().expect("no panic");

@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use rustix::thread::{CpuSet, sched_getaffinity};
+use oxmpi_system::thread::CpuSet;
 
 /// A CPU (hardware thread) and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,9 +25,9 @@ pub struct Cpu {
 /// # Errors
 /// The system's, if the affinity mask cannot be read.
 pub fn allowed_cpus() -> std::io::Result<Vec<Cpu>> {
-    let mask = sched_getaffinity(None)?;
+    let mask = CpuSet::of_this_thread()?;
     let nodes = numa_nodes();
-    let cpus = (0..CpuSet::MAX_CPU).filter(|&id| mask.is_set(id));
+    let cpus = (0..CpuSet::MAX_CPU).filter(|&id| mask.contains(id));
     Ok(cpus.map(|id| locate(id, &nodes)).collect())
 }
 

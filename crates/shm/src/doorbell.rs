@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+#[cfg(not(loom))]
+use oxmpi_system::thread::{Among, sleep_while, wake};
+
 use crate::sync::{AtomicU32, Ordering};
 
 /// Where one rank sleeps.
@@ -111,19 +114,12 @@ impl Doorbell {
 
 #[cfg(not(loom))]
 fn futex_wait(word: &AtomicU32, expected: u32, timeout: Duration) {
-    let limit = libc::timespec {
-        tv_sec: timeout.as_secs() as libc::time_t,
-        tv_nsec: libc::c_long::from(timeout.subsec_nanos()),
-    };
-    // Not the process-private kind: wakers are other processes.
-    // SAFETY: `word` and `limit` are valid for the call.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, expected, &raw const limit) };
+    sleep_while(word, expected, Among::Processes, Some(timeout));
 }
 
 #[cfg(not(loom))]
 fn futex_wake(word: &AtomicU32) {
-    // SAFETY: `word` is only an address to the system.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+    wake(word, u32::MAX, Among::Processes);
 }
 
 /// Under loom all sleep at the same place; loom reports a sleeper that nobody will wake.

@@ -36,8 +36,6 @@ mod asked {
     use std::time::Duration;
     use std::{env, thread};
 
-    use rustix::process::{Signal, getpid, kill_process};
-
     use super::Point;
 
     /// What is asked for.
@@ -111,7 +109,7 @@ mod asked {
         fn happen(self) {
             match self {
                 Self::Delay(time) => thread::sleep(time),
-                Self::Kill => send(Signal::KILL),
+                Self::Kill => send(libc::SIGKILL),
                 Self::Stop(time) => {
                     let script = format!("sleep {}; kill -CONT $PPID", time.as_secs_f64());
                     let mut shell = Command::new("/bin/sh");
@@ -121,15 +119,17 @@ mod asked {
                         .stdout(Stdio::null())
                         .stderr(Stdio::null());
                     let mut shell = shell.spawn().expect("there is a shell");
-                    send(Signal::STOP);
+                    send(libc::SIGSTOP);
                     shell.wait().expect("it is this process's child");
                 }
             }
         }
     }
 
-    fn send(signal: Signal) {
-        kill_process(getpid(), signal).expect("one may do that to oneself");
+    fn send(signal: libc::c_int) {
+        // SAFETY: what it does to this process is what is wanted.
+        let status = unsafe { libc::raise(signal) };
+        assert_eq!(status, 0, "one may do that to oneself");
     }
 
     #[cfg(test)]

@@ -1,11 +1,9 @@
 //! How a process finds the job that its launcher has made, and its seat there: by the variables that it was started
 //! with, which programs in between may have handed on.
 
+use std::fs::{self, File};
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::{fs, io, iter};
-
-use rustix::fs::{Mode, OFlags};
-use rustix::process::Pid;
+use std::{io, iter};
 
 use crate::seat::{self, Claim};
 use crate::{Job, Phase, Ticket, lifeline};
@@ -71,7 +69,7 @@ impl Job {
         };
         let theirs = |pid| {
             let path = format!("/proc/{pid}/fd/{fd}");
-            own(rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()?).ok()
+            own(File::options().read(true).write(true).open(path).ok()?.into()).ok()
         };
         inherited_file(fd).and_then(own).or_else(|error| {
             ancestors().find_map(theirs).ok_or_else(|| {
@@ -133,14 +131,14 @@ fn inherited_file(fd: u64) -> io::Result<OwnedFd> {
 }
 
 /// The processes that this one descends from, as far as they can be seen from here.
-fn ancestors() -> impl Iterator<Item = Pid> {
+fn ancestors() -> impl Iterator<Item = u32> {
     const MOST: usize = 100; // against numbers that change while they are read
-    let parent = |pid: &Pid| {
+    let parent = |pid: &u32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The name before may hold anything: the state follows its last parenthesis, then the parent.
-        Pid::from_raw(stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()?)
+        stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok().filter(|&pid| pid != 0)
     };
-    iter::successors(rustix::process::getppid(), parent).take(MOST)
+    iter::successors(Some(std::os::unix::process::parent_id()).filter(|&pid| pid != 0), parent).take(MOST)
 }
 
 /// What this process starts is not of the job, and need not hold what belongs to it.

@@ -2,9 +2,7 @@
 
 use std::io;
 use std::mem::offset_of;
-use std::os::fd::{BorrowedFd, OwnedFd};
-
-use rustix::process::Resource;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::layout::Layout;
 use crate::machine::{memory_bytes, processor_time_ns};
@@ -64,7 +62,7 @@ impl Job {
     }
 
     fn create_on(ranks: u32, cpus: usize) -> io::Result<Self> {
-        let limit = rustix::process::getrlimit(Resource::Fsize).current;
+        let limit = oxmpi_system::limits::file_bytes();
         let layout = Layout::for_ranks(ranks as usize, memory_bytes(), limit.unwrap_or(u64::MAX))
             .ok_or_else(|| too_large(ranks, limit))?;
         Self::begin(new_segment(&layout)?, layout, cpus)
@@ -154,7 +152,7 @@ impl Job {
     pub(crate) fn layout(file: &OwnedFd) -> io::Result<Layout> {
         let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
         let mut words = [0; offset_of!(Header, id)];
-        if rustix::io::pread(file, &mut words, Layout::HEADER as u64)? < words.len() {
+        if oxmpi_system::file::read_at(file.as_fd(), &mut words, Layout::HEADER as u64)? < words.len() {
             return Err(wrong("the descriptor is not that of a job's segment"));
         }
         let word = |at: usize| u32::from_ne_bytes([words[at], words[at + 1], words[at + 2], words[at + 3]]);
@@ -601,8 +599,8 @@ mod tests {
     #[test]
     #[cfg_attr(any(miri, portable), ignore = "it is about files")]
     fn a_foreign_descriptor_is_refused() {
-        let file = rustix::fs::memfd_create("test", rustix::fs::MemfdFlags::CLOEXEC).expect("a file");
-        rustix::fs::ftruncate(&file, 1 << 20).expect("room");
+        let file = oxmpi_system::file::in_memory(c"test").expect("a file");
+        oxmpi_system::file::set_bytes(file.as_fd(), 1 << 20).expect("room");
         assert_eq!(Job::attach(file).expect_err("no segment").kind(), io::ErrorKind::InvalidData);
     }
 }

@@ -50,8 +50,7 @@ pub(crate) fn memory_bytes() -> u64 {
     if cfg!(miri) {
         return 4 << 30; // it cannot ask
     }
-    let system = rustix::system::sysinfo();
-    (system.totalram as u64).saturating_mul(u64::from(system.mem_unit))
+    oxmpi_system::limits::memory_bytes()
 }
 
 /// Memory that processes on the node may use together: as far as cgroups leave it to them. Costs some small files.
@@ -63,20 +62,19 @@ pub fn node_memory_bytes() -> u64 {
 
 /// Whether the address space of this process is limited (`ulimit -v`).
 pub fn has_narrow_address_space() -> bool {
-    !cfg!(miri) && rustix::process::getrlimit(rustix::process::Resource::As).current.is_some()
+    !cfg!(miri) && oxmpi_system::limits::address_space_bytes().is_some()
 }
 
 /// Offers the processor to another rank that wants it.
 #[inline]
 pub fn yield_now() {
-    rustix::thread::sched_yield();
+    oxmpi_system::thread::yield_now();
 }
 
 /// Nanoseconds since the machine started.
 #[inline]
 pub fn now_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+    oxmpi_system::time::now_ns()
 }
 
 /// Time that all threads of a process have had a processor, in nanoseconds; `None` if that cannot be seen from here.

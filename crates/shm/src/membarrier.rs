@@ -7,13 +7,17 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(not(loom))]
+use oxmpi_system::thread::{self, Passing};
+
+#[cfg(not(loom))]
 static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
 
 /// Lets this process take part in the barriers of its peers; whether it does. Before anything is published: where it
 /// does not, they cannot rely on any.
 #[cfg(not(loom))]
 pub(crate) fn register() -> bool {
-    let is_registered = membarrier(libc::MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+    // Miri does not know the call.
+    let is_registered = !cfg!(miri) && thread::register(Passing::Registered).is_ok();
     // Once it does it always does, whatever is refused later.
     IS_REGISTERED.fetch_or(is_registered, Ordering::Relaxed) || is_registered
 }
@@ -26,7 +30,7 @@ pub(crate) fn register() -> bool {
 /// Makes every running process that has registered pass a full barrier, and the caller; false if that cannot be.
 #[cfg(not(loom))]
 pub(crate) fn pass_by_all() -> bool {
-    IS_REGISTERED.load(Ordering::Relaxed) && membarrier(libc::MEMBARRIER_CMD_GLOBAL_EXPEDITED)
+    IS_REGISTERED.load(Ordering::Relaxed) && thread::barrier(Passing::Registered).is_ok()
 }
 
 #[cfg(all(loom, not(test)))]
@@ -36,12 +40,6 @@ pub(crate) fn pass_by_all() -> bool {
 
 #[cfg(all(loom, test))]
 pub(crate) use modelled::pass_by_all;
-
-#[cfg(not(loom))]
-fn membarrier(command: libc::membarrier_cmd) -> bool {
-    // SAFETY: a system call that touches no memory of ours; Miri does not know it.
-    !cfg!(miri) && unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
-}
 
 /// Under loom one thread is the process that runs and is interrupted: wherever it says that it may be.
 #[cfg(all(loom, test))]

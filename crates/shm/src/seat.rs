@@ -92,8 +92,8 @@ impl Ticket {
     /// # Errors
     /// The system's.
     pub(crate) fn reserve(job: Job, rank: usize) -> io::Result<Option<Self>> {
-        let file = rustix::fs::fstat(job.file())?;
-        let key = (file.st_dev, file.st_ino, rank);
+        let file = oxmpi_system::file::metadata(job.file())?;
+        let key = (file.device, file.inode, rank);
         let mut held = held();
         if held.contains(&key) {
             return Ok(None);
@@ -261,9 +261,7 @@ fn control(file: BorrowedFd, command: libc::c_int, mut record: libc::flock) -> i
 /// # Errors
 /// The system's.
 pub(crate) fn identity() -> io::Result<u64> {
-    let mut bytes = [0; 8];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    Ok((u64::from_ne_bytes(bytes) >> 1).max(1))
+    Ok((u64::from_ne_bytes(oxmpi_system::random::bytes()?) >> 1).max(1))
 }
 
 /// Looks until `is_so`, more and more seldom: for what takes other processes milliseconds at least.

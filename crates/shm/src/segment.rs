@@ -19,8 +19,6 @@ use std::{process, ptr, slice};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
-use rustix::fs::FallocateFlags;
-use rustix::process::Resource;
 
 use self::backing::{Backing, check, empty_file, leave_out_of_dumps};
 use crate::arena::PAGE;
@@ -100,7 +98,7 @@ impl Segment {
             self.show_again(layout);
             return Ok(());
         }
-        let limit = rustix::process::getrlimit(Resource::Fsize).current;
+        let limit = oxmpi_system::limits::file_bytes();
         if limit.is_some_and(|limit| limit < layout.total_bytes() as u64) {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
@@ -161,7 +159,7 @@ impl Segment {
     /// # Errors
     /// Those of `fallocate`: not enough memory.
     pub(crate) fn reserve(&self, offset: usize, bytes: usize) -> io::Result<()> {
-        self.backing.allocate(FallocateFlags::empty(), offset, bytes)
+        self.backing.allocate(offset, bytes)
     }
 
     /// Makes a range all zeroes and gives its pages back.
@@ -172,7 +170,7 @@ impl Segment {
         if let Backing::Private = self.backing {
             self.write_zeroes(offset, bytes)?;
         }
-        self.backing.allocate(FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)
+        self.backing.discard(offset, bytes)
     }
 
     /// Makes a range all zeroes, as far as it is mapped.
@@ -475,7 +473,7 @@ mod tests {
     #[cfg_attr(any(miri, portable), ignore = "it is about files")]
     fn only_what_is_used_is_mapped_and_dumps_hold_the_state_pages_alone() {
         let (segment, layout) = segment();
-        let inode = rustix::fs::fstat(segment.file()).expect("a file").st_ino;
+        let inode = oxmpi_system::file::metadata(segment.file()).expect("a file").inode;
         let total = |mappings: &[(usize, bool)]| mappings.iter().map(|(bytes, _)| bytes).sum::<usize>();
         assert_eq!(total(&mappings(inode)), layout.fixed_bytes());
         segment.region(layout.arena(1) as u64, 1).expect("inside");

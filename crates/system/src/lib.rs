@@ -9,6 +9,7 @@ pub mod file;
 pub mod limits;
 pub mod memory;
 pub mod random;
+pub mod thread;
 pub mod time;
 
 use std::io;

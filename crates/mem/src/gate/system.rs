@@ -29,15 +29,13 @@ pub(super) use real::*;
 
 #[cfg(not(loom))]
 mod real {
-    use std::hint;
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
     use std::thread;
     use std::time::Duration;
+    use std::{hint, io};
 
-    use rustix::io::Errno;
-    use rustix::thread::{MembarrierCommand, futex, membarrier, sched_yield};
-    use rustix::time::{ClockId, clock_gettime};
+    use oxmpi_system::thread::{Among, Passing, register, sleep_while as sleep, wake, yield_now as offer};
 
     /// What stands before this is done before what stands behind it, as far as who makes others pass a [`barrier`] can
     /// tell.
@@ -60,9 +58,9 @@ mod real {
     /// before they could see what the caller has stored must be seen. There is no barrier from then on.
     pub(in super::super) fn barrier() {
         for _ in 0..ATTEMPTS {
-            match membarrier(MembarrierCommand::PrivateExpedited) {
+            match oxmpi_system::thread::barrier(Passing::ThisProcess) {
                 Ok(()) => return,
-                Err(Errno::NOMEM) => sched_yield(), // it wants a little
+                Err(error) if error.kind() == io::ErrorKind::OutOfMemory => offer(), // it wants a little
                 Err(_) => break,
             }
         }
@@ -73,25 +71,19 @@ mod real {
     /// Whether there is a [`barrier`].
     pub(in super::super) fn has_barrier() -> bool {
         static HAS: OnceLock<bool> = OnceLock::new();
-        let is_registered = HAS.get_or_init(|| {
-            !cfg!(any(miri, portable)) && membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
-        });
+        let is_registered =
+            HAS.get_or_init(|| !cfg!(any(miri, portable)) && register(Passing::ThisProcess).is_ok());
         *is_registered && !IS_REFUSED.load(Ordering::Relaxed)
     }
 
     /// Sleeps until `word` has changed from `value`, or for nothing.
     pub(in super::super) fn sleep_while(word: &AtomicU32, value: u32) {
-        if cfg!(miri) {
-            return thread::yield_now(); // Miri refuses the call as rustix makes it
-        }
-        let _ = futex::wait(word, futex::Flags::PRIVATE, value, None);
+        sleep(word, value, Among::Process, None);
     }
 
     /// Wakes one of those who sleep.
     pub(in super::super) fn wake_one(word: &AtomicU32) {
-        if !cfg!(miri) {
-            let _ = futex::wake(word, futex::Flags::PRIVATE, 1);
-        }
+        wake(word, 1, Among::Process);
     }
 
     #[inline]
@@ -103,19 +95,18 @@ mod real {
     pub(in super::super) fn pause_longer(looks: u32) {
         match looks {
             0..100 => hint::spin_loop(),
-            100..200 => sched_yield(),
+            100..200 => offer(),
             _ => thread::sleep(Duration::from_micros(50)),
         }
     }
 
     pub(in super::super) fn yield_now() {
-        sched_yield();
+        offer();
     }
 
     /// A clock that never goes back.
     pub(in super::super) fn now_ns() -> u64 {
-        let now = clock_gettime(ClockId::Monotonic);
-        now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+        oxmpi_system::time::now_ns()
     }
 }
 

@@ -5,8 +5,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use oxmpi_mem::Region;
-use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
-use rustix::mm::{self, Advice, MapFlags, ProtFlags};
+use oxmpi_system::file;
+use oxmpi_system::memory::{self, Shows};
 
 use crate::arena::PAGE;
 use crate::layout::Layout;
@@ -18,12 +18,6 @@ pub(super) enum Backing {
     /// For tests where there are no such files.
     Private,
 }
-
-const ACCESS: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
-const SHARED: MapFlags = MapFlags::SHARED.union(MapFlags::NORESERVE);
-const PRIVATE: MapFlags = MapFlags::PRIVATE.union(MapFlags::NORESERVE);
-/// What makes a mapping safe: the file stays as long as it is.
-const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
 
 impl Backing {
     /// The descriptor.
@@ -45,8 +39,10 @@ impl Backing {
     /// # Errors
     /// Those of `mmap`.
     pub(super) fn map(&self, offset: usize, bytes: usize) -> io::Result<*mut u8> {
-        // SAFETY: no place is named.
-        unsafe { self.map_at(None, offset, bytes) }
+        match self {
+            Self::Private if cfg!(miri) => Ok(of_the_heap(bytes)),
+            _ => memory::map(bytes, self.shows(offset)),
+        }
     }
 
     /// The same in the place of what [`Backing::map`] has given for so many bytes.
@@ -59,28 +55,15 @@ impl Backing {
             unsafe { base.write_bytes(0, bytes) };
             return Ok(());
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.map_at(Some(base), offset, bytes) }.map(drop)
+        // SAFETY: the caller's promise. A file is sealed against shrinking.
+        unsafe { memory::map_over(base, bytes, self.shows(offset)) }
     }
 
-    /// Maps a range at a place, which [`Backing::map_over`] is about, or where the kernel likes.
-    ///
-    /// # Safety
-    /// As there.
-    unsafe fn map_at(&self, place: Option<*mut u8>, offset: usize, bytes: usize) -> io::Result<*mut u8> {
-        let fixed = if place.is_some() { MapFlags::FIXED } else { MapFlags::empty() };
-        let place = place.unwrap_or_default().cast();
-        let base = match self {
-            // SAFETY: a mapping at an address of the kernel's choice, or in the place of one whose users expect any
-            // bytes. The file is sealed against shrinking.
-            Self::File(file) => unsafe {
-                mm::mmap(place, bytes, ACCESS, SHARED | fixed, file, offset as u64)
-            },
-            Self::Private if cfg!(miri) => return Ok(of_the_heap(bytes)),
-            // SAFETY: as above.
-            Self::Private => unsafe { mm::mmap_anonymous(place, bytes, ACCESS, PRIVATE | fixed) },
-        };
-        Ok(base?.cast())
+    fn shows(&self, offset: usize) -> Shows<'_> {
+        match self {
+            Self::File(file) => Shows::File(file.as_fd(), offset as u64),
+            Self::Private => Shows::ZeroesOnUse,
+        }
     }
 
     /// Undoes [`Backing::map`].
@@ -92,7 +75,7 @@ impl Backing {
             return; // a few tests leave some memory behind
         }
         // SAFETY: the caller's promise.
-        let undone = unsafe { mm::munmap(base.cast(), bytes) };
+        let undone = unsafe { memory::unmap(base, bytes) };
         debug_assert!(undone.is_ok(), "that was mapped");
     }
 
@@ -114,15 +97,22 @@ impl Backing {
         unsafe { self.map_over(pages.as_ptr(), 0, pages.len()) }
     }
 
-    /// Changes which of its pages the file has; private memory has all.
+    /// Gives pages to the file; private memory has all.
     ///
     /// # Errors
     /// Those of `fallocate`.
-    pub(super) fn allocate(&self, flags: FallocateFlags, offset: usize, bytes: usize) -> io::Result<()> {
+    pub(super) fn allocate(&self, offset: usize, bytes: usize) -> io::Result<()> {
         let Self::File(file) = self else { return Ok(()) };
-        // A signal in the middle undoes what was done.
-        let allocate = || rustix::fs::fallocate(file, flags, offset as u64, bytes as u64);
-        Ok(rustix::io::retry_on_intr(allocate)?)
+        file::allocate(file.as_fd(), offset as u64, bytes as u64)
+    }
+
+    /// Takes pages from the file, which are zeroes then; private memory keeps them.
+    ///
+    /// # Errors
+    /// Those of `fallocate`.
+    pub(super) fn discard(&self, offset: usize, bytes: usize) -> io::Result<()> {
+        let Self::File(file) = self else { return Ok(()) };
+        file::discard(file.as_fd(), offset as u64, bytes as u64)
     }
 }
 
@@ -135,9 +125,9 @@ fn of_the_heap(bytes: usize) -> *mut u8 {
 
 /// A file for a segment that has `layout`, without any memory.
 pub(super) fn empty_file(layout: &Layout) -> io::Result<OwnedFd> {
-    let file = rustix::fs::memfd_create("oxmpi", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-    rustix::fs::ftruncate(&file, layout.total_bytes() as u64)?;
-    rustix::fs::fcntl_add_seals(&file, SEALS | SealFlags::SEAL)?;
+    let file = file::in_memory(c"oxmpi")?;
+    file::set_bytes(file.as_fd(), layout.total_bytes() as u64)?;
+    file::keep_size(file.as_fd())?; // what makes a mapping safe
     Ok(file)
 }
 
@@ -147,10 +137,10 @@ pub(super) fn empty_file(layout: &Layout) -> io::Result<OwnedFd> {
 /// Those of `fstat`; `InvalidData` if it has another size, or may get one.
 pub(super) fn check(file: &OwnedFd, layout: &Layout) -> io::Result<()> {
     let wrong = |text: &str| Err(io::Error::new(io::ErrorKind::InvalidData, text));
-    if rustix::fs::fstat(file)?.st_size.cast_unsigned() != layout.total_bytes() as u64 {
+    if file::metadata(file.as_fd())?.bytes != layout.total_bytes() as u64 {
         return wrong("the job's segment has not the size that its number of ranks needs");
     }
-    if !rustix::fs::fcntl_get_seals(file).is_ok_and(|seals| seals.contains(SEALS)) {
+    if !file::keeps_size(file.as_fd()) {
         return wrong("the job's segment may change its size");
     }
     Ok(())
@@ -161,6 +151,6 @@ pub(super) fn leave_out_of_dumps(base: *mut u8, bytes: usize) {
     if cfg!(miri) {
         return;
     }
-    // SAFETY: it changes what a dump holds, and nothing about the memory.
-    let _ = unsafe { mm::madvise(base.cast(), bytes, Advice::LinuxDontDump) };
+    // SAFETY: it was mapped, say the callers; nothing about it is changed.
+    let _ = unsafe { memory::leave_out_of_dumps(base, bytes) };
 }
