@@ -3,10 +3,9 @@
 //! The version of what is said there is part of each: who speaks another one is not found.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use oxmpi_system::{limits, random, socket};
 
 use crate::peer::Peer;
 
@@ -43,10 +42,7 @@ impl Address {
     /// # Errors
     /// The system's; `AddrInUse` if somebody does already.
     pub fn listen(self) -> io::Result<OwnedFd> {
-        let socket = socket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?;
-        rustix::net::bind(&socket, &self.to_system()?)?;
-        rustix::net::listen(&socket, BACKLOG)?;
-        Ok(socket)
+        socket::listen(self.name().as_bytes(), BACKLOG)
     }
 
     /// Connects to who listens there, and looks who it is.
@@ -56,33 +52,24 @@ impl Address {
     /// is another user.
     pub fn connect(self) -> io::Result<OwnedFd> {
         // Without waiting: the other side may have been stopped.
-        let socket = socket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?;
-        let address = self.to_system()?;
-        match rustix::io::retry_on_intr(|| rustix::net::connect(&socket, &address)) {
-            Err(Errno::CONNREFUSED) => {
-                Err(io::Error::new(io::ErrorKind::NotFound, "nobody listens there on this machine"))
+        let socket = socket::connect(self.name().as_bytes()).map_err(|error| match error.kind() {
+            io::ErrorKind::ConnectionRefused => {
+                io::Error::new(io::ErrorKind::NotFound, "nobody listens there on this machine")
             }
-            connected => Ok(connected?),
-        }?;
+            _ => error,
+        })?;
         Peer::of(&socket)?;
         Ok(socket)
     }
 
-    fn to_system(self) -> io::Result<SocketAddrUnix> {
-        let name = match self {
+    fn name(self) -> String {
+        match self {
             Self::Broker(id) => format!("oxmpi-{VERSION}-job-{id:016x}"),
             Self::Meeting(number) => format!("oxmpi-{VERSION}-node-{number:032x}"),
-            Self::Name(hash) => {
-                format!("oxmpi-{VERSION}-name-{}-{hash:032x}", rustix::process::geteuid().as_raw())
-            }
+            Self::Name(hash) => format!("oxmpi-{VERSION}-name-{}-{hash:032x}", limits::user()),
             Self::Port(number) => format!("oxmpi-{VERSION}-port-{number:032x}"),
-        };
-        Ok(SocketAddrUnix::new_abstract_name(name.as_bytes())?)
+        }
     }
-}
-
-fn socket(flags: SocketFlags) -> io::Result<OwnedFd> {
-    Ok(rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?)
 }
 
 /// The next connection to `listener` of somebody who is trusted, if there is one.
@@ -90,17 +77,13 @@ fn socket(flags: SocketFlags) -> io::Result<OwnedFd> {
 /// # Errors
 /// The system's: there are no more descriptors.
 pub(crate) fn accept(listener: &OwnedFd) -> io::Result<Option<(OwnedFd, Peer)>> {
-    loop {
-        match rustix::net::accept_with(listener, SocketFlags::CLOEXEC) {
-            Ok(socket) => match Peer::of(&socket) {
-                Ok(peer) => return Ok(Some((socket, peer))),
-                Err(_) => continue, // who is not trusted is not even answered
-            },
-            Err(Errno::AGAIN) => return Ok(None),
-            Err(Errno::INTR | Errno::CONNABORTED) => {}
-            Err(errno) => return Err(errno.into()),
+    while let Some(socket) = socket::accept(listener.as_fd())? {
+        // Who is not trusted is not even answered.
+        if let Ok(peer) = Peer::of(&socket) {
+            return Ok(Some((socket, peer)));
         }
     }
+    Ok(None)
 }
 
 /// A number that nobody guesses.
@@ -108,11 +91,7 @@ pub(crate) fn accept(listener: &OwnedFd) -> io::Result<Option<(OwnedFd, Peer)>> 
 /// # Errors
 /// The system's.
 pub(crate) fn random() -> io::Result<u128> {
-    let mut bytes = [0; 16];
-    rustix::io::retry_on_intr(|| {
-        rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty())
-    })?;
-    Ok(u128::from_ne_bytes(bytes))
+    Ok(u128::from_ne_bytes(random::bytes()?))
 }
 
 #[cfg(test)]

@@ -16,14 +16,13 @@
 //!
 //! Nothing here waits but the short conversations of [`Broker`] and [`lookup`], which a launcher answers at once.
 //! MPI-5.0: Process Initialization, Creation, and Management.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod address;
 mod client;
 mod handshake;
 mod link;
 mod meeting;
-#[allow(unsafe_code)] // asks the system who the peer is
 mod peer;
 mod port;
 mod secret;

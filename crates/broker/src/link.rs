@@ -5,16 +5,12 @@
 //! socket's own flags are left as they are, too.
 
 use std::collections::VecDeque;
-use std::io::{self, IoSlice, IoSliceMut};
-use std::mem::MaybeUninit;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, SocketType,
-};
+use oxmpi_system::poll::{self, Wanted};
+use oxmpi_system::socket;
 
 /// The longest frame.
 pub const MAX_FRAME_BYTES: usize = 64 << 20;
@@ -68,9 +64,9 @@ impl Link {
     /// # Errors
     /// `InvalidInput` if it is a socket of another kind; else the system's: it is none.
     pub fn over_stream(socket: OwnedFd) -> io::Result<Self> {
-        match rustix::net::sockopt::socket_type(&socket)? {
-            SocketType::STREAM => Ok(Self::over(socket)),
-            _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a socket of another kind")),
+        match socket::is_stream(socket.as_fd())? {
+            true => Ok(Self::over(socket)),
+            false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a socket of another kind")),
         }
     }
 
@@ -117,7 +113,7 @@ impl Link {
     /// The system's.
     pub(crate) fn hand_over(&self, frame: &[u8], file: BorrowedFd) -> io::Result<()> {
         let bytes = with_header(frame);
-        let written = rustix::io::retry_on_intr(|| write(&self.socket, &bytes, Some(file)))?;
+        let written = socket::send(self.socket.as_fd(), &bytes, Some(file))?;
         assert_eq!(written, bytes.len(), "a socket that holds nothing yet has room");
         Ok(())
     }
@@ -130,9 +126,9 @@ impl Link {
         while let Some(next) = self.outgoing.front_mut() {
             match next.write(&self.socket) {
                 Ok(()) if next.written == next.bytes.len() => drop(self.outgoing.pop_front()),
-                Ok(()) | Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return Ok(false),
-                Err(errno) => return Err(errno.into()),
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(error),
             }
         }
         Ok(true)
@@ -180,19 +176,15 @@ impl Link {
             match read(&self.socket, room, self.takes_files, &mut self.incoming.file) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(bytes) => self.incoming.take(&room[..bytes]),
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return Ok(None),
-                Err(errno) => return Err(errno.into()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+                Err(error) => return Err(error),
             }
         }
     }
 
     /// Whether the other side has closed; what it has sent before may still be there.
     pub fn is_closed(&self) -> bool {
-        let mut sources = [PollFd::new(&self.socket, PollFlags::RDHUP)];
-        let polled =
-            rustix::io::retry_on_intr(|| rustix::event::poll(&mut sources, Some(&Timespec::default())));
-        polled.is_ok_and(|ready| ready > 0)
+        poll::wait([(self.socket.as_fd(), Wanted::End)], Some(Duration::ZERO)).unwrap_or(false)
     }
 
     /// Says that nothing more is written: the other side hears that behind all else.
@@ -200,7 +192,7 @@ impl Link {
     /// # Errors
     /// The system's.
     pub fn end_writing(&self) -> io::Result<()> {
-        Ok(rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Write)?)
+        socket::end_writing(self.socket.as_fd())
     }
 
     /// Writes all that is queued, however long it takes.
@@ -209,7 +201,7 @@ impl Link {
     /// As for [`Link::flush`].
     pub fn flush_all(&mut self) -> io::Result<()> {
         while !self.flush()? {
-            self.wait(PollFlags::OUT)?;
+            self.wait(Wanted::Writing)?;
         }
         Ok(())
     }
@@ -223,7 +215,7 @@ impl Link {
             if let Some(frame) = self.receive_with()? {
                 return Ok(frame);
             }
-            self.wait(PollFlags::IN)?;
+            self.wait(Wanted::Reading)?;
         }
     }
 
@@ -232,9 +224,8 @@ impl Link {
         self.socket
     }
 
-    fn wait(&self, flags: PollFlags) -> io::Result<()> {
-        rustix::io::retry_on_intr(|| rustix::event::poll(&mut [PollFd::new(&self.socket, flags)], None))?;
-        Ok(())
+    fn wait(&self, wanted: Wanted) -> io::Result<()> {
+        poll::wait([(self.socket.as_fd(), wanted)], None).map(drop)
     }
 }
 
@@ -246,9 +237,9 @@ impl AsFd for Link {
 }
 
 impl Outgoing {
-    fn write(&mut self, socket: &OwnedFd) -> Result<(), Errno> {
+    fn write(&mut self, socket: &OwnedFd) -> io::Result<()> {
         let file = self.file.as_ref().map(AsFd::as_fd);
-        self.written += write(socket, &self.bytes[self.written..], file)?;
+        self.written += socket::send(socket.as_fd(), &self.bytes[self.written..], file)?;
         self.file = None;
         Ok(())
     }
@@ -288,37 +279,18 @@ fn with_header(frame: &[u8]) -> Vec<u8> {
     [&length.to_le_bytes()[..], frame].concat()
 }
 
-/// Writes once, with a descriptor if there is one; returns how much.
-fn write(socket: &OwnedFd, bytes: &[u8], file: Option<BorrowedFd>) -> Result<usize, Errno> {
-    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-    let Some(file) = file else { return rustix::net::send(socket, bytes, flags) };
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    let files = [file];
-    let has_room = control.push(SendAncillaryMessage::ScmRights(&files));
-    assert!(has_room, "there is room for one descriptor");
-    rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, flags)
-}
-
 /// Reads once; keeps the first descriptor that comes along, if any is wanted.
 fn read(
     socket: &OwnedFd,
     room: &mut [u8],
     takes_files: bool,
     file: &mut Option<OwnedFd>,
-) -> Result<usize, Errno> {
+) -> io::Result<usize> {
     if !takes_files {
-        return Ok(rustix::net::recv(socket, room, RecvFlags::DONTWAIT)?.0);
+        return socket::receive(socket.as_fd(), room);
     }
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
-    let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
-    let bytes = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(room)], &mut control, flags)?.bytes;
-    for message in control.drain() {
-        if let RecvAncillaryMessage::ScmRights(files) = message {
-            files.for_each(|new| *file = file.take().or(Some(new)));
-        }
-    }
+    let (bytes, new) = socket::receive_with_file(socket.as_fd(), room)?;
+    *file = file.take().or(new);
     Ok(bytes)
 }
 
@@ -363,8 +335,7 @@ mod tests {
         let mut rest = [0; 4];
         user.read_exact(&mut rest).expect("open");
         assert_eq!(&rest, b"user");
-        let flags = rustix::fs::fcntl_getfl(&user).expect("open");
-        assert!(!flags.contains(rustix::fs::OFlags::NONBLOCK));
+        assert!(!rustix::fs::fcntl_getfl(&user).expect("open").contains(rustix::fs::OFlags::NONBLOCK));
     }
 
     /// A socket that is closed while it holds what nobody has read refuses what is written to it from then on.
@@ -376,11 +347,11 @@ mod tests {
             (Link::over(there.into()), Link::over(listener.accept().expect("it has come").0.into()));
         here.send(b"unread").expect("short");
         here.flush_all().expect("open");
-        there.wait(PollFlags::IN).expect("open");
+        there.wait(Wanted::Reading).expect("open");
         there.send(b"farewell").expect("short");
         there.flush_all().expect("open");
         drop(there);
-        here.wait(PollFlags::IN).expect("open");
+        here.wait(Wanted::Reading).expect("open");
         here.send(b"too late").expect("short");
         assert_eq!(here.hear().expect("it has said that").as_deref(), Some(&b"farewell"[..]));
         here.hear().expect_err("it has gone");

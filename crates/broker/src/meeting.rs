@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec};
+use oxmpi_system::poll::{self, Wanted};
 
 use crate::address::{self, Address};
 use crate::handshake::Handshake;
@@ -86,9 +86,8 @@ impl Meeting {
 
     /// Waits until something happens; whether it has before it was too late.
     fn wait(&self, guests: &[(Link, Handshake)], until: Instant) -> io::Result<bool> {
-        let mut fds = vec![PollFd::new(&self.listener, PollFlags::IN)];
-        fds.extend(guests.iter().map(|(link, _)| PollFd::from_borrowed_fd(link.as_fd(), PollFlags::IN)));
-        poll(&mut fds, until)
+        let guests = guests.iter().map(|(link, _)| link.as_fd());
+        wait_for([self.listener.as_fd()].into_iter().chain(guests), until)
     }
 }
 
@@ -116,7 +115,7 @@ impl Whereabouts {
         let until = Instant::now() + time;
         let mut link = Link::with_files(Address::Meeting(self.number).connect()?);
         let mut handshake = Handshake::connect(&mut link, self.secret.clone(), number)?;
-        let wait = |link: &Link| match poll(&mut [PollFd::new(link, PollFlags::IN)], until)? {
+        let wait = |link: &Link| match wait_for([link.as_fd()], until)? {
             true => Ok(()),
             false => Err(io::Error::from(io::ErrorKind::TimedOut)),
         };
@@ -133,14 +132,15 @@ impl Whereabouts {
     }
 }
 
-fn poll(fds: &mut [PollFd], until: Instant) -> io::Result<bool> {
+/// Waits until one of them can be read; whether one could before it was too late.
+fn wait_for<'fd>(fds: impl IntoIterator<Item = BorrowedFd<'fd>>, until: Instant) -> io::Result<bool> {
     let left = until.saturating_duration_since(Instant::now());
-    let timeout = Timespec::try_from(left).map_err(|_| io::ErrorKind::InvalidInput)?;
-    Ok(rustix::io::retry_on_intr(|| rustix::event::poll(fds, Some(&timeout)))? > 0)
+    poll::wait(fds.into_iter().map(|fd| (fd, Wanted::Reading)), Some(left))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::os::unix::fs::FileExt;
     use std::thread;
 
@@ -149,9 +149,9 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     fn memory() -> OwnedFd {
-        let file = rustix::fs::memfd_create("test", rustix::fs::MemfdFlags::CLOEXEC).expect("memory");
-        rustix::io::write(&file, b"shared").expect("memory");
-        file
+        let file = File::from(oxmpi_system::file::in_memory(c"test").expect("memory"));
+        file.write_all_at(b"shared", 0).expect("memory");
+        file.into()
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Who is at the other end of a socket.
-//!
-//! `rustix` reads the peer's process as a number above 0, which it is not where the peer lives in another namespace of
-//! processes: so this asks by itself.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
+
+use oxmpi_system::{limits, socket};
 
 /// The process that was at the other end when the connection was made, as the system tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,23 +19,9 @@ impl Peer {
     /// # Errors
     /// The system's; `PermissionDenied` if it is another user, who is not root either.
     pub fn of(socket: impl AsFd) -> io::Result<Self> {
-        let mut found = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
-        let mut bytes = size_of::<libc::ucred>() as libc::socklen_t;
-        // SAFETY: there is room for what the option holds, of the length that is told.
-        let status = unsafe {
-            libc::getsockopt(
-                socket.as_fd().as_raw_fd(),
-                libc::SOL_SOCKET,
-                libc::SO_PEERCRED,
-                (&raw mut found).cast(),
-                &raw mut bytes,
-            )
-        };
-        if status != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let peer = Self { pid: found.pid, uid: found.uid };
-        match peer.is_trusted(rustix::process::geteuid().as_raw()) {
+        let (pid, uid) = socket::peer(socket.as_fd())?;
+        let peer = Self { pid, uid };
+        match peer.is_trusted(limits::user()) {
             true => Ok(peer),
             false => Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,

@@ -68,11 +68,7 @@ pub(crate) fn is_same(left: &[u8], right: &[u8; BYTES]) -> bool {
 /// # Errors
 /// The system's.
 pub(crate) fn random() -> io::Result<[u8; BYTES]> {
-    let mut bytes = [0; BYTES];
-    rustix::io::retry_on_intr(|| {
-        rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty())
-    })?;
-    Ok(bytes)
+    oxmpi_system::random::bytes()
 }
 
 const BLOCK_BYTES: usize = 64;

@@ -9,10 +9,9 @@ use std::env;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use crate::Link;
 use crate::peer::Peer;
@@ -26,18 +25,17 @@ const VARIABLE: &str = "OXMPI_MPIEXEC";
 
 /// Starts `mpiexec` for this process, whose job has the number `job`; returns what keeps it there.
 pub(crate) fn start(segment: BorrowedFd, job: u64) -> io::Result<OwnedFd> {
-    let flags = SocketFlags::CLOEXEC;
-    let (own, theirs) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    let (own, theirs) = UnixStream::pair()?;
     let program = find();
     let failed = |what: &str, error: io::Error| {
         io::Error::new(error.kind(), format!("{} {what}: {error}", program.display()))
     };
     let mut child = Command::new(&program)
         .arg(FLAG)
-        .stdin(Stdio::from(theirs))
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
         .spawn()
         .map_err(|error| failed("cannot be started", error))?;
-    let mut link = Link::over(own);
+    let mut link = Link::over(own.into());
     let mut converse = || {
         link.hand_over(&job.to_le_bytes(), segment)?;
         Ok(Answer::decode(&link.wait_for_frame()?.0)?)

@@ -8,7 +8,9 @@
 pub mod file;
 pub mod limits;
 pub mod memory;
+pub mod poll;
 pub mod random;
+pub mod socket;
 pub mod thread;
 pub mod time;
 
