@@ -70,7 +70,13 @@ pub fn run() -> Outcome {
         command.current_dir(workspace_root()).args(["run", "nightly", "cargo", "miri", "test"]);
         command.args(["--package", package]).args(*target).arg("--").args(*only);
         command.args(but.iter().flat_map(|name| ["--skip", name]));
-        command.env("MIRIFLAGS", FLAGS).env("RUSTFLAGS", "--cfg portable").env("PROPTEST_CASES", "2");
+        // Memory that was moved by bytes is made a ring's words: a store across several that are kept for late readers,
+        // at which Miri itself fails ("partially overlapping store buffer"). What comes late there, loom shows.
+        let late = if *package == "oxmpi-shm" { " -Zmiri-disable-weak-memory-emulation" } else { "" };
+        command
+            .env("MIRIFLAGS", format!("{FLAGS}{late}"))
+            .env("RUSTFLAGS", "--cfg portable")
+            .env("PROPTEST_CASES", "2");
         succeed(&mut command)?;
     }
     Ok(())
