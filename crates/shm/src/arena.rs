@@ -52,7 +52,7 @@ pub struct Arena {
     resting: VecDeque<Block>,
     resting_bytes: usize,
     most_resting: usize,
-    /// Bytes of all blocks that peers have read since rests ended for want of memory.
+    /// Bytes that peers have read since rests ended for want of memory: those of blocks, and [others](Arena::has_lent).
     read: usize,
     /// As far as there were blocks that were taken: what lies behind is mapped when it is used.
     ever_used: usize,
@@ -134,6 +134,12 @@ impl Arena {
         self.resting_bytes += block.bytes;
         self.resting.push_back(block);
         self.end_rests(self.most_resting.min(self.read / READ_PER_RESTING));
+    }
+
+    /// Peers read so many bytes elsewhere that could have been in a block: so much more may rest. Else what is read
+    /// directly, since blocks that do not rest are slow, is read directly for ever.
+    pub fn has_lent(&mut self, bytes: usize) {
+        self.read = self.read.saturating_add(bytes);
     }
 
     /// Takes a block back, for the next that asks for its size. What this arena has not given out is left alone.

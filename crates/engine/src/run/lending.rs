@@ -74,6 +74,7 @@ impl Run {
         }
         let is_timed = means.channel.times(self.turn.number);
         let posted = Posted::at_address(memory.as_ptr().addr(), is_timed)?;
+        means.p2p.arena.has_lent(memory.len());
         self.direct.get_or_insert_default().shown.push((line, memory));
         Some(posted)
     }

@@ -90,6 +90,19 @@ fn little_rests_at_first() {
     assert_eq!(arena.resting_bytes, 1 << 16);
 }
 
+/// Else blocks are tried that do not rest, and lose.
+#[test]
+fn what_is_read_elsewhere_lets_blocks_rest() {
+    let mut arena = arena(26);
+    arena.has_lent(READ_PER_RESTING * round_bytes(1));
+    let blocks = [(); 8].map(|()| {
+        let block = arena.take(1 << 16).expect("room");
+        arena.give_read(block);
+        block.offset
+    });
+    assert!((1..8).all(|place| !blocks[..place].contains(&blocks[place])));
+}
+
 #[test]
 fn what_rests_is_taken_before_memory_runs_out() {
     let mut arena = arena(21);
