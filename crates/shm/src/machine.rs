@@ -68,7 +68,7 @@ pub fn has_narrow_address_space() -> bool {
 /// Offers the processor to another rank that wants it.
 #[inline]
 pub fn yield_now() {
-    oxmpi_system::thread::yield_now();
+    std::thread::yield_now();
 }
 
 /// Nanoseconds since the machine started.

@@ -90,13 +90,6 @@ pub fn this_cpu() -> Option<usize> {
     usize::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
-/// Offers the processor to another thread that wants it.
-#[inline]
-pub fn yield_now() {
-    // SAFETY: it touches no memory of ours.
-    unsafe { libc::sched_yield() };
-}
-
 /// Who is woken by a change of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Among {
@@ -195,7 +188,7 @@ mod tests {
                 scope.spawn(|| sleep_while(&word, 0, Among::Process, Some(Duration::from_secs(60))));
             while !sleeper.is_finished() {
                 wake(&word, 1, Among::Process);
-                yield_now();
+                std::thread::yield_now();
             }
         });
     }

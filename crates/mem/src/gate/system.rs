@@ -35,7 +35,7 @@ mod real {
     use std::time::Duration;
     use std::{hint, io};
 
-    use oxmpi_system::thread::{Among, Passing, register, sleep_while as sleep, wake, yield_now as offer};
+    use oxmpi_system::thread::{Among, Passing, register, sleep_while as sleep, wake};
 
     /// What stands before this is done before what stands behind it, as far as who makes others pass a [`barrier`] can
     /// tell.
@@ -60,7 +60,8 @@ mod real {
         for _ in 0..ATTEMPTS {
             match oxmpi_system::thread::barrier(Passing::ThisProcess) {
                 Ok(()) => return,
-                Err(error) if error.kind() == io::ErrorKind::OutOfMemory => offer(), // it wants a little
+                // It wants a little.
+                Err(error) if error.kind() == io::ErrorKind::OutOfMemory => thread::yield_now(),
                 Err(_) => break,
             }
         }
@@ -95,13 +96,13 @@ mod real {
     pub(in super::super) fn pause_longer(looks: u32) {
         match looks {
             0..100 => hint::spin_loop(),
-            100..200 => offer(),
+            100..200 => thread::yield_now(),
             _ => thread::sleep(Duration::from_micros(50)),
         }
     }
 
     pub(in super::super) fn yield_now() {
-        offer();
+        thread::yield_now();
     }
 
     /// A clock that never goes back.
