@@ -19,7 +19,7 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
         stream.await_credit(&mut builder, lines, std::iter::once(1));
         builder.post(lines.data, own);
     } else if rank < shape.ranks - 1 {
-        let sum = stream.segments.span(Buf::Scratch, builder.scratch(shape.bytes).offset);
+        let sum = stream.segments.operand(&mut builder); // who posts it needs it no more
         stream.pass_on(&mut builder, lines, std::iter::once(rank + 1), |builder| {
             builder.pull_reduce(rank - 1, lines.data, 0, sum, Take::Left { right: own });
             builder.post(lines.data, sum);
