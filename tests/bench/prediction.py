@@ -48,7 +48,7 @@ def compile_program(arguments, where):
 def measure(arguments, program, collective, ranks):
     """Points as lines of JSON."""
     command = [program, "--ops", collective, "--modes", ",".join(LIFETIMES), "--roots", "fixed", "--blocks", "equal",
-               "--sizes", arguments.sizes, "--batches", "5", "--batch-ms", "4", "--point-ms", "100"]
+               "--sizes", arguments.sizes, "--batches", "5", "--batch-ms", "20", "--point-ms", "400"]
     mpiexec = f"{arguments.prefix}/bin/mpiexec"
     if arguments.unbound:
         return run([mpiexec, "-n", str(ranks), *command])
