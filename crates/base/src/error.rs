@@ -47,6 +47,7 @@ impl Error {
 
     /// The same error, of this call by this rank of `MPI_COMM_WORLD`, unless it is that of another call already.
     #[cold]
+    #[doc(hidden)]
     #[must_use]
     pub fn in_call(mut self, function: Function, rank: Option<u32>) -> Self {
         self.0.place.get_or_insert((function, rank));

@@ -153,8 +153,62 @@ pub use matched::Message;
 pub use message::{Dest, Source, Status, TagPattern};
 pub use op::Op;
 pub use owned_request::OwnedRequest;
-pub use oxmpi_base::{BasicType, Error, ErrorClass, Result};
-pub use oxmpi_core::{processor_name, wall_tick, wall_time};
+/// ```
+/// use oxmpi::{BasicType, Datatype};
+///
+/// assert_eq!(f64::LAYOUT.basic_type(), Some(BasicType::Double));
+/// assert_eq!((BasicType::Double.name(), BasicType::Double.size()), ("MPI_DOUBLE", 8));
+/// ```
+pub use oxmpi_base::BasicType;
+/// ```
+/// use oxmpi::{Error, ErrorClass};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let error = world.send(&1, 7, 0).expect_err("there are two ranks");
+/// assert_eq!((error.class(), error.function()), (ErrorClass::Rank, Some("MPI_Send")));
+/// assert_eq!(error.rank(), Some(world.rank()), "whose call has failed");
+/// // A program's own, to be returned by what returns those of MPI.
+/// let own = Error::new(ErrorClass::Arg, "there are no cells").about("mesh");
+/// assert_eq!(own.to_string(), "mesh: there are no cells (MPI_ERR_ARG)");
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
+pub use oxmpi_base::Error;
+/// ```
+/// use oxmpi::ErrorClass;
+///
+/// let class = ErrorClass::Truncate;
+/// assert_eq!((class.name(), ErrorClass::from_code(class.code())), ("MPI_ERR_TRUNCATE", Some(class)));
+/// assert_eq!(class.description(), "message longer than the receive buffer");
+/// ```
+pub use oxmpi_base::ErrorClass;
+/// ```
+/// fn half(count: usize) -> oxmpi::Result<usize> {
+///     let odd = || oxmpi::Error::new(oxmpi::ErrorClass::Count, format!("count is {count}, which is odd"));
+///     if count % 2 == 0 { Ok(count / 2) } else { Err(odd()) }
+/// }
+///
+/// assert_eq!(half(6)?, 3);
+/// # Ok::<(), oxmpi::Error>(())
+/// ```
+pub use oxmpi_base::Result;
+/// ```
+/// assert!(!oxmpi::processor_name().is_empty());
+/// ```
+pub use oxmpi_core::processor_name;
+/// ```
+/// assert!(oxmpi::wall_tick() < 1e-6);
+/// ```
+pub use oxmpi_core::wall_tick;
+/// ```
+/// let begin = oxmpi::wall_time();
+/// // ... compute ...
+/// assert!(oxmpi::wall_time() >= begin);
+/// ```
+pub use oxmpi_core::wall_time;
 pub use oxmpi_derive::Datatype;
 /// ```
 /// use oxmpi::{Communicator, Op};

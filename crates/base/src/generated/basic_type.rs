@@ -10,6 +10,7 @@ use super::reduce_op::ReduceOp;
 /// A predefined datatype that is a unit of data: everything but derived types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum BasicType {
     /// `MPI_AINT`, `MPI_Aint`.
     Aint,
@@ -229,12 +230,14 @@ impl BasicType {
     ];
 
     /// The type whose handle is `handle`, also under an alias.
+    #[doc(hidden)]
     pub fn from_abi(handle: u32) -> Option<Self> {
         let index = handle.checked_sub(FIRST_HANDLE)? as usize;
         BY_HANDLE.get(index).copied().flatten()
     }
 
     /// The handle in the standard ABI.
+    #[doc(hidden)]
     pub const fn abi(self) -> u32 {
         self.row().abi as u32
     }
@@ -265,21 +268,25 @@ impl BasicType {
     }
 
     /// Bytes from the value of a pair to its index; 0 for what is not a pair.
+    #[doc(hidden)]
     pub const fn index_offset(self) -> usize {
         self.row().index_offset as usize
     }
 
     /// The class that decides which operations are legal; `None` if no reduction is.
+    #[doc(hidden)]
     pub const fn class(self) -> Option<TypeClass> {
         self.row().class
     }
 
     /// What one element is to the processor.
+    #[doc(hidden)]
     pub const fn scalar(self) -> Scalar {
         self.row().scalar
     }
 
     /// Whether a reduction may apply `op` to this type.
+    #[doc(hidden)]
     pub const fn allows(self, op: ReduceOp) -> bool {
         match self.class() {
             Some(class) => class.allows(op),

@@ -7,6 +7,7 @@
 /// What kind of thing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]
+#[non_exhaustive]
 pub enum ErrorClass {
     /// `MPI_SUCCESS`: no error.
     Success = 0,

@@ -5,6 +5,7 @@
 /// What kind of thing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]
+#[non_exhaustive]
 pub enum ErrorClass {
     $VARIANTS
 }
