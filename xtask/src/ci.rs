@@ -8,15 +8,15 @@ use std::time::Instant;
 
 use crate::cargo::{cargo, succeed, target_directory};
 use crate::{
-    Outcome, alone, bench, cg, counts, generate, heat, install, jobs, manuals, soundness, standard, symbols,
-    tidy, wrappers,
+    Outcome, alone, api, bench, cg, counts, generate, heat, install, jobs, manuals, oldest, soundness,
+    standard, symbols, tidy, wrappers,
 };
 
 /// A step's name and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
 /// What is built as usual, for tests.
-const FIRST: [Step; 9] = [
+const FIRST: [Step; 10] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
@@ -24,18 +24,20 @@ const FIRST: [Step; 9] = [
     ("soundness", soundness::run),
     ("clippy", || cargo_step(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
     ("doc", || cargo_step(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
+    ("api", || api::run(false)),
     ("test", || cargo_step(&["test", "--workspace", "--exclude", "oxmpi-tests"], &[])),
     ("features", features),
 ];
 
 /// What is built apart from that. It runs beside it: neither keeps two processors busy all the time, where the last
 /// crate is compiled or linked.
-const BESIDE: [Step; 5] = [
+const BESIDE: [Step; 6] = [
     ("install", || install::run(&installed()?, false)),
     ("loom", loom),
     ("portable", portable),
     ("neon", jobs::check_neon),
     ("alone", alone::check),
+    ("oldest", oldest::check),
 ];
 
 /// What says that the installation is whole, and moves it, as users do.

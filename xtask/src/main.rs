@@ -1,4 +1,4 @@
-//! Chores of the workspace: `cargo xtask bench|ci|counts|demo|generate|hosts|install|miri|symbols|test|tidy`.
+//! Chores of the workspace: `cargo xtask api|bench|ci|counts|demo|generate|hosts|install|miri|symbols|test|tidy`.
 //!
 //! Everything a machine can check about the sources is checked here; nothing here ends up in a library.
 
@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 mod alone;
+mod api;
 mod bench;
 mod cargo;
 mod cg;
@@ -17,6 +18,7 @@ mod install;
 mod jobs;
 mod manuals;
 mod miri;
+mod oldest;
 mod soundness;
 mod standard;
 mod symbols;
@@ -26,6 +28,7 @@ mod wrappers;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
+  api [--record]                   compare what the crate oxmpi promises with its record, or make it
   bench NAME=PREFIX ... [OPTION ...]
                                    measure this beside mpich, openmpi and intel, and compare with the
                                    aims; options are those of tests/bench/targets.py
@@ -73,7 +76,7 @@ fn run(mut arguments: lexopt::Parser) -> Outcome {
     while let Some(argument) = arguments.next()? {
         match (command.as_str(), argument) {
             ("generate", Long("check")) => options.check = true,
-            ("counts", Long("record")) => options.record = true,
+            ("api" | "counts", Long("record")) => options.record = true,
             ("install", Long("prefix")) => options.values = vec![arguments.value()?],
             ("install", Long("debug")) => options.debug = true,
             ("ci" | "hosts" | "symbols" | "test", Value(argument)) => options.values.push(argument),
@@ -81,6 +84,7 @@ fn run(mut arguments: lexopt::Parser) -> Outcome {
         }
     }
     match (command.as_str(), options.values.as_slice()) {
+        ("api", _) => api::run(options.record),
         ("ci", steps) => ci::run(steps),
         ("counts", _) => counts::run(options.record),
         ("demo", _) => cg::demo(),

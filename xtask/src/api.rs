@@ -1,0 +1,179 @@
+//! `cargo xtask api`: what the crate `oxmpi` promises, compared with its record, `crates/oxmpi/api.txt`.
+//!
+//! The record has all that can be used by its name, with its types, and which of these are `Send`, `Sync` and `Unpin`:
+//! so a commit that changes a promise shows that it does. A line that goes, or changes, breaks programs; one that comes
+//! breaks none. It is read out of what `cargo doc` writes, with all features, since that knows what macros make; as
+//! another rustdoc may write it otherwise, the record says whose it is, and is compared with no other's.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+use crate::Outcome;
+use crate::cargo::{cargo, succeed, target_directory, workspace_root};
+
+const RECORD: &str = "crates/oxmpi/api.txt";
+/// What kinds of items there are, in the names of their pages.
+const KINDS: [&str; 9] = ["attr", "constant", "derive", "enum", "fn", "macro", "struct", "trait", "type"];
+/// Traits of the compiler that programs rely on; whether a type has them changes with its private fields.
+const AUTO: [&str; 6] = ["Send", "Sync", "Unpin", "!Send", "!Sync", "!Unpin"];
+
+/// Makes the record, or compares with it.
+///
+/// # Errors
+/// If they differ; the sentence says in what.
+pub fn run(record: bool) -> Outcome {
+    let features = ["doc", "--package", "oxmpi", "--no-deps", "--all-features"];
+    succeed(cargo().args(features).env("RUSTDOCFLAGS", "-D warnings"))?;
+    let written = format!("{}\n{}", rustdoc()?, listing()?);
+    let path = workspace_root().join(RECORD);
+    if record {
+        return Ok(fs::write(path, written)?);
+    }
+    let recorded = fs::read_to_string(path)?;
+    if recorded.lines().next() != written.lines().next() {
+        println!("== NOT COMPARED: {RECORD} is by another rustdoc; `cargo xtask api --record` makes it anew");
+        return Ok(());
+    }
+    let (before, now) = (paths(&recorded), paths(&written));
+    let gone = before.difference(&now).map(|path| format!("gone: {path}"));
+    let differences: Vec<_> =
+        gone.chain(now.difference(&before).map(|path| format!("new: {path}"))).collect();
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let text = differences.join("\n  ");
+    Err(format!("the public API is not that of {RECORD}; if so intended: cargo xtask api --record\n  {text}")
+        .into())
+}
+
+fn rustdoc() -> Outcome<String> {
+    let output = Command::new("rustdoc").arg("--version").current_dir(workspace_root()).output()?;
+    let version = String::from_utf8(output.stdout)?;
+    Ok(version.split(' ').take(2).collect::<Vec<_>>().join(" "))
+}
+
+/// All items, each with what belongs to it further in.
+fn listing() -> Outcome<String> {
+    let folder = target_directory()?.join("doc/oxmpi");
+    let mut pages = Vec::new();
+    for entry in fs::read_dir(&folder)? {
+        let name =
+            entry?.file_name().into_string().map_err(|name| format!("{name:?} is no name of a page"))?;
+        pages.extend(KINDS.iter().any(|kind| name.starts_with(&format!("{kind}."))).then_some(name));
+    }
+    pages.sort_unstable();
+    let texts: Result<Vec<_>, _> = pages.iter().map(|page| fs::read_to_string(folder.join(page))).collect();
+    Ok(texts?.iter().map(|page| items(page)).collect())
+}
+
+/// What a page says: its item, inherent methods by their blocks, traits with their types.
+fn items(page: &str) -> String {
+    let mut said = String::new();
+    let mut section = "";
+    // A heading or declaration begins with its tag, and ends with the next one of its kind.
+    for piece in page.split('<').zip(starts(page)) {
+        let (tag, at) = piece;
+        let Some((tag, _)) = tag.split_once('>') else { continue };
+        let text = |end| text(&page[at..at + page[at..].find(end).unwrap_or(0)]);
+        match tag {
+            r#"pre class="rust item-decl""# => said += &format!("{}\n", text("</pre>")),
+            r#"h3 class="code-header""# => {
+                let block = text("</h3>");
+                let of_compiler = section == "synthetic-implementations";
+                let is_auto = of_compiler && AUTO.iter().any(|name| block.contains(&format!(" {name} for ")));
+                let is_meant =
+                    matches!(section, "implementations" | "trait-implementations" | "foreign-impls");
+                if is_meant || is_auto {
+                    said += &format!("  {block}\n");
+                }
+            }
+            r#"h4 class="code-header""# => {
+                let item = text("</h4>");
+                let of_trait = section == "trait-implementations" && item.starts_with("type ");
+                if section == "implementations" || of_trait {
+                    said += &format!("    {item}\n");
+                }
+            }
+            _ => {
+                if let Some(id) = tag.strip_prefix("h2 id=\"") {
+                    section = id.split('"').next().unwrap_or("");
+                }
+            }
+        }
+    }
+    said
+}
+
+/// Where each piece of a split at `<` begins.
+fn starts(page: &str) -> impl Iterator<Item = usize> {
+    std::iter::once(0).chain(page.match_indices('<').map(|(at, _)| at))
+}
+
+/// What is read of it, in one line.
+fn text(html: &str) -> String {
+    let mut plain = String::new();
+    let mut hidden = false;
+    for piece in html.split('<') {
+        let (tag, rest) = piece.split_once('>').unwrap_or(("", piece));
+        // A button that unfolds a long declaration.
+        hidden = (hidden || tag.starts_with("summary")) && tag != "/summary";
+        if tag.starts_with("div") || tag == "/div" {
+            plain.push(' ');
+        }
+        if !hidden {
+            plain.push_str(rest);
+        }
+    }
+    let entities =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&")];
+    let plain = entities.iter().fold(plain, |text, (entity, letter)| text.replace(entity, letter));
+    plain.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches('§').to_owned()
+}
+
+/// The lines of a listing, each with those that it belongs to.
+fn paths(listing: &str) -> BTreeSet<String> {
+    let (mut above, mut all) = (Vec::<&str>::new(), BTreeSet::new());
+    for line in listing.lines().skip(1) {
+        let item = line.trim_start();
+        above.truncate((line.len() - item.len()) / 2);
+        above.push(item);
+        all.insert(above.join(" > "));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = r##"<h2 class="location">Group</h2>
+        <pre class="rust item-decl"><code>pub struct <a href="#">Group</a>&lt;'env&gt;<div class="where">where
+            L: Level,</div>{ <span>/* private fields */</span> }</code></pre>
+        <h2 id="implementations" class="section-header">Implementations<a>§</a></h2>
+        <section><h3 class="code-header">impl&lt;'env&gt; <a>Group</a>&lt;'env&gt;</h3>
+        <h4 class="code-header">pub fn <a>size</a>(&amp;self) -&gt; usize</h4>
+        <h2 id="trait-implementations" class="section-header">Trait Implementations</h2>
+        <h3 class="code-header">impl Future for Group</h3>
+        <h4 class="code-header">type <a>Output</a> = usize</h4><h4 class="code-header">fn poll()</h4>
+        <h2 id="synthetic-implementations" class="section-header">Auto Trait Implementations</h2>
+        <h3 class="code-header">impl !Send for Group</h3><h3 class="code-header">impl Freeze for Group</h3>
+        <h2 id="blanket-implementations" class="section-header">Blanket Implementations</h2>
+        <h3 class="code-header">impl Any for T</h3>"##;
+    const LISTING: &str = "pub struct Group<'env> where L: Level, { /* private fields */ }\n  \
+        impl<'env> Group<'env>\n    pub fn size(&self) -> usize\n  impl Future for Group\n    \
+        type Output = usize\n  impl !Send for Group\n";
+
+    #[test]
+    fn a_page_is_read_for_what_programs_can_use() {
+        assert_eq!(items(PAGE), LISTING);
+    }
+
+    #[test]
+    fn the_same_name_elsewhere_is_another_promise() {
+        let before = paths("rustdoc\nA\n  impl A\n    fn x()\nB\n  impl B\n");
+        let now = paths("rustdoc\nA\n  impl A\nB\n  impl B\n    fn x()\n");
+        assert_eq!(before.difference(&now).collect::<Vec<_>>(), ["A > impl A > fn x()"]);
+        assert_eq!(now.difference(&before).collect::<Vec<_>>(), ["B > impl B > fn x()"]);
+    }
+}
