@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
 use oxmpi_plan::Collective;
-use oxmpi_tests::{Program, prefix};
+use oxmpi_tests::{Job, Program, has_libfabric, prefix};
 
 /// Ranks on which every algorithm is tried: a power of two, and a number that is none.
 const RANKS: [u32; 2] = [3, 4];
@@ -185,6 +185,23 @@ fn by_shell(assignment: &str) -> [String; 3] {
 #[test]
 fn ranks_with_different_settings_are_told_so_when_they_begin() {
     let program = Program::compile("init_hello");
+    are_told_so(|| program.on(3));
+}
+
+/// The one that has others is beside the first rank of its host, or is that of the second.
+#[test]
+fn ranks_of_several_hosts_with_different_settings_are_told_so_when_they_begin() {
+    if !has_libfabric() {
+        return;
+    }
+    let program = Program::compile("init_hello");
+    for hosts in ["left:2,right:1", "left:1,right:2"] {
+        are_told_so(|| program.on(3).option("-launcher").option("fork").option("-host").option(hosts));
+    }
+}
+
+/// Runs jobs of three ranks whose rank 1 is told something else than the others, and one where it is told the same.
+fn are_told_so(job: impl Fn() -> Job) {
     for (everybody, one) in [
         ("OXMPI_ALGORITHMS=bcast=binomial", "OXMPI_ALGORITHMS=allreduce=ring"),
         ("OXMPI_ALGORITHMS=", "OXMPI_ALGORITHMS=allreduce=ring"),
@@ -194,7 +211,7 @@ fn ranks_with_different_settings_are_told_so_when_they_begin() {
     ] {
         let (name, value) = everybody.split_once('=').expect("an assignment");
         let shell = by_shell(one);
-        let ended = program.on(3).env(name, value).by(&shell.each_ref().map(String::as_str)).run();
+        let ended = job().env(name, value).by(&shell.each_ref().map(String::as_str)).run();
         assert_ne!(ended.status, Some(0), "{one}: {}", ended.out);
         assert!(ended.err.contains("ranks must have the same OXMPI_ALGORITHMS"), "{one}: {}", ended.err);
         for told in [everybody, one].into_iter().filter(|told| !told.ends_with('=')) {
@@ -202,8 +219,7 @@ fn ranks_with_different_settings_are_told_so_when_they_begin() {
         }
     }
     let shell = by_shell("OXMPI_ALGORITHMS=bcast=binomial");
-    let same =
-        program.on(3).env("OXMPI_ALGORITHMS", "bcast=binomial").by(&shell.each_ref().map(String::as_str));
+    let same = job().env("OXMPI_ALGORITHMS", "bcast=binomial").by(&shell.each_ref().map(String::as_str));
     same.passes();
 }
 
@@ -219,7 +235,7 @@ fn reproducible_results_depend_on_no_preference_and_no_place() {
     let program = Program::compile("reproducible_bits");
     let preferred = "allreduce=recursive-doubling,reduce=binomial";
     for ranks in [3, 4, 7] {
-        let bits = |job: oxmpi_tests::Job| {
+        let bits = |job: Job| {
             let ended = job.run();
             assert_eq!(ended.status, Some(0), "{}", ended.err);
             ended.out

@@ -45,7 +45,7 @@ impl Process {
         let Seat { mut engine, mut launcher, is_launched } = seat().map_err(refused)?;
         let everybody = match &mut launcher {
             Some(launcher) if launcher.place().nodes.count() > 1 => {
-                Some(Everybody::meet(&mut engine, launcher.as_mut())?)
+                Some(Everybody::meet(&mut engine, launcher.as_mut(), &settings)?)
             }
             _ => None,
         };

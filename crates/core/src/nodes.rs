@@ -22,6 +22,7 @@ use oxmpi_pmi::{Bootstrap, Place};
 
 use crate::group::Group;
 use crate::hardware::processors;
+use crate::settings::{Settings, Told};
 
 /// All processes of the job, as this one sees them.
 #[derive(Debug)]
@@ -49,6 +50,8 @@ struct Node {
     processors: u64,
     /// How many these are.
     cores: u32,
+    /// What the user has set for its first rank.
+    settings: Told,
     /// Where its ranks are reached, in their order.
     addresses: Vec<Vec<u8>>,
 }
@@ -62,24 +65,29 @@ impl Everybody {
     /// Lets this process, which has the rank of `engine` on its node, reach all others over the network that there is.
     ///
     /// # Errors
-    /// `Other` if there is no network, or none that all have; or if the launcher is gone.
-    pub(crate) fn meet(engine: &mut Engine, launcher: &mut dyn Bootstrap) -> Result<Self> {
+    /// `Other` if there is no network, or none that all have; if ranks have other settings; or if the launcher is gone.
+    pub(crate) fn meet(
+        engine: &mut Engine,
+        launcher: &mut dyn Bootstrap,
+        settings: &Settings,
+    ) -> Result<Self> {
         let fabric = Libfabric::open()?;
         if engine.rank() == 0 && env::var_os(SHOW_FABRIC).is_some_and(|value| value == "1") {
             let node = launcher.place().node();
             // Whoever reads errors may have gone.
             let _ = writeln!(io::stderr(), "oxmpi: node {node}: {}", fabric.describe());
         }
-        Self::meet_over(engine, launcher, Box::new(fabric))
+        Self::meet_over(engine, launcher, settings, Box::new(fabric))
     }
 
     /// Lets this process, which has the rank of `engine` on its node, reach all others over a fabric.
     ///
     /// # Errors
-    /// `Other` if not all have this fabric, or if the launcher is gone.
+    /// `Other` if not all have this fabric, or other settings, or if the launcher is gone.
     pub fn meet_over(
         engine: &mut Engine,
         launcher: &mut dyn Bootstrap,
+        settings: &Settings,
         fabric: Box<dyn Fabric>,
     ) -> Result<Self> {
         let prices = fabric.prices();
@@ -88,13 +96,16 @@ impl Everybody {
         let place = launcher.place().clone();
         if engine.rank() == 0 {
             let (job, cores) = (engine.whereabouts().job(), engine.cpus() as u32);
-            let node = Node { job, processors: processors().unwrap_or(job), cores, addresses };
+            let (processors, settings) = (processors().unwrap_or(job), settings.told());
+            let node = Node { job, processors, cores, settings, addresses };
             launcher.put(&key(place.node()), &node.to_bytes())?;
         }
         launcher.fence()?;
         let nodes = (0..).zip(place.nodes.firsts()).map(|(node, first)| {
             let record = launcher.get(&key(node), first)?;
-            Node::read(&record).ok_or_else(|| not_understood(node))
+            let node = Node::read(&record).ok_or_else(|| not_understood(node))?;
+            settings.compare(place.rank as usize, first as usize, &node.settings)?;
+            Ok(node)
         });
         Self::among(engine, nodes.collect::<Result<Vec<_>>>()?, &place, prices)
     }
@@ -226,6 +237,7 @@ impl Node {
         bytes.extend_from_slice(&self.job.to_le_bytes());
         bytes.extend_from_slice(&self.processors.to_le_bytes());
         bytes.extend_from_slice(&self.cores.to_le_bytes());
+        self.settings.write(&mut bytes);
         for address in &self.addresses {
             bytes.extend_from_slice(&(address.len() as u16).to_le_bytes());
             bytes.extend_from_slice(address);
@@ -237,7 +249,8 @@ impl Node {
     fn read(bytes: &[u8]) -> Option<Self> {
         let (job, bytes) = bytes.split_first_chunk()?;
         let (processors, bytes) = bytes.split_first_chunk()?;
-        let (cores, mut bytes) = bytes.split_first_chunk()?;
+        let (cores, bytes) = bytes.split_first_chunk()?;
+        let (settings, mut bytes) = Told::read(bytes)?;
         let mut addresses = Vec::new();
         while let Some((length, rest)) = bytes.split_first_chunk() {
             let (address, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
@@ -246,7 +259,7 @@ impl Node {
         }
         let (job, processors) = (u64::from_le_bytes(*job), u64::from_le_bytes(*processors));
         let cores = u32::from_le_bytes(*cores);
-        bytes.is_empty().then_some(Self { job, processors, cores, addresses })
+        bytes.is_empty().then_some(Self { job, processors, cores, settings, addresses })
     }
 }
 
@@ -256,8 +269,10 @@ mod tests {
 
     #[test]
     fn nodes_of_one_machine_share_its_cores() {
-        let node =
-            |processors, cores, ranks| Node { job: 0, processors, cores, addresses: vec![Vec::new(); ranks] };
+        let node = |processors, cores, ranks| {
+            let (settings, addresses) = (Settings::default().told(), vec![Vec::new(); ranks]);
+            Node { job: 0, processors, cores, settings, addresses }
+        };
         assert_eq!(shares(&[node(1, 8, 4), node(2, 8, 4)]), [8, 8]);
         assert_eq!(shares(&[node(1, 2, 2), node(1, 2, 2), node(3, 2, 9)]), [1, 1, 2]);
         assert_eq!(shares(&[node(1, 8, 1), node(1, 8, 3)]), [2, 6]);
@@ -269,7 +284,8 @@ mod tests {
     #[test]
     fn a_node_survives_its_record_and_nothing_else_is_one() {
         let addresses = vec![b"tcp/2\0abc".to_vec(), Vec::new(), vec![7; 300]];
-        let node = Node { job: u64::MAX - 1, processors: 7, cores: 5, addresses };
+        let settings = Settings::default().told();
+        let node = Node { job: u64::MAX - 1, processors: 7, cores: 5, settings, addresses };
         let bytes = node.to_bytes();
         assert_eq!(Node::read(&bytes).as_ref(), Some(&node));
         for cut in 0..bytes.len() {

@@ -56,7 +56,7 @@ pub struct Start {
     pub launcher: Option<Box<dyn Bootstrap>>,
     /// The processes of the job, if they are on several nodes: only if there is a launcher.
     pub everybody: Option<Everybody>,
-    /// Those of all ranks of the job.
+    /// Those of all ranks of the job; those on several nodes have compared them.
     pub settings: Settings,
     /// What it shows of itself from then on: in the world model, or in a session.
     pub phase: Phase,
@@ -115,7 +115,9 @@ impl Process {
     /// `Other` if ranks have other settings, or one on another node cannot be reached.
     pub fn new(mut engine: Engine, start: Start, gate: impl FnOnce(State) -> Gate<State>) -> Result<Self> {
         let Start { is_launched, launcher, everybody, settings, phase, end } = start;
-        settings.agree(&engine)?;
+        if everybody.is_none() {
+            settings.agree(&engine)?;
+        }
         if settings.checks {
             engine.note_types();
         }

@@ -1,7 +1,8 @@
 //! What the user has set in the environment, most of it alike for all ranks.
 //!
 //! Every rank shows on its state page what it was told of that, and compares it with what the first one was told that
-//! has come: so a difference is always noticed, and nobody waits for anybody.
+//! has come: so a difference is always noticed, and nobody waits for anybody. In a job of several nodes, whose ranks
+//! meet anyway, each compares it with what the first rank of each node was told instead.
 
 use std::env;
 use std::fmt::Display;
@@ -11,6 +12,7 @@ use std::io::Read;
 use std::time::Duration;
 
 use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_engine::machine::shown_settings;
 use oxmpi_engine::{Engine, Reading};
 use oxmpi_plan::{Machine, Overrides};
 
@@ -38,6 +40,14 @@ pub struct Settings {
     /// Who moves operations on, where a rank may have a mind of its own.
     pub(crate) progress: Progress,
     /// What all must agree on, as it was written.
+    text: String,
+}
+
+/// What the first rank of a node was told, as far as other nodes learn of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    digest: u64,
+    /// As much of it as is shown.
     text: String,
 }
 
@@ -106,7 +116,7 @@ impl Settings {
         })
     }
 
-    /// Shows them to the other ranks, and compares them with what those have shown.
+    /// Shows them to the other ranks, all of which are on this node, and compares them with what those have shown.
     ///
     /// # Errors
     /// `Other` if a rank was told something else.
@@ -115,6 +125,39 @@ impl Settings {
             None => Ok(()),
             Some((other, theirs)) => Err(different(engine.rank(), &self.text, other, &theirs)),
         }
+    }
+
+    /// What other nodes are told of them.
+    pub(crate) fn told(&self) -> Told {
+        Told { digest: digest(&self.text), text: shown_settings(&self.text).to_owned() }
+    }
+
+    /// Compares them, which `rank` has, with what `other` was told, the first rank of a node.
+    ///
+    /// # Errors
+    /// `Other` if that is something else.
+    pub(crate) fn compare(&self, rank: usize, other: usize, theirs: &Told) -> Result<()> {
+        if self.told() == *theirs {
+            return Ok(());
+        }
+        Err(different(rank, &self.text, other, &theirs.text))
+    }
+}
+
+impl Told {
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.digest.to_le_bytes());
+        bytes.extend_from_slice(&(self.text.len() as u16).to_le_bytes());
+        bytes.extend_from_slice(self.text.as_bytes());
+    }
+
+    /// The inverse, and what is behind it; nothing if it is not what is written.
+    pub(crate) fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (digest, bytes) = bytes.split_first_chunk()?;
+        let (length, bytes) = bytes.split_first_chunk()?;
+        let (text, rest) = bytes.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
+        let text = str::from_utf8(text).ok()?.to_owned();
+        Some((Self { digest: u64::from_le_bytes(*digest), text }, rest))
     }
 }
 
@@ -237,6 +280,27 @@ mod tests {
         assert!(preferred(named.clone()).is_err_and(|error| error.text().contains("'rank' should be")));
         fs::remove_file(&file).expect("it is there");
         assert!(preferred(named).is_err_and(|error| error.text().contains(ALGORITHMS)));
+    }
+
+    #[test]
+    fn what_a_node_was_told_survives_its_record_and_is_compared() {
+        let all = |text: &str| Settings { text: text.to_owned(), ..Settings::default() };
+        let long = "\u{e4}".repeat(600);
+        for text in ["", "OXMPI_CHECK=1", &long] {
+            let mut bytes = Vec::new();
+            all(text).told().write(&mut bytes);
+            bytes.push(7);
+            let (told, rest) = Told::read(&bytes).expect("it was written");
+            assert_eq!(rest, [7]);
+            assert!((0..bytes.len() - 1).all(|end| Told::read(&bytes[..end]).is_none()));
+            assert!(all(text).compare(1, 0, &told).is_ok());
+            let other = format!("{text} OXMPI_INFINITIES=1");
+            let error =
+                all(&other).compare(5, 2, &told).expect_err("they differ, if only where it is not shown");
+            let theirs =
+                format!("rank 2 has {}", if text.is_empty() { "nothing" } else { shown_settings(text) });
+            assert!(error.text().ends_with(&theirs) && error.text().contains("rank 5 has"), "{error}");
+        }
     }
 
     #[test]

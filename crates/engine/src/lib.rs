@@ -63,6 +63,6 @@ pub use oxmpi_shm::{Arrivals, Marks};
 pub mod machine {
     pub use oxmpi_shm::{
         Bed, Cpu, Phase, Posts, ProcessorQueue, StatePage, ThreadAside, allowed_cpus, at_exit, end_process,
-        now_ns, usable_cpus, yield_now,
+        now_ns, shown_settings, usable_cpus, yield_now,
     };
 }

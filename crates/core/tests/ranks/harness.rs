@@ -202,12 +202,13 @@ fn reaching_each_other(jobs: &[(u32, usize)]) -> Vec<Vec<Seated>> {
 fn live(seated: Seated, job: usize, random: Random, life: Option<AtomicU32>, body: impl Fn(&Rank)) {
     let end = |status| resume_unwind(Box::new(Exited(status)));
     let Seated { mut engine, wiring } = seated;
+    let (settings, phase) = (Settings::default(), Phase::Running);
     let meet = |(mut launcher, fabric): (Box<dyn Bootstrap>, _)| {
-        let everybody = Everybody::meet_over(&mut engine, launcher.as_mut(), fabric).expect("all come");
+        let met = Everybody::meet_over(&mut engine, launcher.as_mut(), &settings, fabric);
+        let everybody = met.expect("all come");
         (launcher, everybody)
     };
     let (launcher, everybody) = wiring.map(meet).unzip();
-    let (settings, phase) = (Settings::default(), Phase::Running);
     let start = Start { is_launched: true, launcher, everybody, settings, phase, end };
     let process = Process::new(engine, start, Gate::threaded).expect("all ranks have the same settings");
     let rank = Rank { process, job, random: Mutex::new(random), life };
