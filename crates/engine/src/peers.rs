@@ -47,9 +47,9 @@ pub(crate) struct Peer {
     pub announced: u64,
     /// The memory of the ring to it.
     pub block: Option<Block>,
-    /// The desk that was made for the pair, if one was, until something goes on it.
-    pub desk: Option<Desk>,
-    pub has_desk: bool,
+    /// Desks that were made for the pair, until something goes on them, and how many were.
+    pub desks: Vec<Desk>,
+    pub made_desks: usize,
     /// How many rings to it have ended here that it may read still.
     pub parting: u32,
     /// How many first rings to it there were; of ranks of the own job.
@@ -238,8 +238,8 @@ impl Peer {
             writes: Writes::default(),
             announced: 0,
             block: None,
-            desk: None,
-            has_desk: false,
+            desks: Vec::new(),
+            made_desks: 0,
             parting: 0,
             first_rings: 0,
             adopted: None,

@@ -15,7 +15,7 @@ mod desk;
 mod made;
 mod parked;
 
-pub use desk::{DESK_BYTES, Desk};
+pub use desk::{DESK_BYTES, DESKS, Desk};
 pub use parked::park;
 
 use oxmpi_mem::Region;

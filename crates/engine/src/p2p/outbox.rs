@@ -6,6 +6,7 @@ use oxmpi_fabric::Place;
 use oxmpi_shm::ring::{CELL_BYTES, Header, RingSize, Sender, Wish};
 
 use super::net::LENT_BYTES;
+use super::sending::DESKED_BYTES;
 use super::shown::{Question, Shown};
 use super::{Op, OpKey, P2p, PartitionedKey, State, kind};
 use crate::peers::{Peer, PeerId};
@@ -297,26 +298,29 @@ impl P2p {
         let State::Streaming { sent, .. } = op.state else {
             unreachable!("only accepted sends are streamed");
         };
-        let Some(piece) = self.next_piece(peer, op.buffer.bytes() - sent) else { return false };
+        let all = op.buffer.bytes();
+        if sent == 0 && all <= DESKED_BYTES {
+            self.make_desks_for_pieces(peer);
+        }
+        let Some(piece) = self.next_piece(peer, all - sent) else { return false };
         self.write_data(peer, key, piece)
             || self.make_way(peer, piece as usize).unwrap_or(false) && self.write_data(peer, key, piece)
     }
 
     /// So many bytes of a send that is streamed; false if there was no room.
     fn write_data(&mut self, peer: PeerId, key: OpKey, piece: u64) -> bool {
-        let Peer { sender, writes, .. } = &mut self.peers[peer];
-        let room = sender.as_mut().filter(|sender| sender.takes(piece as usize));
-        let room = room.and_then(|sender| sender.room(piece as usize));
-        let (Some(op), Some(room)) = (self.ops.get_mut(key), room) else { return false };
+        let Some(op) = self.ops.get_mut(key) else { return false };
         let State::Streaming { receive, sent } = op.state else { return false };
-        writes.write(&op.buffer, sent, &room.payload);
-        room.send(Header { kind: kind::DATA, bytes: piece, token: receive, ..Header::default() });
+        let header = Header { kind: kind::DATA, bytes: piece, token: receive, ..Header::default() };
+        let takes = self.peers[peer].sender.as_ref().is_some_and(|sender| sender.takes(piece as usize));
+        if !takes || !self.peers[peer].send_piece(header, &op.buffer, sent) {
+            return false;
+        }
         op.state = State::Streaming { receive, sent: sent + piece };
         if sent + piece == op.buffer.bytes() {
             self.finish(key);
             self.end_stream(peer);
         }
-        self.peers[peer].told();
         true
     }
 

@@ -19,7 +19,7 @@
 //! MPI-5.0: Point-to-Point Communication, Progress.
 
 use oxmpi_base::Result;
-use oxmpi_shm::ring::{CELL_BYTES, DESK_BYTES, Desk, Header, RingSize, Sender};
+use oxmpi_shm::ring::{CELL_BYTES, DESK_BYTES, DESKS, Desk, Header, RingSize, Sender};
 use oxmpi_shm::{Announcement, Arena, Block, Doorway, RingPlace, Rings, has_narrow_address_space};
 
 use super::{P2p, kind};
@@ -221,19 +221,25 @@ impl P2p {
         let peer = &mut self.peers[to];
         (peer.sender, peer.block) = (Some(sender), Some(block));
         if !is_small {
-            self.make_desk(to);
+            self.make_desks(to, 1);
         }
     }
 
-    /// Makes a desk for a rank of the own job, once. It is never given back, so there are few.
-    fn make_desk(&mut self, to: PeerId) {
+    /// The desks on which a message may go in pieces.
+    pub(super) fn make_desks_for_pieces(&mut self, to: PeerId) {
+        if self.has_few_ranks(to) && self.peers[to].made_desks > 0 {
+            self.make_desks(to, DESKS);
+        }
+    }
+
+    /// Sees to it that so many desks were made for a rank of the own job. They are never given back, so there are few.
+    fn make_desks(&mut self, to: PeerId, number: usize) {
         let segment = self.peers.job().segment();
         let peer = &mut self.peers[to];
-        if peer.has_desk || peer.foreign.is_some() || self.rings.desks >= self.rings.most_full {
-            return;
-        }
-        if let Ok(block) = self.arena.take(DESK_BYTES) {
-            (peer.desk, peer.has_desk) = (Desk::new(segment, block).ok(), true);
+        while peer.made_desks < number && peer.foreign.is_none() && self.rings.desks < self.rings.most_full {
+            let Ok(block) = self.arena.take(DESK_BYTES) else { return };
+            peer.desks.extend(Desk::new(segment, block));
+            peer.made_desks += 1;
             self.rings.desks += 1;
         }
     }

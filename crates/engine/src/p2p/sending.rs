@@ -2,11 +2,15 @@
 
 use oxmpi_base::Status;
 use oxmpi_datatype::Buffer;
-use oxmpi_shm::ring::{CELL_BYTES, DESK_BYTES, Header, Receiver, RingSize};
+use oxmpi_shm::ring::{CELL_BYTES, DESK_BYTES, DESKS, Header, Receiver, RingSize};
 
 use super::{Address, Event, Mode, Op, OpKey, P2p, State, kind};
 use crate::matching::Message;
 use crate::peers::{Peer, PeerId};
+
+/// The longest messages that go on desks, where there are enough for all their pieces. Of longer ones what was read
+/// first has left the reader's cache before the answer is written.
+pub(super) const DESKED_BYTES: u64 = (DESKS * DESK_BYTES) as u64;
 
 impl P2p {
     /// Begins to send. `None` if the send is complete already.
@@ -155,7 +159,7 @@ impl Peer {
             return false;
         }
         if header.bytes > CELL_BYTES as u64 {
-            return self.send_more_at_once(*header, buffer);
+            return self.send_piece(*header, buffer, 0);
         }
         let Some(room) = sender.room_in_cell(header.bytes as usize) else { return false };
         buffer.read(0, &room.payload);
@@ -170,22 +174,23 @@ impl Peer {
         true
     }
 
-    /// The same, of what does not fit into a cell.
+    /// Sends as much of a message as `header` says, of which `sent` bytes have gone, if there is room; whether it has.
     #[inline(never)]
-    fn send_more_at_once(&mut self, header: Header, buffer: &Buffer) -> bool {
-        let Self { sender: Some(sender), receiver, desk, .. } = self else { return false };
+    pub(super) fn send_piece(&mut self, header: Header, buffer: &Buffer, sent: u64) -> bool {
+        let Self { sender: Some(sender), receiver, desks, .. } = self else { return false };
         let bytes = header.bytes as usize;
-        let take = || receiver.as_mut().and_then(Receiver::take_desk).or_else(|| desk.take());
-        if bytes <= DESK_BYTES
+        let take = || receiver.as_mut().and_then(Receiver::take_desk).or_else(|| desks.pop());
+        if buffer.bytes() <= DESKED_BYTES
+            && bytes > CELL_BYTES
             && let Some(room) = sender.room_on(take, bytes)
         {
-            buffer.read(0, &room.payload);
+            buffer.read(sent, &room.payload);
             room.send(header);
             self.told();
             return true;
         }
         let Some(room) = sender.room(bytes) else { return false };
-        self.writes.write(buffer, 0, &room.payload);
+        self.writes.write(buffer, sent, &room.payload);
         room.send(header);
         self.told();
         true

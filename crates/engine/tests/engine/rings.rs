@@ -10,8 +10,9 @@ use crate::messages::contents;
 
 /// Enough that pairs begin with small rings, and that a rank may not have full ones to all others.
 const MANY: u32 = 90;
-/// In a cell, on a desk, in the bulk, the longest that is sent at once, and announced.
-const SIZES: [usize; 7] = [0, 80, 81, 4096, 5000, 16 << 10, 40_000];
+/// In a cell, on a desk, in the bulk, the longest that is sent at once, and announced: with a last piece that fits into
+/// a cell, the longest that goes on desks, and a longer one.
+const SIZES: [usize; 9] = [0, 80, 81, 4096, 5000, 16 << 10, (16 << 10) + 24, 64 << 10, (64 << 10) + 8];
 
 /// Messages between some ranks of many, each pair's in their order.
 struct Traffic {

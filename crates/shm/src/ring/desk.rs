@@ -9,8 +9,9 @@
 //! which the other one acquires, orders what both write and read there. Nothing is counted, no credit is given for it,
 //! and it does not matter by which ring of the pair the message goes. Who has no desk writes into the bulk.
 //!
-//! Each of the two makes one, so that both have one when they send at the same time. Desks are lost with the process
-//! that has them, and else stay as long as the segment.
+//! Each of the two makes one, so that both have one when they send at the same time, and more where longer messages go
+//! in pieces, so that the next one can be written while others are read. Desks are lost with the process that has them,
+//! and else stay as long as the segment.
 
 use std::fmt;
 
@@ -22,6 +23,8 @@ use crate::{Block, Segment};
 
 /// The longest payload that goes on a desk.
 pub const DESK_BYTES: usize = RingSize::LARGEST_PAYLOAD;
+/// As many as each of a pair may make.
+pub const DESKS: usize = 4;
 /// In the word that says where a payload lies: it is the offset of a desk in the segment, and no position in the bulk.
 pub(super) const ON_DESK: u64 = 1 << 63;
 
@@ -32,10 +35,10 @@ pub struct Desk {
     memory: Region,
 }
 
-/// Those that messages have brought, the last one first; a pair has two.
+/// Those that messages have brought, the last one first.
 pub(super) struct Desks {
     lie_in: Memory,
-    places: [u64; 2],
+    places: [u64; 2 * DESKS],
 }
 
 /// What offsets of desks are relative to.
@@ -61,26 +64,28 @@ impl Desk {
 
 impl Desks {
     pub(super) fn of(segment: &'static Segment) -> Self {
-        Self { lie_in: Memory::Segment(segment), places: [0; 2] }
+        Self { lie_in: Memory::Segment(segment), places: [0; 2 * DESKS] }
     }
 
     #[cfg(test)]
     pub(super) fn of_a_test(heap: Region) -> Self {
-        Self { lie_in: Memory::Heap(heap), places: [0; 2] }
+        Self { lie_in: Memory::Heap(heap), places: [0; 2 * DESKS] }
     }
 
     /// A desk has been read.
     #[inline]
     pub(super) fn put(&mut self, place: u64) {
-        self.places = [place, self.places[0]];
+        self.places.copy_within(..2 * DESKS - 1, 1);
+        self.places[0] = place;
     }
 
     fn take(&mut self) -> Option<Desk> {
-        let [place, next] = self.places;
+        let place = self.places[0];
         if place == 0 {
             return None;
         }
-        self.places = [next, 0];
+        self.places.copy_within(1.., 0);
+        self.places[2 * DESKS - 1] = 0;
         Some(Desk { place, memory: self.at(place)? })
     }
 
@@ -237,6 +242,30 @@ mod tests {
         assert_eq!(places, [Some(0), Some(DESK_BYTES as u64), None]);
         (0..3).for_each(|_| one.receive(&[7; BYTES]));
         assert_eq!([0; 3].map(|_| one.send(&[7; BYTES])), [places[1], places[0], None]);
+    }
+
+    #[test]
+    fn all_desks_of_a_pair_may_be_at_one_side() {
+        const ALL: usize = 2 * DESKS;
+        let heap = heap(ALL * DESK_BYTES);
+        let (mut there, mut end) = ring_with(2 * ALL, 8192, heap.renewed());
+        let (mut back, mut begin) = ring_with(2 * ALL, 8192, heap.renewed());
+        let mut own: Vec<Desk> = (0..ALL).map(|desk| Desk::of_a_test(&heap, desk * DESK_BYTES)).collect();
+        for round in 0..3 {
+            for _ in 0..ALL {
+                let take = || begin.take_desk().or_else(|| own.pop());
+                there.room_on(take, BYTES).expect("there is a desk").send(Header::default());
+                let arrival = end.arrival().expect("just sent");
+                end.release(&arrival);
+            }
+            assert!(own.is_empty() && begin.take_desk().is_none(), "round {round}");
+            for _ in 0..ALL {
+                back.room_on(|| end.take_desk(), BYTES).expect("all are here").send(Header::default());
+                let arrival = begin.arrival().expect("just sent");
+                begin.release(&arrival);
+            }
+            assert!(end.take_desk().is_none(), "round {round}");
+        }
     }
 
     #[test]
