@@ -13,7 +13,7 @@ enum { BATCHES = 31, LONG = 1 << 20 };
 static int rank;
 static char *buf;
 static double mine[1] = {1}, theirs[1];
-static MPI_Request sum;
+static MPI_Request sum, there, back;
 
 static double now(void) {
     struct timespec time;
@@ -51,6 +51,18 @@ static void pingpong(int times) {
     }
 }
 
+static void persistent_pingpong(int times) {
+    if (rank > 1)
+        return;
+    MPI_Request first = rank == 0 ? there : back, second = rank == 0 ? back : there;
+    for (int i = 0; i < times; i++) {
+        MPI_Start(&first);
+        MPI_Wait(&first, MPI_STATUS_IGNORE);
+        MPI_Start(&second);
+        MPI_Wait(&second, MPI_STATUS_IGNORE);
+    }
+}
+
 static void persistent_allreduce(int times) {
     for (int i = 0; i < times; i++) {
         MPI_Start(&sum);
@@ -79,10 +91,15 @@ int main(int argc, char **argv) {
     buf = malloc(LONG);
     memset(buf, 1, LONG); /* pages that were never written are all the same one */
     MPI_Allreduce_init(mine, theirs, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &sum);
+    MPI_Send_init(mine, 1, MPI_DOUBLE, rank == 0, 1, MPI_COMM_WORLD, &there);
+    MPI_Recv_init(theirs, 1, MPI_DOUBLE, rank == 0, 1, MPI_COMM_WORLD, &back);
     show("pingpong", measure(2000, pingpong) / 2);
+    show("pingpong_init", measure(2000, persistent_pingpong) / 2);
     show("allreduce_init", measure(5000, persistent_allreduce));
     show("allreduce", measure(5000, allreduce));
     show("bcast_1M", measure(20, bcast));
+    MPI_Request_free(&there);
+    MPI_Request_free(&back);
     MPI_Request_free(&sum);
     free(buf);
     MPI_Finalize();

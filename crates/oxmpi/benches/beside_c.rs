@@ -13,6 +13,7 @@ fn main() -> Result<()> {
     let env = oxmpi::init()?;
     let world = env.world();
     show(&world, "pingpong", pingpong(&world)?);
+    show(&world, "pingpong_init", persistent_pingpong(&world)?);
     show(&world, "allreduce_init", persistent_allreduce(&world)?);
     show(&world, "allreduce", allreduce(&world)?);
     show(&world, "bcast_1M", bcast(&world)?);
@@ -61,6 +62,28 @@ fn pingpong(world: &Communicator<'_>) -> Result<f64> {
             }
         }
         Ok(())
+    })?;
+    Ok(there_and_back / 2.0)
+}
+
+fn persistent_pingpong(world: &Communicator<'_>) -> Result<f64> {
+    let peer = usize::from(world.rank() == 0);
+    let requests = (world.send_init([1.0], peer, 1)?, world.recv_init([0.0], peer, 1)?);
+    let there_and_back = measure(world, 2_000, requests, |(mut send, mut recv), times| {
+        for _ in 0..times {
+            match world.rank() {
+                0 => {
+                    send = send.start()?.wait()?;
+                    recv = recv.start()?.wait()?;
+                }
+                1 => {
+                    recv = recv.start()?.wait()?;
+                    send = send.start()?.wait()?;
+                }
+                _ => {}
+            }
+        }
+        Ok((send, recv))
     })?;
     Ok(there_and_back / 2.0)
 }

@@ -7,7 +7,7 @@ use std::mem;
 use std::process;
 
 use oxmpi_base::{Error, Function, Result, Status};
-use oxmpi_core::{Completion, Process};
+use oxmpi_core::{Completion, Process, RequestKey};
 
 use crate::check::Check;
 
@@ -71,6 +71,16 @@ impl<'env, L> Door<'env, L> {
         result
     }
 
+    /// Waits for an operation and completes it: what it says about itself comes into `status`, if it has not failed;
+    /// `collective` is as for [`Door::outcome`].
+    ///
+    /// # Errors
+    /// `Request` if there is no such request; that of the operation, as [`Door::outcome`].
+    #[inline]
+    pub fn wait(self, key: RequestKey, collective: Option<Function>, status: &mut Status) -> Result<()> {
+        self.of_any_level().wait_at_any_level(key, collective, status)
+    }
+
     /// How an operation has ended; `collective` says which function began it if it is a collective.
     ///
     /// # Errors
@@ -124,6 +134,25 @@ impl<'env, L> Door<'env, L> {
     /// Ends the job at the program's wish.
     pub fn abort(self, code: i32) -> ! {
         self.process.abort(code)
+    }
+}
+
+impl Door<'_, ()> {
+    /// The one call of [`Process::wait`], so that this becomes part of it: to give completions on in memory takes 10 ns
+    /// a call, as they are written field by field and copied whole.
+    #[inline(never)]
+    fn wait_at_any_level(
+        self,
+        key: RequestKey,
+        collective: Option<Function>,
+        status: &mut Status,
+    ) -> Result<()> {
+        let completion = self.call(Function::Wait, |process| process.wait(key))?;
+        if let Some(error) = completion.error {
+            return Err(self.place(error, collective.unwrap_or(Function::Wait)));
+        }
+        *status = completion.status;
+        Ok(())
     }
 }
 

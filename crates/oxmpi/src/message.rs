@@ -61,6 +61,11 @@ pub struct Status(oxmpi_base::Status);
 impl Status {
     pub(crate) const EMPTY: Self = Self(oxmpi_base::Status::EMPTY);
 
+    /// It, to be written by a call.
+    pub(crate) fn as_mut(&mut self) -> &mut oxmpi_base::Status {
+        &mut self.0
+    }
+
     /// The rank that sent the message; `None` if nobody did. See [`Communicator::recv`](crate::Communicator::recv).
     pub fn source(&self) -> Option<usize> {
         usize::try_from(self.0.source).ok()

@@ -158,9 +158,12 @@ impl<'env, B: Buffers, L: ThreadLevel> OwnedRequest<'env, B, L> {
     ///
     /// # Errors
     /// That of the operation, such as `Truncate`; the buffers are dropped then.
-    pub fn wait(self) -> Result<(B::Given, Status)> {
-        let completion = self.door.call(Function::Wait, |process| process.wait(self.key))?;
-        self.finish(completion)
+    pub fn wait(mut self) -> Result<(B::Given, Status)> {
+        let mut status = Status::EMPTY;
+        let outcome = self.door.wait(self.key, self.collective, status.as_mut());
+        let buffers = self.buffers.take().expect("a request is completed once");
+        outcome?;
+        self.give(buffers, status)
     }
 
     /// Whether [`OwnedRequest::wait`] would return at once.
@@ -187,10 +190,15 @@ impl<'env, B: Buffers, L: ThreadLevel> OwnedRequest<'env, B, L> {
 
     /// What the operation gives back, of which this is the completion.
     pub(crate) fn finish(mut self, completion: Completion) -> Result<(B::Given, Status)> {
-        let mut buffers = self.buffers.take().expect("a request is completed once");
+        let buffers = self.buffers.take().expect("a request is completed once");
         let status = self.door.outcome(completion, self.collective)?;
+        self.give(buffers, status.into())
+    }
+
+    /// The buffers of an operation that is over, once what it has written has been looked at.
+    fn give(&self, mut buffers: B, status: Status) -> Result<(B::Given, Status)> {
         self.door.placed(Function::Wait, buffers.check())?;
-        Ok((buffers.give(), status.into()))
+        Ok((buffers.give(), status))
     }
 
     pub(crate) fn door(&self) -> Door<'env, L> {
@@ -208,10 +216,9 @@ impl<B: Buffers, L: ThreadLevel> Drop for OwnedRequest<'_, B, L> {
         if thread::panicking() {
             return buffers.leak();
         }
-        let completion = self.door.call(Function::Wait, |process| process.wait(self.key));
-        let completion = completion.expect("a request exists until it is complete");
-        // Who drops the request does not want to know how it ends, unless ranks disagree.
-        let _ = self.door.outcome(completion, self.collective);
+        // Who drops the request does not want to know how it ends.
+        let mut status = Status::EMPTY;
+        let _ = self.door.wait(self.key, self.collective, status.as_mut());
     }
 }
 

@@ -251,7 +251,7 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
     /// That of the operation, such as `Truncate`; the request is freed then.
     pub fn wait(mut self) -> Result<Persistent<'env, B, L>> {
         let outcome = self.0.wait();
-        self.0.status = self.0.looked_at(outcome)?.into();
+        self.0.looked_at(outcome)?;
         Ok(Persistent(self.0))
     }
 
@@ -344,10 +344,9 @@ impl<B: Buffers, L> Handle<'_, B, L> {
         });
     }
 
-    fn wait(&self) -> Result<oxmpi_base::Status> {
+    fn wait(&mut self) -> Result<()> {
         self.release();
-        let completion = self.door.call(Function::Wait, |process| process.wait(self.key))?;
-        self.door.outcome(completion, self.collective)
+        self.door.wait(self.key, self.collective, self.status.as_mut())
     }
 
     /// How an operation has ended, once what it has written has been looked at: that is done however it has ended,

@@ -133,10 +133,10 @@ impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
 impl Begun {
     /// Waits until the operation is complete.
     pub fn wait<L>(self, door: Door<'_, L>, check: Option<Box<Check>>) -> Result<oxmpi_base::Status> {
-        let completion = door.run(Function::Wait, |process| {
-            process.wait(self.key).expect("a request that has not been waited for exists")
-        });
-        self.end(door, check, completion)
+        let mut status = oxmpi_base::Status::EMPTY;
+        let outcome = door.wait(self.key, self.collective, &mut status);
+        door.checked(Function::Wait, check, outcome)?;
+        Ok(status)
     }
 
     /// How it has ended.
