@@ -4,8 +4,10 @@
 
 use std::ops::Range;
 
-use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_datatype::{Datatype, Order, Subarray};
+use oxmpi_base::{BasicType, Error, ErrorClass, Result};
+use oxmpi_datatype::{Buffer as Memory, Datatype, Order, Subarray};
+
+use crate::loan::Loan;
 
 /// Which elements of a slice a [`View`](crate::View) has, and in which order.
 ///
@@ -59,6 +61,21 @@ impl Shape {
     /// ```
     pub fn indexed(ranges: impl IntoIterator<Item = Range<usize>>) -> Self {
         Self(Kind::Indexed(ranges.into_iter().collect()))
+    }
+
+    /// The elements of one range.
+    ///
+    /// ```
+    /// use oxmpi::{Shape, View};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let view = View::new(&[0, 10, 20, 30, 40], &Shape::range(3..5))?;
+    /// assert_eq!(view.to_vec(), [30, 40]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn range(range: Range<usize>) -> Self {
+        Self::indexed(Some(range))
     }
 
     /// Part of an array of `D` dimensions that fills the slice, whose last dimension varies fastest.
@@ -118,6 +135,94 @@ impl Shape {
             }
             Kind::Subarray { sizes, part } => fit_part(sizes, part, len, old),
         }
+    }
+}
+
+/// Parts of what is lent, each of a shape, one for each rank or edge.
+pub(crate) struct Parts<'a> {
+    loan: &'a Loan<'a>,
+    shapes: &'a [Shape],
+    /// An element of the loan, as bytes.
+    element: Datatype,
+    fitted: Vec<Fitted>,
+}
+
+impl<'a> Parts<'a> {
+    /// Those of what is lent as `argument`, for so many ranks.
+    ///
+    /// # Errors
+    /// `Count` if there are more or fewer shapes; `Arg` if one does not lie in the buffer.
+    pub fn new(argument: &str, loan: &'a Loan<'_>, ranks: usize, shapes: &'a [Shape]) -> Result<Self> {
+        if shapes.len() != ranks {
+            let text = format!("there are {} parts of {argument}, for {ranks} of the others", shapes.len());
+            return Err(Error::new(ErrorClass::Count, text));
+        }
+        let element = Datatype::contiguous(loan.element_bytes() as i64, &Datatype::basic(BasicType::Byte))?;
+        element.commit();
+        let fit = |shape: &Shape| {
+            shape.fit(loan.elements(), false, &element).map_err(|error| error.about(argument))
+        };
+        let fitted = shapes.iter().map(fit).collect::<Result<_>>()?;
+        Ok(Self { loan, shapes, element, fitted })
+    }
+
+    /// # Errors
+    /// `Arg` if an element is there twice.
+    pub fn check_apart(&self) -> Result<()> {
+        check_apart(self.ranges())
+    }
+
+    /// # Errors
+    /// `Arg` if an element is here, where all are apart, and there.
+    pub fn check_beside(&self, others: &Self) -> Result<()> {
+        let mut ours: Vec<_> = self.ranges().collect();
+        ours.sort_unstable_by_key(|range| range.start);
+        let shared = |theirs: &Range<usize>| {
+            let ours = ours.get(ours.partition_point(|range| range.end <= theirs.start))?;
+            (ours.start < theirs.end).then(|| (ours.clone(), theirs.clone()))
+        };
+        match others.ranges().find_map(|theirs| shared(&theirs)) {
+            Some((ours, theirs)) => {
+                Err(wrong(format!("{theirs:?} are sent, and {ours:?} received into, which overlap")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The elements as ranges, none empty. What has no bytes is not there: of that a shape may have more elements than
+    /// memory has room to say where they are.
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        let there = self.shapes.iter().zip(&self.fitted);
+        let there = there.filter(|(_, fitted)| fitted.elements > 0 && self.element.size() > 0);
+        there.flat_map(|(shape, _)| shape.ranges()).filter(|range| !range.is_empty())
+    }
+
+    /// The memory of each part.
+    ///
+    /// # Errors
+    /// `Count` if one does not fit the address space.
+    ///
+    /// # Safety
+    /// As [`Loan::claim`].
+    pub unsafe fn claim(&self) -> Result<Vec<Memory>> {
+        // SAFETY: the caller's promise.
+        let whole = unsafe { self.loan.claim() };
+        let element = self.loan.element_bytes() as u64;
+        let part = |(shape, fitted): (&Shape, &Fitted)| match (&fitted.datatype, whole.as_dense()) {
+            _ if element == 0 => Ok(Memory::EMPTY),
+            (None, _) => Ok(Memory::EMPTY),
+            // SAFETY: `fit` has found it to lie in what is lent; the rest is the caller's promise.
+            (Some(datatype), Some(base)) => unsafe { Memory::new(base.as_ptr(), 1, datatype) },
+            // Elements that do not follow each other are found by their places in packed order.
+            (Some(_), None) => {
+                let piece = |range: Range<usize>| {
+                    whole.slice(range.start as u64 * element, range.len() as u64 * element)
+                };
+                let ranges = shape.ranges().into_iter().filter(|range| !range.is_empty());
+                Ok(Memory::joined(ranges.map(piece).collect()))
+            }
+        };
+        self.shapes.iter().zip(&self.fitted).map(part).collect()
     }
 }
 

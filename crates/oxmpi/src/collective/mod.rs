@@ -8,6 +8,7 @@ mod allgatherv;
 mod allreduce;
 mod alltoall;
 mod alltoallv;
+mod alltoallw;
 mod barrier;
 mod bcast;
 mod between;

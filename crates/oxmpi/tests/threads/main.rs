@@ -7,5 +7,6 @@ mod errors;
 mod groups;
 mod intercommunicators;
 mod run;
+mod shapes;
 mod tokio;
 mod topologies;
