@@ -121,13 +121,15 @@ impl Machine {
     /// caches hold, who has a turn fetches what it needs anew.
     pub(crate) fn handover_ns(&self, ranks: u32) -> f64 {
         let touched = self.turn_bytes.saturating_mul(self.ranks_of_core(ranks).into());
-        let missed = self.part_beyond(touched) * self.turn_bytes as f64;
-        self.hop_shared_ns + self.stream_byte_ns * missed
+        let part = touched.saturating_sub(self.cache_bytes) as f64 / touched.max(1) as f64;
+        self.hop_shared_ns + self.stream_byte_ns * part * self.turn_bytes as f64
     }
 
-    /// Which part of so many bytes, touched by the ranks of a core, its caches do not hold.
+    /// Which part of so many bytes, touched by the ranks of a core, its caches do not hold: who goes through more than
+    /// they do from beginning to end, again and again, drives out what comes next, and soon finds nothing.
     pub(crate) fn part_beyond(&self, touched: u64) -> f64 {
-        touched.saturating_sub(self.cache_bytes) as f64 / touched.max(1) as f64
+        let nothing_is_found = self.cache_bytes as f64 / 2.0;
+        (touched.saturating_sub(self.cache_bytes) as f64 / nothing_is_found.max(1.0)).min(1.0)
     }
 
     /// How many of the `ranks` ranks of a node take turns on a core.

@@ -5,8 +5,10 @@
 mod rounds;
 mod tree;
 
+use crate::collective::{Holds, Side, Whose};
 use crate::cost::Cost;
-use crate::{FIRST_BYTES, Holds, Machine, NodeMap, Nodes, Shape};
+use crate::segment::SLOT_BUDGET_BYTES;
+use crate::{FIRST_BYTES, Machine, NodeMap, Nodes, Shape};
 
 pub(crate) use tree::Level;
 
@@ -45,7 +47,6 @@ impl<'a> Prices<'a> {
             (nodes.largest(ranks), nodes.smallest(ranks), nodes.count(ranks), with_root)
         };
         let share = machine.ranks_of_core(on_node);
-        let touched = touched_bytes(shape).saturating_mul(share.into());
         // Where ranks are placed without a rule, neighbours are as far from each other as anybody.
         let map = if let Nodes::Irregular(map) = shape.nodes { Some(map) } else { None };
         let reach = if map.is_some() { 1 } else { on_node };
@@ -59,7 +60,7 @@ impl<'a> Prices<'a> {
             with_root,
             reach,
             map,
-            stream_byte_ns: machine.stream_byte_ns * machine.part_beyond(touched),
+            stream_byte_ns: machine.stream_byte_ns * machine.part_beyond(touched_bytes(shape, share)),
             share: share.into(),
         }
     }
@@ -391,13 +392,23 @@ pub(crate) fn greatest_common_divisor(one: u32, other: u32) -> u32 {
     if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
-/// What a rank touches of its own, at most.
-fn touched_bytes(shape: &Shape) -> u64 {
+/// What those ranks of a node touch that take turns on a core, at most: their buffers, and slots for a block or vector
+/// that they contribute.
+fn touched_bytes(shape: &Shape, sharers: u32) -> u64 {
     let all = u64::from(shape.ranks.max(shape.remote_ranks));
     let info = shape.collective.info();
-    let [sent, received] = [info.send, info.recv].map(|side| if side.holds == Holds::Each { all } else { 1 });
-    let blocks = if info.has_one_buffer { sent.max(received) } else { sent + received };
-    shape.longest().saturating_mul(blocks)
+    let by_ranks = |side: Side, bytes: u64| match side.whose {
+        Whose::Everybody => bytes.saturating_mul(sharers.into()),
+        Whose::Nobody => 0,
+        Whose::Root => bytes,
+    };
+    let buffers = |side: Side| {
+        let blocks = if side.holds == Holds::Each { all } else { 1 };
+        by_ranks(side, shape.longest().saturating_mul(blocks))
+    };
+    let [sent, received] = [info.send, info.recv].map(buffers);
+    let buffers = if info.has_one_buffer { sent.max(received) } else { sent.saturating_add(received) };
+    buffers.saturating_add(by_ranks(info.send, shape.longest().min(SLOT_BUDGET_BYTES)))
 }
 
 /// How much of copying a message's bytes is the sender's part: reading what another core has written takes longer.

@@ -233,8 +233,8 @@ mod tests {
             4 => "8 node-flat, 262144 node-sliced",
             5 => "8 node-flat, 1048576 node-sliced",
             6 => "8 node-flat, 196608 node-sliced",
-            7 => "8 node-flat, 393216 node-sliced, 12582912 node-tree",
-            _ => "8 node-flat, 131072 node-sliced, 8388608 node-tree",
+            7 => "8 node-flat, 393216 node-sliced, 4194304 node-tree",
+            _ => "8 node-flat, 131072 node-sliced, 4194304 node-tree",
         });
         check_choices(Collective::Scan, |ranks| match ranks {
             2 => "8 node-flat, 786432 node-chain",

@@ -87,8 +87,8 @@ fn who_waits_for_nobody_runs_ahead_in_a_loop() {
 #[test]
 fn what_all_have_to_do_on_a_core_takes_its_time_in_a_loop() {
     let machine = Machine { cores: 1, ..Machine::default() };
-    let scan = shape(Collective::Scan, 8, Nodes::One, 1 << 20);
-    let bytes = f64::from(1 << 20);
+    let scan = shape(Collective::Scan, 8, Nodes::One, 1 << 18);
+    let bytes = f64::from(1 << 18);
     let work = bytes * 7.0 * (machine.post_byte_ns + machine.reduce_byte_ns);
     let pace = simulate_loop(&scan, named(&scan, "node-chain"), &machine, &|_| true).expect("it is short");
     assert!((work..1.2 * work).contains(&pace), "{pace} for {work}");

@@ -34,12 +34,10 @@ pub fn measure(processors: &Processors) -> Vec<Constant> {
         let mut vectors = Vectors::new();
         let reduce = vectors.reduce_byte_ns();
         let mut costs = Vec::new();
-        let mut next = SMALLEST;
-        while next <= LARGEST {
+        for next in sizes() {
             size.store(next, Ordering::Relaxed);
             let trials = (4 * LARGEST / next).clamp(3, TRIALS);
             costs.push((next, usual_ns(trials, 2 * next, || vectors.pass(next))));
-            next *= 2;
         }
         size.store(0, Ordering::Relaxed);
         (reduce, costs)
@@ -53,6 +51,15 @@ pub fn measure(processors: &Processors) -> Vec<Constant> {
         ("cache_bytes", cache_bytes as f64),
         ("stream_byte_ns", stream),
     ]
+}
+
+/// Powers of two, and from two slots on what is halfway between these.
+fn sizes() -> impl Iterator<Item = usize> {
+    let powers = std::iter::successors(Some(SMALLEST), |size| Some(2 * size));
+    powers
+        .flat_map(|size| [size, size / 2 * 3])
+        .filter(|size| size.is_multiple_of(SMALLEST))
+        .take_while(|size| *size <= LARGEST)
 }
 
 /// Memory of a rank.
@@ -86,11 +93,12 @@ impl Vectors {
     }
 }
 
-/// How many bytes fit, and how much more one costs that does not, where copies of so many bytes cost so much for each.
+/// How many bytes fit, and how much more one costs of so many that nothing is found, where copies of so many bytes cost
+/// so much for each.
 fn caches(costs: &[(usize, f64)]) -> (usize, f64) {
     let (first, last) = (costs[0].1, costs[costs.len() - 1].1);
     let stream = (last - first).max(0.0);
-    let fits = costs.iter().take_while(|(_, cost)| *cost <= first + stream / 2.0).last();
+    let fits = costs.iter().take_while(|(_, cost)| *cost <= first + stream / 4.0).last();
     // What is read and what is written.
     (2 * fits.map_or(SMALLEST, |(size, _)| *size), stream)
 }
