@@ -10,6 +10,7 @@ use oxmpi_engine::machine::{Posts, ThreadAside, now_ns};
 use oxmpi_engine::{Binding, Standing};
 use oxmpi_mem::{Entered, Helper};
 
+use crate::policy::Silence;
 use crate::process::{Process, State};
 use crate::progress::{Absence, LONG_BYTES, Running};
 use crate::request::RequestKey;
@@ -138,7 +139,7 @@ impl Process {
             let is_alone = polls.is_none_or(|polls| polls == state.engine.polls());
             let moved = is_alone && state.engine.poll_without_callbacks();
             polls = Some(state.engine.polls());
-            let nap = self.nap(&state);
+            let nap = self.nap(&state, &mut Silence::default(), now_ns());
             drop(state);
             if !is_alone {
                 thread::sleep(AWAY);

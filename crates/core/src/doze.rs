@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use oxmpi_mem::Alarm;
 
+use crate::policy::Silence;
 use crate::process::Process;
 use crate::wait::Patient;
 
@@ -56,10 +57,10 @@ impl Unrest {
 
 impl Process {
     /// Dozes, unless there is something to do after all; whether what is awaited has come.
-    pub(crate) fn doze(&self, awaited: &mut dyn Patient, unrest: &mut Unrest) -> bool {
+    pub(crate) fn doze(&self, awaited: &mut dyn Patient, unrest: &mut Unrest, silence: &mut Silence) -> bool {
         let mut state = self.enter();
         let mut has_come = awaited.post(&mut state);
-        if has_come || self.is_to_stay_up(&mut state, awaited, &mut has_come) {
+        if has_come || self.is_to_stay_up(&mut state, awaited, &mut has_come, silence) {
             return has_come;
         }
         let events = awaited.events(&state);

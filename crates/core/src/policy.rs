@@ -75,9 +75,14 @@ pub(crate) struct Wait {
 #[derive(Debug, Default)]
 pub(crate) struct VainLooks(usize);
 
-/// Sleeps in a row before which nothing had come.
-#[derive(Debug, Default)]
-pub(crate) struct Silence(u32);
+/// A time in which nothing comes, of one that waits.
+#[derive(Debug)]
+pub(crate) struct Silence {
+    /// When that was noticed first.
+    since: Option<u64>,
+    /// How long it lasts until those on other nodes are asked.
+    patience: Duration,
+}
 
 /// What strangers have taken, and until when they are expected.
 #[derive(Debug, Default)]
@@ -130,16 +135,48 @@ const OURS_OF: u64 = 10;
 const SHORT_MEMORY: u64 = 20 * MILLISECOND;
 const LONG_MEMORY: u64 = 500 * MILLISECOND;
 
-/// Sleeps beside a network, of a tenth of a millisecond or more, after which those who are waited for are asked whether
-/// they are there; each time it takes twice as long, up to the second number.
-const SILENCE: (u32, u32) = (64, 1 << 13);
+/// Sleeps beside a network take no less than to get up again, and no more than what nobody notices who has waited for
+/// as long as that takes: a part of the silence.
+const NAPS_BESIDE_FABRIC: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(20));
+const PART_OF_SILENCE: u32 = 32;
+/// How long nothing comes before those who are waited for are asked whether they are there. It doubles each time, until
+/// it takes so much longer than the time before.
+const FIRST_PATIENCE: Duration = Duration::from_millis(8);
+const MOST_PATIENCE: Duration = Duration::from_secs(1);
+/// From when on also those with whom nothing was exchanged are asked: that makes a connection, some ten milliseconds of
+/// a processor.
+const LONG_SILENCE: Duration = Duration::from_secs(2);
+
+impl Default for Silence {
+    fn default() -> Self {
+        Self { since: None, patience: FIRST_PATIENCE }
+    }
+}
 
 impl Silence {
-    /// Nothing has come once more; whether those on other nodes are to be asked.
-    pub fn is_to_be_broken(&mut self) -> bool {
-        let (short, long) = SILENCE;
-        self.0 = if self.0 == 2 * long { long + 1 } else { self.0 + 1 };
-        self.0 >= short && self.0.is_power_of_two()
+    /// How long to sleep beside a network, which rings for nobody.
+    pub fn nap(&mut self, now: u64) -> Duration {
+        let (shortest, longest) = NAPS_BESIDE_FABRIC;
+        (self.so_far(now) / PART_OF_SILENCE).clamp(shortest, longest)
+    }
+
+    /// Whether those on other nodes are to be asked, once more.
+    pub fn is_to_be_broken(&mut self, now: u64) -> bool {
+        let so_far = self.so_far(now);
+        let is_due = so_far >= self.patience;
+        if is_due {
+            self.patience = so_far + so_far.min(MOST_PATIENCE);
+        }
+        is_due
+    }
+
+    /// Whether it is worth a connection to find out who is there.
+    pub fn is_long(&mut self, now: u64) -> bool {
+        self.so_far(now) >= LONG_SILENCE
+    }
+
+    fn so_far(&mut self, now: u64) -> Duration {
+        Duration::from_nanos(now.saturating_sub(*self.since.get_or_insert(now)))
     }
 }
 
@@ -339,9 +376,19 @@ mod tests {
     #[test]
     fn who_hears_nothing_asks_more_and_more_seldom_but_again_and_again() {
         let mut silence = Silence::default();
-        let asked: Vec<u32> = (1..100_000).filter(|_| silence.is_to_be_broken()).collect();
-        assert_eq!(asked[..4], [64, 128, 256, 512]);
-        assert!(asked[8..].windows(2).all(|pair| pair[1] - pair[0] == 1 << 13), "{asked:?}");
+        let begin = 77;
+        let asked: Vec<u64> =
+            (0..6_000).filter(|ms| silence.is_to_be_broken(begin + ms * MILLISECOND)).collect();
+        assert_eq!(asked[..8], [8, 16, 32, 64, 128, 256, 512, 1024]);
+        assert_eq!(asked[8..], [2024, 3024, 4024, 5024]);
+    }
+
+    #[test]
+    fn what_comes_over_a_network_is_late_by_a_part_of_the_time_for_which_it_was_waited() {
+        let mut silence = Silence::default();
+        let naps = [0, 1, 32, 64, 256, 100_000].map(|ms| silence.nap(5 + ms * MILLISECOND).as_micros());
+        assert_eq!(naps, [100, 100, 1000, 2000, 8000, 20_000]);
+        assert_eq!(Silence::default().nap(7 * MILLISECOND).as_micros(), 100, "it begins when it is noticed");
     }
 
     #[test]

@@ -23,8 +23,6 @@ const LOOKS_PER_POLL: u32 = 16;
 const BRISK_LOOKS: u32 = 20;
 /// The clock is read, and everything is polled, once in so many looks.
 const LOOKS_PER_STEP: u32 = 16;
-/// A message over a network takes no less than what it takes to get up again.
-const NAP_BESIDE_FABRIC: Duration = Duration::from_micros(100);
 
 /// Something that a call waits for.
 pub(crate) trait Awaited {
@@ -254,7 +252,7 @@ impl Process {
     }
 
     fn wait_patiently<'a>(&'a self, mut state: Entered<'a, State>, awaited: &mut dyn Patient) {
-        let (mut wait, mut unrest) = (Wait::default(), Unrest::default());
+        let (mut wait, mut unrest, mut silence) = (Wait::default(), Unrest::default(), Silence::default());
         loop {
             let mut moved = false;
             while self.policy.takes_free_offer() {
@@ -272,6 +270,9 @@ impl Process {
                 }
             }
             moved |= state.engine.poll();
+            if moved {
+                silence = Silence::default();
+            }
             moved &= !unrest.is_great(); // who dozes is not awake for what others wait for
             if awaited.look(&mut state) {
                 return;
@@ -298,15 +299,15 @@ impl Process {
                     }
                 }
                 Step::Sleep => {
-                    let nap = self.nap(&state);
+                    let nap = self.nap(&state, &mut silence, *now);
                     drop(state);
                     if self.policy.asks_for_waiting(*now) {
                         self.policy.waited(*now, self.processor.waited_ns());
                     }
                     let has_come = if unrest.is_great() {
-                        self.doze(awaited, &mut unrest)
+                        self.doze(awaited, &mut unrest, &mut silence)
                     } else {
-                        self.sleep(awaited, nap, &mut unrest)
+                        self.sleep(awaited, nap, &mut unrest, &mut silence)
                     };
                     if has_come {
                         return;
@@ -349,7 +350,13 @@ impl Process {
     }
 
     /// Sleeps, unless there is something to do after all; whether it has come.
-    fn sleep(&self, awaited: &mut dyn Patient, nap: Duration, unrest: &mut Unrest) -> bool {
+    fn sleep(
+        &self,
+        awaited: &mut dyn Patient,
+        nap: Duration,
+        unrest: &mut Unrest,
+        silence: &mut Silence,
+    ) -> bool {
         let mut has_come = false;
         let state = self.enter();
         let posts = state.posts(awaited);
@@ -357,17 +364,18 @@ impl Process {
         drop(state);
         self.bed.sleep(awaited.nap().unwrap_or(nap), posts, || {
             let mut state = self.enter();
-            self.is_to_stay_up(&mut state, awaited, &mut has_come) || state.posts(awaited) != posts
+            self.is_to_stay_up(&mut state, awaited, &mut has_come, silence) || state.posts(awaited) != posts
         });
         has_come
     }
 
-    /// How long to sleep at a time. Nothing rings for what comes over a network.
-    pub(crate) fn nap(&self, state: &State) -> Duration {
-        if state.engine.has_fabric() {
-            return NAP_BESIDE_FABRIC;
+    /// How long to sleep at a time. Nothing rings for what comes over a network, and where peers reach into memory of
+    /// this process nothing that moves is seen: so who lends some is not silent.
+    pub(crate) fn nap(&self, state: &State, silence: &mut Silence, now: u64) -> Duration {
+        if !state.engine.has_fabric() {
+            return self.policy.nap(state.engine.knows_other_jobs());
         }
-        self.policy.nap(state.engine.knows_other_jobs())
+        if state.engine.lends_elsewhere() { Silence::default().nap(now) } else { silence.nap(now) }
     }
 
     /// Looks once more before a sleep, also for who has left; whether there is something to do after all.
@@ -376,10 +384,11 @@ impl Process {
         state: &mut State,
         awaited: &mut dyn Patient,
         has_come: &mut bool,
+        silence: &mut Silence,
     ) -> bool {
         let moved = state.engine.poll();
         if moved {
-            state.silence = Silence::default();
+            *silence = Silence::default();
         }
         *has_come = awaited.look(state);
         if !moved && !*has_come {
@@ -388,18 +397,24 @@ impl Process {
             *has_come = awaited.look(state);
         }
         if !moved && !*has_come {
-            *has_come = self.look_for_the_last_time(state, awaited);
+            *has_come = self.look_for_the_last_time(state, awaited, silence);
         }
         moved || *has_come || state.is_asked()
     }
 
     /// Ends this process if what is awaited will never come, because a rank of the job has left that it needs. If that
     /// is a process of another job, what needs it fails.
-    fn look_for_the_last_time(&self, state: &mut State, awaited: &mut dyn Patient) -> bool {
+    fn look_for_the_last_time(
+        &self,
+        state: &mut State,
+        awaited: &mut dyn Patient,
+        silence: &mut Silence,
+    ) -> bool {
         let mut absent = state.engine.absent(self.is_world_only());
         if awaited.misses(state, &mut absent).is_none() {
-            if state.silence.is_to_be_broken() {
-                state.engine.ask_after(&absent);
+            let now = now_ns();
+            if state.engine.has_fabric() && silence.is_to_be_broken(now) {
+                state.engine.ask_after(&absent, silence.is_long(now));
             }
             return false;
         }

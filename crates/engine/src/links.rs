@@ -73,6 +73,12 @@ impl Engine {
         self.p2p.has_fabric()
     }
 
+    /// Whether processes on other nodes may read or write memory of this one: that moves on with each poll, and nothing
+    /// says so before it is over.
+    pub fn lends_elsewhere(&self) -> bool {
+        self.p2p.lends_over_fabric()
+    }
+
     /// Where processes on other nodes reach this one, if it has [joined](Engine::join_fabric) a fabric.
     pub fn fabric_address(&self) -> Option<Vec<u8>> {
         self.p2p.fabric_address()
@@ -197,9 +203,10 @@ impl Engine {
     }
 
     /// Asks those on other nodes that are [waited for](Absent) whether they are there: who is not is found out so, and
-    /// who leaves says it. It costs a frame for each.
-    pub fn ask_after(&mut self, absent: &Absent) {
-        absent.doubtful().iter().for_each(|&peer| self.p2p.ask_whether_there(peer));
+    /// who leaves says it. It costs a frame for each; `all` says whether also those are asked with whom nothing was
+    /// exchanged, which takes a connection.
+    pub fn ask_after(&mut self, absent: &Absent, all: bool) {
+        absent.doubtful().iter().for_each(|&peer| self.p2p.ask_whether_there(peer, all));
     }
 
     /// Tells those on other nodes that this process leaves: it has told all that it will ever tell, and only answers.

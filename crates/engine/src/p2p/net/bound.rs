@@ -183,8 +183,13 @@ impl Bonds {
 
     /// The channels in which a peer may write into this rank's buffers.
     pub(super) fn opened_to(&self, peer: PeerId) -> Vec<u32> {
-        let is_open = |bond: &&Bond| bond.peer == peer && bond.into.opened > bond.into.taken;
+        let is_open = |bond: &&Bond| bond.peer == peer && bond.into.has_opened();
         self.all.iter().filter(is_open).map(|bond| bond.context).collect()
+    }
+
+    /// Whether any peer may.
+    pub(super) fn have_opened(&self) -> bool {
+        self.all.iter().any(|bond| bond.into.has_opened())
     }
 
     /// Lets it be looked at again with the next poll.

@@ -127,15 +127,19 @@ impl Carrier {
         !self.is_gone && (is_to_be_asked || owes_credit)
     }
 
+    /// Whether anything was exchanged with the peer.
+    pub(super) fn is_used(&self) -> bool {
+        self.is_heard || !self.is_new()
+    }
+
     /// Whether the peer, with which something was exchanged, is to hear that this process leaves: after all else.
     pub(super) fn owes_a_farewell(&self) -> bool {
-        !self.knows_of_leaving && !self.is_gone && (self.is_heard || !self.is_new()) && !self.has_more()
+        !self.knows_of_leaving && !self.is_gone && self.is_used() && !self.has_more()
     }
 
     /// Whether the peer, with which something was exchanged, is to hear that this process goes to rest: after all else.
     pub(super) fn owes_rest(&self) -> bool {
-        let was_used = self.is_heard || !self.is_new();
-        was_used && self.rest_told != Some(self.next) && !self.is_gone && !self.has_more()
+        self.is_used() && self.rest_told != Some(self.next) && !self.is_gone && !self.has_more()
     }
 
     /// The peer was told so, in the frame that was posted last.

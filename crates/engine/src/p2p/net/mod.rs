@@ -83,6 +83,8 @@ pub(crate) struct Net {
 struct Sending {
     carrier: usize,
     frame: Taken,
+    /// Whether it is a mere [`CREDIT`].
+    is_word: bool,
 }
 
 /// The data of an announced message, with its number, in the receive with this context.
@@ -200,7 +202,7 @@ impl Net {
         frame.part(0, PREFIX_BYTES).write(&prefix);
         fill(&frame.part(PREFIX_BYTES, bytes));
         let (target, message) = (one.target, *frame);
-        let key = sends.insert(Sending { carrier, frame });
+        let key = sends.insert(Sending { carrier, frame, is_word: header.kind == CREDIT });
         // What is written elsewhere than into frames was told before, too.
         let order = if header.kind == LEAVING { Order::After } else { Order::Any };
         match fabric.send(target, message, order, key.to_word()) {
@@ -261,7 +263,7 @@ impl Net {
         }
         if self.carriers[carrier].owes_a_word() {
             let credit = Header { kind: CREDIT, ..Header::default() };
-            any |= self.post(carrier, UNNUMBERED, credit, &Region::EMPTY, 0);
+            self.post(carrier, UNNUMBERED, credit, &Region::EMPTY, 0); // nothing moves by that
         }
         any
     }
@@ -315,23 +317,29 @@ impl Net {
         idle.retain(|&context| !fabric.receive(*receives[context as usize], context).is_accepted());
     }
 
-    /// What has come in a receive, which is to be posted again.
-    fn received(&mut self, context: u64, bytes: usize, failure: Option<Failure>, peers: &mut Peers) {
-        let Some(memory) = self.receives.get(context as usize) else { return };
+    /// What has come in a receive, which is to be posted again; whether it was more than a word that its sender is
+    /// there and has taken so much.
+    fn received(&mut self, context: u64, bytes: usize, failure: Option<Failure>, peers: &mut Peers) -> bool {
+        let Some(memory) = self.receives.get(context as usize) else { return false };
         let message = memory.part(0, bytes.min(memory.len()));
         let came = Frame::read(&message).filter(|_| failure.is_none());
         // Nobody else is listened to but who is on a node that this process was told of.
         let from = came.as_ref().and_then(|(frame, _)| self.meet(frame.from, peers)?.ok());
-        let (Some((frame, payload)), Some(from)) = (came, from) else { return self.idle.push(context) };
+        let (Some((frame, payload)), Some(from)) = (came, from) else {
+            self.idle.push(context);
+            return false;
+        };
         let carrier = peers[from].carrier().map(|carrier| &mut self.carriers[carrier]);
         if frame.header.kind == AHEAD && carrier.as_ref().is_some_and(|one| !one.is_ended()) {
             carrier.into_iter().for_each(|one| one.heard(&frame));
-            return self.ahead.push(Came { from, number: frame.header.token, data: payload, context });
+            self.ahead.push(Came { from, number: frame.header.token, data: payload, context });
+            return true;
         }
         self.idle.push(context);
         if let Some(carrier) = carrier {
             carrier.arrived(&frame, &payload, &mut self.pool);
         }
+        frame.header.kind != CREDIT
     }
 
     /// Puts what has come into the ring from a peer, as far as it is its turn and there is room; whether there was
@@ -369,28 +377,33 @@ impl Net {
         any || one.gone_in != gone_in
     }
 
-    /// Deals with some of what is over; how many things were.
-    fn read_completions(&mut self, peers: &mut Peers) -> usize {
+    /// Deals with some of what is over: how many things were, and whether any was more than a word.
+    fn read_completions(&mut self, peers: &mut Peers) -> (usize, bool) {
         let mut completions = std::mem::take(&mut self.completions);
         self.fabric.completions(AT_ONCE, &mut completions);
-        let count = completions.len();
+        let (count, mut any) = (completions.len(), false);
         for Completion { of, failure } in completions.drain(..) {
-            match of {
+            any |= match of {
                 Of::Received(context, bytes) => self.received(context, bytes, failure, peers),
                 Of::Sent(context) => self.sent(Key::from_word(context), failure),
                 Of::Read(context) => {
                     let gone = self.remote.note_read(context, failure);
                     gone.into_iter().for_each(|peer| self.note_gone(peer));
+                    true
                 }
-                Of::Told(number) => self.bonds.note_told(number),
+                Of::Told(number) => {
+                    self.bonds.note_told(number);
+                    true
+                }
                 Of::Written(context) => {
                     let gone = self.bonds.note_written(context, failure, &mut self.pool);
                     gone.into_iter().for_each(|peer| self.note_gone(peer));
+                    true
                 }
-            }
+            };
         }
         self.completions = completions;
-        count
+        (count, any)
     }
 
     /// Whether the peers have all that was to be told them.
@@ -478,6 +491,11 @@ impl P2p {
         self.net.is_some()
     }
 
+    /// Whether others may read or write memory of this process, by the fabric.
+    pub(crate) fn lends_over_fabric(&self) -> bool {
+        self.net.as_ref().is_some_and(|net| net.remote.lends() || net.bonds.have_opened())
+    }
+
     /// Where others reach this process.
     pub(crate) fn fabric_address(&self) -> Option<Vec<u8>> {
         self.net.as_ref().map(|net| net.fabric.address())
@@ -530,8 +548,8 @@ impl P2p {
         // All that has come: who is found to be gone now may have told much before.
         loop {
             net.post_receives();
-            let count = net.read_completions(peers);
-            any |= count != 0;
+            let (count, moved) = net.read_completions(peers);
+            any |= moved;
             if count < AT_ONCE {
                 break;
             }
@@ -587,9 +605,11 @@ impl P2p {
     }
 
     /// Finds out whether a peer on another node is there, and whether it leaves: it may never be sent anything else.
-    pub(crate) fn ask_whether_there(&mut self, peer: PeerId) {
+    /// One with which nothing was exchanged is asked only if it `is_worth` a connection.
+    pub(crate) fn ask_whether_there(&mut self, peer: PeerId, is_worth: bool) {
         if let (Some(carrier), Some(net)) = (self.peers[peer].carrier(), &mut self.net) {
-            net.carriers[carrier].is_asked = true;
+            let carrier = &mut net.carriers[carrier];
+            carrier.is_asked |= is_worth || carrier.is_used();
         }
     }
 
@@ -611,15 +631,16 @@ impl P2p {
 }
 
 impl Net {
-    /// A frame has left, or its receiver is gone.
-    fn sent(&mut self, key: Key<Sending>, failure: Option<Failure>) {
-        let Some(Sending { carrier, frame }) = self.sends.remove(key) else { return };
+    /// A frame has left, or its receiver is gone; whether that is more than a word that has left.
+    fn sent(&mut self, key: Key<Sending>, failure: Option<Failure>) -> bool {
+        let Some(Sending { carrier, frame, is_word }) = self.sends.remove(key) else { return false };
         self.pool.give(frame);
         let carrier = &mut self.carriers[carrier];
         carrier.posted -= 1;
         if failure.is_some() {
             carrier.note_gone(&mut self.gone);
         }
+        failure.is_some() || !is_word
     }
 
     fn note_gone(&mut self, peer: PeerId) {

@@ -62,6 +62,11 @@ impl Remote {
         (failure == Some(Failure::Gone)).then_some(reading.from)
     }
 
+    /// Whether anything is lent.
+    pub(super) fn lends(&self) -> bool {
+        !self.lent.is_empty()
+    }
+
     /// Whether a receive is being read, so that its memory is not the caller's whatever happens.
     fn is_reading(&self, receive: OpKey) -> bool {
         self.readings.iter().any(|reading| reading.receive == receive)

@@ -161,6 +161,11 @@ impl Incoming {
         }
     }
 
+    /// Whether the sender may write into receives.
+    pub(super) fn has_opened(&self) -> bool {
+        self.opened > self.taken
+    }
+
     /// A message has come into a slot: what it says of the other direction.
     pub(super) fn note_arrival(&mut self, number: u32) -> Option<u64> {
         let slots = self.slots.as_ref()?;

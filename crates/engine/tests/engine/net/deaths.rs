@@ -22,7 +22,7 @@ fn ask_after(world: &mut World, rank: usize, dead: usize) {
     let engine = &mut world.engines[rank];
     let (peer, mut absent) = (engine.peer(dead).expect("it is known"), engine.absent(true));
     absent.is_leaving(peer);
-    engine.ask_after(&absent);
+    engine.ask_after(&absent, true);
     engine.suspect();
 }
 
@@ -197,7 +197,7 @@ fn who_leaves_tells_those_it_has_talked_to_and_those_who_ask() {
         let engine = &mut world.engines[2];
         let mut absent = engine.absent(true);
         assert!(!absent.is_leaving(peers[1]), "nothing was exchanged");
-        engine.ask_after(&absent);
+        engine.ask_after(&absent, true);
         world.until("an answer", |engines| leaves(&engines[2], peers[1]));
         assert!(!world.engines[2].absent(false).is_leaving(peers[1]), "it may come back for a session");
     }
