@@ -1,6 +1,6 @@
 //! Collectives in every lifetime. MPI-5.0: Collective Communication.
 
-use oxmpi_tests::{Program, programs};
+use oxmpi_tests::{Program, has_libfabric, programs};
 
 programs! {
     collective_again on 1 2 3 4 7;
@@ -53,6 +53,19 @@ fn ranks_that_send_each_other_something_else_notice_it() {
     for ranks in [2, 3, 4] {
         program.on(ranks).env("OXMPI_ALGORITHMS", BY_MESSAGES).passes();
     }
+}
+
+/// Who shares no memory cannot look up what others call: they ask, and answer.
+#[test]
+fn ranks_of_several_hosts_that_call_something_else_notice_it() {
+    if !has_libfabric() {
+        return;
+    }
+    let program = Program::compile("collective_mismatch_calls");
+    let on =
+        |ranks, hosts| program.on(ranks).option("-launcher").option("fork").option("-host").option(hosts);
+    on(2, "left,right").argument("3").passes();
+    on(4, "left:2,right:2").argument("3").argument("some").passes();
 }
 
 #[test]

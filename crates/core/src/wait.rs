@@ -415,6 +415,9 @@ impl Process {
             let now = now_ns();
             if state.engine.has_fabric() && silence.is_to_be_broken(now) {
                 state.engine.ask_after(&absent, silence.is_long(now));
+                state.engine.suspect();
+                awaited.suspect(state);
+                state.engine.ask_no_more();
             }
             return false;
         }

@@ -16,11 +16,12 @@
 //! The channel of an intercommunicator has the members of two groups. Lines and credit are those of all members:
 //! a member has a *place*, that of its rank in this rank's group, or behind that group in the order of the other.
 
+mod quarrel;
 mod readers;
 
 use std::collections::VecDeque;
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::Result;
 use oxmpi_mem::Region;
 use oxmpi_plan::{Action, Buf, Peer, Plan, Step};
 use oxmpi_shm::{Arena, Block, CALLS, Calls, Line, Segment};
@@ -37,6 +38,7 @@ use crate::p2p::{Address, BondKey, P2p, Part};
 use crate::peers::{PeerId, Peers};
 use crate::shown::Shown;
 use crate::signature::Signature;
+pub(crate) use quarrel::Quarrel;
 use readers::Readers;
 
 /// Blocks that may await their credit before it is looked up.
@@ -79,12 +81,14 @@ pub struct Channel {
     segment: &'static Segment,
     /// The same of each member, by place, where some are of other jobs: else one look tells, too, that nobody sleeps.
     segments: Vec<&'static Segment>,
-    /// Whether some are on other nodes, so that who leaves tells them.
-    is_spread: bool,
+    /// What this rank has called lately, if some are on other nodes, which cannot look it up. Who leaves tells them.
+    told: Option<Box<[u64; CALLS]>>,
     /// A hash of the calls so far.
     history: u64,
     /// All runs below this number in which ranks differed have been told of as much as they will be.
     quarrelled: u64,
+    /// Of all runs below this number members on other nodes were asked what they called, if that was in doubt.
+    inquired: u64,
     /// Members that do something else, and in which run: they are not waited for there.
     strangers: Vec<(u64, Peer)>,
     /// This rank's lines, to be given back in the end.
@@ -134,19 +138,6 @@ pub(crate) struct Turn {
     pub lines: u32,
 }
 
-/// What is to be said of a member that seems to do something else.
-#[derive(Debug)]
-pub(crate) enum Quarrel {
-    /// It does the same with data of other types.
-    Alike(Error),
-    /// It did so in an earlier run.
-    Before(Error),
-    /// Nothing, or nothing new.
-    None,
-    /// It does so now.
-    Now(Error),
-}
-
 impl Channel {
     /// # Errors
     /// `NoMem` if there is no address space for the lines of all members.
@@ -173,13 +164,14 @@ impl Channel {
             context: members.at(rank).context,
             segment: peers.job().segment(),
             segments: if is_of_job { Vec::new() } else { all().map(segment).collect() },
-            is_spread: !is_of_job && all().any(is_elsewhere),
+            told: (!is_of_job && all().any(is_elsewhere)).then(Box::default),
             completed_by: Vec::new(),
             mine,
             shown,
             form,
             history: 0,
             quarrelled: 0,
+            inquired: 0,
             strangers: Vec::new(),
             members,
             remote,
@@ -202,7 +194,7 @@ impl Channel {
 
     /// Binds messages between nodes: all runs of this channel are of this plan.
     pub(crate) fn bind(&mut self, plan: &Plan, binding: &Binding, p2p: &mut P2p) {
-        if !self.is_spread || !self.bonds.is_empty() {
+        if !self.is_spread() || !self.bonds.is_empty() {
             return;
         }
         let bond = |step: &Step| {
@@ -236,7 +228,7 @@ impl Channel {
 
     /// Whether some members are on other nodes.
     pub fn is_spread(&self) -> bool {
-        self.is_spread
+        self.told.is_some()
     }
 
     /// Where a peer is.
@@ -289,6 +281,9 @@ impl Channel {
     pub(crate) fn begin(&mut self, call: &Call, called: Called) -> (Turn, u64) {
         let word = called.word(self.history);
         self.history = call.hashed(called, self.history);
+        if let Some(told) = &mut self.told {
+            told[self.next as usize % CALLS] = called.noted(self.next);
+        }
         (self.begin_again(), word)
     }
 
@@ -328,88 +323,6 @@ impl Channel {
         {
             signatures.note(run, signature.hash, &signature.text);
         }
-    }
-
-    /// What a member is known to have called in a run.
-    pub(crate) fn called_by(&self, member: Peer, run: u64) -> Option<Called> {
-        let shown = self.shown.get(self.place(member))?;
-        Called::of_note(Calls::on(&shown[self.form.calls()?]).at(run), run)
-    }
-
-    /// Which runs this rank and a member have called different things in, if that is not known yet: in `run`, where
-    /// `theirs` came with what the member has told and `mine` is what this rank calls, or in an earlier one.
-    #[cold]
-    pub(crate) fn quarrel(&mut self, run: u64, mine: Called, member: Peer, theirs: Called) -> Quarrel {
-        if let Some(class) = mine.conflict(theirs) {
-            self.quarrelled = self.quarrelled.max(run + 1);
-            let begin = "ranks call different collectives";
-            return Quarrel::Now(self.disagreement(begin, "calls", class, [mine, theirs], member));
-        }
-        if let Some(error) = self.unlike(run, mine, member) {
-            self.quarrelled = self.quarrelled.max(run + 1);
-            return Quarrel::Alike(error);
-        }
-        if mine.sets_up() {
-            return Quarrel::None; // that must succeed on all ranks, or on none
-        }
-        let earlier = self.quarrelled.max((run + 1).saturating_sub(CALLS as u64))..run;
-        let found =
-            earlier.rev().find_map(|earlier| Some((earlier, self.quarrel_before(run, earlier, member)?)));
-        let Some((earlier, error)) = found else { return Quarrel::None };
-        self.quarrelled = earlier + 1;
-        Quarrel::Before(error)
-    }
-
-    /// Lets a member be waited for no longer in a run.
-    pub(crate) fn note_stranger(&mut self, run: u64, member: Peer) {
-        let completed = self.completed;
-        self.strangers.retain(|stranger| stranger.0 >= completed);
-        self.strangers.push((run, member));
-    }
-
-    /// Whether a member is not to be waited for in a run.
-    #[inline]
-    pub(crate) fn is_stranger(&self, run: u64, member: Peer) -> bool {
-        !self.strangers.is_empty() && self.strangers.contains(&(run, member))
-    }
-
-    /// What is known to be wrong with an earlier run.
-    fn quarrel_before(&self, run: u64, earlier: u64, member: Peer) -> Option<Error> {
-        let [mine, theirs] = [Peer::Local(self.rank), member].map(|member| self.called_by(member, earlier));
-        let both = [mine?, theirs?];
-        let Some(class) = both[0].conflict(both[1]) else { return self.unlike(earlier, both[0], member) };
-        let begin = match run - earlier {
-            1 => "ranks called different collectives before this one".to_owned(),
-            before => format!("ranks called different collectives, {before} before this one"),
-        };
-        Some(self.disagreement(&begin, "called", class, both, member))
-    }
-
-    /// What is wrong with the types of a member's data in a run, where both note them.
-    fn unlike(&self, run: u64, called: Called, member: Peer) -> Option<Error> {
-        let of = |member: Peer| self.form.signatures(self.shown.get(self.place(member))?)?.at(run);
-        let ((my_hash, mine), (their_hash, theirs)) = (of(Peer::Local(self.rank))?, of(member)?);
-        let (rank, member) = (self.rank, Source(source(member)));
-        (my_hash != their_hash).then(|| {
-            let call = called.describe();
-            let text = format!(
-                "ranks call {call} with different types: rank {rank} with {mine}, {member} with {theirs}"
-            );
-            Error::new(ErrorClass::Type, text)
-        })
-    }
-
-    fn disagreement(
-        &self,
-        begin: &str,
-        calls: &str,
-        class: ErrorClass,
-        both: [Called; 2],
-        member: Peer,
-    ) -> Error {
-        let [mine, theirs] = both.map(Called::describe);
-        let (rank, member) = (self.rank, Source(source(member)));
-        Error::new(class, format!("{begin}: rank {rank} {calls} {mine}, {member} {calls} {theirs}"))
     }
 
     /// Whether a run may do anything yet: those far behind it must be complete here.
@@ -610,7 +523,7 @@ impl Channel {
         let others = self.all().enumerate().filter(|(place, _)| *place != self.rank as usize);
         let stay = |(place, at)| {
             let stay = self.stay(place).map(Stay::Shown);
-            Some((at, stay.or(self.is_spread.then_some(Stay::Told))?))
+            Some((at, stay.or(self.is_spread().then_some(Stay::Told))?))
         };
         let staying = others.map(stay).collect::<Option<Vec<_>>>()?;
         let users = self.users();

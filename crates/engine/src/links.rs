@@ -135,6 +135,7 @@ impl Engine {
 
     fn tend_foreign_links(&mut self) -> bool {
         self.look_at_some_left();
+        self.answer_those_who_ask();
         let mut any = false;
         for unreached in self.p2p.take_unreached() {
             self.give_up(unreached);
@@ -204,9 +205,15 @@ impl Engine {
 
     /// Asks those on other nodes that are [waited for](Absent) whether they are there: who is not is found out so, and
     /// who leaves says it. It costs a frame for each; `all` says whether also those are asked with whom nothing was
-    /// exchanged, which takes a connection.
+    /// exchanged, which takes a connection. Until [`Engine::ask_no_more`], runs that are suspected ask what they call.
     pub fn ask_after(&mut self, absent: &Absent, all: bool) {
         absent.doubtful().iter().for_each(|&peer| self.p2p.ask_whether_there(peer, all));
+        self.p2p.ask_for_calls(true);
+    }
+
+    /// See [`Engine::ask_after`].
+    pub fn ask_no_more(&mut self) {
+        self.p2p.ask_for_calls(false);
     }
 
     /// Tells those on other nodes that this process leaves: it has told all that it will ever tell, and only answers.

@@ -41,6 +41,8 @@ pub struct Run {
     signature: Option<Box<Signature>>,
     /// Whether the others can look up what this rank calls.
     is_noted: bool,
+    /// Members on other nodes that were asked what they call.
+    asked: Vec<Peer>,
     iterations: u64,
     iteration: u64,
     step: usize,
@@ -133,6 +135,7 @@ impl Run {
             expected: 0,
             signature: None,
             is_noted: false,
+            asked: Vec::new(),
             iterations: plan.iterations(),
             iteration: 0,
             step: 0,
@@ -166,6 +169,7 @@ impl Run {
         }
         // All ranks have agreed on what a persistent run is.
         self.is_noted = self.lifetime == Lifetime::Persistent && self.signature.is_none();
+        self.asked.clear();
         self.iteration = 0;
         self.step = 0;
         self.finished = false;
@@ -414,7 +418,7 @@ impl Run {
         if let Action::Receive { from, into } = means.plan.steps[begun.step as usize].action
             && has_come
         {
-            if note != self.expected && !self.agrees(from, note, means.channel) {
+            if note != self.expected && !self.agrees(from, note, means.channel, means.p2p) {
                 return;
             }
             let (_, bytes) = into.at(begun.segment.into());
@@ -427,7 +431,7 @@ impl Run {
 
     /// Whether a peer does the same as this rank now, by the note that came with what it has told.
     #[cold]
-    fn agrees(&mut self, peer: Peer, note: u64, channel: &mut Channel) -> bool {
+    fn agrees(&mut self, peer: Peer, note: u64, channel: &mut Channel, p2p: &mut P2p) -> bool {
         if channel.is_stranger(self.turn.number, peer) {
             return false; // that is known
         }
@@ -435,7 +439,7 @@ impl Run {
             self.fail(lost_beyond(peer));
             return true;
         }
-        match channel.quarrel(self.turn.number, self.called(), peer, Called::of_word(note)) {
+        match channel.quarrel(self.turn.number, self.called(), peer, Called::of_word(note), p2p) {
             Quarrel::None => true,
             Quarrel::Alike(error) | Quarrel::Before(error) => {
                 self.fail(error);
@@ -444,6 +448,8 @@ impl Run {
             Quarrel::Now(error) => {
                 self.fail(error);
                 channel.note_stranger(self.turn.number, peer);
+                // It may hear from this rank in no other way.
+                p2p.tell_call(channel.address(peer), self.turn.number, self.called(), false);
                 false
             }
         }
@@ -457,7 +463,7 @@ impl Run {
         if self.finished {
             if self.lends {
                 // Who is lost reads no more, as `Channel::reader` knows; all others do, whoever else is.
-                self.calls_something_else(channel.member(self.readers), channel);
+                self.calls_something_else(channel.member(self.readers), channel, p2p);
                 self.awaits = None;
             }
             return;
@@ -472,23 +478,28 @@ impl Run {
         if let Some(Step { action: Action::Excerpt { peer, .. } | Action::Pull { peer, .. }, .. }) =
             plan.steps.get(self.step)
             && self.awaits.is_some_and(|awaits| !awaits.has_come())
-            && self.is_stranger(*peer, channel)
+            && self.is_stranger(*peer, channel, p2p)
         {
             self.awaits = None;
             // It may not be the only one: none of them is waited for in turn.
             for step in &plan.steps {
                 if let Action::Excerpt { peer, .. } | Action::Pull { peer, .. } = step.action {
-                    self.is_stranger(peer, channel);
+                    self.is_stranger(peer, channel, p2p);
                 }
             }
         }
         self.awaits = self.awaits.filter(|awaits| awaits.sequence != Awaits::ANOTHER_PLACE);
+        // All ranks have agreed on what a persistent run is.
+        let asks = p2p.asks_for_calls() && channel.is_spread() && self.lifetime != Lifetime::Persistent;
         for (begun, key) in self.under_way.clone() {
             match plan.steps[begun.step as usize].action {
-                Action::Receive { from: peer, .. } | Action::Send { to: peer, .. }
-                    if !p2p.is_done(key) && self.is_stranger(peer, channel) =>
-                {
-                    p2p.cancel(key);
+                Action::Receive { from: peer, .. } | Action::Send { to: peer, .. } if !p2p.is_done(key) => {
+                    if self.is_stranger(peer, channel, p2p) {
+                        p2p.cancel(key);
+                    } else if asks && !self.asked.contains(&peer) {
+                        self.asked.push(peer);
+                        p2p.tell_call(channel.address(peer), self.turn.number, self.called(), true);
+                    }
                 }
                 _ => {}
             }
@@ -503,18 +514,18 @@ impl Run {
 
     /// Whether a peer will not do its part in this run: because it is seen to do something else, or because somebody is
     /// lost whom it waits for.
-    fn is_stranger(&mut self, peer: Peer, channel: &mut Channel) -> bool {
+    fn is_stranger(&mut self, peer: Peer, channel: &mut Channel, p2p: &mut P2p) -> bool {
         if channel.lost().is_some() && !channel.is_stranger(self.turn.number, peer) {
             channel.note_stranger(self.turn.number, peer);
         }
-        self.calls_something_else(peer, channel)
+        self.calls_something_else(peer, channel, p2p)
     }
 
     /// Whether a peer is seen to do something else in this run.
-    fn calls_something_else(&mut self, peer: Peer, channel: &mut Channel) -> bool {
+    fn calls_something_else(&mut self, peer: Peer, channel: &mut Channel, p2p: &mut P2p) -> bool {
         channel.is_stranger(self.turn.number, peer)
-            || channel.called_by(peer, self.turn.number).is_some_and(|theirs| {
-                self.called().conflict(theirs).is_some() && !self.agrees(peer, theirs.word(0), channel)
+            || channel.called_by(peer, self.turn.number, p2p).is_some_and(|theirs| {
+                self.called().conflict(theirs).is_some() && !self.agrees(peer, theirs.word(0), channel, p2p)
             })
     }
 

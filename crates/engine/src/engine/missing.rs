@@ -29,6 +29,22 @@ impl Engine {
         run.suspect(plan, channel, &mut self.p2p);
     }
 
+    /// Tells those on other nodes who have asked what this rank calls in a run, if it calls something else; as soon as
+    /// it does.
+    pub(crate) fn answer_those_who_ask(&mut self) {
+        for asking in self.p2p.take_asking() {
+            let channel = self.channels.iter().find(|channel| channel.context() == asking.context);
+            let Some(channel) = channel.filter(|channel| channel.has_begun(asking.run)) else {
+                self.p2p.keep_asking(asking);
+                continue;
+            };
+            let called = channel.called(asking.run).filter(|called| called.conflict(asking.called).is_some());
+            if let (Some(called), Some(to)) = (called, channel.address_of(asking.from)) {
+                self.p2p.tell_call(to, asking.run, called, false);
+            }
+        }
+    }
+
     /// To look for ranks that have left, those in `MPI_Finalize` included if all that is waited for belongs to the
     /// world model.
     pub fn absent(&self, world_only: bool) -> Absent {
@@ -68,7 +84,7 @@ impl Engine {
     /// Where a run stands, for reports.
     pub fn describe_run(&self, channel: ChannelKey, run: &Run, plan: &Program, names: &impl Names) -> String {
         let channel = self.channel(channel);
-        format!("collective on {}, {}", names.comm(channel.context()), run.describe(plan, channel))
+        format!("collective on {}, {}", names.comm(channel.context()), run.describe(plan, channel, &self.p2p))
     }
 
     /// One line per operation under way, for reports.

@@ -49,6 +49,7 @@ mod ahead;
 mod allocations;
 mod arrivals;
 mod asking;
+mod calls;
 mod keeping;
 mod leaving;
 mod net;
@@ -84,6 +85,7 @@ use ahead::Ahead;
 use allocations::Allocations;
 pub(crate) use allocations::{name_of_offset, offset_of_name};
 pub(crate) use asking::Stalled;
+use calls::TheirCalls;
 use keeping::Keeping;
 pub use leaving::Needs;
 use net::Net;
@@ -154,6 +156,7 @@ pub struct P2p {
     /// By what processes on other nodes are reached, and which of them have left the channels with these contexts.
     net: Option<Box<Net>>,
     departed: Ordered<(u32, PeerId), ()>,
+    calls: TheirCalls,
     ops: Slab<Op>,
     partitioned: PartitionedOps,
     /// What callers wait for.
@@ -220,6 +223,7 @@ pub(crate) mod kind {
     pub(super) const BIND: u32 = 28;
     pub(super) const BOUND: u32 = 29;
     pub(super) const RELEASED: u32 = 30;
+    pub(super) const CALLED: u32 = 31;
 }
 
 impl P2p {
@@ -233,6 +237,7 @@ impl P2p {
             busy_outboxes: Vec::new(),
             net: None,
             departed: Ordered::new(),
+            calls: TheirCalls::default(),
             ops: Slab::new(),
             partitioned: PartitionedOps::default(),
             board: Board::default(),
@@ -265,6 +270,7 @@ impl P2p {
     pub fn close_context(&mut self, context: u32) {
         self.close_partitioned(context);
         self.forget_offers(context);
+        self.forget_calls(context);
         let (receives, messages) = match self.may_be_shown_in(context) {
             true => {
                 self.ended_contexts.push(context);

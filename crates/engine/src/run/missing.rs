@@ -57,7 +57,7 @@ impl Run {
     }
 
     /// Where the run stands, for reports.
-    pub(crate) fn describe(&self, plan: &Program, channel: &Channel) -> String {
+    pub(crate) fn describe(&self, plan: &Program, channel: &Channel, p2p: &P2p) -> String {
         let Self { turn: Turn { number, .. }, step, under_way, .. } = self;
         let called = self.called().describe();
         if self.finished && self.lends {
@@ -73,7 +73,7 @@ impl Run {
         let begin = format!("run {number}, {called}, step {step} of {}", plan.steps.len());
         match next.action {
             Action::Excerpt { peer, .. } | Action::Pull { peer, .. } => {
-                let does = match channel.called_by(peer, *number) {
+                let does = match channel.called_by(peer, *number, p2p) {
                     None if self.lifetime == Lifetime::Persistent => String::new(),
                     None => ", which has not called it yet".to_owned(),
                     Some(theirs) if theirs == self.called() => String::new(),

@@ -44,7 +44,7 @@ impl Run {
         }
         let note = theirs.note();
         means.channel.note_completed(peer, self.turn.number.saturating_sub(note & LAG));
-        if note | LAG != self.expected | LAG && !self.agrees(peer, note, means.channel) {
+        if note | LAG != self.expected | LAG && !self.agrees(peer, note, means.channel, means.p2p) {
             return Look::Nothing;
         }
         Look::There(theirs)

@@ -3,6 +3,7 @@
 //! MPI-5.0: Point-to-Point Communication; Collective Communication.
 
 mod bound;
+mod calls;
 mod deaths;
 mod flow;
 mod maps;
