@@ -54,8 +54,8 @@ struct Opening {
 
 /// Pieces of a message that are under way.
 const PIECES: u32 = 4;
-/// Pieces are not longer, so that several messages make progress.
-const LONGEST_PIECE_BYTES: usize = 1 << 20;
+/// Pieces are not longer, as of what is [read](super::remote).
+const LONGEST_PIECE_BYTES: usize = 512 << 10;
 
 impl Direct {
     /// Whether the buffer of an operation can be written into.

@@ -43,8 +43,9 @@ struct Reading {
 const READ_FROM_BYTES: u64 = 32 << 10;
 /// Pieces of a message that are under way.
 const PIECES: usize = 4;
-/// Pieces are not longer, so that several messages make progress.
-const LONGEST_PIECE_BYTES: usize = 1 << 20;
+/// Pieces are not longer, so that several messages make progress, and that of a message the next piece is sent while
+/// one is taken in.
+const LONGEST_PIECE_BYTES: usize = 512 << 10;
 /// An announcement with a place: its address, a note, and its key.
 pub(in crate::p2p) const LENT_BYTES: usize = 3 * size_of::<u64>();
 
