@@ -121,15 +121,17 @@ impl Machine {
     /// caches hold, who has a turn fetches what it needs anew.
     pub(crate) fn handover_ns(&self, ranks: u32) -> f64 {
         let touched = self.turn_bytes.saturating_mul(self.ranks_of_core(ranks).into());
-        let part = touched.saturating_sub(self.cache_bytes) as f64 / touched.max(1) as f64;
-        self.hop_shared_ns + self.stream_byte_ns * part * self.turn_bytes as f64
+        let missed = self.part_beyond(touched, 1) * self.turn_bytes as f64;
+        self.hop_shared_ns + self.stream_byte_ns * missed
     }
 
-    /// Which part of so many bytes, touched by the ranks of a core, its caches do not hold: who goes through more than
-    /// they do from beginning to end, again and again, drives out what comes next, and soon finds nothing.
-    pub(crate) fn part_beyond(&self, touched: u64) -> f64 {
-        let nothing_is_found = self.cache_bytes as f64 / 2.0;
-        (touched.saturating_sub(self.cache_bytes) as f64 / nothing_is_found.max(1.0)).min(1.0)
+    /// Which part of so many bytes, touched by so many ranks of a core, its caches do not hold. Of one that is what
+    /// is too much. Where several take turns, going through more than fits again and again drives out what comes next:
+    /// soon nothing is found.
+    pub(crate) fn part_beyond(&self, touched: u64, ranks: u32) -> f64 {
+        let too_much = touched.saturating_sub(self.cache_bytes) as f64;
+        let nothing_is_found = if ranks > 1 { self.cache_bytes / 2 } else { touched };
+        (too_much / nothing_is_found.max(1) as f64).min(1.0)
     }
 
     /// How many of the `ranks` ranks of a node take turns on a core.

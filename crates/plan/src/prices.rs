@@ -60,7 +60,7 @@ impl<'a> Prices<'a> {
             with_root,
             reach,
             map,
-            stream_byte_ns: machine.stream_byte_ns * machine.part_beyond(touched_bytes(shape, share)),
+            stream_byte_ns: machine.stream_byte_ns * machine.part_beyond(touched_bytes(shape, share), share),
             share: share.into(),
         }
     }
