@@ -9,8 +9,9 @@
 //! MPI-5.0: Process Initialization, Creation, and Management, The World Model; The Sessions Model; Finalizing MPI.
 
 use std::thread;
+use std::time::{Duration, Instant};
 
-use oxmpi_base::Result;
+use oxmpi_base::{Error, Result};
 use oxmpi_engine::Absent;
 use oxmpi_engine::machine::{Phase, at_exit};
 
@@ -207,16 +208,28 @@ impl Process {
             let barrier = barrier_by_messages(self.farewell())?;
             self.enter().begin(self.farewell(), barrier)
         };
+        let is_on_one_node = self.world().is_on_one_node();
+        let mut failed = None;
         self.wait_for(|state: &mut State| {
-            if state.engine.drive(run) {
+            if state.is_released() {
+                return Some(Ok(()));
+            }
+            if failed.is_none() && state.engine.drive(run) {
                 let outcome = state.engine.outcome(run);
                 state.engine.forget(run);
-                return Some(outcome);
+                let Err(error) = outcome else { return Some(Ok(())) };
+                failed = Some((Instant::now(), error));
             }
-            state.is_released().then_some(Ok(()))
+            // Who is gone on another node may have ended because this rank leaves: its launcher says so, but later.
+            let is_over =
+                |failed: &mut (Instant, Error)| is_on_one_node || failed.0.elapsed() >= RELEASED_WITHIN;
+            failed.take_if(is_over).map(|(_, error)| Err(error))
         })
     }
 }
+
+/// A launcher tells sooner than this that not all ranks will come, after one that is not reached any more.
+const RELEASED_WITHIN: Duration = Duration::from_secs(2);
 
 impl State {
     /// Posts no receives any more on what belongs to the world model.
