@@ -121,17 +121,24 @@ impl Machine {
     /// caches hold, who has a turn fetches what it needs anew.
     pub(crate) fn handover_ns(&self, ranks: u32) -> f64 {
         let touched = self.turn_bytes.saturating_mul(self.ranks_of_core(ranks).into());
-        let missed = self.part_beyond(touched, 1) * self.turn_bytes as f64;
+        let missed = self.part_too_much(touched) * self.turn_bytes as f64;
         self.hop_shared_ns + self.stream_byte_ns * missed
     }
 
-    /// Which part of so many bytes, touched by so many ranks of a core, its caches do not hold. Of one that is what
-    /// is too much. Where several take turns, going through more than fits again and again drives out what comes next:
+    /// Which part of so many bytes is more than the caches of a core hold.
+    fn part_too_much(&self, touched: u64) -> f64 {
+        touched.saturating_sub(self.cache_bytes) as f64 / touched.max(1) as f64
+    }
+
+    /// Which part of so many bytes, which so many ranks of a core go through again and again, its caches do not hold.
+    /// Of one rank that is what is too much. Where several take turns, what is too much drives out what comes next:
     /// soon nothing is found.
     pub(crate) fn part_beyond(&self, touched: u64, ranks: u32) -> f64 {
-        let too_much = touched.saturating_sub(self.cache_bytes) as f64;
-        let nothing_is_found = if ranks > 1 { self.cache_bytes / 2 } else { touched };
-        (too_much / nothing_is_found.max(1) as f64).min(1.0)
+        if ranks == 1 {
+            return self.part_too_much(touched);
+        }
+        let nothing_is_found = (self.cache_bytes / 2).max(1);
+        (touched.saturating_sub(self.cache_bytes) as f64 / nothing_is_found as f64).min(1.0)
     }
 
     /// How many of the `ranks` ranks of a node take turns on a core.

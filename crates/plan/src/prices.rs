@@ -402,11 +402,11 @@ fn touched_bytes(shape: &Shape, sharers: u32) -> u64 {
         Whose::Nobody => 0,
         Whose::Root => bytes,
     };
-    let buffers = |side: Side| {
+    let held = |side: Side| {
         let blocks = if side.holds == Holds::Each { all } else { 1 };
         by_ranks(side, shape.longest().saturating_mul(blocks))
     };
-    let [sent, received] = [info.send, info.recv].map(buffers);
+    let [sent, received] = [info.send, info.recv].map(held);
     let buffers = if info.has_one_buffer { sent.max(received) } else { sent.saturating_add(received) };
     buffers.saturating_add(by_ranks(info.send, shape.longest().min(SLOT_BUDGET_BYTES)))
 }

@@ -94,8 +94,11 @@ impl Channel {
 
     /// Asks a member, which cannot be looked at, what it has called before a run; once.
     fn inquire(&mut self, run: u64, member: Peer, p2p: &mut P2p) {
+        if !self.is_spread() {
+            return;
+        }
         let first = self.quarrelled.max(self.inquired).max(run.saturating_sub(CALLS as u64 - 1));
-        for earlier in if self.is_spread() { first..run } else { run..run } {
+        for earlier in first..run {
             if let Some(mine) = self.called(earlier) {
                 p2p.tell_call(self.address(member), earlier, mine, true);
             }
