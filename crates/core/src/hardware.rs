@@ -95,12 +95,24 @@ impl Confinement {
 /// A number that processes have in common which may use the same processors of the same machine, as they do now;
 /// nothing where the system does not tell which machine it is.
 pub(crate) fn processors() -> Option<u64> {
-    let boot = fs::read("/proc/sys/kernel/random/boot_id").ok()?;
+    let boot = boot()?;
     let cpus = allowed_cpus().unwrap_or_default();
-    let cpus = cpus.iter().flat_map(|cpu| cpu.id.to_le_bytes());
-    // FNV-1a: the same in all builds.
-    let mix = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    Some(boot.into_iter().chain(cpus).fold(0xcbf2_9ce4_8422_2325, mix))
+    Some(mix(boot.into_iter().chain(cpus.iter().flat_map(|cpu| cpu.id.to_le_bytes()))))
+}
+
+/// A number for the host that a launcher calls so; another one for another machine that is called so elsewhere.
+pub(crate) fn machine_called(name: &[u8]) -> u64 {
+    mix(boot().unwrap_or_default().into_iter().chain(name.iter().copied()))
+}
+
+/// What tells machines apart: the name of the last start of the system.
+fn boot() -> Option<Vec<u8>> {
+    fs::read("/proc/sys/kernel/random/boot_id").ok()
+}
+
+/// FNV-1a: the same in all builds.
+fn mix(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 impl Record for Confinement {

@@ -15,6 +15,7 @@ use oxmpi_mem::copy::choose_copy;
 use oxmpi_op::{choose_instructions, recover_infinities};
 use oxmpi_pmi::{Bootstrap, Joined, join};
 
+use crate::hardware::machine_called;
 use crate::nodes::Everybody;
 use crate::process::{Process, Start, State};
 use crate::settings::Settings;
@@ -25,6 +26,8 @@ const COPY: &str = "OXMPI_COPY";
 const COMBINE: &str = "OXMPI_COMBINE";
 /// The one that names the port at which the job that has spawned this one waits.
 const PARENT_PORT: &str = "OXMPI_PARENT_PORT";
+/// The one that says how the host is called, in a job over several and in what that spawns.
+const HOST: &str = "OXMPI_HOST";
 
 impl Process {
     /// Joins the job that the launcher has made; without one, becomes a job of one rank. `phase` is what the process
@@ -50,6 +53,9 @@ impl Process {
             _ => None,
         };
         let start = Start { is_launched, launcher, everybody, settings, phase, end: end_process };
+        if let Some(host) = env::var_os(HOST) {
+            engine.set_machine(machine_called(host.as_encoded_bytes()));
+        }
         let process = Self::new(engine, start, gate)?;
         if let Some(port) = env::var(PARENT_PORT).ok().filter(|_| is_launched) {
             process.meet_parent(port)?;

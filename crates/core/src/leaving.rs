@@ -47,6 +47,9 @@ impl Process {
         };
         if leaves {
             self.leave()?;
+            if self.enter().engine.are_others_elsewhere() {
+                self.complete(); // they meet at no launcher
+            }
         } else {
             self.meet()?;
         }
@@ -132,7 +135,7 @@ impl Process {
         drop(state);
         self.wait_for(|state: &mut State| (state.engine.is_served() || state.is_released()).then_some(()));
         self.meet()?;
-        if !self.world().is_on_one_node() {
+        if self.enter().engine.has_fabric() {
             // Who ends takes with it what its network has not delivered.
             self.wait_for(|state: &mut State| {
                 (state.engine.is_served() || state.is_released()).then_some(())

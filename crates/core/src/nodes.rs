@@ -59,7 +59,7 @@ struct Node {
 /// The environment variable that asks to be told which network is used.
 const SHOW_FABRIC: &str = "OXMPI_SHOW_FABRIC";
 /// No address of a fabric is longer.
-const ADDRESS_BYTES: usize = 1024;
+pub(crate) const ADDRESS_BYTES: usize = 1024;
 
 impl Everybody {
     /// Lets this process, which has the rank of `engine` on its node, reach all others over the network that there is.
@@ -91,6 +91,7 @@ impl Everybody {
         fabric: Box<dyn Fabric>,
     ) -> Result<Self> {
         let prices = fabric.prices();
+        engine.set_machine(engine.whereabouts().job());
         engine.join_fabric(fabric)?;
         let addresses = collect_addresses(engine)?;
         let place = launcher.place().clone();

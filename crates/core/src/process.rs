@@ -137,16 +137,16 @@ impl Process {
         // Sessions are opened by whom and when the program likes.
         arrive(&engine, if phase == Phase::Running { PATIENCE } else { Duration::ZERO });
         // How ranks share a machine, and what is between machines, is not to decide in which order they combine, then.
-        let machines = Machines::new(settings.overrides, !settings.is_reproducible);
+        let mut plans = PlanCache::new(Machines::new(settings.overrides, !settings.is_reproducible));
         let network = everybody.as_ref().and_then(|all| all.prices).filter(|_| !settings.is_reproducible);
-        let machines = network.into_iter().fold(machines, Machines::beside);
+        network.into_iter().for_each(|network| plans.meet_network(network));
         let state = State {
             engine,
             buffers: SendBuffers::default(),
             comms: Communicators::new([&world, &myself], &farewell),
             kept: KeptMessages::new(),
             letters: Letters::new(meeting_context),
-            plans: PlanCache::new(machines),
+            plans,
             requests: Requests::default(),
             vain: VainLooks::default(),
             waits: 0,

@@ -428,7 +428,7 @@ impl Process {
             return true;
         }
         let Some(peer) = awaited.misses(state, &mut absent) else { return false };
-        if state.engine.is_of_job(peer) || state.engine.is_elsewhere(peer) {
+        if state.engine.is_of_job(peer) || state.engine.is_of_part_elsewhere(peer) {
             self.strand(state, peer);
         }
         state.engine.give_up(peer);

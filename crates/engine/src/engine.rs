@@ -46,6 +46,7 @@ pub struct Engine {
     /// What is noted in the channels of communicators.
     notes: Notes,
     runs: Slab<KeptRun>,
+    pub(crate) machine: u64,
     /// Kept runs that have begun and are not complete, but for those held back.
     active: Vec<RunKey>,
     /// By channel: runs that may do nothing before earlier ones are complete, in order. Nobody looks at them till then.
@@ -110,6 +111,7 @@ impl Engine {
             stock: Stock::new(rows),
             notes: Notes::Calls,
             runs: Slab::new(),
+            machine: 0,
             active: Vec::new(),
             held: HashMap::new(),
             polls: 0,

@@ -31,8 +31,17 @@ struct Known {
     memory: Option<Memory>,
     /// How many want the memory to stay though there are no peers in it yet.
     holds: u32,
-    /// It is on another node: its processes are reached without its memory.
-    is_elsewhere: bool,
+    /// Its processes are on another node, and reached without its memory: whose they are.
+    elsewhere: Option<Whose>,
+}
+
+/// Whose processes on another node are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// Of a job that this one has met.
+    OtherJob,
+    /// Of the own job, of which they are a part.
+    OwnJob,
 }
 
 /// How the memory of a job comes to be here.
@@ -46,7 +55,7 @@ pub(crate) enum Memory {
 
 impl Known {
     fn is_reached(&self) -> bool {
-        self.is_elsewhere || self.memory.is_some()
+        self.elsewhere.is_some() || self.memory.is_some()
     }
 }
 
@@ -109,7 +118,7 @@ impl Jobs {
     pub(crate) fn new(own: Job) -> Self {
         let memory = Some(Memory::Own(own));
         let own =
-            Known { id: own.id(), size: own.size() as u32, first: 0, memory, holds: 0, is_elsewhere: false };
+            Known { id: own.id(), size: own.size() as u32, first: 0, memory, holds: 0, elsewhere: None };
         Self { known: vec![own] }
     }
 
@@ -118,9 +127,14 @@ impl Jobs {
         process.job == self.known[0].id
     }
 
-    /// Whether the ranks of a job are on another node: it is a part of the own job then.
-    pub(crate) fn is_elsewhere(&self, id: u64) -> bool {
-        self.known.iter().any(|known| known.id == id && known.is_elsewhere)
+    /// Whether a job is what of the own one is on another node.
+    pub(crate) fn is_part_elsewhere(&self, id: u64) -> bool {
+        self.find(id).is_some_and(|known| known.elsewhere == Some(Whose::OwnJob))
+    }
+
+    /// Whether processes of other jobs are known on other nodes.
+    pub(crate) fn are_others_elsewhere(&self) -> bool {
+        self.known.iter().any(|known| known.elsewhere == Some(Whose::OtherJob))
     }
 
     /// Whether the processes of a job can be reached.
@@ -138,25 +152,24 @@ impl Jobs {
             known.memory = Some(memory);
             return Ok(());
         }
-        self.add(id, size, Some(memory))
+        self.add(id, size, Some(memory), None)
     }
 
     /// Gives numbers to the ranks of a job on another node, which is not known yet.
     ///
     /// # Errors
     /// `Other` if there are none left.
-    pub(crate) fn add_elsewhere(&mut self, id: u64, size: u32) -> Result<()> {
-        self.add(id, size, None)
+    pub(crate) fn add_elsewhere(&mut self, id: u64, size: u32, whose: Whose) -> Result<()> {
+        self.add(id, size, None, Some(whose))
     }
 
-    fn add(&mut self, id: u64, size: u32, memory: Option<Memory>) -> Result<()> {
+    fn add(&mut self, id: u64, size: u32, memory: Option<Memory>, elsewhere: Option<Whose>) -> Result<()> {
         let last = self.known.last().expect("the own job is there");
         let first = last.first + last.size; // never beyond the numbers, see below
         if first.checked_add(size).is_none() {
             return Err(Error::new(ErrorClass::Other, "more processes have been met than can be numbered"));
         }
-        let is_elsewhere = memory.is_none();
-        self.known.push(Known { id, size, first, memory, holds: 0, is_elsewhere });
+        self.known.push(Known { id, size, first, memory, holds: 0, elsewhere });
         Ok(())
     }
 

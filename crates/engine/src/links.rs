@@ -16,7 +16,7 @@ use oxmpi_shm::fault::{Point, reach};
 use crate::absent::Absent;
 use crate::channel::Channel;
 use crate::engine::Engine;
-use crate::jobs::Memory;
+use crate::jobs::{Memory, Whereabouts, Whose};
 use crate::peers::{Link, Peer, PeerId};
 
 impl Engine {
@@ -37,6 +37,17 @@ impl Engine {
         self.take_in(Memory::Attached(guest))
     }
 
+    /// The number of the machine that this process is on: those that have the same share memory, and no others
+    /// do. It is 0 where nobody says otherwise, as among jobs that are all on one.
+    pub fn machine(&self) -> u64 {
+        self.machine
+    }
+
+    /// This process is on that machine. To be told before it meets others.
+    pub fn set_machine(&mut self, machine: u64) {
+        self.machine = machine;
+    }
+
     /// Whether the processes of a job can be reached.
     pub fn is_attached(&self, job: u64) -> bool {
         self.p2p.peers.jobs.is_attached(job)
@@ -44,7 +55,7 @@ impl Engine {
 
     /// Whether a job is what of this one is on another node, and not another one.
     pub fn is_part_elsewhere(&self, job: u64) -> bool {
-        self.p2p.peers.jobs.is_elsewhere(job)
+        self.p2p.peers.jobs.is_part_elsewhere(job)
     }
 
     /// The same as [`Engine::attach`], of a job all of whose ranks are in this process.
@@ -63,9 +74,19 @@ impl Engine {
         self.p2p.join_fabric(fabric)
     }
 
-    /// Whether a peer is on another node.
-    pub fn is_elsewhere(&self, peer: PeerId) -> bool {
-        self.p2p.peers.is_elsewhere(peer)
+    /// Whether a peer is a rank of this job on another node.
+    pub fn is_of_part_elsewhere(&self, peer: PeerId) -> bool {
+        self.p2p.peers.is_part_elsewhere(peer)
+    }
+
+    /// Whether processes of other jobs are known on other nodes.
+    pub fn are_others_elsewhere(&self) -> bool {
+        self.p2p.peers.jobs.are_others_elsewhere()
+    }
+
+    /// Whether a process can be reached.
+    pub fn is_reached(&self, process: Whereabouts) -> bool {
+        self.p2p.is_reached(process)
     }
 
     /// Whether this process has an endpoint of a fabric, which nothing wakes it for.
@@ -90,7 +111,22 @@ impl Engine {
     /// # Errors
     /// `Other` if this process has joined no fabric, or there are no numbers left for the ranks.
     pub fn attach_elsewhere(&mut self, job: u64, addresses: Vec<(u32, Vec<u8>)>) -> Result<()> {
-        self.p2p.attach_elsewhere(job, addresses)
+        let (size, addresses) = (addresses.len() as u32, addresses.into_iter().map(Some).collect());
+        self.p2p.attach_elsewhere(job, size, Whose::OwnJob, addresses)
+    }
+
+    /// Lets a process of another job, on another node, be reached at an address: it has the rank `rank` in the whole of
+    /// its job, of which so many share its memory. It stays so.
+    ///
+    /// # Errors
+    /// As [`Engine::attach_elsewhere`].
+    pub fn meet_elsewhere(
+        &mut self,
+        process: Whereabouts,
+        job_size: u32,
+        (rank, address): (u32, Vec<u8>),
+    ) -> Result<()> {
+        self.p2p.meet_elsewhere(process, job_size, (rank, address))
     }
 
     fn take_in(&mut self, memory: Memory) -> Result<()> {
@@ -224,7 +260,7 @@ impl Engine {
     /// A rank of this job on another node that is not reached any more.
     pub fn lost_part(&self) -> Option<PeerId> {
         let peers = &self.p2p.peers;
-        peers.foreign.iter().map(|(_, &id)| id).find(|&id| peers.is_lost(id) && peers.is_elsewhere(id))
+        peers.foreign.iter().map(|(_, &id)| id).find(|&id| peers.is_lost(id) && peers.is_part_elsewhere(id))
     }
 
     /// What there is to say of a process of another job that has ended, or left MPI. What it told before may be under

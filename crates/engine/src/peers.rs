@@ -13,7 +13,7 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_shm::ring::{Arrival, Desk, Receiver, Room, Sender};
 use oxmpi_shm::{Block, Doorway, Job, Knocks, RingPlace, Segment, SingleCopy, StatePage};
 
-use crate::jobs::{Jobs, Whereabouts};
+use crate::jobs::{Jobs, Whereabouts, Whose};
 use crate::ordered::{Ordered, Ordinal};
 use crate::p2p::{Memory, Outbox, Reach, Stalled};
 use crate::writes::Writes;
@@ -85,8 +85,9 @@ pub(crate) enum Link {
     Net {
         /// By this one of the [carriers](crate::p2p::Net).
         carrier: usize,
-        /// The rank that it has in the whole of the own job, for texts.
+        /// The rank that it has in the whole of its job, and whose that is, for texts.
         rank: u32,
+        whose: Whose,
     },
     /// Through memory.
     Shared {
@@ -264,7 +265,12 @@ impl Peer {
     pub(crate) fn lost(&self) -> Error {
         let (process, link) = (self.seat.whereabouts(), self.foreign.as_ref().map(|foreign| &foreign.link));
         let text = match link {
-            Some(Link::Net { rank, .. }) => format!("rank {rank}, on another node, is not reached any more"),
+            Some(Link::Net { rank, whose: Whose::OwnJob, .. }) => {
+                format!("rank {rank}, on another node, is not reached any more")
+            }
+            Some(Link::Net { rank, .. }) => format!(
+                "rank {rank} of another job, on another node, has left MPI, or is not reached any more"
+            ),
             _ => format!(
                 "rank {} of another job ({:016x}) has ended, or left MPI, without its part",
                 process.rank(),
@@ -378,9 +384,11 @@ impl Peers {
 
     /// A process of another node becomes a peer, which it is not yet.
     pub(crate) fn add_elsewhere(&mut self, process: Whereabouts, rank: u32, carrier: usize) -> PeerId {
+        let is_part = self.jobs.is_part_elsewhere(process.job());
+        let whose = if is_part { Whose::OwnJob } else { Whose::OtherJob };
         let seat = Seat { job: self.job, rank: self.me.place(), elsewhere: Some(process) };
         self.elsewhere += 1; // they are never forgotten
-        self.add(process, seat, Link::Net { carrier, rank })
+        self.add(process, seat, Link::Net { carrier, rank, whose })
     }
 
     fn add(&mut self, process: Whereabouts, seat: Seat, link: Link) -> PeerId {
@@ -492,6 +500,12 @@ impl Peers {
     /// Whether a peer is on another node.
     pub(crate) fn is_elsewhere(&self, id: PeerId) -> bool {
         self.known(id).is_some_and(|peer| peer.carrier().is_some())
+    }
+
+    /// Whether a peer on another node is a rank of the own job.
+    pub(crate) fn is_part_elsewhere(&self, id: PeerId) -> bool {
+        let foreign = self.known(id).and_then(|peer| peer.foreign.as_ref());
+        foreign.is_some_and(|foreign| matches!(foreign.link, Link::Net { whose: Whose::OwnJob, .. }))
     }
 
     /// A peer on another node has told that it leaves, and all that it had to tell before is here.

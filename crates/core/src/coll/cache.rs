@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use oxmpi_base::Function;
 use oxmpi_engine::{Call, ChannelKey, Ordered, Program};
+use oxmpi_fabric::Prices;
 use oxmpi_plan::{Root, Shape, Uneven, select};
 
 use super::again::Calls;
@@ -94,6 +95,11 @@ impl PlanCache {
             irregular: Ordered::new(),
             uneven: Ordered::new(),
         }
+    }
+
+    /// What messages between nodes cost from now on. Communicators of several nodes are yet to be made.
+    pub(crate) fn meet_network(&mut self, network: Prices) {
+        self.machines.meet_network(network);
     }
 
     /// This rank's plan for a case, to be given back: that costs less than sharing it.

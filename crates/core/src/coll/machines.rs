@@ -24,14 +24,14 @@ impl Machines {
         Self { told, counts_cores, known: Vec::new() }
     }
 
-    /// The same between nodes with such a network, unless ranks were told what that costs.
-    pub(crate) fn beside(self, network: Prices) -> Self {
+    /// There is such a network between nodes, unless ranks were told what that costs.
+    pub(super) fn meet_network(&mut self, network: Prices) {
         let costs = |machine: &Machine| {
             [machine.net_latency_ns, machine.net_overhead_ns, machine.net_gap_ns, machine.net_byte_ns]
         };
         let told = self.told.machine().clone();
         if costs(&told) != costs(&Machine::default()) {
-            return self;
+            return;
         }
         let machine = Machine {
             net_latency_ns: network.latency_ns,
@@ -40,7 +40,8 @@ impl Machines {
             net_byte_ns: network.byte_ns,
             ..told
         };
-        Self { told: self.told.on(machine), ..self }
+        self.told = std::mem::take(&mut self.told).on(machine);
+        self.known.clear();
     }
 
     /// What decides among ranks that share so many cores.
@@ -80,7 +81,9 @@ mod tests {
     fn a_network_has_its_prices_unless_a_file_says_others() {
         let network = Prices { latency_ns: 1e6, overhead_ns: 1e5, gap_ns: 1e5, byte_ns: 10.0 };
         let machine = |told: Machine| {
-            let mut machines = Machines::new(Overrides::default().on(told), true).beside(network);
+            let mut machines = Machines::new(Overrides::default().on(told), true);
+            machines.of_cores(4);
+            machines.meet_network(network);
             machines.of_cores(4).machine().clone()
         };
         assert_eq!(machine(Machine::default()).net_byte_ns, 10.0);

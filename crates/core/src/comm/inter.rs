@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::{Address, Ordered, Whereabouts};
+use oxmpi_engine::{Address, Whereabouts};
 use oxmpi_plan::Peer;
 
 use super::Communicator;
@@ -18,6 +18,7 @@ use crate::coll::exchange::exchange;
 use crate::envelope::checked_tag;
 use crate::group::Group;
 use crate::jobs::connection::Connection;
+use crate::jobs::reach::{Introduction, Reach, Told};
 use crate::process::{Process, State};
 use crate::record::Record;
 
@@ -133,7 +134,7 @@ impl Process {
         let offer = self.propose(Form::Inter, 0, 0);
         let mut embassy = Embassy { process: self, meeting, leader, counterpart, reached: Vec::new() };
         let introduction = meeting.exchange(self, &offer.proposal).and_then(|mine| {
-            let theirs = read_table(&embassy.exchange(Ok(table(&mine)))?)?;
+            let theirs: Vec<Proposal> = read_table(&embassy.exchange(Ok(table(&mine)))?)?;
             check_disjoint(&mine, &theirs)?;
             embassy.reach_all(&mine, &theirs)?;
             Ok((mine, theirs))
@@ -233,50 +234,61 @@ impl Embassy<'_> {
 
     /// Makes sure that all members of both groups can reach each other, or none can.
     fn reach_all(&mut self, mine: &[Proposal], theirs: &[Proposal]) -> Result<()> {
-        let mut jobs = Ordered::new();
-        mine.iter().chain(theirs).for_each(|member| _ = jobs.insert(member.process.job(), ()));
-        if jobs.len() == 1 {
-            return Ok(()); // of one job, as everybody sees
+        let job = mine[0].process.job();
+        let all = || mine.iter().chain(theirs);
+        if all().all(|member| member.process.job() == job) {
+            return Ok(()); // as everybody sees
         }
-        let reached = self.process.reach_all(jobs, &mut self.reached);
-        let all = self.meeting.exchange(self.process, &Reached(reached.is_ok()))?;
-        let everybody = match all.iter().position(|reached| !reached.0) {
-            None => Ok(Vec::new()),
+        let reached =
+            self.process.reach_all(all().map(|member| (member.process, member.machine)), &mut self.reached);
+        if self.agree(reached)? == Reach::Everybody {
+            return Ok(());
+        }
+        let introduced = self.introduce(mine, theirs);
+        self.agree(introduced).map(drop)
+    }
+
+    /// Lets the members of both groups know where each is reached over the network.
+    fn introduce(&mut self, mine: &[Proposal], theirs: &[Proposal]) -> Result<Reach> {
+        let introduction = self.process.introduction();
+        // One without an address is of a process that has found no network, which tells the others why.
+        let told = introduction.as_ref().map_or_else(|_| Introduction::default(), Clone::clone);
+        let known = self.meeting.exchange(self.process, &told)?;
+        let heard: Vec<Introduction> = read_table(&self.exchange(Ok(table(&known)))?)?;
+        introduction?;
+        for (member, introduction) in mine.iter().zip(known).chain(theirs.iter().zip(heard)) {
+            self.process.meet_elsewhere(member.process, member.machine, introduction)?;
+        }
+        Ok(Reach::Everybody)
+    }
+
+    /// What all members of both groups have come to: the least of all, or an error of one.
+    fn agree(&mut self, mine: Result<Reach>) -> Result<Reach> {
+        let all = self.meeting.exchange(self.process, &Told(mine.as_ref().ok().copied()))?;
+        let least = match all.iter().position(|told| told.0.is_none()) {
+            None => Ok(all.iter().filter_map(|told| told.0).min().unwrap_or(Reach::Everybody)),
             Some(rank) => {
                 let text = format!("rank {rank} of a group cannot reach the processes of another job");
-                Err(reached.err().unwrap_or_else(|| Error::new(ErrorClass::Other, text)))
+                Err(mine.err().unwrap_or_else(|| Error::new(ErrorClass::Other, text)))
             }
         };
-        self.exchange(everybody).map(drop)
+        let told = least.as_ref().map(|&least| table(&[Told(Some(least))])).map_err(Error::clone);
+        let theirs = read_table(&self.exchange(told)?)?.first().and_then(|told: &Told| told.0);
+        Ok(theirs.ok_or_else(not_oxmpi)?.min(least?))
     }
 }
 
-/// Whether a process can reach all others.
-struct Reached(bool);
-
-impl Record for Reached {
-    const BYTES: usize = 1;
-
-    fn write(&self, into: &mut Vec<u8>) {
-        into.push(self.0.into());
-    }
-
-    fn read(from: &[u8]) -> Self {
-        Self(from[0] != 0)
-    }
-}
-
-fn table(proposals: &[Proposal]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(proposals.len() * Proposal::BYTES);
-    proposals.iter().for_each(|proposal| proposal.write(&mut bytes));
+fn table<T: Record>(records: &[T]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(records.len() * T::BYTES);
+    records.iter().for_each(|record| record.write(&mut bytes));
     bytes
 }
 
-fn read_table(bytes: &[u8]) -> Result<Vec<Proposal>> {
-    if bytes.is_empty() || !bytes.len().is_multiple_of(Proposal::BYTES) {
+fn read_table<T: Record>(bytes: &[u8]) -> Result<Vec<T>> {
+    if bytes.is_empty() || !bytes.len().is_multiple_of(T::BYTES) {
         return Err(not_oxmpi());
     }
-    Ok(bytes.chunks_exact(Proposal::BYTES).map(Proposal::read).collect())
+    Ok(bytes.chunks_exact(T::BYTES).map(T::read).collect())
 }
 
 fn agree(group: &[Proposal]) -> bool {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::Result;
-use oxmpi_engine::{Address, Addresses, ChannelPlan, Engine, Lines, Whereabouts};
+use oxmpi_engine::{Address, Addresses, ChannelPlan, Engine, Lines, Ordered, Whereabouts};
 use oxmpi_plan::Nodes;
 
 use super::Communicator;
@@ -32,6 +32,8 @@ pub(crate) struct Proposal {
     pub lines: u64,
     /// Cores that the ranks of its job share.
     pub cores: u32,
+    /// Those on the same machine share memory.
+    pub machine: u64,
 }
 
 /// The color of a process that becomes a member of nothing.
@@ -75,8 +77,9 @@ impl Offer {
         let (offset, lines) = offer_lines(engine, members, form);
         let context = engine.p2p.open_context();
         let channel_context = engine.p2p.open_context();
-        let cores = engine.cpus() as u32;
-        let proposal = Proposal { color, key, process, context, channel_context, lines: offset, cores };
+        let (cores, machine) = (engine.cpus() as u32, engine.machine());
+        let proposal =
+            Proposal { color, key, process, context, channel_context, lines: offset, cores, machine };
         Self { proposal, lines }
     }
 
@@ -123,7 +126,7 @@ impl Offer {
         let channel = engine.open_channel(plan, self.lines)?;
         let cores = cores_of(local.iter().chain(theirs));
         let context = self.proposal.context;
-        let nodes = nodes_of(engine, local, theirs)?;
+        let nodes = nodes_of(local, theirs);
         let groups = (group, remote_group);
         let made = Arc::new(Communicator::new(groups, cores, nodes, context, peers, channel, ""));
         comms.note(&made);
@@ -138,30 +141,20 @@ fn cores_of<'a>(members: impl Iterator<Item = &'a Proposal>) -> u32 {
 }
 
 /// Which members of a group share memory; of two groups, whether all do.
-fn nodes_of(engine: &mut Engine, local: &[Proposal], theirs: &[Proposal]) -> Result<Nodes> {
-    if !engine.has_fabric() {
-        return Ok(Nodes::One);
+fn nodes_of(local: &[Proposal], theirs: &[Proposal]) -> Nodes {
+    let all = || local.iter().chain(theirs);
+    if all().all(|member| member.machine == local[0].machine) {
+        return Nodes::One;
     }
-    // Whoever is not reached over the network is here.
-    let mut elsewhere = Vec::new();
-    let mut label = |member: &Proposal| {
-        let peer = engine.peer(member.process)?;
-        if !engine.is_elsewhere(peer) {
-            return Ok(0);
-        }
-        let job = member.process.job();
-        let known = elsewhere.iter().position(|&other| other == job).unwrap_or_else(|| {
-            elsewhere.push(job);
-            elsewhere.len() - 1
-        });
-        Ok(known as u32 + 1)
+    if !theirs.is_empty() {
+        return Nodes::APART;
+    }
+    let mut machines = Ordered::new();
+    let label = |member: &Proposal| {
+        let next = machines.len() as u32;
+        *machines.get_or_insert_with(member.machine, || next)
     };
-    let labels = local.iter().chain(theirs).map(&mut label).collect::<Result<Vec<u32>>>()?;
-    Ok(match Nodes::of(&labels) {
-        Nodes::One => Nodes::One,
-        nodes if theirs.is_empty() => nodes,
-        _ => Nodes::APART,
-    })
+    Nodes::of(&all().map(label).collect::<Vec<_>>())
 }
 
 fn group_of(engine: &mut Engine, members: &[Proposal]) -> Result<Group> {
@@ -187,7 +180,7 @@ pub(super) fn members(proposals: &[Proposal], color: i64) -> Vec<Proposal> {
 }
 
 impl Record for Proposal {
-    const BYTES: usize = 32 + Whereabouts::BYTES;
+    const BYTES: usize = 40 + Whereabouts::BYTES;
 
     fn write(&self, into: &mut Vec<u8>) {
         into.extend_from_slice(&self.color.to_ne_bytes());
@@ -196,6 +189,7 @@ impl Record for Proposal {
         into.extend_from_slice(&self.context.to_ne_bytes());
         into.extend_from_slice(&self.channel_context.to_ne_bytes());
         into.extend_from_slice(&self.cores.to_ne_bytes());
+        into.extend_from_slice(&self.machine.to_ne_bytes());
         self.process.write(into);
     }
 
@@ -209,7 +203,8 @@ impl Record for Proposal {
             context: half(20),
             channel_context: half(24),
             cores: half(28),
-            process: Whereabouts::read(&from[32..]),
+            machine: word(32),
+            process: Whereabouts::read(&from[40..]),
         }
     }
 }
@@ -232,8 +227,9 @@ mod tests {
     #[test]
     fn a_proposal_survives_its_record() {
         let process = Whereabouts::read(&[7; Whereabouts::BYTES]);
-        let (lines, cores) = (1 << 40, 11);
-        let all = Proposal { color: -1, key: -7, process, context: 9, channel_context: 10, lines, cores };
+        let (lines, cores, machine) = (1 << 40, 11, u64::MAX - 5);
+        let all =
+            Proposal { color: -1, key: -7, process, context: 9, channel_context: 10, lines, cores, machine };
         let mut bytes = Vec::new();
         all.write(&mut bytes);
         assert_eq!(bytes.len(), Proposal::BYTES);

@@ -47,7 +47,7 @@ impl Process {
             }
             SplitType::By(_) | SplitType::Down => Confinement::now(),
         };
-        let mine = Located { machine: self.machine(), confinement };
+        let mine = Located { machine: self.enter().engine.machine(), confinement };
         // Who names none does not know what the others name, and takes part in all that these may need.
         let everybody = exchange(self, comm, &mine)?;
         let everybody = [everybody.local, everybody.remote].concat();
@@ -62,14 +62,6 @@ impl Process {
             _ => kind.and_then(|kind| mine.color(&everybody, kind)),
         };
         Ok((self.comm_split(comm, color.map(u32::cast_signed), key)?, kind))
-    }
-}
-
-impl Process {
-    /// What tells apart the machines on which peers are: the same for all where they are on one.
-    fn machine(&self) -> u64 {
-        let state = self.enter();
-        if state.engine.has_fabric() { state.engine.whereabouts().job() } else { 0 }
     }
 }
 

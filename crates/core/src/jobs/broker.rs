@@ -1,10 +1,9 @@
-//! What the broker of a job is asked for: names of ports, the memory of other jobs, and their end.
+//! What the broker of a job is asked for: names of ports, and the end of other jobs.
 
 use std::io;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_broker::Broker;
-use oxmpi_engine::Ordered;
 
 use crate::comm::Communicator;
 use crate::process::Process;
@@ -17,30 +16,6 @@ impl Process {
             let job = state.engine.whereabouts().job();
             Broker::start_for_singleton(state.engine.file(), job)
                 .map_err(|error| failed(ErrorClass::Other, "there is no broker", &error))
-        })
-    }
-
-    /// Makes sure that the processes of a job can be reached, until they are [let go](oxmpi_engine::Engine::let_go).
-    fn reach(&self, job: u64) -> Result<()> {
-        if self.enter().engine.hold(job) {
-            return Ok(());
-        }
-        let file = Broker::of_job(job).segment().map_err(|error| {
-            failed(ErrorClass::Other, &format!("the memory of job {job:016x} is not to be had"), &error)
-        })?;
-        let mut state = self.enter();
-        state.engine.attach(job, file)?;
-        assert!(state.engine.hold(job), "it is attached");
-        Ok(())
-    }
-
-    /// Makes sure that the processes of all these jobs can be reached, until they are let go: those are noted in
-    /// `reached`, be there an error or not.
-    pub(crate) fn reach_all(&self, jobs: Ordered<u64, ()>, reached: &mut Vec<u64>) -> Result<()> {
-        jobs.iter().try_for_each(|(job, ())| {
-            self.reach(job)?;
-            reached.push(job);
-            Ok(())
         })
     }
 

@@ -15,4 +15,5 @@ mod broker;
 mod connect;
 pub(crate) mod connection;
 pub(crate) mod port;
+pub(crate) mod reach;
 mod spawn;

@@ -9,7 +9,7 @@ use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::Block;
 use oxmpi_shm::ring::{Header, Receiver, Sender, Wish};
 
-use super::frame::{Frame, REST, UNNUMBERED};
+use super::frame::{Frame, REST, RESTING, UNNUMBERED};
 use crate::ordered::Ordered;
 use crate::peers::PeerId;
 
@@ -50,6 +50,8 @@ pub(super) struct Carrier {
     pub knows_of_leaving: bool,
     /// The number of the frame behind the one that has told it that this process goes to rest.
     rest_told: Option<u64>,
+    /// It is of another job, and has told that it leaves: nothing that is told it is wanted any more.
+    pub has_left: bool,
     /// It rests itself, and has told nothing since; it is to hear that this was taken.
     pub rests: bool,
     owes_an_answer: bool,
@@ -89,6 +91,7 @@ impl Carrier {
             is_heard: false,
             knows_of_leaving: false,
             rest_told: None,
+            has_left: false,
             rests: false,
             owes_an_answer: false,
         }
@@ -124,7 +127,8 @@ impl Carrier {
     pub(super) fn owes_a_word(&self) -> bool {
         let is_to_be_asked = self.is_asked && self.posted == 0;
         let owes_credit = self.owes_an_answer || self.taken_here - self.told >= WINDOW / 2;
-        !self.is_gone && (is_to_be_asked || owes_credit)
+        // One of which nothing is taken any more may still wait to rest.
+        !self.is_gone && (is_to_be_asked || owes_credit) || self.is_ended && self.owes_an_answer
     }
 
     /// Whether anything was exchanged with the peer.
@@ -134,12 +138,13 @@ impl Carrier {
 
     /// Whether the peer, with which something was exchanged, is to hear that this process leaves: after all else.
     pub(super) fn owes_a_farewell(&self) -> bool {
-        !self.knows_of_leaving && !self.is_gone && self.is_used() && !self.has_more()
+        !self.knows_of_leaving && !self.is_gone && !self.has_left && self.is_used() && !self.has_more()
     }
 
     /// Whether the peer, with which something was exchanged, is to hear that this process goes to rest: after all else.
     pub(super) fn owes_rest(&self) -> bool {
-        self.is_used() && self.rest_told != Some(self.next) && !self.is_gone && !self.has_more()
+        let is_told = self.rest_told == Some(self.next);
+        self.is_used() && !is_told && !self.is_gone && !self.has_left && !self.has_more()
     }
 
     /// The peer was told so, in the frame that was posted last.
@@ -154,7 +159,7 @@ impl Carrier {
 
     /// Whether this process may rest for the sake of the peer: it has taken all that was sent, or wants none of it.
     pub(super) fn lets_rest(&self) -> bool {
-        let has_all = self.rests || self.taken_there == self.next;
+        let has_all = self.rests || self.has_left || self.taken_there == self.next;
         self.is_gone || !self.owes_rest() && !self.owes_an_answer && has_all && self.is_quiet()
     }
 
@@ -208,6 +213,10 @@ impl Carrier {
     /// Takes in a frame; it waits until it is its turn. One that has come before, or cannot have come, is dropped.
     pub(super) fn arrived(&mut self, frame: &Frame, payload: &Region, pool: &mut Pool) {
         self.heard(frame);
+        if self.is_ended && frame.number != UNNUMBERED {
+            self.taken_here = self.taken_here.max(frame.number.saturating_add(1));
+            self.owes_an_answer |= frame.header.kind == RESTING;
+        }
         let is_due = (self.taken_here..self.taken_here + WINDOW).contains(&frame.number);
         if is_due && !self.is_ended && !self.waiting.contains_key(frame.number) {
             let kept = pool.take(payload.len());

@@ -20,6 +20,7 @@
 //! The door of a process that has an endpoint is always open: behind it the fabric is looked at, with every poll.
 //! It costs others not even a look whether there is one.
 
+mod addresses;
 mod bound;
 mod carrier;
 mod direct;
@@ -40,6 +41,7 @@ use crate::jobs::Whereabouts;
 use crate::ordered::Ordered;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
+use addresses::Elsewhere;
 use bound::Bonds;
 pub(crate) use bound::{BondKey, Part};
 use carrier::Carrier;
@@ -55,8 +57,8 @@ use remote::Remote;
 pub(crate) struct Net {
     me: Whereabouts,
     fabric: Box<dyn Fabric>,
-    /// Where processes of other nodes are, by job and rank, with their ranks in the whole of this job.
-    addresses: Ordered<u64, Vec<(u32, Vec<u8>)>>,
+    /// Where processes of other nodes are, by job and rank, as far as that was told.
+    addresses: Ordered<u64, Vec<Option<Elsewhere>>>,
     carriers: Vec<Carrier>,
     /// Bytes of the longest frame, and memory for frames.
     frame_bytes: usize,
@@ -149,27 +151,6 @@ impl Net {
     pub(super) fn part_bytes(&self) -> usize {
         let has_room = self.frame_bytes >= PREFIX_BYTES + RingSize::LARGEST_PAYLOAD;
         if has_room { RingSize::LARGEST_PAYLOAD } else { PART_BYTES }
-    }
-
-    /// The peer that is this process, if it is on another node that is known.
-    ///
-    /// # Errors
-    /// `Other` if there is no such rank, or its address is none.
-    fn meet(&mut self, process: Whereabouts, peers: &mut Peers) -> Option<Result<PeerId>> {
-        let addresses = self.addresses.get(process.job())?;
-        if let Some(&known) = peers.foreign.get(process) {
-            return Some(Ok(known));
-        }
-        let Some((rank, address)) = addresses.get(process.rank() as usize) else {
-            let text = format!("job {:016x} has no rank {}", process.job(), process.rank());
-            return Some(Err(Error::new(ErrorClass::Other, text)));
-        };
-        let target = self.fabric.reach(address);
-        Some(target.map(|target| {
-            let id = peers.add_elsewhere(process, *rank, self.carriers.len());
-            self.carriers.push(Carrier::new(id, target));
-            id
-        }))
     }
 
     /// Sends a frame, if there is room; so many bytes of its payload are left to the next one.
@@ -360,6 +341,7 @@ impl Net {
             }
             LEAVING => {
                 peers.note_leaving(one.peer);
+                one.has_left = !peers.is_part_elsewhere(one.peer);
                 true
             }
             RESTING => {
@@ -499,29 +481,6 @@ impl P2p {
     /// Where others reach this process.
     pub(crate) fn fabric_address(&self) -> Option<Vec<u8>> {
         self.net.as_ref().map(|net| net.fabric.address())
-    }
-
-    /// Lets the ranks of a job on another node be reached, by their addresses; with these, their ranks in the whole.
-    ///
-    /// # Errors
-    /// `Other` if this process has no endpoint, or there are no numbers left for the ranks.
-    pub(crate) fn attach_elsewhere(&mut self, job: u64, addresses: Vec<(u32, Vec<u8>)>) -> Result<()> {
-        let no_endpoint = || Error::new(ErrorClass::Other, "this process has no endpoint of a fabric");
-        let net = self.net.as_mut().ok_or_else(no_endpoint)?;
-        if !self.peers.jobs.is_attached(job) {
-            self.peers.jobs.add_elsewhere(job, addresses.len() as u32)?;
-            net.addresses.insert(job, addresses);
-        }
-        Ok(())
-    }
-
-    /// The peer that a process is.
-    ///
-    /// # Errors
-    /// `Other` if its job is not attached.
-    pub(crate) fn peer(&mut self, process: Whereabouts) -> Result<PeerId> {
-        let elsewhere = self.net.as_mut().and_then(|net| net.meet(process, &mut self.peers));
-        elsewhere.unwrap_or_else(|| self.peers.find(process))
     }
 
     /// A ring to a peer on another node.
