@@ -2,7 +2,7 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
-use oxmpi_tests::{Job, Mark, Program, programs};
+use oxmpi_tests::{Job, Mark, Program, has_libfabric, programs};
 
 programs! {
     dynamic_failed on 1 3;
@@ -103,6 +103,19 @@ fn communicators_and_groups_of_several_jobs_are_like_others() {
 fn messages_go_from_job_to_job() {
     let program = Program::compile("dynamic_pt2pt");
     JOBS.into_iter().for_each(|(first, jobs, each)| program.on(first).with_jobs(jobs, each).passes());
+}
+
+/// The parents are on several hosts, and children on that of their root: the others reach them over the network.
+#[test]
+fn jobs_over_several_hosts_spawn() {
+    if !has_libfabric() {
+        return;
+    }
+    let over = |job: Job| job.option("-launcher").option("fork").option("-host").option("left:1,right:1");
+    let mark = Mark::new();
+    mark.on(over(Program::compile("spawn_groups").on(2))).passes();
+    mark.on(over(Program::compile("dynamic_comms").on(2))).with_jobs(3, 1).passes();
+    mark.is_gone();
 }
 
 #[test]

@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use crate::birth::Origin;
 use crate::failure::{Failure, Result};
 use crate::relay;
-use crate::start::Plan;
+use crate::start::{Plan, Site};
 use crate::supervise::{Shared, Supervisor};
 use crate::talk::{Order, ToAgent, ToLauncher};
 use crate::uplink::{SILENCE, Uplink};
@@ -101,8 +101,9 @@ pub fn run(launcher: &'static str) -> Result<u8> {
 fn prepare(launcher: &'static str, order: Order) -> Result<(Supervisor, Plan)> {
     let Order { part, job, outer } = order;
     let stdin = job.stdin;
-    let plan = Plan::of_part(job, part, &outer)?;
-    Ok((Supervisor::new(Shared::take(launcher, stdin)?), plan))
+    let site = Site { host: part.host.clone(), outer };
+    let plan = Plan::of_part(job, part, &site)?;
+    Ok((Supervisor::new(Shared::take(launcher, stdin)?, site), plan))
 }
 
 /// The first line of the standard input, and not a byte more: the rest is the ranks'.

@@ -51,13 +51,16 @@ pub struct RankVariables {
 }
 
 /// Variables of an enclosing launcher, which must not reach our ranks.
-const FOREIGN: [&str; 4] = ["PMI_FD", "PMI_PORT", PARENT_PORT, NODES];
+const FOREIGN: [&str; 5] = ["PMI_FD", "PMI_PORT", PARENT_PORT, NODES, HOST];
 
 /// Where the ranks of a spawned job find who has spawned it.
 pub const PARENT_PORT: &str = "OXMPI_PARENT_PORT";
 
 /// Which ranks share a node, where there are several.
 pub const NODES: &str = "OXMPI_NODES";
+
+/// How the host is called, where an agent has started them, or those who have spawned them.
+pub const HOST: &str = "OXMPI_HOST";
 
 impl RankVariables {
     /// The variables by name.

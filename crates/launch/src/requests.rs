@@ -98,13 +98,10 @@ impl Supervisor {
     /// Spawns a job for a process of the one at `parent`; who has asked is told later how it goes.
     fn spawn(&mut self, parent: usize, client: ClientId, spawn: Spawn) -> Result<()> {
         let parent = &self.crews[parent];
-        if !parent.speaks_for_all {
-            return Err(Failure::own("jobs of several nodes cannot spawn others yet"));
-        }
         if parent.is_ending() {
             return Err(Failure::own("the job is being ended"));
         }
-        let plan = Plan::new(parent.job.child(spawn)?)?;
+        let plan = Plan::at(parent.job.child(spawn)?, &self.site)?;
         let birth = Birth { parent: parent.id(), client: Some(client), has_begun: false, failure: None };
         self.begin(plan, Origin::Spawned(birth))
     }

@@ -18,6 +18,7 @@ use crate::crew::{Crew, Rank};
 use crate::failure::{Failure, Result};
 use crate::job::{Block, Job, StdinTo};
 use crate::spawn;
+use crate::start::Site;
 use crate::supervise::{Shared, Supervisor};
 
 /// Goes into the background and serves the process at the other end of the standard input.
@@ -75,7 +76,7 @@ fn prepare(launcher: &'static str, host: &Host) -> Result<Supervisor> {
     let program = program.trim_end().to_owned();
     let block = Block { count: 1, program: program.clone().into(), ..Block::default() };
     let job = Job { blocks: vec![block], stdin: StdinTo::None, ..Job::default() };
-    let mut supervisor = Supervisor::new(Shared::take(launcher, job.stdin)?);
+    let mut supervisor = Supervisor::new(Shared::take(launcher, job.stdin)?, Site::here());
     supervisor.jobs = 1;
     let mut crew = Crew::new(launcher, 1, job, Origin::Host, segment, None);
     crew.ranks.push(Rank { number: 0, pid, handle, lifeline: None, program, exit: None });

@@ -15,7 +15,7 @@ use rustix::thread::CpuSet;
 use crate::bind::Policy;
 use crate::birth::Origin;
 use crate::crew::{Crew, Rank};
-use crate::environment::{self, NODES, PARENT_PORT, RankVariables, Variable};
+use crate::environment::{self, HOST, NODES, PARENT_PORT, RankVariables, Variable};
 use crate::executable::Needs;
 use crate::failure::{Failure, Result};
 use crate::feed::Feed;
@@ -37,13 +37,30 @@ use crate::{library, orphans, program};
 /// that were started before the failure die with the launcher.
 pub fn start(launcher: &'static str, job: Job) -> Result<Supervisor> {
     let begin = Instant::now();
-    let plan = Plan::new(job)?;
+    let site = Site::here();
+    let plan = Plan::at(job, &site)?;
     let job = &plan.job;
-    let mut supervisor = Supervisor::new(Shared::take(launcher, job.stdin)?);
+    let mut supervisor = Supervisor::new(Shared::take(launcher, job.stdin)?, site);
     supervisor.time_limit = job.time_limit.and_then(|limit| Some((limit, begin.checked_add(limit)?)));
     supervisor.hang_at = job.hang_after.and_then(|time| begin.checked_add(time));
     supervisor.begin(plan, Origin::User)?;
     Ok(supervisor)
+}
+
+/// Where a launcher starts ranks.
+#[derive(Clone, Debug, Default)]
+pub struct Site {
+    /// How the host is called, if the launcher is an agent.
+    pub host: Option<String>,
+    /// Variables that the ranks inherit.
+    pub outer: Vec<Variable>,
+}
+
+impl Site {
+    /// This machine, for a launcher that is no agent.
+    pub fn here() -> Self {
+        Self { host: None, outer: env::vars_os().collect() }
+    }
 }
 
 /// A job about which everything is known that can be known before it is started.
@@ -61,18 +78,18 @@ impl Plan {
     ///
     /// # Errors
     /// A program that is not there or not executable, a host that is not this machine, or a failure of the system.
-    pub fn new(job: Job) -> Result<Self> {
-        check_hosts(&job.hosts)?;
+    pub fn at(job: Job, site: &Site) -> Result<Self> {
+        check_hosts(&job.hosts, site)?;
         let part = Part::whole(job.blocks.iter().map(|block| block.count));
-        Self::of_part(job, part, &env::vars_os().collect::<Vec<_>>())
+        Self::of_part(job, part, site)
     }
 
-    /// The same of a node's part of a job, whose blocks are those of `job`; the ranks inherit of `outer`.
+    /// The same of a node's part of a job, whose blocks are those of `job`.
     ///
     /// # Errors
-    /// As for [`Plan::new`].
-    pub fn of_part(job: Job, part: Part, outer: &[Variable]) -> Result<Self> {
-        let programs = programs(&job, &part, outer)?;
+    /// As for [`Plan::at`].
+    pub fn of_part(job: Job, part: Part, site: &Site) -> Result<Self> {
+        let programs = programs(&job, &part, site)?;
         let cpus = bindings(&job)?;
         Ok(Self { job, part, programs, cpus })
     }
@@ -228,35 +245,36 @@ impl Starter<'_> {
 }
 
 /// Refuses hosts other than this machine.
-fn check_hosts(hosts: &[Host]) -> Result<()> {
-    match hosts.iter().find(|host| !host.is_here()) {
+fn check_hosts(hosts: &[Host], site: &Site) -> Result<()> {
+    match hosts.iter().find(|host| !host.is_here() && Some(&host.name) != site.host.as_ref()) {
         Some(host) => Err(Failure::own(format!(
-            "host {} is not this machine; what is spawned cannot run elsewhere yet",
-            host.name
+            "host {} is not {}; what is spawned cannot run elsewhere yet",
+            host.name,
+            site.host.as_deref().unwrap_or("this machine"),
         ))),
         None => Ok(()),
     }
 }
 
 /// What the ranks of each block become.
-fn programs(job: &Job, part: &Part, outer: &[Variable]) -> Result<Vec<Program>> {
-    let path = outer.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
+fn programs(job: &Job, part: &Part, site: &Site) -> Result<Vec<Program>> {
+    let path = site.outer.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
     let search = path.unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let library = library::folder();
-    let inherited = Inherited { search: &search, outer, library: library.as_deref(), nodes: &part.nodes };
+    let inherited = Inherited { search: &search, site, library: library.as_deref(), nodes: &part.nodes };
     job.blocks.iter().map(|block| program(job, block, &inherited)).collect()
 }
 
 /// What is the same for all programs.
 struct Inherited<'a> {
     search: &'a OsStr,
-    outer: &'a [Variable],
+    site: &'a Site,
     library: Option<&'a Path>,
     nodes: &'a str,
 }
 
 fn program(job: &Job, block: &Block, inherited: &Inherited) -> Result<Program> {
-    let &Inherited { search, outer, library, nodes } = inherited;
+    let &Inherited { search, site, library, nodes } = inherited;
     if let Some(dir) = block.dir.as_deref().filter(|dir| !dir.is_dir()) {
         return Err(Failure::own(format!("working directory {} does not exist", dir.display())));
     }
@@ -266,7 +284,7 @@ fn program(job: &Job, block: &Block, inherited: &Inherited) -> Result<Program> {
     if let Some(interpreter) = &needs.interpreter {
         program::check_interpreter(&block.program, block.dir.as_deref(), interpreter)?;
     }
-    let mut environment = environment::compose(outer, &job.environment, &block.environment);
+    let mut environment = environment::compose(&site.outer, &job.environment, &block.environment);
     if let Some(folder) = library {
         library::offer(folder, &seen, needs.run_path.as_deref(), &mut environment);
     }
@@ -275,6 +293,9 @@ fn program(job: &Job, block: &Block, inherited: &Inherited) -> Result<Program> {
     }
     if !nodes.is_empty() {
         environment.push((NODES.into(), nodes.into()));
+    }
+    if let Some(host) = &site.host {
+        environment.push((HOST.into(), host.into()));
     }
     let line = |(name, value): &Variable| c_string(&[name.as_bytes(), b"=", value.as_bytes()].concat());
     let arguments = [&block.program].into_iter().chain(&block.arguments);

@@ -15,6 +15,7 @@ use crate::feed::Feed;
 use crate::guardian::Guardian;
 use crate::signals::Signals;
 use crate::spawn::SpawnError;
+use crate::start::Site;
 use crate::status::{Cause, lost_output};
 use crate::streams::Streams;
 use crate::uplink::Uplink;
@@ -37,6 +38,8 @@ pub struct Supervisor {
     pub crews: Vec<Crew>,
     /// What they share.
     pub shared: Shared,
+    /// Where they run.
+    pub site: Site,
     /// The brokers of all jobs.
     pub server: Server,
     /// The process that the launcher serves, if it does so and that wants it.
@@ -106,10 +109,11 @@ impl Outcome {
 
 impl Supervisor {
     /// Nothing runs yet.
-    pub fn new(shared: Shared) -> Self {
+    pub fn new(shared: Shared, site: Site) -> Self {
         Self {
             crews: Vec::new(),
             shared,
+            site,
             server: Server::default(),
             host: None,
             uplink: None,

@@ -146,12 +146,12 @@ impl Supervisor {
         match said {
             // A second order is none, nor is one that is not for who starts ranks.
             ToAgent::Alive | ToAgent::Begin(_) | ToAgent::Kill { .. } | ToAgent::Relay(_) => {}
-            ToAgent::Alone => self.crews.iter_mut().for_each(|crew| crew.others_have_ended = true),
+            ToAgent::Alone => self.part().into_iter().for_each(|crew| crew.others_have_ended = true),
             ToAgent::Doom { is_stranded } => {
                 if let Some(uplink) = &mut self.uplink {
                     uplink.doomed = uplink.doomed.max(Some(is_stranded));
                 }
-                self.crews.iter_mut().for_each(|crew| crew.doom_as_elsewhere(is_stranded));
+                self.part().into_iter().for_each(|crew| crew.doom_as_elsewhere(is_stranded));
             }
             ToAgent::End { signal, grace } => {
                 let Some(uplink) = &mut self.uplink else { return };
@@ -184,6 +184,11 @@ impl Supervisor {
         }
     }
 
+    /// The part of the job that the launcher has started, unless it has ended; what that has spawned has its own ends.
+    fn part(&mut self) -> Option<&mut Crew> {
+        self.crews.iter_mut().find(|crew| !crew.speaks_for_all)
+    }
+
     /// Tells the launcher what it does not know yet; notices that it has gone.
     pub fn beat(&mut self, now: Instant) {
         let Some(uplink) = &mut self.uplink else { return };
@@ -193,12 +198,13 @@ impl Supervisor {
             uplink.has_failed = true;
             uplink.tell(&ToLauncher::Failed { status: cause.status(), text: String::new() });
         }
-        let doomed = self.crews.iter().filter_map(Crew::doomed).max();
+        let part = self.crews.iter().find(|crew| !crew.speaks_for_all);
+        let doomed = part.and_then(Crew::doomed);
         if let Some(is_stranded) = doomed.filter(|_| doomed > uplink.doomed) {
             uplink.doomed = doomed;
             uplink.tell(&ToLauncher::Doomed { is_stranded });
         }
-        if !uplink.is_idle && self.crews.iter().any(Crew::is_idle) {
+        if !uplink.is_idle && part.is_some_and(Crew::is_idle) {
             uplink.is_idle = true;
             uplink.tell(&ToLauncher::Idle);
         }
@@ -223,7 +229,7 @@ impl Supervisor {
 
     /// A rank has come to a fence.
     pub fn enter_fence(&mut self, client: ClientId) {
-        let ranks = self.crews.first().map_or(0, |crew| crew.ranks.len());
+        let ranks = self.part().map_or(0, |crew| crew.ranks.len());
         let Some(uplink) = &mut self.uplink else { return self.refuse(client) };
         uplink.fenced.push(client);
         if uplink.fenced.len() == ranks {
