@@ -686,6 +686,8 @@ impl KeptRun {
 
     #[inline]
     fn advance(&mut self, p2p: &mut P2p, channel: &mut Channel) -> Result<bool> {
-        self.run.advance(&mut Means { plan: &self.plan, binding: &self.binding, p2p, channel })
+        let result = self.run.advance(&mut Means { plan: &self.plan, binding: &self.binding, p2p, channel });
+        p2p.write_together();
+        result
     }
 }

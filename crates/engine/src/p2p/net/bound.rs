@@ -8,7 +8,7 @@
 //! |---|---|
 //! | the plan is bound | each member offers each other one, with whom it has messages, [slots](super::slots) for those to it: [`kind::BIND`], or says that there are none |
 //! | the offer comes | the other one says whether it takes it: [`kind::BOUND`] |
-//! | a send begins | its message is written into the next slot, with the slot's number as data: one write, nothing else |
+//! | a send begins | its message is written into the next slot, with the slot's number as data: one write, nothing else; short ones that begin [together](super::together) are one write |
 //! | a long one begins | it is written into the memory of its receive, once that has begun: see [`direct`](super::direct) |
 //! | a message is taken | that is told with the next one of the other direction; in words of its own ([`kind::RELEASED`]) if four were taken meanwhile |
 //! | the channel is left | nobody can write into the slots any more |
@@ -24,7 +24,7 @@
 use std::collections::VecDeque;
 
 use oxmpi_datatype::Buffer;
-use oxmpi_fabric::{Access, Failure, Order, Place};
+use oxmpi_fabric::{Access, Failure, Order, Place, Posted};
 use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::ring::Header;
 
@@ -34,6 +34,7 @@ use super::slots::{
     Incoming, LONGEST_BYTES, Landing, Outgoing, OwnSlots, PREFIX_BYTES, Prefix, SHORTER, SLOTS, Way,
     slot_bytes,
 };
+use super::together::Together;
 use crate::matching::Pattern;
 use crate::ordered::Ordered;
 use crate::p2p::op::State;
@@ -49,7 +50,7 @@ pub(crate) type BondKey = Key<Bond>;
 #[derive(Debug)]
 pub(crate) struct Bond {
     pub(super) peer: PeerId,
-    carrier: usize,
+    pub(super) carrier: usize,
     /// The channel's context here, and there.
     pub(super) context: u32,
     context_there: u32,
@@ -73,6 +74,8 @@ pub(super) struct Bonds {
     listed: Vec<BondKey>,
     /// What the fabric writes.
     writes: Slab<Writing>,
+    /// What is to be written together.
+    pub(super) together: VecDeque<Together>,
     /// Those into whose slots something has come.
     touched: Vec<BondKey>,
     pub(super) direct: Direct,
@@ -109,7 +112,11 @@ impl Bonds {
 
     /// Whether everything is written.
     pub(super) fn is_quiet(&self) -> bool {
-        self.writes.is_empty()
+        self.writes.is_empty() && self.together.is_empty()
+    }
+
+    pub(super) fn get(&self, key: BondKey) -> Option<&Bond> {
+        self.all.get(key)
     }
 
     /// A slot was written.
@@ -252,13 +259,16 @@ impl Net {
         bytes <= landing.slot_bytes && bytes <= self.fabric.limits().remote_bytes as u64
     }
 
-    /// Writes a message into the next slot, if there is room.
+    /// Writes a message into the next slot, if there is room; perhaps not at once, but with others.
     fn write(&mut self, key: BondKey, note: u64, buffer: &Buffer) -> bool {
+        if self.put_together(key, note, buffer) {
+            return true;
+        }
         let Some(Bond { out, into, .. }) = self.bonds.all.get(key) else { return false };
         let Some((place, number)) = out.next() else { return false };
         let (bytes, taken) = (buffer.bytes(), into.taken);
         let memory = self.pool.take(PREFIX_BYTES + bytes as usize);
-        Prefix { note, taken, bytes }.write(&memory);
+        Prefix { note, taken, bytes, behind: 0 }.write(&memory);
         buffer.read(0, &memory.part(PREFIX_BYTES, bytes as usize));
         let (from, number) = (*memory, Some(number));
         let write = Write { memory, from, place, number, order: Order::Any, of: None };
@@ -275,17 +285,30 @@ impl Net {
 
     /// Writes into memory of the other end of a bond; false if it cannot now.
     pub(super) fn put(&mut self, key: BondKey, write: Write) -> bool {
-        let Write { memory, from, place, number, order, of } = write;
-        let Self { fabric, carriers, bonds, pool, .. } = self;
-        let Some(&Bond { peer, carrier, .. }) = bonds.all.get(key) else { return false };
-        let writing = bonds.writes.insert(Writing { bond: key, peer, memory, of });
-        let target = carriers[carrier].target;
-        let is_accepted = fabric.write(target, from, place, number, order, writing.to_word()).is_accepted();
-        if !is_accepted {
-            let refused = bonds.writes.remove(writing);
-            refused.into_iter().for_each(|writing| pool.give(writing.memory));
-        }
+        let Some(&Bond { peer, carrier, .. }) = self.bonds.get(key) else { return false };
+        let refused = self.give_to_fabric(key, (peer, carrier), write).err();
+        let is_accepted = refused.is_none();
+        refused.into_iter().for_each(|memory| self.pool.give(memory));
         is_accepted
+    }
+
+    /// The same of what may be written though the bond is no more. If it cannot be now, its memory comes back.
+    pub(super) fn give_to_fabric(
+        &mut self,
+        bond: BondKey,
+        (peer, carrier): (PeerId, usize),
+        write: Write,
+    ) -> Result<(), Taken> {
+        let Write { memory, from, place, number, order, of } = write;
+        let Self { fabric, carriers, bonds, .. } = self;
+        let writing = bonds.writes.insert(Writing { bond, peer, memory, of });
+        let target = carriers[carrier].target;
+        match fabric.write(target, from, place, number, order, writing.to_word()) {
+            Posted::Yes => Ok(()),
+            Posted::NotNow => {
+                Err(bonds.writes.remove(writing).map_or(Taken::EMPTY, |writing| writing.memory))
+            }
+        }
     }
 
     pub(super) fn bond(&mut self, key: BondKey) -> Option<&mut Bond> {
@@ -534,7 +557,7 @@ impl P2p {
             self.open_next(key);
             any |= self.write_waiting(key);
         }
-        any | self.end_direct_sends()
+        any | self.write_together() | self.end_direct_sends()
     }
 
     /// Writes the sends of a bond that wait, as far as there is room; whether any was written.

@@ -92,7 +92,7 @@ impl Outgoing {
     fn opening(&self) -> Option<Opening> {
         let slot = (self.written % SLOTS) as usize;
         let openings = self.openings.as_ref().filter(|_| self.is_open[slot])?;
-        let (Prefix { note: key, taken: address, bytes }, _) = openings.at(slot);
+        let (Prefix { note: key, taken: address, bytes, .. }, _) = openings.at(slot);
         Some(Opening { place: Place { key, address }, bytes })
     }
 }
@@ -116,7 +116,7 @@ impl Net {
         let opened = self.bond(key).and_then(|bond| Some((bond.into.openings?, bond.into.opened)));
         let Some((landing, number)) = opened else { return false };
         let memory = self.pool.take(PREFIX_BYTES);
-        Prefix { note: place.key, taken: place.address, bytes }.write(&memory);
+        Prefix { note: place.key, taken: place.address, bytes, behind: 0 }.write(&memory);
         let (from, (place, number)) = (*memory, landing.at(number));
         self.put(key, Write { memory, from, place, number: Some(number), order: Order::Any, of: None })
     }
@@ -127,7 +127,7 @@ impl Net {
         let (Way::Slots(landing), taken) = (out.way, into.taken) else { return false };
         let (place, number) = landing.at(out.written);
         let memory = self.pool.take(PREFIX_BYTES);
-        Prefix { note, taken, bytes }.write(&memory);
+        Prefix { note, taken, bytes, behind: 0 }.write(&memory);
         let (from, number) = (*memory, Some(number));
         // After the pieces.
         let write = Write { memory, from, place, number, order: Order::After, of: None };

@@ -27,6 +27,7 @@ mod direct;
 mod frame;
 mod remote;
 mod slots;
+mod together;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
@@ -580,6 +581,7 @@ impl P2p {
         let Self { net: Some(net), peers, arena, .. } = self else { return };
         let Some(carrier) = peers[peer].carrier() else { return };
         net.bonds.lose(peer).into_iter().for_each(|place| net.fabric.unregister(place));
+        net.forget_together(peer);
         let carrier = &mut net.carriers[carrier];
         carrier.end(&mut net.pool);
         carrier.out.take().into_iter().for_each(Receiver::close); // so that its sender has the memory back

@@ -5,7 +5,8 @@
 //! | 0..8 | the note that comes with the message |
 //! | 8..16 | how many messages of the other direction its sender has taken, so far |
 //! | 16..24 | length of the payload |
-//! | 24.. | the payload |
+//! | 24..32 | how many slots behind this one were written [together](super::together) with it |
+//! | 32.. | the payload |
 //!
 //! Message `n` lies in slot `n` modulo [`SLOTS`], and is written when message `n` less [`SLOTS`] is known to be taken.
 //! So what passes what on the way does not matter: each has a slot, and its number says which.
@@ -25,7 +26,7 @@ pub(super) const LONGEST_BYTES: u64 = 64 << 10;
 /// The same in a process that has more bonds than so many: the slots of one take 256 KiB then, or 32.
 pub(super) const SHORTER: [(usize, u64); 2] = [(8, 16 << 10), (64, (4 << 10) - PREFIX_BYTES as u64)];
 /// Bytes before the payload.
-pub(super) const PREFIX_BYTES: usize = 24;
+pub(super) const PREFIX_BYTES: usize = 32;
 
 /// How the messages of a direction go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +108,7 @@ pub(super) struct Prefix {
     pub note: u64,
     pub taken: u64,
     pub bytes: u64,
+    pub behind: u64,
 }
 
 impl Outgoing {
@@ -166,12 +168,15 @@ impl Incoming {
         self.opened > self.taken
     }
 
-    /// A message has come into a slot: what it says of the other direction.
+    /// Messages have come into a slot and those behind it, if it says so: what it says of the other direction.
     pub(super) fn note_arrival(&mut self, number: u32) -> Option<u64> {
         let slots = self.slots.as_ref()?;
-        let slot = number.wrapping_sub(slots.number) as usize;
-        *self.has_arrived.get_mut(slot)? = true;
-        Some(slots.at(slot).0.taken)
+        let first = number.wrapping_sub(slots.number) as usize;
+        let arrived = self.has_arrived.get_mut(first..).filter(|slots| !slots.is_empty())?;
+        let Prefix { taken, behind, .. } = slots.at(first).0;
+        let count = behind.saturating_add(1).min(arrived.len() as u64) as usize;
+        arrived[..count].fill(true);
+        Some(taken)
     }
 
     /// The next message, if it is here.
@@ -204,18 +209,24 @@ impl OwnSlots {
 
 impl Prefix {
     pub(super) fn write(&self, into: &Region) {
-        for (at, word) in [self.note, self.taken, self.bytes].into_iter().enumerate() {
+        let Self { note, taken, bytes, behind } = *self;
+        for (at, word) in [note, taken, bytes, behind].into_iter().enumerate() {
             into.part(8 * at, 8).write(&word.to_le_bytes());
         }
     }
 
+    /// Says in one that was written how many slots behind it will be written together with it.
+    pub(super) fn note_behind(slot: &Region, behind: u64) {
+        slot.part(24, 8).write(&behind.to_le_bytes());
+    }
+
     fn read(from: &Region) -> Self {
-        let [note, taken, bytes] = [0, 8, 16].map(|at| {
+        let [note, taken, bytes, behind] = [0, 8, 16, 24].map(|at| {
             let mut word = [0; 8];
             from.part(at, 8).read(&mut word);
             u64::from_le_bytes(word)
         });
-        Self { note, taken, bytes }
+        Self { note, taken, bytes, behind }
     }
 }
 
@@ -242,7 +253,9 @@ mod tests {
     fn messages_are_taken_in_order_whichever_comes_first() {
         let mut into = incoming(80);
         for number in [81, 80, 83] {
-            assert_eq!(into.note_arrival(number), Some(u64::MAX));
+            let slots = into.slots.as_ref().expect("just made");
+            Prefix::note_behind(&slots.memory.part((number - 80) * slots.slot_bytes, PREFIX_BYTES), 0);
+            assert_eq!(into.note_arrival(number as u32), Some(u64::MAX));
         }
         for _ in 0..2 {
             assert!(into.next().is_some());
@@ -250,6 +263,18 @@ mod tests {
         }
         assert!(into.next().is_none(), "the third is not here");
         assert_eq!([79, 88].map(|number| into.note_arrival(number)), [None; 2], "not of these slots");
+    }
+
+    #[test]
+    fn what_was_written_together_is_there_together_and_never_beyond_the_last_slot() {
+        let mut into = incoming(80);
+        let slots = into.slots.as_ref().expect("just made");
+        Prefix::note_behind(&slots.memory.part(6 * slots.slot_bytes, PREFIX_BYTES), u64::MAX);
+        Prefix::note_behind(&slots.memory, 2);
+        assert!(into.note_arrival(80).is_some());
+        assert_eq!(into.has_arrived, [true, true, true, false, false, false, false, false]);
+        assert!(into.note_arrival(86).is_some());
+        assert_eq!(into.has_arrived, [true, true, true, false, false, false, true, true]);
     }
 
     #[test]
@@ -280,7 +305,7 @@ mod tests {
         ) {
             let into = incoming(0);
             let slots = into.slots.as_ref().expect("just made");
-            let prefix = Prefix { note: words.0, taken: words.1, bytes };
+            let prefix = Prefix { note: words.0, taken: words.1, bytes, behind: 0 };
             prefix.write(&slots.memory);
             let (read, payload) = slots.at(0);
             let fits = bytes.min((slots.slot_bytes - PREFIX_BYTES) as u64);
@@ -292,9 +317,9 @@ mod tests {
     #[test]
     fn the_format_is_what_the_other_node_reads() {
         let memory = Pool::default().take(PREFIX_BYTES);
-        Prefix { note: 1, taken: 2, bytes: 0x0304 }.write(&memory);
+        Prefix { note: 1, taken: 2, bytes: 0x0304, behind: 5 }.write(&memory);
         let mut expected = [0; PREFIX_BYTES];
-        (expected[0], expected[8], expected[16], expected[17]) = (1, 2, 4, 3);
+        (expected[0], expected[8], expected[16], expected[17], expected[24]) = (1, 2, 4, 3, 5);
         assert_eq!(memory.to_vec(), expected);
     }
 }
