@@ -3,6 +3,7 @@
 use oxmpi_mem::Region;
 use oxmpi_shm::ring::Header;
 
+use super::ahead::{Announced, MOST_BYTES};
 use super::op::judged;
 use super::outbox::{Outgoing, Stream};
 use super::{Event, OpKey, Outcome, P2p, State, kind, ring_for};
@@ -27,13 +28,15 @@ impl P2p {
     /// Deals with what has arrived from all peers and sends what there is room for; whether there was anything.
     pub fn poll(&mut self) -> bool {
         let mut any = self.flush_all();
-        if self.is_called() {
-            any |= self.answer_door();
-        }
+        let is_called = self.is_called() && self.answer_door();
         let mut place = 0;
         while let Some(&peer) = self.peers.readable.get(place) {
             any |= self.poll_from(peer);
             place += 1;
+        }
+        if is_called {
+            any = true;
+            self.take_in_ahead();
         }
         if self.has_finished() {
             self.follow_rings();
@@ -161,6 +164,7 @@ impl P2p {
                     self.finish_cancelled(key);
                 }
             }
+            kind::FETCHED | kind::REFUSED if self.is_over_before(from, word_of(payload)) => {}
             answer => match self.ops.get_mut(key) {
                 Some(op) if op.is_announced() && op.peer == from => {
                     self.answered(from, answer, key, payload);
@@ -223,10 +227,14 @@ impl P2p {
 
     /// Gets the data of an announced message on its way.
     fn accept(&mut self, receive: OpKey, from: PeerId, header: &Header, announcement: &Region) {
-        if self.begin_to_read(receive, from, header, announcement)
-            || self.take_ahead(receive, from, header, announcement)
-        {
-            return;
+        let is_read = self.begin_to_read(receive, from, header, announcement);
+        match Announced::of(header, announcement) {
+            Some(announced) if is_read || header.bytes <= MOST_BYTES as u64 => {
+                return self.take_ahead(receive, from, announced);
+            }
+            Some(announced) => self.do_without_ahead(from, announced.number), // it is asked for, whole
+            None if is_read => return,
+            None => {}
         }
         if self.fetch(receive, from, header, word_of(announcement)) {
             self.finish(receive);

@@ -36,11 +36,11 @@ impl P2p {
 
     /// Forgets a message that is not to be received, and tells its sender, if that waits.
     pub fn refuse(&mut self, message: Message) {
-        self.give_up_ahead(&message);
+        let word = self.give_up_ahead(&message);
         let Message { from, header, payload } = message;
         self.let_go(payload);
         if from != self.peers.me() && header.kind != kind::EAGER {
-            self.answer(from, kind::REFUSED, header.token, 0);
+            self.answer(from, kind::REFUSED, header.token, word);
         }
     }
 

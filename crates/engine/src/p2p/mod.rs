@@ -5,7 +5,7 @@
 //! | up to [`RingSize::LARGEST_PAYLOAD`](oxmpi_shm::ring::RingSize::LARGEST_PAYLOAD), standard or ready | *eager*: header and data through the ring | one copy in, one out |
 //! | the same, synchronous | eager, and the receiver answers `MATCHED` | one answer more |
 //! | longer | *announced*: `ANNOUNCE`, the receiver answers `ACCEPT`, the data follows in pieces | both ends copy at the same time, through cache |
-//! | longer, to another node, up to 64 KiB | announced, and the data follows unasked (`ahead`); the receiver answers `FETCHED` | as eager |
+//! | longer, to another node | announced, and 64 KiB of the data follow unasked (`ahead`); the receiver answers `FETCHED` | as eager |
 //! | longer, of memory that the receiver knows by name (`allocations`) | announced with the name; the receiver copies, and answers `FETCHED` | one copy |
 //! | longer, where reading the sender's memory wins | announced with the address; the receiver reads, and answers `FETCHED` | one copy, one system call |
 //! | to itself | copied at once, into the receive or into the pool | |
@@ -280,7 +280,10 @@ impl P2p {
         };
         receives.into_iter().for_each(|receive| self.finish_cancelled(receive));
         for message in messages {
-            self.give_up_ahead(&message);
+            let word = self.give_up_ahead(&message);
+            if word != 0 && !self.peers.is_lost(message.from) {
+                self.answer(message.from, kind::REFUSED, message.header.token, word);
+            }
             self.let_go(message.payload);
         }
     }
@@ -430,6 +433,7 @@ impl P2p {
 
     fn finish_cancelled(&mut self, key: OpKey) {
         self.take_back_loan(key);
+        self.retract_ahead(key);
         if let Some(op) = self.ops.get_mut(key) {
             op.status = Status { cancelled: true, ..Status::EMPTY };
             self.finish(key);

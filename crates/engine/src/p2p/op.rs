@@ -54,6 +54,8 @@ pub struct Op {
     pub(super) entry: Entry,
     /// Nobody will ask for the outcome.
     pub(super) detached: bool,
+    /// A send that is not over before a receive has matched.
+    pub(super) is_synchronous: bool,
     /// The copy that a buffered send sends.
     pub(super) copy: Option<Taken>,
     /// What the caller wants to be told about it in reports.
@@ -95,8 +97,22 @@ pub(super) enum State {
 impl Op {
     pub(super) fn new(state: State, peer: Address, buffer: Buffer, header: Header) -> Self {
         let (Address { peer, context }, status) = (peer, Status::EMPTY);
-        let (error, entry, detached, copy, plan) = (None, Entry::NONE, false, None, None);
-        Self { peer, context, buffer, state, status, error, entry, detached, copy, header, plan }
+        let (error, entry, copy, plan) = (None, Entry::NONE, None, None);
+        let (detached, is_synchronous) = (false, false);
+        Self {
+            peer,
+            context,
+            buffer,
+            state,
+            status,
+            error,
+            entry,
+            detached,
+            is_synchronous,
+            copy,
+            header,
+            plan,
+        }
     }
 
     /// Whether somebody or something may still wait for it.

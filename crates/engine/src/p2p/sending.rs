@@ -108,6 +108,7 @@ impl P2p {
         let to = op.peer;
         op.state = State::Queued;
         op.status = Status::EMPTY;
+        op.is_synchronous = mode == Mode::Synchronous;
         op.header.kind = match mode {
             Mode::Standard => kind::EAGER,
             Mode::Synchronous => kind::EAGER_SYNCHRONOUS,

@@ -181,12 +181,16 @@ impl Carrier {
         false
     }
 
+    /// Whether the peer is to hear what is wanted of its messages now.
+    pub(super) fn has_another_wish(&mut self) -> bool {
+        self.into.as_mut().is_some_and(|(sender, _)| sender.wish() != self.wish)
+    }
+
     /// Whether there may be anything to send or to take.
     pub(super) fn has_work(&mut self, is_leaving: bool, is_resting: bool) -> bool {
-        let has_another_wish = self.into.as_mut().is_some_and(|(sender, _)| sender.wish() != self.wish);
         let owes =
             self.owes_a_word() || is_leaving && self.owes_a_farewell() || is_resting && self.owes_rest();
-        let is_to_tell = has_another_wish || owes;
+        let is_to_tell = self.has_another_wish() || owes;
         !self.waiting.is_empty() || self.has_more() || is_to_tell
     }
 

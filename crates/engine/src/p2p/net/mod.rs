@@ -25,12 +25,12 @@ mod bound;
 mod carrier;
 mod direct;
 mod frame;
+mod past;
 mod remote;
 mod slots;
 mod together;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_datatype::Buffer;
 use oxmpi_fabric::{Completion, Fabric, Failure, Of, Order, Posted};
 use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::ring::{Arrival, Header, Receiver, RingSize, Sender, Wish};
@@ -47,9 +47,10 @@ use bound::Bonds;
 pub(crate) use bound::{BondKey, Part};
 use carrier::Carrier;
 use frame::{
-    AHEAD, CREDIT, EACH_BYTES, Frame, HELLO, LEAVING, LONGEST_BYTES, PART_BYTES, PREFIX_BYTES, REST, RESTING,
-    SEVERAL, UNNUMBERED, VERSION, WISH, first_message, put_message,
+    AHEAD, ALONG_BYTES, CREDIT, EACH_BYTES, Frame, HELLO, LEAVING, LONGEST_BYTES, PART_BYTES, PREFIX_BYTES,
+    REST, RESTING, SEVERAL, UNNUMBERED, VERSION, WISH, first_message, put_message,
 };
+use past::Came;
 pub(super) use remote::LENT_BYTES;
 use remote::Remote;
 
@@ -90,21 +91,12 @@ struct Sending {
     is_word: bool,
 }
 
-/// The data of an announced message, with its number, in the receive with this context.
-#[derive(Debug)]
-struct Came {
-    from: PeerId,
-    number: u64,
-    data: Region,
-    context: u64,
-}
-
 /// Receives that are posted, where there can be so many.
 const RECEIVES: usize = 32;
 /// Completions that are read at a time.
 const AT_ONCE: usize = 64;
 /// The longest frame.
-const MOST_FRAME_BYTES: usize = PREFIX_BYTES + MOST_BYTES;
+const MOST_FRAME_BYTES: usize = PREFIX_BYTES + ALONG_BYTES + MOST_BYTES;
 /// Several messages go in a frame that has no more than this behind its prefix.
 const SEVERAL_BYTES: usize = 8 << 10;
 /// The rings to and from a peer. No other has this size, after which nothing larger follows.
@@ -159,15 +151,6 @@ impl Net {
         self.post_filled(carrier, number, header, [payload.len(), rest], |into| into.copy_from(payload))
     }
 
-    /// Sends the data of an announced message behind its announcement, or that there is none, if there is room.
-    pub(super) fn send_ahead(&mut self, carrier: usize, number: u64, data: Option<&Buffer>) -> bool {
-        self.send_out(carrier);
-        let header = Header { kind: AHEAD, token: number, ..Header::default() };
-        let fill = |into: &Region| data.into_iter().for_each(|data| data.read(0, into));
-        let bytes = data.map_or(0, Buffer::bytes) as usize;
-        self.carriers[carrier].is_gone() || self.post_filled(carrier, UNNUMBERED, header, [bytes, 0], fill)
-    }
-
     fn post_filled(
         &mut self,
         carrier: usize,
@@ -185,8 +168,8 @@ impl Net {
         fill(&frame.part(PREFIX_BYTES, bytes));
         let (target, message) = (one.target, *frame);
         let key = sends.insert(Sending { carrier, frame, is_word: header.kind == CREDIT });
-        // What is written elsewhere than into frames was told before, too.
-        let order = if header.kind == LEAVING { Order::After } else { Order::Any };
+        // What has no number, or is written elsewhere than into frames, was told before, too.
+        let order = if matches!(header.kind, LEAVING | RESTING) { Order::After } else { Order::Any };
         match fabric.send(target, message, order, key.to_word()) {
             Posted::Yes => one.note_posted(number),
             Posted::NotNow => {
@@ -198,7 +181,7 @@ impl Net {
     }
 
     /// Sends what there is to tell a peer, as far as there is room; whether there was anything.
-    fn send_out(&mut self, carrier: usize) -> bool {
+    pub(super) fn send_out(&mut self, carrier: usize) -> bool {
         let mut any = false;
         while let Some(number) = self.carriers[carrier].next_number() {
             let one = &mut self.carriers[carrier];
@@ -253,7 +236,7 @@ impl Net {
     /// Sends what is next in the ring to a peer, as many messages as a frame holds; of a long one what is left of it.
     fn post_arrival(&mut self, carrier: usize, number: u64, arrival: &Arrival) -> bool {
         if self.carriers[carrier].gone_out == 0 {
-            let count = self.carriers[carrier].together();
+            let count = self.carriers[carrier].together(SEVERAL_BYTES);
             if count > 1 {
                 return self.post_several(carrier, number, count);
             }
@@ -275,15 +258,29 @@ impl Net {
 
     /// Sends so many messages of the ring to a peer in one frame, if there is room.
     fn post_several(&mut self, carrier: usize, number: u64, count: usize) -> bool {
-        let Some(mut out) = self.carriers[carrier].out.take() else { return false };
         let header = Header { kind: SEVERAL, token: count as u64, ..Header::default() };
-        let bytes = out.arrivals().take(count).map(|message| in_frame(&message)).sum();
-        let is_posted = self.post_filled(carrier, number, header, [bytes, 0], |into| {
+        self.post_with_several(carrier, number, header, count, 0, |_| {})
+    }
+
+    /// The same, with so many bytes behind them.
+    fn post_with_several(
+        &mut self,
+        carrier: usize,
+        number: u64,
+        header: Header,
+        count: usize,
+        bytes_behind: usize,
+        fill_behind: impl FnOnce(&Region),
+    ) -> bool {
+        let Some(mut out) = self.carriers[carrier].out.take() else { return false };
+        let bytes: usize = out.arrivals().take(count).map(|message| in_frame(&message)).sum();
+        let is_posted = self.post_filled(carrier, number, header, [bytes + bytes_behind, 0], |into| {
             let mut begin = 0;
             for message in out.arrivals().take(count) {
                 put_message(&into.part(begin, in_frame(&message)), &message.header, &message.payload);
                 begin += in_frame(&message);
             }
+            fill_behind(&into.part(begin, bytes_behind));
         });
         for _ in 0..if is_posted { count } else { 0 } {
             let message = out.arrival().expect("it was counted");
@@ -311,15 +308,12 @@ impl Net {
             self.idle.push(context);
             return false;
         };
-        let carrier = peers[from].carrier().map(|carrier| &mut self.carriers[carrier]);
-        if frame.header.kind == AHEAD && carrier.as_ref().is_some_and(|one| !one.is_ended()) {
-            carrier.into_iter().for_each(|one| one.heard(&frame));
-            self.ahead.push(Came { from, number: frame.header.token, data: payload, context });
-            return true;
+        if frame.header.kind == AHEAD {
+            return self.data_arrived(from, &frame, &payload, context, peers);
         }
         self.idle.push(context);
-        if let Some(carrier) = carrier {
-            carrier.arrived(&frame, &payload, &mut self.pool);
+        if let Some(carrier) = peers[from].carrier() {
+            self.carriers[carrier].arrived(&frame, &payload, &mut self.pool);
         }
         frame.header.kind != CREDIT
     }
@@ -396,12 +390,12 @@ impl Net {
 }
 
 impl Carrier {
-    /// How many of the messages at the head of the ring to the peer go in one frame.
-    fn together(&self) -> usize {
+    /// How many of the messages at the head of the ring to the peer go in one frame, which has room for so much.
+    fn together(&self, most_bytes: usize) -> usize {
         let mut bytes = 0;
         let fits = |message: &Arrival| {
             bytes += in_frame(message);
-            bytes <= SEVERAL_BYTES
+            bytes <= most_bytes
         };
         self.out.iter().flat_map(Receiver::arrivals).take_while(fits).count()
     }
@@ -524,17 +518,6 @@ impl P2p {
             }
         }
         any | self.serve_bonds()
-    }
-
-    /// Takes in the data of announced messages that came when this was done last: by now the rings have been looked
-    /// at, where most of the announcements were. Whether there was any.
-    pub(super) fn take_in_ahead(&mut self) -> bool {
-        let came = self.net.as_mut().map(|net| std::mem::take(&mut net.ahead)).unwrap_or_default();
-        for Came { from, number, data, context } in &came {
-            self.ahead_arrived(*from, *number, data);
-            self.net.iter_mut().for_each(|net| net.idle.push(*context));
-        }
-        !came.is_empty()
     }
 
     /// Whether all that goes over the fabric is with its receivers.

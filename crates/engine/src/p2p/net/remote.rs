@@ -2,15 +2,17 @@
 //!
 //! The announcement says where that is, once it is registered. What is registered is so until the receiver has
 //! answered. A piece is as long as the fabric allows; some are under way at a time. Where memory cannot be registered,
-//! is not in one piece, or the fabric refuses to read it, the data comes in frames.
+//! is not in one piece, or the fabric refuses to read it, the data comes in frames. The beginning of a message may come
+//! unasked ([`ahead`](crate::p2p::ahead)); then the rest is read meanwhile.
 
 use oxmpi_fabric::{Access, Failure, Place};
 use oxmpi_mem::Region;
 use oxmpi_shm::ring::Header;
 
 use crate::ordered::Ordered;
+use crate::p2p::ahead::{MOST_BYTES, number_of, word_of_answer};
 use crate::p2p::arrivals::word_of;
-use crate::p2p::{OpKey, P2p, State, kind};
+use crate::p2p::{Op, OpKey, P2p, State, kind};
 use crate::peers::PeerId;
 use crate::slab::{Key, Slab};
 
@@ -29,8 +31,9 @@ pub(super) struct Remote {
 struct Reading {
     receive: OpKey,
     from: PeerId,
-    /// Its send, there.
+    /// Its send, there; and the number of its beginning, if that comes unasked.
     token: u64,
+    ahead: Option<u64>,
     place: Place,
     into: Region,
     /// Bytes that have been asked for, and pieces that have not come.
@@ -126,7 +129,9 @@ impl P2p {
         header: &Header,
         announcement: &Region,
     ) -> bool {
-        if announcement.len() != LENT_BYTES || self.peers[from].carrier().is_none() {
+        let ahead = number_of(announcement).filter(|_| header.bytes > MOST_BYTES as u64);
+        let is_lent = announcement.len() == LENT_BYTES || ahead.is_some();
+        if !is_lent || self.peers[from].carrier().is_none() {
             return false;
         }
         let into = self.ops.get(receive).and_then(|op| op.buffer.as_dense());
@@ -134,13 +139,16 @@ impl P2p {
             return false;
         };
         let place = Place { address: word_of(announcement), key: word_of(&announcement.part(16, 8)) };
+        let into = into.part(0, into.len().min(header.bytes as usize));
+        let asked = ahead.map_or(0, |_| into.len().min(MOST_BYTES));
         net.remote.readings.insert(Reading {
             receive,
             from,
             token: header.token,
+            ahead,
             place,
-            into: into.part(0, into.len().min(header.bytes as usize)),
-            asked: 0,
+            into,
+            asked,
             under_way: 0,
             failure: None,
         });
@@ -174,9 +182,12 @@ impl P2p {
                 reading.under_way += 1;
                 any = true;
             }
+            let begins = |op: &Op| matches!(op.state, State::Filling { arrived: 1.. });
+            let has_begun = reading.ahead.is_none() || self.ops.get(reading.receive).is_some_and(begins);
             // Who is gone is lost soon.
-            let is_settled = reading.failure != Some(Failure::Gone) || self.peers.is_lost(reading.from);
-            over.extend((reading.is_over() && is_settled).then_some(key));
+            let is_settled = reading.failure != Some(Failure::Gone) && has_begun;
+            let is_lost = || self.peers.is_lost(reading.from);
+            over.extend((reading.is_over() && (is_settled || is_lost())).then_some(key));
         }
         for key in over {
             any = true;
@@ -186,15 +197,19 @@ impl P2p {
         any
     }
 
-    fn end_reading(&mut self, &Reading { receive, from, token, failure, .. }: &Reading) {
+    fn end_reading(&mut self, &Reading { receive, from, token, ahead, failure, .. }: &Reading) {
         debug_assert!(self.ops.get(receive).is_some_and(|op| matches!(op.state, State::Filling { .. })));
         match failure {
             _ if self.peers.is_lost(from) => self.fail(receive, self.peers[from].lost()),
             None => {
                 self.finish(receive);
-                self.answer(from, kind::FETCHED, token, 0);
+                self.answer(from, kind::FETCHED, token, word_of_answer(ahead));
             }
-            Some(_) => self.answer(from, kind::ACCEPT, token, receive.to_word()),
+            Some(_) => {
+                // All of it comes.
+                self.ops.get_mut(receive).into_iter().for_each(|op| op.state = State::Filling { arrived: 0 });
+                self.answer(from, kind::ACCEPT, token, receive.to_word());
+            }
         }
     }
 }
