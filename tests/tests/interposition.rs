@@ -2,13 +2,11 @@
 //!
 //! MPI-5.0: Profiling Interface.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Once;
-use std::{env, fs};
 
-const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interposition");
-const HEADERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../include");
+use oxmpi_tests::prefix;
 
 #[test]
 fn without_a_tool_both_names_do_the_same() {
@@ -36,38 +34,26 @@ fn a_tool_inside_the_executable_sees_the_call() {
     assert_eq!(output(&mut Command::new(program)), "tool sees the call\nsame result\n");
 }
 
-/// Compiles C sources beside this file to `name`, linked with the library and with what was compiled before.
+/// Compiles C sources of `tests/interposition` to `name`, linked with the library and with what was compiled before.
 fn compile(name: &str, arguments: &[&str]) -> PathBuf {
-    let scratch = library();
-    let path = scratch.join(name);
+    let folder = prefix().join("tests/interposition");
+    fs::create_dir_all(&folder).expect("the prefix can be written to");
+    let path = folder.join(name);
     let (libraries, others): (Vec<&str>, Vec<&str>) =
         arguments.iter().partition(|argument| argument.starts_with("-l"));
     let mut compiler = Command::new("cc");
-    compiler.current_dir(SOURCES).args(["-I", HEADERS, "-Wall", "-Werror", "-o"]).arg(&path).args(others);
-    compiler.arg(format!("-L{0}", scratch.display())).arg(format!("-Wl,-rpath,{0}", scratch.display()));
+    compiler.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("interposition"));
+    compiler.arg("-I").arg(prefix().join("include")).args(["-Wall", "-Werror", "-o"]).arg(&path).args(others);
+    for from in [folder, prefix().join("lib")] {
+        compiler.arg(format!("-L{}", from.display())).arg(format!("-Wl,-rpath,{}", from.display()));
+    }
     output(compiler.args(libraries));
     path
 }
 
-/// The folder that holds the library under the names that linkers and programs ask for. Cargo builds no
-/// `cdylib` for a test.
-fn library() -> &'static Path {
-    static BUILT: Once = Once::new();
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    BUILT.call_once(|| {
-        let target = scratch.parent().expect("the scratch folder lies in the target folder");
-        let cargo = env::var_os("CARGO").expect("cargo runs the tests");
-        output(Command::new(cargo).args(["build", "--package", "oxmpi-library", "--target-dir"]).arg(target));
-        for name in ["libmpi_abi.so", "libmpi_abi.so.1"] {
-            fs::copy(target.join("debug/libmpi_abi.so"), scratch.join(name))
-                .expect("cargo built the library");
-        }
-    });
-    scratch
-}
-
 fn output(command: &mut Command) -> String {
-    let output = command.output().expect("the program can be started");
+    // Cargo's search path for libraries would hide the installed one.
+    let output = command.env_remove("LD_LIBRARY_PATH").output().expect("the program can be started");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {}\n{errors}", output.status);
     String::from_utf8(output.stdout).expect("the output is text")
