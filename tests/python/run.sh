@@ -50,7 +50,11 @@ export PYTHONPATH="$folder/mpi4py-$version/test"
 heat=$here/../../examples/heat
 "$prefix/bin/mpicc" -O2 "$heat/heat.c" -o "$folder/heat"
 
-for ranks in 1 2 4 5; do
+# All of it on four or five ranks, the collectives alone on the others: which these are changes with the commit.
+commit=$(git -C "$here" rev-parse --short=7 HEAD 2> /dev/null || echo 0)
+many=$((4 + 0x$commit % 2))
+
+for ranks in 1 2 $many; do
     run "$heat/heat.py" | tee "$folder/heat.out"
     [ "$(tail -n 1 "$folder/heat.out")" = "$("$prefix/bin/mpiexec" -n "$ranks" "$folder/heat")" ]
     run -m mpi4py.bench helloworld
@@ -64,6 +68,6 @@ ranks=1
 run "$here/pool.py"
 "$python" -B "$here/pool.py"
 
-# On three ranks, the collectives alone.
-ranks=3
-run "$here/suite.py" "$folder/mpi4py-$version/test" $(basename -s .py "$folder/mpi4py-$version/test"/test_cco_*.py)
+for ranks in 3 $((9 - many)); do
+    run "$here/suite.py" "$folder/mpi4py-$version/test" $(basename -s .py "$folder/mpi4py-$version/test"/test_cco_*.py)
+done

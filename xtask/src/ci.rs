@@ -16,7 +16,7 @@ use crate::{
 type Step = (&'static str, fn() -> Outcome);
 
 /// What is built as usual, for tests.
-const FIRST: [Step; 10] = [
+const FIRST: [Step; 9] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
@@ -26,18 +26,18 @@ const FIRST: [Step; 10] = [
     ("doc", || cargo_step(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
     ("api", || api::run(false)),
     ("test", || cargo_step(&["test", "--workspace", "--exclude", "oxmpi-tests"], &[])),
-    ("features", features),
 ];
 
 /// What is built apart from that. It runs beside it: neither keeps two processors busy all the time, where the last
 /// crate is compiled or linked.
-const BESIDE: [Step; 6] = [
+const BESIDE: [Step; 7] = [
     ("install", || install::run(&installed()?, false)),
     ("loom", loom),
     ("portable", portable),
     ("neon", jobs::check_neon),
     ("alone", alone::check),
     ("oldest", oldest::check),
+    ("features", features),
 ];
 
 /// What says that the installation is whole, and moves it, as users do.
@@ -48,16 +48,16 @@ const MOVED: [Step; 3] = [
 ];
 
 /// Jobs, many of which wait or sleep for a good part of the time.
-const JOBS: [Step; 2] =
-    [("jobs", || jobs::check(&moved()?, &[])), ("faults", || jobs::test(&["faults".into()]))];
+const JOBS: [Step; 1] = [("jobs", || jobs::check(&moved()?, &[]))];
 
 /// What else is done with what is installed, beside them.
-const BESIDE_JOBS: [Step; 5] = [
+const BESIDE_JOBS: [Step; 6] = [
     ("python", || jobs::check_python(&moved()?)),
     ("bench", || bench::check(&moved()?)),
     ("counts", || counts::check(&moved()?)),
     ("cg", || cg::check(&moved()?)),
     ("heat", || heat::check(&moved()?)),
+    ("faults", || jobs::test(&["faults".into()])),
 ];
 
 /// One after the other: steps, and those beside them.
