@@ -82,28 +82,33 @@ pub fn run(launcher: &'static str) -> Result<u8> {
         Some(ToAgent::Relay(members)) => return relay::run(launcher, link, &greeting, members),
         _ => return Ok(0), // the job has failed before it began
     };
-    match prepare(launcher, order) {
-        Ok((mut supervisor, plan)) => {
+    match begin(launcher, order) {
+        Ok(mut supervisor) => {
             supervisor.uplink = Some(Uplink::new(link));
-            supervisor.begin(plan, Origin::User)?;
             Ok(supervisor.run())
         }
-        Err(failure) => {
-            let said = ToLauncher::Failed { status: failure.status(), text: failure.to_string() };
-            link.send(&said.encode()).and_then(|()| link.flush_all()).map_err(failed)?;
-            // It has been told when the launcher says anything, or goes.
-            let _ = hear(&mut link, Instant::now() + SILENCE);
-            Ok(failure.status())
-        }
+        Err(failure) => tell_failure(link, &failure).map_err(failed),
     }
 }
 
-fn prepare(launcher: &'static str, order: Order) -> Result<(Supervisor, Plan)> {
+/// Tells the launcher why there are no ranks here, or not all: the status.
+fn tell_failure(mut link: Link, failure: &Failure) -> io::Result<u8> {
+    let said = ToLauncher::Failed { status: failure.status(), text: failure.to_string() };
+    link.send(&said.encode())?;
+    link.flush_all()?;
+    // It has been told when the launcher says anything, or goes.
+    let _ = hear(&mut link, Instant::now() + SILENCE);
+    Ok(failure.status())
+}
+
+fn begin(launcher: &'static str, order: Order) -> Result<Supervisor> {
     let Order { part, job, outer } = order;
     let stdin = job.stdin;
     let site = Site { host: part.host.clone(), outer };
     let plan = Plan::of_part(job, part, &site)?;
-    Ok((Supervisor::new(Shared::take(launcher, stdin)?, site), plan))
+    let mut supervisor = Supervisor::new(Shared::take(launcher, stdin)?, site);
+    supervisor.begin(plan, Origin::User)?;
+    Ok(supervisor)
 }
 
 /// The first line of the standard input, and not a byte more: the rest is the ranks'.

@@ -68,7 +68,7 @@ pub struct Uplink {
 }
 
 impl Uplink {
-    /// That of an agent whom the launcher knows, and which has found all it needs: it tells that.
+    /// That of an agent whom the launcher knows, and which has begun: it tells that.
     pub fn new(link: Link) -> Self {
         let now = Instant::now();
         let mut uplink = Self {

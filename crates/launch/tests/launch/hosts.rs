@@ -2,7 +2,7 @@
 //! network that is made for the test.
 
 use std::fs;
-use std::process::Child;
+use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use rustix::process::{Pid, Signal};
@@ -67,6 +67,18 @@ fn what_fails_on_one_host_ends_the_job_on_all_and_names_the_host() {
     assert!(ended.err.contains("exited with status 7"), "{}", ended.err);
     let ended = fake_rank::run(&TWO, &["init sleep", "init sleep", "init abort:42", "init sleep"]);
     assert_eq!(ended.status, Some(42), "{}", ended.err);
+}
+
+#[test]
+fn a_host_that_cannot_start_ranks_says_why() {
+    let job = command(&[&TWO[..], &["-n", "4", "true"]].concat());
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -f 8; exec \"$@\"", "sh"]).arg(job.get_program()).args(job.get_args());
+    limited.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ended = finish(limited.spawn().expect("there is a shell"));
+    assert_eq!(ended.status, Some(125), "{}", ended.err);
+    assert!(ended.err.contains("on left: ") || ended.err.contains("on right: "), "{}", ended.err);
+    assert!(ended.err.contains("the limit of file sizes (ulimit -f)"), "{}", ended.err);
 }
 
 #[test]
