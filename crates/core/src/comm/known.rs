@@ -33,6 +33,11 @@ impl Communicators {
         all
     }
 
+    /// That of all ranks.
+    pub(crate) fn world(&self) -> &Arc<Communicator> {
+        &self.predefined[0]
+    }
+
     /// Takes a new one in.
     pub(crate) fn note(&mut self, comm: &Arc<Communicator>) {
         self.known.insert(comm.context, Arc::downgrade(comm));

@@ -37,12 +37,11 @@ impl Names for State {
 impl State {
     /// What a peer is called that need not be a member of anything.
     pub(super) fn title_of(&self, peer: PeerId) -> String {
+        if let Some(rank) = self.comms.world().addresses.iter().position(|at| at.peer == peer) {
+            return format!("rank {rank} of MPI_COMM_WORLD");
+        }
         let process = self.engine.whereabouts_of(peer);
-        let job = match process.job() == self.engine.whereabouts().job() {
-            true => "MPI_COMM_WORLD".to_owned(),
-            false => format!("another job ({:016x})", process.job()),
-        };
-        format!("rank {} of {job}", process.rank())
+        format!("rank {} of another job ({:016x})", process.rank(), process.job())
     }
 
     /// The channels of all communicators, and those that persistent collectives have of their own.
