@@ -65,6 +65,8 @@ pub(crate) struct Bond {
 pub(super) struct Bonds {
     all: Slab<Bond>,
     by_name: Ordered<(u32, PeerId), BondKey>,
+    /// Those in each channel, by its context: there may be many thousand channels.
+    in_channel: Ordered<u32, Vec<BondKey>>,
     /// Those whose slots begin with these numbers, none of which is used again for long: what comes late finds nothing.
     by_number: Ordered<u32, BondKey>,
     next_number: u32,
@@ -178,7 +180,12 @@ impl Bonds {
     pub(super) fn wants_landing(&self, context: u32) -> bool {
         let most = self.longest_in_slots();
         let is_long = |bond: &Bond| bond.into.lands && bond.into.longest > most;
-        self.all.iter().any(|bond| bond.context == context && is_long(bond))
+        self.of_channel(context).any(is_long)
+    }
+
+    fn of_channel(&self, context: u32) -> impl Iterator<Item = &Bond> {
+        let keys = self.in_channel.get(context).into_iter().flatten();
+        keys.filter_map(|&key| self.all.get(key))
     }
 
     /// Bytes of the longest message that is put into slots which are made now.
@@ -196,7 +203,7 @@ impl Bonds {
 
     /// Whether any peer may.
     pub(super) fn have_opened(&self) -> bool {
-        self.all.iter().any(|bond| bond.into.has_opened())
+        self.direct.contexts().any(|context| self.of_channel(context).any(|bond| bond.into.has_opened()))
     }
 
     /// Lets it be looked at again with the next poll.
@@ -339,7 +346,10 @@ impl P2p {
         let Address { peer, context: context_there } = member;
         let key = *bonds.by_name.get_or_insert_with((context, peer), || {
             let (out, into) = (Outgoing::new(), Incoming::new());
-            bonds.all.insert(Bond { peer, carrier, context, context_there, out, into, is_listed: false })
+            let bond = Bond { peer, carrier, context, context_there, out, into, is_listed: false };
+            let key = bonds.all.insert(bond);
+            bonds.in_channel.get_or_default(context).push(key);
+            key
         });
         let bond = bonds.all.get_mut(key)?;
         match part {
@@ -376,6 +386,7 @@ impl P2p {
     pub(crate) fn end_bonds(&mut self, context: u32) {
         for key in self.bonds_in(context) {
             let Some(net) = &mut self.net else { return };
+            net.bonds.in_channel.remove(context);
             let Some(bond) = net.bonds.all.remove(key) else { continue };
             net.bonds.by_name.remove((context, bond.peer));
             net.bonds.listed.retain(|&listed| listed != key);
@@ -392,8 +403,7 @@ impl P2p {
     }
 
     fn bonds_in(&self, context: u32) -> Vec<BondKey> {
-        let bonds = self.net.as_ref().map(|net| net.bonds.by_name.iter());
-        bonds.into_iter().flatten().filter(|((of, _), _)| of == &context).map(|(_, &key)| key).collect()
+        self.net.as_ref().and_then(|net| net.bonds.in_channel.get(context)).cloned().unwrap_or_default()
     }
 
     /// As [`P2p::send_noted`], by a bond.

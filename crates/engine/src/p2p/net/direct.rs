@@ -63,6 +63,11 @@ impl Direct {
         self.landings.contains_key(context)
     }
 
+    /// The channels whose operations receive into buffers that can be.
+    pub(super) fn contexts(&self) -> impl Iterator<Item = u32> {
+        self.landings.iter().map(|(context, _)| context)
+    }
+
     /// A piece was written, or will not be.
     pub(super) fn note_written(&mut self, send: OpKey, failure: Option<Failure>) {
         if let Some(pieces) = self.sends.get_mut(send) {
