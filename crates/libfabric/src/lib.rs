@@ -26,5 +26,6 @@ mod library;
 mod objects;
 mod operations;
 mod ordering;
+mod signals;
 
 pub use endpoint::Libfabric;

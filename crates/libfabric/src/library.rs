@@ -7,6 +7,7 @@ use std::{mem, ptr};
 use oxmpi_base::{Error, ErrorClass, Result};
 
 use crate::abi::{API, FabricAttr, FidFabric, Info};
+use crate::signals::Actions;
 
 type GetInfo =
     unsafe extern "C" fn(u32, *const c_char, *const c_char, u64, *const Info, *mut *mut Info) -> c_int;
@@ -41,8 +42,10 @@ impl Library {
     }
 
     fn load() -> std::result::Result<Self, String> {
+        let actions = Actions::now();
         // SAFETY: loading runs initialisers of the library, which the user trusts as he trusts this one.
         let handle = unsafe { libc::dlopen(NAME.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        actions.restore();
         if handle.is_null() {
             let name = NAME.to_string_lossy();
             return Err(format!(
