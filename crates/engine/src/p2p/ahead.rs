@@ -139,12 +139,12 @@ impl P2p {
         let unanswered = under_way.into_iter().find(|one| one.number == number);
         let op = self.ops.get(key).filter(|op| unanswered.is_some() && is_waiting(op));
         let data = op.map(|op| op.buffer.slice(0, op.buffer.bytes().min(MOST_BYTES as u64)));
+        let is_beginning = op.is_some_and(|op| op.header.bytes > MOST_BYTES as u64);
         let is_over = op.is_some_and(|op| {
-            let is_whole = op.header.bytes <= MOST_BYTES as u64;
-            is_whole && matches!(op.state, State::Announced { .. }) && !op.is_synchronous
+            !is_beginning && matches!(op.state, State::Announced { .. }) && !op.is_synchronous
         });
         if let (Some(carrier), Some(net)) = (self.peers[to].carrier(), &mut self.net)
-            && !net.send_ahead(carrier, number, data.as_ref())
+            && !net.send_ahead(carrier, number, data.as_ref(), is_beginning)
         {
             return false;
         }

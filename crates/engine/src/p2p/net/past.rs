@@ -1,7 +1,8 @@
 //! What goes past the rings: the data that follows an announcement ([`ahead`](crate::p2p::ahead)).
 //!
 //! Where a frame has room for both, the announcement goes with it: one message of the fabric instead of two. Then the
-//! frame has a number, and what is before the data is taken as a frame of its own.
+//! frame has a number, and what is before the data is taken as a frame of its own. But that of which the data is only
+//! the beginning goes before it: its receiver is to ask for the rest while the beginning comes.
 
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Region;
@@ -23,11 +24,17 @@ pub(super) struct Came {
 
 impl Net {
     /// Sends the data of an announced message behind its announcement, or that there is none, if there is room.
-    pub(in crate::p2p) fn send_ahead(&mut self, carrier: usize, number: u64, data: Option<&Buffer>) -> bool {
+    pub(in crate::p2p) fn send_ahead(
+        &mut self,
+        carrier: usize,
+        number: u64,
+        data: Option<&Buffer>,
+        is_beginning: bool,
+    ) -> bool {
         let header = Header { kind: AHEAD, token: number, ..Header::default() };
         let fill = |into: &Region| data.into_iter().for_each(|data| data.read(0, into));
         let bytes = data.map_or(0, Buffer::bytes) as usize;
-        if let Some((frame, count, along)) = self.goes_along(carrier) {
+        if !is_beginning && let Some((frame, count, along)) = self.goes_along(carrier) {
             let header = Header { bytes: along as u64, ..header };
             return self.post_with_several(carrier, frame, header, count, bytes, fill);
         }
