@@ -2,12 +2,13 @@
 """Measures implementations beside each other, on hosts that are namespaces of the network.
 
     tests/hosts/peers.py oxmpi=PREFIX mpich-ofi=PREFIX mpich-ucx=PREFIX openmpi=PREFIX [--hosts 2] [--ranks 1]
-        [--rounds 3] [--only pingpong,...] [--least-ms 0.5] [--out FILE]
+        [--rounds 3] [--only pingpong,...] [--least-ms 0.5] [--most-s 0.5] [--out FILE]
     tests/hosts/peers.py --show FILE...
 
-A name says how its launcher is spoken to: `oxmpi...`, `mpich-ofi`, `mpich-ucx`, `openmpi`. All run in turn in each round,
-and each round's times count as one; a cell is their median, and the last column the best peer's over ours: above 1 we
-are faster. The same for what is persistent, over our own blocking call. All ranks share the processors of one machine.
+A name says how its launcher is spoken to: `oxmpi...`, `mpich-ofi`, `mpich-ucx`, `openmpi`. Of each case there are some
+rounds, in which all run in turn: the processors may be another pair in ten seconds. A cell is the median of the rounds,
+and the last column the best peer's over ours: above 1 we are faster. The same for what is persistent, over our own
+blocking call. All ranks share the processors of one machine.
 """
 
 import argparse
@@ -46,9 +47,9 @@ def command(name, prefix, network, hosts, ranks, program):
     return [f"{prefix}/bin/{words[0]}", *words[1:], *program], allowed
 
 
-def run(name, prefix, network, arguments, program):
+def run(name, prefix, network, arguments, case, program):
     """Case and bytes -> microseconds."""
-    program = [program, arguments.only, str(arguments.least_ms)]
+    program = [program, case, str(arguments.least_ms), str(arguments.most_s)]
     words, variables = command(name, prefix, network, arguments.hosts, arguments.ranks, program)
     ended = subprocess.run([*network.launcher(), *words], env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
                            capture_output=True, text=True, timeout=TIME_S)
@@ -69,10 +70,11 @@ def measure(arguments, prefixes, found):
                            if name == "openmpi" else None)
         network = Network(arguments.hosts, folder)
         try:
-            for _ in range(arguments.rounds):
-                for name, prefix in prefixes.items():
-                    for cell, time in run(name, prefix, network, arguments, programs[name]).items():
-                        found.setdefault(key, {}).setdefault(cell, {}).setdefault(name, []).append(time)
+            cases = arguments.only.split(",")
+            for case, name in [(case, name) for case in cases for _ in range(arguments.rounds) for name in prefixes]:
+                times = run(name, prefixes[name], network, arguments, case, programs[name])
+                for cell, time in times.items():
+                    found.setdefault(key, {}).setdefault(cell, {}).setdefault(name, []).append(time)
         finally:
             network.close()
 
@@ -101,6 +103,7 @@ def main():
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--only", default=",".join(CASES))
     parser.add_argument("--least-ms", type=float, default=0.5)
+    parser.add_argument("--most-s", type=float, default=0.5)
     parser.add_argument("--out")
     parser.add_argument("--show", nargs="+", default=[])
     arguments = parser.parse_args()
