@@ -54,20 +54,9 @@ lifetimes! {
     ///
     /// # Errors
     /// `Count` if `recv` is not as long as all `send` together.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// # oxmpi::run(2, |world| {
-    /// let mut ranks = [usize::MAX; 2];
-    /// world.allgather(&world.rank(), &mut ranks)?;
-    /// assert_eq!(ranks, [0, 1]);
-    /// # Ok(())
-    /// # })?;
-    /// # Ok(())
-    /// # }
-    /// ```
     allgather iallgather allgather_init "allgather"
-    (&send, &mut recv) => Allgather { send: Some(send), recv }
+    (&send = "[rank]", &mut recv = "[9; 2]")
+    gives "[0, 1]" => Allgather { send: Some(send), recv }
 }
 
 lifetimes! {
@@ -75,21 +64,9 @@ lifetimes! {
     ///
     /// # Errors
     /// `Count` if `buf` cannot be divided into as many blocks as there are ranks.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// # oxmpi::run(2, |world| {
-    /// let mut ranks = [usize::MAX; 2];
-    /// ranks[world.rank()] = world.rank();
-    /// world.allgather_in_place(&mut ranks)?;
-    /// assert_eq!(ranks, [0, 1]);
-    /// # Ok(())
-    /// # })?;
-    /// # Ok(())
-    /// # }
-    /// ```
     allgather_in_place iallgather_in_place allgather_in_place_init "allgather in place"
-    (&mut buf) => Allgather { send: None, recv: buf }
+    (&mut buf = "[[0, 9], [9, 1]][rank]")
+    gives "[0, 1]" => Allgather { send: None, recv: buf }
 }
 
 between! {
@@ -101,5 +78,6 @@ between! {
     /// `Count` if `recv` is not as many blocks of equal length as the other group has ranks; `Truncate` if they are
     /// not as long as what is sent.
     allgather iallgather allgather_init "allgather"
-    (&send, &mut recv)
+    (&send = "[world.rank()]", &mut recv = "vec![9; between.remote_size()]")
+    gives "[vec![1], vec![0, 2]][side]"
 }

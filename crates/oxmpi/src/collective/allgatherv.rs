@@ -49,22 +49,9 @@ lifetimes! {
     /// `Count` if there is not one block for each rank, one does not lie in `recv`, or this rank's own is longer than
     /// `send`;
     /// `Truncate` if it is shorter; `Buffer` if two overlap.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// # oxmpi::run(2, |world| {
-    /// let mine = [&['a'][..], &['b', 'c']][world.rank()];
-    /// let mut all = ['-'; 3];
-    /// world.allgatherv(mine, &mut all, [1, 2])?;
-    /// assert_eq!(all, ['a', 'b', 'c']);
-    /// # Ok(())
-    /// # })?;
-    /// # Ok(())
-    /// # }
-    /// ```
     allgatherv iallgatherv allgatherv_init "allgatherv"
-    (&send, &mut recv, blocks: impl Into<Blocks>) =>
-        Allgatherv { send: Some(send), recv, blocks: blocks.into() }
+    (&send = "vec![rank; rank + 1]", &mut recv = "[9; 3]", blocks: impl Into<Blocks> = "[1, 2]")
+    gives "[0, 1, 1]" => Allgatherv { send: Some(send), recv, blocks: blocks.into() }
 }
 
 lifetimes! {
@@ -73,7 +60,8 @@ lifetimes! {
     /// # Errors
     /// As [`Communicator::allgatherv`](crate::Communicator::allgatherv).
     allgatherv_in_place iallgatherv_in_place allgatherv_in_place_init "allgatherv in place"
-    (&mut buf, blocks: impl Into<Blocks>) => Allgatherv { send: None, recv: buf, blocks: blocks.into() }
+    (&mut buf = "[[0, 9, 9], [9, 1, 1]][rank]", blocks: impl Into<Blocks> = "[1, 2]")
+    gives "[0, 1, 1]" => Allgatherv { send: None, recv: buf, blocks: blocks.into() }
 }
 
 between! {
@@ -84,5 +72,10 @@ between! {
     /// `Count` if there is not one block for each rank of the other group, or one does not lie in `recv`; `Buffer` if
     /// two overlap.
     allgatherv iallgatherv allgatherv_init "allgatherv"
-    (&send, &mut recv, blocks: impl Into<Blocks>)
+    (
+        &send = "[world.rank()]",
+        &mut recv = "vec![9; between.remote_size()]",
+        blocks: impl Into<Blocks> = "vec![1; between.remote_size()]"
+    )
+    gives "[vec![1], vec![0, 2]][side]"
 }

@@ -51,20 +51,9 @@ lifetimes! {
     ///
     /// # Errors
     /// `Op` if `op` is not defined on `T`; `Count` if `recv` has another length than `send`.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let (mine, mut ranks) = ([1], [0]);
-    /// world.allreduce(&mine, &mut ranks, &oxmpi::Op::SUM)?;
-    /// assert_eq!(ranks, [world.size()]);
-    /// # Ok(())
-    /// # }
-    /// ```
     allreduce iallreduce allreduce_init "allreduce"
-    (&send, &mut recv, op: &Op<R::Element>) =>
-        Allreduce { send: Some(send), recv, combination: op.combination() }
+    (&send = "[rank, 10]", &mut recv = "[0; 2]", op: &Op<R::Element> = "&Op::SUM")
+    gives "[1, 20]" => Allreduce { send: Some(send), recv, combination: op.combination() }
 }
 
 lifetimes! {
@@ -73,7 +62,8 @@ lifetimes! {
     /// # Errors
     /// As [`Communicator::allreduce`](crate::Communicator::allreduce).
     allreduce_in_place iallreduce_in_place allreduce_in_place_init "allreduce in place"
-    (&mut buf, op: &Op<B::Element>) => Allreduce { send: None, recv: buf, combination: op.combination() }
+    (&mut buf = "[rank, 10]", op: &Op<B::Element> = "&Op::SUM")
+    gives "[1, 20]" => Allreduce { send: None, recv: buf, combination: op.combination() }
 }
 
 between! {
@@ -82,5 +72,6 @@ between! {
     /// # Errors
     /// As [`Communicator::allreduce`](crate::Communicator::allreduce).
     allreduce iallreduce allreduce_init "allreduce"
-    (&send, &mut recv, op: &Op<R::Element>)
+    (&send = "[world.rank(), 10]", &mut recv = "[0; 2]", op: &Op<R::Element> = "&Op::SUM")
+    gives "[[1, 10], [2, 20]][side]"
 }

@@ -56,20 +56,9 @@ lifetimes! {
     ///
     /// # Errors
     /// `Count` if `send` and `recv` differ in length, or cannot be divided into as many blocks as there are ranks.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// # oxmpi::run(2, |world| {
-    /// let mut recv = [0; 2];
-    /// world.alltoall(&[[1, 2], [3, 4]][world.rank()][..], &mut recv)?;
-    /// assert_eq!(recv, [[1, 3], [2, 4]][world.rank()]);
-    /// # Ok(())
-    /// # })?;
-    /// # Ok(())
-    /// # }
-    /// ```
     alltoall ialltoall alltoall_init "alltoall"
-    (&send, &mut recv) => Alltoall { send: Some(send), recv }
+    (&send = "[[1, 2], [3, 4]][rank]", &mut recv = "[0; 2]")
+    gives "[[1, 3], [2, 4]][rank]" => Alltoall { send: Some(send), recv }
 }
 
 lifetimes! {
@@ -79,7 +68,8 @@ lifetimes! {
     /// # Errors
     /// `Count` if `buf` cannot be divided into as many blocks as there are ranks.
     alltoall_in_place ialltoall_in_place alltoall_in_place_init "alltoall in place"
-    (&mut buf) => Alltoall { send: None, recv: buf }
+    (&mut buf = "[[1, 2], [3, 4]][rank]")
+    gives "[[1, 3], [2, 4]][rank]" => Alltoall { send: None, recv: buf }
 }
 
 between! {
@@ -91,5 +81,6 @@ between! {
     /// `Count` if `send` or `recv` is not as many blocks of equal length as the other group has ranks; `Truncate` if
     /// those of `recv` are not as long as what is sent.
     alltoall ialltoall alltoall_init "alltoall"
-    (&send, &mut recv)
+    (&send = "vec![world.rank(); between.remote_size()]", &mut recv = "vec![9; between.remote_size()]")
+    gives "[vec![1], vec![0, 2]][side]"
 }

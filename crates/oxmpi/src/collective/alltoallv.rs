@@ -52,23 +52,14 @@ lifetimes! {
     /// `Count` if there is not one block for each rank, or one does not lie in its buffer; `Buffer` if two of `recv`
     /// overlap;
     /// `Truncate`, `Count` if the blocks of this rank to and from itself differ in length.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let (rank, size) = (world.rank(), world.size());
-    /// // Everybody gets as many elements from each as its rank says.
-    /// let (sent, received): (Vec<usize>, _) = ((0..size).collect(), vec![rank; size]);
-    /// let send = vec![rank; sent.iter().sum()];
-    /// let mut recv = vec![usize::MAX; rank * size];
-    /// world.alltoallv(&send, &sent, &mut recv, &received)?;
-    /// assert!(recv.chunks(rank.max(1)).enumerate().all(|(rank, block)| block.iter().all(|of| *of == rank)));
-    /// # Ok(())
-    /// # }
-    /// ```
     alltoallv ialltoallv alltoallv_init "alltoallv"
-    (&send, send_blocks: impl Into<Blocks>, &mut recv, recv_blocks: impl Into<Blocks>) =>
+    (
+        &send = "[[1, 2, 3], [4, 5, 6]][rank]",
+        send_blocks: impl Into<Blocks> = "[1, 2]",
+        &mut recv = "vec![0; 2 * (rank + 1)]",
+        recv_blocks: impl Into<Blocks> = "[rank + 1; 2]"
+    )
+    gives "[vec![1, 4], vec![2, 3, 5, 6]][rank]" =>
         Alltoallv { send: Some((send, send_blocks.into())), recv, blocks: recv_blocks.into() }
 }
 
@@ -78,7 +69,8 @@ lifetimes! {
     /// # Errors
     /// As [`Communicator::alltoallv`](crate::Communicator::alltoallv).
     alltoallv_in_place ialltoallv_in_place alltoallv_in_place_init "alltoallv in place"
-    (&mut buf, blocks: impl Into<Blocks>) => Alltoallv { send: None, recv: buf, blocks: blocks.into() }
+    (&mut buf = "[[1, 2, 3], [4, 5, 6]][rank]", blocks: impl Into<Blocks> = "[[1, 2], [2, 1]][rank]")
+    gives "[[1, 4, 5], [2, 3, 6]][rank]" => Alltoallv { send: None, recv: buf, blocks: blocks.into() }
 }
 
 between! {
@@ -89,5 +81,11 @@ between! {
     /// `Count` if there is not one block for each rank of the other group, or one does not lie in its buffer; `Buffer`
     /// if two of `recv` overlap.
     alltoallv ialltoallv alltoallv_init "alltoallv"
-    (&send, send_blocks: impl Into<Blocks>, &mut recv, recv_blocks: impl Into<Blocks>)
+    (
+        &send = "vec![world.rank(); between.remote_size()]",
+        send_blocks: impl Into<Blocks> = "vec![1; between.remote_size()]",
+        &mut recv = "vec![9; between.remote_size()]",
+        recv_blocks: impl Into<Blocks> = "vec![1; between.remote_size()]"
+    )
+    gives "[vec![1], vec![0, 2]][side]"
 }

@@ -117,7 +117,13 @@ lifetimes! {
     /// # }
     /// ```
     alltoallw ialltoallw alltoallw_init "alltoallw"
-    (&send, send_shapes: &[Shape], &mut recv, recv_shapes: &[Shape]) =>
+    (
+        &send = "[[1, 2, 3, 4], [5, 6, 7, 8]][rank]",
+        send_shapes: &[Shape] = "&[Shape::indexed([0..1, 2..3]), Shape::indexed([1..2, 3..4])]",
+        &mut recv = "[0; 4]",
+        recv_shapes: &[Shape] = "&[Shape::range(0..2), Shape::range(2..4)]"
+    )
+    gives "[[1, 3, 5, 7], [2, 4, 6, 8]][rank]" =>
         Alltoallw { send: Some((send, send_shapes)), recv: (recv, recv_shapes) }
 }
 
@@ -127,7 +133,11 @@ lifetimes! {
     /// # Errors
     /// As [`Communicator::alltoallw`](crate::Communicator::alltoallw).
     alltoallw_in_place ialltoallw_in_place alltoallw_in_place_init "alltoallw in place"
-    (&mut buf, shapes: &[Shape]) => Alltoallw { send: None, recv: (buf, shapes) }
+    (
+        &mut buf = "[[1, 2, 3, 4], [5, 6, 7, 8]][rank]",
+        shapes: &[Shape] = "&[Shape::indexed([0..1, 2..3]), Shape::indexed([1..2, 3..4])]"
+    )
+    gives "[[1, 5, 3, 7], [2, 6, 4, 8]][rank]" => Alltoallw { send: None, recv: (buf, shapes) }
 }
 
 between! {
@@ -138,7 +148,13 @@ between! {
     /// `Count` if there is not one part for each rank of the other group; `Arg` if one does not lie in its buffer, or
     /// an element of `recv` is there twice.
     alltoallw ialltoallw alltoallw_init "alltoallw"
-    (&send, send_shapes: &[Shape], &mut recv, recv_shapes: &[Shape])
+    (
+        &send = "vec![world.rank(); between.remote_size()]",
+        send_shapes: &[Shape] = "&[Shape::range(0..1), Shape::range(1..2)][..between.remote_size()]",
+        &mut recv = "vec![9; between.remote_size()]",
+        recv_shapes: &[Shape] = "&[Shape::range(0..1), Shape::range(1..2)][..between.remote_size()]"
+    )
+    gives "[vec![1], vec![0, 2]][side]"
 }
 
 lifetimes! {
@@ -149,7 +165,13 @@ lifetimes! {
     /// `Topology` if the communicator has none; `Count` if there is not one part for each edge; `Arg` if one does not
     /// lie in its buffer, or an element of `recv` is there twice.
     neighbor_alltoallw ineighbor_alltoallw neighbor_alltoallw_init "neighbour alltoallw"
-    (&send, send_shapes: &[Shape], &mut recv, recv_shapes: &[Shape]) =>
+    (
+        &send = "[[1, 2], [3, 4]][rank]",
+        send_shapes: &[Shape] = "&[Shape::range(0..1), Shape::range(1..2)]",
+        &mut recv = "[9; 2]",
+        recv_shapes: &[Shape] = "&[Shape::range(0..1), Shape::range(1..2)]"
+    )
+    gives "[[9, 3], [2, 9]][rank]" on line =>
         NeighborAlltoallw { send: (Some(send), send_shapes), recv: (recv, recv_shapes) }
 }
 
@@ -187,6 +209,11 @@ lifetimes! {
     /// ```
     neighbor_alltoallw_in_place ineighbor_alltoallw_in_place neighbor_alltoallw_in_place_init
     "neighbour alltoallw within one buffer"
-    (&mut buf, send_shapes: &[Shape], recv_shapes: &[Shape]) =>
+    (
+        &mut buf = "[9, rank, rank, 9]",
+        send_shapes: &[Shape] = "&[Shape::range(1..2), Shape::range(2..3)]",
+        recv_shapes: &[Shape] = "&[Shape::range(0..1), Shape::range(3..4)]"
+    )
+    gives "[[9, 0, 0, 1], [0, 1, 1, 9]][rank]" on line =>
         NeighborAlltoallw { send: (None, send_shapes), recv: (buf, recv_shapes) }
 }

@@ -45,19 +45,9 @@ lifetimes! {
     ///
     /// # Errors
     /// `Root` if `root` is not a rank.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let mut parameters = if world.rank() == 0 { [0.5, 1e-6] } else { [0.0; 2] };
-    /// world.bcast(&mut parameters, 0)?;
-    /// assert_eq!(parameters, [0.5, 1e-6]);
-    /// # Ok(())
-    /// # }
-    /// ```
     bcast ibcast bcast_init "broadcast"
-    (&mut buf, root: usize) => Bcast { buf, root }
+    (&mut buf = "[[7, 8], [0, 0]][rank]", root: usize = "0")
+    gives "[7, 8]" => Bcast { buf, root }
 }
 
 /// One between two groups.
@@ -85,5 +75,6 @@ between! {
     /// # Errors
     /// `Root` if the root is no rank of the other group.
     bcast ibcast bcast_init "broadcast"
-    (part: FromRoot<T>) => BetweenGroups(part)
+    (part: FromRoot<T> = "[7, 8]" to "[0; 2]")
+    gives "[7, 8]" => BetweenGroups(part)
 }

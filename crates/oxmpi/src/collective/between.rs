@@ -11,17 +11,25 @@
 /// `name iname name_init "what it is called"`, and either `(&send, &mut recv)` with arguments behind each - then it is
 /// the same call as within a group - or `(part: Trait<T>)` with arguments behind it, `=> collective`, of which `part`
 /// is what this rank lends.
+///
+/// Each form has an [example](super::example), as those of `lifetimes!`, of three ranks: the even ones and the odd one,
+/// which is the root, if there is one. What stands behind `part` is what one rank sends, and what another one has where
+/// it receives that.
 macro_rules! between {
     (
         $(#[$doc:meta])*
         $name:ident $nonblocking:ident $persistent:ident $what:literal
         (
-            &$send:ident $(, $of_send:ident: $type_of_send:ty)*,
-            &mut $recv:ident $(, $argument:ident: $type:ty)*
+            &$send:ident = $sent:literal $(, $of_send:ident: $type_of_send:ty = $given_of_send:literal)*,
+            &mut $recv:ident = $value:literal $(, $argument:ident: $type:ty = $given:literal)*
         )
+        gives $gives:literal
     ) => {
         impl<'env, L: crate::ThreadLevel> crate::Intercommunicator<'env, L> {
             $(#[$doc])*
+            #[doc = example_on_two!(
+                blocking (between), $name($sent ($($given_of_send)*); $value ($($given)*)), $gives
+            )]
             pub fn $name<S, R>(
                 &self,
                 $send: &S
@@ -43,6 +51,9 @@ macro_rules! between {
             /// # Errors
             #[doc = concat!("As [`Intercommunicator::", stringify!($name),
                 "`](crate::Intercommunicator::", stringify!($name), ").")]
+            #[doc = example_on_two!(
+                nonblocking (between), $nonblocking($sent ($($given_of_send)*); $value ($($given)*)), $gives
+            )]
             pub fn $nonblocking<S, R>(
                 &self,
                 $send: S
@@ -64,6 +75,9 @@ macro_rules! between {
             #[doc = concat!("As [`Intercommunicator::", stringify!($name),
                 "`](crate::Intercommunicator::", stringify!($name),
                 ") and [`Communicator::barrier_init`](crate::Communicator::barrier_init).")]
+            #[doc = example_on_two!(
+                persistent (between), $persistent($sent ($($given_of_send)*); $value ($($given)*)), $gives
+            )]
             pub fn $persistent<S, R>(
                 &self,
                 $send: S
@@ -86,6 +100,9 @@ macro_rules! between {
             /// # Errors
             #[doc = concat!("As [`Intercommunicator::", stringify!($name),
                 "`](crate::Intercommunicator::", stringify!($name), ").")]
+            #[doc = example_on_two!(
+                scope (between), $name($sent ($($given_of_send)*); $value ($($given)*)), $gives
+            )]
             pub fn $name<S, R>(
                 self,
                 $send: &'scope S
@@ -107,6 +124,9 @@ macro_rules! between {
             /// # Errors
             #[doc = concat!("As [`Intercommunicator::", stringify!($persistent),
                 "`](crate::Intercommunicator::", stringify!($persistent), ").")]
+            #[doc = example_on_two!(
+                scope_init (between), $persistent($sent ($($given_of_send)*); $value ($($given)*)), $gives
+            )]
             pub fn $persistent<S, R>(
                 self,
                 $send: &'scope mut S
@@ -129,10 +149,15 @@ macro_rules! between {
     (
         $(#[$doc:meta])*
         $name:ident $nonblocking:ident $persistent:ident $what:literal
-        ($part:ident: $direction:ident<T> $(, $argument:ident: $type:ty)*) => $collective:expr
+        (
+            $part:ident: $direction:ident<T> = $sent:literal to $value:literal
+            $(, $argument:ident: $type:ty = $given:literal)*
+        )
+        gives $gives:literal => $collective:expr
     ) => {
         impl<'env, L: crate::ThreadLevel> crate::Intercommunicator<'env, L> {
             $(#[$doc])*
+            #[doc = example_with_root!(blocking $direction, $name($sent to $value ($($given)*)), $gives)]
             pub fn $name<'b, T: crate::Datatype>(
                 &self,
                 $part: impl crate::$direction<'b, T>
@@ -149,6 +174,9 @@ macro_rules! between {
             /// # Errors
             #[doc = concat!("As [`Intercommunicator::", stringify!($name),
                 "`](crate::Intercommunicator::", stringify!($name), ").")]
+            #[doc = example_with_root!(
+                nonblocking $direction, $nonblocking($sent to $value ($($given)*)), $gives
+            )]
             pub fn $nonblocking<T: crate::Datatype, P: crate::OwnedPart<T>>(
                 &self,
                 $part: P
@@ -165,6 +193,9 @@ macro_rules! between {
             #[doc = concat!("As [`Intercommunicator::", stringify!($name),
                 "`](crate::Intercommunicator::", stringify!($name),
                 ") and [`Communicator::barrier_init`](crate::Communicator::barrier_init).")]
+            #[doc = example_with_root!(
+                persistent $direction, $persistent($sent to $value ($($given)*)), $gives
+            )]
             pub fn $persistent<T: crate::Datatype, P: crate::OwnedPart<T>>(
                 &self,
                 $part: P
@@ -183,6 +214,7 @@ macro_rules! between {
             /// # Errors
             #[doc = concat!("As [`Intercommunicator::", stringify!($name),
                 "`](crate::Intercommunicator::", stringify!($name), ").")]
+            #[doc = example_with_root!(scope $direction, $name($sent to $value ($($given)*)), $gives)]
             pub fn $name<T: crate::Datatype>(
                 self,
                 $part: impl crate::$direction<'scope, T>
@@ -199,6 +231,9 @@ macro_rules! between {
             /// # Errors
             #[doc = concat!("As [`Intercommunicator::", stringify!($persistent),
                 "`](crate::Intercommunicator::", stringify!($persistent), ").")]
+            #[doc = example_with_root!(
+                scope_init $direction, $persistent($sent to $value ($($given)*)), $gives
+            )]
             pub fn $persistent<T: crate::Datatype, P: crate::LentPart<'scope, T>>(
                 self,
                 $part: P

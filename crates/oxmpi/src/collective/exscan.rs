@@ -69,8 +69,8 @@ lifetimes! {
     /// # }
     /// ```
     exscan iexscan exscan_init "exscan"
-    (&send, &mut recv, op: &Op<R::Element>) =>
-        Exscan { send: Some(send), recv, combination: op.combination() }
+    (&send = "[rank + 1]", &mut recv = "[9]", op: &Op<R::Element> = "&Op::SUM")
+    gives "[[9], [1]][rank]" => Exscan { send: Some(send), recv, combination: op.combination() }
 }
 
 lifetimes! {
@@ -81,5 +81,6 @@ lifetimes! {
     /// # Errors
     /// `Op` if `op` is not defined on `T`.
     exscan_in_place iexscan_in_place exscan_in_place_init "exscan in place"
-    (&mut buf, op: &Op<B::Element>) => Exscan { send: None, recv: buf, combination: op.combination() }
+    (&mut buf = "[rank + 1]", op: &Op<B::Element> = "&Op::SUM")
+    gives "[1]" => Exscan { send: None, recv: buf, combination: op.combination() }
 }

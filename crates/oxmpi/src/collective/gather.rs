@@ -64,19 +64,9 @@ lifetimes! {
     ///
     /// # Errors
     /// `Root` if `root` is not a rank; `Count` if the root's `recv` is not as long as all `send` together.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let mut ranks = vec![0; if world.rank() == 0 { world.size() } else { 0 }];
-    /// world.gather(&[world.rank()], &mut ranks, 0)?;
-    /// assert!(ranks.into_iter().eq(0..if world.rank() == 0 { world.size() } else { 0 }));
-    /// # Ok(())
-    /// # }
-    /// ```
     gather igather gather_init "gather"
-    (&send, &mut recv, root: usize) => Gather { send: Some(send), recv, root }
+    (&send = "[rank + 1]", &mut recv = "[9; 2]", root: usize = "0")
+    gives "[[1, 2], [9, 9]][rank]" => Gather { send: Some(send), recv, root }
 }
 
 lifetimes! {
@@ -87,7 +77,8 @@ lifetimes! {
     /// `Root` if `root` is not a rank; `Count` if the root's `buf` cannot be divided into as many blocks as there are
     /// ranks.
     gather_in_place igather_in_place gather_in_place_init "gather in place"
-    (&mut buf, root: usize) => Gather { send: None, recv: buf, root }
+    (&mut buf = "vec![rank + 1; 2 - rank]", root: usize = "0")
+    gives "[vec![1, 2], vec![2]][rank]" => Gather { send: None, recv: buf, root }
 }
 
 /// One between two groups.
@@ -117,5 +108,6 @@ between! {
     /// # Errors
     /// `Root` if the root is no rank of the other group; `Count` if the root has not a block for each rank there.
     gather igather gather_init "gather"
-    (part: ToRoot<T>) => BetweenGroups(part)
+    (part: ToRoot<T> = "[world.rank()]" to "[9_usize; 2]")
+    gives "[0, 2]" => BetweenGroups(part)
 }

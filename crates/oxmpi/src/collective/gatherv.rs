@@ -75,8 +75,13 @@ lifetimes! {
     /// # }
     /// ```
     gatherv igatherv gatherv_init "gatherv"
-    (&send, &mut recv, blocks: impl Into<Blocks>, root: usize) =>
-        Gatherv { send: Some(send), recv, blocks: blocks.into(), root }
+    (
+        &send = "vec![rank; rank + 1]",
+        &mut recv = "[9; 3]",
+        blocks: impl Into<Blocks> = "[1, 2]",
+        root: usize = "0"
+    )
+    gives "[[0, 1, 1], [9; 3]][rank]" => Gatherv { send: Some(send), recv, blocks: blocks.into(), root }
 }
 
 lifetimes! {
@@ -86,7 +91,8 @@ lifetimes! {
     /// # Errors
     /// As [`Communicator::gatherv`](crate::Communicator::gatherv).
     gatherv_in_place igatherv_in_place gatherv_in_place_init "gatherv in place"
-    (&mut buf, blocks: impl Into<Blocks>, root: usize) =>
+    (&mut buf = "vec![rank; 3 - rank]", blocks: impl Into<Blocks> = "[1, 2]", root: usize = "0")
+    gives "[vec![0, 1, 1], vec![1, 1]][rank]" =>
         Gatherv { send: None, recv: buf, blocks: blocks.into(), root }
 }
 
@@ -122,5 +128,6 @@ between! {
     /// `Root` if the root is no rank of the other group; at the root as
     /// [`Intercommunicator::allgatherv`](crate::Intercommunicator::allgatherv).
     gatherv igatherv gatherv_init "gatherv"
-    (part: ToRoot<T>, blocks: impl Into<Blocks>) => BetweenGroups { part, blocks: blocks.into() }
+    (part: ToRoot<T> = "[world.rank()]" to "[9_usize; 2]", blocks: impl Into<Blocks> = "[1, 1]")
+    gives "[0, 2]" => BetweenGroups { part, blocks: blocks.into() }
 }

@@ -11,17 +11,23 @@
 //! | persistent, `x_init` | `Communicator` | kept by the request |
 //! | persistent, `x_init` | `Scope` | lent to the scope; the request gives access to them while it is inactive |
 
-/// `name iname name_init "what it is called" (buffers and arguments) => collective`, which is made of loans of the
-/// buffers. With two buffers these are `&send` and `&mut recv`, with one it is `&mut buf`; arguments may stand behind
-/// each. Types of arguments can name the buffers' types, which are `S`, `R` and `B`.
+/// `name iname name_init "what it is called" (buffers and arguments) gives "..." => collective`, which is made of loans
+/// of the buffers. With two buffers these are `&send` and `&mut recv`, with one it is `&mut buf`; arguments may stand
+/// behind each. Types of arguments can name the buffers' types, which are `S`, `R` and `B`.
+///
+/// Each form has an [example](super::example): what stands behind buffers and arguments, `= "..."`, is what they are
+/// there, and `gives` what has been received then, on two ranks: in all of the buffer, or `at` a place of it; `on` the
+/// world, or another communicator.
 macro_rules! lifetimes {
     (
         $(#[$doc:meta])*
         $name:ident $nonblocking:ident $persistent:ident $what:literal
-        (&mut $buf:ident $(, $argument:ident: $type:ty)*) => $collective:expr
+        (&mut $buf:ident = $value:literal $(, $argument:ident: $type:ty = $given:literal)*)
+        gives $gives:literal $(at $place:literal)? $(on $on:ident)? => $collective:expr
     ) => {
         impl<'env, L: crate::ThreadLevel> crate::Communicator<'env, L> {
             $(#[$doc])*
+            #[doc = example_on_one!(blocking ($($on)?), $name($value ($($given)*)), $gives $(at $place)?)]
             pub fn $name<B>(&self, $buf: &mut B $(, $argument: $type)*) -> oxmpi_base::Result<()>
             where
                 B: crate::SendBuffer + crate::RecvBuffer + ?Sized,
@@ -36,6 +42,9 @@ macro_rules! lifetimes {
             #[doc = concat!("As [`Communicator::", stringify!($name), "`](crate::Communicator::",
                 stringify!($name),
                 ") and [`Communicator::barrier_init`](crate::Communicator::barrier_init).")]
+            #[doc = example_on_one!(
+                persistent ($($on)?), $persistent($value ($($given)*)), $gives $(at $place)?
+            )]
             pub fn $persistent<B>(
                 &self,
                 $buf: B
@@ -54,6 +63,9 @@ macro_rules! lifetimes {
             /// # Errors
             #[doc = concat!("As [`Communicator::", stringify!($name), "`](crate::Communicator::",
                 stringify!($name), ").")]
+            #[doc = example_on_one!(
+                nonblocking ($($on)?), $nonblocking($value ($($given)*)), $gives $(at $place)?
+            )]
             pub fn $nonblocking<B>(
                 &self,
                 $buf: B
@@ -73,6 +85,7 @@ macro_rules! lifetimes {
             /// # Errors
             #[doc = concat!("As [`Communicator::", stringify!($name), "`](crate::Communicator::",
                 stringify!($name), ").")]
+            #[doc = example_on_one!(scope ($($on)?), $name($value ($($given)*)), $gives $(at $place)?)]
             pub fn $name<B>(
                 &'scope self,
                 $buf: &'scope mut B
@@ -91,6 +104,9 @@ macro_rules! lifetimes {
             /// # Errors
             #[doc = concat!("As [`Communicator::", stringify!($persistent), "`](crate::Communicator::",
                 stringify!($persistent), ").")]
+            #[doc = example_on_one!(
+                scope_init ($($on)?), $persistent($value ($($given)*)), $gives $(at $place)?
+            )]
             pub fn $persistent<B>(
                 &'scope self,
                 $buf: &'scope mut B
@@ -111,12 +127,16 @@ macro_rules! lifetimes {
         $(#[$doc:meta])*
         $name:ident $nonblocking:ident $persistent:ident $what:literal
         (
-            &$send:ident $(, $of_send:ident: $type_of_send:ty)*,
-            &mut $recv:ident $(, $argument:ident: $type:ty)*
-        ) => $collective:expr
+            &$send:ident = $sent:literal $(, $of_send:ident: $type_of_send:ty = $given_of_send:literal)*,
+            &mut $recv:ident = $value:literal $(, $argument:ident: $type:ty = $given:literal)*
+        )
+        gives $gives:literal $(on $on:ident)? => $collective:expr
     ) => {
         impl<'env, L: crate::ThreadLevel> crate::Communicator<'env, L> {
             $(#[$doc])*
+            #[doc = example_on_two!(
+                blocking ($($on)?), $name($sent ($($given_of_send)*); $value ($($given)*)), $gives
+            )]
             pub fn $name<S, R>(
                 &self,
                 $send: &S
@@ -138,6 +158,9 @@ macro_rules! lifetimes {
             #[doc = concat!("As [`Communicator::", stringify!($name), "`](crate::Communicator::",
                 stringify!($name),
                 ") and [`Communicator::barrier_init`](crate::Communicator::barrier_init).")]
+            #[doc = example_on_two!(
+                persistent ($($on)?), $persistent($sent ($($given_of_send)*); $value ($($given)*)), $gives
+            )]
             pub fn $persistent<S, R>(
                 &self,
                 $send: S
@@ -159,6 +182,9 @@ macro_rules! lifetimes {
             /// # Errors
             #[doc = concat!("As [`Communicator::", stringify!($name), "`](crate::Communicator::",
                 stringify!($name), ").")]
+            #[doc = example_on_two!(
+                nonblocking ($($on)?), $nonblocking($sent ($($given_of_send)*); $value ($($given)*)), $gives
+            )]
             pub fn $nonblocking<S, R>(
                 &self,
                 $send: S
@@ -181,6 +207,9 @@ macro_rules! lifetimes {
             /// # Errors
             #[doc = concat!("As [`Communicator::", stringify!($name), "`](crate::Communicator::",
                 stringify!($name), ").")]
+            #[doc = example_on_two!(
+                scope ($($on)?), $name($sent ($($given_of_send)*); $value ($($given)*)), $gives
+            )]
             pub fn $name<S, R>(
                 &'scope self,
                 $send: &'scope S
@@ -203,6 +232,9 @@ macro_rules! lifetimes {
             /// # Errors
             #[doc = concat!("As [`Communicator::", stringify!($persistent), "`](crate::Communicator::",
                 stringify!($persistent), ").")]
+            #[doc = example_on_two!(
+                scope_init ($($on)?), $persistent($sent ($($given_of_send)*); $value ($($given)*)), $gives
+            )]
             pub fn $persistent<S, R>(
                 &'scope self,
                 $send: &'scope mut S

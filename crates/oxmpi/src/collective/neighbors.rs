@@ -133,21 +133,9 @@ lifetimes! {
     /// # Errors
     /// `Topology` if the communicator has none; `Count` if `recv` has not as many blocks as there are edges to here, or
     /// they are not as long as `send`.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// # oxmpi::run(3, |world| {
-    /// let line = world.cartesian(&[world.size()], &[false])?.expect("every rank has a place");
-    /// let mut beside = [usize::MAX; 2];
-    /// line.neighbor_allgather(&line.rank(), &mut beside)?;
-    /// assert_eq!(beside, [[usize::MAX, 1], [0, 2], [1, usize::MAX]][line.rank()]);
-    /// # Ok(())
-    /// # })?;
-    /// # Ok(())
-    /// # }
-    /// ```
     neighbor_allgather ineighbor_allgather neighbor_allgather_init "neighbour allgather"
-    (&send, &mut recv) => NeighborAllgather { send, recv }
+    (&send = "[rank]", &mut recv = "[9; 2]")
+    gives "[[9, 1], [0, 9]][rank]" on line => NeighborAllgather { send, recv }
 }
 
 lifetimes! {
@@ -158,7 +146,9 @@ lifetimes! {
     /// `Topology` if the communicator has none; `Count` if there is not one block for each edge to here, or one does
     /// not lie in `recv`; `Buffer` if two overlap.
     neighbor_allgatherv ineighbor_allgatherv neighbor_allgatherv_init "neighbour allgatherv"
-    (&send, &mut recv, blocks: impl Into<Blocks>) => NeighborAllgatherv { send, recv, blocks: blocks.into() }
+    (&send = "vec![rank; rank + 1]", &mut recv = "[9; 3]", blocks: impl Into<Blocks> = "[1, 2]")
+    gives "[[9, 1, 1], [0, 9, 9]][rank]" on line =>
+        NeighborAllgatherv { send, recv, blocks: blocks.into() }
 }
 
 lifetimes! {
@@ -186,7 +176,8 @@ lifetimes! {
     /// # }
     /// ```
     neighbor_alltoall ineighbor_alltoall neighbor_alltoall_init "neighbour alltoall"
-    (&send, &mut recv) => NeighborAlltoall { send, recv }
+    (&send = "[[1, 2], [3, 4]][rank]", &mut recv = "[9; 2]")
+    gives "[[9, 3], [2, 9]][rank]" on line => NeighborAlltoall { send, recv }
 }
 
 lifetimes! {
@@ -197,7 +188,13 @@ lifetimes! {
     /// `Topology` if the communicator has none; `Count` if there is not one block for each edge, or one does not lie in
     /// its buffer; `Buffer` if two of `recv` overlap.
     neighbor_alltoallv ineighbor_alltoallv neighbor_alltoallv_init "neighbour alltoallv"
-    (&send, send_blocks: impl Into<Blocks>, &mut recv, recv_blocks: impl Into<Blocks>) =>
+    (
+        &send = "[[1, 2, 3], [4, 5, 6]][rank]",
+        send_blocks: impl Into<Blocks> = "[1, 2]",
+        &mut recv = "[9; 3]",
+        recv_blocks: impl Into<Blocks> = "[2, 1]"
+    )
+    gives "[[9, 9, 4], [2, 3, 9]][rank]" on line =>
         NeighborAlltoallv { send: (send, send_blocks.into()), recv: (recv, recv_blocks.into()) }
 }
 

@@ -63,20 +63,9 @@ lifetimes! {
     /// # Errors
     /// `Root` if `root` is not a rank; `Op` if `op` is not defined on `T`; `Count` if the root's `recv` has
     /// another length than `send`.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// # oxmpi::run(2, |world| {
-    /// let mut sum = 0;
-    /// world.reduce(&[5, 6][world.rank()], &mut sum, &oxmpi::Op::SUM, 1)?;
-    /// assert_eq!(sum, [0, 11][world.rank()]);
-    /// # Ok(())
-    /// # })?;
-    /// # Ok(())
-    /// # }
-    /// ```
     reduce ireduce reduce_init "reduce"
-    (&send, &mut recv, op: &Op<R::Element>, root: usize) =>
+    (&send = "[rank, 10]", &mut recv = "[0; 2]", op: &Op<R::Element> = "&Op::SUM", root: usize = "0")
+    gives "[[1, 20], [0, 0]][rank]" =>
         Reduce { send: Some(send), recv, combination: op.combination(), root }
 }
 
@@ -86,7 +75,8 @@ lifetimes! {
     /// # Errors
     /// As [`Communicator::reduce`](crate::Communicator::reduce).
     reduce_in_place ireduce_in_place reduce_in_place_init "reduce in place"
-    (&mut buf, op: &Op<B::Element>, root: usize) =>
+    (&mut buf = "[rank, 10]", op: &Op<B::Element> = "&Op::SUM", root: usize = "0")
+    gives "[[1, 20], [1, 10]][rank]" =>
         Reduce { send: None, recv: buf, combination: op.combination(), root }
 }
 
@@ -120,5 +110,6 @@ between! {
     /// # Errors
     /// `Root` if the root is no rank of the other group.
     reduce ireduce reduce_init "reduce"
-    (part: ToRoot<T>, op: &Op<T>) => BetweenGroups { part, combination: op.combination() }
+    (part: ToRoot<T> = "[world.rank()]" to "[0_usize]", op: &Op<T> = "&Op::SUM")
+    gives "[2]" => BetweenGroups { part, combination: op.combination() }
 }

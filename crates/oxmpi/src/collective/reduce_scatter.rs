@@ -52,21 +52,14 @@ lifetimes! {
     /// # Errors
     /// `Op` if `op` is not defined on `T`; `Count` if there is not one count for each rank, or `send` or `recv` has
     /// another length than they say.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let counts: Vec<usize> = (1..=world.size()).collect();
-    /// let send = vec![1; counts.iter().sum()];
-    /// let mut recv = vec![0; world.rank() + 1];
-    /// world.reduce_scatter(&send, &mut recv, &counts, &oxmpi::Op::SUM)?;
-    /// assert_eq!(recv, vec![world.size(); world.rank() + 1]);
-    /// # Ok(())
-    /// # }
-    /// ```
     reduce_scatter ireduce_scatter reduce_scatter_init "reduce-scatter"
-    (&send, &mut recv, counts: &[usize], op: &Op<R::Element>) =>
+    (
+        &send = "[rank, 10, 20]",
+        &mut recv = "vec![0; rank + 1]",
+        counts: &[usize] = "&[1, 2]",
+        op: &Op<R::Element> = "&Op::SUM"
+    )
+    gives "[vec![1], vec![20, 40]][rank]" =>
         ReduceScatter { send: Some(send), recv, counts, combination: op.combination() }
 }
 
@@ -77,7 +70,8 @@ lifetimes! {
     /// # Errors
     /// As [`Communicator::reduce_scatter`](crate::Communicator::reduce_scatter).
     reduce_scatter_in_place ireduce_scatter_in_place reduce_scatter_in_place_init "reduce-scatter in place"
-    (&mut buf, counts: &[usize], op: &Op<B::Element>) =>
+    (&mut buf = "[rank, 10, 20]", counts: &[usize] = "&[1, 2]", op: &Op<B::Element> = "&Op::SUM")
+    gives "[vec![1], vec![20, 40]][rank]" at "[..rank + 1]" =>
         ReduceScatter { send: None, recv: buf, counts, combination: op.combination() }
 }
 
@@ -117,5 +111,11 @@ between! {
     /// `Op` if `op` is not defined on `T`; `Count` if there is not one count for each rank of this group, or `send` or
     /// `recv` has another length than they say. Their sum is the same in both groups.
     reduce_scatter ireduce_scatter reduce_scatter_init "reduce-scatter"
-    (&send, &mut recv, counts: &[usize], op: &Op<R::Element>)
+    (
+        &send = "[world.rank(), 10]",
+        &mut recv = "vec![0; 1 + side]",
+        counts: &[usize] = "[&[1, 1][..], &[2]][side]",
+        op: &Op<R::Element> = "&Op::SUM"
+    )
+    gives "[vec![1], vec![2, 20], vec![10]][world.rank()]"
 }

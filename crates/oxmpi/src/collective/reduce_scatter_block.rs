@@ -56,21 +56,10 @@ lifetimes! {
     ///
     /// # Errors
     /// `Op` if `op` is not defined on `T`; `Count` if `send` is not as long as all `recv` together.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let counts = vec![1; world.size()]; // of this rank for each
-    /// let mut all = [0];
-    /// world.reduce_scatter_block(&counts, &mut all, &oxmpi::Op::SUM)?;
-    /// assert_eq!(all, [world.size()]);
-    /// # Ok(())
-    /// # }
-    /// ```
     reduce_scatter_block ireduce_scatter_block reduce_scatter_block_init
     "combination of blocks"
-    (&send, &mut recv, op: &Op<R::Element>) =>
+    (&send = "[rank, 10]", &mut recv = "[0]", op: &Op<R::Element> = "&Op::SUM")
+    gives "[[1], [20]][rank]" =>
         ReduceScatterBlock { send: Some(send), recv, combination: op.combination() }
 }
 
@@ -83,7 +72,8 @@ lifetimes! {
     /// `Op` if `op` is not defined on `T`; `Count` if `buf` cannot be divided into as many blocks as there are ranks.
     reduce_scatter_block_in_place ireduce_scatter_block_in_place reduce_scatter_block_in_place_init
     "combination of blocks in place"
-    (&mut buf, op: &Op<B::Element>) =>
+    (&mut buf = "[rank, 10]", op: &Op<B::Element> = "&Op::SUM")
+    gives "[[1], [20]][rank]" at "[..1]" =>
         ReduceScatterBlock { send: None, recv: buf, combination: op.combination() }
 }
 
@@ -97,5 +87,6 @@ between! {
     /// group. That is as long for all: the two groups combine as many elements.
     reduce_scatter_block ireduce_scatter_block reduce_scatter_block_init
     "combination of blocks"
-    (&send, &mut recv, op: &Op<R::Element>)
+    (&send = "[world.rank(), 10]", &mut recv = "vec![0; 1 + side]", op: &Op<R::Element> = "&Op::SUM")
+    gives "[vec![1], vec![2, 20], vec![10]][world.rank()]"
 }

@@ -52,19 +52,9 @@ lifetimes! {
     ///
     /// # Errors
     /// As [`Communicator::allreduce`](crate::Communicator::allreduce).
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let mut ranks = [0];
-    /// world.scan(&[1], &mut ranks, &oxmpi::Op::SUM)?;
-    /// assert_eq!(ranks, [world.rank() + 1]);
-    /// # Ok(())
-    /// # }
-    /// ```
     scan iscan scan_init "scan"
-    (&send, &mut recv, op: &Op<R::Element>) => Scan { send: Some(send), recv, combination: op.combination() }
+    (&send = "[rank + 1]", &mut recv = "[0]", op: &Op<R::Element> = "&Op::SUM")
+    gives "[[1], [3]][rank]" => Scan { send: Some(send), recv, combination: op.combination() }
 }
 
 lifetimes! {
@@ -74,5 +64,6 @@ lifetimes! {
     /// # Errors
     /// `Op` if `op` is not defined on `T`.
     scan_in_place iscan_in_place scan_in_place_init "scan in place"
-    (&mut buf, op: &Op<B::Element>) => Scan { send: None, recv: buf, combination: op.combination() }
+    (&mut buf = "[rank + 1]", op: &Op<B::Element> = "&Op::SUM")
+    gives "[[1], [3]][rank]" => Scan { send: None, recv: buf, combination: op.combination() }
 }

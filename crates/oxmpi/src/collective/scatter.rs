@@ -65,20 +65,9 @@ lifetimes! {
     ///
     /// # Errors
     /// `Root` if `root` is not a rank; `Count` if the root's `send` is not as long as all `recv` together.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// # oxmpi::run(2, |world| {
-    /// let mut part = [0; 2];
-    /// world.scatter(&[1, 2, 3, 4], &mut part, 0)?;
-    /// assert_eq!(part, [[1, 2], [3, 4]][world.rank()]);
-    /// # Ok(())
-    /// # })?;
-    /// # Ok(())
-    /// # }
-    /// ```
     scatter iscatter scatter_init "scatter"
-    (&send, &mut recv, root: usize) => Scatter { send: Some(send), recv, root }
+    (&send = "[1, 2, 3, 4]", &mut recv = "[0; 2]", root: usize = "0")
+    gives "[[1, 2], [3, 4]][rank]" => Scatter { send: Some(send), recv, root }
 }
 
 lifetimes! {
@@ -89,7 +78,8 @@ lifetimes! {
     /// `Root` if `root` is not a rank; `Count` if the root's `buf` cannot be divided into as many blocks as there are
     /// ranks.
     scatter_in_place iscatter_in_place scatter_in_place_init "scatter in place"
-    (&mut buf, root: usize) => Scatter { send: None, recv: buf, root }
+    (&mut buf = "Vec::from_iter(1..5 - 2 * rank)", root: usize = "0")
+    gives "[vec![1, 2, 3, 4], vec![3, 4]][rank]" => Scatter { send: None, recv: buf, root }
 }
 
 /// One between two groups.
@@ -119,5 +109,6 @@ between! {
     /// # Errors
     /// `Root` if the root is no rank of the other group; `Count` if the root has not a block for each rank there.
     scatter iscatter scatter_init "scatter"
-    (part: FromRoot<T>) => BetweenGroups(part)
+    (part: FromRoot<T> = "[7, 8]" to "[0]")
+    gives "[[7], [8]][between.rank()]" => BetweenGroups(part)
 }

@@ -62,22 +62,14 @@ lifetimes! {
     /// `Root` if `root` is not a rank; at the root `Count` if there is not one block for each rank, or one does not
     /// lie in
     /// `send`, and `Truncate`, `Count` if its own differs in length from `recv`.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let (rank, size) = (world.rank(), world.size());
-    /// let counts: Vec<usize> = (1..=size).collect();
-    /// let all: Vec<usize> = counts.iter().flat_map(|&count| vec![count; count]).collect();
-    /// let mut mine = vec![0; rank + 1];
-    /// world.scatterv(&all, &counts, &mut mine, 0)?;
-    /// assert_eq!(mine, vec![rank + 1; rank + 1]);
-    /// # Ok(())
-    /// # }
-    /// ```
     scatterv iscatterv scatterv_init "scatterv"
-    (&send, blocks: impl Into<Blocks>, &mut recv, root: usize) =>
+    (
+        &send = "[1, 2, 3]",
+        blocks: impl Into<Blocks> = "[1, 2]",
+        &mut recv = "vec![0; rank + 1]",
+        root: usize = "0"
+    )
+    gives "[vec![1], vec![2, 3]][rank]" =>
         Scatterv { send: Some(send), recv, blocks: blocks.into(), root }
 }
 
@@ -88,7 +80,8 @@ lifetimes! {
     /// # Errors
     /// As [`Communicator::scatterv`](crate::Communicator::scatterv).
     scatterv_in_place iscatterv_in_place scatterv_in_place_init "scatterv in place"
-    (&mut buf, blocks: impl Into<Blocks>, root: usize) =>
+    (&mut buf = "Vec::from_iter(1..4 - rank)", blocks: impl Into<Blocks> = "[1, 2]", root: usize = "0")
+    gives "[vec![1, 2, 3], vec![2, 3]][rank]" =>
         Scatterv { send: None, recv: buf, blocks: blocks.into(), root }
 }
 
@@ -124,5 +117,6 @@ between! {
     /// `Root` if the root is no rank of the other group; at the root `Count` if there is not one block for each rank
     /// there, or one does not lie in its buffer.
     scatterv iscatterv scatterv_init "scatterv"
-    (part: FromRoot<T>, blocks: impl Into<Blocks>) => BetweenGroups { part, blocks: blocks.into() }
+    (part: FromRoot<T> = "[7, 8]" to "[0]", blocks: impl Into<Blocks> = "[1, 1]")
+    gives "[[7], [8]][between.rank()]" => BetweenGroups { part, blocks: blocks.into() }
 }
