@@ -15,12 +15,25 @@ use crate::request::Request;
 use crate::scope::Scope;
 use crate::thread::ThreadLevel;
 
-/// `send isend send_init mode (their functions) "how"`: the methods of a mode.
+/// An example of these lines on two ranks.
+macro_rules! example {
+    ($($text:expr),*) => {
+        concat!(
+            "\n```\n# fn main() -> oxmpi::Result<()> {\n# oxmpi::run(2, |world| {\n",
+            "let peer = 1 - world.rank();\n",
+            $($text,)*
+            "# Ok(())\n# })?;\n# Ok(())\n# }\n```"
+        )
+    };
+}
+
+/// `send isend send_init mode (their functions) "how"`: the methods of a mode, with examples; behind that may stand a
+/// line of these, which makes the send a right one.
 macro_rules! sends {
     (
         $(#[$doc:meta])*
         $send:ident $isend:ident $init:ident $mode:ident
-        ($blocking:ident $nonblocking:ident $persistent:ident) $how:literal
+        ($blocking:ident $nonblocking:ident $persistent:ident) $how:literal $($first:literal)?
     ) => {
         impl<'env, L: ThreadLevel> Communicator<'env, L> {
             $(#[$doc])*
@@ -35,6 +48,14 @@ macro_rules! sends {
             ///
             /// # Errors
             /// As [`Communicator::send`].
+            #[doc = example!(
+                "let receive = world.irecv([0; 2], peer, 0)?;\n",
+                $($first, "\n",)?
+                "let send = world.", stringify!($isend), "([world.rank(), 7], peer, 0)?;\n",
+                "// ... compute meanwhile ...\n",
+                "assert_eq!(receive.wait()?.0, [peer, 7]);\n",
+                "assert_eq!(send.wait()?.0, [world.rank(), 7]); // the buffer is there again\n"
+            )]
             pub fn $isend<B: OwnedBuffer>(
                 &self,
                 buf: B,
@@ -49,6 +70,18 @@ macro_rules! sends {
             ///
             /// # Errors
             /// As [`Communicator::send`].
+            #[doc = example!(
+                "let mut recv = world.recv_init([0; 2], peer, 0)?;\n",
+                "let mut send = world.", stringify!($init), "([0; 2], peer, 0)?;\n",
+                "for step in 0..3 {\n",
+                "    send.buf_mut().fill(step);\n",
+                "    let receiving = recv.start()?;\n",
+                $("    ", $first, "\n",)?
+                "    send = send.start()?.wait()?;\n",
+                "    recv = receiving.wait()?;\n",
+                "    assert_eq!(recv.buf(), [step; 2]);\n",
+                "}\n"
+            )]
             pub fn $init<B: OwnedBuffer>(
                 &self,
                 buf: B,
@@ -66,6 +99,17 @@ macro_rules! sends {
             ///
             /// # Errors
             /// As [`Communicator::send`].
+            #[doc = example!(
+                "let (mine, mut theirs) = ([world.rank(), 7], [0; 2]);\n",
+                "world.scope(|scope| {\n",
+                "    let receive = scope.recv(&mut theirs, peer, 0)?;\n",
+                $("    ", $first, "\n",)?
+                "    let send = scope.", stringify!($send), "(&mine, peer, 0)?;\n",
+                "    // ... compute meanwhile ...\n",
+                "    assert_eq!(receive.wait()?, &[peer, 7]);\n",
+                "    send.wait().map(drop)\n",
+                "})?;\n"
+            )]
             pub fn $send<B: SendBuffer + ?Sized>(
                 &'scope self,
                 buf: &'scope B,
@@ -80,6 +124,22 @@ macro_rules! sends {
             ///
             /// # Errors
             /// As [`Communicator::send`].
+            #[doc = example!(
+                "let (mut mine, mut theirs) = ([0; 2], [0; 2]);\n",
+                "world.scope(|scope| {\n",
+                "    let mut recv = scope.recv_init(&mut theirs, peer, 0)?;\n",
+                "    let mut send = scope.", stringify!($init), "(&mut mine, peer, 0)?;\n",
+                "    for step in 0..3 {\n",
+                "        send.buf_mut().fill(step);\n",
+                "        let receiving = recv.start()?;\n",
+                $("        ", $first, "\n",)?
+                "        send = send.start()?.wait()?;\n",
+                "        recv = receiving.wait()?;\n",
+                "        assert_eq!(recv.buf(), [step; 2]);\n",
+                "    }\n",
+                "    Ok(())\n",
+                "})?;\n"
+            )]
             pub fn $init<B>(
                 &'scope self,
                 buf: &'scope mut B,
@@ -129,6 +189,23 @@ sends! {
     ///
     /// # Errors
     /// As [`Communicator::send`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// if world.rank() == 0 {
+    ///     world.ssend(&7, 1, 0)?;
+    ///     // Rank 1 has come as far as its receive.
+    /// } else {
+    ///     let mut answer = 0;
+    ///     world.recv(&mut answer, 0, 0)?;
+    ///     assert_eq!(answer, 7);
+    /// }
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ssend issend ssend_init Synchronous (Ssend Issend SsendInit) ", in the synchronous mode,"
 }
 
@@ -140,7 +217,22 @@ sends! {
     ///
     /// # Errors
     /// As [`Communicator::send`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let receive = world.irecv(0, peer, 0)?;
+    /// world.barrier()?; // both have begun to receive
+    /// world.rsend(&world.rank(), peer, 0)?;
+    /// assert_eq!(receive.wait()?.0, [peer]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     rsend irsend rsend_init Ready (Rsend Irsend RsendInit) ", in the ready mode,"
+    "world.barrier()?; // both have begun to receive"
 }
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {
