@@ -32,11 +32,37 @@ impl<L: ThreadLevel> Communicator<'_, L> {
     }
 
     /// What is kept of a type. See [`Communicator::set_attribute`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// struct Calls(u32);
+    ///
+    /// let env = oxmpi::init()?;
+    /// let comm = env.world().duplicate()?;
+    /// assert!(comm.attribute::<Calls>().is_none());
+    /// comm.set_attribute(Calls(3));
+    /// assert_eq!(comm.attribute::<Calls>().map(|calls| calls.0), Some(3));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn attribute<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         self.comm.attached(TypeId::of::<T>()).map(known)
     }
 
     /// Keeps it no longer. See [`Communicator::set_attribute`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// struct Calls(u32);
+    ///
+    /// let env = oxmpi::init()?;
+    /// let comm = env.world().duplicate()?;
+    /// comm.set_attribute(Calls(3));
+    /// assert_eq!(comm.remove_attribute::<Calls>().map(|calls| calls.0), Some(3));
+    /// assert!(comm.attribute::<Calls>().is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn remove_attribute<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         self.comm.detach(TypeId::of::<T>()).map(known)
     }

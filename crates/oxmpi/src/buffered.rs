@@ -54,6 +54,22 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// `Buffer` if the communicator has such room already.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let buffered = world.buffered(1000)?;
+    /// buffered.send(&world.rank(), peer, 0)?;
+    /// let mut theirs = usize::MAX;
+    /// world.recv(&mut theirs, peer, 0)?;
+    /// assert_eq!(theirs, peer);
+    /// assert!(world.buffered(1000).is_err(), "there is room already");
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn buffered(&self, bytes: usize) -> Result<Buffered<'_, 'env, L>> {
         // The messages are kept by the library: there is no memory of the program's.
         let room = AttachedBuffer { address: 0, bytes: Some(bytes as u64) };
@@ -66,12 +82,43 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 
 impl<L: ThreadLevel> Buffered<'_, '_, L> {
     /// What a message takes up beside its own bytes. See [`Buffered`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// // As much as two messages of 100 numbers take up, and no more.
+    /// let buffered = world.buffered(2 * (100 * size_of::<f64>() + <oxmpi::Buffered>::OVERHEAD_BYTES))?;
+    /// buffered.send(&[1.5; 100], peer, 0)?;
+    /// buffered.send(&[2.5; 100], peer, 0)?;
+    /// assert_eq!(world.recv_vec::<f64>(peer, 0)?.0, [1.5; 100]);
+    /// assert_eq!(world.recv_vec::<f64>(peer, 0)?.0, [2.5; 100]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const OVERHEAD_BYTES: usize = oxmpi_core::BUFFERED_OVERHEAD_BYTES as usize;
 
     /// Sends, and returns at once: the message has been copied. See [`Buffered`].
     ///
     /// # Errors
     /// `Buffer` if there is no room for it beside those that have not been sent; else as [`Communicator::send`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let buffered = world.buffered(1000)?;
+    /// let mut message = [world.rank(); 3];
+    /// buffered.send(&message, peer, 0)?;
+    /// message.fill(9); // it has been copied
+    /// assert_eq!(world.recv_vec::<usize>(peer, 0)?.0, [peer; 3]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn send<B>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()>
     where
         B: SendBuffer + ?Sized,
@@ -84,6 +131,22 @@ impl<L: ThreadLevel> Buffered<'_, '_, L> {
     }
 
     /// Waits until all messages have been sent. See [`Buffered`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let buffered = world.buffered(100 + <oxmpi::Buffered>::OVERHEAD_BYTES)?;
+    /// for step in 0..3_u8 {
+    ///     buffered.send(&[step; 100], peer, 0)?;
+    ///     assert_eq!(world.recv_vec::<u8>(peer, 0)?.0, [step; 100]);
+    ///     buffered.flush(); // there is room for the next
+    /// }
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn flush(&self) {
         let Communicator { door, comm, .. } = self.comm;
         door.run(Function::CommFlushBuffer, |process| process.flush_buffer(comm.buffer_owner()));

@@ -72,6 +72,24 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::send`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// if world.rank() == 0 {
+    ///     let mut sender = world.sender(1, 0, 3)?;
+    ///     (0..10).try_for_each(|step| sender.send(&[step; 3]))?;
+    /// } else {
+    ///     let mut receiver = world.receiver::<i32>(0, 0, 3)?;
+    ///     for step in 0..10 {
+    ///         assert_eq!(receiver.recv()?, [step; 3]);
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn sender<T: Datatype + Default>(
         &self,
         dest: impl Into<Dest>,
@@ -87,6 +105,21 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::recv_init`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// if world.rank() == 0 {
+    ///     world.send(&[1.5; 2], 1, 0)?; // messages are those of other calls
+    /// } else {
+    ///     let mut receiver = world.receiver::<f64>(0, 0, 100)?;
+    ///     assert_eq!(receiver.recv()?, [1.5; 2], "shorter than the longest");
+    /// }
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn receiver<T: Datatype + Default>(
         &self,
         source: impl Into<Source>,
@@ -109,6 +142,20 @@ impl<T: Datatype, L: ThreadLevel> Sender<'_, T, L> {
     /// # Errors
     /// `Count` if there are more elements, or fewer; that of the message before the last, after which the channel
     /// cannot be used.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let (mut sender, mut receiver) = (world.sender(peer, 0, 2)?, world.receiver::<usize>(peer, 0, 2)?);
+    /// sender.send(&[world.rank(), 7])?;
+    /// assert_eq!(receiver.recv()?, [peer, 7]);
+    /// assert!(sender.send(&[1, 2, 3]).is_err(), "messages of this channel have two elements");
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn send(&mut self, message: &[T]) -> Result<()> {
         self.fill(|buf| {
             if buf.len() != message.len() {
@@ -125,6 +172,23 @@ impl<T: Datatype, L: ThreadLevel> Sender<'_, T, L> {
     ///
     /// # Errors
     /// Those of `fill`, and as [`Sender::send`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let mut sender = world.sender(peer, 0, 1000)?;
+    /// let mut receiver = world.receiver::<usize>(peer, 0, 1000)?;
+    /// sender.fill(|message| {
+    ///     message.iter_mut().enumerate().for_each(|(index, element)| *element = index * index);
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(receiver.recv()?[999], 999 * 999);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn fill(&mut self, fill: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
         self.0.take_turn(|request| fill(request.buf_mut()))
     }
@@ -136,6 +200,23 @@ impl<T: Datatype, L: ThreadLevel> Receiver<'_, T, L> {
     /// # Errors
     /// `Truncate` if it is longer than the channel's are, `Type` if it is none of its type; after either the channel
     /// cannot be used.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let (mut sender, mut receiver) = (world.sender(peer, 0, 1)?, world.receiver::<i32>(peer, 0, 1)?);
+    /// let mut sum = 0;
+    /// for step in 0..10 {
+    ///     sender.send(&[step])?;
+    ///     sum += receiver.recv()?[0];
+    /// }
+    /// assert_eq!(sum, 45);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn recv(&mut self) -> Result<&[T]> {
         self.0.begin_what_was_read()?;
         self.0.end_turn()?;
@@ -146,6 +227,25 @@ impl<T: Datatype, L: ThreadLevel> Receiver<'_, T, L> {
     ///
     /// # Errors
     /// As [`Receiver::recv`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let (mut sender, mut receiver) = (world.sender(peer, 0, 1)?, world.receiver::<usize>(peer, 0, 1)?);
+    /// sender.send(&[world.rank()])?;
+    /// let theirs = loop {
+    ///     if let Some(message) = receiver.try_recv()? {
+    ///         break message[0];
+    ///     }
+    ///     // ... compute meanwhile ...
+    /// };
+    /// assert_eq!(theirs, peer);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn try_recv(&mut self) -> Result<Option<&[T]>> {
         self.0.begin_what_was_read()?;
         if let Some(Turn::Active(active)) = &self.0.turns[self.0.next]

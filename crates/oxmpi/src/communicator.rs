@@ -26,6 +26,24 @@ use crate::thread::{Funneled, ThreadLevel};
 /// communicator can be used on.
 ///
 /// Dropping a communicator frees it; operations that are under way on it end first.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// // A library's messages never meet those of the program, whatever their tags are.
+/// let library = world.duplicate()?;
+/// let peer = 1 - world.rank();
+/// let (mut of_program, mut of_library) = (0, 0);
+/// world.send(&1, peer, 0)?;
+/// library.send(&2, peer, 0)?;
+/// library.recv(&mut of_library, peer, 0)?;
+/// world.recv(&mut of_program, peer, 0)?;
+/// assert_eq!((of_program, of_library), (1, 2));
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Communicator<'env, L: ThreadLevel = Funneled> {
     pub(crate) door: Door<'env, L>,

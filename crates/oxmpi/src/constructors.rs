@@ -78,6 +78,18 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// `Group` if a process of `group` is none of the communicator's; `NoMem` if shared memory is used up.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(3, |world| {
+    /// let ends = world.group().include([0, 2])?;
+    /// let between_them = world.create(&ends)?;
+    /// assert_eq!(between_them.map(|comm| comm.rank()), [Some(0), None, Some(1)][world.rank()]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn create(&self, group: &Group<'env, L>) -> Result<Option<Self>> {
         let made =
             self.door.call(Function::CommCreate, |process| process.comm_create(&self.comm, group.core()))?;
@@ -116,6 +128,19 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// `Group` if this process is none of them; `NoMem` if shared memory is used up.
+    ///
+    /// ```
+    /// use oxmpi::Communicator;
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let library = Communicator::from_group(&world.group(), "org.example.library")?;
+    /// assert_eq!((library.rank(), library.size()), (world.rank(), 2));
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn from_group(group: &Group<'env, L>, tag: &str) -> Result<Self> {
         let made = group.door().call(Function::CommCreateFromGroup, |process| {
             process.comm_create_from_group(group.core(), tag.as_bytes())
@@ -141,6 +166,15 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     }
 
     /// What it is called, in reports too. See [`Communicator::set_name`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// assert_eq!(env.world().name(), "MPI_COMM_WORLD");
+    /// assert_eq!(env.world().duplicate()?.name(), "");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn name(&self) -> OsString {
         self.comm.name()
     }

@@ -52,6 +52,15 @@ pub struct Driver<'env, L: ThreadLevel = Funneled>(Door<'env, L>);
 
 impl<L: ThreadLevel> Environment<L> {
     /// What wakes those who await requests. See [`Driver`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let barrier = env.world().ibarrier()?;
+    /// env.driver().block_on(async { barrier.await }).map(drop)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn driver(&self) -> Driver<'_, L> {
         Driver(self.door())
     }
@@ -59,6 +68,18 @@ impl<L: ThreadLevel> Environment<L> {
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// As [`Environment::driver`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let sum = world.iallreduce(1, 0, &oxmpi::Op::SUM)?;
+    /// let ((_, sum), _) = world.driver().block_on(async { sum.await })?;
+    /// assert_eq!(sum, [2]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn driver(&self) -> Driver<'env, L> {
         Driver(self.door)
     }
@@ -76,6 +97,22 @@ impl<L: ThreadLevel> Driver<'_, L> {
     /// Runs a future to its end. Whenever it is not ready this moves everything on that can be, and wakes all tasks of
     /// the process whose operations are over. In between it looks and sleeps as a call that waits: whatever else wakes
     /// the future, another thread or a timer, wakes this thread too. See [`Driver`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let exchange = async {
+    ///     let (receive, send) = (world.irecv(0, peer, 0)?, world.isend(7, peer, 0)?);
+    ///     send.await?;
+    ///     oxmpi::Result::Ok(receive.await?.0[0])
+    /// };
+    /// assert_eq!(world.driver().block_on(exchange)?, 7);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn block_on<F: Future>(self, future: F) -> F::Output {
         let mut future = pin!(future);
         let signal = self.0.run(Function::Wait, |process| process.signal());
@@ -95,6 +132,28 @@ impl<L: ThreadLevel> Driver<'_, L> {
 
     /// Moves everything on that can be, and wakes the tasks whose operations are over: how many. Does not wait, but a
     /// thread that finds nothing again and again offers its processor to ranks that need it. See [`Driver`].
+    ///
+    /// ```
+    /// use std::future::Future;
+    /// use std::pin::pin;
+    /// use std::task::{Context, Poll, Waker};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut barrier = pin!(world.ibarrier()?.into_future());
+    /// let mut context = Context::from_waker(Waker::noop());
+    /// let done = loop {
+    ///     if let Poll::Ready(done) = barrier.as_mut().poll(&mut context) {
+    ///         break done;
+    ///     }
+    ///     world.driver().progress(); // and whatever else an executor does
+    /// };
+    /// done.map(drop)?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn progress(self) -> usize {
         wake(self.0.run(Function::Testany, |process| process.due_wakers()))
     }

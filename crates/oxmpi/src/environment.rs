@@ -20,6 +20,22 @@ use crate::thread::{Funneled, ThreadLevel};
 /// [`world`](Self::world), what was attached last first, completes what is under way and waits for the other ranks.
 /// While a panic unwinds it drops nothing, and does not wait for anybody: the launcher then ends the job as soon as
 /// this process has exited.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// fn solve(env: &oxmpi::Environment) -> oxmpi::Result<usize> {
+///     let mut ranks = 1;
+///     env.world().allreduce_in_place(&mut ranks, &oxmpi::Op::SUM)?;
+///     Ok(ranks)
+/// }
+///
+/// let env = oxmpi::init()?;
+/// assert_eq!(solve(&env)?, env.world().size());
+/// drop(env); // the end of MPI, for this process
+/// assert!(oxmpi::init().is_err(), "there is no second beginning");
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "dropping the environment leaves the job"]
 pub struct Environment<L: ThreadLevel = Funneled> {
     engine: Engine,
@@ -68,6 +84,16 @@ impl<L: ThreadLevel> Environment<L> {
     }
 
     /// The communicator of all ranks: `MPI_COMM_WORLD`. See [`init`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// world.barrier()?;
+    /// assert_eq!(world.compare(&env.world()), oxmpi::Comparison::Ident);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn world(&self) -> Communicator<'_, L> {
         Communicator::new(self.door(), self.engine.world())
     }

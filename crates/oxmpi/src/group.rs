@@ -39,11 +39,33 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
     }
 
     /// Number of processes. See [`Group::include`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// assert_eq!(world.group().size(), 2);
+    /// assert_eq!(world.group().include([1])?.size(), 1);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn size(&self) -> usize {
         self.group.size() as usize
     }
 
     /// This process's rank, if it is one of them. See [`Group::include`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let second = world.group().include([1])?;
+    /// assert_eq!(second.rank(), [None, Some(0)][world.rank()]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn rank(&self) -> Option<usize> {
         self.group.rank().map(|rank| rank as usize)
     }
@@ -102,12 +124,34 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
     }
 
     /// The processes of this group that are of the other one, too. See [`Group::union`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(3, |world| {
+    /// let (first, last) = (world.group().include([0, 1])?, world.group().include([2, 1])?);
+    /// assert_eq!(first.intersection(&last), world.group().include([1])?);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         Self { group: self.group.intersection(&other.group), ..*self }
     }
 
     /// The processes of this group that are not of the other one. See [`Group::union`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(3, |world| {
+    /// let (first, last) = (world.group().include([0, 1])?, world.group().include([2, 1])?);
+    /// assert_eq!(first.difference(&last), world.group().include([0])?);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         Self { group: self.group.difference(&other.group), ..*self }
@@ -172,6 +216,18 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// The processes of the communicator, in the order of their ranks. See [`Group::include`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let alone = world.split(Some(world.rank() as i32), 0)?.expect("every rank has a color");
+    /// assert_eq!((world.group().size(), alone.group().size()), (2, 1));
+    /// assert_eq!(alone.group().translate(0, &world.group())?, Some(world.rank()));
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn group(&self) -> Group<'env, L> {
         Group::new(self.door, self.comm.group())
     }

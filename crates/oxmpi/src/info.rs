@@ -48,6 +48,15 @@ use crate::thread::ThreadLevel;
 pub struct Info(info::Info);
 
 /// The name of a pair whose value is a `V`, written as that is shown (`Display`) and read (`FromStr`). See [`Info`].
+///
+/// ```
+/// use oxmpi::{Info, Key};
+///
+/// const DEPTH: Key<u32> = Key::new("org.example.depth");
+///
+/// let hints = Info::new().with(DEPTH, 3).with(Key::NO_ANY_TAG, true);
+/// assert!(hints.iter().eq([("org.example.depth", "3"), ("mpi_assert_no_any_tag", "true")]));
+/// ```
 pub struct Key<V> {
     name: &'static str,
     value: PhantomData<fn() -> V>,
@@ -61,12 +70,24 @@ impl<V> Key<V> {
     ///
     /// # Panics
     /// If the name is empty, or longer than 255 bytes: when it is compiled, of a constant.
+    ///
+    /// ```
+    /// use oxmpi::{Info, Key};
+    ///
+    /// const WIDTH: Key<f64> = Key::new("org.example.width");
+    ///
+    /// assert_eq!(Info::new().with(WIDTH, 0.5).get(WIDTH).ok(), Some(Some(0.5)));
+    /// ```
     pub const fn new(name: &'static str) -> Self {
         assert!(!name.is_empty() && name.len() <= KEY_BYTES, "keys have 1 to 255 bytes");
         Self { name, value: PhantomData }
     }
 
     /// Its name. See [`Info`].
+    ///
+    /// ```
+    /// assert_eq!(oxmpi::Key::NO_ANY_SOURCE.name(), "mpi_assert_no_any_source");
+    /// ```
     pub const fn name(self) -> &'static str {
         self.name
     }
@@ -88,15 +109,75 @@ impl<V> Key<V> {
 /// ```
 impl Key<bool> {
     /// `mpi_assert_allow_overtaking`: messages may be received in another order than they are sent. See [`Info`].
+    ///
+    /// ```
+    /// use oxmpi::{Info, Key};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let hints = Info::new().with(Key::ALLOW_OVERTAKING, true);
+    /// let asserted = env.this().duplicate_with_info(&hints)?;
+    /// assert_eq!(asserted.info().get(Key::ALLOW_OVERTAKING)?, Some(true));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const ALLOW_OVERTAKING: Self = Self::new("mpi_assert_allow_overtaking");
     /// `mpi_assert_exact_length`: messages have the length of their receives. See [`Info`].
+    ///
+    /// ```
+    /// use oxmpi::{Info, Key};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let hints = Info::new().with(Key::EXACT_LENGTH, true);
+    /// let asserted = env.this().duplicate_with_info(&hints)?;
+    /// assert_eq!(asserted.info().get(Key::EXACT_LENGTH)?, Some(true));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const EXACT_LENGTH: Self = Self::new("mpi_assert_exact_length");
     /// `mpi_assert_no_any_source`: nothing is received from [`Source::Any`](crate::Source::Any).
+    ///
+    /// ```
+    /// use oxmpi::{Info, Key};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let hints = Info::new().with(Key::NO_ANY_SOURCE, true);
+    /// let asserted = env.this().duplicate_with_info(&hints)?;
+    /// assert_eq!(asserted.info().get(Key::NO_ANY_SOURCE)?, Some(true));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const NO_ANY_SOURCE: Self = Self::new("mpi_assert_no_any_source");
     /// `mpi_assert_no_any_tag`: nothing is received with [`TagPattern::Any`](crate::TagPattern::Any).
+    ///
+    /// ```
+    /// use oxmpi::{Info, Key};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let hints = Info::new().with(Key::NO_ANY_TAG, true);
+    /// let asserted = env.this().duplicate_with_info(&hints)?;
+    /// assert_eq!(asserted.info().get(Key::NO_ANY_TAG)?, Some(true));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const NO_ANY_TAG: Self = Self::new("mpi_assert_no_any_tag");
     /// `mpi_assert_strict_persistent_collective_ordering`: persistent collectives are started in the same order
     /// everywhere. See [`Info`].
+    ///
+    /// ```
+    /// use oxmpi::{Info, Key};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let hints = Info::new().with(Key::STRICT_PERSISTENT_COLLECTIVE_ORDERING, true);
+    /// let asserted = env.this().duplicate_with_info(&hints)?;
+    /// assert_eq!(asserted.info().get(Key::STRICT_PERSISTENT_COLLECTIVE_ORDERING)?, Some(true));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const STRICT_PERSISTENT_COLLECTIVE_ORDERING: Self =
         Self::new("mpi_assert_strict_persistent_collective_ordering");
 }
@@ -116,20 +197,60 @@ impl Key<bool> {
 impl Key<String> {
     /// `mpi_assert_memory_alloc_kinds`: buffers lie in memory of these kinds only, which are some of
     /// [`Key::MEMORY_ALLOC_KINDS`]. See [`Info`].
+    ///
+    /// ```
+    /// use oxmpi::{Info, Key};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let kinds = Info::new().with(Key::ASSERT_MEMORY_ALLOC_KINDS, "mpi".to_owned());
+    /// let library = env.this().duplicate_with_info(&kinds)?;
+    /// assert_eq!(library.info().get(Key::ASSERT_MEMORY_ALLOC_KINDS)?.as_deref(), Some("mpi"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const ASSERT_MEMORY_ALLOC_KINDS: Self = Self::new("mpi_assert_memory_alloc_kinds");
     /// `mpi_memory_alloc_kinds`: the kinds of memory that buffers may lie in. See [`Session::info`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let session = oxmpi::Session::new()?;
+    /// let kinds = session.info().get(oxmpi::Key::MEMORY_ALLOC_KINDS)?.unwrap_or_default();
+    /// assert!(kinds.split(',').any(|kind| kind == "system"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const MEMORY_ALLOC_KINDS: Self = Self::new(info::memory_kinds::KEY);
     /// `thread_level`, of sessions. See [`Session::info`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let session = oxmpi::Session::new()?;
+    /// assert_eq!(session.info().get(oxmpi::Key::THREAD_LEVEL)?.as_deref(), Some("MPI_THREAD_FUNNELED"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const THREAD_LEVEL: Self = Self::new("thread_level");
 }
 
 impl Info {
     /// One without pairs. See [`Info`].
+    ///
+    /// ```
+    /// assert_eq!(oxmpi::Info::new().iter().count(), 0);
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The same, where `key` has this value. See [`Info`].
+    ///
+    /// ```
+    /// use oxmpi::{Info, Key};
+    ///
+    /// let hints = Info::new().with(Key::NO_ANY_SOURCE, true).with(Key::NO_ANY_TAG, false);
+    /// assert_eq!(hints.iter().count(), 2);
+    /// ```
     #[must_use]
     pub fn with<V: fmt::Display>(mut self, key: Key<V>, value: V) -> Self {
         self.set(key, value);
@@ -178,11 +299,28 @@ impl Info {
     }
 
     /// Takes `key` away; tells whether it was there. See [`Info::set`].
+    ///
+    /// ```
+    /// use oxmpi::{Info, Key};
+    ///
+    /// let mut hints = Info::new().with(Key::NO_ANY_TAG, true);
+    /// assert!(hints.remove(Key::NO_ANY_TAG));
+    /// assert!(!hints.remove(Key::NO_ANY_TAG), "it is not there any more");
+    /// ```
     pub fn remove<V>(&mut self, key: Key<V>) -> bool {
         self.0.remove(key.name.as_bytes())
     }
 
     /// The pairs, in the order in which their keys were first set. See [`Info`].
+    ///
+    /// ```
+    /// use oxmpi::{Info, Key};
+    ///
+    /// let hints = Info::new().with(Key::new("org.example.depth"), 3);
+    /// for (key, value) in hints.iter() {
+    ///     assert_eq!((key, value), ("org.example.depth", "3"));
+    /// }
+    /// ```
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let keys = (0..self.0.key_count()).filter_map(|n| str::from_utf8(self.0.key(n)?).ok());
         keys.filter_map(|key| Some((key, self.0.get(key)?)))
@@ -191,12 +329,35 @@ impl Info {
 
 impl<L: ThreadLevel> Communicator<'_, L> {
     /// The hints that hold for the communicator, those that nobody has given, too. See [`Info`].
+    ///
+    /// ```
+    /// use oxmpi::Key;
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let known = env.world().info();
+    /// assert_eq!(known.get(Key::NO_ANY_TAG)?, Some(false), "nobody has asserted it");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn info(&self) -> Info {
         Info(self.comm.hints().to_info())
     }
 
     /// Gives the communicator hints; those of which `hints` says nothing, or what they cannot be, stay as they are. All
     /// ranks give the same. See [`Key::NO_ANY_SOURCE`].
+    ///
+    /// ```
+    /// use oxmpi::{Info, Key};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let library = env.world().duplicate()?;
+    /// library.set_info(&Info::new().with(Key::NO_ANY_SOURCE, true));
+    /// assert_eq!(library.info().get(Key::NO_ANY_SOURCE)?, Some(true));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set_info(&self, hints: &Info) {
         self.comm.hints().update(&hints.0);
     }
@@ -205,6 +366,19 @@ impl<L: ThreadLevel> Communicator<'_, L> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// use oxmpi::{Info, Key};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let world = env.world();
+    /// let exact = world.duplicate_with_info(&Info::new().with(Key::EXACT_LENGTH, true))?;
+    /// assert_eq!(exact.info().get(Key::EXACT_LENGTH)?, Some(true));
+    /// assert_eq!(world.info().get(Key::EXACT_LENGTH)?, Some(false));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn duplicate_with_info(&self, hints: &Info) -> Result<Self> {
         let made = self.duplicate()?;
         made.set_info(hints);

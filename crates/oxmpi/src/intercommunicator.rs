@@ -61,6 +61,20 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Errors
     /// `Rank` if there is no such leader; `Comm` if a process is in both; `Tag` if `tag` is negative; `NoMem` if shared
     /// memory is used up. What is wrong at a leader is so for all.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(4, |world| {
+    /// // Two halves; each is led by its first rank, and the world is what the leaders have in common.
+    /// let half = world.rank() / 2;
+    /// let mine = world.split(Some(half as i32), 0)?.expect("every rank has a color");
+    /// let between = mine.intercommunicator(0, &world, [2, 0][half], 0)?;
+    /// assert_eq!((between.size(), between.remote_size()), (2, 2));
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn intercommunicator(
         &self,
         leader: usize,
@@ -89,21 +103,73 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     }
 
     /// This process's rank in its own group. See [`Intercommunicator`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(3, |world| {
+    /// # let side = world.rank() % 2;
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // ranks 0 and 2, and rank 1
+    /// assert_eq!(between.rank(), [0, 0, 1][world.rank()]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn rank(&self) -> usize {
         self.0.rank()
     }
 
     /// Number of ranks of this process's group. See [`Intercommunicator`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(3, |world| {
+    /// # let side = world.rank() % 2;
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // ranks 0 and 2, and rank 1
+    /// assert_eq!(between.size(), [2, 1][side]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn size(&self) -> usize {
         self.0.size()
     }
 
     /// Number of ranks of the other group. See [`Intercommunicator`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(3, |world| {
+    /// # let side = world.rank() % 2;
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // ranks 0 and 2, and rank 1
+    /// assert_eq!(between.remote_size(), [1, 2][side]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn remote_size(&self) -> usize {
         self.0.comm.peers() as usize
     }
 
     /// This process's group. See [`Intercommunicator::remote_group`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(3, |world| {
+    /// # let side = world.rank() % 2;
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // ranks 0 and 2, and rank 1
+    /// assert_eq!(between.group(), group.group());
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn group(&self) -> Group<'env, L> {
         self.0.group()
     }
@@ -156,6 +222,20 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// `NoMem` if shared memory is used up.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(3, |world| {
+    /// # let side = world.rank() % 2;
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // ranks 0 and 2, and rank 1
+    /// let library = between.duplicate()?;
+    /// assert_eq!(library.remote_size(), between.remote_size());
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn duplicate(&self) -> Result<Self> {
         self.0.duplicate().map(Self)
     }
@@ -164,6 +244,22 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// # let side = world.rank();
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
+    /// between.send(&side, 0, 0)?;
+    /// let mut theirs = usize::MAX;
+    /// between.recv(&mut theirs, 0, 0)?;
+    /// assert_eq!(theirs, 1 - side);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn send<B: SendBuffer + ?Sized>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()> {
         self.0.send(buf, dest, tag)
     }
@@ -172,6 +268,25 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// # let side = world.rank();
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
+    /// if side == 0 {
+    ///     between.ssend(&7, 0, 0)?; // rank 0 over there has begun to receive
+    /// } else {
+    ///     let mut received = 0;
+    ///     between.recv(&mut received, 0, 0)?;
+    ///     assert_eq!(received, 7);
+    /// }
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn ssend<B: SendBuffer + ?Sized>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()> {
         self.0.ssend(buf, dest, tag)
     }
@@ -180,6 +295,23 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// # let side = world.rank();
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
+    /// between.send(&[side; 3], 0, 5)?;
+    /// let mut theirs = [usize::MAX; 9];
+    /// let status = between.recv(&mut theirs, oxmpi::Source::Any, 5)?;
+    /// assert_eq!((status.source(), status.count::<usize>()), (Some(0), Some(3)));
+    /// assert_eq!(theirs[..3], [1 - side; 3]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn recv<B: RecvBuffer + ?Sized>(
         &self,
         buf: &mut B,
@@ -193,6 +325,22 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// # let side = world.rank();
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
+    /// between.send(&vec![side; 3 + side], 0, 0)?;
+    /// let count = between.probe(0, 0)?.count::<usize>().expect("whole elements");
+    /// assert_eq!(count, 4 - side);
+    /// between.recv(&mut vec![0_usize; count], 0, 0)?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn probe(&self, source: impl Into<Source>, tag: impl Into<TagPattern>) -> Result<Status> {
         self.0.probe(source, tag)
     }
@@ -201,6 +349,21 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// # let side = world.rank();
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
+    /// let (receive, send) = (between.irecv(0, 0, 0)?, between.isend(side, 0, 0)?);
+    /// // ... compute meanwhile ...
+    /// assert_eq!((receive.wait()?.0, send.wait()?.0), (vec![1 - side], vec![side]));
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn isend<B: OwnedBuffer>(
         &self,
         buf: B,
@@ -214,6 +377,21 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// # let side = world.rank();
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
+    /// let receive = between.irecv([0; 2], 0, 0)?;
+    /// between.send(&[side, 7], 0, 0)?;
+    /// assert_eq!(receive.wait()?.0, [1 - side, 7]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn irecv<B: OwnedBuffer>(
         &self,
         buf: B,
@@ -258,6 +436,25 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
 }
 
 /// A place to begin nonblocking operations between two groups in, made by [`Intercommunicator::scope`].
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// # let side = world.rank();
+/// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+/// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
+/// let (mine, mut theirs) = (side, usize::MAX);
+/// between.scope(|scope| {
+///     let (receive, _send) = (scope.recv(&mut theirs, 0, 0)?, scope.send(&mine, 0, 0)?);
+///     // ... compute meanwhile ...
+///     assert_eq!(*receive.wait()?, 1 - side);
+///     Ok(())
+/// })?;
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct IntercommunicatorScope<'scope, 'env: 'scope, L: ThreadLevel = Funneled>(
     &'scope Scope<'scope, 'env, L>,
@@ -280,6 +477,25 @@ impl<'scope, 'env, L: ThreadLevel> IntercommunicatorScope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// # let side = world.rank();
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
+    /// let (mine, mut theirs) = ([side, 7], [0; 2]);
+    /// between.scope(|scope| {
+    ///     let send = scope.send(&mine, 0, 0)?;
+    ///     between.recv(&mut theirs, 0, 0)?;
+    ///     send.wait().map(drop)
+    /// })?;
+    /// assert_eq!(theirs, [1 - side, 7]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn send<B: SendBuffer + ?Sized>(
         self,
         buf: &'scope B,
@@ -293,6 +509,25 @@ impl<'scope, 'env, L: ThreadLevel> IntercommunicatorScope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// # let side = world.rank();
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
+    /// let mut theirs = [0; 2];
+    /// between.scope(|scope| {
+    ///     let receive = scope.recv(&mut theirs, 0, 0)?;
+    ///     between.send(&[side, 7], 0, 0)?;
+    ///     assert_eq!(receive.wait()?, &[1 - side, 7]);
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn recv<B: RecvBuffer + ?Sized>(
         self,
         buf: &'scope mut B,
@@ -306,6 +541,23 @@ impl<'scope, 'env, L: ThreadLevel> IntercommunicatorScope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Intercommunicator::barrier`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// # let side = world.rank();
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
+    /// between.scope(|scope| {
+    ///     let barrier = scope.barrier()?;
+    ///     // ... compute meanwhile ...
+    ///     barrier.wait() // the other side has come
+    /// })?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn barrier(self) -> Result<Request<'scope, (), L>> {
         self.0.barrier()
     }

@@ -62,6 +62,19 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::probe`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// this.send(&[1, 2, 3], 0, 7)?;
+    /// let message = this.mprobe(oxmpi::Source::Any, 7)?;
+    /// // Nobody else can receive it now: threads can share a source.
+    /// assert!(this.iprobe(oxmpi::Source::Any, 7)?.is_none());
+    /// assert_eq!(message.recv_vec::<i32>()?, [1, 2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn mprobe(&self, source: impl Into<Source>, tag: impl Into<TagPattern>) -> Result<Message<'env, L>> {
         let (source, tag) = (source.into(), tag.into().to_core());
         let found =
@@ -73,6 +86,23 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::probe`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// assert!(this.improbe(0, 0)?.is_none());
+    /// this.send(&[1, 2, 3], 0, 0)?;
+    /// let message = loop {
+    ///     if let Some(message) = this.improbe(0, 0)? {
+    ///         break message;
+    ///     }
+    ///     // ... compute meanwhile ...
+    /// };
+    /// assert_eq!(message.recv_vec::<i32>()?, [1, 2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn improbe(
         &self,
         source: impl Into<Source>,
@@ -147,6 +177,18 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 
 impl<L: ThreadLevel> Message<'_, L> {
     /// What the message says about itself. (Nobody has sent it if it was asked for from [`Source::Null`].)
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// this.send(&[1.5; 3], 0, 7)?;
+    /// let message = this.mprobe(0, 7)?;
+    /// assert_eq!((message.status().tag(), message.status().count::<f64>()), (Some(7), Some(3)));
+    /// message.recv(&mut [0.0; 3])?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn status(&self) -> Status {
         self.status
     }
@@ -155,6 +197,18 @@ impl<L: ThreadLevel> Message<'_, L> {
     ///
     /// # Errors
     /// `Truncate` if the message is longer than `buf`, which then holds its beginning.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// this.send(&[1.5, 2.5], 0, 0)?;
+    /// let mut buf = [0.0; 9];
+    /// let status = this.mprobe(0, 0)?.recv(&mut buf)?;
+    /// assert_eq!((status.count::<f64>(), &buf[..2]), (Some(2), &[1.5, 2.5][..]));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn recv<B: RecvBuffer + ?Sized>(self, buf: &mut B) -> Result<Status> {
         let loan = buf.lend_mut();
         let (door, check) = (self.door, loan.check());
@@ -168,6 +222,16 @@ impl<L: ThreadLevel> Message<'_, L> {
     /// # Errors
     /// `Type` if the message does not end at the end of an element, `NoMem` if there is no memory for it; it is thrown
     /// away then.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// this.send(&['o', 'x'], 0, 0)?;
+    /// assert_eq!(this.mprobe(0, 0)?.recv_vec::<char>()?, ['o', 'x']);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn recv_vec<T: Datatype>(self) -> Result<Vec<T>> {
         let door = self.door;
         let mut elements: Vec<T> = door.placed(Function::Mrecv, self.room())?;
@@ -210,6 +274,23 @@ impl<'scope, L: ThreadLevel> Scope<'scope, '_, L> {
     ///
     /// # Errors
     /// `NoMem` if there is no memory for another request.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// this.send(&[1, 2, 3], 0, 0)?;
+    /// let message = this.mprobe(0, 0)?;
+    /// let mut buf = vec![0; message.status().count::<i32>().expect("whole elements")];
+    /// this.scope(|scope| {
+    ///     let receive = scope.mrecv(message, &mut buf)?;
+    ///     // ... compute meanwhile ...
+    ///     assert_eq!(receive.wait()?, &[1, 2, 3]);
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn mrecv<B: RecvBuffer + ?Sized>(
         &'scope self,
         mut message: Message<'_, L>,

@@ -35,6 +35,22 @@ pub enum Dest {
 }
 
 /// Whom a message may come from. A rank converts into it. See [`Dest`].
+///
+/// ```
+/// use oxmpi::Source;
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let this = env.this();
+/// this.send(&'x', 0, 3)?;
+/// let mut letter = '-';
+/// this.recv(&mut letter, Source::Null, 3)?; // from nobody: nothing comes
+/// assert_eq!(letter, '-');
+/// let status = this.recv(&mut letter, Source::Any, 3)?;
+/// assert_eq!((letter, status.source()), ('x', Some(0)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Anybody: `MPI_ANY_SOURCE`.
@@ -46,6 +62,22 @@ pub enum Source {
 }
 
 /// Which tag a message may have. A tag converts into it. See [`Communicator::recv`](crate::Communicator::recv).
+///
+/// ```
+/// use oxmpi::TagPattern;
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let this = env.this();
+/// this.send(&1, 0, 10)?;
+/// this.send(&2, 0, 20)?;
+/// let (mut first, mut second) = (0, 0);
+/// this.recv(&mut second, 0, 20)?; // a tag is a pattern, too
+/// let status = this.recv(&mut first, 0, TagPattern::Any)?;
+/// assert_eq!((first, second, status.tag()), (1, 2, Some(10)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagPattern {
     /// Any: `MPI_ANY_TAG`.
@@ -55,6 +87,20 @@ pub enum TagPattern {
 }
 
 /// What a received message says about itself. See [`Communicator::recv`](crate::Communicator::recv).
+///
+/// ```
+/// use oxmpi::{Source, TagPattern};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let this = env.this();
+/// this.send(&[1_u16; 3], 0, 4)?;
+/// let status = this.recv(&mut [0_u16; 9], Source::Any, TagPattern::Any)?;
+/// assert_eq!((status.source(), status.tag()), (Some(0), Some(4)));
+/// assert_eq!((status.bytes(), status.count::<u16>()), (6, Some(3)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status(oxmpi_base::Status);
 
@@ -67,16 +113,62 @@ impl Status {
     }
 
     /// The rank that sent the message; `None` if nobody did. See [`Communicator::recv`](crate::Communicator::recv).
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// if world.rank() == 0 {
+    ///     let mut question = 0;
+    ///     let status = world.recv(&mut question, oxmpi::Source::Any, 0)?;
+    ///     let who = status.source().expect("somebody has asked");
+    ///     world.send(&(2 * question), who, 0)?;
+    /// } else {
+    ///     let mut answer = 0;
+    ///     world.sendrecv(&21, 0, 0, &mut answer, 0, 0)?;
+    ///     assert_eq!(answer, 42);
+    /// }
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn source(&self) -> Option<usize> {
         usize::try_from(self.0.source).ok()
     }
 
     /// The tag of the message; `None` if there was no message. See [`Communicator::recv`](crate::Communicator::recv).
+    ///
+    /// ```
+    /// use oxmpi::{Source, TagPattern};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// const STOP: i32 = 1;
+    ///
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// this.send(&[0.0; 0], 0, STOP)?;
+    /// let status = this.recv(&mut [0.0; 100], Source::Any, TagPattern::Any)?;
+    /// assert_eq!(status.tag(), Some(STOP));
+    /// // From nobody comes no message.
+    /// assert_eq!(this.recv(&mut 0, Source::Null, 0)?.tag(), None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn tag(&self) -> Option<i32> {
         (self.0.tag >= 0).then_some(self.0.tag)
     }
 
     /// Length of the message in bytes. See [`Status::count`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// this.send(&[0.5_f64; 3], 0, 0)?;
+    /// assert_eq!(this.recv(&mut [0.0_f64; 8], 0, 0)?.bytes(), 24);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn bytes(&self) -> u64 {
         self.0.bytes
     }

@@ -85,6 +85,18 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Errors
     /// `Dims` if there is not one `periodic` for each dimension, or there are more places than ranks; `NoMem` if shared
     /// memory is used up.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(3, |world| {
+    /// // A row of two places: the third rank is left over.
+    /// let row = world.cartesian(&[2], &[false])?;
+    /// assert_eq!(row.map(|row| row.dims()), [Some(vec![2]), Some(vec![2]), None][world.rank()]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn cartesian(&self, dims: &[usize], periodic: &[bool]) -> Result<Option<Cartesian<'env, L>>> {
         let made = self.door.call(Function::CartCreate, |process| {
             if dims.len() != periodic.len() {
@@ -102,6 +114,25 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///
     /// # Errors
     /// `Rank`, on all ranks, if somebody names one that there is not; `NoMem` if shared memory is used up.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(3, |world| {
+    /// // Rank 0 tells both others, and hears of rank 2.
+    /// let (sources, destinations) = match world.rank() {
+    ///     0 => (vec![2], vec![1, 2]),
+    ///     1 => (vec![0], vec![]),
+    ///     _ => (vec![0], vec![0]),
+    /// };
+    /// let graph = world.dist_graph_adjacent(sources, destinations)?;
+    /// let mut heard = vec![usize::MAX; graph.sources().len()];
+    /// graph.neighbor_allgather(&world.rank(), &mut heard)?;
+    /// assert_eq!(heard, graph.sources());
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn dist_graph_adjacent(
         &self,
         sources: impl IntoIterator<Item = usize>,
@@ -152,11 +183,33 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 
 impl<'env, L: ThreadLevel> Cartesian<'env, L> {
     /// The number of coordinates in each dimension. See [`Cartesian`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let grid = world.cartesian(&oxmpi::balanced_dims(2, [0, 0])?, &[false; 2])?.expect("every rank has a place");
+    /// assert_eq!(grid.dims(), [2, 1]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn dims(&self) -> Vec<usize> {
         self.grid().axes().iter().map(|axis| axis.size as usize).collect()
     }
 
     /// Which dimensions go around. See [`Cartesian`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let cylinder = world.cartesian(&[2, 1], &[true, false])?.expect("every rank has a place");
+    /// assert_eq!(cylinder.periodic(), [true, false]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn periodic(&self) -> Vec<bool> {
         self.grid().axes().iter().map(|axis| axis.periodic).collect()
     }
@@ -165,6 +218,18 @@ impl<'env, L: ThreadLevel> Cartesian<'env, L> {
     ///
     /// # Errors
     /// `Rank` if it is no rank.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(4, |world| {
+    /// let grid = world.cartesian(&[2, 2], &[false; 2])?.expect("every rank has a place");
+    /// assert_eq!(grid.coordinates(2)?, [1, 0]);
+    /// assert!(grid.coordinates(4).is_err());
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn coordinates(&self, rank: usize) -> Result<Vec<usize>> {
         let rank = rank_to_core(ErrorClass::Rank, "rank", rank);
         let found = rank.and_then(|rank| Ok(self.grid().coordinates(rank)?.map(|at| at as usize).collect()));
@@ -175,6 +240,19 @@ impl<'env, L: ThreadLevel> Cartesian<'env, L> {
     ///
     /// # Errors
     /// `Arg` if there is not one coordinate for each dimension, or one is outside.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(4, |world| {
+    /// let grid = world.cartesian(&[2, 2], &[true, false])?.expect("every rank has a place");
+    /// assert_eq!(grid.rank_at(&[1, 0])?, 2);
+    /// assert_eq!(grid.rank_at(&[-1, 0])?, 2, "the first dimension goes around");
+    /// assert!(grid.rank_at(&[0, -1]).is_err());
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn rank_at(&self, coordinates: &[i32]) -> Result<usize> {
         let (given, dims) = (coordinates.len(), self.grid().axes().len());
         let found = match given == dims {
@@ -192,6 +270,20 @@ impl<'env, L: ThreadLevel> Cartesian<'env, L> {
     ///
     /// # Errors
     /// `Arg` if there is no such dimension.
+    ///
+    /// ```
+    /// use oxmpi::{Dest, Source};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let line = world.cartesian(&[2], &[false])?.expect("every rank has a place");
+    /// let expected = [(Source::Null, Dest::Rank(1)), (Source::Rank(0), Dest::Null)];
+    /// assert_eq!(line.shift(0, 1)?, expected[line.rank()]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn shift(&self, dimension: usize, places: i32) -> Result<(Source, Dest)> {
         let found = rank_to_core(ErrorClass::Arg, "dimension", dimension)
             .and_then(|dimension| self.grid().shift(self.0.comm.rank(), dimension, places));
@@ -238,11 +330,33 @@ impl<'env, L: ThreadLevel> Cartesian<'env, L> {
 
 impl<L: ThreadLevel> Graph<'_, L> {
     /// From whom edges lead here, in the order of the blocks that are received. See [`Graph`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let graph = world.dist_graph([(world.rank(), 0)])?; // all lead to rank 0
+    /// assert_eq!(graph.sources().len(), [2, 0][graph.rank()]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn sources(&self) -> Vec<usize> {
         self.graph().incoming.ranks.iter().map(|&rank| rank as usize).collect()
     }
 
     /// To whom edges lead, in the order of the blocks that are sent. See [`Graph`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let graph = world.dist_graph([(world.rank(), 0)])?; // all lead to rank 0
+    /// assert_eq!(graph.destinations(), [0]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn destinations(&self) -> Vec<usize> {
         self.graph().outgoing.ranks.iter().map(|&rank| rank as usize).collect()
     }

@@ -104,6 +104,19 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// None yet.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// # let side = world.rank();
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
+    /// between.barrier()?; // the other side has come
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn barrier(&self) -> Result<()> {
         self.inner().barrier()
     }
@@ -112,6 +125,22 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::barrier_init`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// # let side = world.rank();
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
+    /// let mut barrier = between.barrier_init()?;
+    /// for _ in 0..3 {
+    ///     barrier = barrier.start()?.wait()?;
+    /// }
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn barrier_init(&self) -> Result<Persistent<'env, (), L>> {
         self.inner().barrier_init()
     }
@@ -120,6 +149,21 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// As [`Intercommunicator::barrier`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// # let side = world.rank();
+    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
+    /// let barrier = between.ibarrier()?;
+    /// // ... compute meanwhile ...
+    /// barrier.wait().map(drop)?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn ibarrier(&self) -> Result<OwnedRequest<'env, (), L>> {
         self.inner().ibarrier()
     }
@@ -130,6 +174,20 @@ impl<'scope, 'env: 'scope, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::barrier`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// world.scope(|scope| {
+    ///     let barrier = scope.barrier()?;
+    ///     // ... compute meanwhile ...
+    ///     barrier.wait()
+    /// })?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn barrier(&'scope self) -> Result<Request<'scope, (), L>> {
         self.collective(Barrier, Withheld::new(()))
     }
