@@ -25,7 +25,7 @@ const FIRST: [Step; 9] = [
     ("clippy", || cargo_step(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
     ("doc", || cargo_step(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])),
     ("api", || api::run(false)),
-    ("test", || cargo_step(&["test", "--workspace", "--exclude", "oxmpi-tests"], &[])),
+    ("test", test),
 ];
 
 /// What is built apart from that. It runs beside it: neither keeps two processors busy all the time, where the last
@@ -129,7 +129,14 @@ impl Beside {
     }
 }
 
-/// Elements, arrays and values of other crates, in the documentation's examples.
+/// All tests, but for the examples of `oxmpi`, which [`features`] has with all others.
+fn test() -> Outcome {
+    let workspace = ["test", "--workspace", "--exclude", "oxmpi-tests"];
+    cargo_step(&[&workspace[..], &["--lib", "--bins", "--tests"]].concat(), &[])?;
+    cargo_step(&[&workspace[..], &["--exclude", "oxmpi", "--doc"]].concat(), &[])
+}
+
+/// Elements, arrays and values of other crates, and all examples of the documentation.
 fn features() -> Outcome {
     let test = |what| {
         cargo_step(&["test", "--package", "oxmpi", what, "--features", "half,ndarray,num-complex,serde"], &[])
