@@ -109,6 +109,7 @@ mod matched;
 mod message;
 mod op;
 mod owned_request;
+mod pack;
 mod part;
 mod partitioned;
 mod persistent;
@@ -209,6 +210,26 @@ pub use oxmpi_core::wall_tick;
 /// assert!(oxmpi::wall_time() >= begin);
 /// ```
 pub use oxmpi_core::wall_time;
+/// ```
+/// use oxmpi::Datatype;
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, Datatype)]
+/// struct Particle<T> {
+///     position: [T; 3],
+///     charge: i8,
+/// }
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let mine = Particle { position: [0.5; 3], charge: world.rank() as i8 };
+/// let mut all = [mine; 2];
+/// world.allgather(&mine, &mut all)?;
+/// assert_eq!(all.map(|particle| particle.charge), [0, 1]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub use oxmpi_derive::Datatype;
 /// ```
 /// use oxmpi::{Communicator, Op};
@@ -223,6 +244,7 @@ pub use oxmpi_derive::Datatype;
 /// # fn main() {}
 /// ```
 pub use oxmpi_derive::test;
+pub use pack::{pack, unpack};
 pub use part::{Beside, FromRoot, Here, LentPart, OwnedPart, There, ToRoot};
 pub use partitioned::{Partition, RecvPartitions, SendPartitions};
 pub use persistent::{Active, Buffers, Hold, One, OneLent, Persistent, Two, TwoLent};

@@ -58,9 +58,47 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # }
     /// ```
     pub fn spawn(&self, root: usize, count: usize, program: &Command) -> Result<Intercommunicator<'env, L>> {
-        let made = self.door.call(Function::CommSpawn, |process| {
-            let root = rank_to_core(ErrorClass::Root, "root", root)?;
-            process.comm_spawn(&self.comm, root, described(count, program).map(|program| vec![program]))
+        self.start(Function::CommSpawn, root, described(count, program).map(|program| vec![program]))
+    }
+
+    /// As [`Communicator::spawn`], of several programs, each by so many processes: one job, whose ranks are in this
+    /// order.
+    ///
+    /// # Errors
+    /// As there; `Arg` if there are no programs.
+    ///
+    /// ```no_run
+    /// use std::process::Command;
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let (mut reader, mut solver) = (Command::new("reader"), Command::new("solver"));
+    /// let job = [(1, reader.arg("mesh.bin")), (6, solver.env("PRECISION", "1e-9"))];
+    /// let workers = env.world().spawn_multiple(0, &job.map(|(count, program)| (count, &*program)))?;
+    /// assert_eq!(workers.remote_size(), 7); // its rank 0 is the reader
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn spawn_multiple(
+        &self,
+        root: usize,
+        programs: &[(usize, &Command)],
+    ) -> Result<Intercommunicator<'env, L>> {
+        let programs = match programs {
+            [] => Err(Error::new(ErrorClass::Arg, "there are no programs")),
+            _ => programs.iter().map(|(count, program)| described(*count, program)).collect(),
+        };
+        self.start(Function::CommSpawnMultiple, root, programs)
+    }
+
+    fn start(
+        &self,
+        function: Function,
+        root: usize,
+        programs: Result<Vec<Program>>,
+    ) -> Result<Intercommunicator<'env, L>> {
+        let made = self.door.call(function, |process| {
+            process.comm_spawn(&self.comm, rank_to_core(ErrorClass::Root, "root", root)?, programs)
         })?;
         Ok(Intercommunicator::of(self.beside(made)))
     }
@@ -69,6 +107,19 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 impl<L: ThreadLevel> Intercommunicator<'_, L> {
     /// Frees it when nothing is under way on it any more, so that its groups, if they are of different jobs, need not
     /// end together. Collective over both. See [`Communicator::spawn`].
+    ///
+    /// ```no_run
+    /// use std::process::Command;
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let workers = env.world().spawn(0, 2, &Command::new("worker"))?;
+    /// // ... the workers do the same with what is between them and their parents ...
+    /// workers.disconnect();
+    /// // Neither job ends with the other from now on.
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn disconnect(self) {
         let comm = self.inner();
         comm.door.run(Function::CommDisconnect, |process| process.comm_complete(&comm.comm));

@@ -1,6 +1,6 @@
 //! What messages consist of.
 
-use oxmpi::{Communicator, Complex, Datatype, Op, Result, Shape, View, ViewMut};
+use oxmpi::{Communicator, Complex, Datatype, Op, Result, Shape, View, ViewMut, pack, unpack};
 
 #[derive(Clone, Copy, Debug, PartialEq, Datatype)]
 #[repr(u8)]
@@ -49,5 +49,21 @@ pub fn complex_numbers(world: &Communicator<'_>) -> Result<()> {
     world.allreduce_in_place(&mut product, &Op::PROD)?;
     let powers = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)];
     assert_eq!((product.re, product.im), powers[world.size() % 4]);
+    Ok(())
+}
+
+/// A header and as many numbers as it says, in one message around the ring.
+pub fn packed(world: &Communicator<'_>) -> Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    let left = (rank + size - 1) % size;
+    let (mut mine, mut theirs) = (Vec::new(), vec![0; 100]);
+    pack(&(rank as u32, 'x'), &mut mine);
+    pack(&vec![1.5; rank], &mut mine);
+    let status = world.sendrecv(&mine, (rank + 1) % size, 0, &mut theirs, left, 0)?;
+    let (mut rest, mut header) = (&theirs[..status.bytes() as usize], (0_u32, '-'));
+    unpack(&mut rest, &mut header)?;
+    let mut numbers = vec![0.0; header.0 as usize];
+    unpack(&mut rest, &mut numbers)?;
+    assert_eq!((header, numbers, rest), ((left as u32, 'x'), vec![1.5; left], &[][..]));
     Ok(())
 }

@@ -14,7 +14,7 @@ use oxmpi::{Communicator, Result};
 
 type Stop = (&'static str, fn(&Communicator<'_>) -> Result<()>);
 
-const STOPS: [Stop; 27] = [
+const STOPS: [Stop; 28] = [
     ("hello", messages::hello),
     ("ring", messages::ring),
     ("modes", messages::modes),
@@ -36,6 +36,7 @@ const STOPS: [Stop; 27] = [
     ("futures", nonblocking::futures),
     ("structures", data::structures),
     ("columns", data::columns),
+    ("packed", data::packed),
     ("complex_numbers", data::complex_numbers),
     ("split", communicators::split),
     ("groups", communicators::groups),

@@ -52,3 +52,40 @@ fn child(env: &Environment) -> Result<()> {
     parent.disconnect();
     Ok(())
 }
+
+const NAME_OF_SEVERAL: &str = "spawning::several_programs_are_one_job_in_their_order";
+
+#[test]
+fn several_programs_are_one_job_in_their_order() {
+    on_ranks(NAME_OF_SEVERAL, |env| match env::var(CHILD) {
+        Ok(kind) => one_of_several(env, &kind),
+        Err(_) => parent_of_several(env),
+    });
+}
+
+fn parent_of_several(env: &Environment) -> Result<()> {
+    let world = env.world();
+    let programs = ["a", "b"].map(|kind| {
+        let mut program = Command::new(env::current_exe().expect("this program has a path"));
+        program.args(["--exact", NAME_OF_SEVERAL, "--nocapture", "--test-threads=1"]).env(CHILD, kind);
+        program
+    });
+    let children = world.spawn_multiple(0, &[(1, &programs[0]), (2, &programs[1])])?;
+    let mut kinds = ['-'; 3];
+    children.allgather(&'p', &mut kinds)?;
+    assert_eq!(kinds, ['a', 'b', 'b']);
+    children.disconnect();
+    let nothing = world.spawn_multiple(0, &[]).expect_err("there is no program");
+    assert_eq!((nothing.class(), nothing.function()), (ErrorClass::Arg, Some("MPI_Comm_spawn_multiple")));
+    Ok(())
+}
+
+fn one_of_several(env: &Environment, kind: &str) -> Result<()> {
+    assert_eq!(env.world().size(), 3);
+    let parent = env.parent().expect("it was spawned");
+    let mut theirs = vec!['-'; parent.remote_size()];
+    parent.allgather(&kind.chars().next().expect("it has a name"), &mut theirs)?;
+    assert!(theirs.iter().all(|kind| *kind == 'p'));
+    parent.disconnect();
+    Ok(())
+}
