@@ -5,6 +5,7 @@ use std::io::Write;
 use std::marker::PhantomData;
 use std::mem;
 use std::process;
+use std::ptr;
 
 use oxmpi_base::{Error, Function, Result, Status};
 use oxmpi_core::{Completion, Process, RequestKey};
@@ -33,6 +34,12 @@ impl<'env, L> Door<'env, L> {
     /// The same, for a call by who holds a value of the level.
     pub fn of_any_level(self) -> Door<'env, ()> {
         Door::new(self.process)
+    }
+
+    /// Whether both lead into the same process. A program may have several, one for each rank that is a thread, whose
+    /// requests have the same numbers.
+    pub fn is_that_of<M>(self, other: Door<'_, M>) -> bool {
+        ptr::eq(self.process, other.process)
     }
 
     /// Calls into the process on behalf of `function`, which reports will name while the call lasts, and errors.

@@ -273,7 +273,8 @@ impl<'scope, L: ThreadLevel> Scope<'scope, '_, L> {
     /// Begins to receive a message that has been matched. See [`Message`].
     ///
     /// # Errors
-    /// `NoMem` if there is no memory for another request.
+    /// `NoMem` if there is no memory for another request; `Request` if the message is not this rank's, where a program
+    /// has several as threads of [`run`](crate::run()).
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
@@ -296,6 +297,11 @@ impl<'scope, L: ThreadLevel> Scope<'scope, '_, L> {
         mut message: Message<'_, L>,
         buf: &'scope mut B,
     ) -> Result<Request<'scope, &'scope mut B::View, L>> {
+        let door = self.communicator().door;
+        if !message.door.is_that_of(door) {
+            let error = Error::new(ErrorClass::Request, "the message is another rank's");
+            return door.placed(Function::Imrecv, Err(error));
+        }
         let key = message.key.take();
         self.receive(Function::Imrecv, buf, |process, memory| process.imrecv(key, memory))
     }

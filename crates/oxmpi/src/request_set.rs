@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use oxmpi_base::{Function, Result};
+use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Completion, RequestKey, SetKey};
 
 use crate::door::Door;
@@ -53,6 +53,25 @@ pub struct RequestSet<'scope, R, L: ThreadLevel = Funneled> {
 
 impl<'scope, L: ThreadLevel> Scope<'scope, '_, L> {
     /// A set of no requests yet. See [`RequestSet`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut theirs = [[usize::MAX]; 2];
+    /// world.scope(|scope| {
+    ///     let mut receives = scope.request_set();
+    ///     for (rank, buf) in theirs.iter_mut().enumerate() {
+    ///         receives.insert(scope.recv(buf, rank, 0)?);
+    ///     }
+    ///     (0..2).try_for_each(|rank| world.send(&world.rank(), rank, 0))?;
+    ///     receives.wait_all().map(drop)
+    /// })?;
+    /// assert_eq!(theirs, [[0], [1]]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn request_set<R>(&'scope self) -> RequestSet<'scope, R, L> {
         let door = self.communicator().door;
         let set = door.run(Function::Waitany, |process| process.open_set());
@@ -61,8 +80,34 @@ impl<'scope, L: ThreadLevel> Scope<'scope, '_, L> {
 }
 
 impl<'scope, R, L: ThreadLevel> RequestSet<'scope, R, L> {
-    /// Puts a request in: its index, by which it will be known. Indices count from 0. See [`RequestSet`].
+    /// Puts a request in: its index, by which it will be known. Indices count from 0.
+    ///
+    /// A program may have several ranks, as threads of [`run`](crate::run()). A request of another one than the set's
+    /// ends the job.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// let mut bufs = [[0]; 2];
+    /// this.scope(|scope| {
+    ///     let [first, second] = &mut bufs;
+    ///     let mut set = scope.request_set();
+    ///     let of_first = set.insert(scope.recv(first, 0, 1)?);
+    ///     let of_second = set.insert(scope.recv(second, 0, 2)?);
+    ///     assert_eq!((of_first, of_second), (0, 1));
+    ///     this.send(&7, 0, 2)?;
+    ///     assert_eq!(set.wait_any().map(|(index, _)| index), Some(of_second));
+    ///     this.send(&7, 0, 1)
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn insert(&mut self, request: Request<'scope, R, L>) -> usize {
+        if !request.door().is_that_of(self.door) {
+            let text = "a request of another rank is put into a set";
+            self.door.give_up(Function::Waitany, Error::new(ErrorClass::Request, text));
+        }
         let (index, key) = (self.next_index, request.key());
         self.next_index += 1;
         let set = self.set;
@@ -74,6 +119,28 @@ impl<'scope, R, L: ThreadLevel> RequestSet<'scope, R, L> {
 
     /// Waits for the next operation that is complete: its index, and what [`Request::wait_status`] returns. `None` if
     /// the set is empty.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// let mut bufs = [[0]; 2];
+    /// this.scope(|scope| {
+    ///     let mut set = scope.request_set();
+    ///     for (tag, buf) in (0..).zip(&mut bufs) {
+    ///         set.insert(scope.recv(buf, 0, tag)?);
+    ///     }
+    ///     this.send(&10, 0, 0)?;
+    ///     this.send(&11, 0, 1)?;
+    ///     while let Some((index, done)) = set.wait_any() {
+    ///         let (buf, status) = done?;
+    ///         assert_eq!((buf[0], status.tag()), (10 + index, Some(index as i32)));
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn wait_any(&mut self) -> Option<(usize, Result<(R, Status)>)> {
         let set = self.set;
         let done = self.door.run(Function::Waitany, |process| process.wait_in_set(set));
@@ -81,6 +148,29 @@ impl<'scope, R, L: ThreadLevel> RequestSet<'scope, R, L> {
     }
 
     /// The same of an operation that is complete already; `None` if none is, or the set is empty. See [`RequestSet`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// let mut buf = [0];
+    /// this.scope(|scope| {
+    ///     let mut set = scope.request_set();
+    ///     set.insert(scope.recv(&mut buf, 0, 0)?);
+    ///     assert!(set.test_any().is_none());
+    ///     this.send(&7, 0, 0)?;
+    ///     let done = loop {
+    ///         if let Some((_, done)) = set.test_any() {
+    ///             break done;
+    ///         }
+    ///         // ... compute meanwhile ...
+    ///     };
+    ///     assert_eq!(done?.0, &[7]);
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn test_any(&mut self) -> Option<(usize, Result<(R, Status)>)> {
         let set = self.set;
         let done = self.door.run(Function::Testany, |process| process.test_in_set(set));
@@ -92,6 +182,25 @@ impl<'scope, R, L: ThreadLevel> RequestSet<'scope, R, L> {
     ///
     /// # Errors
     /// The first one of [`Request::wait`], after all are complete.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// let mut bufs = [[0]; 3];
+    /// this.scope(|scope| {
+    ///     let mut set = scope.request_set();
+    ///     for (tag, buf) in (0..).zip(&mut bufs) {
+    ///         set.insert(scope.recv(buf, 0, tag)?);
+    ///     }
+    ///     (0..3).rev().try_for_each(|tag| this.send(&tag, 0, tag))?;
+    ///     // In the order in which they were put in, not in that in which they were complete.
+    ///     assert_eq!(set.wait_all()?, [[0], [1], [2]]);
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn wait_all(mut self) -> Result<Vec<R>> {
         let mut done: Vec<_> = std::iter::from_fn(|| self.wait_any()).collect();
         done.sort_unstable_by_key(|(index, _)| *index);
@@ -99,11 +208,45 @@ impl<'scope, R, L: ThreadLevel> RequestSet<'scope, R, L> {
     }
 
     /// Number of requests that have not been waited for. See [`RequestSet`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// let mut buf = [0];
+    /// this.scope(|scope| {
+    ///     let mut set = scope.request_set();
+    ///     set.insert(scope.recv(&mut buf, 0, 0)?);
+    ///     assert_eq!(set.len(), 1);
+    ///     this.send(&7, 0, 0)?;
+    ///     set.wait_any();
+    ///     assert_eq!(set.len(), 0);
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn len(&self) -> usize {
         self.requests.len()
     }
 
     /// Whether all have been waited for. See [`RequestSet`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// let mut buf = [0];
+    /// this.scope(|scope| {
+    ///     let mut set = scope.request_set();
+    ///     assert!(set.is_empty());
+    ///     set.insert(scope.recv(&mut buf, 0, 0)?);
+    ///     assert!(!set.is_empty());
+    ///     this.send(&7, 0, 0)
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }

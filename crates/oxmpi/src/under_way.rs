@@ -2,7 +2,7 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Multiple Completions.
 
-use oxmpi_base::{Function, Result};
+use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::RequestKey;
 
 use crate::door::Door;
@@ -12,6 +12,23 @@ use crate::request::Request;
 use crate::thread::ThreadLevel;
 
 /// An operation that is under way: a [`Request`], an [`OwnedRequest`] or an [`Active`] persistent request.
+///
+/// ```
+/// use oxmpi::{UnderWay, wait_any};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let this = world.rank();
+/// let (receive, barrier) = (world.irecv(0, this, 0)?, world.barrier_init()?.start()?);
+/// let under_way: [&dyn UnderWay; 2] = [&receive, &barrier]; // of different kinds
+/// assert_eq!(wait_any(&under_way)?, Some(1));
+/// world.send(&7, this, 0)?;
+/// assert_eq!(receive.wait()?.0, [7]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait UnderWay: sealed::Known {}
 
 impl<R, L: ThreadLevel> UnderWay for Request<'_, R, L> {}
@@ -24,7 +41,7 @@ impl<B: Buffers, L: ThreadLevel> UnderWay for Active<'_, B, L> {}
 /// requests of one kind a [`RequestSet`](crate::RequestSet) finds the next one faster.
 ///
 /// # Errors
-/// None yet.
+/// `Request` if they are not all of one rank, where a program has several as threads of [`run`](crate::run()).
 ///
 /// ```
 /// # fn main() -> oxmpi::Result<()> {
@@ -45,14 +62,29 @@ impl<B: Buffers, L: ThreadLevel> UnderWay for Active<'_, B, L> {}
 /// # }
 /// ```
 pub fn wait_any(requests: &[&dyn UnderWay]) -> Result<Option<usize>> {
-    let Some((door, keys)) = known(requests) else { return Ok(None) };
+    let Some((door, keys)) = known(Function::Waitany, requests)? else { return Ok(None) };
     door.call(Function::Waitany, |process| process.await_any(&keys))
 }
 
 /// The same of one that is over already; `None` if none is. See [`wait_any`].
 ///
 /// # Errors
-/// None yet.
+/// `Request` if they are not all of one rank, where a program has several as threads of [`run`](crate::run()).
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let this = env.this();
+/// let receive = this.irecv(0, 0, 0)?;
+/// assert_eq!(oxmpi::test_any(&[&receive])?, None);
+/// this.send(&7, 0, 0)?;
+/// while oxmpi::test_any(&[&receive])?.is_none() {
+///     // ... compute meanwhile ...
+/// }
+/// assert_eq!(receive.wait()?.0, [7]);
+/// # Ok(())
+/// # }
+/// ```
 pub fn test_any(requests: &[&dyn UnderWay]) -> Result<Option<usize>> {
     Ok(test_some(requests)?.first().copied())
 }
@@ -60,7 +92,21 @@ pub fn test_any(requests: &[&dyn UnderWay]) -> Result<Option<usize>> {
 /// Waits until one of `requests` is over, and tells all that are, in order; none if there are none. See [`wait_any`].
 ///
 /// # Errors
-/// None yet.
+/// `Request` if they are not all of one rank, where a program has several as threads of [`run`](crate::run()).
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// let this = env.this();
+/// let (first, second) = (this.irecv(0, 0, 1)?, this.irecv(0, 0, 2)?);
+/// this.send(&7, 0, 2)?;
+/// assert_eq!(oxmpi::wait_some(&[&first, &second])?, [1]);
+/// assert_eq!(second.wait()?.0, [7]);
+/// this.send(&8, 0, 1)?;
+/// assert_eq!(first.wait()?.0, [8]);
+/// # Ok(())
+/// # }
+/// ```
 pub fn wait_some(requests: &[&dyn UnderWay]) -> Result<Vec<usize>> {
     wait_any(requests)?;
     test_some(requests)
@@ -69,7 +115,7 @@ pub fn wait_some(requests: &[&dyn UnderWay]) -> Result<Vec<usize>> {
 /// The same of those that are over already.
 ///
 /// # Errors
-/// None yet.
+/// `Request` if they are not all of one rank, where a program has several as threads of [`run`](crate::run()).
 ///
 /// ```
 /// # fn main() -> oxmpi::Result<()> {
@@ -92,17 +138,30 @@ pub fn wait_some(requests: &[&dyn UnderWay]) -> Result<Vec<usize>> {
 /// # }
 /// ```
 pub fn test_some(requests: &[&dyn UnderWay]) -> Result<Vec<usize>> {
-    let Some((door, keys)) = known(requests) else { return Ok(Vec::new()) };
+    let Some((door, keys)) = known(Function::Testsome, requests)? else { return Ok(Vec::new()) };
     let statuses = door.call(Function::Testsome, |process| process.request_statuses(&keys))?;
     let over = statuses.iter().enumerate().filter(|(_, status)| status.is_some());
     Ok(over.map(|(index, _)| index).collect())
 }
 
-/// The numbers of requests, if there are any.
-fn known<'r>(requests: &[&'r dyn UnderWay]) -> Option<(Door<'r, ()>, Vec<Option<RequestKey>>)> {
-    let first = requests.first()?.known();
-    Some((first.door, requests.iter().map(|request| Some(request.known().key)).collect()))
+/// The process of requests, and their numbers, if there are any.
+///
+/// # Errors
+/// `Request` if they are not all of one rank.
+fn known<'r>(function: Function, requests: &[&'r dyn UnderWay]) -> Result<Option<Known<'r>>> {
+    let Some(first) = requests.first() else { return Ok(None) };
+    let door = first.known().door;
+    let number = |(index, request): (usize, &&'r dyn UnderWay)| {
+        let Number { door: its, key } = request.known();
+        let text = || format!("requests[{index}] is another rank's than requests[0]");
+        its.is_that_of(door).then_some(Some(key)).ok_or_else(|| Error::new(ErrorClass::Request, text()))
+    };
+    let keys: Result<Vec<_>> = requests.iter().enumerate().map(number).collect();
+    Ok(Some((door, door.placed(function, keys)?)))
 }
+
+/// A process, and numbers of its requests.
+type Known<'r> = (Door<'r, ()>, Vec<Option<RequestKey>>);
 
 /// A request's process, and its number. See [`UnderWay`].
 #[derive(Debug)]

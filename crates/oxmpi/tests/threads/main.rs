@@ -1,6 +1,7 @@
 //! The API on ranks that are threads of the test, as users' tests have them: no launcher is needed.
 
 mod again;
+mod beside;
 mod borrowed;
 mod channels;
 mod errors;
