@@ -25,12 +25,29 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// An error of `class`; `text` names the argument and the value that was wrong.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// use oxmpi::{Error, ErrorClass};
+    ///
+    /// let error = Error::new(ErrorClass::Count, "count is 3, which is odd");
+    /// assert_eq!(error.to_string(), "count is 3, which is odd (MPI_ERR_COUNT)");
+    /// ```
     #[cold]
     pub fn new(class: ErrorClass, text: impl Into<String>) -> Self {
         Self(Box::new(Inner { class, code: class.code(), place: None, text: text.into() }))
     }
 
     /// An error that a function of the program's has reported by a code, which may be one that the program added.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// use oxmpi::{Error, ErrorClass};
+    ///
+    /// let error = Error::returned(ErrorClass::Tag.code(), "the library was given a wrong tag");
+    /// assert_eq!(error.class(), ErrorClass::Tag);
+    /// assert_eq!(Error::returned(1_000_000, "a code of its own").class(), ErrorClass::Other);
+    /// ```
     #[cold]
     pub fn returned(code: i32, text: impl Into<String>) -> Self {
         let class = ErrorClass::from_code(code).unwrap_or(ErrorClass::Other);
@@ -38,6 +55,14 @@ impl Error {
     }
 
     /// The same error, found where nobody knew what it is `about`: an argument by its name.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// use oxmpi::{Error, ErrorClass};
+    ///
+    /// let error = Error::new(ErrorClass::Arg, "there are no cells").about("mesh");
+    /// assert_eq!(error.text(), "mesh: there are no cells");
+    /// ```
     #[cold]
     #[must_use]
     pub fn about(self, about: impl fmt::Display) -> Self {
@@ -55,26 +80,65 @@ impl Error {
     }
 
     /// The class the standard gives this failure.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// use oxmpi::{Error, ErrorClass};
+    ///
+    /// let is_recoverable = |error: &Error| matches!(error.class(), ErrorClass::NoMem | ErrorClass::Truncate);
+    /// assert!(is_recoverable(&Error::new(ErrorClass::NoMem, "shared memory is used up")));
+    /// ```
     pub fn class(&self) -> ErrorClass {
         self.0.class
     }
 
     /// The code that a front returns: that of the class, unless the program chose it.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// use oxmpi::{Error, ErrorClass};
+    ///
+    /// assert_eq!(Error::new(ErrorClass::Tag, "tag is -3").code(), ErrorClass::Tag.code());
+    /// assert_eq!(Error::returned(1_000_000, "a code of its own").code(), 1_000_000);
+    /// ```
     pub fn code(&self) -> i32 {
         self.0.code
     }
 
     /// The call that failed, by its name in C: `MPI_Send`.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// # let call = || oxmpi::Error::new(oxmpi::ErrorClass::Tag, "tag is -3").in_call(oxmpi::Function::Send, Some(2));
+    /// let error = call(); // rank 2 sends with a wrong tag
+    /// assert_eq!(error.function(), Some("MPI_Send"));
+    /// assert_eq!(oxmpi::Error::new(oxmpi::ErrorClass::Arg, "of the program's own").function(), None);
+    /// ```
     pub fn function(&self) -> Option<&'static str> {
         self.0.place.map(|(function, _)| function.name())
     }
 
     /// The rank of `MPI_COMM_WORLD` whose call failed.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// # let call = || oxmpi::Error::new(oxmpi::ErrorClass::Tag, "tag is -3").in_call(oxmpi::Function::Send, Some(2));
+    /// let error = call(); // rank 2 sends with a wrong tag
+    /// assert_eq!(error.rank(), Some(2));
+    /// assert_eq!(error.to_string(), "rank 2: MPI_Send: tag is -3 (MPI_ERR_TAG)");
+    /// ```
     pub fn rank(&self) -> Option<usize> {
         self.0.place?.1.map(|rank| rank as usize)
     }
 
     /// What was wrong, in one sentence.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// # let call = || oxmpi::Error::new(oxmpi::ErrorClass::Tag, "tag is -3").in_call(oxmpi::Function::Send, Some(2));
+    /// let error = call(); // rank 2 sends with a wrong tag
+    /// assert_eq!(error.text(), "tag is -3");
+    /// ```
     pub fn text(&self) -> &str {
         &self.0.text
     }

@@ -9,6 +9,28 @@ use crate::persistent::{Active, Buffers, Persistent};
 use crate::thread::ThreadLevel;
 
 /// What [`start_all`] starts: an inactive request, or a vector, array or tuple of such.
+///
+/// ```
+/// use oxmpi::{Result, Startable, Waitable};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// /// Does so many times what all of some requests do.
+/// fn repeat<S: Startable>(times: usize, mut requests: S) -> Result<S> {
+///     for _ in 0..times {
+///         requests = requests.start()?.wait()?;
+///     }
+///     Ok(requests)
+/// }
+///
+/// let count = world.allreduce_in_place_init([1], &oxmpi::Op::SUM)?;
+/// let (count, _barrier) = repeat(3, (count, world.barrier_init()?))?;
+/// assert_eq!(count.buf(), [8]); // doubled three times
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait Startable: Sized {
     /// The same, active.
     type Active: Waitable<Inactive = Self>;
@@ -17,10 +39,43 @@ pub trait Startable: Sized {
     ///
     /// # Errors
     /// As [`Persistent::start`].
+    ///
+    /// ```
+    /// use oxmpi::Startable;
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let barriers = [world.barrier_init()?, world.barrier_init()?];
+    /// let active = barriers.start()?; // as `start_all`
+    /// let [_first, _second] = oxmpi::wait_all(active)?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     fn start(self) -> Result<Self::Active>;
 }
 
 /// What [`wait_all`] waits for: an active request, or a vector, array or tuple of such.
+///
+/// ```
+/// use oxmpi::{Startable, Waitable};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// fn compute_beside<W: Waitable>(active: W) -> oxmpi::Result<W::Inactive> {
+///     // ... compute meanwhile ...
+///     active.wait()
+/// }
+///
+/// let sum = world.allreduce_init([1], [0], &oxmpi::Op::SUM)?;
+/// assert_eq!(compute_beside(sum.start()?)?.recv(), [2]);
+/// let _barriers = compute_beside(vec![world.barrier_init()?].start()?)?;
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait Waitable: Sized {
     /// The same, inactive.
     type Inactive: Startable<Active = Self>;
@@ -29,6 +84,19 @@ pub trait Waitable: Sized {
     ///
     /// # Errors
     /// As [`Active::wait`].
+    ///
+    /// ```
+    /// use oxmpi::Waitable;
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let active = (world.barrier_init()?.start()?, world.barrier_init()?.start()?);
+    /// let (_first, _second) = active.wait()?; // as `wait_all`
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     fn wait(self) -> Result<Self::Inactive>;
 
     /// Lets the operations have all that the program still keeps from them: others may need it to be complete.
@@ -61,6 +129,21 @@ pub fn start_all<S: Startable>(requests: S) -> Result<S::Active> {
 ///
 /// # Errors
 /// The first one of [`Active::wait`]; all requests are freed then, after the others are complete, too.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let barrier = world.barrier_init()?;
+/// let sum = world.allreduce_init([1], [0], &oxmpi::Op::SUM)?;
+/// let active = (barrier.start()?, sum.start()?);
+/// // ... compute meanwhile ...
+/// let (_barrier, sum) = oxmpi::wait_all(active)?;
+/// assert_eq!(sum.recv(), [2]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn wait_all<W: Waitable>(requests: W) -> Result<W::Inactive> {
     requests.release();
     requests.wait()

@@ -84,11 +84,19 @@ impl Blocks {
     }
 
     /// Number of elements of each block. See [`Blocks::new`].
+    ///
+    /// ```
+    /// assert_eq!(oxmpi::Blocks::consecutive([2, 0, 1]).counts(), [2, 0, 1]);
+    /// ```
     pub fn counts(&self) -> &[usize] {
         &self.counts
     }
 
     /// Where each block begins. See [`Blocks::new`].
+    ///
+    /// ```
+    /// assert_eq!(oxmpi::Blocks::consecutive([2, 0, 1]).displacements(), [0, 2, 2]);
+    /// ```
     pub fn displacements(&self) -> &[usize] {
         &self.displacements
     }

@@ -46,8 +46,48 @@ use crate::loan::{Loan, Owned};
 )]
 pub trait Buffer: sealed::Memory {
     /// The type of an element.
+    ///
+    /// ```
+    /// use oxmpi::{Buffer, Communicator, Op, RecvBuffer, SendBuffer};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// fn sum<B>(world: &Communicator<'_>, buf: &mut B) -> oxmpi::Result<()>
+    /// where
+    ///     B: SendBuffer + RecvBuffer + Buffer<Element = i32>,
+    /// {
+    ///     world.allreduce_in_place(buf, &Op::SUM)
+    /// }
+    ///
+    /// let (mut one, mut several) = (1, vec![1; 3]);
+    /// sum(&world, &mut one)?;
+    /// sum(&world, &mut several)?;
+    /// assert_eq!((one, several), (2, vec![2; 3]));
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     type Element: Datatype;
     /// What a request gives back of it: the slice of what is one, else the buffer.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// let (mut several, mut one) = (vec![0; 3], 0);
+    /// this.scope(|scope| {
+    ///     let (receive, other) = (scope.recv(&mut several, 0, 1)?, scope.recv(&mut one, 0, 2)?);
+    ///     this.send(&[1, 2, 3], 0, 1)?;
+    ///     this.send(&4, 0, 2)?;
+    ///     let several: &mut [i32] = receive.wait()?; // of a vector the slice
+    ///     let one: &mut i32 = other.wait()?;
+    ///     assert_eq!((several, one), (&mut [1, 2, 3][..], &mut 4));
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     type View: ?Sized;
 }
 
@@ -105,13 +145,85 @@ pub trait RecvBuffer: Buffer + sealed::Writable {}
 
 /// What a persistent request of a scope gives access to while it is inactive, of the buffer that it has borrowed: the
 /// slice of what is one, a single value, or a [`ViewMut`](crate::ViewMut).
+///
+/// ```
+/// use oxmpi::{Op, ViewMut, Shape};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let (mut slice, mut matrix) = ([1; 2], [1; 6]);
+/// let mut column = ViewMut::new(&mut matrix, &Shape::strided(3, 1, 2))?;
+/// world.scope(|scope| {
+///     let mut whole = scope.allreduce_in_place_init(&mut slice, &Op::SUM)?;
+///     whole.buf_mut()[0] = 5; // of a slice a slice
+///     assert_eq!(whole.start()?.wait()?.buf(), [10, 2]);
+///     let mut part = scope.allreduce_in_place_init(&mut column, &Op::SUM)?;
+///     part.buf_mut().copy_from_slice(&[1, 2, 3]); // of a view a view
+///     assert_eq!(part.start()?.wait()?.buf().to_vec(), [2, 4, 6]);
+///     Ok(())
+/// })?;
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait Access: SendBuffer + RecvBuffer + Buffer<View = Self> {
     /// It, to be read.
+    ///
+    /// ```
+    /// use oxmpi::{Access, OneLent, Persistent};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// /// What there is to read, whatever the scope has borrowed.
+    /// fn see<'a, 'b, V: Access + ?Sized>(request: &'a Persistent<'b, OneLent<'b, V>>) -> V::Ref<'a>
+    /// where
+    ///     'b: 'a,
+    /// {
+    ///     request.buf()
+    /// }
+    ///
+    /// let mut buf = [7; 3];
+    /// world.scope(|scope| {
+    ///     let request = scope.bcast_init(&mut buf, 0)?;
+    ///     assert_eq!(see(&request), [7; 3]);
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     type Ref<'a>
     where
         Self: 'a;
 
     /// It, to be changed. The request's own is never given away: it could be exchanged for another.
+    ///
+    /// ```
+    /// use oxmpi::{Access, OneLent, Persistent};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// /// What there is to change, whatever the scope has borrowed.
+    /// fn change<'a, 'b, V: Access + ?Sized>(request: &'a mut Persistent<'b, OneLent<'b, V>>) -> V::Mut<'a>
+    /// where
+    ///     'b: 'a,
+    /// {
+    ///     request.buf_mut()
+    /// }
+    ///
+    /// let mut buf = [7; 3];
+    /// world.scope(|scope| {
+    ///     change(&mut scope.bcast_init(&mut buf, 0)?).fill(5);
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(buf, [5; 3]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     type Mut<'a>
     where
         Self: 'a;
@@ -162,8 +274,42 @@ references! {
 
 /// A buffer that an operation keeps: `Vec<T>`, `Box<[T]>`, `[T; N]`, a single value, or a
 /// [`ViewVec`](crate::ViewVec).
+///
+/// ```
+/// use oxmpi::{Communicator, One, OwnedBuffer, OwnedRequest};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// fn to_next<'env, B: OwnedBuffer>(
+///     world: &Communicator<'env>,
+///     buf: B,
+/// ) -> oxmpi::Result<OwnedRequest<'env, One<B::Element>>> {
+///     world.isend(buf, (world.rank() + 1) % world.size(), 0)
+/// }
+///
+/// let sends = [to_next(&world, 1.5)?, to_next(&world, [2.5; 3])?, to_next(&world, vec![3.5; 2])?];
+/// let peer = 1 - world.rank();
+/// for expected in [vec![1.5], vec![2.5; 3], vec![3.5; 2]] {
+///     assert_eq!(world.recv_vec::<f64>(peer, 0)?.0, expected);
+/// }
+/// oxmpi::wait_some(&[&sends[0]]).map(drop)?;
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait OwnedBuffer: sealed::Own<Elements = Self::Element> {
     /// The type of an element.
+    ///
+    /// ```
+    /// use oxmpi::{Buffer, OwnedBuffer};
+    ///
+    /// fn element_bytes<B: OwnedBuffer>(_: &B) -> usize {
+    ///     size_of::<B::Element>()
+    /// }
+    ///
+    /// assert_eq!((element_bytes(&vec![0_u16; 9]), element_bytes(&[0.0; 9]), element_bytes(&'x')), (2, 8, 4));
+    /// ```
     type Element: Datatype;
 }
 

@@ -124,6 +124,16 @@ use crate::layout::{Field, Layout};
 /// values these get that are those of their parts, they are a value of the type.
 pub unsafe trait Datatype: Copy + Send + Sync + 'static {
     /// What an element consists of.
+    ///
+    /// ```
+    /// use oxmpi::Datatype;
+    ///
+    /// fn bytes_in_a_message<T: Datatype>(elements: &[T]) -> usize {
+    ///     elements.len() * T::LAYOUT.packed_size()
+    /// }
+    ///
+    /// assert_eq!(bytes_in_a_message(&[(1_u8, 1.5_f64); 10]), 90);
+    /// ```
     const LAYOUT: Layout;
 }
 
@@ -173,12 +183,67 @@ pub trait Single: Datatype {}
 pub trait Number: Datatype {}
 
 /// Numbers of which one is the greatest. See [`Op::MAX`](crate::Op::MAX).
+///
+/// ```
+/// use oxmpi::{Communicator, Op, Ordered, Single};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// /// How far the values of the ranks lie apart.
+/// fn range<T: Ordered + Single>(world: &Communicator<'_>, value: T) -> oxmpi::Result<(T, T)> {
+///     let (mut least, mut most) = (value, value);
+///     world.allreduce_in_place(&mut least, &Op::MIN)?;
+///     world.allreduce_in_place(&mut most, &Op::MAX)?;
+///     Ok((least, most))
+/// }
+///
+/// assert_eq!(range(&world, [2.5, 0.5][world.rank()])?, (0.5, 2.5));
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait Ordered: Number {}
 
 /// Integers, on which the bitwise operations are defined. See [`Op::BAND`](crate::Op::BAND).
+///
+/// ```
+/// use oxmpi::{Communicator, Integer, Op, Single};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// /// The flags that all ranks have set.
+/// fn common<T: Integer + Single>(world: &Communicator<'_>, mut flags: T) -> oxmpi::Result<T> {
+///     world.allreduce_in_place(&mut flags, &Op::BAND)?;
+///     Ok(flags)
+/// }
+///
+/// assert_eq!(common(&world, [0b110_u8, 0b011][world.rank()])?, 0b010);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait Integer: Ordered {}
 
 /// What is true or false: `bool`, and integers other than 0. See [`Op::LAND`](crate::Op::LAND).
+///
+/// ```
+/// use oxmpi::{Communicator, Logical, Op, Single};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// fn everywhere<T: Logical + Single>(world: &Communicator<'_>, mut holds: T) -> oxmpi::Result<T> {
+///     world.allreduce_in_place(&mut holds, &Op::LAND)?;
+///     Ok(holds)
+/// }
+///
+/// assert!(!everywhere(&world, world.rank() == 0)?);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait Logical: Datatype {}
 
 macro_rules! basic {

@@ -21,6 +21,22 @@ use crate::thread::{Funneled, ThreadLevel};
 ///
 /// It is polled again when its operation is over, and not before. If it is dropped, its operation is left to the
 /// scope.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let mut sum = [0];
+/// world.scope(|scope| {
+///     let future = scope.allreduce(&[1], &mut sum, &oxmpi::Op::SUM)?.into_future();
+///     let (sum, _) = world.driver().block_on(future)?;
+///     assert_eq!(sum, &[2]);
+///     Ok(())
+/// })?;
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "the buffer can be used before the end of the scope only when the request has been waited for"]
 pub struct RequestFuture<'scope, R, L: ThreadLevel = Funneled> {
     watch: Watch<'scope, L>,
@@ -31,6 +47,18 @@ pub struct RequestFuture<'scope, R, L: ThreadLevel = Funneled> {
 /// The future of an [`Active`] persistent request: `active.await` gives what [`Active::wait`] does.
 ///
 /// It is polled again when its operation is over, and not before. To drop it is to drop the request.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let future = world.allreduce_init([1], [0], &oxmpi::Op::SUM)?.start()?.into_future();
+/// let sum = world.driver().block_on(future)?; // inactive again
+/// assert_eq!(sum.recv(), [2]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "dropping an active request waits for it"]
 pub struct ActiveFuture<'env, B: Buffers, L: ThreadLevel = Funneled> {
     watch: Watch<'env, L>,
@@ -41,6 +69,18 @@ pub struct ActiveFuture<'env, B: Buffers, L: ThreadLevel = Funneled> {
 /// The future of an [`OwnedRequest`], which is as good as that: `request.await` gives what [`OwnedRequest::wait`] does.
 ///
 /// It is polled again when its operation is over, and not before. To drop it is to drop the request.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let future = world.iallreduce([1], [0], &oxmpi::Op::SUM)?.into_future();
+/// let ((_, sum), _) = world.driver().block_on(future)?;
+/// assert_eq!(sum, [2]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "dropping a request waits for it"]
 pub struct OwnedFuture<'env, B: Buffers, L: ThreadLevel = Funneled> {
     watch: Watch<'env, L>,

@@ -12,6 +12,21 @@ use crate::door::Door;
 use crate::message::rank_to_core;
 use crate::thread::{Funneled, ThreadLevel};
 
+/// ```
+/// use oxmpi::Comparison;
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let (all, backwards) = (world.group(), world.group().include([1, 0])?);
+/// assert_eq!(all.compare(&backwards), Comparison::Similar); // the same processes
+/// assert_eq!(all.compare(&world.group()), Comparison::Ident);
+/// assert_eq!(world.compare(&world.duplicate()?), Comparison::Congruent); // in another context
+/// assert_eq!(all.compare(&all.include([0])?), Comparison::Unequal);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub use oxmpi_core::Comparison;
 
 /// Processes in an order, each of which has a rank in it.

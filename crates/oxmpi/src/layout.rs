@@ -89,11 +89,24 @@ impl Layout {
     pub(crate) const CHAR: Self = Self::of_basic(BasicType::Uint32T, Values::Char);
 
     /// One element of a basic datatype of the standard, of which all bits are a value. See [`Field`].
+    ///
+    /// ```
+    /// use oxmpi::{BasicType, Layout};
+    ///
+    /// assert_eq!(Layout::basic(BasicType::Double).size(), 8);
+    /// ```
     pub const fn basic(basic: BasicType) -> Self {
         Self::of_basic(basic, Values::Any)
     }
 
     /// `count` elements one after the other. See [`Field`].
+    ///
+    /// ```
+    /// use oxmpi::{Datatype, Layout};
+    ///
+    /// let three = Layout::array(&f32::LAYOUT, 3);
+    /// assert_eq!((three.size(), three.is_dense()), (12, true));
+    /// ```
     pub const fn array(element: &'static Self, count: usize) -> Self {
         let needs_no_check = element.needs_no_check || count == 0;
         let (size, packed_size) = (element.size * count, element.packed_size * count);
@@ -106,6 +119,14 @@ impl Layout {
     ///
     /// # Panics
     /// When it is compiled, if a field does not lie in the structure.
+    ///
+    /// ```
+    /// use oxmpi::{Field, Layout};
+    ///
+    /// const FIELDS: [Field; 2] = [Field::new::<u8>(0), Field::new::<f64>(8)];
+    /// let padded = Layout::structure(16, &FIELDS);
+    /// assert_eq!((padded.packed_size(), padded.is_dense()), (9, false));
+    /// ```
     pub const fn structure(size: usize, fields: &'static [Field]) -> Self {
         let (mut packed_size, mut is_dense, mut needs_no_check) = (0, true, true);
         let mut index = 0;
@@ -127,6 +148,23 @@ impl Layout {
     ///
     /// # Panics
     /// When it is compiled, if there are no values.
+    ///
+    /// ```
+    /// use oxmpi::{Datatype, Layout};
+    ///
+    /// #[derive(Clone, Copy)]
+    /// #[repr(u8)]
+    /// enum Switch {
+    ///     Off = 0,
+    ///     On = 1,
+    /// }
+    ///
+    /// // SAFETY: it is a byte, and these are all of its values.
+    /// unsafe impl Datatype for Switch {
+    ///     const LAYOUT: Layout = Layout::variants::<u8>(&[Switch::Off as u64, Switch::On as u64]);
+    /// }
+    /// assert!(!Switch::LAYOUT.needs_no_check());
+    /// ```
     pub const fn variants<I: Integer>(values: &'static [u64]) -> Self {
         assert!(!values.is_empty(), "there is a value");
         match I::LAYOUT.parts {
@@ -143,11 +181,23 @@ impl Layout {
     }
 
     /// Bytes of an element in memory. See [`Layout`].
+    ///
+    /// ```
+    /// use oxmpi::Datatype;
+    ///
+    /// assert_eq!(<(u8, f64)>::LAYOUT.size(), 16);
+    /// ```
     pub const fn size(&self) -> usize {
         self.size
     }
 
     /// Bytes of an element in a message. See [`Layout`].
+    ///
+    /// ```
+    /// use oxmpi::Datatype;
+    ///
+    /// assert_eq!(<(u8, f64)>::LAYOUT.packed_size(), 9);
+    /// ```
     pub const fn packed_size(&self) -> usize {
         self.packed_size
     }
@@ -178,6 +228,13 @@ impl Layout {
     }
 
     /// The basic datatype that the element is, if it is one. See [`Layout`].
+    ///
+    /// ```
+    /// use oxmpi::{BasicType, Datatype};
+    ///
+    /// assert_eq!(u16::LAYOUT.basic_type(), Some(BasicType::Uint16T));
+    /// assert_eq!(<[u16; 2]>::LAYOUT.basic_type(), None);
+    /// ```
     pub const fn basic_type(&self) -> Option<BasicType> {
         match self.parts {
             Parts::Basic { basic, .. } => Some(basic),
@@ -264,6 +321,18 @@ impl Layout {
 
 impl Field {
     /// A part of type `T`, so many bytes from the beginning. See [`Field`].
+    ///
+    /// ```
+    /// use std::mem::offset_of;
+    ///
+    /// use oxmpi::{Field, Layout};
+    ///
+    /// #[repr(C)]
+    /// struct Pair(u8, u32);
+    ///
+    /// const FIELDS: [Field; 2] = [Field::new::<u8>(offset_of!(Pair, 0)), Field::new::<u32>(offset_of!(Pair, 1))];
+    /// assert_eq!(Layout::structure(size_of::<Pair>(), &FIELDS).packed_size(), 5);
+    /// ```
     pub const fn new<T: Datatype>(offset: usize) -> Self {
         Self { offset, layout: const { &T::LAYOUT } }
     }

@@ -200,6 +200,20 @@ impl<'b, V: ?Sized> Withheld<&'b mut V> {
 
 /// Elements on the heap that an operation may use while this value moves: a `Vec` that is held by its address. See
 /// [`Persistent`](crate::Persistent).
+///
+/// ```
+/// use oxmpi::{One, Owned, Persistent};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// // What a request has in its buffer unless a scope has borrowed that.
+/// let request: Persistent<'_, One<i32, Owned<i32>>> = world.bcast_init([7], 0)?;
+/// assert_eq!(request.start()?.wait()?.buf(), [7]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct Owned<T> {
     base: NonNull<T>,
     elements: usize,
@@ -330,6 +344,23 @@ impl<T: Datatype> Owned<T> {
 
 /// What is borrowed for as long as a scope lasts, and what an operation may use while this value moves. See
 /// [`Scope::recv_init`](crate::Scope::recv_init).
+///
+/// ```
+/// use oxmpi::{Lent, One, Persistent};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let mut buf = [7];
+/// world.scope(|scope| {
+///     let request: Persistent<'_, One<i32, Lent<'_, [i32]>>> = scope.bcast_init(&mut buf, 0)?;
+///     assert_eq!(request.start()?.wait()?.buf(), [7]);
+///     Ok(())
+/// })?;
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct Lent<'b, V: ?Sized> {
     at: NonNull<V>,
     borrowed: PhantomData<&'b mut V>,

@@ -95,6 +95,24 @@ impl<T: Datatype> Op<T> {
     /// An operation that is associative and commutes.
     ///
     /// As [`Op::user`] otherwise; more algorithms are open to it.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let gcd = oxmpi::Op::user_commutative(|mut a: u32, mut b| {
+    ///     while b > 0 {
+    ///         (a, b) = (b, a % b);
+    ///     }
+    ///     a
+    /// });
+    /// let mut common = [12, 18][world.rank()];
+    /// world.allreduce_in_place(&mut common, &gcd)?;
+    /// assert_eq!(common, 6);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn user_commutative(combine: impl Fn(T, T) -> T + Send + Sync + 'static) -> Self {
         Self::new(combine, true)
     }
@@ -161,15 +179,63 @@ impl Combination {
 
 impl<T: Number> Op<T> {
     /// `MPI_PROD`. See [`Op`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut result = [2, 3][world.rank()];
+    /// world.allreduce_in_place(&mut result, &oxmpi::Op::PROD)?;
+    /// assert_eq!(result, 6);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const PROD: Self = Self::predefined(ReduceOp::Prod);
     /// `MPI_SUM`. See [`Op`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut result = [2, 3][world.rank()];
+    /// world.allreduce_in_place(&mut result, &oxmpi::Op::SUM)?;
+    /// assert_eq!(result, 5);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const SUM: Self = Self::predefined(ReduceOp::Sum);
 }
 
 impl<T: Ordered> Op<T> {
     /// `MPI_MAX`. See [`Op`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut result = [2, 3][world.rank()];
+    /// world.allreduce_in_place(&mut result, &oxmpi::Op::MAX)?;
+    /// assert_eq!(result, 3);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const MAX: Self = Self::predefined(ReduceOp::Max);
     /// `MPI_MIN`. See [`Op`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut result = [2, 3][world.rank()];
+    /// world.allreduce_in_place(&mut result, &oxmpi::Op::MIN)?;
+    /// assert_eq!(result, 2);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const MIN: Self = Self::predefined(ReduceOp::Min);
 }
 
@@ -219,19 +285,91 @@ impl<V: Ordered, I: Integer> Op<(V, I)> {
 
 impl<T: Integer> Op<T> {
     /// `MPI_BAND`. See [`Op`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut result = [0b0110, 0b0011][world.rank()];
+    /// world.allreduce_in_place(&mut result, &oxmpi::Op::BAND)?;
+    /// assert_eq!(result, 0b0010);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const BAND: Self = Self::predefined(ReduceOp::Band);
     /// `MPI_BOR`. See [`Op`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut result = [0b0110, 0b0011][world.rank()];
+    /// world.allreduce_in_place(&mut result, &oxmpi::Op::BOR)?;
+    /// assert_eq!(result, 0b0111);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const BOR: Self = Self::predefined(ReduceOp::Bor);
     /// `MPI_BXOR`. See [`Op`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut result = [0b0110, 0b0011][world.rank()];
+    /// world.allreduce_in_place(&mut result, &oxmpi::Op::BXOR)?;
+    /// assert_eq!(result, 0b0101);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const BXOR: Self = Self::predefined(ReduceOp::Bxor);
 }
 
 impl<T: Logical> Op<T> {
     /// `MPI_LAND`. See [`Op`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut result = [true, false][world.rank()];
+    /// world.allreduce_in_place(&mut result, &oxmpi::Op::LAND)?;
+    /// assert!(!result);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const LAND: Self = Self::predefined(ReduceOp::Land);
     /// `MPI_LOR`. See [`Op`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut result = [true, false][world.rank()];
+    /// world.allreduce_in_place(&mut result, &oxmpi::Op::LOR)?;
+    /// assert!(result);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const LOR: Self = Self::predefined(ReduceOp::Lor);
     /// `MPI_LXOR`. See [`Op`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut result = [true, true][world.rank()];
+    /// world.allreduce_in_place(&mut result, &oxmpi::Op::LXOR)?;
+    /// assert!(!result);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const LXOR: Self = Self::predefined(ReduceOp::Lxor);
 }
 

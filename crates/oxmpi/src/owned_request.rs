@@ -158,6 +158,21 @@ impl<'env, B: Buffers, L: ThreadLevel> OwnedRequest<'env, B, L> {
     ///
     /// # Errors
     /// That of the operation, such as `Truncate`; the buffers are dropped then.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let receive = world.irecv([0; 9], oxmpi::Source::Any, 0)?;
+    /// world.send(&[1, 2, 3], peer, 0)?;
+    /// let (buf, status) = receive.wait()?;
+    /// assert_eq!((status.source(), status.count::<i32>()), (Some(peer), Some(3)));
+    /// assert_eq!(buf[..3], [1, 2, 3]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn wait(mut self) -> Result<(B::Given, Status)> {
         let mut status = Status::EMPTY;
         let outcome = self.door.wait(self.key, self.collective, status.as_mut());

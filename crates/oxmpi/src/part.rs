@@ -18,15 +18,77 @@ use crate::persistent::{One, OneLent};
 
 /// This rank is the root (`MPI_ROOT`); its buffer is what is sent to the other group, or received from there.
 /// See [`Intercommunicator`](crate::Intercommunicator).
+///
+/// ```
+/// use oxmpi::{Here, There};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(3, |world| {
+/// # let side = world.rank() % 2;
+/// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+/// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // ranks 0 and 2, and rank 1
+/// if side == 1 {
+///     let mut ranks = [0_usize; 2];
+///     between.gather(Here(&mut ranks))?; // what comes from over there
+///     assert_eq!(ranks, [0, 2]);
+/// } else {
+///     between.gather(There(0, &world.rank()))?;
+/// }
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Here<B>(pub B);
 
 /// The root is another rank of this group (`MPI_PROC_NULL`). See [`Intercommunicator`](crate::Intercommunicator).
+///
+/// ```
+/// use oxmpi::{Beside, Here, There};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(3, |world| {
+/// # let side = world.rank() % 2;
+/// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+/// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // ranks 0 and 2, and rank 1
+/// let mut seed = 0;
+/// match world.rank() {
+///     0 => between.bcast(Here(&42))?,
+///     2 => between.bcast::<i32>(Beside)?, // it has no part in this, and says so
+///     _ => between.bcast(There(0, &mut seed))?,
+/// }
+/// assert_eq!(seed, [0, 42][side]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Beside;
 
 /// The root is this rank of the other group; the buffer is what is sent to it, or received from it.
 /// See [`Intercommunicator`](crate::Intercommunicator).
+///
+/// ```
+/// use oxmpi::{Here, There};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(3, |world| {
+/// # let side = world.rank() % 2;
+/// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+/// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // ranks 0 and 2, and rank 1
+/// let mut mine = 0;
+/// match side {
+///     1 => between.scatter(Here(&[10, 12]))?,
+///     _ => between.scatter(There(0, &mut mine))?, // from rank 0 over there
+/// }
+/// assert_eq!(mine, [10, 0, 12][world.rank()]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct There<B>(pub usize, pub B);
 
@@ -46,6 +108,30 @@ pub trait FromRoot<'b, T: Datatype>: sealed::Partial<'b, T, true> {}
 
 /// A part in what goes to a root: `Here(&mut buf)`, [`Beside`], or `There(root, &buf)`.
 /// See [`Intercommunicator::reduce`](crate::Intercommunicator::reduce).
+///
+/// ```
+/// use oxmpi::{Here, Intercommunicator, Op, There, ToRoot};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(3, |world| {
+/// fn sum<'b>(between: &Intercommunicator<'_>, part: impl ToRoot<'b, usize>) -> oxmpi::Result<()> {
+///     between.reduce(part, &Op::SUM)
+/// }
+///
+/// # let side = world.rank() % 2;
+/// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+/// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // ranks 0 and 2, and rank 1
+/// let mut ranks = 0;
+/// match side {
+///     1 => sum(&between, Here(&mut ranks))?,
+///     _ => sum(&between, There(0, &world.rank()))?,
+/// }
+/// assert_eq!(ranks, [0, 2][side]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait ToRoot<'b, T: Datatype>: sealed::Partial<'b, T, false> {}
 
 impl<'b, T: Datatype, B: SendBuffer<Element = T> + ?Sized> FromRoot<'b, T> for Here<&'b B> {}

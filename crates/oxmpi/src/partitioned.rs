@@ -22,6 +22,25 @@ use crate::persistent::{Active, Buffers, Persistent, sealed};
 use crate::thread::{Funneled, ThreadLevel};
 
 /// The buffer of a partitioned send. See [`Communicator::psend_init`].
+///
+/// ```
+/// use oxmpi::{Persistent, SendPartitions};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// struct Halo<'env> {
+///     send: Persistent<'env, SendPartitions<usize>>,
+/// }
+///
+/// let halo = Halo { send: world.psend_init(vec![world.rank(); 4], 2, 1 - world.rank(), 0)? };
+/// let recv = world.precv_init(vec![0; 4], 2, 1 - world.rank(), 0)?;
+/// let (recv, _send) = oxmpi::wait_all(oxmpi::start_all((recv, halo.send))?)?;
+/// assert_eq!(recv.buf(), [1 - world.rank(); 4]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct SendPartitions<T: Datatype> {
     buf: Owned<T>,
     /// Whether each partition is ready.
@@ -29,12 +48,56 @@ pub struct SendPartitions<T: Datatype> {
 }
 
 /// The buffer of a partitioned receive. See [`Communicator::psend_init`].
+///
+/// ```
+/// use oxmpi::{Active, RecvPartitions};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// fn arrived(recv: &Active<'_, RecvPartitions<usize>>) -> usize {
+///     (0..2).filter(|&partition| matches!(recv.arrived(partition), Ok(Some(_)))).count()
+/// }
+///
+/// let peer = 1 - world.rank();
+/// let recv = world.precv_init(vec![0_usize; 4], 2, peer, 0)?.start()?;
+/// let mut send = world.psend_init(vec![7_usize; 4], 2, peer, 0)?.start()?;
+/// send.partitions().try_for_each(|partition| partition.ready())?;
+/// while arrived(&recv) < 2 {
+///     // ... compute meanwhile ...
+/// }
+/// oxmpi::wait_all((recv, send)).map(drop)?;
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct RecvPartitions<T: Datatype> {
     buf: Owned<T>,
     partitions: usize,
 }
 
 /// A partition of an active send that is not ready: its elements, to be filled. See [`Communicator::psend_init`].
+///
+/// ```
+/// use oxmpi::Partition;
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// fn compute(mut partition: Partition<'_, usize>) -> oxmpi::Result<()> {
+///     partition.iter_mut().for_each(|element| *element *= 3); // it is a slice
+///     partition.ready()
+/// }
+///
+/// let peer = 1 - world.rank();
+/// let recv = world.precv_init(vec![0_usize; 4], 2, peer, 0)?.start()?;
+/// let mut send = world.psend_init(vec![7_usize; 4], 2, peer, 0)?.start()?;
+/// send.partitions().try_for_each(compute)?;
+/// assert_eq!(oxmpi::wait_all((recv, send))?.0.buf(), [21; 4]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a partition is sent when it is ready"]
 pub struct Partition<'a, T: Datatype, L: ThreadLevel = Funneled> {
     /// By address: a reference in the argument of `ready` would be exclusive until that returns, which sends.
@@ -126,6 +189,21 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # Errors
     /// `Arg` if there are no partitions, or the elements cannot be divided among them; `Rank` if `source` is not a
     /// rank, `Tag` if the tag is negative.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// // The sender may divide the message otherwise.
+    /// let send = world.psend_init(vec![7; 12], 4, peer, 0)?;
+    /// let recv = world.precv_init(vec![0; 12], 3, peer, 0)?;
+    /// let (recv, _send) = oxmpi::wait_all(oxmpi::start_all((recv, send))?)?;
+    /// assert_eq!(recv.buf(), [7; 12]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn precv_init<T: Datatype>(
         &self,
         buf: Vec<T>,
@@ -146,11 +224,34 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 
 impl<T: Datatype, L: ThreadLevel> Persistent<'_, SendPartitions<T>, L> {
     /// The elements of all partitions. See [`Communicator::psend_init`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let send = world.psend_init(vec![1, 2, 3, 4], 2, 1 - world.rank(), 0)?;
+    /// assert_eq!(send.buf(), [1, 2, 3, 4]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn buf(&self) -> &[T] {
         self.buffers().buf.as_slice()
     }
 
     /// The elements of all partitions, to fill them. See [`Communicator::psend_init`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut send = world.psend_init(vec![0; 4], 2, 1 - world.rank(), 0)?;
+    /// send.buf_mut()[..2].fill(5); // before it is started
+    /// assert_eq!(send.buf(), [5, 5, 0, 0]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn buf_mut(&mut self) -> &mut [T] {
         self.buffers_mut().buf.as_mut_slice()
     }
@@ -158,11 +259,37 @@ impl<T: Datatype, L: ThreadLevel> Persistent<'_, SendPartitions<T>, L> {
 
 impl<T: Datatype, L: ThreadLevel> Persistent<'_, RecvPartitions<T>, L> {
     /// The elements of all partitions. See [`Communicator::psend_init`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let send = world.psend_init(vec![7; 4], 2, peer, 0)?;
+    /// let recv = world.precv_init(vec![0; 4], 2, peer, 0)?;
+    /// let (recv, _send) = oxmpi::wait_all(oxmpi::start_all((recv, send))?)?;
+    /// assert_eq!(recv.buf(), [7; 4]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn buf(&self) -> &[T] {
         self.buffers().buf.as_slice()
     }
 
     /// The elements of all partitions, to change them. See [`Communicator::psend_init`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut recv = world.precv_init(vec![1; 4], 2, 1 - world.rank(), 0)?;
+    /// recv.buf_mut().fill(0);
+    /// assert_eq!(recv.buf(), [0; 4]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn buf_mut(&mut self) -> &mut [T] {
         self.buffers_mut().buf.as_mut_slice()
     }
@@ -170,6 +297,24 @@ impl<T: Datatype, L: ThreadLevel> Persistent<'_, RecvPartitions<T>, L> {
 
 impl<T: Datatype, L: ThreadLevel> Active<'_, SendPartitions<T>, L> {
     /// The partitions that are not ready. [`Active::wait`] makes those ready that still are not.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let recv = world.precv_init(vec![0_usize; 4], 2, peer, 0)?.start()?;
+    /// let mut send = world.psend_init(vec![7_usize; 4], 2, peer, 0)?.start()?;
+    /// for mut partition in send.partitions() {
+    ///     let index = partition.index();
+    ///     partition.fill(index);
+    ///     partition.ready()?; // goes while the next is computed
+    /// }
+    /// assert_eq!(oxmpi::wait_all((recv, send))?.0.buf(), [0, 0, 1, 1]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn partitions(&mut self) -> impl Iterator<Item = Partition<'_, T, L>> {
         let (door, key, SendPartitions { buf, ready }) = self.operation();
         let each = buf.elements() / ready.len();
@@ -189,6 +334,27 @@ impl<T: Datatype, L: ThreadLevel> Active<'_, RecvPartitions<T>, L> {
     /// # Errors
     /// `Arg` if there is no such partition; `Type` if what has arrived is no value of the type. [`Active::wait`] makes
     /// one of it, and fails.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let recv = world.precv_init(vec![0_usize; 4], 2, peer, 0)?.start()?;
+    /// let mut send = world.psend_init(vec![7_usize; 4], 2, peer, 0)?.start()?;
+    /// send.partitions().try_for_each(|partition| partition.ready())?;
+    /// let second = loop {
+    ///     if let Some(second) = recv.arrived(1)? {
+    ///         break second;
+    ///     }
+    ///     // ... compute meanwhile ...
+    /// };
+    /// assert_eq!(second, [7, 7]);
+    /// oxmpi::wait_all((recv, send)).map(drop)?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn arrived(&self, partition: usize) -> Result<Option<&[T]>> {
         let (door, key, RecvPartitions { buf, partitions }) = self.operation();
         let has_arrived = door.quietly(Function::Parrived, |process| {
@@ -205,6 +371,17 @@ impl<T: Datatype, L: ThreadLevel> Active<'_, RecvPartitions<T>, L> {
 
 impl<T: Datatype, L: ThreadLevel> Partition<'_, T, L> {
     /// Which one it is. See [`Communicator::psend_init`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut send = world.psend_init(vec![0; 6], 3, oxmpi::Dest::Null, 0)?.start()?;
+    /// assert!(send.partitions().map(|partition| partition.index()).eq(0..3));
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn index(&self) -> usize {
         self.index
     }
@@ -213,6 +390,24 @@ impl<T: Datatype, L: ThreadLevel> Partition<'_, T, L> {
     ///
     /// # Errors
     /// None yet; what goes wrong is told by [`Active::wait`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let recv = world.precv_init(vec![0_usize; 4], 2, peer, 0)?.start()?;
+    /// let mut send = world.psend_init(vec![7_usize; 4], 2, peer, 0)?.start()?;
+    /// for partition in send.partitions() {
+    ///     // ... compute what is in it ...
+    ///     partition.ready()?;
+    /// }
+    /// assert_eq!(send.partitions().count(), 0, "all are ready");
+    /// oxmpi::wait_all((recv, send)).map(drop)?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn ready(self) -> Result<()> {
         let Self { ready, index, door, key, .. } = self;
         ready.store(true, Ordering::Relaxed); // seen by who has the request after all partitions are gone

@@ -84,12 +84,50 @@ pub struct Persistent<'env, B: Buffers, L: ThreadLevel = Funneled>(Box<Handle<'e
 /// An active persistent request. See [`Persistent`].
 ///
 /// Dropping it waits for the operation; while a panic unwinds, it leaves the buffers to the operation instead.
+///
+/// ```
+/// use oxmpi::Active;
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let barrier = world.barrier_init()?;
+/// let active: Active<'_, ()> = barrier.start()?;
+/// while !active.test()? {
+///     // ... compute meanwhile ...
+/// }
+/// let _inactive = active.wait()?;
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "dropping an active request waits for it"]
 pub struct Active<'env, B: Buffers, L: ThreadLevel = Funneled>(Box<Handle<'env, B, L>>);
 
 /// One buffer: that of a message or a broadcast, or of a reduction in place; owned, or borrowed in a scope
 /// ([`Lent`]).
+///
+/// ```
+/// use oxmpi::{One, Persistent};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// /// What is sent again and again.
+/// struct Status<'env> {
+///     message: Persistent<'env, One<f64>>,
+/// }
+///
+/// let peer = 1 - world.rank();
+/// let mut status = Status { message: world.send_init([0.0; 3], peer, 0)? };
+/// status.message.buf_mut()[0] = 1.5;
+/// status.message = status.message.start()?.wait()?;
+/// assert_eq!(world.recv_vec::<f64>(peer, 0)?.0, [1.5, 0.0, 0.0]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct One<T: Datatype, M: Hold<T> = Owned<T>> {
     memory: M,
@@ -121,18 +159,116 @@ pub struct Two<T: Datatype, S: Hold<T> = Owned<T>, R: Hold<T> = Owned<T>> {
 
 /// One buffer that a scope has borrowed, which gives access to `V`: `[T]`, `T` or `ViewMut<T>`.
 /// See [`Scope::recv_init`](crate::Scope::recv_init).
+///
+/// ```
+/// use oxmpi::{OneLent, Persistent};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// fn doubled<'b>(mut sum: Persistent<'b, OneLent<'b, [i32]>>) -> oxmpi::Result<()> {
+///     sum.buf_mut().fill(5);
+///     assert_eq!(sum.start()?.wait()?.buf(), [10; 2]);
+///     Ok(())
+/// }
+///
+/// let mut field = [0; 2];
+/// world.scope(|scope| doubled(scope.allreduce_in_place_init(&mut field, &oxmpi::Op::SUM)?))?;
+/// assert_eq!(field, [10; 2]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub type OneLent<'b, V> = One<<V as Buffer>::Element, Lent<'b, V>>;
 
 /// Two buffers that a scope has borrowed. See [`Scope`](crate::Scope).
+///
+/// ```
+/// use oxmpi::{Persistent, TwoLent};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// fn summed<'b>(sum: Persistent<'b, TwoLent<'b, [i32]>>) -> oxmpi::Result<i32> {
+///     Ok(sum.start()?.wait()?.recv()[0])
+/// }
+///
+/// let (mut mine, mut sums) = ([5], [0]);
+/// let sum = world.scope(|scope| summed(scope.allreduce_init(&mut mine, &mut sums, &oxmpi::Op::SUM)?))?;
+/// assert_eq!((sum, sums), (10, [10]));
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub type TwoLent<'b, V, W = V> = Two<<V as Buffer>::Element, Lent<'b, V>, Lent<'b, W>>;
 
 /// The buffers of a persistent request, or of an [`OwnedRequest`](crate::OwnedRequest).
+///
+/// ```
+/// use oxmpi::{Buffers, Persistent};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// /// Whatever it is that is repeated, and of whatever buffers.
+/// fn three_times<'env, B: Buffers>(mut request: Persistent<'env, B>) -> oxmpi::Result<Persistent<'env, B>> {
+///     for _ in 0..3 {
+///         request = request.start()?.wait()?;
+///     }
+///     Ok(request)
+/// }
+///
+/// three_times(world.barrier_init()?).map(drop)?;
+/// let sum = three_times(world.allreduce_init([1], [0], &oxmpi::Op::SUM)?)?;
+/// assert_eq!(sum.recv(), [2]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait Buffers: sealed::Own<Back = Self::Given> {
     /// What an owned request gives back of them.
+    ///
+    /// ```
+    /// use oxmpi::{Buffers, OwnedRequest};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// fn finish<B: Buffers>(request: OwnedRequest<'_, B>) -> oxmpi::Result<B::Given> {
+    ///     Ok(request.wait()?.0)
+    /// }
+    ///
+    /// let sum = world.iallreduce([1], [0], &oxmpi::Op::SUM)?;
+    /// assert_eq!(finish(sum)?, (vec![1], vec![2]));
+    /// finish(world.ibarrier()?)?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     type Given;
 }
 
 /// Memory that a request has: its own, or what it has borrowed. See [`Access`].
+///
+/// ```
+/// use oxmpi::{Hold, One, Persistent};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// /// Whether its buffer is owned or borrowed.
+/// fn again<'a, M: Hold<i32>>(request: Persistent<'a, One<i32, M>>) -> oxmpi::Result<Persistent<'a, One<i32, M>>> {
+///     request.start()?.wait()
+/// }
+///
+/// let mut buf = [1];
+/// again(world.allreduce_in_place_init([1], &oxmpi::Op::SUM)?).map(drop)?;
+/// world.scope(|scope| again(scope.allreduce_in_place_init(&mut buf, &oxmpi::Op::SUM)?).map(drop))?;
+/// assert_eq!(buf, [2]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait Hold<T: Datatype>: sealed::Held<T> {}
 
 impl<T: Datatype> Hold<T> for Owned<T> {}
@@ -226,6 +362,18 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
 
     /// The algorithm that a collective is carried out by, as `oxmpi plan` calls it, if there are several. All ranks
     /// have the same. See [`Communicator::planned`](crate::Communicator::planned).
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let sum = world.planned(oxmpi::Plan::Measure).allreduce_init([0; 500], [0; 500], &oxmpi::Op::SUM)?;
+    /// println!("of 500 elements: by {}", sum.algorithm().expect("there are several"));
+    /// assert_eq!(world.send_init([1], 1, 0)?.algorithm(), None, "it is no collective");
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn algorithm(&self) -> Option<&'static str> {
         let (door, key) = (self.0.door, self.0.key);
         door.run(Function::RequestGetStatus, |process| process.algorithm(key))
@@ -249,6 +397,20 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
     ///
     /// # Errors
     /// That of the operation, such as `Truncate`; the request is freed then.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let sum = world.allreduce_init([1.5], [0.0], &oxmpi::Op::SUM)?;
+    /// let active = sum.start()?;
+    /// // ... compute meanwhile ...
+    /// let sum = active.wait()?;
+    /// assert_eq!(sum.recv(), [3.0]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn wait(mut self) -> Result<Persistent<'env, B, L>> {
         let outcome = self.0.wait();
         self.0.looked_at(outcome)?;
@@ -304,11 +466,36 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
 
 impl<T: Datatype, M: Hold<T>, L: ThreadLevel> Persistent<'_, One<T, M>, L> {
     /// The buffer. See [`Persistent`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut max = world.allreduce_in_place_init([world.rank(), 7], &oxmpi::Op::MAX)?;
+    /// assert_eq!(max.buf(), [world.rank(), 7]);
+    /// max = max.start()?.wait()?;
+    /// assert_eq!(max.buf(), [1, 7]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn buf(&self) -> M::Ref<'_> {
         self.0.buffers.memory.elements()
     }
 
     /// The buffer, to fill it. See [`Persistent`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut sum = world.allreduce_in_place_init([0; 3], &oxmpi::Op::SUM)?;
+    /// sum.buf_mut().copy_from_slice(&[1, 2, 3]);
+    /// assert_eq!(sum.start()?.wait()?.buf(), [2, 4, 6]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn buf_mut(&mut self) -> M::Mut<'_> {
         self.0.buffers.memory.elements_mut()
     }
@@ -316,21 +503,68 @@ impl<T: Datatype, M: Hold<T>, L: ThreadLevel> Persistent<'_, One<T, M>, L> {
 
 impl<T: Datatype, S: Hold<T>, R: Hold<T>, L: ThreadLevel> Persistent<'_, Two<T, S, R>, L> {
     /// What is sent. See [`Two`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let sum = world.allreduce_init([1, 2], [0; 2], &oxmpi::Op::SUM)?.start()?.wait()?;
+    /// assert_eq!(sum.send(), [1, 2], "what is sent stays as it is");
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn send(&self) -> S::Ref<'_> {
         self.0.buffers.send.elements()
     }
 
     /// What is sent, to fill it. See [`Two`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut sum = world.allreduce_init([0; 2], [0; 2], &oxmpi::Op::SUM)?;
+    /// sum.send_mut()[world.rank()] = 5;
+    /// assert_eq!(sum.start()?.wait()?.recv(), [5, 5]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn send_mut(&mut self) -> S::Mut<'_> {
         self.0.buffers.send.elements_mut()
     }
 
     /// What has been received. See [`Two`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let ranks = world.allgather_init(world.rank(), [9; 2])?.start()?.wait()?;
+    /// assert_eq!(ranks.recv(), [0, 1]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn recv(&self) -> R::Ref<'_> {
         self.0.buffers.recv.elements()
     }
 
     /// What has been received, to change it. See [`Two`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut ranks = world.allgather_init(world.rank(), [9; 2])?.start()?.wait()?;
+    /// ranks.recv_mut().reverse(); // until it is started again
+    /// assert_eq!(ranks.recv(), [1, 0]);
+    /// assert_eq!(ranks.start()?.wait()?.recv(), [0, 1]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn recv_mut(&mut self) -> R::Mut<'_> {
         self.0.buffers.recv.elements_mut()
     }

@@ -13,6 +13,21 @@ use crate::thread::{Funneled, ThreadLevel};
 ///
 /// Ranks need not wish the same: if one names an algorithm, that is taken, or of several the first in the order of
 /// `oxmpi plan`; else, if one wants to measure, it is measured.
+///
+/// ```
+/// use oxmpi::Plan;
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let sum = |plan| world.planned(plan).allreduce_init([0; 500], [0; 500], &oxmpi::Op::SUM);
+/// // What is asked for if it is there, and all ranks have the same.
+/// assert_eq!(sum(Plan::Algorithm("ring"))?.algorithm(), Some("ring"));
+/// assert_eq!(sum(Plan::Algorithm("no such"))?.algorithm(), sum(Plan::Estimate)?.algorithm());
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Plan<'a> {
     /// By a model of the machine.

@@ -14,6 +14,16 @@ use crate::environment::Environment;
 use crate::session::Session;
 use crate::thread::ThreadLevel;
 
+/// ```no_run
+/// use std::ffi::c_int;
+///
+/// use oxmpi::MPI_Comm;
+///
+/// unsafe extern "C" {
+///     /// Of a library in C.
+///     fn solve(comm: MPI_Comm, x: *mut f64, count: c_int) -> c_int;
+/// }
+/// ```
 pub use oxmpi_cfront::generated::types::MPI_Comm;
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {
@@ -74,6 +84,14 @@ impl<L: ThreadLevel> Session<L> {
     ///
     /// # Errors
     /// As [`Environment::borrow_raw`].
+    ///
+    /// ```no_run
+    /// # fn solved(session: &oxmpi::Session, of_c: oxmpi::MPI_Comm) -> oxmpi::Result<()> {
+    /// let theirs = session.borrow_raw(of_c)?; // an argument of a function of this library, which C calls
+    /// theirs.barrier()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn borrow_raw(&self, handle: MPI_Comm) -> Result<Communicator<'_, L>> {
         borrow(self.door(), handle)
     }

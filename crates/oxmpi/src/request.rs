@@ -13,6 +13,28 @@ use crate::message::Status;
 use crate::thread::{Funneled, ThreadLevel};
 
 /// A nonblocking operation that has been begun; `R` is what it gives back when it is complete. See [`Request::wait`].
+///
+/// ```
+/// use oxmpi::{Request, Result};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// fn finish(receive: Request<'_, &mut [usize]>) -> Result<usize> {
+///     Ok(receive.wait()?.iter().sum())
+/// }
+///
+/// let peer = 1 - world.rank();
+/// let (mine, mut theirs) = ([world.rank(); 3], [0; 3]);
+/// world.scope(|scope| {
+///     let _ = scope.send(&mine, peer, 0)?; // waited for when the scope ends
+///     assert_eq!(finish(scope.recv(&mut theirs, peer, 0)?)?, 3 * peer);
+///     Ok(())
+/// })?;
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "the buffer can be used before the end of the scope only when the request has been waited for"]
 pub struct Request<'scope, R, L: ThreadLevel = Funneled> {
     door: Door<'scope, L>,
@@ -79,6 +101,25 @@ impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
     ///
     /// # Errors
     /// As [`Request::wait`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let mut buf = [0; 9];
+    /// world.scope(|scope| {
+    ///     let receive = scope.recv(&mut buf, oxmpi::Source::Any, 0)?;
+    ///     world.send(&[1, 2, 3], peer, 0)?;
+    ///     let (buf, status) = receive.wait_status()?;
+    ///     assert_eq!((status.source(), status.count::<i32>()), (Some(peer), Some(3)));
+    ///     assert_eq!(buf[..3], [1, 2, 3]);
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn wait_status(self) -> Result<(R, Status)> {
         let (begun, check) = self.pending.borrow_mut().remove(self.slot);
         let status = begun.wait(self.door, check)?;

@@ -29,6 +29,32 @@ type Prepared = (RequestKey, Option<Box<Check>>);
 ///
 /// Its methods return a [`Request`] at once and borrow their buffers until the end of the scope. Operations
 /// whose requests are dropped, or even forgotten, are waited for there.
+///
+/// ```
+/// use oxmpi::{Request, Result, Scope};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// type Sending<'scope> = Request<'scope, &'scope [usize]>;
+///
+/// /// Begins to send to the next rank.
+/// fn to_next<'scope>(scope: &'scope Scope<'scope, '_>, mine: &'scope [usize]) -> Result<Sending<'scope>> {
+///     let world = scope.communicator();
+///     scope.send(mine, (world.rank() + 1) % world.size(), 0)
+/// }
+///
+/// let (mine, mut theirs) = ([world.rank(); 3], [0; 3]);
+/// world.scope(|scope| {
+///     let send = to_next(scope, &mine)?;
+///     world.recv(&mut theirs, oxmpi::Source::Any, 0)?;
+///     send.wait().map(drop)
+/// })?;
+/// assert_eq!(theirs, [1 - world.rank(); 3]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct Scope<'scope, 'env: 'scope, L: ThreadLevel = Funneled> {
     communicator: &'env Communicator<'env, L>,
     pending: RefCell<Pending>,
@@ -132,6 +158,19 @@ const PANIC_CODE: i32 = 101;
 
 impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     /// The communicator of the scope. See [`Communicator::scope`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// world.scope(|scope| {
+    ///     assert_eq!(scope.communicator().rank(), world.rank());
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn communicator(&self) -> &'env Communicator<'env, L> {
         self.communicator
     }

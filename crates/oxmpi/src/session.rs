@@ -67,6 +67,15 @@ impl Session {
     /// # Errors
     /// `Other` if the job cannot be joined, if this thread is a rank of [`run`](crate::run()), or if MPI was
     /// initialised first as the world model of another thread, [`Funneled`], even if that has ended since.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let session = oxmpi::Session::new()?;
+    /// let this = session.process_set("mpi://SELF").expect("it always is there");
+    /// assert_eq!((this.size(), this.rank()), (1, Some(0)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new() -> Result<Self> {
         Self::with_level()
     }

@@ -12,6 +12,19 @@ use crate::loan::Loan;
 /// Which elements of a slice a [`View`](crate::View) has, and in which order.
 ///
 /// It is checked against a slice when a view is made of both; one shape serves many slices.
+///
+/// ```
+/// use oxmpi::{Shape, View};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// let column = Shape::strided(3, 1, 4); // of a matrix of 3 rows of 4
+/// let (a, b): (Vec<i32>, Vec<i32>) = ((0..12).collect(), (100..112).collect());
+/// assert_eq!(View::new(&a[2..], &column)?.to_vec(), [2, 6, 10]);
+/// assert_eq!(View::new(&b, &column)?.to_vec(), [100, 104, 108]);
+/// assert!(View::new(&a[8..], &column).is_err(), "it does not lie in there");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape(Kind);
 

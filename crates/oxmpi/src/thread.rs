@@ -11,6 +11,25 @@ use oxmpi_mem::Gate;
 ///
 /// Everything that belongs to an [`Environment`](crate::Environment), or a [`Session`](crate::Session), carries its
 /// level, so that the compiler knows which values may cross to another thread.
+///
+/// ```
+/// use oxmpi::{Communicator, Op, ThreadLevel};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// /// Serves programs of either level.
+/// fn count<L: ThreadLevel>(world: &Communicator<'_, L>) -> oxmpi::Result<usize> {
+///     let mut count = 1;
+///     world.allreduce_in_place(&mut count, &Op::SUM)?;
+///     Ok(count)
+/// }
+///
+/// assert_eq!(count(&world)?, 2);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait ThreadLevel: Level + 'static {}
 
 /// Only the thread that initialised MPI, or opened the session, calls on its behalf: `MPI_THREAD_FUNNELED`.

@@ -49,6 +49,21 @@ impl<L: ThreadLevel> Communicator<'_, L> {
     ///
     /// # Errors
     /// `Type` if it is no value of the type: the message is gone then. Else as [`Communicator::recv`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// if world.rank() == 0 {
+    ///     world.send_value(&("ox", vec![1.5, 2.5]), 1, 0)?;
+    /// } else {
+    ///     let ((name, numbers), status) = world.recv_value::<(String, Vec<f64>)>(0, 0)?;
+    ///     assert_eq!((name.as_str(), numbers[1], status.source()), ("ox", 2.5, Some(0)));
+    /// }
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn recv_value<T: DeserializeOwned>(
         &self,
         source: impl Into<Source>,

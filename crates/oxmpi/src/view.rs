@@ -100,12 +100,35 @@ impl<'a, T: Datatype> View<'a, T> {
     ///
     /// # Errors
     /// `Arg` if it does not lie in the slice.
+    ///
+    /// ```
+    /// use oxmpi::{Shape, View};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// let letters = ['o', '-', 'x'];
+    /// this.send(&View::new(&letters, &Shape::strided(2, 1, 2))?, 0, 0)?;
+    /// assert_eq!(this.recv_vec::<char>(0, 0)?.0, ['o', 'x']);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(slice: &'a [T], shape: &Shape) -> Result<Self> {
         // SAFETY: the slice is borrowed; nothing is written through the memory of a view.
         unsafe { Elements::new(slice.as_ptr().cast_mut(), slice.len(), shape, false) }.map(Self)
     }
 
     /// Number of elements. See [`View::to_vec`].
+    ///
+    /// ```
+    /// use oxmpi::{Shape, View};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let view = View::new(&[0; 12], &Shape::subarray([3, 4], [0..3, 1..3]))?;
+    /// assert_eq!(view.elements(), 6);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn elements(&self) -> usize {
         self.0.elements
     }
@@ -131,6 +154,20 @@ impl<'a, T: Datatype> ViewMut<'a, T> {
     ///
     /// # Errors
     /// `Arg` if it does not lie in the slice, or has an element twice.
+    ///
+    /// ```
+    /// use oxmpi::{Shape, ViewMut};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let this = env.this();
+    /// let mut letters = ['-'; 4];
+    /// this.send(&['o', 'x'], 0, 0)?;
+    /// this.recv(&mut ViewMut::new(&mut letters, &Shape::indexed([3..4, 1..2]))?, 0, 0)?;
+    /// assert_eq!(letters, ['-', 'x', '-', 'o']);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(slice: &'a mut [T], shape: &Shape) -> Result<Self> {
         // SAFETY: the slice is borrowed.
         unsafe { Elements::new(slice.as_mut_ptr(), slice.len(), shape, true) }.map(Self)
@@ -193,11 +230,33 @@ impl<'a, T: Datatype> ViewMut<'a, T> {
     }
 
     /// Number of elements. See [`View::to_vec`].
+    ///
+    /// ```
+    /// use oxmpi::{Shape, ViewMut};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let mut matrix = [0; 12];
+    /// assert_eq!(ViewMut::new(&mut matrix, &Shape::strided(3, 2, 4))?.elements(), 6);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn elements(&self) -> usize {
         self.0.elements
     }
 
     /// The elements, copied. See [`View::to_vec`].
+    ///
+    /// ```
+    /// use oxmpi::{Shape, ViewMut};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let mut numbers = [1, 2, 3, 4];
+    /// let mut view = ViewMut::new(&mut numbers, &Shape::strided(2, 1, 2))?;
+    /// view.copy_from_slice(&[10, 30]);
+    /// assert_eq!(view.to_vec(), [10, 30]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn to_vec(&self) -> Vec<T> {
         // SAFETY: the elements are borrowed.
         unsafe { self.0.to_vec() }
@@ -236,6 +295,22 @@ impl<T: Datatype> ViewVec<T> {
     ///
     /// # Errors
     /// `Arg` if it does not lie in the vector, or has an element twice.
+    ///
+    /// ```
+    /// use oxmpi::{Shape, ViewVec};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// // Every second element is sent, and all of the vector comes back.
+    /// let send = world.isend(ViewVec::new(vec![1, 2, 3], &Shape::strided(2, 1, 2))?, peer, 0)?;
+    /// assert_eq!(world.recv_vec::<i32>(peer, 0)?.0, [1, 3]);
+    /// assert_eq!(send.wait()?.0, [1, 2, 3]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(vec: Vec<T>, shape: &Shape) -> Result<Self> {
         let owned = Owned::new(vec);
         // SAFETY: the elements are there until `owned` is freed.

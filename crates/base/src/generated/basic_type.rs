@@ -156,6 +156,13 @@ pub enum BasicType {
 
 impl BasicType {
     /// Every basic type.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// use oxmpi::BasicType;
+    ///
+    /// assert!(BasicType::ALL.iter().all(|basic| basic.name().starts_with("MPI_")));
+    /// ```
     pub const ALL: [Self; 70] = [
         Self::Aint,
         Self::Count,
@@ -243,26 +250,53 @@ impl BasicType {
     }
 
     /// The name of the constant in C.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// assert_eq!(oxmpi::BasicType::Uint16T.name(), "MPI_UINT16_T");
+    /// ```
     pub const fn name(self) -> &'static str {
         self.row().name
     }
 
     /// Bytes of data in one element; gaps do not count.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// assert_eq!(oxmpi::BasicType::DoubleInt.size(), 12); // a double and an int
+    /// ```
     pub const fn size(self) -> usize {
         self.row().size as usize
     }
 
     /// Bytes from one element to the next in an array.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// assert_eq!(oxmpi::BasicType::DoubleInt.extent(), 16); // a double, an int, and a gap
+    /// ```
     pub const fn extent(self) -> usize {
         self.row().extent as usize
     }
 
     /// Alignment of one element in bytes.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// assert_eq!(oxmpi::BasicType::DoubleInt.align(), 8);
+    /// ```
     pub const fn align(self) -> usize {
         self.row().align as usize
     }
 
     /// Whether the data of one element fills its extent.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// use oxmpi::BasicType;
+    ///
+    /// assert!(BasicType::Double.is_dense() && !BasicType::DoubleInt.is_dense());
+    /// ```
     pub const fn is_dense(self) -> bool {
         self.row().size == self.row().extent
     }
