@@ -42,6 +42,22 @@ impl<'a, T: Datatype> ViewMut<'a, T> {
     ///
     /// # Errors
     /// None that is known: no array that can be changed is too long.
+    ///
+    /// ```
+    /// use ndarray::{Array2, s};
+    /// use oxmpi::ViewMut;
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut field = Array2::from_elem((3, 4), world.rank());
+    /// let inner = field.slice_mut(s![1..2, 1..3]);
+    /// world.allreduce_in_place(&mut ViewMut::array(inner)?, &oxmpi::Op::SUM)?;
+    /// assert_eq!(field.row(1).to_vec(), [world.rank(), 1, 1, world.rank()]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn array<D: Dimension>(mut array: ArrayViewMut<'a, T, D>) -> Result<Self> {
         let fitted = fit::<T>(array.shape(), array.strides())?;
         // SAFETY: the array, which `fit` describes, is borrowed, and has no element twice.

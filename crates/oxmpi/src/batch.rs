@@ -5,7 +5,8 @@
 
 use oxmpi_base::Result;
 
-use crate::persistent::{Active, Buffers, Persistent};
+use crate::buffers::Buffers;
+use crate::persistent::{Active, Persistent};
 use crate::thread::ThreadLevel;
 
 /// What [`start_all`] starts: an inactive request, or a vector, array or tuple of such.
@@ -33,6 +34,27 @@ use crate::thread::ThreadLevel;
 /// ```
 pub trait Startable: Sized {
     /// The same, active.
+    ///
+    /// ```
+    /// use oxmpi::Startable;
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// /// What a solver starts in each step, while that is under way.
+    /// struct Step<S: Startable>(S::Active);
+    ///
+    /// fn begin<S: Startable>(requests: S) -> oxmpi::Result<Step<S>> {
+    ///     Ok(Step(requests.start()?))
+    /// }
+    ///
+    /// let step = begin((world.barrier_init()?, world.barrier_init()?))?;
+    /// // ... compute meanwhile ...
+    /// oxmpi::wait_all(step.0).map(drop)?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     type Active: Waitable<Inactive = Self>;
 
     /// Starts all, in order.
@@ -78,6 +100,24 @@ pub trait Startable: Sized {
 /// ```
 pub trait Waitable: Sized {
     /// The same, inactive.
+    ///
+    /// ```
+    /// use oxmpi::{Startable, Waitable};
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// /// Waits, and starts again.
+    /// fn next<W: Waitable>(active: W) -> oxmpi::Result<<W::Inactive as Startable>::Active> {
+    ///     active.wait()?.start()
+    /// }
+    ///
+    /// let active = next(world.barrier_init()?.start()?)?;
+    /// active.wait().map(drop)?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     type Inactive: Startable<Active = Self>;
 
     /// Waits for all.

@@ -9,10 +9,11 @@ use std::fmt;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 
+use crate::buffers::One;
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::message::{Dest, Source, TagPattern};
-use crate::persistent::{Active, One, Persistent};
+use crate::persistent::{Active, Persistent};
 use crate::thread::{Funneled, ThreadLevel};
 
 /// The end of a channel that sends; made by [`Communicator::sender`].

@@ -10,10 +10,11 @@ use std::task::{Context, Poll, ready};
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{Completion, RequestKey};
 
+use crate::buffers::Buffers;
 use crate::door::Door;
 use crate::message::Status;
 use crate::owned_request::OwnedRequest;
-use crate::persistent::{Active, Buffers, Persistent};
+use crate::persistent::{Active, Persistent};
 use crate::request::Request;
 use crate::thread::{Funneled, ThreadLevel};
 

@@ -8,11 +8,12 @@ use oxmpi_core::coll::Wish;
 use oxmpi_core::{Process, RequestKey};
 
 use crate::buffer::OwnedBuffer;
+use crate::buffers::{Buffers, One, Two};
 use crate::collective::Collective;
 use crate::communicator::Communicator;
 use crate::loan::Loan;
 use crate::message::{Source, TagPattern};
-use crate::persistent::{Buffers, One, Persistent, Two};
+use crate::persistent::Persistent;
 use crate::thread::ThreadLevel;
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {

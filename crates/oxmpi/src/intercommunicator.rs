@@ -7,11 +7,11 @@ use oxmpi_base::{ErrorClass, Function, Result};
 use oxmpi_core::RemoteLeader;
 
 use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::buffers::One;
 use crate::communicator::Communicator;
 use crate::group::Group;
 use crate::message::{Dest, Source, Status, TagPattern, rank_to_core};
 use crate::owned_request::OwnedRequest;
-use crate::persistent::One;
 use crate::request::Request;
 use crate::scope::Scope;
 use crate::thread::{Funneled, ThreadLevel};

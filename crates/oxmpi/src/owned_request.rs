@@ -10,12 +10,12 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::{Completion, Process, RequestKey};
 
 use crate::buffer::OwnedBuffer;
+use crate::buffers::{Buffers, One, Two};
 use crate::collective::{self, Collective};
 use crate::communicator::Communicator;
 use crate::door::Door;
 use crate::loan::Loan;
 use crate::message::{Source, Status, TagPattern};
-use crate::persistent::{Buffers, One, Two};
 use crate::thread::{Funneled, ThreadLevel};
 
 /// A nonblocking operation that has been begun, and its buffers `B`, which it gives back when it is complete.

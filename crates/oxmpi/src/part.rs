@@ -10,11 +10,11 @@ use oxmpi_datatype::Buffer as Memory;
 
 use crate::blocks::Blocks;
 use crate::buffer::{Access, OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::buffers::{One, OneLent};
 use crate::check::Check;
 use crate::collective;
 use crate::datatype::Datatype;
 use crate::loan::{Lent, Loan};
-use crate::persistent::{One, OneLent};
 
 /// This rank is the root (`MPI_ROOT`); its buffer is what is sent to the other group, or received from there.
 /// See [`Intercommunicator`](crate::Intercommunicator).
@@ -251,7 +251,7 @@ impl<'b, T: Datatype> LentPart<'b, T> for Beside {}
 
 mod sealed {
     use super::Part;
-    use crate::persistent::Buffers;
+    use crate::buffers::Buffers;
 
     /// What is a part with a buffer of its own.
     pub trait Keep<T> {

@@ -13,12 +13,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::RequestKey;
 
+use crate::buffers::{Buffers, sealed};
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::door::Door;
 use crate::loan::{Lent, Owned};
 use crate::message::{Dest, Source};
-use crate::persistent::{Active, Buffers, Persistent, sealed};
+use crate::persistent::{Active, Persistent};
 use crate::thread::{Funneled, ThreadLevel};
 
 /// The buffer of a partitioned send. See [`Communicator::psend_init`].

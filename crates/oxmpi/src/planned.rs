@@ -41,6 +41,22 @@ pub enum Plan<'a> {
 }
 
 /// A communicator whose persistent collectives are planned by a wish: see [`Communicator::planned`].
+///
+/// ```
+/// use oxmpi::{Op, Plan};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let measured = world.planned(Plan::Measure);
+/// assert_eq!(measured.size(), world.size()); // the same communicator
+/// let sums = [measured.allreduce_init([1], [0], &Op::SUM)?, measured.scan_init([1], [0], &Op::SUM)?];
+/// let [sum, scan] = oxmpi::wait_all(oxmpi::start_all(sums)?)?;
+/// assert_eq!((sum.recv()[0], scan.recv()[0]), (2, world.rank() + 1));
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Planned<'c, 'env, L: ThreadLevel = Funneled> {
     view: Communicator<'env, L>,

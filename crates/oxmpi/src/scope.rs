@@ -13,13 +13,14 @@ use oxmpi_core::{Process, RequestKey};
 use oxmpi_datatype::Buffer as Memory;
 
 use crate::buffer::{Access, RecvBuffer, SendBuffer};
+use crate::buffers::{Buffers, One, OneLent};
 use crate::check::Check;
 use crate::collective::{self, Collective};
 use crate::communicator::Communicator;
 use crate::door::tell;
 use crate::loan::{Lent, Withheld};
 use crate::message::{Source, TagPattern};
-use crate::persistent::{Buffers, One, OneLent, Persistent};
+use crate::persistent::Persistent;
 use crate::request::{Begun, Pending, Request};
 use crate::thread::{Funneled, ThreadLevel};
 

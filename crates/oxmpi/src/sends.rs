@@ -6,11 +6,12 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::SendMode;
 
 use crate::buffer::{Access, OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::buffers::{Buffers, One, OneLent};
 use crate::communicator::Communicator;
 use crate::loan::{Lent, Loan, Withheld};
 use crate::message::Dest;
 use crate::owned_request::OwnedRequest;
-use crate::persistent::{Buffers, One, OneLent, Persistent};
+use crate::persistent::Persistent;
 use crate::request::Request;
 use crate::scope::Scope;
 use crate::thread::ThreadLevel;

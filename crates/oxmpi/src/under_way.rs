@@ -5,9 +5,10 @@
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::RequestKey;
 
+use crate::buffers::Buffers;
 use crate::door::Door;
 use crate::owned_request::OwnedRequest;
-use crate::persistent::{Active, Buffers};
+use crate::persistent::Active;
 use crate::request::Request;
 use crate::thread::ThreadLevel;
 
