@@ -4,6 +4,8 @@
 //! so a commit that changes a promise shows that it does. A line that goes, or changes, breaks programs; one that comes
 //! breaks none. It is read out of what `cargo doc` writes, with all features, since that knows what macros make; as
 //! another rustdoc may write it otherwise, the record says whose it is, and is compared with no other's.
+//!
+//! Each of these items has an example, too; whether it passes, `cargo test --doc` says.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,14 +20,26 @@ const KINDS: [&str; 9] = ["attr", "constant", "derive", "enum", "fn", "macro", "
 /// Traits of the compiler that programs rely on; whether a type has them changes with its private fields.
 const AUTO: [&str; 6] = ["Send", "Sync", "Unpin", "!Send", "!Sync", "!Unpin"];
 
-/// Makes the record, or compares with it.
+/// Sections of a page whose items are of what the page is about.
+const OWN: [&str; 6] = [
+    "implementations",
+    "provided-methods",
+    "required-associated-consts",
+    "required-associated-types",
+    "required-methods",
+    "provided-associated-consts",
+];
+
+/// Makes the record, or compares with it, and looks for examples.
 ///
 /// # Errors
-/// If they differ; the sentence says in what.
+/// If they differ, or an item has no example; the sentence says in what, and which.
 pub fn run(record: bool) -> Outcome {
     let features = ["doc", "--package", "oxmpi", "--no-deps", "--all-features"];
     succeed(cargo().args(features).env("RUSTDOCFLAGS", "-D warnings"))?;
-    let written = format!("{}\n{}", rustdoc()?, listing()?);
+    let pages = pages()?;
+    let listing: String = pages.iter().map(|page| items(page)).collect();
+    let written = format!("{}\n{listing}", rustdoc()?);
     let path = workspace_root().join(RECORD);
     if record {
         return Ok(fs::write(path, written)?);
@@ -34,6 +48,10 @@ pub fn run(record: bool) -> Outcome {
     if recorded.lines().next() != written.lines().next() {
         println!("== NOT COMPARED: {RECORD} is by another rustdoc; `cargo xtask api --record` makes it anew");
         return Ok(());
+    }
+    let bare: Vec<_> = pages.iter().flat_map(|page| without_example(page)).collect();
+    if !bare.is_empty() {
+        return Err(format!("without an example:\n  {}", bare.join("\n  ")).into());
     }
     let (before, now) = (paths(&recorded), paths(&written));
     let gone = before.difference(&now).map(|path| format!("gone: {path}"));
@@ -53,18 +71,18 @@ fn rustdoc() -> Outcome<String> {
     Ok(version.split(' ').take(2).collect::<Vec<_>>().join(" "))
 }
 
-/// All items, each with what belongs to it further in.
-fn listing() -> Outcome<String> {
+/// The pages of all items, in their order.
+fn pages() -> Outcome<Vec<String>> {
     let folder = target_directory()?.join("doc/oxmpi");
-    let mut pages = Vec::new();
+    let mut names = Vec::new();
     for entry in fs::read_dir(&folder)? {
         let name =
             entry?.file_name().into_string().map_err(|name| format!("{name:?} is no name of a page"))?;
-        pages.extend(KINDS.iter().any(|kind| name.starts_with(&format!("{kind}."))).then_some(name));
+        names.extend(KINDS.iter().any(|kind| name.starts_with(&format!("{kind}."))).then_some(name));
     }
-    pages.sort_unstable();
-    let texts: Result<Vec<_>, _> = pages.iter().map(|page| fs::read_to_string(folder.join(page))).collect();
-    Ok(texts?.iter().map(|page| items(page)).collect())
+    names.sort_unstable();
+    let pages: Result<Vec<_>, _> = names.iter().map(|name| fs::read_to_string(folder.join(name))).collect();
+    Ok(pages?)
 }
 
 /// What a page says: its item, inherent methods by their blocks, traits with their types.
@@ -103,6 +121,35 @@ fn items(page: &str) -> String {
         }
     }
     said
+}
+
+/// The items of a page whose documentation has no example.
+fn without_example(page: &str) -> Vec<String> {
+    const ITEM: &str = "<pre class=\"rust item-decl\"";
+    const SECTION: &str = "<h2 id=\"";
+    const IMPL: &str = "<h3 class=\"code-header\"";
+    const METHOD: &str = "<h4 class=\"code-header\"";
+    let heads = [ITEM, SECTION, IMPL, METHOD].iter().flat_map(|head| page.match_indices(head));
+    // Documentation has headings, too.
+    let is_of_page = |&(at, head): &(usize, &str)| {
+        head != SECTION || page[at..].split('>').next().is_some_and(|tag| tag.contains("section-header"))
+    };
+    let mut places: Vec<_> = heads.filter(is_of_page).chain([(page.len(), "")]).collect();
+    places.sort_unstable();
+    let (mut section, mut found) = ("", Vec::new());
+    for pair in places.windows(2) {
+        let (part, head) = (&page[pair[0].0..pair[1].0], pair[0].1);
+        if head == SECTION {
+            section = part[head.len()..].split('"').next().unwrap_or("");
+        }
+        // What an alias stands for is shown in a section.
+        let is_item = head == ITEM && section.is_empty() || head == METHOD && OWN.contains(&section);
+        if is_item && !part.contains("rust-example-rendered") {
+            let end = part.find(if head == ITEM { "</pre>" } else { "</h4>" });
+            found.push(text(&part[..end.unwrap_or(part.len())]));
+        }
+    }
+    found
 }
 
 /// Where each piece of a split at `<` begins.
@@ -167,6 +214,15 @@ mod tests {
     #[test]
     fn a_page_is_read_for_what_programs_can_use() {
         assert_eq!(items(PAGE), LISTING);
+    }
+
+    #[test]
+    fn an_item_without_an_example_is_found() {
+        let size = "pub fn size(&self) -> usize";
+        assert_eq!(without_example(PAGE), [LISTING.lines().next().expect("there are lines"), size]);
+        let shown = r#"<div class="docblock"><pre class="rust rust-example-rendered"></pre></div>"#;
+        let of_one = PAGE.replace("</h4>\n        <h2 id=\"trait", &format!("</h4>{shown}<h2 id=\"trait"));
+        assert_eq!(without_example(&of_one).len(), 1);
     }
 
     #[test]

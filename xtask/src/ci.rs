@@ -139,7 +139,10 @@ fn test() -> Outcome {
 /// Elements, arrays and values of other crates, and all examples of the documentation.
 fn features() -> Outcome {
     let test = |what| {
-        cargo_step(&["test", "--package", "oxmpi", what, "--features", "half,ndarray,num-complex,serde"], &[])
+        cargo_step(
+            &["test", "--package", "oxmpi", what, "--features", "c,half,ndarray,num-complex,serde"],
+            &[],
+        )
     };
     test("--lib")?;
     test("--doc")

@@ -2,7 +2,6 @@
 
 mod circles;
 mod collectives;
-mod examples;
 
 use std::path::Path;
 use std::process::Command;
@@ -33,8 +32,6 @@ pub fn run() -> Outcome {
     let read = |file: &str| fs::read_to_string(root.join(file)).map_err(|error| format!("{file}: {error}"));
     let files = files(root, "*.rs")?;
     let names = collectives::collectives(files.iter().map(String::as_str));
-    let exported = read("crates/oxmpi/src/lib.rs")?;
-    let exported = examples::exports(&exported);
     let mut complaints = Vec::new();
     let mut sources = Vec::new();
     let mut crates = Needs::of_crates();
@@ -42,8 +39,7 @@ pub fn run() -> Outcome {
         let text = read(&file)?;
         sources.extend(Source::new(&file, &text, &names));
         crates.iter_mut().for_each(|needs| needs.add(&file, &text));
-        let wrong = check(&file, &text).into_iter().chain(examples::check(&file, &text, &exported));
-        complaints.extend(wrong.map(|complaint| format!("{file}{complaint}")));
+        complaints.extend(check(&file, &text).iter().map(|complaint| format!("{file}{complaint}")));
     }
     for file in self::files(root, "spec/built.txt")? {
         sources.extend(Source::new(&file, &read(&file)?, &names));
