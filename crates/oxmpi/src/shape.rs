@@ -278,6 +278,8 @@ fn fit_blocks(
     if disjoint && blocks > 1 && stride < block {
         return Err(wrong(format!("blocks of {block} elements overlap that are {stride} apart")));
     }
+    check_countable(elements, old)?;
+    let stride = if blocks == 1 { block } else { stride }; // one block is nowhere else, whatever the stride
     let vector = Datatype::vector(blocks as i64, block as i64, stride as i64, old)?;
     Ok(Fitted::new(vector, elements))
 }
@@ -291,10 +293,11 @@ fn fit_ranges(ranges: &[Range<usize>], len: usize, disjoint: bool, old: &Datatyp
         check_apart(ranges.iter().cloned())?;
     }
     let total = ranges.iter().try_fold(0_usize, |sum, range| sum.checked_add(range.len()));
-    let elements = total.ok_or_else(|| wrong("there are more elements than memory can have".to_owned()))?;
+    let elements = total.unwrap_or(usize::MAX);
     if elements == 0 {
         return Ok(Fitted::EMPTY);
     }
+    check_countable(elements, old)?;
     let lengths = ranges.iter().map(|range| range.len() as i64).collect();
     let indexed = Datatype::indexed(lengths, ranges.iter().map(|range| range.start as i64).collect(), old)?;
     Ok(Fitted::new(indexed, elements))
@@ -312,11 +315,24 @@ fn fit_part(sizes: &[usize], part: &[Range<usize>], len: usize, old: &Datatype) 
     if elements == 0 {
         return Ok(Fitted::EMPTY);
     }
+    check_countable(elements, old)?;
     let sizes = sizes.iter().map(|&size| size as i64).collect();
     let subsizes = part.iter().map(|range| range.len() as i64).collect();
     let starts = part.iter().map(|range| range.start as i64).collect();
     let subarray = Datatype::subarray(Subarray { sizes, subsizes, starts, order: Order::C }, old)?;
     Ok(Fitted::new(subarray, elements))
+}
+
+/// # Errors
+/// `Arg` if so many elements are more than can be counted, or their bytes: blocks may lie over each other, and elements
+/// need not have bytes.
+fn check_countable(elements: usize, old: &Datatype) -> Result<()> {
+    let bytes = elements as u128 * u128::from(old.size().max(1));
+    if i64::try_from(bytes).is_ok() {
+        Ok(())
+    } else {
+        Err(wrong("there are more elements than memory can have".to_owned()))
+    }
 }
 
 fn wrong(text: String) -> Error {

@@ -60,7 +60,8 @@ pub struct Graph<'env, L: ThreadLevel = Funneled>(Communicator<'env, L>);
 /// do not increase.
 ///
 /// # Errors
-/// `Arg` if there are no places; `Dims` if the dimensions that stay do not divide their number.
+/// `Arg` if there are no places, or more than there can be ranks; `Dims` if the dimensions that stay do not divide
+/// their number.
 ///
 /// ```
 /// # fn main() -> oxmpi::Result<()> {
@@ -71,7 +72,7 @@ pub struct Graph<'env, L: ThreadLevel = Funneled>(Communicator<'env, L>);
 /// ```
 pub fn balanced_dims<const N: usize>(places: usize, dims: [usize; N]) -> Result<[usize; N]> {
     let found = || {
-        let places = rank_to_core(ErrorClass::Arg, "places", places)?;
+        let places = to_core(ErrorClass::Arg, "number of places", places)?;
         core::balanced_dims(places, &dims_to_core(&dims)?)
     };
     let found = found().map_err(|error| error.in_call(Function::DimsCreate, None))?;
@@ -285,7 +286,7 @@ impl<'env, L: ThreadLevel> Cartesian<'env, L> {
     /// # }
     /// ```
     pub fn shift(&self, dimension: usize, places: i32) -> Result<(Source, Dest)> {
-        let found = rank_to_core(ErrorClass::Arg, "dimension", dimension)
+        let found = to_core(ErrorClass::Arg, "dimension", dimension)
             .and_then(|dimension| self.grid().shift(self.0.comm.rank(), dimension, places));
         let [source, dest] = self.0.door.placed(Function::CartShift, found)?;
         let source = source.map_or(Source::Null, |rank| Source::Rank(rank as usize));
@@ -387,5 +388,13 @@ fn ranks_to_core(ranks: impl IntoIterator<Item = usize>) -> Result<Vec<i32>> {
 }
 
 fn dims_to_core(dims: &[usize]) -> Result<Vec<i32>> {
-    dims.iter().map(|&dim| rank_to_core(ErrorClass::Dims, "dimension", dim)).collect()
+    dims.iter().map(|&dim| to_core(ErrorClass::Dims, "dimension", dim)).collect()
+}
+
+/// A number as core counts it.
+fn to_core(class: ErrorClass, argument: &str, number: usize) -> Result<i32> {
+    i32::try_from(number).map_err(|_| {
+        let text = format!("the {argument}, {number}, is larger than any that a communicator can have");
+        Error::new(class, text)
+    })
 }

@@ -104,6 +104,7 @@ fn what_does_not_lie_in_its_slice_is_no_view() {
         (Shape::strided(3, 1, 4), 8),
         (Shape::strided(2, 5, 4), 8),
         (Shape::strided(usize::MAX, 2, usize::MAX), 8),
+        (Shape::strided(usize::MAX, 1, 0), 8),
         (Shape::indexed([0..3, 7..9]), 8),
         (Shape::subarray([2, 4], [0..2, 0..4]), 9),
         (Shape::subarray([2, 4], [0..3, 0..4]), 8),
@@ -119,6 +120,22 @@ fn what_does_not_lie_in_its_slice_is_no_view() {
     )]
     let reversed = Shape::indexed([3..2]);
     assert_eq!(class(reversed, 8), Some(ErrorClass::Arg));
+    assert_eq!(class(Shape::strided(1, 4, usize::MAX), 8), None, "one block is where it begins");
+}
+
+#[test]
+fn what_has_more_elements_than_can_be_counted_is_no_view() {
+    let many = [(); usize::MAX];
+    let all = 0..many.len();
+    for shape in [
+        Shape::strided(usize::MAX, 1, 1),
+        Shape::range(all.clone()),
+        Shape::indexed([all.clone(), all.clone()]),
+        Shape::subarray([usize::MAX], [all]),
+    ] {
+        let error = View::new(&many, &shape).map(drop).expect_err("too many");
+        assert_eq!(error.class(), ErrorClass::Arg, "{shape:?}");
+    }
 }
 
 #[test]

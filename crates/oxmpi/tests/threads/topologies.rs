@@ -111,6 +111,9 @@ fn what_cannot_be_is_an_error(world: Communicator<'_>) -> Result<()> {
     assert_eq!(world.cartesian(&[3], &[]).expect_err("one missing").class(), ErrorClass::Dims);
     assert_eq!(world.dist_graph_adjacent([], [3]).expect_err("no rank").class(), ErrorClass::Rank);
     assert_eq!(oxmpi::balanced_dims(7, [2, 0]).expect_err("odd").class(), ErrorClass::Dims);
+    let error = oxmpi::balanced_dims(usize::MAX, [0, 0]).expect_err("too many");
+    assert_eq!(error.class(), ErrorClass::Arg);
+    assert!(error.to_string().contains("number of places, 18446744073709551615,"), "{error}");
     let ring = world.cartesian(&[3], &[true])?.expect("every rank has a place");
     let error = ring.neighbor_alltoall(&[1; 3], &mut [0; 2]).expect_err("not two blocks");
     assert_eq!(error.class(), ErrorClass::Count);
