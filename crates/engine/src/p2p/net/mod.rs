@@ -91,6 +91,13 @@ struct Sending {
     is_word: bool,
 }
 
+/// Messages at the head of a ring that go in one frame, and their bytes there.
+#[derive(Clone, Copy)]
+struct Several {
+    count: usize,
+    bytes: usize,
+}
+
 /// Receives that are posted, where there can be so many.
 const RECEIVES: usize = 32;
 /// Completions that are read at a time.
@@ -236,9 +243,10 @@ impl Net {
     /// Sends what is next in the ring to a peer, as many messages as a frame holds; of a long one what is left of it.
     fn post_arrival(&mut self, carrier: usize, number: u64, arrival: &Arrival) -> bool {
         if self.carriers[carrier].gone_out == 0 {
-            let count = self.carriers[carrier].together(SEVERAL_BYTES);
-            if count > 1 {
-                return self.post_several(carrier, number, count);
+            let several = self.carriers[carrier].together(SEVERAL_BYTES);
+            if several.count > 1 {
+                let header = Header { kind: SEVERAL, token: several.count as u64, ..Header::default() };
+                return self.post_several(carrier, number, header, several, (0, |_| {}));
             }
         }
         let begin = self.carriers[carrier].gone_out;
@@ -256,24 +264,16 @@ impl Net {
         true
     }
 
-    /// Sends so many messages of the ring to a peer in one frame, if there is room.
-    fn post_several(&mut self, carrier: usize, number: u64, count: usize) -> bool {
-        let header = Header { kind: SEVERAL, token: count as u64, ..Header::default() };
-        self.post_with_several(carrier, number, header, count, 0, |_| {})
-    }
-
-    /// The same, with so many bytes behind them.
-    fn post_with_several(
+    /// Sends several messages of the ring to a peer in one frame, with so many bytes behind them, if there is room.
+    fn post_several(
         &mut self,
         carrier: usize,
         number: u64,
         header: Header,
-        count: usize,
-        bytes_behind: usize,
-        fill_behind: impl FnOnce(&Region),
+        Several { count, bytes }: Several,
+        (bytes_behind, fill_behind): (usize, impl FnOnce(&Region)),
     ) -> bool {
         let Some(mut out) = self.carriers[carrier].out.take() else { return false };
-        let bytes: usize = out.arrivals().take(count).map(|message| in_frame(&message)).sum();
         let is_posted = self.post_filled(carrier, number, header, [bytes + bytes_behind, 0], |into| {
             let mut begin = 0;
             for message in out.arrivals().take(count) {
@@ -390,14 +390,17 @@ impl Net {
 }
 
 impl Carrier {
-    /// How many of the messages at the head of the ring to the peer go in one frame, which has room for so much.
-    fn together(&self, most_bytes: usize) -> usize {
-        let mut bytes = 0;
-        let fits = |message: &Arrival| {
-            bytes += in_frame(message);
-            bytes <= most_bytes
-        };
-        self.out.iter().flat_map(Receiver::arrivals).take_while(fits).count()
+    /// The messages at the head of the ring to the peer that go in one frame, which has room for so much.
+    fn together(&self, most_bytes: usize) -> Several {
+        let mut several = Several { count: 0, bytes: 0 };
+        for message in self.out.iter().flat_map(Receiver::arrivals) {
+            let bytes = several.bytes + in_frame(&message);
+            if bytes > most_bytes {
+                break;
+            }
+            several = Several { count: several.count + 1, bytes };
+        }
+        several
     }
 
     /// Puts several messages, as far as they have not been yet, into the ring from the peer, if there is room for all

@@ -9,7 +9,7 @@ use oxmpi_mem::Region;
 use oxmpi_shm::ring::Header;
 
 use super::frame::{AHEAD, ALONG_BYTES, Frame, SEVERAL, UNNUMBERED};
-use super::{Net, in_frame};
+use super::{Net, Several};
 use crate::p2p::P2p;
 use crate::peers::{PeerId, Peers};
 
@@ -34,24 +34,22 @@ impl Net {
         let header = Header { kind: AHEAD, token: number, ..Header::default() };
         let fill = |into: &Region| data.into_iter().for_each(|data| data.read(0, into));
         let bytes = data.map_or(0, Buffer::bytes) as usize;
-        if !is_beginning && let Some((frame, count, along)) = self.goes_along(carrier) {
-            let header = Header { bytes: along as u64, ..header };
-            return self.post_with_several(carrier, frame, header, count, bytes, fill);
+        if !is_beginning && let Some((frame, several)) = self.goes_along(carrier) {
+            let header = Header { bytes: several.bytes as u64, ..header };
+            return self.post_several(carrier, frame, header, several, (bytes, fill));
         }
         self.send_out(carrier);
         self.carriers[carrier].is_gone() || self.post_filled(carrier, UNNUMBERED, header, [bytes, 0], fill)
     }
 
-    /// The number of the next frame to a peer, if all that the ring to it has can go before data in it: how many
-    /// messages that are, and of how many bytes.
-    fn goes_along(&mut self, carrier: usize) -> Option<(u64, usize, usize)> {
+    /// The number of the next frame to a peer, and all that the ring to it has, if that can go before data in it.
+    fn goes_along(&mut self, carrier: usize) -> Option<(u64, Several)> {
         let one = &mut self.carriers[carrier];
         let number =
             one.next_number().filter(|_| one.gone_out == 0 && !one.is_new() && !one.has_another_wish())?;
-        let messages = one.out.as_ref()?.arrivals();
-        let (count, bytes) =
-            messages.fold((0, 0), |(count, bytes), message| (count + 1, bytes + in_frame(&message)));
-        (count > 0 && bytes <= ALONG_BYTES).then_some((number, count, bytes))
+        let several = one.together(ALONG_BYTES);
+        let is_all = one.out.as_ref()?.arrivals().nth(several.count).is_none();
+        (several.count > 0 && is_all).then_some((number, several))
     }
 
     /// Data has come, whose receive is to be posted again when it is taken in; whether it was some.
@@ -100,12 +98,15 @@ impl P2p {
     }
 
     fn take_in_ahead_if(&mut self, is_due: impl Fn(&Came) -> bool) -> bool {
-        let Some(net) = self.net.as_mut().filter(|net| !net.ahead.is_empty()) else { return false };
-        let due: Vec<Came> = net.ahead.extract_if(.., |came| is_due(came)).collect();
-        for Came { from, number, data, context } in &due {
-            self.ahead_arrived(*from, *number, data);
-            self.net.iter_mut().for_each(|net| net.idle.push(*context));
+        let mut any = false;
+        while let Some(net) = &mut self.net
+            && let Some(place) = net.ahead.iter().position(&is_due)
+        {
+            let Came { from, number, data, context } = net.ahead.remove(place);
+            self.ahead_arrived(from, number, &data);
+            self.net.iter_mut().for_each(|net| net.idle.push(context));
+            any = true;
         }
-        !due.is_empty()
+        any
     }
 }
