@@ -49,7 +49,8 @@ mod tests {
     fn libraries_that_are_loaded_take_no_signals() {
         drop(Library::get());
         for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGABRT, libc::SIGFPE] {
-            assert_eq!(action(signal).sa_sigaction, libc::SIG_DFL, "signal {signal}");
+            let of_nobody = [libc::SIG_DFL, libc::SIG_IGN]; // as whoever runs the tests has it
+            assert!(of_nobody.contains(&action(signal).sa_sigaction), "signal {signal}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What ranks find in their environment, and where they find themselves.
 
-use crate::run::{command, finish, mpiexec, shells};
+use crate::run::{command, finish, heeding, mpiexec, shells};
 
 #[test]
 fn every_rank_is_told_its_place() {
@@ -52,8 +52,7 @@ fn a_rank_can_be_a_launcher_itself() {
 #[test]
 fn signals_and_streams_are_as_a_shell_would_leave_them() {
     let ended = mpiexec(&["-n", "1", "grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"]);
-    let by_shell =
-        std::process::Command::new("sh").args(["-c", "grep -E '^Sig(Blk|Ign)' /proc/self/status"]).output();
+    let by_shell = heeding("sh").args(["-c", "grep -E '^Sig(Blk|Ign)' /proc/self/status"]).output();
     assert_eq!(ended.out.as_bytes(), by_shell.expect("a shell").stdout);
 }
 

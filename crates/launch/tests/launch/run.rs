@@ -66,9 +66,16 @@ impl Drop for Script {
     }
 }
 
+/// A program that ignores no signals, though whoever runs the tests unattended may.
+pub fn heeding(program: &str) -> Command {
+    let mut command = Command::new("/usr/bin/env");
+    command.args(["--default-signal", program]);
+    command
+}
+
 /// `mpiexec` with these arguments, not yet started.
 pub fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(MPIEXEC);
+    let mut command = heeding(MPIEXEC);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     for name in ["MPIEXEC_TIMEOUT", "OXMPI_GRACE", "PBS_NODEFILE", "SLURM_JOB_ID"] {
         command.env_remove(name);
