@@ -15,8 +15,6 @@ use crate::Outcome;
 use crate::cargo::{cargo, succeed, target_directory, workspace_root};
 
 const RECORD: &str = "crates/oxmpi/api.txt";
-/// What kinds of items there are, in the names of their pages.
-const KINDS: [&str; 9] = ["attr", "constant", "derive", "enum", "fn", "macro", "struct", "trait", "type"];
 /// Traits of the compiler that programs rely on; whether a type has them changes with its private fields.
 const AUTO: [&str; 6] = ["Send", "Sync", "Unpin", "!Send", "!Sync", "!Unpin"];
 
@@ -33,11 +31,15 @@ const OWN: [&str; 6] = [
 /// Makes the record, or compares with it, and looks for examples.
 ///
 /// # Errors
-/// If they differ, or an item has no example; the sentence says in what, and which.
+/// If they differ, or an item has no example that runs; the sentence says in what, and which.
 pub fn run(record: bool) -> Outcome {
     let features = ["doc", "--package", "oxmpi", "--no-deps", "--all-features"];
     succeed(cargo().args(features).env("RUSTDOCFLAGS", "-D warnings"))?;
     let pages = pages()?;
+    let bare: Vec<_> = pages.iter().flat_map(|page| without_example(page)).collect();
+    if !bare.is_empty() {
+        return Err(format!("without an example that runs:\n  {}", bare.join("\n  ")).into());
+    }
     let listing: String = pages.iter().map(|page| items(page)).collect();
     let written = format!("{}\n{listing}", rustdoc()?);
     let path = workspace_root().join(RECORD);
@@ -48,10 +50,6 @@ pub fn run(record: bool) -> Outcome {
     if recorded.lines().next() != written.lines().next() {
         println!("== NOT COMPARED: {RECORD} is by another rustdoc; `cargo xtask api --record` makes it anew");
         return Ok(());
-    }
-    let bare: Vec<_> = pages.iter().flat_map(|page| without_example(page)).collect();
-    if !bare.is_empty() {
-        return Err(format!("without an example:\n  {}", bare.join("\n  ")).into());
     }
     let (before, now) = (paths(&recorded), paths(&written));
     let gone = before.difference(&now).map(|path| format!("gone: {path}"));
@@ -74,11 +72,12 @@ fn rustdoc() -> Outcome<String> {
 /// The pages of all items, in their order.
 fn pages() -> Outcome<Vec<String>> {
     let folder = target_directory()?.join("doc/oxmpi");
-    let mut names = Vec::new();
-    for entry in fs::read_dir(&folder)? {
-        let name =
-            entry?.file_name().into_string().map_err(|name| format!("{name:?} is no name of a page"))?;
-        names.extend(KINDS.iter().any(|kind| name.starts_with(&format!("{kind}."))).then_some(name));
+    let all = fs::read_to_string(folder.join("all.html"))?;
+    let lists = all.split("class=\"all-items\"").skip(1);
+    let links = lists.flat_map(|list| list.split("<li><a href=\"").skip(1));
+    let mut names: Vec<_> = links.filter_map(|link| link.split('"').next()).collect();
+    if names.is_empty() {
+        return Err(format!("no items are found in {}/all.html", folder.display()).into());
     }
     names.sort_unstable();
     let pages: Result<Vec<_>, _> = names.iter().map(|name| fs::read_to_string(folder.join(name))).collect();
@@ -88,73 +87,106 @@ fn pages() -> Outcome<Vec<String>> {
 /// What a page says: its item, inherent methods by their blocks, traits with their types.
 fn items(page: &str) -> String {
     let mut said = String::new();
-    let mut section = "";
-    // A heading or declaration begins with its tag, and ends with the next one of its kind.
-    for piece in page.split('<').zip(starts(page)) {
-        let (tag, at) = piece;
-        let Some((tag, _)) = tag.split_once('>') else { continue };
-        let text = |end| text(&page[at..at + page[at..].find(end).unwrap_or(0)]);
-        match tag {
-            r#"pre class="rust item-decl""# => said += &format!("{}\n", text("</pre>")),
-            r#"h3 class="code-header""# => {
-                let block = text("</h3>");
-                let of_compiler = section == "synthetic-implementations";
-                let is_auto = of_compiler && AUTO.iter().any(|name| block.contains(&format!(" {name} for ")));
-                let is_meant =
-                    matches!(section, "implementations" | "trait-implementations" | "foreign-impls");
-                if is_meant || is_auto {
-                    said += &format!("  {block}\n");
+    for part @ Part { section, head, .. } in parts(page) {
+        let name = part.name();
+        let is_meant = match head {
+            Head::Item => true,
+            Head::Impl => match section {
+                "implementations" | "trait-implementations" | "foreign-impls" => true,
+                "synthetic-implementations" => {
+                    AUTO.iter().any(|auto| name.contains(&format!(" {auto} for ")))
                 }
+                _ => false,
+            },
+            Head::Method => {
+                section == "implementations"
+                    || section == "trait-implementations" && name.starts_with("type ")
             }
-            r#"h4 class="code-header""# => {
-                let item = text("</h4>");
-                let of_trait = section == "trait-implementations" && item.starts_with("type ");
-                if section == "implementations" || of_trait {
-                    said += &format!("    {item}\n");
-                }
-            }
-            _ => {
-                if let Some(id) = tag.strip_prefix("h2 id=\"") {
-                    section = id.split('"').next().unwrap_or("");
-                }
-            }
+        };
+        if is_meant {
+            said += &format!("{:depth$}{name}\n", "", depth = 2 * head as usize);
         }
     }
     said
 }
 
-/// The items of a page whose documentation has no example.
+/// The items of a page whose documentation has no example that runs.
 fn without_example(page: &str) -> Vec<String> {
-    const ITEM: &str = "<pre class=\"rust item-decl\"";
-    const SECTION: &str = "<h2 id=\"";
-    const IMPL: &str = "<h3 class=\"code-header\"";
-    const METHOD: &str = "<h4 class=\"code-header\"";
-    let heads = [ITEM, SECTION, IMPL, METHOD].iter().flat_map(|head| page.match_indices(head));
-    // Documentation has headings, too.
-    let is_of_page = |&(at, head): &(usize, &str)| {
-        head != SECTION || page[at..].split('>').next().is_some_and(|tag| tag.contains("section-header"))
+    // What an alias stands for is shown in a section.
+    let is_own = |part: &Part| match part.head {
+        Head::Item => part.section.is_empty(),
+        Head::Impl => false,
+        Head::Method => OWN.contains(&part.section),
     };
-    let mut places: Vec<_> = heads.filter(is_of_page).chain([(page.len(), "")]).collect();
-    places.sort_unstable();
-    let (mut section, mut found) = ("", Vec::new());
-    for pair in places.windows(2) {
-        let (part, head) = (&page[pair[0].0..pair[1].0], pair[0].1);
-        if head == SECTION {
-            section = part[head.len()..].split('"').next().unwrap_or("");
-        }
-        // What an alias stands for is shown in a section.
-        let is_item = head == ITEM && section.is_empty() || head == METHOD && OWN.contains(&section);
-        if is_item && !part.contains("rust-example-rendered") {
-            let end = part.find(if head == ITEM { "</pre>" } else { "</h4>" });
-            found.push(text(&part[..end.unwrap_or(part.len())]));
-        }
-    }
-    found
+    parts(page).iter().filter(|part| is_own(part) && !part.has_example()).map(Part::name).collect()
 }
 
-/// Where each piece of a split at `<` begins.
-fn starts(page: &str) -> impl Iterator<Item = usize> {
-    std::iter::once(0).chain(page.match_indices('<').map(|(at, _)| at))
+/// What a page has between a heading or declaration and the next one.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    /// The name of the section that it is in; none before the first.
+    section: &'a str,
+    head: Head,
+    html: &'a str,
+}
+
+/// What a part begins with, by its depth.
+#[derive(Clone, Copy)]
+enum Head {
+    Item,
+    Impl,
+    Method,
+}
+
+impl Head {
+    /// How it begins, and ends.
+    const fn tags(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Item => ("<pre class=\"rust item-decl\"", "</pre>"),
+            Self::Impl => ("<h3 class=\"code-header\"", "</h3>"),
+            Self::Method => ("<h4 class=\"code-header\"", "</h4>"),
+        }
+    }
+}
+
+impl Part<'_> {
+    fn name(&self) -> String {
+        text(self.html.split(self.head.tags().1).next().unwrap_or(""))
+    }
+
+    /// Whether it has an example that is to compile.
+    fn has_example(&self) -> bool {
+        let mut examples = self.html.split("class=\"example-wrap").skip(1);
+        examples.any(|example| {
+            let kinds = example.split('"').next().unwrap_or("");
+            example.contains("rust-example-rendered")
+                && !kinds.contains("compile_fail")
+                && !kinds.contains("ignore")
+        })
+    }
+}
+
+/// A page in its parts.
+fn parts(page: &str) -> Vec<Part<'_>> {
+    const SECTION: &str = "<h2 id=\"";
+    let heads = [Head::Item, Head::Impl, Head::Method];
+    let heads =
+        heads.iter().flat_map(|&head| page.match_indices(head.tags().0).map(move |(at, _)| (at, Some(head))));
+    // Documentation has headings, too.
+    let sections = page.match_indices(SECTION).map(|(at, _)| (at, None));
+    let sections = sections
+        .filter(|&(at, _)| page[at..].split('>').next().is_some_and(|tag| tag.contains("section-header")));
+    let mut places: Vec<_> = heads.chain(sections).chain([(page.len(), None)]).collect();
+    places.sort_unstable_by_key(|&(at, _)| at);
+    let (mut section, mut parts) = ("", Vec::new());
+    for pair in places.windows(2) {
+        let html = &page[pair[0].0..pair[1].0];
+        match pair[0].1 {
+            Some(head) => parts.push(Part { section, head, html }),
+            None => section = html[SECTION.len()..].split('"').next().unwrap_or(""),
+        }
+    }
+    parts
 }
 
 /// What is read of it, in one line.
@@ -220,9 +252,13 @@ mod tests {
     fn an_item_without_an_example_is_found() {
         let size = "pub fn size(&self) -> usize";
         assert_eq!(without_example(PAGE), [LISTING.lines().next().expect("there are lines"), size]);
-        let shown = r#"<div class="docblock"><pre class="rust rust-example-rendered"></pre></div>"#;
-        let of_one = PAGE.replace("</h4>\n        <h2 id=\"trait", &format!("</h4>{shown}<h2 id=\"trait"));
-        assert_eq!(without_example(&of_one).len(), 1);
+        let example = r#"<div class="example-wrap"><pre class="rust rust-example-rendered"></pre></div>"#;
+        let with = |example: &str| {
+            PAGE.replace("</h4>\n        <h2 id=\"trait", &format!("</h4>{example}<h2 id=\"trait"))
+        };
+        assert_eq!(without_example(&with(example)).len(), 1);
+        let failing = example.replace("example-wrap", "example-wrap compile_fail");
+        assert_eq!(without_example(&with(&failing)).len(), 2);
     }
 
     #[test]

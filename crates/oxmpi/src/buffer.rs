@@ -20,6 +20,28 @@ use crate::loan::{Loan, Owned};
 /// | [`View`](crate::View), [`ViewMut`](crate::ViewMut) | part of a slice, in any order |
 /// | `[MaybeUninit<T>]` | all of it, to be received into |
 ///
+/// ```
+/// use oxmpi::{Buffer, Communicator, SendBuffer};
+///
+/// /// What arrives of a buffer, of whatever kind.
+/// fn arrived<B>(this: &Communicator<'_>, buf: &B) -> oxmpi::Result<Vec<f64>>
+/// where
+///     B: SendBuffer + Buffer<Element = f64> + ?Sized,
+/// {
+///     let receive = this.irecv([0.0; 2], 0, 0)?;
+///     this.send(buf, 0, 0)?;
+///     receive.wait().map(|(elements, _)| elements.to_vec())
+/// }
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?;
+/// assert_eq!(arrived(&env.this(), &[1.5, 2.5])?, [1.5, 2.5]);
+/// assert_eq!(arrived(&env.this(), &vec![1.5, 2.5][..])?, [1.5, 2.5]);
+/// assert_eq!(arrived(&env.this(), &1.5)?, [1.5, 0.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// What is not initialised cannot be sent:
 ///
 /// ```compile_fail,E0277
@@ -292,7 +314,7 @@ references! {
 /// for expected in [vec![1.5], vec![2.5; 3], vec![3.5; 2]] {
 ///     assert_eq!(world.recv_vec::<f64>(peer, 0)?.0, expected);
 /// }
-/// oxmpi::wait_some(&[&sends[0]]).map(drop)?;
+/// sends.into_iter().try_for_each(|send| send.wait().map(drop))?;
 /// # Ok(())
 /// # })?;
 /// # Ok(())

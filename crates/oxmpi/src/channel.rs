@@ -40,6 +40,19 @@ pub struct Sender<'env, T: Datatype, L: ThreadLevel = Funneled>(Ends<'env, T, L>
 
 /// The end of a channel that receives; made by [`Communicator::receiver`].
 ///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let peer = 1 - world.rank();
+/// let mut theirs = world.receiver::<usize>(peer, 0, 1)?;
+/// world.send(&world.rank(), peer, 0)?;
+/// assert_eq!(theirs.recv()?, [peer]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
+///
 /// What has been received is lent until the next message is asked for:
 ///
 /// ```compile_fail,E0499

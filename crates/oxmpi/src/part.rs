@@ -95,6 +95,30 @@ pub struct There<B>(pub usize, pub B);
 /// A part in what comes from a root: `Here(&buf)`, [`Beside`], or `There(root, &mut buf)`.
 /// See [`Intercommunicator::bcast`](crate::Intercommunicator::bcast).
 ///
+/// ```
+/// use oxmpi::{FromRoot, Here, Intercommunicator, There};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(3, |world| {
+/// fn tell<'b>(between: &Intercommunicator<'_>, part: impl FromRoot<'b, usize>) -> oxmpi::Result<()> {
+///     between.bcast(part)
+/// }
+///
+/// # let side = world.rank() % 2;
+/// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
+/// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // ranks 0 and 2, and rank 1
+/// let mut told = 0;
+/// match side {
+///     1 => tell(&between, Here(&7))?,
+///     _ => tell(&between, There(0, &mut told))?,
+/// }
+/// assert_eq!(told, [7, 0][side]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
+///
 /// ```compile_fail,E0277
 /// # fn main() -> oxmpi::Result<()> {
 /// # let env = oxmpi::init()?;

@@ -34,6 +34,15 @@ pub trait ThreadLevel: Level + 'static {}
 
 /// Only the thread that initialised MPI, or opened the session, calls on its behalf: `MPI_THREAD_FUNNELED`.
 ///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// let env = oxmpi::init()?; // as `init_with::<oxmpi::Funneled>()`
+/// let world: oxmpi::Communicator<'_, oxmpi::Funneled> = env.world();
+/// world.barrier()?;
+/// # Ok(())
+/// # }
+/// ```
+///
 /// Nothing that belongs to such an environment or session is `Send` or `Sync`. Where this environment came first no
 /// call takes a lock; where a session did there is one, for other threads may open sessions too.
 ///
