@@ -6,14 +6,14 @@ use oxmpi_datatype as datatype;
 
 use crate::datatype::Datatype;
 use crate::layout;
-use crate::shape::Fitted;
+use crate::shape::{Fitted, check_countable};
 use crate::view::{Elements, View, ViewMut};
 
 impl<'a, T: Datatype> View<'a, T> {
     /// The elements of an array, its last dimension varying fastest.
     ///
     /// # Errors
-    /// `Count` if an array that repeats its elements is longer than memory can be.
+    /// `Arg` if an array that repeats its elements is longer than memory can be.
     ///
     /// ```
     /// use ndarray::{Array2, array, s};
@@ -72,10 +72,28 @@ fn fit<T: Datatype>(shape: &[usize], strides: &[isize]) -> Result<Fitted> {
         return Ok(Fitted::EMPTY);
     }
     let element = layout::committed::<T>();
+    check_countable(elements, &element)?;
     let bytes = |stride: isize| stride as i64 * element.extent();
     let dimensions = shape.iter().zip(strides).rev();
     let array = dimensions.into_iter().try_fold(element.clone(), |inner, (&size, &stride)| {
         datatype::Datatype::hvector(size as i64, 1, bytes(stride), &inner)
     })?;
     Ok(Fitted::new(array, elements))
+}
+
+#[cfg(test)]
+mod tests {
+    use oxmpi_base::ErrorClass;
+
+    use super::*;
+
+    #[test]
+    fn what_repeats_more_elements_than_can_be_counted_is_no_view() {
+        let one = ndarray::arr0(1_i32);
+        let class = |times: usize| {
+            let many = one.broadcast(times).expect("arrays may be so long");
+            View::array(many).map(drop).map_err(|error| error.class())
+        };
+        assert_eq!([isize::MAX as usize, 7].map(class), [Err(ErrorClass::Arg), Ok(())]);
+    }
 }

@@ -326,7 +326,7 @@ fn fit_part(sizes: &[usize], part: &[Range<usize>], len: usize, old: &Datatype) 
 /// # Errors
 /// `Arg` if so many elements are more than can be counted, or their bytes: blocks may lie over each other, and elements
 /// need not have bytes.
-fn check_countable(elements: usize, old: &Datatype) -> Result<()> {
+pub(crate) fn check_countable(elements: usize, old: &Datatype) -> Result<()> {
     let bytes = elements as u128 * u128::from(old.size().max(1));
     if i64::try_from(bytes).is_ok() {
         Ok(())
