@@ -274,7 +274,7 @@ impl<'scope, L: ThreadLevel> Scope<'scope, '_, L> {
     ///
     /// # Errors
     /// `NoMem` if there is no memory for another request; `Request` if the message is not this rank's, where a program
-    /// has several as threads of [`run`](crate::run()).
+    /// has several as threads of [`run`](crate::run()). It is thrown away then.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
@@ -302,8 +302,10 @@ impl<'scope, L: ThreadLevel> Scope<'scope, '_, L> {
             let error = Error::new(ErrorClass::Request, "the message is another rank's");
             return door.placed(Function::Imrecv, Err(error));
         }
-        let key = message.key.take();
-        self.receive(Function::Imrecv, buf, |process, memory| process.imrecv(key, memory))
+        let key = message.key;
+        let receive = self.receive(Function::Imrecv, buf, |process, memory| process.imrecv(key, memory))?;
+        message.key = None;
+        Ok(receive)
     }
 }
 

@@ -63,8 +63,7 @@ impl<B: Buffers, L: ThreadLevel> UnderWay for Active<'_, B, L> {}
 /// # }
 /// ```
 pub fn wait_any(requests: &[&dyn UnderWay]) -> Result<Option<usize>> {
-    let Some((door, keys)) = known(Function::Waitany, requests)? else { return Ok(None) };
-    door.call(Function::Waitany, |process| process.await_any(&keys))
+    wait(Function::Waitany, requests)
 }
 
 /// The same of one that is over already; `None` if none is. See [`wait_any`].
@@ -87,7 +86,7 @@ pub fn wait_any(requests: &[&dyn UnderWay]) -> Result<Option<usize>> {
 /// # }
 /// ```
 pub fn test_any(requests: &[&dyn UnderWay]) -> Result<Option<usize>> {
-    Ok(test_some(requests)?.first().copied())
+    Ok(test(Function::Testany, requests)?.first().copied())
 }
 
 /// Waits until one of `requests` is over, and tells all that are, in order; none if there are none. See [`wait_any`].
@@ -109,8 +108,8 @@ pub fn test_any(requests: &[&dyn UnderWay]) -> Result<Option<usize>> {
 /// # }
 /// ```
 pub fn wait_some(requests: &[&dyn UnderWay]) -> Result<Vec<usize>> {
-    wait_any(requests)?;
-    test_some(requests)
+    wait(Function::Waitsome, requests)?;
+    test(Function::Waitsome, requests)
 }
 
 /// The same of those that are over already.
@@ -139,8 +138,19 @@ pub fn wait_some(requests: &[&dyn UnderWay]) -> Result<Vec<usize>> {
 /// # }
 /// ```
 pub fn test_some(requests: &[&dyn UnderWay]) -> Result<Vec<usize>> {
-    let Some((door, keys)) = known(Function::Testsome, requests)? else { return Ok(Vec::new()) };
-    let statuses = door.call(Function::Testsome, |process| process.request_statuses(&keys))?;
+    test(Function::Testsome, requests)
+}
+
+/// Waits for one of the requests of this call.
+fn wait(function: Function, requests: &[&dyn UnderWay]) -> Result<Option<usize>> {
+    let Some((door, keys)) = known(function, requests)? else { return Ok(None) };
+    door.call(function, |process| process.await_any(&keys))
+}
+
+/// Those of the requests of this call that are over.
+fn test(function: Function, requests: &[&dyn UnderWay]) -> Result<Vec<usize>> {
+    let Some((door, keys)) = known(function, requests)? else { return Ok(Vec::new()) };
+    let statuses = door.call(function, |process| process.request_statuses(&keys))?;
     let over = statuses.iter().enumerate().filter(|(_, status)| status.is_some());
     Ok(over.map(|(index, _)| index).collect())
 }
@@ -149,7 +159,7 @@ pub fn test_some(requests: &[&dyn UnderWay]) -> Result<Vec<usize>> {
 ///
 /// # Errors
 /// `Request` if they are not all of one rank.
-fn known<'r>(function: Function, requests: &[&'r dyn UnderWay]) -> Result<Option<Known<'r>>> {
+fn known<'r>(function: Function, requests: &[&'r dyn UnderWay]) -> Result<Option<Numbers<'r>>> {
     let Some(first) = requests.first() else { return Ok(None) };
     let door = first.known().door;
     let number = |(index, request): (usize, &&'r dyn UnderWay)| {
@@ -162,7 +172,7 @@ fn known<'r>(function: Function, requests: &[&'r dyn UnderWay]) -> Result<Option
 }
 
 /// A process, and numbers of its requests.
-type Known<'r> = (Door<'r, ()>, Vec<Option<RequestKey>>);
+type Numbers<'r> = (Door<'r, ()>, Vec<Option<RequestKey>>);
 
 /// A request's process, and its number. See [`UnderWay`].
 #[derive(Debug)]

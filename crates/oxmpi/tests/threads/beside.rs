@@ -1,10 +1,10 @@
-//! Several ranks in one program: threads, beside the process itself, which is a rank of another job. A value of one is
-//! not taken for one of another, though they have the same numbers.
+//! Several ranks in one program: threads, beside the process itself, which is a rank of another job. A request or a
+//! message of one is not taken for one of another, though they have the same numbers.
 
 use oxmpi::{Communicator, ErrorClass, Multiple, Result, Session, test_some, wait_any};
 
-/// Runs a test on two ranks of one thread: that of the process, and one of a job of threads.
-fn with_two_ranks<T>(test: T) -> Result<()>
+/// Runs a test with this name on two ranks of one thread: that of the process, and one of a job of threads.
+fn with_two_ranks<T>(name: &'static str, test: T) -> Result<()>
 where
     T: Fn(Communicator<'_, Multiple>, Communicator<'_, Multiple>) -> Result<()> + Send + Sync + 'static,
 {
@@ -12,7 +12,7 @@ where
     let session: &'static Session<Multiple> = Box::leak(Box::new(session));
     let run = oxmpi::run_with::<Multiple, _>(1, move |of_thread| {
         let this = session.process_set("mpi://SELF").expect("there always is one");
-        test(Communicator::from_group(&this, "org.oxmpi.tests")?, of_thread)
+        test(Communicator::from_group(&this, name)?, of_thread)
     });
     run.map(drop)
 }
@@ -20,7 +20,7 @@ where
 /// A set that knows requests by their numbers would give the buffer back while it is received into.
 #[test]
 fn a_request_of_another_rank_is_in_no_set() {
-    let ended = with_two_ranks(|of_process, of_thread| {
+    let ended = with_two_ranks("org.oxmpi.set", |of_process, of_thread| {
         let (mut theirs, mut mine) = ([0], [0]);
         of_process.scope(|others| {
             let foreign = others.recv(&mut theirs, 0, 0)?;
@@ -36,7 +36,7 @@ fn a_request_of_another_rank_is_in_no_set() {
 
 #[test]
 fn requests_of_several_ranks_are_not_waited_for_together() {
-    let ended = with_two_ranks(|of_process, of_thread| {
+    let ended = with_two_ranks("org.oxmpi.wait", |of_process, of_thread| {
         let (foreign, own) = (of_process.irecv([0], 0, 0)?, of_thread.irecv([0], 0, 0)?);
         of_thread.send(&1, 0, 0)?;
         for error in [wait_any(&[&own, &foreign]).map(drop), test_some(&[&foreign, &own]).map(drop)] {
@@ -52,7 +52,7 @@ fn requests_of_several_ranks_are_not_waited_for_together() {
 
 #[test]
 fn a_message_of_another_rank_is_not_received() {
-    let ended = with_two_ranks(|of_process, of_thread| {
+    let ended = with_two_ranks("org.oxmpi.message", |of_process, of_thread| {
         of_process.send(&1, 0, 0)?;
         of_thread.send(&2, 0, 0)?;
         let (foreign, own) = (of_process.mprobe(0, 0)?, of_thread.mprobe(0, 0)?);
