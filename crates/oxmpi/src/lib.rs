@@ -78,6 +78,9 @@
 // What is derived names things of this crate by its name, here too.
 extern crate self as oxmpi;
 
+#[macro_use]
+mod example;
+
 #[cfg(feature = "ndarray")]
 mod array;
 mod attribute;

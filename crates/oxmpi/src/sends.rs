@@ -16,18 +16,6 @@ use crate::request::Request;
 use crate::scope::Scope;
 use crate::thread::ThreadLevel;
 
-/// An example of these lines on two ranks.
-macro_rules! example {
-    ($($text:expr),*) => {
-        concat!(
-            "\n```\n# fn main() -> oxmpi::Result<()> {\n# oxmpi::run(2, |world| {\n",
-            "let peer = 1 - world.rank();\n",
-            $($text,)*
-            "# Ok(())\n# })?;\n# Ok(())\n# }\n```"
-        )
-    };
-}
-
 /// `send isend send_init mode (their functions) "how"`: the methods of a mode, with examples; behind that may stand a
 /// line of these, which makes the send a right one.
 macro_rules! sends {
@@ -49,13 +37,14 @@ macro_rules! sends {
             ///
             /// # Errors
             /// As [`Communicator::send`].
-            #[doc = example!(
+            #[doc = on!(
+                () "let peer = 1 - rank;\n",
                 "let receive = world.irecv([0; 2], peer, 0)?;\n",
                 $($first, "\n",)?
-                "let send = world.", stringify!($isend), "([world.rank(), 7], peer, 0)?;\n",
+                "let send = world.", stringify!($isend), "([rank, 7], peer, 0)?;\n",
                 "// ... compute meanwhile ...\n",
                 "assert_eq!(receive.wait()?.0, [peer, 7]);\n",
-                "assert_eq!(send.wait()?.0, [world.rank(), 7]); // the buffer is there again\n"
+                "assert_eq!(send.wait()?.0, [rank, 7]); // the buffer is there again\n"
             )]
             pub fn $isend<B: OwnedBuffer>(
                 &self,
@@ -71,7 +60,8 @@ macro_rules! sends {
             ///
             /// # Errors
             /// As [`Communicator::send`].
-            #[doc = example!(
+            #[doc = on!(
+                () "let peer = 1 - rank;\n",
                 "let mut recv = world.recv_init([0; 2], peer, 0)?;\n",
                 "let mut send = world.", stringify!($init), "([0; 2], peer, 0)?;\n",
                 "for step in 0..3 {\n",
@@ -100,8 +90,9 @@ macro_rules! sends {
             ///
             /// # Errors
             /// As [`Communicator::send`].
-            #[doc = example!(
-                "let (mine, mut theirs) = ([world.rank(), 7], [0; 2]);\n",
+            #[doc = on!(
+                () "let peer = 1 - rank;\n",
+                "let (mine, mut theirs) = ([rank, 7], [0; 2]);\n",
                 "world.scope(|scope| {\n",
                 "    let receive = scope.recv(&mut theirs, peer, 0)?;\n",
                 $("    ", $first, "\n",)?
@@ -125,7 +116,8 @@ macro_rules! sends {
             ///
             /// # Errors
             /// As [`Communicator::send`].
-            #[doc = example!(
+            #[doc = on!(
+                () "let peer = 1 - rank;\n",
                 "let (mut mine, mut theirs) = ([0; 2], [0; 2]);\n",
                 "world.scope(|scope| {\n",
                 "    let mut recv = scope.recv_init(&mut theirs, peer, 0)?;\n",

@@ -52,7 +52,7 @@ lifetimes! {
     /// # Errors
     /// `Op` if `op` is not defined on `T`; `Count` if `recv` has another length than `send`.
     allreduce iallreduce allreduce_init "allreduce"
-    (&send = "[rank, 10]", &mut recv = "[0; 2]", op: &Op<R::Element> = "&Op::SUM")
+    (&send = "[rank, 10]", &mut recv = "[0; 2]", op: &Op<R::Element> = "&oxmpi::Op::SUM")
     gives "[1, 20]" => Allreduce { send: Some(send), recv, combination: op.combination() }
 }
 
@@ -62,7 +62,7 @@ lifetimes! {
     /// # Errors
     /// As [`Communicator::allreduce`](crate::Communicator::allreduce).
     allreduce_in_place iallreduce_in_place allreduce_in_place_init "allreduce in place"
-    (&mut buf = "[rank, 10]", op: &Op<B::Element> = "&Op::SUM")
+    (&mut buf = "[rank, 10]", op: &Op<B::Element> = "&oxmpi::Op::SUM")
     gives "[1, 20]" => Allreduce { send: None, recv: buf, combination: op.combination() }
 }
 
@@ -72,6 +72,6 @@ between! {
     /// # Errors
     /// As [`Communicator::allreduce`](crate::Communicator::allreduce).
     allreduce iallreduce allreduce_init "allreduce"
-    (&send = "[world.rank(), 10]", &mut recv = "[0; 2]", op: &Op<R::Element> = "&Op::SUM")
+    (&send = "[world.rank(), 10]", &mut recv = "[0; 2]", op: &Op<R::Element> = "&oxmpi::Op::SUM")
     gives "[[1, 10], [2, 20]][side]"
 }

@@ -12,7 +12,7 @@
 /// the same call as within a group - or `(part: Trait<T>)` with arguments behind it, `=> collective`, of which `part`
 /// is what this rank lends.
 ///
-/// Each form has an [example](super::example), as those of `lifetimes!`, of three ranks: the even ones and the odd one,
+/// Each form has an [example](crate::example), as those of `lifetimes!`, of three ranks: the even ones and the odd one,
 /// which is the root, if there is one. What stands behind `part` is what one rank sends, and what another one has where
 /// it receives that.
 macro_rules! between {

@@ -57,19 +57,8 @@ lifetimes! {
     ///
     /// # Errors
     /// `Op` if `op` is not defined on `T`; `Count` if `recv` has another length than `send`, but for rank 0.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let (pieces, mut begin) = ([3], [0]);
-    /// world.exscan(&pieces, &mut begin, &oxmpi::Op::SUM)?;
-    /// assert_eq!(begin, [3 * world.rank()]);
-    /// # Ok(())
-    /// # }
-    /// ```
     exscan iexscan exscan_init "exscan"
-    (&send = "[rank + 1]", &mut recv = "[9]", op: &Op<R::Element> = "&Op::SUM")
+    (&send = "[rank + 1]", &mut recv = "[9]", op: &Op<R::Element> = "&oxmpi::Op::SUM")
     gives "[[9], [1]][rank]" => Exscan { send: Some(send), recv, combination: op.combination() }
 }
 
@@ -81,6 +70,6 @@ lifetimes! {
     /// # Errors
     /// `Op` if `op` is not defined on `T`.
     exscan_in_place iexscan_in_place exscan_in_place_init "exscan in place"
-    (&mut buf = "[rank + 1]", op: &Op<B::Element> = "&Op::SUM")
+    (&mut buf = "[rank + 1]", op: &Op<B::Element> = "&oxmpi::Op::SUM")
     gives "[1]" => Exscan { send: None, recv: buf, combination: op.combination() }
 }

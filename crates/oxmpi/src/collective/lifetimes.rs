@@ -15,7 +15,7 @@
 /// of the buffers. With two buffers these are `&send` and `&mut recv`, with one it is `&mut buf`; arguments may stand
 /// behind each. Types of arguments can name the buffers' types, which are `S`, `R` and `B`.
 ///
-/// Each form has an [example](super::example): what stands behind buffers and arguments, `= "..."`, is what they are
+/// Each form has an [example](crate::example): what stands behind buffers and arguments, `= "..."`, is what they are
 /// there, and `gives` what has been received then, on two ranks: in all of the buffer, or `at` a place of it; `on` the
 /// world, or another communicator.
 macro_rules! lifetimes {

@@ -3,9 +3,6 @@
 //! A [`Collective`] is what a call says, before it is known when the operation will run. Binding it to a
 //! communicator checks the lengths and claims the memory.
 
-#[macro_use]
-mod example;
-
 mod allgather;
 mod allgatherv;
 mod allreduce;

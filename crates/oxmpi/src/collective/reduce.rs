@@ -64,7 +64,7 @@ lifetimes! {
     /// `Root` if `root` is not a rank; `Op` if `op` is not defined on `T`; `Count` if the root's `recv` has
     /// another length than `send`.
     reduce ireduce reduce_init "reduce"
-    (&send = "[rank, 10]", &mut recv = "[0; 2]", op: &Op<R::Element> = "&Op::SUM", root: usize = "0")
+    (&send = "[rank, 10]", &mut recv = "[0; 2]", op: &Op<R::Element> = "&oxmpi::Op::SUM", root: usize = "0")
     gives "[[1, 20], [0, 0]][rank]" =>
         Reduce { send: Some(send), recv, combination: op.combination(), root }
 }
@@ -75,7 +75,7 @@ lifetimes! {
     /// # Errors
     /// As [`Communicator::reduce`](crate::Communicator::reduce).
     reduce_in_place ireduce_in_place reduce_in_place_init "reduce in place"
-    (&mut buf = "[rank, 10]", op: &Op<B::Element> = "&Op::SUM", root: usize = "0")
+    (&mut buf = "[rank, 10]", op: &Op<B::Element> = "&oxmpi::Op::SUM", root: usize = "0")
     gives "[[1, 20], [1, 10]][rank]" =>
         Reduce { send: None, recv: buf, combination: op.combination(), root }
 }
@@ -110,6 +110,6 @@ between! {
     /// # Errors
     /// `Root` if the root is no rank of the other group.
     reduce ireduce reduce_init "reduce"
-    (part: ToRoot<T> = "[world.rank()]" to "[0_usize]", op: &Op<T> = "&Op::SUM")
+    (part: ToRoot<T> = "[world.rank()]" to "[0_usize]", op: &Op<T> = "&oxmpi::Op::SUM")
     gives "[2]" => BetweenGroups { part, combination: op.combination() }
 }

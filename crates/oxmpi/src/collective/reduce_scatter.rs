@@ -57,7 +57,7 @@ lifetimes! {
         &send = "[rank, 10, 20]",
         &mut recv = "vec![0; rank + 1]",
         counts: &[usize] = "&[1, 2]",
-        op: &Op<R::Element> = "&Op::SUM"
+        op: &Op<R::Element> = "&oxmpi::Op::SUM"
     )
     gives "[vec![1], vec![20, 40]][rank]" =>
         ReduceScatter { send: Some(send), recv, counts, combination: op.combination() }
@@ -70,7 +70,7 @@ lifetimes! {
     /// # Errors
     /// As [`Communicator::reduce_scatter`](crate::Communicator::reduce_scatter).
     reduce_scatter_in_place ireduce_scatter_in_place reduce_scatter_in_place_init "reduce-scatter in place"
-    (&mut buf = "[rank, 10, 20]", counts: &[usize] = "&[1, 2]", op: &Op<B::Element> = "&Op::SUM")
+    (&mut buf = "[rank, 10, 20]", counts: &[usize] = "&[1, 2]", op: &Op<B::Element> = "&oxmpi::Op::SUM")
     gives "[vec![1], vec![20, 40]][rank]" at "[..rank + 1]" =>
         ReduceScatter { send: None, recv: buf, counts, combination: op.combination() }
 }
@@ -115,7 +115,7 @@ between! {
         &send = "[world.rank(), 10]",
         &mut recv = "vec![0; 1 + side]",
         counts: &[usize] = "[&[1, 1][..], &[2]][side]",
-        op: &Op<R::Element> = "&Op::SUM"
+        op: &Op<R::Element> = "&oxmpi::Op::SUM"
     )
     gives "[vec![1], vec![2, 20], vec![10]][world.rank()]"
 }

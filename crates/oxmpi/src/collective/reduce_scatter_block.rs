@@ -58,7 +58,7 @@ lifetimes! {
     /// `Op` if `op` is not defined on `T`; `Count` if `send` is not as long as all `recv` together.
     reduce_scatter_block ireduce_scatter_block reduce_scatter_block_init
     "combination of blocks"
-    (&send = "[rank, 10]", &mut recv = "[0]", op: &Op<R::Element> = "&Op::SUM")
+    (&send = "[rank, 10]", &mut recv = "[0]", op: &Op<R::Element> = "&oxmpi::Op::SUM")
     gives "[[1], [20]][rank]" =>
         ReduceScatterBlock { send: Some(send), recv, combination: op.combination() }
 }
@@ -72,7 +72,7 @@ lifetimes! {
     /// `Op` if `op` is not defined on `T`; `Count` if `buf` cannot be divided into as many blocks as there are ranks.
     reduce_scatter_block_in_place ireduce_scatter_block_in_place reduce_scatter_block_in_place_init
     "combination of blocks in place"
-    (&mut buf = "[rank, 10]", op: &Op<B::Element> = "&Op::SUM")
+    (&mut buf = "[rank, 10]", op: &Op<B::Element> = "&oxmpi::Op::SUM")
     gives "[[1], [20]][rank]" at "[..1]" =>
         ReduceScatterBlock { send: None, recv: buf, combination: op.combination() }
 }
@@ -87,6 +87,6 @@ between! {
     /// group. That is as long for all: the two groups combine as many elements.
     reduce_scatter_block ireduce_scatter_block reduce_scatter_block_init
     "combination of blocks"
-    (&send = "[world.rank(), 10]", &mut recv = "vec![0; 1 + side]", op: &Op<R::Element> = "&Op::SUM")
+    (&send = "[world.rank(), 10]", &mut recv = "vec![0; 1 + side]", op: &Op<R::Element> = "&oxmpi::Op::SUM")
     gives "[vec![1], vec![2, 20], vec![10]][world.rank()]"
 }

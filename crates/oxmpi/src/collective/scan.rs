@@ -53,7 +53,7 @@ lifetimes! {
     /// # Errors
     /// As [`Communicator::allreduce`](crate::Communicator::allreduce).
     scan iscan scan_init "scan"
-    (&send = "[rank + 1]", &mut recv = "[0]", op: &Op<R::Element> = "&Op::SUM")
+    (&send = "[rank + 1]", &mut recv = "[0]", op: &Op<R::Element> = "&oxmpi::Op::SUM")
     gives "[[1], [3]][rank]" => Scan { send: Some(send), recv, combination: op.combination() }
 }
 
@@ -64,6 +64,6 @@ lifetimes! {
     /// # Errors
     /// `Op` if `op` is not defined on `T`.
     scan_in_place iscan_in_place scan_in_place_init "scan in place"
-    (&mut buf = "[rank + 1]", op: &Op<B::Element> = "&Op::SUM")
+    (&mut buf = "[rank + 1]", op: &Op<B::Element> = "&oxmpi::Op::SUM")
     gives "[[1], [3]][rank]" => Scan { send: None, recv: buf, combination: op.combination() }
 }

@@ -1,8 +1,8 @@
-//! The examples of the methods that `lifetimes!` and `between!` make.
+//! The examples of the methods that `lifetimes!`, `between!` and `sends!` make.
 //!
-//! What a call is given stands behind its arguments there, as text, and so does what it gives; the forms of the
-//! call are here. `on` says whose method it is: that of the world of two ranks, `()`; of a `(line)` of them; or
-//! `(between)` two groups of three ranks.
+//! What a call of a collective is given stands behind its arguments there, as text, and so does what it gives; the
+//! forms of the call are here. `on` says whose method it is: that of the world of two ranks, `()`; of a `(line)` of
+//! them; or `(between)` two groups of three ranks.
 
 /// `form on, method(buf, arguments), what it gives`: of a call on one buffer.
 macro_rules! example_on_one {
@@ -68,6 +68,7 @@ macro_rules! example_on_two {
             "(", $send, and!($of), ", ", $recv, and!($more), ")?;\n",
             "for _ in 0..3 {\n",
             "    request.send_mut().copy_from_slice(&", $send, ");\n",
+            "# request.recv_mut().copy_from_slice(&", $recv, ");\n",
             "    request = request.start()?.wait()?;\n",
             "    assert_eq!(request.recv(), ", $gives, ");\n",
             "}")
@@ -89,6 +90,7 @@ macro_rules! example_on_two {
             "(&mut send", and!($of), ", &mut recv", and!($more), ")?;\n",
             "    for _ in 0..3 {\n",
             "        request.send_mut().copy_from_slice(&", $send, ");\n",
+            "# request.recv_mut().copy_from_slice(&", $recv, ");\n",
             "        request = request.start()?.wait()?;\n",
             "        assert_eq!(request.recv(), ", $gives, ");\n",
             "    }\n",
@@ -126,6 +128,7 @@ macro_rules! example_with_root {
             "    between.", stringify!($name), "(", received!($direction $recv), and!($more), ")?\n",
             "};\n",
             "for _ in 0..3 {\n",
+            "# if side != ", sender!($direction), " { request.buf_mut().copy_from_slice(&", $recv, "); }\n",
             "    request = request.start()?.wait()?;\n",
             "    assert!(side == ", sender!($direction), " || request.buf() == ", $gives, ");\n",
             "}")
@@ -152,6 +155,7 @@ macro_rules! example_with_root {
             "        scope.", stringify!($name), "(", received!($direction "&mut recv"), and!($more), ")?\n",
             "    };\n",
             "    for _ in 0..3 {\n",
+            "# if side != ", sender!($direction), " { request.buf_mut().copy_from_slice(&", $recv, "); }\n",
             "        request = request.start()?.wait()?;\n",
             "        assert!(side == ", sender!($direction), " || request.buf() == ", $gives, ");\n",
             "    }\n",
@@ -171,7 +175,7 @@ macro_rules! and {
 macro_rules! on {
     ($on:tt $($text:expr),*) => {
         concat!(
-            "\n```\n# use oxmpi::{Here, Op, Shape, There};\n# fn main() -> oxmpi::Result<()> {\n",
+            "\n```\n# use oxmpi::Shape;\n# fn main() -> oxmpi::Result<()> {\n",
             ranks!($on), made!($on), $($text,)*
             "\n# Ok(())\n# })?;\n# Ok(())\n# }\n```"
         )
@@ -228,16 +232,16 @@ macro_rules! sender {
 
 /// The part of who sends.
 macro_rules! sent {
-    (FromRoot $($buf:expr),*) => { concat!("Here(", $($buf,)* ")") };
-    (ToRoot $($buf:expr),*) => { concat!("There(0, ", $($buf,)* ")") };
+    (FromRoot $($buf:expr),*) => { concat!("oxmpi::Here(", $($buf,)* ")") };
+    (ToRoot $($buf:expr),*) => { concat!("oxmpi::There(0, ", $($buf,)* ")") };
 }
 
 /// The part of who receives.
 macro_rules! received {
     (FromRoot $buf:expr) => {
-        concat!("There(0, ", $buf, ")")
+        concat!("oxmpi::There(0, ", $buf, ")")
     };
     (ToRoot $buf:expr) => {
-        concat!("Here(", $buf, ")")
+        concat!("oxmpi::Here(", $buf, ")")
     };
 }
