@@ -28,8 +28,8 @@ const FIRST: [Step; 9] = [
     ("test", test),
 ];
 
-/// What is built apart from that. It runs beside it: neither keeps two processors busy all the time, where the last
-/// crate is compiled or linked.
+/// What is built apart from that, or waits for it. It runs beside it: neither keeps two processors busy all the time,
+/// where the last crate is compiled or linked.
 const BESIDE: [Step; 7] = [
     ("install", || install::run(&installed()?, false)),
     ("loom", loom),

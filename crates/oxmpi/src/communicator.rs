@@ -33,12 +33,11 @@ use crate::thread::{Funneled, ThreadLevel};
 /// // A library's messages never meet those of the program, whatever their tags are.
 /// let library = world.duplicate()?;
 /// let peer = 1 - world.rank();
-/// let (mut of_program, mut of_library) = (0, 0);
+/// let of_library = library.irecv(0, peer, 0)?;
+/// let of_program = world.irecv(0, peer, 0)?;
 /// world.send(&1, peer, 0)?;
 /// library.send(&2, peer, 0)?;
-/// library.recv(&mut of_library, peer, 0)?;
-/// world.recv(&mut of_program, peer, 0)?;
-/// assert_eq!((of_program, of_library), (1, 2));
+/// assert_eq!((of_program.wait()?.0, of_library.wait()?.0), (vec![1], vec![2]));
 /// # Ok(())
 /// # })?;
 /// # Ok(())

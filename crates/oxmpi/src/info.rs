@@ -317,9 +317,7 @@ impl Info {
     /// use oxmpi::{Info, Key};
     ///
     /// let hints = Info::new().with(Key::new("org.example.depth"), 3);
-    /// for (key, value) in hints.iter() {
-    ///     assert_eq!((key, value), ("org.example.depth", "3"));
-    /// }
+    /// assert_eq!(hints.iter().collect::<Vec<_>>(), [("org.example.depth", "3")]);
     /// ```
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let keys = (0..self.0.key_count()).filter_map(|n| str::from_utf8(self.0.key(n)?).ok());

@@ -251,10 +251,9 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     /// # let side = world.rank();
     /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
     /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
+    /// let theirs = between.irecv(usize::MAX, 0, 0)?;
     /// between.send(&side, 0, 0)?;
-    /// let mut theirs = usize::MAX;
-    /// between.recv(&mut theirs, 0, 0)?;
-    /// assert_eq!(theirs, 1 - side);
+    /// assert_eq!(theirs.wait()?.0, [1 - side]);
     /// # Ok(())
     /// # })?;
     /// # Ok(())
@@ -302,11 +301,12 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     /// # let side = world.rank();
     /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
     /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
-    /// between.send(&[side; 3], 0, 5)?;
+    /// let send = between.isend([side; 3], 0, 5)?;
     /// let mut theirs = [usize::MAX; 9];
     /// let status = between.recv(&mut theirs, oxmpi::Source::Any, 5)?;
     /// assert_eq!((status.source(), status.count::<usize>()), (Some(0), Some(3)));
     /// assert_eq!(theirs[..3], [1 - side; 3]);
+    /// send.wait()?;
     /// # Ok(())
     /// # })?;
     /// # Ok(())
@@ -332,10 +332,11 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     /// # let side = world.rank();
     /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
     /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side
-    /// between.send(&vec![side; 3 + side], 0, 0)?;
+    /// let send = between.isend(vec![side; 3 + side], 0, 0)?;
     /// let count = between.probe(0, 0)?.count::<usize>().expect("whole elements");
     /// assert_eq!(count, 4 - side);
     /// between.recv(&mut vec![0_usize; count], 0, 0)?;
+    /// send.wait()?;
     /// # Ok(())
     /// # })?;
     /// # Ok(())

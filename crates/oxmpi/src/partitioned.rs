@@ -55,15 +55,15 @@ pub struct SendPartitions<T: Datatype> {
 ///
 /// # fn main() -> oxmpi::Result<()> {
 /// # oxmpi::run(2, |world| {
-/// fn arrived(recv: &Active<'_, RecvPartitions<usize>>) -> usize {
-///     (0..2).filter(|&partition| matches!(recv.arrived(partition), Ok(Some(_)))).count()
+/// fn have_arrived(recv: &Active<'_, RecvPartitions<usize>>) -> oxmpi::Result<bool> {
+///     Ok(recv.arrived(0)? == Some(&[7; 2]) && recv.arrived(1)? == Some(&[7; 2]))
 /// }
 ///
 /// let peer = 1 - world.rank();
 /// let recv = world.precv_init(vec![0_usize; 4], 2, peer, 0)?.start()?;
 /// let mut send = world.psend_init(vec![7_usize; 4], 2, peer, 0)?.start()?;
 /// send.partitions().try_for_each(|partition| partition.ready())?;
-/// while arrived(&recv) < 2 {
+/// while !have_arrived(&recv)? {
 ///     // ... compute meanwhile ...
 /// }
 /// oxmpi::wait_all((recv, send)).map(drop)?;

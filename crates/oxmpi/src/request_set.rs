@@ -136,6 +136,7 @@ impl<'scope, R, L: ThreadLevel> RequestSet<'scope, R, L> {
     ///         let (buf, status) = done?;
     ///         assert_eq!((buf[0], status.tag()), (10 + index, Some(index as i32)));
     ///     }
+    ///     assert!(set.is_empty());
     ///     Ok(())
     /// })?;
     /// # Ok(())
