@@ -137,6 +137,11 @@ impl Job {
         self
     }
 
+    /// On these hosts, which `-host` takes and all of which are this machine; it needs libfabric.
+    pub fn over(self, hosts: &str) -> Self {
+        self.option("-launcher").option("fork").option("-host").option(hosts)
+    }
+
     /// Lets `mpiexec` end the job soon after all ranks have begun, which takes longer on several hosts.
     pub fn ends_soon(self) -> Self {
         self.option(if is_over_hosts() { "--timeout=10" } else { "--timeout=1" })

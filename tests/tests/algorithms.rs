@@ -196,7 +196,7 @@ fn ranks_of_several_hosts_with_different_settings_are_told_so_when_they_begin() 
     }
     let program = Program::compile("init_hello");
     for hosts in ["left:2,right:1", "left:1,right:2"] {
-        are_told_so(|| program.on(3).option("-launcher").option("fork").option("-host").option(hosts));
+        are_told_so(|| program.on(3).over(hosts));
     }
 }
 

@@ -62,10 +62,8 @@ fn ranks_of_several_hosts_that_call_something_else_notice_it() {
         return;
     }
     let program = Program::compile("collective_mismatch_calls");
-    let on =
-        |ranks, hosts| program.on(ranks).option("-launcher").option("fork").option("-host").option(hosts);
-    on(2, "left,right").argument("3").passes();
-    on(4, "left:2,right:2").argument("3").argument("some").passes();
+    program.on(2).over("left,right").argument("3").passes();
+    program.on(4).over("left:2,right:2").argument("3").argument("some").passes();
 }
 
 #[test]

@@ -111,10 +111,10 @@ fn jobs_over_several_hosts_spawn() {
     if !has_libfabric() {
         return;
     }
-    let over = |job: Job| job.option("-launcher").option("fork").option("-host").option("left:1,right:1");
+    let hosts = "left:1,right:1";
     let mark = Mark::new();
-    mark.on(over(Program::compile("spawn_groups").on(2))).passes();
-    mark.on(over(Program::compile("dynamic_comms").on(2))).with_jobs(3, 1).passes();
+    mark.on(Program::compile("spawn_groups").on(2).over(hosts)).passes();
+    mark.on(Program::compile("dynamic_comms").on(2).over(hosts)).with_jobs(3, 1).passes();
     mark.is_gone();
 }
 

@@ -97,8 +97,7 @@ fn the_time_limit_shows_what_every_rank_waits_for() {
 #[test]
 fn the_time_limit_shows_who_is_missed_where_a_communicator_is_made() {
     let program = Program::compile("comm_missing");
-    let on = |hosts: &str| program.on(3).option("-launcher").option("fork").option("-host").option(hosts);
-    let on_two = has_libfabric().then(|| on("left:1,right:2"));
+    let on_two = has_libfabric().then(|| program.on(3).over("left:1,right:2"));
     for job in [program.on(2), on_two.unwrap_or_else(|| program.on(3))] {
         let ended = job.ends_soon().run();
         assert_eq!(ended.status, Some(124), "{}", ended.err);
@@ -184,9 +183,9 @@ fn who_waits_for_a_rank_of_another_host_that_has_left_ends_the_job() {
         return;
     }
     let program = Program::compile("leave_missed");
-    let over_two = |hosts| program.on(2).option("-launcher").option("fork").option("-host").option(hosts);
     for way in ["MPI_Recv", "MPI_Ssend", "MPI_Start", "collective:MPI_Allreduce", "any"] {
-        let job = over_two("left,right").env("OXMPI_GRACE", GRACE_S).argument("finalize").argument(way);
+        let job =
+            program.on(2).over("left,right").env("OXMPI_GRACE", GRACE_S).argument("finalize").argument(way);
         let ended = job.run();
         assert_eq!(ended.status, Some(1), "{way}: {}", ended.err);
         assert!(ended.err.contains("for rank 1, which had ended or called MPI_Finalize"), "{}", ended.err);

@@ -39,7 +39,7 @@ fn the_world_model_ends_on_several_hosts_whoever_has_a_session() {
     }
     let program = Program::compile("session_world");
     let orders = ["IF", "aIFA", "aAbIFB", "aAIF"];
-    let job = program.on(4).option("-launcher").option("fork").option("-host").option("left:2,right:2");
+    let job = program.on(4).over("left:2,right:2");
     orders.into_iter().fold(job, |job, order| job.argument(order)).passes();
 }
 
