@@ -3,6 +3,8 @@
 //! `(vector,(0,4,2),(4,1,3))`: two ranks on each of four nodes from node 0 on, then three on node 4; where ranks are
 //! left the list begins anew. It is as long as the map is irregular.
 
+use std::iter;
+
 use crate::NodeMap;
 
 /// Blocks of nodes that are read at most: more than that is no map of anything.
@@ -37,14 +39,24 @@ impl NodeMap {
     /// The map of `ranks` ranks that a text tells, if it is one.
     pub fn from_mapping(text: &str, ranks: u32) -> Option<Self> {
         let blocks = blocks(text)?;
-        if ranks > 0 && blocks.iter().all(|block| block.nodes == 0 || block.ranks == 0) {
+        if ranks > 0 && blocks.is_empty() {
             return None;
         }
-        let node = |block: &Block| {
-            let (first, ranks) = (block.first, block.ranks);
-            (0..block.nodes).flat_map(move |node| (0..ranks).map(move |_| u64::from(first) + u64::from(node)))
-        };
-        Some(Self::of(blocks.iter().cycle().flat_map(node).take(ranks as usize)))
+        let (ranks, mut labels) = (ranks as usize, Vec::new());
+        // Not an iterator that ends with the ranks: what the compiler makes of that valgrind takes for a fault.
+        while labels.len() < ranks {
+            for block in &blocks {
+                for node in 0..block.nodes {
+                    let left = ranks - labels.len();
+                    if left == 0 {
+                        break;
+                    }
+                    let label = u64::from(block.first) + u64::from(node);
+                    labels.extend(iter::repeat_n(label, left.min(block.ranks as usize)));
+                }
+            }
+        }
+        Some(Self::of(labels))
     }
 }
 
