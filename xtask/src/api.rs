@@ -3,7 +3,8 @@
 //! The record has all that can be used by its name, with its types, and which of these are `Send`, `Sync` and `Unpin`:
 //! so a commit that changes a promise shows that it does. A line that goes, or changes, breaks programs; one that comes
 //! breaks none. It is read out of what `cargo doc` writes, with all features, since that knows what macros make; as
-//! another rustdoc may write it otherwise, the record says whose it is, and is compared with no other's.
+//! another rustdoc may write it otherwise, the record says whose it is, and is compared with no other's. All crates are
+//! documented for that, and no documentation may have a warning.
 //!
 //! Each of these items has an example, too; whether it passes, `cargo test --doc` says.
 
@@ -28,13 +29,13 @@ const OWN: [&str; 6] = [
     "provided-associated-consts",
 ];
 
-/// Makes the record, or compares with it, and looks for examples.
+/// Documents all, makes the record, or compares with it, and looks for examples.
 ///
 /// # Errors
-/// If they differ, or an item has no example that runs; the sentence says in what, and which.
+/// If the documentation has a warning, they differ, or an item has no example that runs; the sentence says which.
 pub fn run(record: bool) -> Outcome {
-    let features = ["doc", "--package", "oxmpi", "--no-deps", "--all-features"];
-    succeed(cargo().args(features).env("RUSTDOCFLAGS", "-D warnings"))?;
+    let documentation = ["doc", "--workspace", "--no-deps", "--all-features"];
+    succeed(cargo().args(documentation).env("RUSTDOCFLAGS", "-D warnings"))?;
     let pages = pages()?;
     let bare: Vec<_> = pages.iter().flat_map(|page| without_example(page)).collect();
     if !bare.is_empty() {
