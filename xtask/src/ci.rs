@@ -47,11 +47,12 @@ const MOVED: [Step; 3] = [
 ];
 
 /// Jobs, many of which wait or sleep for a good part of the time.
-const JOBS: [Step; 1] = [("jobs", || jobs::check(&moved()?, &[]))];
+const JOBS: [Step; 1] = [("jobs", || jobs::check_most(&moved()?))];
 
 /// What else is done with what is installed, beside them.
-const BESIDE_JOBS: [Step; 6] = [
+const BESIDE_JOBS: [Step; 7] = [
     ("python", || jobs::check_python(&moved()?)),
+    ("waiting", || jobs::check_waiting(&moved()?)),
     ("bench", || bench::check(&moved()?)),
     ("counts", || counts::check(&moved()?)),
     ("cg", || cg::check(&moved()?)),

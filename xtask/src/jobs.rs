@@ -21,11 +21,37 @@ pub fn test(arguments: &[OsString]) -> Outcome {
 /// The tests cannot install by themselves: cargo would wait for the cargo that runs them.
 pub fn check(prefix: &Path, arguments: &[OsString]) -> Outcome {
     build_rust_and_c(prefix)?;
-    let mut command = cargo();
-    command.args(["test", "--package", "oxmpi-tests", "--no-fail-fast"]);
     // A word that names a file of tests means all of that file.
     let (files, words): (Vec<_>, Vec<_>) = arguments.iter().partition(|&word| is_file_of_tests(word));
-    command.args(files.into_iter().flat_map(|file| [OsStr::new("--test"), file]));
+    let targets: Vec<_> = files.into_iter().flat_map(|file| [OsStr::new("--test"), file]).collect();
+    run(prefix, &targets, &words)
+}
+
+/// All of these tests but those of [`WAITING`].
+pub fn check_most(prefix: &Path) -> Outcome {
+    build_rust_and_c(prefix)?;
+    let mut targets = vec!["--lib".to_owned()];
+    for entry in fs::read_dir(workspace_root().join("tests/tests"))? {
+        let path = entry?.path();
+        let name = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+        if path.extension() == Some(OsStr::new("rs")) && name != WAITING {
+            targets.extend(["--test".to_owned(), name.to_owned()]);
+        }
+    }
+    run(prefix, &targets, &[] as &[&str])
+}
+
+/// Those of [`WAITING`] alone.
+pub fn check_waiting(prefix: &Path) -> Outcome {
+    run(prefix, &["--test", WAITING], &[] as &[&str])
+}
+
+/// The file of tests that leave half of the processors' time to others, for long.
+const WAITING: &str = "dynamic";
+
+fn run(prefix: &Path, targets: &[impl AsRef<OsStr>], words: &[impl AsRef<OsStr>]) -> Outcome {
+    let mut command = cargo();
+    command.args(["test", "--package", "oxmpi-tests", "--no-fail-fast"]).args(targets);
     succeed(command.arg("--").args(words).env("OXMPI_TEST_PREFIX", prefix))
 }
 
