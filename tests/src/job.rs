@@ -92,14 +92,20 @@ impl Program {
         // Cargo's search path for libraries would hide the installed one.
         command.env_remove("LD_LIBRARY_PATH");
         command.args(["--timeout", TIME_LIMIT_S, "-n", &ranks.to_string()]);
-        Job { program: Some(self.path.clone()), arguments: Vec::new(), ranks, command }
+        Job {
+            program: Some(self.path.clone()),
+            arguments: Vec::new(),
+            ranks,
+            over_hosts: is_over_hosts(),
+            command,
+        }
     }
 
     /// The program without a launcher: a job of one rank.
     pub fn alone(&self) -> Job {
         let mut command = Command::new(&self.path);
         command.env_remove("LD_LIBRARY_PATH");
-        Job { program: None, arguments: Vec::new(), ranks: 1, command }
+        Job { program: None, arguments: Vec::new(), ranks: 1, over_hosts: false, command }
     }
 }
 
@@ -110,6 +116,8 @@ pub struct Job {
     program: Option<PathBuf>,
     arguments: Vec<String>,
     ranks: u32,
+    /// Whether it has several.
+    over_hosts: bool,
     command: Command,
 }
 
@@ -138,13 +146,15 @@ impl Job {
     }
 
     /// On these hosts, which `-host` takes and all of which are this machine; it needs libfabric.
-    pub fn over(self, hosts: &str) -> Self {
+    pub fn over(mut self, hosts: &str) -> Self {
+        self.over_hosts = true;
         self.option("-launcher").option("fork").option("-host").option(hosts)
     }
 
     /// Lets `mpiexec` end the job soon after all ranks have begun, which takes longer on several hosts.
     pub fn ends_soon(self) -> Self {
-        self.option(if is_over_hosts() { "--timeout=10" } else { "--timeout=1" })
+        let limit = if self.over_hosts { "--timeout=10" } else { "--timeout=1" };
+        self.option(limit)
     }
 
     /// Gives the program an argument.
