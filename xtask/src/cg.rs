@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Outcome;
-use crate::cargo::{cargo, succeed, target_directory, workspace_root};
+use crate::cargo::{AS_TESTED, cargo, succeed, target_directory, workspace_root};
 use crate::install;
 
 const MATRIX: &str = "examples/cg/data/494_bus.mtx";
@@ -77,7 +77,7 @@ fn build_in_c(prefix: &Path) -> Outcome<PathBuf> {
 
 /// Builds the program for the folder of this name: `release` takes much longer, and is what users measure.
 fn build_in_rust(folder: &str) -> Outcome<PathBuf> {
-    let release = (folder == "release").then_some("--release");
-    succeed(cargo().args(["build", "--package", "cg"]).args(release))?;
+    let how = if folder == "release" { &["--release"][..] } else { &AS_TESTED };
+    succeed(cargo().args(["build", "--package", "cg"]).args(how))?;
     Ok(target_directory()?.join(folder).join("cg"))
 }

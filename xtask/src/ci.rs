@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::Instant;
 
-use crate::cargo::{cargo, succeed, target_directory};
+use crate::cargo::{AS_TESTED, cargo, succeed, target_directory};
 use crate::{
     Outcome, alone, api, bench, cg, counts, generate, heat, install, jobs, manuals, oldest, soundness,
     standard, symbols, tidy, wrappers,
@@ -138,11 +138,11 @@ fn test() -> Outcome {
 
 /// Elements, arrays and values of other crates, and all examples of the documentation.
 fn features() -> Outcome {
+    const FEATURES: &str = "oxmpi/c,oxmpi/half,oxmpi/ndarray,oxmpi/num-complex,oxmpi/serde";
     let test = |what| {
-        cargo_step(
-            &["test", "--package", "oxmpi", what, "--features", "c,half,ndarray,num-complex,serde"],
-            &[],
-        )
+        let mut command = cargo();
+        command.args(["test", "--package", "oxmpi"]).args(AS_TESTED).args([what, "--features", FEATURES]);
+        succeed(&mut command)
     };
     test("--lib")?;
     test("--doc")

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::Outcome;
-use crate::cargo::{cargo, succeed, target_directory, workspace_root};
+use crate::cargo::{AS_TESTED, cargo, succeed, target_directory, workspace_root};
 
 /// Runs both on 1 to 4 ranks: they print the same line, and no heat is lost.
 pub fn check(prefix: &Path) -> Outcome {
     let in_c = prefix.join("bin/heat");
     let source = workspace_root().join("examples/heat/heat.c");
     succeed(Command::new(prefix.join("bin/mpicc")).args(["-O2", "-Wall", "-o"]).args([&in_c, &source]))?;
-    succeed(cargo().args(["build", "--package", "heat"]))?;
+    succeed(cargo().args(["build", "--package", "heat"]).args(AS_TESTED))?;
     let in_rust = target_directory()?.join("debug/heat");
     for ranks in 1..=4 {
         let (in_c, in_rust) = (run(prefix, ranks, &in_c)?, run(prefix, ranks, &in_rust)?);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::Outcome;
-use crate::cargo::{cargo, succeed, target_directory, workspace_root};
+use crate::cargo::{AS_TESTED, cargo, succeed, target_directory, workspace_root};
 use crate::install;
 
 /// `cargo xtask test [ARGUMENT ...]`: installs a quickly built workspace and runs the multi-process tests.
@@ -76,9 +76,9 @@ fn build_rust_and_c(prefix: &Path) -> Outcome {
     let mut compiler = Command::new(prefix.join("bin/mpicc"));
     compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]);
     succeed(compiler.arg(folder.join("libof_c.so")).arg(source))?;
-    for (name, features) in [("rust_beside_c", ""), ("rust_shares_with_c", "shared")] {
+    for (name, features) in [("rust_beside_c", ""), ("rust_shares_with_c", "oxmpi-rust-and-c/shared")] {
         let mut build = cargo();
-        build.args(["build", "--package", "oxmpi-rust-and-c", "--features", features]);
+        build.args(["build", "--package", "oxmpi-rust-and-c"]).args(AS_TESTED).args(["--features", features]);
         succeed(build.env("OXMPI_TEST_C_LIBRARY", &folder))?;
         fs::copy(target_directory()?.join("debug/oxmpi-rust-and-c"), folder.join(name))?;
     }
