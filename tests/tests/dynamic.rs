@@ -205,3 +205,17 @@ fn however_a_job_dies_the_other_one_goes_on() {
         survives("recv_any", "all", survivors, victims);
     }
 }
+
+/// Nothing tells of its end, on another host, but that it is not reached.
+#[test]
+fn a_job_that_dies_before_it_has_answered_is_waited_for_no_longer() {
+    if !has_libfabric() {
+        return;
+    }
+    let (program, mark) = (Program::compile("dynamic_unmet"), Mark::new());
+    let give = |job: Job, side: &str| mark.on(job).argument(side).argument(mark.name());
+    let survivor = give(program.on(2).over("left:1,right:1"), "--serve").start();
+    assert_eq!(give(program.on(1).over("far:1"), "--die").run().status, Some(137));
+    survivor.passes();
+    mark.is_gone();
+}

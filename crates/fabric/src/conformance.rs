@@ -290,6 +290,26 @@ pub fn who_needs_the_dead_hears_of_it<E: Fabric>(world: &mut World<E>, kill: imp
     }
 }
 
+/// Who has never been met, and has died, is no less dead: what needs it is told, once, and why.
+pub fn who_needs_the_dead_hears_of_it_without_having_met_them<E: Fabric>(
+    world: &mut World<E>,
+    kill: impl FnOnce(&mut Option<E>),
+) {
+    let shown = world.memory(&[7; 100]);
+    let place = world.end(1).register(shown, Access::Read).expect("there is room");
+    kill(&mut world.ends[1]);
+    world.ends[1] = None;
+    let memory = world.memory(&[0; 10]);
+    world.insist(0, |end| end.read(Target(1), place, memory, 1));
+    world.insist(0, |end| end.send(Target(1), memory, Order::Any, 2));
+    let mut told = world.completions(&[2]).swap_remove(0);
+    told.sort_unstable_by_key(|one| matches!(one.of, Of::Sent(_)));
+    assert_eq!(told.len(), 2, "both, once: {told:?}");
+    assert_eq!(told[0], Completion { of: Of::Read(1), failure: Some(Failure::Gone) });
+    // A message may have been over when it departed.
+    assert_eq!((told[1].of, told[1].failure.unwrap_or(Failure::Gone)), (Of::Sent(2), Failure::Gone));
+}
+
 /// Of a message that is longer than its receive, the beginning arrives.
 pub fn a_message_that_is_too_long_for_its_receive_is_cut<E: Fabric>(world: &mut World<E>) {
     let (message, into) = (world.memory(&contents(1, 20)), world.memory(&[0; 10]));

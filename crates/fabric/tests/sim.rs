@@ -80,6 +80,19 @@ proptest! {
         });
     }
 
+    #[test]
+    fn who_needs_the_dead_hears_of_it_without_having_met_them(
+        seed in any::<u64>(),
+        conduct in conducts(),
+        drops in any::<bool>(),
+    ) {
+        let (sim, mut world) = world(2, seed, conduct);
+        conformance::who_needs_the_dead_hears_of_it_without_having_met_them(&mut world, |end| match drops {
+            true => *end = None,
+            false => sim.kill(&end.as_ref().expect("it lives").address()),
+        });
+    }
+
     /// Nothing that the dead have posted touches their memory any more.
     #[test]
     fn the_dead_touch_nothing(

@@ -20,6 +20,8 @@ use crate::library::Library;
 const KINDS: [&str; 6] = ["cxi", "efa", "opx", "psm2", "verbs", "tcp"];
 /// Providers that are for tests, or lose to those that do the same, unless they are named.
 const LAST: [&str; 3] = ["sockets", "udp", "net"];
+/// Those that connect by TCP, under the names that releases have given them.
+const TCP: [&str; 2] = ["net", "tcp"];
 
 /// What a list of libfabric's holds, which is given back in the end.
 pub(crate) struct Infos {
@@ -118,6 +120,16 @@ impl Candidate {
         Self { provider, domain, addr_format: info.addr_format }
     }
 
+    /// What others are layered upon.
+    pub(crate) fn core(&self) -> &str {
+        self.provider.split(';').next().unwrap_or_default()
+    }
+
+    /// Whether an endpoint listens at its address, by the system's TCP.
+    pub(crate) fn is_over_tcp(&self) -> bool {
+        TCP.contains(&self.core())
+    }
+
     /// Whether it announces messages that are not short, and has them read.
     pub(crate) fn announces(&self) -> bool {
         self.provider.contains("ofi_rxm")
@@ -125,7 +137,7 @@ impl Candidate {
 
     /// How late it comes in the order of preference; libfabric's decides between equals.
     fn place(&self) -> (bool, usize, bool, bool) {
-        let core = self.provider.split(';').next().unwrap_or_default();
+        let core = self.core();
         let is_last = LAST.contains(&core);
         let kind = KINDS.iter().position(|kind| *kind == core).unwrap_or(KINDS.len());
         let is_loopback = self.domain == "lo" || self.domain.starts_with("127.") || self.domain == "::1";
@@ -144,8 +156,7 @@ impl Wish {
 
     /// Whether it names this one: as it is called, or as the core that others are layered upon.
     fn fits(&self, candidate: &Candidate) -> bool {
-        let core = candidate.provider.split(';').next().unwrap_or_default();
-        self.provider.as_ref().is_none_or(|name| *name == candidate.provider || name == core)
+        self.provider.as_ref().is_none_or(|name| *name == candidate.provider || name == candidate.core())
             && self.domain.as_ref().is_none_or(|name| *name == candidate.domain)
     }
 

@@ -17,6 +17,7 @@ use crate::abi::{
 };
 use crate::choice::{Candidate, Infos, Wish, part};
 use crate::library::{Library, shown};
+use crate::lifeline::Lifeline;
 use crate::objects::{Object, Objects, bind, enable};
 use crate::operations::{Operation, Operations};
 use crate::ordering::Ordering;
@@ -46,15 +47,16 @@ pub struct Libfabric {
 /// What there is to know of a peer.
 #[derive(Debug)]
 struct Peer {
-    /// What libfabric calls it.
+    /// Its address, and what libfabric calls it.
+    name: Box<[u8]>,
     number: u64,
     under_way: usize,
     /// Something has come to it.
     was_reached: bool,
     /// Something could not: it has died, or what it should have got is lost.
     is_gone: bool,
-    /// Since when it takes nothing though nothing is under way to it.
-    refused: Option<Instant>,
+    /// It takes nothing though nothing is under way to it: since when, and what tells whether it is there.
+    silent: Option<(Instant, Lifeline)>,
 }
 
 /// What is posted to a peer.
@@ -80,6 +82,8 @@ const REMOTE_BYTES: usize = 1 << 30;
 const AT_ONCE: usize = 32;
 /// What is kept in order where all of this is.
 const IN_ORDER: u64 = FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAS | FI_ORDER_WAW;
+/// Who takes nothing for so long may have died. Most who compute have called MPI again by then.
+const DOUBT: Duration = Duration::from_millis(250);
 /// A connection that was there and is refused for so long will not come again: some providers do not say so.
 const GIVE_UP: Duration = Duration::from_secs(3);
 /// An address says of which kind of network it is, up to this.
@@ -243,12 +247,19 @@ impl Libfabric {
         if code != -(libc::EAGAIN as isize) {
             return self.settle(post, failure(post.of, -(code as i64)));
         }
-        let peer = self.peer(post.to);
-        if peer.was_reached && peer.under_way == 0 {
-            let since = *peer.refused.get_or_insert_with(Instant::now);
-            peer.is_gone = since.elapsed() > GIVE_UP;
-        }
+        self.doubt(post.to);
         Posted::NotNow
+    }
+
+    /// Looks whether a peer is there that takes nothing now: providers that make connections as they are needed make
+    /// them again for ever.
+    fn doubt(&mut self, to: Target) {
+        let is_over_tcp = self.chosen.is_over_tcp();
+        let Peer { name, under_way: 0, was_reached, is_gone, silent, .. } = self.peer(to) else { return };
+        let (since, lifeline) = silent.get_or_insert_with(|| (Instant::now(), Lifeline::default()));
+        let silence = since.elapsed();
+        let was_lost = *was_reached && silence > GIVE_UP;
+        *is_gone = was_lost || is_over_tcp && silence > DOUBT && lifeline.is_cut(name);
     }
 
     fn peer(&mut self, at: Target) -> &mut Peer {
@@ -259,7 +270,7 @@ impl Libfabric {
     fn count(&mut self, to: Target) {
         self.under_way += 1;
         let peer = self.peer(to);
-        (peer.under_way, peer.refused) = (peer.under_way + 1, None);
+        (peer.under_way, peer.silent) = (peer.under_way + 1, None);
     }
 
     /// It is over already; counted as under way until that is told.
@@ -423,8 +434,7 @@ impl Fabric for Libfabric {
     }
 
     fn prices(&self) -> Option<Prices> {
-        let core = self.chosen.provider.split(';').next();
-        core.is_some_and(|core| SOCKETS.contains(&core)).then_some(PRICES_OF_SOCKETS)
+        SOCKETS.contains(&self.chosen.core()).then_some(PRICES_OF_SOCKETS)
     }
 
     fn address(&self) -> Vec<u8> {
@@ -469,8 +479,8 @@ impl Fabric for Libfabric {
             return Err(self.library.error("take in an address", i64::from(inserted.min(-libc::EINVAL))));
         }
         let target = Target(self.peers.len() as u32);
-        let new = Peer { number, under_way: 0, was_reached: false, is_gone: false, refused: None };
-        self.peers.push(new);
+        let (name, under_way) = (name.into(), 0);
+        self.peers.push(Peer { name, number, under_way, was_reached: false, is_gone: false, silent: None });
         self.ordering.add();
         self.targets.insert(address.to_vec(), target);
         Ok(target)

@@ -14,6 +14,7 @@
 //! | memory here | registered for each operation if the provider wants that; providers that do have a cache of their own, which sees what is unmapped |
 //! | threads | none: progress is made when completions are read |
 //! | errors of sends, reads, writes | the peer is gone, or has refused what is remote: see `endpoint` |
+//! | peers that do not answer | are there or not as the system says, where it makes the connections: see `lifeline` |
 //!
 //! What is on its way is not authenticated by libfabric: who can send packets to a rank can pretend to be a peer.
 //!
@@ -23,6 +24,7 @@ pub mod abi;
 mod choice;
 mod endpoint;
 mod library;
+mod lifeline;
 mod objects;
 mod operations;
 mod ordering;

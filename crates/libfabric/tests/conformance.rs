@@ -3,13 +3,16 @@
 //! Where libfabric is not installed, or finds no network, the tests say so loudly and are skipped.
 
 use std::io::{self, Write as _};
+use std::time::{Duration, Instant};
 
 use oxmpi_fabric::conformance::{self, Patience, Piece, What, World};
-use oxmpi_fabric::{Fabric, Target};
+use oxmpi_fabric::{Completion, Fabric, Of, Order, Target};
 use oxmpi_libfabric::Libfabric;
 
 /// An endpoint that accepts nothing for so many turns never will.
 const PATIENCE: Patience = Patience { most: 20_000_000, rest: 300 };
+/// Whoever takes that for death is wrong.
+const SILENCE: Duration = Duration::from_millis(600);
 /// The networks that are tried, where they are found.
 const NAMES: [&str; 2] = ["tcp/lo", "net/lo"];
 
@@ -68,6 +71,32 @@ fn memory_is_written_and_read() {
 #[test]
 fn who_needs_the_dead_hears_of_it() {
     over_each(2, |_, mut world| conformance::who_needs_the_dead_hears_of_it(&mut world, |end| *end = None));
+}
+
+#[test]
+fn who_needs_the_dead_hears_of_it_without_having_met_them() {
+    over_each(2, |_, mut world| {
+        conformance::who_needs_the_dead_hears_of_it_without_having_met_them(&mut world, |end| *end = None);
+    });
+}
+
+/// Whose program computes, and calls nothing, is reached when it does.
+#[test]
+fn who_is_silent_is_not_dead() {
+    over_each(2, |_, mut world| {
+        let (message, into) = (world.memory(&[1; 10]), world.memory(&[0; 10]));
+        assert!(world.end(1).receive(into, 0).is_accepted());
+        let (begin, mut told) = (Instant::now(), Vec::new());
+        while begin.elapsed() < SILENCE {
+            let is_sent = world.end(0).send(Target(1), message, Order::Any, 0).is_accepted();
+            world.end(0).completions(1, &mut told);
+            assert!(!is_sent && told.is_empty(), "nobody has answered: {told:?}");
+        }
+        world.insist(0, |end| end.send(Target(1), message, Order::Any, 0));
+        let told = world.completions(&[1, 1]);
+        let [sent, received] = [Of::Sent(0), Of::Received(0, 10)].map(|of| Completion { of, failure: None });
+        assert_eq!(told, [[sent], [received]]);
+    });
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Sockets of this machine, by abstract names, and what travels over them. Nothing here waits.
+//! Sockets of this machine, by abstract names, and what travels over them; and connections to other machines, as far as
+//! they tell who is there. Nothing here waits.
 
 use std::io;
 use std::mem::offset_of;
@@ -34,10 +35,38 @@ pub fn connect(name: &[u8]) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
+/// Begins to connect by TCP to who listens at an address, which is a `sockaddr_in` or `sockaddr_in6`. Whether anybody
+/// does is told by [`receive`]: until that is known, and as long as it is there and silent, with `WouldBlock`, and with
+/// `ConnectionRefused` if nobody does. When it is closed the other side hears at once that it was reset.
+///
+/// # Errors
+/// The system's, as far as it knows at once; `InvalidInput` if it is no such address.
+pub fn begin_connecting(address: &[u8]) -> io::Result<OwnedFd> {
+    let no_address = || io::Error::new(io::ErrorKind::InvalidInput, "it is no address of the Internet");
+    let family =
+        address.first_chunk().map(|bytes| libc::c_int::from(libc::sa_family_t::from_ne_bytes(*bytes)));
+    let family = family.filter(|&family| family == libc::AF_INET || family == libc::AF_INET6);
+    let socket = open_of(family.ok_or_else(no_address)?)?;
+    let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
+    let (place, bytes) = ((&raw const at_once).cast(), size_of::<libc::linger>() as libc::socklen_t);
+    // SAFETY: it is as long.
+    check(unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_LINGER, place, bytes) })?;
+    let (place, bytes) = (address.as_ptr().cast(), address.len() as libc::socklen_t);
+    // SAFETY: the address is as long; what is in it the system checks.
+    match check(unsafe { libc::connect(socket.as_raw_fd(), place, bytes) }) {
+        Err(error) if !matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EINTR)) => Err(error),
+        _ => Ok(socket),
+    }
+}
+
 fn open() -> io::Result<OwnedFd> {
+    open_of(libc::AF_UNIX)
+}
+
+fn open_of(family: libc::c_int) -> io::Result<OwnedFd> {
     let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: it touches no memory of ours.
-    let socket = check(unsafe { libc::socket(libc::AF_UNIX, kind, 0) })?;
+    let socket = check(unsafe { libc::socket(family, kind, 0) })?;
     // SAFETY: it was just opened, and nobody else has heard of it.
     Ok(unsafe { OwnedFd::from_raw_fd(socket) })
 }
@@ -191,6 +220,7 @@ fn message(piece: &mut libc::iovec, control: Option<&mut Control>) -> libc::msgh
 #[cfg(all(test, not(miri)))]
 mod tests {
     use std::fs::File;
+    use std::net::TcpListener;
     use std::os::fd::AsFd;
     use std::os::unix::net::{UnixDatagram, UnixStream};
 
@@ -210,6 +240,45 @@ mod tests {
         end_writing(there.as_fd()).expect("it is open");
         assert_eq!(receive(here.as_fd(), &mut [0]).expect("it is open"), 0);
         assert_eq!(listen(&[b'x'; 108], 1).expect_err("too long").kind(), io::ErrorKind::InvalidInput);
+    }
+
+    /// A `sockaddr_in` of this machine.
+    fn at_port(port: u16) -> [u8; 16] {
+        let mut address = [0; 16];
+        address[..2].copy_from_slice(&(libc::AF_INET as libc::sa_family_t).to_ne_bytes());
+        address[2..4].copy_from_slice(&port.to_be_bytes());
+        address[4..8].copy_from_slice(&[127, 0, 0, 1]);
+        address
+    }
+
+    #[test]
+    fn a_connection_tells_whether_anybody_listens_though_nobody_accepts() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = at_port(listener.local_addr().expect("it is bound").port());
+        let ends = |socket: &OwnedFd| loop {
+            match receive(socket.as_fd(), &mut [0]) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    crate::poll::wait([(socket.as_fd(), crate::poll::Wanted::Reading)], None)
+                        .expect("it is open");
+                }
+                ended => break ended.map_err(|error| error.kind()),
+            }
+        };
+        let there = begin_connecting(&address).expect("somebody listens");
+        assert_eq!(receive(there.as_fd(), &mut [0]).expect_err("silent").kind(), io::ErrorKind::WouldBlock);
+        drop(begin_connecting(&address).expect("somebody listens"));
+        let (accepted, _) = listener.accept().expect("the first");
+        drop(accepted);
+        assert_eq!(ends(&there), Ok(0));
+        let (reset, _) = listener.accept().expect("the second");
+        assert_eq!(ends(&reset.into()), Err(io::ErrorKind::ConnectionReset));
+        drop(listener);
+        let refused =
+            begin_connecting(&address).map_err(|error| error.kind()).and_then(|socket| ends(&socket));
+        assert_eq!(refused, Err(io::ErrorKind::ConnectionRefused));
+        for wrong in [&b""[..], &[0; 16], &address[..8]] {
+            assert_eq!(begin_connecting(wrong).expect_err("wrong").kind(), io::ErrorKind::InvalidInput);
+        }
     }
 
     #[test]
