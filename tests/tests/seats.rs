@@ -3,11 +3,15 @@
 
 use std::process::Command;
 
-use oxmpi_tests::{Program, prefix};
+use oxmpi_tests::{Ended, Job, Program, has_libfabric, prefix};
 
 /// A job of shells that run `script`, in which `$0` is the program.
-fn shells(program: &Program, ranks: u32, script: &str) -> oxmpi_tests::Ended {
-    program.on(ranks).by(&["sh", "-c", script]).run()
+fn shells(program: &Program, ranks: u32, script: &str) -> Ended {
+    of_shells(program.on(ranks), script)
+}
+
+fn of_shells(job: Job, script: &str) -> Ended {
+    job.by(&["sh", "-c", script]).run()
 }
 
 #[test]
@@ -57,12 +61,25 @@ fn ranks_in_process_namespaces_are_told_apart_and_so_are_their_children() {
 fn programs_after_each_other_are_rounds_of_one_job() {
     let program = Program::compile("collective_mixed");
     for ranks in [1, 2, 3, 4] {
-        let ended = shells(&program, ranks, "$0 && $0 && echo $OXMPI_RANK && $0");
-        assert_eq!(ended.status, Some(0), "{}", ended.err);
-        let passed = ended.out.matches(&format!("passed on {ranks}\n")).count();
-        assert_eq!(passed, 3, "{}{}", ended.out, ended.err);
-        assert_eq!(ended.err, "");
+        are_rounds(ranks, &shells(&program, ranks, "$0 && $0 && echo $OXMPI_RANK && $0"));
     }
+}
+
+#[test]
+fn programs_after_each_other_on_several_hosts_are_rounds_of_one_job() {
+    if !has_libfabric() {
+        return;
+    }
+    let (program, script) = (Program::compile("collective_mixed"), "$0 && $0 && $0");
+    are_rounds(3, &of_shells(program.on(3).over("left:1,right:2"), script));
+}
+
+/// Checks that three programs have passed on all ranks.
+fn are_rounds(ranks: u32, ended: &Ended) {
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    let passed = ended.out.matches(&format!("passed on {ranks}\n")).count();
+    assert_eq!(passed, 3, "{}{}", ended.out, ended.err);
+    assert_eq!(ended.err, "");
 }
 
 #[test]

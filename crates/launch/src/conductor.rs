@@ -23,7 +23,7 @@ use crate::failure::{Failure, Result};
 use crate::hosts::{Host, Launcher, Share, shares};
 use crate::job::Job;
 use crate::orphans;
-use crate::report::signal_name;
+use crate::report::{name_ranks, signal_name};
 use crate::status::{Cause, lost_output};
 use crate::supervise::{GRACE, INTERRUPT_GRACE, Shared, poll};
 use crate::talk::{ToAgent, ToLauncher};
@@ -372,8 +372,9 @@ impl Conductor {
         let waits = self.agents.iter().find(|agent| agent.is_fenced);
         let ended = self.agents.iter().find(|agent| agent.has_ended);
         if let (Some(waits), Some(ended)) = (waits, ended) {
-            let (waits, ended) = (&waits.share.host, &ended.share.host);
-            let text = format!("the ranks on {ended} have ended; those on {waits} wait for them in MPI_Init");
+            let (ranks, host) = (name_ranks(&ended.share.ranks), &ended.share.host);
+            let waits = &waits.share.host;
+            let text = format!("{ranks} ended on {host}; those on {waits} wait for them in MPI_Init");
             self.fail(LOST, &text);
         }
     }

@@ -261,7 +261,7 @@ impl Place {
 }
 
 /// `rank 3`, `ranks 0-2, 5`; many separate ranges are cut.
-fn name_ranks(ranks: &[u32]) -> String {
+pub fn name_ranks(ranks: &[u32]) -> String {
     const MOST_RANGES: usize = 8;
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for &rank in ranks {

@@ -78,7 +78,7 @@ impl World {
     /// That of a job of oxmpi's launcher, which has made the node's memory.
     fn of_launcher(ticket: Ticket) -> io::Result<Self> {
         let has_broker = true;
-        if let Some(own) = Own::find(ticket.job().id())? {
+        if let Some(own) = Own::find(&ticket)? {
             let place = own.place().clone();
             check_seat(&ticket, &place)?;
             return Ok(Self { ticket, place, bootstrap: Some(Box::new(own)), has_broker });

@@ -49,7 +49,7 @@ pub trait Bootstrap: Debug + Send {
     /// Tells the others a record. They can [get](Bootstrap::get) it when all have met in a [fence](Bootstrap::fence)
     /// after this.
     ///
-    /// A key is put once in the life of a job. It has at most [`KEY_BYTES`] bytes, letters, digits, `-` and `.`; a
+    /// A key is put once in the life of a process. It has at most [`KEY_BYTES`] bytes, letters, digits, `-` and `.`; a
     /// record at most [`RECORD_BYTES`], any.
     ///
     /// # Errors

@@ -1,12 +1,14 @@
 //! Oxmpi's own launcher: the broker of the node's part of the job.
 //!
 //! Each request is a short conversation over an abstract socket, as all with brokers: nothing is inherited that a shell
-//! or an interpreter in between could close.
+//! or an interpreter in between could close. For the broker a key begins with the round of the job in which it is put:
+//! a program that follows another one on the same ranks has records of its own.
 
 use std::{env, io};
 
 use oxmpi_base::Result;
 use oxmpi_broker::Broker;
+use oxmpi_shm::Ticket;
 
 use crate::{Bootstrap, NodeMap, Place, check};
 
@@ -15,17 +17,18 @@ use crate::{Bootstrap, NodeMap, Place, check};
 pub(crate) struct Own {
     place: Place,
     broker: Broker,
+    round: u32,
 }
 
 /// The map of nodes, where there are several.
 const NODES: &str = "OXMPI_NODES";
 
 impl Own {
-    /// What the environment says of other nodes: nothing, if there are none. `part` is the number of the node's part.
+    /// What the environment says of other nodes: nothing, if there are none. The `ticket` is of the node's part.
     ///
     /// # Errors
     /// `InvalidData` if it is damaged.
-    pub fn find(part: u64) -> io::Result<Option<Self>> {
+    pub fn find(ticket: &Ticket) -> io::Result<Option<Self>> {
         let Some(map) = env::var_os(NODES) else { return Ok(None) };
         let number = |name| env::var(name).ok()?.parse::<u32>().ok();
         let read = || {
@@ -37,7 +40,12 @@ impl Own {
             let text = format!("OXMPI_RANK, OXMPI_SIZE and {NODES} ({map:?}) name no place in a job");
             io::Error::new(io::ErrorKind::InvalidData, text)
         };
-        Ok(Some(Self { place: read().ok_or_else(wrong)?, broker: Broker::of_job(part) }))
+        let broker = Broker::of_job(ticket.job().id());
+        Ok(Some(Self { place: read().ok_or_else(wrong)?, broker, round: ticket.round() }))
+    }
+
+    fn in_round(&self, key: &str) -> String {
+        format!("{}.{key}", self.round)
     }
 }
 
@@ -48,7 +56,7 @@ impl Bootstrap for Own {
 
     fn put(&mut self, key: &str, record: &[u8]) -> Result<()> {
         check(key, record);
-        self.broker.put(key, record)
+        self.broker.put(&self.in_round(key), record)
     }
 
     fn fence(&mut self) -> Result<()> {
@@ -56,7 +64,7 @@ impl Bootstrap for Own {
     }
 
     fn get(&mut self, key: &str, _of: u32) -> Result<Vec<u8>> {
-        self.broker.get(key)
+        self.broker.get(&self.in_round(key))
     }
 
     /// The state page tells the launcher, with the process's end.

@@ -294,11 +294,7 @@ fn records_are_told_to_all_hosts_and_a_fence_waits_for_all() {
     assert_eq!((ended.status, records(&ended)), (Some(0), vec!["record of node 0, record of node 1"; 4]));
     let ended = fake_rank::run(&TWO, &["join tell", "join tell", "exit:0", "exit:0"]);
     assert_eq!(ended.status, Some(1), "{}", ended.err);
-    assert!(
-        ended.err.contains("the ranks on right have ended; those on left wait for them"),
-        "{}",
-        ended.err
-    );
+    assert!(ended.err.contains("ranks 2-3 ended on right; those on left wait for them"), "{}", ended.err);
 }
 
 #[test]
