@@ -73,13 +73,13 @@ pub(super) struct Bonds {
     /// What was offered by members that were faster.
     offers: Ordered<(u32, PeerId), Option<Offer>>,
     /// Those with something that waits to be written.
-    listed: Vec<BondKey>,
+    listed: VecDeque<BondKey>,
     /// What the fabric writes.
     writes: Slab<Writing>,
     /// What is to be written together.
     pub(super) together: VecDeque<Together>,
     /// Those into whose slots something has come.
-    touched: Vec<BondKey>,
+    touched: VecDeque<BondKey>,
     pub(super) direct: Direct,
     /// What the fabric writes at a time.
     remote_bytes: u64,
@@ -127,7 +127,7 @@ impl Bonds {
         let Some(bond) = self.all.get_mut(key) else { return };
         if let Some(taken) = bond.into.note_arrival(number) {
             bond.out.note_taken(taken);
-            self.touched.push(key);
+            self.touched.push_back(key);
         }
         if bond.out.note_opening(number) {
             self.list(key);
@@ -210,7 +210,7 @@ impl Bonds {
     pub(super) fn list(&mut self, key: BondKey) {
         if let Some(bond) = self.all.get_mut(key).filter(|bond| !bond.is_listed) {
             bond.is_listed = true;
-            self.listed.push(key);
+            self.listed.push_back(key);
         }
     }
 }
@@ -552,18 +552,17 @@ impl P2p {
 
     /// Moves on what is bound; whether anything was.
     pub(super) fn serve_bonds(&mut self) -> bool {
-        let Some(net) = &mut self.net else { return false };
-        let touched = std::mem::take(&mut net.bonds.touched);
-        let mut any = !touched.is_empty();
-        for key in touched {
+        let mut any = false;
+        while let Some(key) = self.net.as_mut().and_then(|net| net.bonds.touched.pop_front()) {
             self.fill_from_slots(key);
             self.open_next(key);
+            any = true;
         }
-        let listed = self.net.as_mut().map(|net| std::mem::take(&mut net.bonds.listed));
-        for key in listed.into_iter().flatten() {
-            if let Some(bond) = self.net.as_mut().and_then(|net| net.bond(key)) {
-                bond.is_listed = false;
-            }
+        // What is listed meanwhile has its turn with the next poll.
+        for _ in 0..self.net.as_ref().map_or(0, |net| net.bonds.listed.len()) {
+            let Some(net) = &mut self.net else { break };
+            let Some(key) = net.bonds.listed.pop_front() else { break };
+            net.bond(key).into_iter().for_each(|bond| bond.is_listed = false);
             self.open_next(key);
             any |= self.write_waiting(key);
         }
