@@ -8,8 +8,10 @@ use std::thread;
 
 use crate::{is_over_hosts, launcher, prefix, ranks};
 
-/// Seconds that a job may take; far more than any needs.
+/// Seconds that a job may take; far more than any needs on one machine.
 const TIME_LIMIT_S: &str = "60";
+/// The same on hosts that share one: each message is some calls of the system there, and all take turns.
+const OVER_HOSTS_S: &str = "300";
 
 /// A compiled program.
 #[derive(Clone, Debug)]
@@ -91,7 +93,8 @@ impl Program {
         let mut command = Command::new(launcher());
         // Cargo's search path for libraries would hide the installed one.
         command.env_remove("LD_LIBRARY_PATH");
-        command.args(["--timeout", TIME_LIMIT_S, "-n", &ranks.to_string()]);
+        let limit = if is_over_hosts() { OVER_HOSTS_S } else { TIME_LIMIT_S };
+        command.args(["--timeout", limit, "-n", &ranks.to_string()]);
         Job {
             program: Some(self.path.clone()),
             arguments: Vec::new(),
