@@ -80,6 +80,15 @@ fn types_are_compared_where_the_user_wants_it() {
     }
 }
 
+#[test]
+fn types_are_compared_between_hosts_too() {
+    if !has_libfabric() {
+        return;
+    }
+    let program = Program::compile("collective_mismatch_types");
+    program.on(2).over("left,right").env("OXMPI_CHECK", "1").passes();
+}
+
 /// Who reads the memory of others finds all of a sudden that the system forbids it.
 #[test]
 fn what_may_not_be_read_any_more_comes_by_another_way() {

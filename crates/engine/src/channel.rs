@@ -37,7 +37,7 @@ use crate::ordered::Ordered;
 use crate::p2p::{Address, BondKey, P2p, Part};
 use crate::peers::{PeerId, Peers};
 use crate::shown::Shown;
-use crate::signature::Signature;
+use crate::signature::{Signature, Signed};
 pub(crate) use quarrel::Quarrel;
 use readers::Readers;
 
@@ -83,6 +83,8 @@ pub struct Channel {
     segments: Vec<&'static Segment>,
     /// What this rank has called lately, if some are on other nodes, which cannot look it up. Who leaves tells them.
     told: Option<Box<[u64; CALLS]>>,
+    /// With what types it has, where these are compared.
+    signed: Signed,
     /// A hash of the calls so far.
     history: u64,
     /// All runs below this number in which ranks differed have been told of as much as they will be.
@@ -165,6 +167,7 @@ impl Channel {
             segment: peers.job().segment(),
             segments: if is_of_job { Vec::new() } else { all().map(segment).collect() },
             told: (!is_of_job && all().any(is_elsewhere)).then(Box::default),
+            signed: Signed::default(),
             completed_by: Vec::new(),
             mine,
             shown,
@@ -321,7 +324,31 @@ impl Channel {
             && !self.mine.is_empty()
             && let Some(signatures) = self.form.signatures(self.mine)
         {
-            signatures.note(run, signature.hash, &signature.text);
+            signatures.note(run, signature.hash, &signature.text());
+        }
+    }
+
+    /// Tells the members on other nodes with whom a run exchanges anything what this rank calls, and with what types.
+    pub(crate) fn tell_types(
+        &mut self,
+        run: u64,
+        called: Called,
+        signature: &Signature,
+        plan: &Plan,
+        p2p: &mut P2p,
+    ) {
+        if !self.is_spread() {
+            return;
+        }
+        self.signed.note(run, signature.clone());
+        let mut told = Vec::new();
+        for step in &plan.steps {
+            if let Action::Receive { from: peer, .. } | Action::Send { to: peer, .. } = step.action
+                && !told.contains(&peer)
+            {
+                told.push(peer);
+                p2p.tell_types(self.address(peer), run, called, signature);
+            }
         }
     }
 

@@ -167,6 +167,9 @@ impl Run {
             (self.turn, self.word) = channel.begin(&plan.call(), called);
             self.expected = if self.signature.is_some() { !self.word } else { self.word };
         }
+        if let Some(signature) = &self.signature {
+            channel.tell_types(self.turn.number, self.called(), signature, plan, p2p);
+        }
         // All ranks have agreed on what a persistent run is.
         self.is_noted = self.lifetime == Lifetime::Persistent && self.signature.is_none();
         self.asked.clear();

@@ -5,13 +5,14 @@
 
 use oxmpi_base::{Error, ErrorClass};
 use oxmpi_plan::Peer;
-use oxmpi_shm::{CALLS, Calls};
+use oxmpi_shm::{CALLS, Calls, Line};
 
 use super::Channel;
 use crate::call::Called;
 use crate::matching::{Source, source};
 use crate::p2p::{Address, P2p};
 use crate::peers::PeerId;
+use crate::signature::Signature;
 
 /// What is to be said of a member that seems to do something else.
 #[derive(Debug)]
@@ -73,7 +74,7 @@ impl Channel {
             let begin = "ranks call different collectives";
             return Quarrel::Now(self.disagreement(begin, "calls", class, [mine, theirs], member));
         }
-        if let Some(error) = self.unlike(run, mine, member) {
+        if let Some(error) = self.unlike(run, mine, member, p2p) {
             self.quarrelled = self.quarrelled.max(run + 1);
             return Quarrel::Alike(error);
         }
@@ -122,7 +123,9 @@ impl Channel {
     /// What is known to be wrong with an earlier run.
     fn quarrel_before(&self, run: u64, earlier: u64, member: Peer, p2p: &P2p) -> Option<Error> {
         let both = [self.called(earlier)?, self.called_by(member, earlier, p2p)?];
-        let Some(class) = both[0].conflict(both[1]) else { return self.unlike(earlier, both[0], member) };
+        let Some(class) = both[0].conflict(both[1]) else {
+            return self.unlike(earlier, both[0], member, p2p);
+        };
         let begin = match run - earlier {
             1 => "ranks called different collectives before this one".to_owned(),
             before => format!("ranks called different collectives, {before} before this one"),
@@ -130,10 +133,19 @@ impl Channel {
         Some(self.disagreement(&begin, "called", class, both, member))
     }
 
-    /// What is wrong with the types of a member's data in a run, where both note them.
-    fn unlike(&self, run: u64, called: Called, member: Peer) -> Option<Error> {
-        let of = |member: Peer| self.form.signatures(self.shown.get(self.place(member))?)?.at(run);
-        let ((my_hash, mine), (their_hash, theirs)) = (of(Peer::Local(self.rank))?, of(member)?);
+    /// What is wrong with the types of a member's data in a run, where both are known.
+    fn unlike(&self, run: u64, called: Called, member: Peer, p2p: &P2p) -> Option<Error> {
+        let ((my_hash, mine), (their_hash, theirs)) = match self.shown.get(self.place(member)) {
+            Some(shown) => {
+                let on = |shown: &[Line]| self.form.signatures(shown)?.at(run);
+                (on(self.mine)?, on(shown)?)
+            }
+            None => {
+                let theirs = p2p.told_types(self.context, self.address(member).peer, run)?;
+                let of = |signature: &Signature| (signature.hash, signature.text());
+                (of(self.signed.at(run)?), of(theirs))
+            }
+        };
         let (rank, member) = (self.rank, Source(source(member)));
         (my_hash != their_hash).then(|| {
             let call = called.describe();

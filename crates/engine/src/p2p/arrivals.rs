@@ -149,6 +149,7 @@ impl P2p {
             kind::DATA => self.data_arrived(from, key, payload),
             kind::FINISHED => self.note_finished(from, header.token),
             kind::CALLED => self.call_told(from, header, word_of(payload)),
+            kind::SIGNED => self.types_told(from, header, word_of(payload)),
             kind::LEFT => _ = self.departed.insert((header.context, from), ()),
             kind::BIND..=kind::RELEASED => self.bond_told(from, header, word_of(payload)),
             kind::OFFER..=kind::DECLINED => self.partitioned_arrived(from, header, payload),

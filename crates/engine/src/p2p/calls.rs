@@ -8,6 +8,9 @@
 //! before, it asks for that, and both know when they read from each other again.
 //!
 //! It costs nothing as long as nobody waits for long.
+//!
+//! Where types are compared, each run tells those elsewhere with whom it exchanges anything what it calls, and with
+//! what types (`SIGNED`), as it begins, before it sends them anything.
 
 use oxmpi_shm::CALLS;
 use oxmpi_shm::ring::Header;
@@ -17,12 +20,15 @@ use super::{Address, P2p, kind};
 use crate::call::Called;
 use crate::ordered::Ordered;
 use crate::peers::PeerId;
+use crate::signature::{Signature, Signed};
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct TheirCalls {
     /// What was told of the last runs, by the context of a channel and who has told: notes, as others show them.
     told: Ordered<(u32, PeerId), [u64; CALLS]>,
+    /// With what types, where somebody has told that, too.
+    signed: Ordered<(u32, PeerId), Signed>,
     /// Those who have asked, and have not been answered.
     asking: Vec<Asking>,
     /// Whether runs that wait are to ask.
@@ -63,6 +69,41 @@ impl P2p {
         }
     }
 
+    /// Tells a member of a channel on another node what this rank calls in a run, and with data of what types.
+    pub(crate) fn tell_types(&mut self, to: Address, run: u64, called: Called, signature: &Signature) {
+        if !self.peers.is_elsewhere(to.peer) || self.peers.is_lost(to.peer) {
+            return;
+        }
+        let of_types = |place: usize, bytes: u64| Header {
+            kind: kind::SIGNED,
+            context: to.context,
+            tag: place as i32,
+            token: signature.hash,
+            bytes,
+            ..Header::default()
+        };
+        self.tell_call(to, run, called, false);
+        self.enqueue_ahead(to.peer, Outgoing::Control(of_types(0, 0), run));
+        for (place, &types) in signature.begin.iter().enumerate() {
+            self.enqueue_ahead(to.peer, Outgoing::Control(of_types(place + 1, types), run));
+        }
+    }
+
+    /// A member of a channel has told a part of that.
+    pub(super) fn types_told(&mut self, from: PeerId, header: &Header, run: u64) {
+        let signed = self.calls.signed.get_or_insert_with((header.context, from), Signed::default);
+        if header.tag == 0 {
+            signed.note(run, Signature { hash: header.token, begin: Vec::new() });
+        } else if let Some(signature) = signed.at_mut(run).filter(|told| told.hash == header.token) {
+            signature.push(header.bytes);
+        }
+    }
+
+    /// With what types a member of the channel with this context has told that it calls a run, if it has.
+    pub(crate) fn told_types(&self, context: u32, member: PeerId, run: u64) -> Option<&Signature> {
+        self.calls.signed.get((context, member))?.at(run)
+    }
+
     /// A member of a channel has told so.
     pub(super) fn call_told(&mut self, from: PeerId, header: &Header, run: u64) {
         let (context, called) = (header.context, Called::of_word(header.token));
@@ -92,6 +133,7 @@ impl P2p {
     /// Forgets what was told in a context.
     pub(super) fn forget_calls(&mut self, context: u32) {
         self.calls.told.retain(|(of, _), _| of != context);
+        self.calls.signed.retain(|(of, _), _| of != context);
         self.calls.asking.retain(|asking| asking.context != context);
     }
 }

@@ -224,6 +224,7 @@ pub(crate) mod kind {
     pub(super) const BOUND: u32 = 29;
     pub(super) const RELEASED: u32 = 30;
     pub(super) const CALLED: u32 = 31;
+    pub(super) const SIGNED: u32 = 32;
 }
 
 impl P2p {

@@ -93,11 +93,16 @@ impl P2p {
 
     /// Sends a message when there is room: after what waits already, if it is not that of a collective.
     pub(super) fn enqueue_message(&mut self, peer: PeerId, key: OpKey) {
-        if !self.ops.get(key).is_some_and(Op::is_of_collective) {
-            return self.enqueue(peer, Outgoing::Message(key));
+        match self.ops.get(key).is_some_and(Op::is_of_collective) {
+            true => self.enqueue_ahead(peer, Outgoing::Message(key)),
+            false => self.enqueue(peer, Outgoing::Message(key)),
         }
+    }
+
+    /// Sends when there is room, after what collectives send that waits already.
+    pub(super) fn enqueue_ahead(&mut self, peer: PeerId, outgoing: Outgoing) {
         self.change_outbox(peer, |outbox| {
-            outbox.ordered.insert(outbox.ahead, Outgoing::Message(key));
+            outbox.ordered.insert(outbox.ahead, outgoing);
             outbox.ahead += 1;
         });
         self.flush(peer);

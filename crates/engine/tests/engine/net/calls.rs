@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::{ErrorClass, Function, Result};
-use oxmpi_engine::{Binding, Call, Lifetime, Program, RunKey};
+use oxmpi_base::{BasicType, ErrorClass, Function, Result};
+use oxmpi_engine::{Binding, Call, Lifetime, Program, RunKey, Signature};
 use oxmpi_fabric::sim::Conduct;
 use oxmpi_plan::{Action, Buf, Peer, Plan, Span, Step};
 
@@ -46,6 +46,10 @@ impl Pair {
     }
 
     fn start(&mut self, rank: usize, call: Call, part: Part) -> RunKey {
+        self.start_signed(rank, call, part, None)
+    }
+
+    fn start_signed(&mut self, rank: usize, call: Call, part: Part, types: Option<Signature>) -> RunKey {
         let peer = Peer::Local(1 - rank as u32);
         let (from, into) = (Span::fixed(Buf::Send, 0, BYTES), Span::fixed(Buf::Recv, 0, BYTES));
         let (send, receive) = (Action::Send { to: peer, from }, Action::Receive { from: peer, into });
@@ -62,6 +66,7 @@ impl Pair {
         let binding = Binding { send: buffer(), recv: buffer(), reducer: None, images: None };
         let (engine, channel) = (&mut self.world.engines[rank], self.world.channels[rank]);
         let key = engine.keep(channel, Arc::new(Program::new(plan, call)), binding, Lifetime::Nonblocking);
+        types.into_iter().for_each(|types| engine.sign(key, Box::new(types)));
         engine.start(key);
         key
     }
@@ -163,6 +168,33 @@ fn who_reads_that_they_differed_asks_and_knows_in_the_run_after() {
                     assert_different(Err(error), "before this one", seed);
                     errors[rank] += 1;
                 }
+            }
+        }
+        assert_eq!(errors, [1, 1], "seed {seed}");
+    }
+}
+
+/// Who reads hears of it then; who only tells, in the next run.
+#[test]
+fn who_calls_the_same_with_other_types_hears_of_it_once() {
+    for seed in 0..40 {
+        let mut pair = Pair::new(seed);
+        let types = |basic, count| Signature::of([(basic, count), (BasicType::Char, 48)]);
+        let differ = [types(BasicType::Int, 4), types(BasicType::Double, 2)];
+        let parts = [Part::Sends, Part::Receives];
+        let mut errors = [0; 2];
+        for run in 0..4 {
+            let both = [0, 1].map(|rank| match run {
+                0 => pair.start_signed(rank, bcast(), parts[rank], differ[rank].clone()),
+                _ => pair.start_signed(rank, bcast(), Part::Exchanges, differ[0].clone()),
+            });
+            for (rank, key) in both.into_iter().enumerate() {
+                let Err(error) = pair.end(rank, key) else { continue };
+                assert_eq!((error.class(), run), (ErrorClass::Type, 1 - rank), "seed {seed}: {error}");
+                for said in ["4 MPI_INT, 48 MPI_CHAR", "2 MPI_DOUBLE, 48 MPI_CHAR", "MPI_Ibcast"] {
+                    assert!(error.text().contains(said), "seed {seed}: {error} should say {said}");
+                }
+                errors[rank] += 1;
             }
         }
         assert_eq!(errors, [1, 1], "seed {seed}");
