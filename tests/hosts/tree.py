@@ -34,7 +34,15 @@ def left_out():
     return tests
 
 
-def run(file, skipped, words, launcher, prefix):
+def script(path, command):
+    """Makes a program of a command."""
+    with open(path, "w") as file:
+        file.write(f"#!/bin/sh\nexec {' '.join(command)} \"$@\"\n")
+    os.chmod(path, 0o755)
+    return path
+
+
+def run(file, skipped, words, variables):
     """Whether all passed, and how many did."""
     command = ["cargo", "test", "--quiet", "--package", "oxmpi-tests", "--test", file, "--", *words]
     # Names are compared as a whole where there are no words, which are parts of names.
@@ -45,8 +53,7 @@ def run(file, skipped, words, launcher, prefix):
         if not re.search(rf"\b{name}\b", text):
             sys.exit(f"tree.txt: there is no {name} in {file}")
         command += ["--skip", name]
-    variables = {**os.environ, "OXMPI_TEST_PREFIX": prefix, "OXMPI_TEST_MPIEXEC": launcher}
-    ended = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True)
+    ended = subprocess.run(command, env={**os.environ, **variables}, stdout=subprocess.PIPE, text=True)
     passed = sum(int(number) for number in re.findall(r"(\d+) passed", ended.stdout))
     if ended.returncode:
         print(ended.stdout, flush=True)
@@ -64,16 +71,18 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         network = Network(HOSTS, folder)
         try:
-            launcher = os.path.join(folder, "mpiexec")
             hosts = ",".join(network.address(host) for host in range(1, HOSTS + 1))
-            words_of_launcher = [*network.launcher(), f"{prefix}/bin/mpiexec", "-launcher", network.enter, "-host", hosts]
-            with open(launcher, "w") as script:
-                script.write(f"#!/bin/sh\nexec {' '.join(words_of_launcher)} \"$@\"\n")
-            os.chmod(launcher, 0o755)
+            launch = [*network.launcher(), f"{prefix}/bin/mpiexec", "-launcher", network.enter, "-host", hosts]
+            variables = {
+                "OXMPI_TEST_PREFIX": prefix,
+                "OXMPI_TEST_MPIEXEC": script(os.path.join(folder, "mpiexec"), launch),
+                # A program without a launcher is where the first ranks of others are.
+                "OXMPI_TEST_ALONE": script(os.path.join(folder, "alone"), [network.enter, network.address(1)]),
+            }
             for file in named or files:
                 if out.get(file) == []:  # all of it
                     continue
-                passes, passed = run(file, out.get(file, []), words, launcher, prefix)
+                passes, passed = run(file, out.get(file, []), words, variables)
                 total += passed
                 failed += [] if passes else [file]
                 print(f"{file}: {passed} passed{'' if passes else ', others FAILED'}", flush=True)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
+use crate::prefix::alone;
 use crate::{is_over_hosts, launcher, prefix, ranks};
 
 /// Seconds that a job may take; far more than any needs on one machine.
@@ -106,7 +107,7 @@ impl Program {
 
     /// The program without a launcher: a job of one rank.
     pub fn alone(&self) -> Job {
-        let mut command = Command::new(&self.path);
+        let mut command = alone(&self.path);
         command.env_remove("LD_LIBRARY_PATH");
         Job { program: None, arguments: Vec::new(), ranks: 1, over_hosts: false, command }
     }

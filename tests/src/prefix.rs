@@ -2,6 +2,7 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::LazyLock;
 
 static PREFIX: LazyLock<Option<PathBuf>> = LazyLock::new(|| env::var_os("OXMPI_TEST_PREFIX").map(Into::into));
@@ -26,4 +27,13 @@ pub fn is_over_hosts() -> bool {
     env::var_os(LAUNCHER).is_some()
 }
 
+/// A program without a launcher; on the first host, by what `tests/hosts/tree.py` says, where there are several.
+pub(crate) fn alone(program: &Path) -> Command {
+    let Some(enter) = env::var_os(ALONE) else { return Command::new(program) };
+    let mut command = Command::new(enter);
+    command.arg(program);
+    command
+}
+
 const LAUNCHER: &str = "OXMPI_TEST_MPIEXEC";
+const ALONE: &str = "OXMPI_TEST_ALONE";
