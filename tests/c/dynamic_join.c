@@ -10,19 +10,25 @@
 
 #define MUST(condition) CHECK(condition, "the system refuses")
 
-static int listen_on_loopback(int *port) {
+/* Where this process is reached: on several hosts they are called by their addresses. */
+static struct sockaddr_in own_address(void) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
+    const char *host = getenv("OXMPI_HOST");
+    if (host != NULL)
+        inet_aton(host, &address.sin_addr);
+    return address;
+}
+
+static int listen_at(struct sockaddr_in *address) {
+    socklen_t length = sizeof *address;
     int listener = socket(AF_INET, SOCK_STREAM, 0);
-    MUST(listener >= 0 && bind(listener, (struct sockaddr *)&address, length) == 0 && listen(listener, 5) == 0);
-    MUST(getsockname(listener, (struct sockaddr *)&address, &length) == 0);
-    *port = ntohs(address.sin_port);
+    *address = own_address();
+    MUST(listener >= 0 && bind(listener, (struct sockaddr *)address, length) == 0 && listen(listener, 5) == 0);
+    MUST(getsockname(listener, (struct sockaddr *)address, &length) == 0);
     return listener;
 }
 
-static int call(int port) {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+static int call(struct sockaddr_in address) {
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     MUST(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
     return fd;
@@ -56,14 +62,15 @@ static void join(int fd, int is_server) {
 }
 
 static void inside(void) {
-    int port, listener = -1;
+    struct sockaddr_in address;
+    int listener = -1;
     if (rank == 0)
-        listener = listen_on_loopback(&port);
-    OK(MPI_Bcast(&port, 1, MPI_INT, 0, MPI_COMM_WORLD));
+        listener = listen_at(&address);
+    OK(MPI_Bcast(&address, sizeof address, MPI_BYTE, 0, MPI_COMM_WORLD));
     if (rank == 0)
         join(accept(listener, NULL, NULL), 1);
     else if (rank == 1)
-        join(call(port), 0);
+        join(call(address), 0);
 }
 
 static void wrong_descriptors(void) {
@@ -84,20 +91,22 @@ static void wrong_descriptors(void) {
 
 int main(int argc, char **argv) {
     char text[MPI_MAX_PORT_NAME];
-    int port;
+    struct sockaddr_in address;
     begin(&argc, &argv);
     wrong_descriptors();
     if (argc == 2)
         inside();
     else if (strcmp(argv[1], "--serve") == 0 && rank == 0) {
-        int listener = listen_on_loopback(&port);
-        snprintf(text, sizeof text, "%d", port);
+        int listener = listen_at(&address);
+        snprintf(text, sizeof text, "%u %d", address.sin_addr.s_addr, address.sin_port);
         OK(MPI_Publish_name(argv[2], MPI_INFO_NULL, text));
         join(accept(listener, NULL, NULL), 1);
     } else if (rank == 0) {
         while (class_of(MPI_Lookup_name(argv[2], MPI_INFO_NULL, text)) != MPI_SUCCESS)
             usleep(1000);
-        join(call(atoi(text)), 0);
+        address = own_address();
+        EQUAL(sscanf(text, "%u %hu", &address.sin_addr.s_addr, &address.sin_port), 2);
+        join(call(address), 0);
     }
     return end();
 }
