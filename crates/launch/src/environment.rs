@@ -62,6 +62,18 @@ pub const NODES: &str = "OXMPI_NODES";
 /// How the host is called, where an agent has started them, or those who have spawned them.
 pub const HOST: &str = "OXMPI_HOST";
 
+/// How many messages libfabric's `ofi_rxm` is ready to take at a time, 16 KiB each: 4096 for each rank by itself.
+const READY: (&str, &str) = ("FI_OFI_RXM_MSG_RX_SIZE", "1024");
+
+/// Lets ranks that need a network leave memory to others, unless the user has told libfabric otherwise: it reads that
+/// from the environment alone, which a process with threads cannot change.
+pub fn spare_memory(variables: &mut Vec<Variable>) {
+    let (name, value) = READY;
+    if !variables.iter().any(|(known, _)| known == name) {
+        variables.push((name.into(), value.into()));
+    }
+}
+
 impl RankVariables {
     /// The variables by name.
     pub fn list(&self) -> [(&'static str, i64); 13] {
@@ -131,6 +143,16 @@ mod tests {
     fn everything_is_inherited_unless_the_user_says_otherwise() {
         let outer = variables(&[("A", "1"), ("B", "2")]);
         assert_eq!(compose(&outer, &Rules::default(), &Rules::default()), outer);
+    }
+
+    #[test]
+    fn what_the_user_has_told_libfabric_stays() {
+        let mut all = variables(&[("A", "1")]);
+        spare_memory(&mut all);
+        assert_eq!(all, variables(&[("A", "1"), READY]));
+        let mut all = variables(&[(READY.0, "7")]);
+        spare_memory(&mut all);
+        assert_eq!(all, variables(&[(READY.0, "7")]));
     }
 
     #[test]

@@ -293,6 +293,7 @@ fn program(job: &Job, block: &Block, inherited: &Inherited) -> Result<Program> {
     }
     if !nodes.is_empty() {
         environment.push((NODES.into(), nodes.into()));
+        environment::spare_memory(&mut environment);
     }
     if let Some(host) = &site.host {
         environment.push((HOST.into(), host.into()));
