@@ -2,7 +2,7 @@
 //!
 //! MPI-5.0: Datatypes, Derived Datatypes.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use oxmpi_base::{BasicType, Result};
 use oxmpi_datatype::Datatype;
@@ -13,11 +13,16 @@ use crate::handle::{self, Handle as _, Sharing, Table, bad_handle};
 /// Those that constructors have made.
 pub static DERIVED: Table<MPI_Datatype, Datatype> = Table::new(Sharing::ByThreadLevel);
 
-/// In the order of [`BasicType::ALL`].
-static PREDEFINED: LazyLock<Vec<Datatype>> = LazyLock::new(|| BasicType::ALL.map(Datatype::basic).into());
+/// In the order of [`BasicType::ALL`]; each is made when it is used first, as most never are.
+static PREDEFINED: [OnceLock<Datatype>; BasicType::ALL.len()] = [const { OnceLock::new() }; _];
 
 /// A datatype that was looked up.
 pub type Found = handle::Found<Datatype>;
+
+#[inline]
+fn predefined(basic: BasicType) -> &'static Datatype {
+    PREDEFINED[basic as usize].get_or_init(|| Datatype::basic(basic))
+}
 
 /// The datatype that `handle` names.
 ///
@@ -26,7 +31,7 @@ pub type Found = handle::Found<Datatype>;
 #[inline]
 pub fn find(argument: &str, handle: MPI_Datatype) -> Result<Found> {
     if let Some(basic) = u32::try_from(handle.word()).ok().and_then(BasicType::from_abi) {
-        return Ok(Found::Predefined(&PREDEFINED[basic as usize]));
+        return Ok(Found::Predefined(predefined(basic)));
     }
     match DERIVED.get(handle) {
         Some(datatype) => Ok(Found::Dynamic(datatype)),
@@ -51,7 +56,7 @@ pub fn with<R>(
     use_datatype: impl FnOnce(&Datatype) -> Result<R>,
 ) -> Result<R> {
     if let Some(basic) = u32::try_from(handle.word()).ok().and_then(BasicType::from_abi) {
-        return use_datatype(&PREDEFINED[basic as usize]);
+        return use_datatype(predefined(basic));
     }
     DERIVED.with(handle, use_datatype).unwrap_or_else(|| Err(bad_handle(argument, handle)))
 }
