@@ -73,7 +73,7 @@ pub(crate) const COLOUR: usize = PAGE / 2;
 /// A megabyte.
 const LONG: usize = 1 << CHUNK;
 /// The first megabyte is claimed by so many bytes: a divisor of it.
-const PIECE: usize = 64 << 10;
+const PIECE: usize = 16 << 10;
 /// What is kept of free memory at least. Twice as much as was used lately is kept, too.
 const KEPT: usize = 16 << 20;
 /// To use memory for the first time takes as long as several copies of what it holds, so that what rests must be few

@@ -4,10 +4,11 @@
 //! the next one lies, or that there is none. The receiver closes the ring then, and the sender has the memory back. Of
 //! a first ring a rank of the own job learns by a knock and the sender's table, that of another job at its doorway.
 //!
-//! Where a job has few ranks all rings are full ones. Where there are many, most pairs never talk, or say one word: a
-//! pair begins with a small ring, and has a full one when a message is longer or comes before the last one was read, or
-//! when the small one has served for a while. No rank keeps more than some full ones; the rest are ended when nothing
-//! has gone by them lately. A long message for which no full ring is to be had gets one of its own size.
+//! Where a job has few ranks a pair begins with a ring of cells alone, and has a full one from the first message that
+//! does not fit into a cell: memory that was never used is dear. Where there are many, most pairs never talk, or say
+//! one word: a pair begins with a small ring, and has a full one when a message is longer or comes before the last one
+//! was read, or when the small one has served for a while. No rank keeps more than some full ones; the rest are ended
+//! when nothing has gone by them lately. A long message for which no full ring is to be had gets one of its own size.
 //!
 //! The data of long messages goes by a *wide* ring: what is written where the receiver has just read must be fetched
 //! from that one's nearest cache first, so it is better to come back late. A pair has one from the first long message,
@@ -56,7 +57,7 @@ struct Parting {
     seat: Seat,
 }
 
-/// Where so many ranks are in a job all rings are full ones.
+/// Where so many ranks are in a job each may have full rings to all others.
 const FEW_RANKS: usize = 16;
 /// For the full rings of all ranks of larger jobs together.
 const FULL_BYTES: usize = 256 << 20;
@@ -129,7 +130,8 @@ impl P2p {
                 return Ok(false); // the receiver might not see the last first one any more
             }
         }
-        let size = match bytes <= CELL_BYTES && !self.has_few_ranks(to) {
+        let size = match bytes <= CELL_BYTES {
+            true if self.has_few_ranks(to) => RingSize::SHORT,
             true => RingSize::SMALL,
             false => self.size_for(to, bytes),
         };
@@ -217,10 +219,10 @@ impl P2p {
         if sender.size().cells == RingSize::FULL.cells && !self.has_few_ranks(to) {
             self.rings.full.push(to);
         }
-        let is_small = sender.is_small();
+        let is_short = sender.is_small() || !sender.takes(CELL_BYTES + 1);
         let peer = &mut self.peers[to];
         (peer.sender, peer.block) = (Some(sender), Some(block));
-        if !is_small {
+        if !is_short {
             self.make_desks(to, 1);
         }
     }
@@ -267,7 +269,7 @@ impl P2p {
         if has_full { RingSize::FULL } else { RingSize::for_payload(bytes) }
     }
 
-    /// Whether rings to a peer are full ones from the start.
+    /// Whether rings to a peer may be full ones, however many there are.
     fn has_few_ranks(&self, to: PeerId) -> bool {
         self.peers.rank_in_job(to).is_none_or(|_| self.peers.job().size() <= FEW_RANKS)
     }

@@ -99,6 +99,31 @@ fn pairs_that_say_one_word_cost_half_a_kilobyte() {
     }
 }
 
+/// The first one that does not fit into a cell needs more; all arrive in their order, though nobody has read the short
+/// ones.
+#[test]
+fn few_ranks_that_say_short_words_use_a_ring_of_cells() {
+    let mut world = World::new(2, 5);
+    let shared = |world: &World| world.engines[0].memory().0;
+    let before = shared(&world);
+    let words: Vec<_> =
+        (0..40).map(|number| contents(0, number, if number < 39 { 80 } else { 81 })).collect();
+    for (number, word) in words.iter().enumerate() {
+        let is_short = number < 39;
+        assert!(
+            world.send(0, 1, 1, &Store::of(word, Lie::Dense), Mode::Standard).is_none(),
+            "it is on its way"
+        );
+        assert_eq!(shared(&world) <= before + (16 << 10), is_short, "after word {number}");
+    }
+    for word in words {
+        let into = Store::new(word.len(), Lie::Dense);
+        let received = world.receive(1, Some(0), Some(1), &into);
+        world.finish(1, received);
+        assert_eq!(into.get(), word);
+    }
+}
+
 /// Its beginning by a wide ring, and the rest by the widest, where a second cache is large enough.
 #[test]
 fn a_message_arrives_that_is_worth_other_rings_as_it_goes() {

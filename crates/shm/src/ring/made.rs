@@ -23,6 +23,8 @@ impl RingSize {
     pub const FULL: Self = Self { cells: 64, bulk_bytes: 64 << 10 };
     /// That of rings by which long messages go.
     pub const WIDE: Self = Self { cells: 64, bulk_bytes: 256 << 10 };
+    /// That of rings by which messages go whose payloads fit into cells.
+    pub const SHORT: Self = Self { cells: 64, bulk_bytes: 64 };
     /// That of rings by which one short message goes, and the last one.
     pub const SMALL: Self = Self { cells: 2, bulk_bytes: 64 };
     /// The longest payload of a message, by whatever ring.
