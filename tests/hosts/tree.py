@@ -47,6 +47,8 @@ def run(file, skipped, words, variables):
     command = ["cargo", "test", "--quiet", "--package", "oxmpi-tests", "--test", file, "--", *words]
     # Names are compared as a whole where there are no words, which are parts of names.
     command += [] if words else ["--exact"]
+    # One at a time: all hosts share the memory and the processors of this machine.
+    command += ["--test-threads", "1"]
     with open(os.path.join(TESTS, file + ".rs")) as source:
         text = source.read()
     for name in skipped:
