@@ -179,11 +179,17 @@ fn two_jobs_meet_again_and_again_and_leave_nothing() {
 
 /// One job dies in some way while the other waits in some way, and goes on.
 fn survives(way: &str, how: &str, survivors: u32, victims: u32) {
-    let (program, mark) = (Program::compile("dynamic_deaths"), Mark::new());
+    let program = Program::compile("dynamic_deaths");
+    outlives(ranks(&program, survivors), program.on(victims), way, how);
+}
+
+/// The same of these jobs, of that program.
+fn outlives(survivor: Job, victim: Job, way: &str, how: &str) {
+    let mark = Mark::new();
     let give =
         |job: Job, side: &str, last: &str| mark.on(job).argument(side).argument(mark.name()).argument(last);
-    let survivor = give(ranks(&program, survivors), "--serve", way).start();
-    let victim = give(program.on(victims), "--die", how).run();
+    let survivor = give(survivor, "--serve", way).start();
+    let victim = give(victim, "--die", how).run();
     assert_ne!(victim.status, Some(0), "{how}: {}{}", victim.out, victim.err);
     survivor.passes();
     mark.is_gone();
@@ -203,6 +209,19 @@ fn however_a_job_dies_the_other_one_goes_on() {
     }
     for (survivors, victims) in [(0, 2), (1, 1), (3, 1)] {
         survives("recv_any", "all", survivors, victims);
+    }
+}
+
+/// Nothing tells of the end of a job on another host but what is sent there: calls that do not wait send nothing by
+/// themselves, nor does `MPI_Finalize`.
+#[test]
+fn who_looks_for_a_job_of_another_host_that_dies_goes_on() {
+    if !has_libfabric() {
+        return;
+    }
+    let program = Program::compile("dynamic_deaths");
+    for way in ["finalize", "get_status", "iprobe_any", "test_iallreduce"] {
+        outlives(program.on(2).over("left:1,right:1"), program.on(1).over("far:1"), way, "all");
     }
 }
 

@@ -123,9 +123,9 @@ impl Process {
             self.enter().refuse_messages();
         }
         // While the others still poll: once a rank has left, nobody makes room in its rings.
-        self.wait_for(|state: &mut State| {
+        self.wait_for_delivery(|state| {
             let mut absent = state.engine.absent(is_world_only);
-            (state.engine.is_told(&mut absent) || state.is_released()).then_some(())
+            state.engine.is_told(&mut absent)
         });
         self.note_phase(Phase::Leaving);
         // Who waits in vain, and has not left: of a thousand ranks that leave, each would wake the others again.
@@ -133,15 +133,24 @@ impl Process {
         state.engine.tell_of_leaving();
         state.engine.wake_those_left();
         drop(state);
-        self.wait_for(|state: &mut State| (state.engine.is_served() || state.is_released()).then_some(()));
+        self.wait_for_delivery(|state| state.engine.is_served());
         self.meet()?;
         if self.enter().engine.has_fabric() {
             // Who ends takes with it what its network has not delivered.
-            self.wait_for(|state: &mut State| {
-                (state.engine.is_served() || state.is_released()).then_some(())
-            });
+            self.wait_for_delivery(|state| state.engine.is_served());
         }
         Ok(())
+    }
+
+    /// Waits until what this process has to tell is where it is to be, or not all ranks will come to the end. Nobody is
+    /// missed, but who does not answer is asked: it may be gone.
+    fn wait_for_delivery(&self, mut is_delivered: impl FnMut(&mut State) -> bool) {
+        let look = |state: &mut State| (is_delivered(state) || state.is_released()).then_some(());
+        let misses = |state: &State, absent: &mut Absent| {
+            state.engine.look_after_needed(absent);
+            None
+        };
+        self.wait_for(Needing::new(look, misses));
     }
 
     /// On several nodes, waits until all ranks of the world have met: who ends before closes connections that others

@@ -284,7 +284,9 @@ impl Process {
             while state.engine.poll() {}
             found = Some(look(&mut state).ok_or(lost)?);
         }
-        self.end_look(state, found.is_none().into());
+        self.end_look_for(state, found.is_none().into(), |state, absent| {
+            state.misses_source(comm, source, absent)
+        });
         Ok(found)
     }
 }

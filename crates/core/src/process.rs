@@ -27,7 +27,7 @@ use crate::jobs::abroad::Abroad;
 use crate::kept::KeptMessages;
 use crate::lent::Lent;
 use crate::nodes::Everybody;
-use crate::policy::{Policy, VainLooks};
+use crate::policy::{Policy, Silence, VainLooks};
 use crate::progress::{Absence, Progress, ProgressThread};
 use crate::request::Requests;
 use crate::send_buffer::SendBuffers;
@@ -98,6 +98,7 @@ pub struct State {
     pub(crate) requests: Requests,
     /// Of tests and probes.
     pub(crate) vain: VainLooks,
+    pub(crate) silence: Silence,
     /// How many waits have begun, but for those that had nothing to wait for.
     pub(crate) waits: u64,
     /// Where a thread may move operations on while the program computes.
@@ -149,6 +150,7 @@ impl Process {
             plans,
             requests: Requests::default(),
             vain: VainLooks::default(),
+            silence: Silence::default(),
             waits: 0,
             absence,
         };

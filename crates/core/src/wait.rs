@@ -13,7 +13,7 @@ use oxmpi_engine::{Absent, Event, OpKey, PeerId};
 use oxmpi_mem::Entered;
 
 use crate::doze::Unrest;
-use crate::policy::{Silence, Step, VainLooks, Wait};
+use crate::policy::{Silence, Step, Wait};
 use crate::process::{Process, State};
 
 /// Between two looks at what is waited for, everything else is polled: once in so many looks.
@@ -23,6 +23,8 @@ const LOOKS_PER_POLL: u32 = 16;
 const BRISK_LOOKS: u32 = 20;
 /// The clock is read, and everything is polled, once in so many looks.
 const LOOKS_PER_STEP: u32 = 16;
+/// Calls that look in vain, each of which polls, read the clock once in so many polls where there is a network.
+const POLLS_PER_QUESTION: u32 = 256;
 
 /// Something that a call waits for.
 pub(crate) trait Awaited {
@@ -321,12 +323,43 @@ impl Process {
     /// Ends a call that does not wait: it has found something, or has looked at `vain` things that had not come. A
     /// program that calls it in a loop waits all the same, and keeps the processor from whom it waits for.
     #[inline]
-    pub(crate) fn end_look(&self, mut state: Entered<'_, State>, vain: usize) {
+    pub(crate) fn end_look(&self, state: Entered<'_, State>, vain: usize) {
+        self.end_look_for(state, vain, |_, _| None);
+    }
+
+    /// The same, where something was looked for that nothing under way stands for, and which needs those whom `misses`
+    /// looks at.
+    #[inline]
+    pub(crate) fn end_look_for(
+        &self,
+        mut state: Entered<'_, State>,
+        vain: usize,
+        misses: impl FnOnce(&State, &mut Absent) -> Option<PeerId>,
+    ) {
         if vain == 0 {
-            state.vain = VainLooks::default();
-        } else if self.policy.offers_after(&mut state.vain, vain) && self.is_crowded() {
+            (state.vain, state.silence) = Default::default();
+            return;
+        }
+        if state.engine.has_fabric() && state.engine.polls().is_multiple_of(POLLS_PER_QUESTION) {
+            self.doubt(&mut state, misses);
+        }
+        if self.policy.offers_after(&mut state.vain, vain) && self.is_crowded() {
             drop(state);
             if self.policy.takes_free_offer() { yield_now() } else { self.offer() }
+        }
+    }
+
+    /// After many looks in vain, asks those on other nodes who are needed whether they are there: only what goes to
+    /// somebody who is gone finds that out.
+    #[cold]
+    fn doubt(&self, state: &mut State, misses: impl FnOnce(&State, &mut Absent) -> Option<PeerId>) {
+        let now = now_ns();
+        if state.silence.is_to_be_broken(now) {
+            let mut absent = state.engine.absent(self.is_world_only());
+            misses(state, &mut absent);
+            state.engine.look_after_needed(&mut absent);
+            state.engine.ask_after(&absent, state.silence.is_long(now));
+            state.engine.ask_no_more();
         }
     }
 

@@ -508,6 +508,12 @@ impl Peers {
         foreign.is_some_and(|foreign| matches!(foreign.link, Link::Net { whose: Whose::OwnJob, .. }))
     }
 
+    /// Whether a peer is on another node, and of another job.
+    pub(crate) fn is_of_another_job_elsewhere(&self, id: PeerId) -> bool {
+        let foreign = self.known(id).and_then(|peer| peer.foreign.as_ref());
+        foreign.is_some_and(|foreign| matches!(foreign.link, Link::Net { whose: Whose::OtherJob, .. }))
+    }
+
     /// A peer on another node has told that it leaves, and all that it had to tell before is here.
     pub(crate) fn note_leaving(&mut self, id: PeerId) {
         self.leaving.insert(id, ());

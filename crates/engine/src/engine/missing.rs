@@ -4,6 +4,7 @@
 use super::{ChannelKey, Engine, RunKey};
 use crate::absent::Absent;
 use crate::names::Names;
+use crate::p2p::Needs;
 use crate::peers::PeerId;
 use crate::program::Program;
 use crate::run::Run;
@@ -72,6 +73,30 @@ impl Engine {
     pub fn misses_on(&self, channel: ChannelKey, absent: &mut Absent) -> Option<PeerId> {
         let is_there = |key: &RunKey| self.runs.get(*key).is_some_and(|kept| kept.channel == channel);
         self.active.iter().copied().filter(is_there).find_map(|key| self.misses_for(key, absent))
+    }
+
+    /// Looks at all those without whom something that is under way here will not be over: who is not seen, and was not
+    /// found to be gone, may be [asked](Engine::ask_after) then.
+    pub fn look_after_needed(&self, absent: &mut Absent) {
+        self.active.iter().for_each(|&run| _ = self.misses_for(run, absent));
+        let of_messages =
+            self.p2p.contexts_of_operations().filter_map(|(op, context)| match self.p2p.needs(op) {
+                Needs::Answer(peer) => Some(peer),
+                Needs::Message(source) => self.sender(context, source),
+                Needs::Nothing | Needs::Receive(_) => None,
+            });
+        of_messages.chain(self.p2p.undelivered()).for_each(|peer| _ = absent.is_leaving(peer));
+    }
+
+    /// From whom a message of a communicator comes; of all from whom it may come somebody of another job, which ends as
+    /// a whole.
+    fn sender(&self, context: u32, source: Option<i32>) -> Option<PeerId> {
+        let channel = self.channels.iter().find(|channel| channel.beside() == Some(context))?;
+        let mut sources = channel.sources();
+        match source {
+            Some(rank) => sources.nth(usize::try_from(rank).ok()?),
+            None => sources.find(|&peer| self.p2p.peers.is_of_another_job_elsewhere(peer)),
+        }
     }
 
     /// Whether this rank has told all that it will tell: its runs are over, or never will be.

@@ -119,6 +119,11 @@ impl P2p {
         })
     }
 
+    /// The operations that there are, each with its context.
+    pub(crate) fn contexts_of_operations(&self) -> impl Iterator<Item = (OpKey, u32)> {
+        self.ops.entries().map(|(key, op)| (key, op.context))
+    }
+
     /// Whether all that this rank has sent is with its peers, but for data that they have not asked for.
     pub fn is_told(&self) -> bool {
         let is_told = |op: &Op| !matches!(op.state, State::Queued | State::Streaming { .. });

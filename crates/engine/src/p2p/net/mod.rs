@@ -550,6 +550,12 @@ impl P2p {
         carriers.filter(|carrier| !carrier.lets_rest()).map(|carrier| carrier.peer)
     }
 
+    /// The peers on other nodes to which something is on its way. One that takes nothing more may be gone.
+    pub(crate) fn undelivered(&self) -> impl Iterator<Item = PeerId> {
+        let carriers = self.net.iter().flat_map(|net| &net.carriers);
+        carriers.filter(|carrier| !carrier.is_quiet()).map(|carrier| carrier.peer)
+    }
+
     /// Finds out whether a peer on another node is there, and whether it leaves: it may never be sent anything else.
     /// One with which nothing was exchanged is asked only if it `is_worth` a connection.
     pub(crate) fn ask_whether_there(&mut self, peer: PeerId, is_worth: bool) {
