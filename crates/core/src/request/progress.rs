@@ -41,12 +41,16 @@ impl Awaited for OneRequest {
         if self.message.is_some_and(|(op, from)| state.engine.p2p.is_in_vain(op, from)) {
             return None;
         }
-        let completion = state.complete(self.key);
-        if completion.is_none() {
-            self.awaits = state.awaits(self.key);
-            self.message = state.awaits_message(self.key);
+        // Taken apart so that nothing is kept that would have to be dropped if the rest panics: it would be copied
+        // then, whole, from where it has just been written field by field.
+        match state.complete(self.key) {
+            Some(completion) => Some(completion),
+            None => {
+                self.awaits = state.awaits(self.key);
+                self.message = state.awaits_message(self.key);
+                None
+            }
         }
-        completion
     }
 
     #[inline]

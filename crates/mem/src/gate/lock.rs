@@ -16,6 +16,8 @@
 //! come twice as often. Threads that take turns at a processor last long. Where the system has no such barrier there is
 //! no favourite; nor is there another one where it has refused a barrier once.
 
+use std::num::NonZero;
+
 use super::system::{self, barrier, has_barrier, pause, sleep_while, this_thread, wake_one};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -48,13 +50,25 @@ struct Place {
     passing: AtomicBool,
 }
 
-/// How a thread has come in.
+/// How a thread has come in: with the word, or as the favourite, which has a place. It is one number, and not an enum,
+/// so that guards are moved in registers: copies of larger ones wait for the stores that have made them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// As the favourite, which has this place.
-    Favoured(usize),
-    /// With the word.
-    Word,
+pub(super) struct Way(NonZero<u8>);
+
+impl Way {
+    pub(super) const WORD: Self = Self(NonZero::<u8>::MAX);
+
+    #[inline]
+    fn favoured(place: usize) -> Self {
+        const { assert!(PLACES < u8::MAX as usize, "the last number is the word's") };
+        Self(NonZero::<u8>::MIN.saturating_add(place as u8))
+    }
+
+    /// The place of the favourite.
+    #[inline]
+    fn place(self) -> Option<usize> {
+        (self != Self::WORD).then(|| usize::from(self.0.get() - 1))
+    }
 }
 
 const PLACES: usize = 16;
@@ -118,7 +132,7 @@ impl Lock {
             place.passing.store(true, Ordering::Relaxed);
             system::keep_order(); // with the barrier in `end_favour`
             if self.favourite.load(Ordering::Relaxed) == at {
-                return Some(Way::Favoured(at));
+                return Some(Way::favoured(at));
             }
             place.passing.store(false, Ordering::Release);
         }
@@ -149,16 +163,16 @@ impl Lock {
         if let Some(place) = self.places.get(self.favourite.load(Ordering::Relaxed)) {
             self.end_favour(place);
         }
-        Some(Way::Word)
+        Some(Way::WORD)
     }
 
     /// Goes out, having come in this way.
     #[inline]
     pub(super) fn leave(&self, way: Way) {
-        match way {
+        match way.place() {
             // Pairs with the Acquire in `end_favour`.
-            Way::Favoured(at) => self.places[at].passing.store(false, Ordering::Release),
-            Way::Word => self.leave_word(),
+            Some(at) => self.places[at].passing.store(false, Ordering::Release),
+            None => self.leave_word(),
         }
     }
 
@@ -267,14 +281,14 @@ mod tests {
         }
         let way = lock.enter().expect("it is not inside");
         lock.leave(way);
-        matches!(way, Way::Favoured(_))
+        way != Way::WORD
     }
 
     #[test]
     fn who_comes_again_and_again_needs_the_word_no_longer() {
         let lock = Lock::new();
-        assert_eq!(lock.enter(), Some(Way::Word));
-        lock.leave(Way::Word);
+        assert_eq!(lock.enter(), Some(Way::WORD));
+        lock.leave(Way::WORD);
         assert_eq!(become_favourite(&lock), has_barrier());
     }
 
@@ -284,7 +298,7 @@ mod tests {
         if !become_favourite(&lock) {
             return;
         }
-        assert_eq!(lock.enter(), Some(Way::Favoured(0)));
+        assert_eq!(lock.enter(), Some(Way::favoured(0)));
         std::thread::scope(|scope| {
             let other = scope.spawn(|| lock.enter());
             while !lock.is_awaited() {
@@ -292,12 +306,12 @@ mod tests {
             }
             assert_eq!(lock.enter(), None, "it is inside");
             assert!(!other.is_finished());
-            lock.leave(Way::Favoured(0));
-            assert_eq!(other.join().expect("no panic"), Some(Way::Word));
+            lock.leave(Way::favoured(0));
+            assert_eq!(other.join().expect("no panic"), Some(Way::WORD));
         });
         assert!(!lock.is_awaited());
-        lock.leave(Way::Word);
-        assert_eq!(lock.enter(), Some(Way::Word));
+        lock.leave(Way::WORD);
+        assert_eq!(lock.enter(), Some(Way::WORD));
     }
 
     #[test]

@@ -53,7 +53,7 @@ fn one_thread_at_a_time_has_the_word() {
 fn the_favourite_and_who_ends_the_favour_are_not_inside_together() {
     check(3, || {
         let guarded = guarded(2);
-        assert_eq!([(); 2].map(|()| guarded.count_one_more()), [Way::Word; 2]);
+        assert_eq!([(); 2].map(|()| guarded.count_one_more()), [Way::WORD; 2]);
         let other = Arc::clone(&guarded);
         let other = thread::spawn(move || other.count_one_more());
         for _ in 0..2 {
