@@ -91,8 +91,9 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # }
     /// ```
     pub fn create(&self, group: &Group<'env, L>) -> Result<Option<Self>> {
-        let made =
-            self.door.call(Function::CommCreate, |process| process.comm_create(&self.comm, group.core()))?;
+        let made = self
+            .door
+            .call(Function::CommCreate, |process| process.comm_create(&self.comm, group.of(self.door)?))?;
         Ok(made.map(|comm| self.beside(comm)))
     }
 
@@ -117,7 +118,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// ```
     pub fn create_group(&self, group: &Group<'env, L>, tag: i32) -> Result<Option<Self>> {
         let made = self.door.call(Function::CommCreateGroup, |process| {
-            process.comm_create_group(&self.comm, group.core(), tag)
+            process.comm_create_group(&self.comm, group.of(self.door)?, tag)
         })?;
         Ok(made.map(|comm| self.beside(comm)))
     }
@@ -162,7 +163,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # }
     /// ```
     pub fn compare(&self, other: &Self) -> Comparison {
-        self.comm.compare(&other.comm)
+        if self.door.is_that_of(other.door) { self.comm.compare(&other.comm) } else { Comparison::Unequal }
     }
 
     /// What it is called, in reports too. See [`Communicator::set_name`].

@@ -2,9 +2,10 @@
 //!
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Group Management.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use oxmpi_base::{ErrorClass, Function, Result};
+use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core as core;
 
 use crate::communicator::Communicator;
@@ -133,8 +134,12 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// # Panics
+    /// If the other group is of another job of this program ([`run`](crate::run)): no process knows those of both.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
+        assert!(self.door.is_that_of(other.door), "a union is of groups of one job");
         Self { group: self.group.union(&other.group), ..*self }
     }
 
@@ -152,7 +157,7 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
     /// ```
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
-        Self { group: self.group.intersection(&other.group), ..*self }
+        Self { group: self.group.intersection(&self.known(other)), ..*self }
     }
 
     /// The processes of this group that are not of the other one. See [`Group::union`].
@@ -169,7 +174,7 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
     /// ```
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
-        Self { group: self.group.difference(&other.group), ..*self }
+        Self { group: self.group.difference(&self.known(other)), ..*self }
     }
 
     /// The rank in another group of the process with this `rank`, if it is one of those.
@@ -188,7 +193,7 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
     /// ```
     pub fn translate(&self, rank: usize, other: &Self) -> Result<Option<usize>> {
         let found = rank_to_core(ErrorClass::Rank, "rank", rank)
-            .and_then(|rank| self.group.translate(rank, &other.group));
+            .and_then(|rank| self.group.translate(rank, &self.known(other)));
         let found = self.door.placed(Function::GroupTranslateRanks, found)?;
         Ok(found.map(|rank| rank as usize))
     }
@@ -209,11 +214,31 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
     /// # }
     /// ```
     pub fn compare(&self, other: &Self) -> Comparison {
-        self.group.compare(&other.group)
+        if self.door.is_that_of(other.door) { self.group.compare(&other.group) } else { Comparison::Unequal }
+    }
+
+    /// Those of the other group that are known here: nobody, if it is of another job of this program, whose processes
+    /// have the same numbers.
+    fn known<'a>(&self, other: &'a Self) -> Cow<'a, core::Group> {
+        if self.door.is_that_of(other.door) {
+            Cow::Borrowed(&other.group)
+        } else {
+            Cow::Owned(core::Group::empty())
+        }
     }
 
     pub(crate) fn core(&self) -> &core::Group {
         &self.group
+    }
+
+    /// The group, for a communicator that `door` leads to.
+    ///
+    /// # Errors
+    /// `Group` if it is of another job of this program.
+    pub(crate) fn of(&self, door: Door<'env, L>) -> Result<&core::Group> {
+        let is_known = self.door.is_that_of(door);
+        let text = "group is of another job of this program than the communicator";
+        is_known.then_some(&self.group).ok_or_else(|| Error::new(ErrorClass::Group, text))
     }
 
     pub(crate) fn door(&self) -> Door<'env, L> {

@@ -3,7 +3,7 @@
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Inter-Communication; Collective Communication, Applying
 //! Collective Operations to Inter-Communicators.
 
-use oxmpi_base::{ErrorClass, Function, Result};
+use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::RemoteLeader;
 
 use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
@@ -83,6 +83,9 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         tag: i32,
     ) -> Result<Intercommunicator<'env, L>> {
         let made = self.door.call(Function::IntercommCreate, |process| {
+            if !self.door.is_that_of(bridge.door) {
+                return Err(Error::new(ErrorClass::Comm, "bridge is of another job of this program"));
+            }
             let leader = rank_to_core(ErrorClass::Rank, "leader", leader)?;
             let rank = rank_to_core(ErrorClass::Rank, "remote_leader", remote_leader);
             let remote = rank.map(|rank| RemoteLeader { peer_comm: bridge.comm.clone(), rank, tag });

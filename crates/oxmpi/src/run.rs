@@ -28,7 +28,9 @@ use crate::thread::{Funneled, ThreadLevel};
 /// No launcher is needed, and nothing else of the machine; so examples and tests have as many ranks as they like. The
 /// ranks are a job of their own, whatever this process is else. As they share the process, a static is one for all, and
 /// so is what a library keeps in one. The [`Environment`] and a [`Session`](crate::Session) are the process's, too: a
-/// rank is refused them, and gives a library a [duplicate](Communicator::duplicate) of its world instead.
+/// rank is refused them, and gives a library a [duplicate](Communicator::duplicate) of its world instead. A group or a
+/// communicator of another job of this program, which a rank may have come by, has no process that the rank knows: it
+/// is refused where communicators are made.
 ///
 /// The `body` is `'static`, since a rank may outlive the call: one that cannot go on never returns.
 ///

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use oxmpi::{Communicator, ErrorClass, Multiple, Op, Session, Source};
+use oxmpi::{Communicator, Comparison, ErrorClass, Multiple, Op, Session, Source};
 
 #[oxmpi::test(ranks = [1, 2, 3, 4, 8])]
 fn ranks_add_up(world: Communicator<'_>) -> oxmpi::Result<()> {
@@ -156,4 +156,32 @@ fn a_rank_that_is_a_thread_neither_initialises_nor_opens_a_session(
         assert!(error.to_string().contains("`oxmpi::run`"), "{error}");
     }
     world.barrier()
+}
+
+/// What outlives the job is of the process, which is no rank of it, though its number is that of one.
+#[test]
+fn groups_and_communicators_of_two_jobs_are_not_mixed() {
+    let env = oxmpi::init_with::<Multiple>().expect("the only one of these tests");
+    let outside: &'static Communicator<'static, Multiple> =
+        Box::leak(Box::new(Box::leak(Box::new(env)).world()));
+    let run = oxmpi::run_with::<Multiple, _>(2, |world| {
+        let (mine, theirs) = (world.group(), outside.group());
+        assert_eq!((mine.intersection(&theirs).size(), mine.difference(&theirs).size()), (0, 2));
+        assert_eq!(mine.translate(0, &theirs)?, None);
+        assert_eq!(mine.include([0])?.compare(&theirs), Comparison::Unequal);
+        assert_eq!(world.compare(outside), Comparison::Unequal);
+        assert!(catch_unwind(AssertUnwindSafe(|| mine.union(&theirs))).is_err());
+        let refused = [
+            (world.create(&theirs).map(drop), ErrorClass::Group),
+            (world.create_group(&theirs, 0).map(drop), ErrorClass::Group),
+            (world.intercommunicator(0, outside, 0, 0).map(drop), ErrorClass::Comm),
+        ];
+        for (result, class) in refused {
+            let error = result.expect_err("they are of two jobs");
+            assert_eq!(error.class(), class, "{error}");
+            assert!(error.to_string().contains("another job of this program"), "{error}");
+        }
+        world.barrier()
+    });
+    run.expect("the ranks go on");
 }
