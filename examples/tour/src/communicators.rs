@@ -1,5 +1,7 @@
 //! Who talks to whom.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use oxmpi::{Beside, Communicator, Comparison, Here, Op, Result, There, balanced_dims};
 
 /// Ranks of one color are by themselves.
@@ -31,6 +33,24 @@ pub fn groups(world: &Communicator<'_>) -> Result<()> {
         assert_eq!(sum, size / 2);
     }
     assert_eq!(world.duplicate()?.compare(world), Comparison::Congruent);
+    Ok(())
+}
+
+/// How often a library has been called on a communicator, which it keeps there.
+struct Calls(AtomicUsize);
+
+/// What is kept with a communicator is known by its type, and is its duplicates' too.
+pub fn attributes(world: &Communicator<'_>) -> Result<()> {
+    let call = |comm: &Communicator<'_>| {
+        let calls = comm.attribute::<Calls>().unwrap_or_else(|| {
+            comm.set_attribute(Calls(AtomicUsize::new(0)));
+            comm.attribute().expect("it was just set")
+        });
+        calls.0.fetch_add(1, Ordering::Relaxed) + 1
+    };
+    assert_eq!((call(world), call(world), call(&world.duplicate()?)), (1, 2, 3));
+    let calls = world.remove_attribute::<Calls>().expect("it is there");
+    assert_eq!((calls.0.load(Ordering::Relaxed), call(world)), (3, 1));
     Ok(())
 }
 

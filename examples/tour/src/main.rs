@@ -14,13 +14,14 @@ use oxmpi::{Communicator, Result};
 
 type Stop = (&'static str, fn(&Communicator<'_>) -> Result<()>);
 
-const STOPS: [Stop; 28] = [
+const STOPS: [Stop; 30] = [
     ("hello", messages::hello),
     ("ring", messages::ring),
     ("modes", messages::modes),
     ("nobody", messages::nobody),
     ("unknown_length", messages::unknown_length),
     ("time", messages::time),
+    ("threads", messages::threads),
     ("barrier", collectives::barrier),
     ("broadcast", collectives::broadcast),
     ("gather", collectives::gather),
@@ -40,6 +41,7 @@ const STOPS: [Stop; 28] = [
     ("complex_numbers", data::complex_numbers),
     ("split", communicators::split),
     ("groups", communicators::groups),
+    ("attributes", communicators::attributes),
     ("between_groups", communicators::between_groups),
     ("grid", communicators::grid),
     ("halo", persistent::halo),

@@ -1,6 +1,8 @@
 //! Messages that are waited for.
 
-use oxmpi::{Communicator, Dest, Result, Source, TagPattern};
+use std::thread;
+
+use oxmpi::{Communicator, Dest, Multiple, Result, Source, TagPattern};
 
 /// Everybody says hello, in turn.
 pub fn hello(world: &Communicator<'_>) -> Result<()> {
@@ -86,5 +88,24 @@ pub fn time(world: &Communicator<'_>) -> Result<()> {
     world.barrier()?;
     let took = oxmpi::wall_time() - begin;
     assert!(took >= 0.0 && oxmpi::wall_tick() > 0.0);
+    Ok(())
+}
+
+/// Threads of a rank call at the same time, if its type says so: that of `oxmpi::init_with::<Multiple>()`, or here,
+/// of a job of two ranks that each rank makes for itself.
+pub fn threads(_: &Communicator<'_>) -> Result<()> {
+    let job = oxmpi::run_with::<Multiple, _>(2, |world| {
+        let peer = 1 - world.rank();
+        let exchange = |tag: i32| -> Result<i32> {
+            let mut theirs = 0;
+            world.sendrecv(&(10 * tag), peer, tag, &mut theirs, peer, tag)?;
+            Ok(theirs)
+        };
+        thread::scope(|threads| {
+            let exchanges = [1, 2, 3].map(|tag| threads.spawn(move || exchange(tag)));
+            exchanges.into_iter().map(|thread| thread.join().expect("it does not panic")).sum::<Result<i32>>()
+        })
+    });
+    assert_eq!(job?, [60; 2]);
     Ok(())
 }
